@@ -1,0 +1,3 @@
+module github.com/dopolicy/kubectl-dopolicy
+
+go 1.26

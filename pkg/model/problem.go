@@ -1,0 +1,111 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Severity says how much a problem matters to the answer.
+type Severity string
+
+// The severities. An error makes the answer incomplete; a warning does so only where Incomplete says it.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Info    Severity = "info"
+)
+
+// Code is the stable word of a problem. What each one means stands in docs/semantics.md.
+type Code string
+
+// The problem codes.
+const (
+	InvalidYAML           Code = "InvalidYAML"
+	NotAnObject           Code = "NotAnObject"
+	NotKubernetes         Code = "NotKubernetes"
+	DuplicateObject       Code = "DuplicateObject"
+	WrongType             Code = "WrongType"
+	LimitExceeded         Code = "LimitExceeded"
+	Forbidden             Code = "Forbidden"
+	InvalidObject         Code = "InvalidObject"
+	NamespaceAssumed      Code = "NamespaceAssumed"
+	GenericKind           Code = "GenericKind"
+	UnknownKind           Code = "UnknownKind"
+	NotEvaluated          Code = "NotEvaluated"
+	SettingMatters        Code = "SettingMatters"
+	TargetNotFound        Code = "TargetNotFound"
+	InvalidTarget         Code = "InvalidTarget"
+	GroupWithVersion      Code = "GroupWithVersion"
+	CrossNamespaceTarget  Code = "CrossNamespaceTarget"
+	RefNotPermitted       Code = "RefNotPermitted"
+	BackendNotFound       Code = "BackendNotFound"
+	DuplicateReference    Code = "DuplicateReference"
+	DuplicateParentRef    Code = "DuplicateParentRef"
+	DuplicateRuleName     Code = "DuplicateRuleName"
+	RuleNameCollision     Code = "RuleNameCollision"
+	NotReached            Code = "NotReached"
+	BareWithBlocks        Code = "BareWithBlocks"
+	MultipleBlocks        Code = "MultipleBlocks"
+	UnknownStrategy       Code = "UnknownStrategy"
+	UnknownBlockField     Code = "UnknownBlockField"
+	InvalidCondition      Code = "InvalidCondition"
+	ConditionMissingField Code = "ConditionMissingField"
+	UnsetUnknown          Code = "UnsetUnknown"
+	UnsetHasNoEffect      Code = "UnsetHasNoEffect"
+	OrderUncertain        Code = "OrderUncertain"
+	OrderSensitive        Code = "OrderSensitive"
+	ForeignReference      Code = "ForeignReference"
+	ProfileChosen         Code = "ProfileChosen"
+)
+
+// Problem is trouble as data: what is wrong, with what, where, and what to do about it.
+type Problem struct {
+	Severity Severity `json:"severity"`
+	Code     Code     `json:"code"`
+	Ref      *Ref     `json:"ref,omitempty"` // the object at fault: the policy, where a policy is
+	Origin   *Origin  `json:"origin,omitempty"`
+	Message  string   `json:"message"`
+	Hint     string   `json:"hint,omitempty"`
+}
+
+// At is p about the given object, at the place it was read from.
+func (p Problem) At(o *Object) Problem {
+	ref, origin := o.Ref, o.Origin
+	p.Ref, p.Origin = &ref, &origin
+	return p
+}
+
+// Incomplete reports whether p could change the answer: an error, a list we may not read, or something not evaluated.
+func (p Problem) Incomplete() bool {
+	return p.Severity == Error || p.Code == Forbidden || p.Code == NotEvaluated && p.Severity == Warning
+}
+
+// SortProblems returns the problems in a stable order, errors first, each one once.
+func SortProblems(ps []Problem) []Problem {
+	rank := func(s Severity) int { return slices.Index([]Severity{Error, Warning, Info}, s) }
+	out := slices.Clone(ps)
+	slices.SortStableFunc(out, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(a.Code, b.Code),
+			comparePtr(a.Ref, b.Ref, Ref.Compare), cmp.Compare(a.Message, b.Message),
+			comparePtr(a.Origin, b.Origin, Origin.Compare), cmp.Compare(a.Hint, b.Hint))
+	})
+	return slices.CompactFunc(out, func(a, b Problem) bool {
+		return a.Code == b.Code && a.Message == b.Message && comparePtr(a.Ref, b.Ref, Ref.Compare) == 0 &&
+			comparePtr(a.Origin, b.Origin, Origin.Compare) == 0
+	})
+}
+
+func comparePtr[T any](a, b *T, compare func(T, T) int) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return compare(*a, *b)
+}

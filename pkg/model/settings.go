@@ -1,0 +1,20 @@
+package model
+
+// Settings are the vendor switches in force, by full name (vendor.name). The zero value has no switch set.
+// Which names exist, their types and their defaults is the catalogue's business; here every value is already checked.
+type Settings struct{ values map[string]any }
+
+// NewSettings holds the given values; the map is not copied and must not be changed afterwards.
+func NewSettings(values map[string]any) Settings { return Settings{values: values} }
+
+// Text is the value of a text switch, "" if it is not set.
+func (s Settings) Text(name string) string {
+	v, _ := s.values[name].(string)
+	return v
+}
+
+// Bool is the value of a true-or-false switch, false if it is not set.
+func (s Settings) Bool(name string) bool {
+	v, _ := s.values[name].(bool)
+	return v
+}

@@ -1,0 +1,98 @@
+package model
+
+import (
+	"slices"
+	"time"
+)
+
+// Object is one Kubernetes object as it was read: its identity, and its whole body as JSON values
+// (map[string]any, []any, string, bool, int64, float64, nil).
+type Object struct {
+	Ref         Ref // without a section
+	Version     string
+	Labels      map[string]string
+	Annotations map[string]string
+	Created     time.Time // zero: not known, as in most files
+	Body        map[string]any
+	Origin      Origin // the object's document
+	Places      Places // nil: only the document's place is known
+}
+
+// Places finds the line on which a part of an object stands. Paths are keys from the object's root; list entries are "0", "1", ….
+type Places interface {
+	// Line is the line of the deepest part of path that exists, or 0.
+	Line(path ...string) int
+}
+
+// OriginOf is the place of the part of o at path, or of the object if that is not known.
+func (o *Object) OriginOf(path ...string) Origin {
+	at := o.Origin
+	if o.Places == nil {
+		return at
+	}
+	if line := o.Places.Line(path...); line > 0 {
+		at.Line = line
+	}
+	return at
+}
+
+// Get is the value at path in o's body, or nil.
+func (o *Object) Get(path ...string) any { return Get(o.Body, path...) }
+
+// Get walks maps by key and returns the value at path, or nil where there is none.
+func Get(v any, path ...string) any {
+	for _, key := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[key]
+	}
+	return v
+}
+
+// Text is the string at path in v, or "" where there is none or something else.
+func Text(v any, path ...string) string {
+	s, _ := Get(v, path...).(string)
+	return s
+}
+
+// Snapshot is everything one run knows. Objects are sorted by reference; each reference occurs once.
+type Snapshot struct {
+	Objects  []*Object
+	Problems []Problem
+
+	byRef  map[Ref]*Object
+	byKind map[GroupKind][]*Object
+}
+
+// NewSnapshot sorts the objects and builds the look-up tables. The caller has settled duplicates.
+func NewSnapshot(objects []*Object, problems []Problem) *Snapshot {
+	s := &Snapshot{
+		Objects:  slices.SortedFunc(slices.Values(objects), func(a, b *Object) int { return a.Ref.Compare(b.Ref) }),
+		Problems: problems,
+		byRef:    make(map[Ref]*Object, len(objects)),
+		byKind:   map[GroupKind][]*Object{},
+	}
+	for _, o := range s.Objects {
+		s.byRef[o.Ref] = o
+		s.byKind[o.Ref.GroupKind()] = append(s.byKind[o.Ref.GroupKind()], o)
+	}
+	return s
+}
+
+// Get is the object that ref names (its section is ignored), or nil.
+func (s *Snapshot) Get(ref Ref) *Object { return s.byRef[ref.Whole()] }
+
+// Of lists the objects of a kind, sorted by namespace and name.
+func (s *Snapshot) Of(gk GroupKind) []*Object { return s.byKind[gk] }
+
+// Kinds lists the kinds of which there are objects, sorted.
+func (s *Snapshot) Kinds() []GroupKind {
+	kinds := make([]GroupKind, 0, len(s.byKind))
+	for gk := range s.byKind {
+		kinds = append(kinds, gk)
+	}
+	slices.SortFunc(kinds, GroupKind.Compare)
+	return kinds
+}
