@@ -1,0 +1,309 @@
+package merge
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// leaves is the cut of an RFC 7386 merge patch: whatever is not an object, lists included.
+var leaves = Shape{{Path: Path{{Form: Deep}}}}
+
+// cursor walks a path through all patterns of a shape at once.
+type cursor struct {
+	shape Shape
+	marks []mark
+}
+
+// mark is a pattern that fits the path so far, up to its segment off.
+type mark struct {
+	pattern, off int
+	literal      bool // its last segment named the node, it was no wildcard
+}
+
+func (s Shape) start() cursor {
+	c := cursor{shape: s, marks: make([]mark, len(s))}
+	for i := range s {
+		c.marks[i].pattern = i
+	}
+	return c
+}
+
+// next follows one segment down.
+func (c cursor) next(seg Segment) cursor {
+	out := cursor{shape: c.shape}
+	for _, m := range c.marks {
+		path := c.shape[m.pattern].Path
+		if m.off == len(path) {
+			if c.listed(m) && seg.Form != Key {
+				out.marks = append(out.marks, mark{m.pattern, m.off + 1, true})
+			}
+			continue
+		}
+		switch want := path[m.off]; {
+		case seg.Form != Key:
+		case want.Form == Deep:
+			out.marks = append(out.marks, mark{m.pattern, m.off, false})
+		case want.Form == Any || want.Name == seg.Name:
+			out.marks = append(out.marks, mark{m.pattern, m.off + 1, want.Form == Key})
+		}
+	}
+	return out
+}
+
+// listed reports whether m stands at the list of a keyed pattern, whose entries are the units.
+func (c cursor) listed(m mark) bool {
+	p := c.shape[m.pattern]
+	return m.off == len(p.Path) && p.Keys != nil
+}
+
+// ends reports whether the node is a unit whatever its value: a pattern ends here and none goes on through it with literal
+// segments, or no pattern covers it.
+func (c cursor) ends() bool {
+	if len(c.marks) == 0 {
+		return true
+	}
+	end := false
+	for _, m := range c.marks {
+		done := m.off >= len(c.shape[m.pattern].Path) && !c.listed(m)
+		if !done && m.literal {
+			return false
+		}
+		end = end || done
+	}
+	return end
+}
+
+// keyed is the pattern that cuts the list at this node into entries, or nil.
+func (c cursor) keyed() *Pattern {
+	for _, m := range c.marks {
+		if c.listed(m) {
+			return &c.shape[m.pattern]
+		}
+	}
+	return nil
+}
+
+// deep reports whether a pattern of any depth is under way, for which an empty object is a value.
+func (c cursor) deep() bool {
+	return slices.ContainsFunc(c.marks, func(m mark) bool {
+		path := c.shape[m.pattern].Path
+		return m.off < len(path) && path[m.off].Form == Deep
+	})
+}
+
+// CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Unkeyed names the lists that should
+// be keyed but have an entry without its key, or two with the same: each of them is one unit.
+func (s Shape) CutAll(settings any) (units []Unit, unkeyed []Path) {
+	k := knife{emit: func(p Path, v any) { units = append(units, Unit{Path: p, Value: v}) }, unkeyed: &unkeyed}
+	k.cut(settings, nil, s.start())
+	return units, unkeyed
+}
+
+// Filler reports whether the unit at p leaves a set empty.
+func (s Shape) Filler(p Path) bool {
+	if !slices.ContainsFunc(s, func(pt Pattern) bool { return pt.Filler }) {
+		return false
+	}
+	c := s.start()
+	for _, seg := range p {
+		c = c.next(seg)
+	}
+	return slices.ContainsFunc(c.marks, func(m mark) bool {
+		return s[m.pattern].Filler && m.off >= len(s[m.pattern].Path)
+	})
+}
+
+// covers reports whether the unit at p belongs to the shape: a pattern ends at p or above it.
+func (s Shape) covers(p Path) bool {
+	c := s.start()
+	for d := 0; ; d++ {
+		for _, m := range c.marks {
+			path := s[m.pattern].Path
+			if m.off >= len(path) || path[m.off].Form == Deep {
+				return true
+			}
+		}
+		if d == len(p) {
+			return false
+		}
+		c = c.next(p[d])
+	}
+}
+
+type knife struct {
+	emit    func(Path, any)
+	unkeyed *[]Path
+}
+
+func (k knife) cut(v any, at Path, c cursor) {
+	if c.ends() {
+		if m, ok := v.(map[string]any); len(at) > 0 || !ok || len(m) > 0 {
+			k.emit(at, v)
+		}
+		return
+	}
+	switch t := v.(type) {
+	case map[string]any:
+		if len(t) == 0 && len(at) > 0 && c.deep() {
+			k.emit(at, v)
+		}
+		for _, key := range slices.Sorted(maps.Keys(t)) {
+			seg := Segment{Name: key}
+			k.cut(t[key], at.below(seg), c.next(seg))
+		}
+	case []any:
+		k.list(t, at, c)
+	default:
+		k.emit(at, v)
+	}
+}
+
+func (k knife) list(list []any, at Path, c cursor) {
+	p := c.keyed()
+	if p == nil {
+		k.emit(at, list)
+		return
+	}
+	names, ok := entryNames(list, p.Keys)
+	if !ok {
+		if k.unkeyed != nil {
+			*k.unkeyed = append(*k.unkeyed, at)
+		}
+		k.emit(at, list)
+		return
+	}
+	for i, name := range names {
+		seg := Segment{Name: name, Form: p.As}
+		k.cut(list[i], at.below(seg), c.next(seg))
+	}
+}
+
+// entryNames reads the keys of every entry; not ok if one lacks a key or two have the same.
+func entryNames(list []any, keys []string) ([]string, bool) {
+	names := make([]string, len(list))
+	seen := make(map[string]bool, len(list))
+	for i, entry := range list {
+		m, _ := entry.(map[string]any)
+		parts := make([]string, len(keys))
+		for j, key := range keys {
+			switch v := m[key].(type) {
+			case nil, map[string]any, []any:
+				return nil, false
+			default:
+				parts[j] = fmt.Sprint(v)
+			}
+		}
+		names[i] = strings.Join(parts, ",")
+		if seen[names[i]] {
+			return nil, false
+		}
+		seen[names[i]] = true
+	}
+	return names, true
+}
+
+// Recut cuts units at another shape: coarse ones are split, finer ones joined. Sources are kept: a joined unit keeps the parts that
+// differ in theirs. The order is that of the first part of each unit.
+func Recut(units []Unit, shape Shape) []Unit {
+	r := recutter{shape: shape, groups: map[string]int{}}
+	for _, u := range units {
+		r.add(u)
+	}
+	for i := range r.out {
+		if len(r.out[i].Parts) > 0 && r.out[i].From == nil {
+			r.out[i] = join(r.out[i].Path, r.out[i].Parts)
+		}
+	}
+	return r.out
+}
+
+type recutter struct {
+	shape  Shape
+	out    []Unit
+	groups map[string]int // code of a joined unit → its index in out
+}
+
+func (r *recutter) add(u Unit) {
+	c := r.shape.start()
+	for d, seg := range u.Path {
+		if c.ends() || seg.Form != Key && c.keyed() == nil {
+			r.join(u, d)
+			return
+		}
+		c = c.next(seg)
+	}
+	switch {
+	case u.Null || c.ends():
+		r.out = append(r.out, u)
+	case len(u.Parts) > 0:
+		for _, p := range u.Parts {
+			r.add(p)
+		}
+	default:
+		r.split(u, c)
+	}
+}
+
+func (r *recutter) join(u Unit, depth int) {
+	code := u.Path[:depth].code()
+	i, ok := r.groups[code]
+	if !ok {
+		i = len(r.out)
+		r.groups[code] = i
+		r.out = append(r.out, Unit{Path: u.Path[:depth:depth]})
+	}
+	r.out[i].Parts = append(r.out[i].Parts, u.finest()...)
+}
+
+func (r *recutter) split(u Unit, c cursor) {
+	n := len(r.out)
+	knife{emit: func(p Path, v any) {
+		r.out = append(r.out, Unit{Path: p, Value: v, When: u.When, From: u.From})
+	}}.cut(u.Value, u.Path, c)
+	if len(r.out) == n { // an empty container: it is still somebody's setting
+		r.out = append(r.out, u)
+	}
+}
+
+// join makes one unit at path of parts that lie below it. The parts are dropped where they tell nothing more.
+func join(path Path, parts []Unit) Unit {
+	u := Unit{Path: path, Value: assemble(parts, len(path)), From: froms(parts)}
+	for _, p := range parts {
+		if p.Null || !slices.Equal(p.From, u.From) {
+			u.Parts = parts
+		}
+	}
+	return u
+}
+
+// finest is the unit itself, or the parts it was joined of.
+func (u Unit) finest() []Unit {
+	if len(u.Parts) == 0 {
+		return []Unit{u}
+	}
+	var out []Unit
+	for _, p := range u.Parts {
+		out = append(out, p.finest()...)
+	}
+	return out
+}
+
+// froms lists the sources of units, each once, least specific first.
+func froms(units []Unit) []From {
+	if len(units) == 1 {
+		return units[0].From
+	}
+	var out []From
+	for _, u := range units {
+		out = append(out, u.From...)
+	}
+	slices.SortFunc(out, From.compare)
+	return slices.Compact(out)
+}
+
+func (f From) compare(g From) int {
+	return cmp.Or(cmp.Compare(f.Layer, g.Layer), cmp.Compare(f.Block, g.Block))
+}

@@ -1,0 +1,96 @@
+package merge
+
+import (
+	"encoding/binary"
+	"strings"
+)
+
+// Form says how a segment of a path is meant.
+type Form uint8
+
+// The forms of a segment.
+const (
+	Key       Form = iota // a map's key
+	Entry                 // an entry of a keyed list, printed [name]
+	ListEntry             // an entry of a list-map, printed like a key
+	Any                   // in patterns: any one key
+	Deep                  // in patterns, last: any depth
+)
+
+// Segment is one step of a Path. The form keeps a map key that looks like [x] apart from a list entry.
+type Segment struct {
+	Name string
+	Form Form
+}
+
+// Path leads from the settings root to a value. The empty path is the whole of the settings, printed "*".
+type Path []Segment
+
+// Keys makes a path of map keys.
+func Keys(names ...string) Path {
+	p := make(Path, len(names))
+	for i, n := range names {
+		p[i].Name = n
+	}
+	return p
+}
+
+// String is the dotted name under which the path is printed: rules.authentication.a, compressor[gzip].
+func (p Path) String() string {
+	if len(p) == 0 {
+		return "*"
+	}
+	var b strings.Builder
+	for i, s := range p {
+		switch {
+		case s.Form == Entry:
+			b.WriteString("[" + s.Name + "]")
+			continue
+		case i > 0:
+			b.WriteByte('.')
+		}
+		b.WriteString(s.text())
+	}
+	return b.String()
+}
+
+func (s Segment) text() string {
+	switch s.Form {
+	case Any:
+		return "*"
+	case Deep:
+		return "**"
+	}
+	return s.Name
+}
+
+// code encodes p so that equal paths have equal codes, and a path's code is a string prefix of exactly the codes below it,
+// whatever characters the keys hold.
+func (p Path) code() string {
+	var b []byte
+	for _, s := range p {
+		b = append(b, byte(s.Form))
+		b = binary.AppendUvarint(b, uint64(len(s.Name)))
+		b = append(b, s.Name...)
+	}
+	return string(b)
+}
+
+// ancestors calls yield with the code of every proper prefix of the path behind code, the root's "" first.
+func ancestors(code string, yield func(string) bool) {
+	for at := 0; at < len(code); {
+		if !yield(code[:at]) {
+			return
+		}
+		length, width := binary.Uvarint([]byte(code[at+1 : min(len(code), at+1+binary.MaxVarintLen64)]))
+		at += 1 + width + int(length)
+	}
+}
+
+// below joins p and one more segment in memory of its own.
+func (p Path) below(s Segment) Path {
+	out := make(Path, len(p)+1)
+	copy(out, p)
+	out[len(p)] = s
+	return out
+}

@@ -1,0 +1,223 @@
+package merge
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// finish turns what is in force at the end into a Result, and reads the losses off the trace.
+func (f *folder) finish(units []Unit) Result {
+	units = f.dropNulls(units)
+	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(units)}
+	r.Rules = printed(units, f.rules)
+	if !f.ordered {
+		slices.SortStableFunc(r.Rules, func(a, b Rule) int { return strings.Compare(a.Name, b.Name) })
+	}
+	if f.partial {
+		f.ignore(units)
+	}
+	r.Trace = f.trace
+	byName := make(map[string]int, len(r.Rules))
+	for i := len(r.Rules) - 1; i >= 0; i-- {
+		byName[r.Rules[i].Name] = i
+	}
+	for _, l := range f.losses(units) {
+		if i, ok := byName[l.Rule]; ok {
+			r.Rules[i].Lost = append(r.Rules[i].Lost, l)
+		} else {
+			r.Lost = append(r.Lost, l)
+		}
+	}
+	return r
+}
+
+// dropNulls takes the deletions out. An object that only they name is there all the same (RFC 7386), set by their writer; a null
+// that neither deleted nor made anything is lost without effect.
+func (f *folder) dropNulls(units []Unit) []Unit {
+	var out []Unit
+	var nulls []Unit
+	for _, u := range units {
+		for _, part := range u.finest() {
+			if part.Null {
+				nulls = append(nulls, part)
+			} else {
+				out = append(out, part)
+			}
+		}
+	}
+	if len(nulls) == 0 {
+		return units
+	}
+	live := index(out)
+	last := Step{Layer: -1, Block: Bare}
+	for _, n := range nulls {
+		parent := Unit{Path: n.Path[:len(n.Path)-1], Value: map[string]any{}, From: n.From}
+		if len(parent.Path) > 0 && len(live.equal[parent.key()])+len(live.deeper[parent.key()]) == 0 {
+			out = append(out, parent)
+			live.equal[parent.key()] = []int{len(out) - 1}
+		} else if !f.erased[n.signature()] {
+			f.lose(&last, n, Dropped, NoEffect, nil)
+		}
+	}
+	if len(last.Effects) > 0 {
+		f.trace = append(f.trace, last)
+	}
+	return out
+}
+
+// ignore accounts for units that no plan looked at.
+func (f *folder) ignore(units []Unit) {
+	met := map[From]map[string]bool{}
+	see := func(from []From, code string) {
+		for _, w := range from {
+			if met[w] == nil {
+				met[w] = map[string]bool{}
+			}
+			met[w][code] = true
+			for up := range ancestorsOf(code) {
+				met[w][up] = true
+			}
+		}
+	}
+	for _, st := range f.trace {
+		for _, e := range st.Effects {
+			see(e.From, e.Path.code())
+		}
+	}
+	for i := range units {
+		see(units[i].From, units[i].key())
+	}
+	last := Step{Layer: -1, Block: Bare}
+	for i, l := range f.stack.Layers {
+		for _, b := range l.Blocks {
+			for _, u := range b.Units {
+				from := From{i, b.Kind}
+				if u.From == nil && !met[from][u.key()] {
+					u.From = []From{from}
+					f.lose(&last, u, Dropped, Ignored, nil)
+				}
+			}
+		}
+	}
+	if len(last.Effects) > 0 {
+		f.trace = append(f.trace, last)
+	}
+}
+
+// printed cuts units at the rules, finer only where the parts of a rule have different sources (engine E11).
+func printed(units []Unit, rules Shape) []Rule {
+	var out []Rule
+	for _, u := range Recut(units, rules) {
+		out = appendRules(out, u.Path, u.finest(), u)
+	}
+	return out
+}
+
+func appendRules(out []Rule, at Path, parts []Unit, whole Unit) []Rule {
+	same := !slices.ContainsFunc(parts, func(p Unit) bool { return !slices.Equal(p.From, parts[0].From) })
+	if same || len(parts) == 1 {
+		value := whole.Value
+		if len(whole.Path) != len(at) {
+			value = assemble(parts, len(at))
+		}
+		return append(out, Rule{Name: at.String(), Path: at, Value: value, From: parts[0].From})
+	}
+	var order []Segment
+	groups := map[Segment][]Unit{}
+	for _, p := range parts {
+		seg := p.Path[len(at)]
+		if groups[seg] == nil {
+			order = append(order, seg)
+		}
+		groups[seg] = append(groups[seg], p)
+	}
+	for _, seg := range order {
+		out = appendRules(out, at.below(seg), groups[seg], Unit{})
+	}
+	return out
+}
+
+// losses reads the trace: every unit that was dropped or replaced and is no source of the result, each once per writer. Leaves that
+// were lost alike are joined to the rule they make up.
+func (f *folder) losses(units []Unit) []Loss {
+	done := map[string]bool{} // what stands, and what is written down already
+	for _, u := range units {
+		for _, part := range u.finest() {
+			for _, w := range part.From {
+				done[(&Unit{Path: part.Path, From: []From{w}}).signature()] = true
+			}
+		}
+	}
+	var out []Loss
+	for i, st := range f.trace {
+		fine := map[From][]Effect{}
+		for _, e := range st.Effects {
+			if e.Outcome != Replaced && e.Outcome != Dropped {
+				continue
+			}
+			sig := (&Unit{Path: e.Path, From: e.From}).signature()
+			if done[sig] {
+				continue
+			}
+			done[sig] = true
+			fine[e.From[0]] = append(fine[e.From[0]], e)
+		}
+		for from, effects := range fine {
+			out = append(out, f.rejoin(from, effects, i)...)
+		}
+	}
+	slices.SortFunc(out, func(a, b Loss) int {
+		return cmp.Or(strings.Compare(a.Rule, b.Rule), a.From.compare(b.From), cmp.Compare(a.Step, b.Step))
+	})
+	return out
+}
+
+// rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
+func (f *folder) rejoin(from From, effects []Effect, step int) []Loss {
+	byRule := map[string][]Effect{}
+	rules := f.wrote(from)
+	for _, e := range effects {
+		code := e.Path.code()
+		if _, ok := rules[code]; !ok {
+			for up := range ancestorsOf(code) {
+				if _, ok := rules[up]; ok {
+					code = up
+					break
+				}
+			}
+		}
+		byRule[code] = append(byRule[code], e)
+	}
+	var out []Loss
+	for code, mine := range byRule {
+		first := mine[0]
+		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
+		if rule, ok := rules[code]; ok && alike && len(first.Path) > len(rule.Path) && len(mine) == len(Recut(rule.finest(), leaves)) {
+			out = append(out, Loss{rule.Path.String(), rule.Value, from, first.Reason, first.Other, step})
+			continue
+		}
+		for _, e := range mine {
+			out = append(out, Loss{e.Rule, e.Value, from, e.Reason, e.Other, step})
+		}
+	}
+	return out
+}
+
+// wrote is a block as rules of the kind, by code.
+func (f *folder) wrote(from From) map[string]Unit {
+	if rules, ok := f.blocks[from]; ok {
+		return rules
+	}
+	rules := map[string]Unit{}
+	for _, b := range f.stack.Layers[from.Layer].Blocks {
+		if b.Kind != from.Block {
+			continue
+		}
+		for _, u := range Recut(b.Units, f.rules) {
+			rules[u.key()] = u
+		}
+	}
+	f.blocks[from] = rules
+	return rules
+}

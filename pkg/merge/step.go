@@ -1,0 +1,256 @@
+package merge
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// merge applies the strategy of one step to the incoming units and what is effective below them (engine E4).
+func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
+	switch s := st.Strategy; {
+	case s.Func != nil:
+		units, effects := s.Func(in, acc.units)
+		acc.units, st.Effects = units, append(st.Effects, effects...)
+	case s.Wins == Both:
+		f.ordered = true
+		f.take(st, in)
+		acc.units = slices.Concat(in, acc.units)
+	case s.Wins == Higher && (s.Cut == Whole || s.Rejects):
+		reason := AtomicOverridden
+		if s.Rejects {
+			reason = Conflicted
+		}
+		f.replaceAll(acc, in, st, reason)
+	case s.Wins == Lower && s.Cut != Leaves && f.empty(p, acc.units):
+		f.replaceAll(acc, in, st, AtomicReplaced) // nothing but fillers can be there: the set is adopted
+	case s.Wins == Lower && s.Cut == Whole:
+		f.drop(st, in, AtomicReplaced, froms(acc.units))
+	default:
+		f.mix(p, acc, in, st)
+	}
+}
+
+// replaceAll puts the incoming units in the place of everything below them.
+func (f *folder) replaceAll(acc *accumulator, in []Unit, st *Step, reason Reason) {
+	by := []From{{st.Layer, st.Block}}
+	if st.Layer < 0 {
+		by = froms(in)
+	}
+	for _, u := range acc.units {
+		f.lose(st, u, Replaced, reason, by)
+	}
+	f.take(st, in)
+	acc.units = in
+}
+
+// mix compares the two sides unit by unit at the strategy's cut.
+func (f *folder) mix(p *Plan, acc *accumulator, in []Unit, st *Step) {
+	cut := st.Strategy.Cut
+	shape := f.shape(p)
+	if cut == Leaves {
+		shape = leaves
+	}
+	low, high := Recut(acc.units, shape), Recut(in, shape)
+	if cut == Leaves {
+		low, high = markNulls(low), markNulls(high)
+	}
+	if st.Strategy.Wins == Lower {
+		kept, rest, clashes := overlay(low, high, cut)
+		f.settle(st, clashes)
+		f.stand(st, kept, clashes)
+		f.take(st, rest)
+		acc.units = append(kept, rest...)
+		return
+	}
+	kept, rest, clashes := overlay(high, low, cut)
+	f.settle(st, clashes)
+	f.take(st, kept)
+	acc.units = inPlace(low, kept, rest)
+}
+
+// inPlace orders winners and rest as before: a winner stands where the unit of its path stood, the others come behind.
+func inPlace(before, winners, rest []Unit) []Unit {
+	at := make(map[string]*Unit, len(winners))
+	for i := range winners {
+		at[winners[i].key()] = &winners[i]
+	}
+	stands := make(map[string]bool, len(rest))
+	for i := range rest {
+		stands[rest[i].key()] = true
+	}
+	out := make([]Unit, 0, len(winners)+len(rest))
+	placed := map[string]bool{}
+	for i := range before {
+		code := before[i].key()
+		if w := at[code]; w != nil {
+			out = append(out, *w)
+			placed[code] = true
+		} else if stands[code] {
+			out = append(out, before[i])
+		}
+	}
+	for _, w := range winners {
+		if !placed[w.key()] {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// markNulls turns null leaves into deletions; inside a merge patch a null is never a value.
+func markNulls(units []Unit) []Unit {
+	for i := range units {
+		if units[i].Value == nil && units[i].Parts == nil {
+			units[i].Null = true
+		}
+	}
+	return units
+}
+
+// settle writes down what the clashes cost.
+func (f *folder) settle(st *Step, clashes []clash) {
+	reason := MoreSpecificWins
+	if st.Strategy.Wins == Higher {
+		reason = LessSpecificOverrides
+	}
+	for _, c := range clashes {
+		outcome, why := Replaced, reason
+		if c.winning == (st.Strategy.Wins == Higher) { // of the incoming side
+			outcome = Dropped
+		}
+		if c.void {
+			why = NoEffect
+		}
+		f.lose(st, c.unit, outcome, why, froms(c.by))
+		for _, w := range c.by {
+			if w.Null {
+				f.erased[w.signature()] = true
+			}
+		}
+	}
+}
+
+// stand notes the units of the result that an incoming one ran into.
+func (f *folder) stand(st *Step, kept []Unit, clashes []clash) {
+	against := make(map[string][]From, len(clashes))
+	for _, c := range clashes {
+		for i := range c.by {
+			against[c.by[i].key()] = append(against[c.by[i].key()], c.unit.From...)
+		}
+	}
+	for i := range kept {
+		if other := against[kept[i].key()]; other != nil {
+			st.Effects = append(st.Effects, effect(kept[i], Kept, other))
+		}
+	}
+}
+
+func (f *folder) take(st *Step, units []Unit) {
+	for _, u := range units {
+		st.Effects = append(st.Effects, effect(u, Taken, nil))
+	}
+}
+
+func (f *folder) drop(st *Step, units []Unit, reason Reason, to []From) {
+	for _, u := range units {
+		f.lose(st, u, Dropped, reason, to)
+	}
+}
+
+func effect(u Unit, o Outcome, other []From) Effect {
+	return Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: o, Other: other}
+}
+
+// lose writes down that u lost, for each of its parts and writers.
+func (f *folder) lose(st *Step, u Unit, o Outcome, reason Reason, to []From) {
+	for _, part := range u.finest() {
+		for _, from := range part.From {
+			e := effect(part, o, to)
+			e.From, e.Reason = []From{from}, f.sameLevel(from, reason, to)
+			st.Effects = append(st.Effects, e)
+		}
+	}
+}
+
+// sameLevel is the reason, or SameLevelOrder where every winner is another layer on the loser's level.
+func (f *folder) sameLevel(loser From, reason Reason, winners []From) Reason {
+	switch reason {
+	case MoreSpecificWins, LessSpecificOverrides, AtomicReplaced, AtomicOverridden:
+	default:
+		return reason
+	}
+	own := f.stack.Layers[loser.Layer]
+	for _, w := range winners {
+		l := f.stack.Layers[w.Layer]
+		if w.Layer == loser.Layer || l.Level != own.Level || l.Hop != own.Hop {
+			return reason
+		}
+	}
+	if len(winners) == 0 {
+		return reason
+	}
+	return SameLevelOrder
+}
+
+// sameTarget folds the layers that share a target into one where the plan says so (engine E8).
+func (f *folder) sameTarget(p *Plan, layers []int) []indexed {
+	var out []indexed
+	for _, i := range layers {
+		l := indexed{i, f.stack.Layers[i]}
+		if n := len(out) - 1; n >= 0 && p.SameTarget != Stacked && out[n].Level == l.Level && out[n].Hop == l.Hop && out[n].Target == l.Target {
+			out[n].Layer = f.fill(p, out[n], l)
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// fill merges layer b, which comes later in the order, into a: block by block, a's rules first; or both in order for a union.
+func (f *folder) fill(p *Plan, a, b indexed) Layer {
+	out := a.Layer
+	out.Blocks = nil
+	for _, kind := range []BlockKind{Defaults, Bare, Overrides} {
+		x, y := f.blockOf(p, a, kind), f.blockOf(p, b, kind)
+		if x == nil || y == nil {
+			for _, only := range []*Block{x, y} {
+				if only != nil {
+					out.Blocks = append(out.Blocks, *only)
+				}
+			}
+			continue
+		}
+		strategy := Strategy{Wins: Higher, Cut: Rules}
+		if p.SameTarget == Union {
+			strategy = Strategy{Wins: Both}
+		}
+		st := Step{Plan: p.Name, Layer: a.at, Block: kind, Strategy: strategy}
+		acc := accumulator{units: y.Units}
+		f.merge(p, &acc, x.Units, &st)
+		f.record(st, &acc)
+		x.Units = acc.units
+		out.Blocks = append(out.Blocks, *x)
+	}
+	out.Unset = slices.Concat(a.Unset, b.Unset)
+	return out
+}
+
+func (f *folder) blockOf(p *Plan, l indexed, kind BlockKind) *Block {
+	for _, b := range l.Blocks {
+		if b.Kind == kind {
+			b.Units = f.signed(p, incoming{l.at, b})
+			return &b
+		}
+	}
+	return nil
+}
+
+// signature tells units of different writers apart, also at one path.
+func (u *Unit) signature() string {
+	var b strings.Builder
+	for _, w := range u.From {
+		b.WriteString(strconv.Itoa(w.Layer) + w.Block.String() + " ")
+	}
+	return b.String() + u.key()
+}

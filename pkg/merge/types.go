@@ -1,0 +1,246 @@
+package merge
+
+// BlockKind says which set of a policy a unit stands in.
+type BlockKind uint8
+
+// The blocks, in the order in which they are merged (engine E3).
+const (
+	Defaults BlockKind = iota
+	Bare
+	Overrides
+)
+
+// String is the word of the contract.
+func (b BlockKind) String() string { return [...]string{"defaults", "bare", "overrides"}[b] }
+
+// From is where a unit was written: a layer of the stack, by position, and one of its blocks.
+type From struct {
+	Layer int
+	Block BlockKind
+}
+
+// Condition decides whether a block applies. Doc is what is effective below the block, rendered as a bare policy (engine E6).
+type Condition interface {
+	Holds(doc any) (bool, error)
+}
+
+// Unit is a setting: a value at a path below the settings root.
+type Unit struct {
+	Path  Path
+	Value any       // JSON
+	Null  bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
+	When  Condition // nil: always
+	From  []From    // set once, by the first step that takes the unit
+	Parts []Unit    // finer units, with sources of their own, that a coarser cut joined
+
+	code string // Path.code(), filled on first use
+}
+
+// Side says who wins where two units clash.
+type Side uint8
+
+// The sides of a strategy.
+const (
+	Lower  Side = iota // the challenger: defaults
+	Higher             // the established: overrides
+	Both               // nobody loses: union
+)
+
+// Cut says at which grain two sides are compared.
+type Cut uint8
+
+// The cuts of a strategy.
+const (
+	Whole  Cut = iota // atomic
+	Rules             // merge
+	Leaves            // RFC 7386 merge patch
+)
+
+// Strategy decides one merge (engine E4).
+type Strategy struct {
+	Wins    Side
+	Cut     Cut
+	Rejects bool // none: an atomic override whose losers are rejected (Conflicted)
+	Func    StrategyFunc
+}
+
+// Word is the name of the strategy in the contract, without the side.
+func (s Strategy) Word() string {
+	switch {
+	case s.Func != nil:
+		return "custom"
+	case s.Rejects:
+		return "none"
+	case s.Wins == Both:
+		return "union"
+	}
+	return [...]string{"atomic", "merge", "patch"}[s.Cut]
+}
+
+// Block is one set of units of a layer with its own strategy.
+type Block struct {
+	Kind     BlockKind
+	Units    []Unit
+	Strategy Strategy
+	When     Condition // nil: always
+}
+
+// Layer is one policy at one place of a path, or the result of a fold.
+type Layer struct {
+	Level       string  // the role at which it stands, or "filter"
+	Target, Hop int     // which target; which occurrence of a role that repeats along the path
+	Blocks      []Block // in the order defaults, bare, overrides
+	Unset       []string
+	Asks        *Strategy              // what it demands as a challenger
+	Render      func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
+}
+
+// Stack is what is attached along one path, established (least specific) first.
+type Stack struct {
+	Layers []Layer
+	Hops   []*Strategy // by hop: the strategy read at that hop's object
+}
+
+// ListOrder says in which order the entries of a keyed list come out.
+type ListOrder uint8
+
+// The orders of a keyed list.
+const (
+	LowerOrder ListOrder = iota // the lower side's entries, then what the higher adds
+	PatchOrder                  // as a strategic merge patch orders them
+)
+
+// Pattern says where to cut, and what is special about the units there. A segment may be Any; the last may be Deep.
+type Pattern struct {
+	Path    Path
+	Keys    []string // the value is a list whose entries are told apart by these fields
+	As      Form     // Entry or ListEntry: how entries are printed
+	Order   ListOrder
+	Append  bool // lists are joined, not replaced
+	Filler  bool // such a unit does not make a set non-empty
+	Combine Combine
+}
+
+// Shape is how the settings of a kind are cut into rules.
+type Shape []Pattern
+
+// SameTarget says what several layers on one target are to each other (engine E8). Models that reject policies run before the fold.
+type SameTarget uint8
+
+// The same-target models of a fold.
+const (
+	Stacked SameTarget = iota // each is a layer of its own
+	Fill                      // rule by rule, the established one first
+	Union                     // all apply, in order
+)
+
+// Plan is a tree of folds (engine E16). A leaf folds the layers of its levels, an inner plan the results of its members.
+type Plan struct {
+	Name          string
+	Only          Shape // nil: every unit that no earlier plan took
+	Rules         Shape // nil: the kind's
+	Levels, Needs []string
+	Each          string // a role: one member per occurrence of it
+	Of            []Plan // least specific first
+	SameTarget    SameTarget
+	Strategy      *Strategy // nil: each block's own
+	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
+	Func          PlanFunc
+}
+
+// StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.
+type StrategyFunc func(established, lower []Unit) ([]Unit, []Effect)
+
+// Combine merges two units at one path into one.
+type Combine func(established, lower Unit, wins Side) (Unit, []Effect)
+
+// PlanFunc replaces the fold of a plan.
+type PlanFunc func(s Stack) ([]Unit, []Effect)
+
+// Reason says why a unit lost; the words are the contract's.
+type Reason string
+
+// The reasons of losses.
+const (
+	MoreSpecificWins      Reason = "MoreSpecificWins"
+	LessSpecificOverrides Reason = "LessSpecificOverrides"
+	AtomicReplaced        Reason = "AtomicReplaced"
+	AtomicOverridden      Reason = "AtomicOverridden"
+	Unset                 Reason = "Unset"
+	ConditionFalse        Reason = "ConditionFalse"
+	Conflicted            Reason = "Conflicted"
+	SameLevelOrder        Reason = "SameLevelOrder"
+	BuiltInWins           Reason = "BuiltInWins"
+	NoEffect              Reason = "NoEffect"
+	Ignored               Reason = "Ignored"
+)
+
+// Outcome is what a step did to a unit.
+type Outcome uint8
+
+// The outcomes of a step for one unit.
+const (
+	Taken    Outcome = iota // an incoming unit entered the result
+	Kept                    // a unit of the result stood against an incoming one
+	Joined                  // both sides are in one unit now
+	Replaced                // a unit left the result: lost
+	Dropped                 // an incoming unit did not enter: lost
+)
+
+// Effect is what one step did to one unit.
+type Effect struct {
+	Path    Path
+	Rule    string // Path, printed
+	Value   any
+	From    []From // whose unit
+	Outcome Outcome
+	Reason  Reason // of a loss
+	Other   []From // who won, or lost, against it
+}
+
+// Step is one merge: an incoming block, or a member of a plan, against everything below it.
+type Step struct {
+	Plan     string
+	Layer    int // -1: a member's result
+	Block    BlockKind
+	Strategy Strategy
+	When     Condition // the block's
+	Skipped  Reason    // ConditionFalse: the block did not apply
+	Err      error     // why a condition could not be judged
+	Effects  []Effect
+}
+
+// Rule is one rule in force, cut finer than the kind's rules only where its parts have different sources (engine E11).
+type Rule struct {
+	Name  string
+	Path  Path
+	Value any
+	From  []From // least specific first
+	Lost  []Loss // who else set a rule of this name
+}
+
+// Loss is a unit that is nowhere in the result.
+type Loss struct {
+	Rule   string
+	Value  any
+	From   From
+	Reason Reason
+	To     []From // the winners when it lost, least specific first
+	Step   int    // index into the trace
+}
+
+// Group is the result of a plan's named member.
+type Group struct {
+	Name  string
+	Rules []Rule
+}
+
+// Result is what a fold computed.
+type Result struct {
+	Rules   []Rule // sorted by name, or in the order that means something if Ordered
+	Ordered bool
+	Lost    []Loss // rules that are nowhere in the result
+	Groups  []Group
+	Trace   []Step
+	Doc     any // the settings in bare form (engine E7); nil if nothing is in force
+}
