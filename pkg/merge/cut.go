@@ -1,14 +1,13 @@
 package merge
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// leaves is the cut of an RFC 7386 merge patch: whatever is not an object, lists included.
+// leaves is LeafShape.
 var leaves = Shape{{Path: Path{{Form: Deep}}}}
 
 // cursor walks a path through all patterns of a shape at once.
@@ -205,105 +204,5 @@ func entryNames(list []any, keys []string) ([]string, bool) {
 	return names, true
 }
 
-// Recut cuts units at another shape: coarse ones are split, finer ones joined. Sources are kept: a joined unit keeps the parts that
-// differ in theirs. The order is that of the first part of each unit.
-func Recut(units []Unit, shape Shape) []Unit {
-	r := recutter{shape: shape, groups: map[string]int{}}
-	for _, u := range units {
-		r.add(u)
-	}
-	for i := range r.out {
-		if len(r.out[i].Parts) > 0 && r.out[i].From == nil {
-			r.out[i] = join(r.out[i].Path, r.out[i].Parts)
-		}
-	}
-	return r.out
-}
-
-type recutter struct {
-	shape  Shape
-	out    []Unit
-	groups map[string]int // code of a joined unit → its index in out
-}
-
-func (r *recutter) add(u Unit) {
-	c := r.shape.start()
-	for d, seg := range u.Path {
-		if c.ends() || seg.Form != Key && c.keyed() == nil {
-			r.join(u, d)
-			return
-		}
-		c = c.next(seg)
-	}
-	switch {
-	case u.Null || c.ends():
-		r.out = append(r.out, u)
-	case len(u.Parts) > 0:
-		for _, p := range u.Parts {
-			r.add(p)
-		}
-	default:
-		r.split(u, c)
-	}
-}
-
-func (r *recutter) join(u Unit, depth int) {
-	code := u.Path[:depth].code()
-	i, ok := r.groups[code]
-	if !ok {
-		i = len(r.out)
-		r.groups[code] = i
-		r.out = append(r.out, Unit{Path: u.Path[:depth:depth]})
-	}
-	r.out[i].Parts = append(r.out[i].Parts, u.finest()...)
-}
-
-func (r *recutter) split(u Unit, c cursor) {
-	n := len(r.out)
-	knife{emit: func(p Path, v any) {
-		r.out = append(r.out, Unit{Path: p, Value: v, When: u.When, From: u.From})
-	}}.cut(u.Value, u.Path, c)
-	if len(r.out) == n { // an empty container: it is still somebody's setting
-		r.out = append(r.out, u)
-	}
-}
-
-// join makes one unit at path of parts that lie below it. The parts are dropped where they tell nothing more.
-func join(path Path, parts []Unit) Unit {
-	u := Unit{Path: path, Value: assemble(parts, len(path)), From: froms(parts)}
-	for _, p := range parts {
-		if p.Null || !slices.Equal(p.From, u.From) {
-			u.Parts = parts
-		}
-	}
-	return u
-}
-
-// finest is the unit itself, or the parts it was joined of.
-func (u Unit) finest() []Unit {
-	if len(u.Parts) == 0 {
-		return []Unit{u}
-	}
-	var out []Unit
-	for _, p := range u.Parts {
-		out = append(out, p.finest()...)
-	}
-	return out
-}
-
-// froms lists the sources of units, each once, least specific first.
-func froms(units []Unit) []From {
-	if len(units) == 1 {
-		return units[0].From
-	}
-	var out []From
-	for _, u := range units {
-		out = append(out, u.From...)
-	}
-	slices.SortFunc(out, From.compare)
-	return slices.Compact(out)
-}
-
-func (f From) compare(g From) int {
-	return cmp.Or(cmp.Compare(f.Layer, g.Layer), cmp.Compare(f.Block, g.Block))
-}
+// LeafShape cuts at the leaves of an RFC 7386 merge patch: whatever is not an object, lists included.
+func LeafShape() Shape { return leaves }

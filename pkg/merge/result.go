@@ -194,11 +194,11 @@ func (f *folder) rejoin(from From, effects []Effect, step int) []Loss {
 		first := mine[0]
 		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
 		if rule, ok := rules[code]; ok && alike && len(first.Path) > len(rule.Path) && len(mine) == len(Recut(rule.finest(), leaves)) {
-			out = append(out, Loss{rule.Path.String(), rule.Value, from, first.Reason, first.Other, step})
+			out = append(out, Loss{rule.Path.String(), rule.Path, rule.Value, from, first.Reason, first.Other, step})
 			continue
 		}
 		for _, e := range mine {
-			out = append(out, Loss{e.Rule, e.Value, from, e.Reason, e.Other, step})
+			out = append(out, Loss{e.Rule, e.Path, e.Value, from, e.Reason, e.Other, step})
 		}
 	}
 	return out

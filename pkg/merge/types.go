@@ -221,7 +221,8 @@ type Rule struct {
 
 // Loss is a unit that is nowhere in the result.
 type Loss struct {
-	Rule   string
+	Rule   string // Path, printed
+	Path   Path
 	Value  any
 	From   From
 	Reason Reason

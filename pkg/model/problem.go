@@ -3,10 +3,7 @@ package model
 import (
 	"cmp"
 	"slices"
-	"strconv"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // Severity says how much a problem matters to the answer.
 type Severity string

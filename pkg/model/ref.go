@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 )
 
@@ -84,7 +85,7 @@ func (o Origin) String() string {
 	case o.Line == 0:
 		return o.File
 	}
-	return o.File + ":" + itoa(o.Line)
+	return o.File + ":" + strconv.Itoa(o.Line)
 }
 
 // Compare orders origins by cluster, file and line.

@@ -1,0 +1,54 @@
+BIN     := bin/kubectl-dopolicy
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -X main.version=$(VERSION)
+LINTER  := go tool -modfile=tools/go.mod staticcheck
+
+.DEFAULT_GOAL := help
+.PHONY: help build install demo test lint golden docs bench verify
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+build: ## build bin/kubectl-dopolicy
+	go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-dopolicy
+
+install: ## install kubectl-dopolicy where go install puts programs
+	go install -trimpath -ldflags '$(LDFLAGS)' ./cmd/kubectl-dopolicy
+
+# $(call show,ARGUMENTS) prints a command, then runs it.
+define show
+	@printf '\n$$ %s\n' '$(BIN) $(1)'
+	@$(BIN) $(1)
+endef
+
+check-format = @files=$$(gofmt -l .); test -z "$$files" || { echo "not formatted (gofmt -w .):"; echo "$$files"; exit 1; }
+
+demo: build ## build the tool and ask it about the shop in testdata/demo (no cluster needed)
+	$(call show,effective baker -f testdata/demo)
+	$(call show,reach authpolicy/gw-auth/geo -f testdata/demo)
+	$(call show,overridden gw-auth -f testdata/demo)
+	$(call show,explain baker/rule-1 limits.cap -f testdata/demo)
+
+test: ## run go vet and every test
+	go vet ./...
+	go test ./...
+
+lint: ## check formatting, go vet and staticcheck
+	$(check-format)
+	go vet ./...
+	$(LINTER) ./...
+
+golden: ## rewrite the golden files and testscript transcripts, to be read as a diff
+	UPDATE_GOLDEN=1 go test -count=1 ./...
+
+docs: ## generate the command reference in docs/cli
+	go run ./internal/docgen
+
+bench: ## run the benchmarks of pkg
+	go test -run '^$$' -bench . -benchmem ./pkg/...
+
+verify: ## check that generated docs, formatting and go.mod are up to date
+	$(check-format)
+	go mod verify
+	go mod tidy -diff
+	go run ./internal/docgen -check

@@ -1,0 +1,116 @@
+// Command docgen writes the command reference under docs/cli from the command tree. With -check it writes nothing and fails if a page
+// is not up to date.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func main() {
+	check := flag.Bool("check", false, "only report pages that are not up to date")
+	dir := flag.String("dir", "docs/cli", "folder of the pages")
+	flag.Parse()
+	if err := run(*dir, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir string, check bool) error {
+	pages := Pages()
+	var stale []string
+	for name, text := range pages {
+		file := filepath.Join(dir, name)
+		if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, text) {
+			continue
+		}
+		if check {
+			stale = append(stale, file)
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			return err
+		}
+	}
+	if len(stale) > 0 {
+		return fmt.Errorf("not up to date (make docs): %s", strings.Join(stale, ", "))
+	}
+	return nil
+}
+
+// Pages makes every page, by file name.
+func Pages() map[string][]byte {
+	root := cli.App{Plugins: plugins.All()}.Command(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
+		LookupEnv: func(string) (string, bool) { return "", false }})
+	root.InitDefaultCompletionCmd()
+	pages := map[string][]byte{}
+	var index bytes.Buffer
+	fmt.Fprintf(&index, "# Command reference\n\nGenerated from the program.\n\n| command | what it does |\n|---|---|\n")
+	for _, cmd := range root.Commands() {
+		if cmd.Hidden || !cmd.IsAvailableCommand() {
+			continue
+		}
+		fmt.Fprintf(&index, "| [%s](%s.md) | %s |\n", cmd.Name(), cmd.Name(), cmd.Short)
+		pages[cmd.Name()+".md"] = page(cmd)
+	}
+	pages["README.md"] = index.Bytes()
+	return pages
+}
+
+func page(cmd *cobra.Command) []byte {
+	cmd.InitDefaultHelpFlag()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# kubectl dopolicy %s\n\n%s.\n\n", cmd.Name(), strings.TrimSuffix(cmd.Short, "."))
+	fmt.Fprintf(&b, "```\nkubectl dopolicy %s\n```\n", cmd.Use)
+	if long := strings.TrimSpace(cmd.Long); long != "" && cmd.Name() != "completion" {
+		fmt.Fprintf(&b, "\n%s\n", long)
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, "\n## Examples\n\n```\n%s\n```\n", outdent(cmd.Example))
+	}
+	var subs []string
+	for _, sub := range cmd.Commands() {
+		subs = append(subs, fmt.Sprintf("- `%s`: %s", sub.Name(), sub.Short))
+	}
+	if subs != nil {
+		fmt.Fprintf(&b, "\n## Subcommands\n\n%s\n", strings.Join(subs, "\n"))
+	}
+	fmt.Fprint(&b, "\n## Flags\n\n| flag | default | meaning |\n|---|---|---|\n")
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			fmt.Fprint(&b, row(f))
+		}
+	})
+	return b.Bytes()
+}
+
+func row(f *pflag.Flag) string {
+	name := "`--" + f.Name + "`"
+	if f.Shorthand != "" {
+		name = "`-" + f.Shorthand + "`, " + name
+	}
+	value := f.DefValue
+	if value == "[]" || value == "" {
+		value = " "
+	} else {
+		value = "`" + value + "`"
+	}
+	return fmt.Sprintf("| %s | %s | %s |\n", name, value, strings.ReplaceAll(f.Usage, "|", "\\|"))
+}
+
+// outdent takes the two spaces off that examples are indented by in the program's help.
+func outdent(s string) string { return strings.ReplaceAll("\n"+s, "\n  ", "\n")[1:] }

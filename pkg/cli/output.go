@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/spf13/cobra"
+)
+
+// outputFlags say how an answer is written.
+type outputFlags struct {
+	formats   []string
+	format    string
+	color     string
+	noHeaders bool
+	strict    bool
+	verbose   bool
+	byRule    bool
+	limit     int
+}
+
+// add adds the flags; the first format is the default.
+func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
+	f.formats = formats
+	fs := cmd.Flags()
+	fs.StringVarP(&f.format, "output", "o", formats[0], "output format: "+strings.Join(formats, "|"))
+	fs.StringVar(&f.color, "color", string(render.Auto), "colour the output: "+strings.Join(render.ColorModes(), "|"))
+	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "also print notes, such as assumptions that were made")
+	fs.BoolVar(&f.noHeaders, "no-headers", false, "leave out the column names")
+	complete(cmd, "output", formats)
+	complete(cmd, "color", render.ColorModes())
+}
+
+// addTable adds the flags of commands whose tables can be long.
+func (f *outputFlags) addTable(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.limit, "limit", 0, "show at most so many lines of a list (0 shows all)")
+}
+
+func complete(cmd *cobra.Command, flag string, words []string) {
+	// The flag was added just above, the only thing that can go wrong.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// check refuses formats that the command does not offer, before anything is read.
+func (f *outputFlags) check() error {
+	if !slices.Contains(f.formats, f.format) {
+		return usage("use one of: "+strings.Join(f.formats, ", "), "unknown output format %q", f.format)
+	}
+	if f.limit < 0 {
+		return usage("0 shows all", "--limit cannot be %d", f.limit)
+	}
+	_, err := render.ParseColorMode(f.color)
+	if err != nil {
+		return usage("use one of: "+strings.Join(render.ColorModes(), ", "), "%s", err)
+	}
+	return nil
+}
+
+// write prints the problems to stderr and the answer to stdout. With --strict an incomplete answer is an error, as it always is when
+// nothing could be read.
+func (q *question) write(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	mode, err := render.ParseColorMode(q.color)
+	if err != nil {
+		return err
+	}
+	noColor, _ := s.LookupEnv("NO_COLOR")
+	colored := func(tty bool) bool { return mode.Enabled(render.Terminal{IsTerminal: tty, NoColor: noColor != ""}) }
+	ascii := !utf8Locale(s)
+	if err := render.Problems(s.Err, e.Problems, render.ProblemOptions{Verbose: q.verbose, Color: colored(s.ErrIsTTY), ASCII: ascii}); err != nil {
+		return err
+	}
+	if session.broken != nil {
+		return &noAnswer{"nothing could be read", ""}
+	}
+	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), NoHeaders: q.noHeaders, Color: colored(s.OutIsTTY), ASCII: ascii,
+		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Source: session.flags.given()}})
+	if err != nil {
+		return fmt.Errorf("writing the answer: %w", err)
+	}
+	if q.strict && !e.Complete {
+		return &noAnswer{"the answer is incomplete", "the warnings above say what is missing"}
+	}
+	return nil
+}
+
+// utf8Locale reports whether the locale speaks UTF-8; without any locale it is assumed.
+func utf8Locale(s Streams) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v, ok := s.LookupEnv(name); ok && v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8") || v != "c" && v != "posix"
+		}
+	}
+	return true
+}
+
+// Terminal are the streams of the process.
+func Terminal() Streams {
+	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutIsTTY: isTTY(os.Stdout), ErrIsTTY: isTTY(os.Stderr), LookupEnv: os.LookupEnv}
+}
+
+func isTTY(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

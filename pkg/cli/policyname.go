@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// namedPolicy is a policy, and a rule of it, as the command line named them.
+type namedPolicy struct {
+	kind   *resolve.Kind
+	policy *policy.Policy
+	rule   string // full printed name; "" for the whole policy
+}
+
+// policy finds [KIND/]NAME[/RULE]; the first segment is a kind only if it names a known policy kind.
+func (s *session) policy(text string) (namedPolicy, error) {
+	parts := strings.SplitN(text, "/", 3)
+	var only *resolve.Kind
+	if len(parts) > 1 {
+		if only = s.policyKind(parts[0]); only != nil {
+			parts = parts[1:]
+		}
+	}
+	if len(parts) > 2 {
+		return namedPolicy{}, s.unknownPolicyKind(parts[0])
+	}
+	var found []namedPolicy
+	var names []string
+	for _, k := range s.Kinds {
+		if only != nil && k != only {
+			continue
+		}
+		for _, p := range k.Policies {
+			if !s.inNamespace(p.Ref()) {
+				continue
+			}
+			names = append(names, p.Ref().Name)
+			if p.Ref().Name == parts[0] {
+				found = append(found, namedPolicy{kind: k, policy: p})
+			}
+		}
+	}
+	if len(found) != 1 {
+		return namedPolicy{}, policyNotOne(parts[0], found, names)
+	}
+	out := found[0]
+	if len(parts) == 2 {
+		var err error
+		if out.rule, err = fullRule(out, parts[1]); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func policyNotOne(name string, found []namedPolicy, names []string) error {
+	if len(found) > 1 {
+		var refs []model.Ref
+		for _, f := range found {
+			refs = append(refs, f.policy.Ref())
+		}
+		return usage("name one of: "+refList(refs), "%q is ambiguous: %d policies have this name", name, len(found))
+	}
+	hint := ""
+	if near := policy.Nearest(name, names); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	} else if len(names) > 0 {
+		hint = "there are: " + strings.Join(firstFew(names), ", ")
+	}
+	return usage(hint, "no policy %q in the input", name)
+}
+
+// fullRule completes a rule's name from an unambiguous suffix.
+func fullRule(n namedPolicy, text string) (string, error) {
+	var names []string
+	for _, b := range n.policy.Blocks {
+		for _, u := range merge.Recut(b.Units, n.kind.Rules) {
+			names = append(names, u.Path.String())
+		}
+	}
+	slices.Sort(names)
+	return pickRule(slices.Compact(names), text, n.policy.Ref().String())
+}
+
+// pickRule finds the one name that is text or ends in it.
+func pickRule(names []string, text, where string) (string, error) {
+	if slices.Contains(names, text) {
+		return text, nil
+	}
+	var found []string
+	for _, name := range names {
+		if strings.HasSuffix(name, "."+text) || strings.HasSuffix(name, "["+text+"]") {
+			found = append(found, name)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", usage("name one of: "+strings.Join(firstFew(found), ", "), "rule %q of %s is ambiguous", text, where)
+	}
+	hint := "it has no rules"
+	var last []string
+	for _, name := range names {
+		last = append(last, name[strings.LastIndex(name, ".")+1:])
+	}
+	if near := policy.Nearest(text, append(last, names...)); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	} else if len(names) > 0 {
+		hint = "it has: " + strings.Join(firstFew(names), ", ")
+	}
+	return "", usage(hint, "%s has no rule %q", where, text)
+}

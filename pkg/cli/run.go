@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/spf13/cobra"
+)
+
+// The exit codes, whatever the output format.
+const (
+	ExitAnswered = 0 // answered, nothing found
+	ExitUsage    = 2 // the command line is wrong
+	ExitNoAnswer = 3 // no answer is possible
+)
+
+// maxErrorLines is how many lines of one error are printed.
+const maxErrorLines = 20
+
+// Streams are the terminal and the environment of one run.
+type Streams struct {
+	In        io.Reader
+	Out, Err  io.Writer
+	OutIsTTY  bool
+	ErrIsTTY  bool
+	LookupEnv func(string) (string, bool)
+}
+
+// App is what the program is made of.
+type App struct {
+	Plugins []plugin.Plugin
+	Version string
+}
+
+// Run runs one command line (without the program's name) and returns the exit code.
+func (a App) Run(ctx context.Context, args []string, s Streams) int {
+	root := a.Command(s)
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitAnswered
+	}
+	f := failure(err)
+	for i, line := range strings.Split(f.what, "\n") {
+		if i == maxErrorLines {
+			fmt.Fprintf(s.Err, "error: … and %d more\n", strings.Count(f.what, "\n")+1-i)
+			break
+		}
+		fmt.Fprintf(s.Err, "error: %s\n", render.Escape(line))
+	}
+	if f.hint != "" {
+		fmt.Fprintf(s.Err, "hint: %s\n", render.Escape(f.hint))
+	}
+	return f.code
+}
+
+// Command is the command tree, for running and for the generated reference.
+func (a App) Command(s Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kubectl-dopolicy",
+		Short: "Show which Gateway API policies are in force, where each setting comes from, and what lost",
+		Long: `kubectl dopolicy computes what a controller would make of Gateway API policies with Defaults and Overrides,
+without running one: the effective policy of every route rule with the source of every setting, where a policy
+is in force, and which settings lost, to whom and why.`,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl dopolicy"},
+		SilenceErrors: true, SilenceUsage: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			hint := "list the commands with: kubectl dopolicy --help"
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				hint = "did you mean " + strings.Join(near, " or ") + "?"
+			}
+			return usage(hint, "unknown command %q", args[0])
+		},
+		SuggestionsMinimumDistance: 2,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("see: kubectl dopolicy "+cmd.Name()+" --help", "%s", err)
+	})
+	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.graphCmd(s), a.kindsCmd(s), a.versionCmd(s))
+	for _, cmd := range root.Commands() {
+		cmd.DisableFlagsInUseLine = true
+	}
+	return root
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ what, hint string }
+
+func (e *usageError) Error() string { return e.what }
+
+func usage(hint, format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...), hint}
+}
+
+// takes checks the number of arguments, and shows how the command is written.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usage("write: kubectl dopolicy "+cmd.Use, "%s needs to be told what it is about", cmd.Name())
+		case len(args) > most:
+			return usage("write: kubectl dopolicy "+cmd.Use, "%s does not know what to do with %q", cmd.Name(), args[most])
+		}
+		return nil
+	}
+}
+
+// noAnswer is an error after which nothing can be said.
+type noAnswer struct{ what, hint string }
+
+func (e *noAnswer) Error() string { return e.what }
+
+type failed struct {
+	what, hint string
+	code       int
+}
+
+// failure is the one place where errors become exit codes.
+func failure(err error) failed {
+	var (
+		use        *usageError
+		none       *noAnswer
+		loading    *load.Error
+		setting    *policy.SettingError
+		descriptor *policy.DescriptorError
+	)
+	switch {
+	case errors.As(err, &use):
+		return failed{use.what, use.hint, ExitUsage}
+	case errors.As(err, &setting):
+		return failed{setting.Message, setting.Hint, ExitUsage}
+	case errors.As(err, &descriptor):
+		return failed{descriptor.Error(), "the format is described in docs/policy-kinds.md", ExitUsage}
+	case errors.As(err, &none):
+		return failed{none.what, none.hint, ExitNoAnswer}
+	case errors.As(err, &loading):
+		return failed{loading.Error(), loading.Hint, ExitNoAnswer}
+	}
+	return failed{err.Error(), "", ExitNoAnswer}
+}

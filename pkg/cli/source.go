@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/spf13/cobra"
+)
+
+// sourceFlags are the flags shared by all commands that read objects.
+type sourceFlags struct {
+	files         []string
+	recursive     bool
+	namespace     string
+	allNamespaces bool
+	policyKinds   []string
+	onlyKinds     []string
+	settings      []string
+}
+
+func (f *sourceFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
+	fs.BoolVarP(&f.recursive, "recursive", "R", false, "read folders with their sub-folders")
+	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the names asked for, and of objects in files that have none")
+	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "ask about all namespaces")
+	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with descriptors of policy kinds, which replace built-in ones (repeatable)")
+	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "narrow the answer to these policy kinds")
+	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "set a switch that changes results, as VENDOR.NAME=VALUE (repeatable; docs/policy-kinds.md lists them)")
+}
+
+// session is one loaded and resolved input.
+type session struct {
+	flags *sourceFlags
+	*resolve.Resolution
+	catalog *policy.Catalog
+	broken  error // nothing could be read, the problems say why
+}
+
+// open loads what the flags name and resolves it.
+func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
+	catalog, err := f.catalog(plugins)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.files) == 0 {
+		return nil, usage("name files or folders with -f; reading a cluster is not supported yet", "no manifests are given")
+	}
+	var clusterScoped []model.GroupKind
+	for _, k := range catalog.Kinds() {
+		if k.Cluster {
+			clusterScoped = append(clusterScoped, k.GroupKind)
+		}
+	}
+	in, err := load.Files(ctx, load.Options{Paths: f.files, Recursive: f.recursive, Stdin: s.In, Namespace: f.namespace, ClusterScoped: clusterScoped})
+	if err != nil && !errors.Is(err, load.ErrNothingReadable) {
+		return nil, err
+	}
+	g := topology.Build(in, catalog.Settings())
+	return &session{flags: f, Resolution: resolve.Run(in, g, catalog), catalog: catalog, broken: err}, nil
+}
+
+func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*policy.Catalog, error) {
+	var user []policy.Source
+	for _, name := range f.policyKinds {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, &noAnswer{fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents"}
+		}
+		user = append(user, policy.Source{Name: name, Text: text})
+	}
+	return plugin.Catalog(plugins, user, f.settings)
+}
+
+// given repeats the flags that name the input, for commands proposed to the user.
+func (f *sourceFlags) given() string {
+	var out []string
+	for _, file := range f.files {
+		out = append(out, "-f "+file)
+	}
+	if f.recursive {
+		out = append(out, "-R")
+	}
+	for _, file := range f.policyKinds {
+		out = append(out, "--policy-kinds "+file)
+	}
+	for _, s := range f.settings {
+		out = append(out, "--vendor-setting "+s)
+	}
+	return strings.Join(out, " ")
+}
+
+// kinds are the policy kinds that --policy-kind names, nil for all.
+func (s *session) kinds() ([]model.GroupKind, error) {
+	var out []model.GroupKind
+	for _, name := range s.flags.onlyKinds {
+		k := s.policyKind(name)
+		if k == nil {
+			return nil, s.unknownPolicyKind(name)
+		}
+		out = append(out, k.GroupKind)
+	}
+	return out, nil
+}
+
+// policyKind finds a policy kind by kind, plural, singular or short name, with or without its group.
+func (s *session) policyKind(name string) *resolve.Kind {
+	for _, k := range s.Kinds {
+		if slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), strings.ToLower(name)) {
+			return k
+		}
+	}
+	return nil
+}
+
+func (s *session) unknownPolicyKind(name string) error {
+	var known []string
+	for _, k := range s.Kinds {
+		known = append(known, strings.ToLower(k.GroupKind.Kind), k.Plural)
+	}
+	hint := "list the kinds with: kubectl dopolicy kinds " + s.flags.given()
+	if near := policy.Nearest(name, known); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	}
+	return usage(hint, "unknown policy kind %q", name)
+}
+
+// kindNames are the spellings of a kind on the command line, in lower case.
+func kindNames(gk model.GroupKind, plural string, short []string) []string {
+	singular := strings.ToLower(gk.Kind)
+	out := []string{singular, plural, strings.ToLower(gk.String())}
+	if gk.Group != "" {
+		out = append(out, plural+"."+gk.Group)
+	}
+	return append(out, short...)
+}
+
+// openKinds is open, but an input is not required: the described kinds are known without one.
+func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
+	if len(f.files) > 0 {
+		return f.open(ctx, plugins, s)
+	}
+	catalog, err := f.catalog(plugins)
+	if err != nil {
+		return nil, err
+	}
+	in := model.NewSnapshot(nil, nil)
+	return &session{flags: f, catalog: catalog, Resolution: resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)}, nil
+}

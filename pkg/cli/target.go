@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+const gatewayGroup = "gateway.networking.k8s.io"
+
+// targetKind is a kind that can be named as a target, with its spellings.
+type targetKind struct {
+	gk     model.GroupKind
+	plural string
+	short  []string
+}
+
+// targetKinds are the kinds of the Gateway API and its surroundings, the routes first.
+func targetKinds() []targetKind {
+	gw := func(kind, plural string, short ...string) targetKind {
+		return targetKind{model.GroupKind{Group: gatewayGroup, Kind: kind}, plural, short}
+	}
+	core := func(kind, plural string, short ...string) targetKind {
+		return targetKind{model.GroupKind{Kind: kind}, plural, short}
+	}
+	return []targetKind{gw("HTTPRoute", "httproutes"), gw("GRPCRoute", "grpcroutes"), gw("TLSRoute", "tlsroutes"), gw("TCPRoute", "tcproutes"),
+		gw("UDPRoute", "udproutes"), gw("Gateway", "gateways", "gtw"), gw("GatewayClass", "gatewayclasses", "gc"),
+		gw("ListenerSet", "listenersets", "lset"), core("Service", "services", "svc"), core("Namespace", "namespaces", "ns")}
+}
+
+func isRoute(gk model.GroupKind) bool {
+	return gk.Group == gatewayGroup && strings.HasSuffix(gk.Kind, "Route")
+}
+
+// findKind reads a word as a target kind; kinds that are only in the input are known by their kind and English plural.
+func (s *session) findKind(word string) (model.GroupKind, bool) {
+	word = strings.ToLower(word)
+	for _, k := range targetKinds() {
+		if slices.Contains(kindNames(k.gk, k.plural, k.short), word) {
+			return k.gk, true
+		}
+	}
+	for _, gk := range s.Snapshot.Kinds() {
+		if slices.Contains(kindNames(gk, policy.Plural(gk.Kind), nil), word) {
+			return gk, true
+		}
+	}
+	return model.GroupKind{}, false
+}
+
+// wanted is a target as it was typed.
+type wanted struct {
+	kind          model.GroupKind // zero: any route
+	name, section string
+}
+
+func (w wanted) noun() string {
+	if w.kind.Kind == "" {
+		return "route"
+	}
+	return strings.ToLower(w.kind.Kind)
+}
+
+// parseTarget reads [KIND/]NAME[/SECTION] or KIND NAME; the first segment is a kind only if it names a known one.
+func (s *session) parseTarget(args []string) (wanted, error) {
+	text := args[0]
+	if len(args) == 2 {
+		text += "/" + args[1]
+	}
+	parts := strings.Split(text, "/")
+	var w wanted
+	if gk, ok := s.findKind(parts[0]); ok && len(parts) > 1 {
+		w.kind, parts = gk, parts[1:]
+	} else if len(args) == 2 || len(parts) > 2 {
+		return w, s.unknownKind(parts[0])
+	}
+	if len(parts) > 2 || slices.Contains(parts, "") {
+		return w, usage("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1", "%q names no target", text)
+	}
+	w.name = parts[0]
+	if len(parts) == 2 {
+		w.section = parts[1]
+	}
+	return w, nil
+}
+
+func (s *session) unknownKind(word string) error {
+	var known []string
+	for _, k := range targetKinds() {
+		known = append(known, strings.ToLower(k.gk.Kind), k.plural)
+	}
+	hint := "known kinds: httproute, grpcroute, gateway, gatewayclass, service, namespace"
+	if near := policy.Nearest(word, known); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	}
+	return usage(hint, "unknown kind %q", word)
+}
+
+// target finds the one target that the arguments name.
+func (s *session) target(args []string) (model.Ref, []topology.NodeID, error) {
+	w, err := s.parseTarget(args)
+	if err != nil {
+		return model.Ref{}, nil, err
+	}
+	var found []model.Ref
+	for _, o := range s.candidates(w) {
+		if o.Ref.Name == w.name {
+			found = append(found, o.Ref)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return model.Ref{}, nil, s.notFound(w)
+	case 1:
+	default:
+		return model.Ref{}, nil, usage("name one of: "+refList(found), "%q is ambiguous: %d objects have this name", w.name, len(found))
+	}
+	ref := found[0]
+	ids := s.Graph.Lookup(ref.In(w.section))
+	if len(ids) == 0 && w.section != "" {
+		sections := s.Graph.Sections(ref)
+		hint := "it has: " + strings.Join(sections, ", ")
+		if near := policy.Nearest(w.section, sections); len(near) > 0 {
+			hint = "did you mean " + near[0] + "?"
+		}
+		return ref, nil, usage(hint, "%s has no section %q", ref, w.section)
+	}
+	if len(ids) == 0 {
+		return ref, nil, usage("policies are shown for gateways, listeners, routes, rules and the backends they name", "%s is not part of the traffic graph", ref)
+	}
+	return ref.In(w.section), ids, nil
+}
+
+// candidates are the objects among which a name is looked for.
+func (s *session) candidates(w wanted) []*model.Object {
+	var out []*model.Object
+	for _, gk := range s.Snapshot.Kinds() {
+		if gk != w.kind && (w.kind.Kind != "" || !isRoute(gk)) {
+			continue
+		}
+		for _, o := range s.Snapshot.Of(gk) {
+			if s.inNamespace(o.Ref) {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// inNamespace reports whether the flags let ref in: with files and without -n every namespace is asked.
+func (s *session) inNamespace(ref model.Ref) bool {
+	return s.flags.namespace == "" || s.flags.allNamespaces || ref.Namespace == "" || ref.Namespace == s.flags.namespace
+}
+
+func (s *session) notFound(w wanted) error {
+	var names []string
+	byName := map[string]model.Ref{}
+	for _, o := range s.candidates(w) {
+		names = append(names, o.Ref.Name)
+		byName[o.Ref.Name] = o.Ref
+	}
+	what := fmt.Sprintf("no %s %q", w.noun(), w.name)
+	if s.flags.namespace != "" && !s.flags.allNamespaces {
+		what += " in namespace " + s.flags.namespace
+	} else {
+		what += " in the input"
+	}
+	hint := ""
+	if near := policy.Nearest(w.name, names); len(near) > 0 {
+		ref := byName[near[0]]
+		hint = fmt.Sprintf("did you mean %s/%s?", strings.ToLower(ref.Kind), ref.Name)
+	} else if len(names) > 0 {
+		hint = fmt.Sprintf("there are: %s", strings.Join(firstFew(names), ", "))
+	}
+	return usage(hint, "%s", what)
+}
+
+func firstFew(names []string) []string {
+	const most = 8
+	if len(names) > most {
+		return append(names[:most:most], fmt.Sprintf("and %d more", len(names)-most))
+	}
+	return names
+}
+
+func refList(refs []model.Ref) string {
+	var out []string
+	for _, r := range refs {
+		out = append(out, fmt.Sprintf("%s/%s in namespace %s", strings.ToLower(r.Kind), r.Name, r.Namespace))
+	}
+	return strings.Join(firstFew(out), ", ")
+}
+
+// targets are the nodes that the arguments, or without any the namespace and the selector, ask for; nil stands for all.
+func (s *session) targets(args []string, sel selector) ([]topology.NodeID, model.Ref, error) {
+	if len(args) > 0 {
+		ref, ids, err := s.target(args)
+		if err == nil && s.Node(ids[0]).Role == topology.Namespace {
+			ids = append(ids, s.objects(func(o *model.Object) bool { return o.Ref.Namespace == ref.Name })...)
+		}
+		return ids, ref, err
+	}
+	if sel.empty() && (s.flags.allNamespaces || s.flags.namespace == "") {
+		return nil, model.Ref{}, nil
+	}
+	return s.objects(func(o *model.Object) bool { return s.inNamespace(o.Ref) && sel.matches(o) }), model.Ref{}, nil
+}
+
+// objects are the nodes of the namespaced objects that fit; never nil.
+func (s *session) objects(fits func(*model.Object) bool) []topology.NodeID {
+	out := []topology.NodeID{}
+	for id := range s.Graph.Len() {
+		n := s.Graph.Node(topology.NodeID(id))
+		if n.Object != nil && n.Ref.Section == "" && n.Ref.Namespace != "" && fits(n.Object) {
+			out = append(out, topology.NodeID(id))
+		}
+	}
+	return out
+}
+
+func lowerKind(ref model.Ref) string { return strings.ToLower(ref.Kind) }
+
+// ways are those of the targets through which traffic comes to route rules: classes, gateways, listeners.
+func (s *session) ways(ids []topology.NodeID) []topology.NodeID {
+	var out []topology.NodeID
+	for _, id := range ids {
+		switch s.Node(id).Role {
+		case topology.GatewayClass, topology.Gateway, topology.Listener:
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,10 @@
+// Package load reads files, folders and standard input into a model.Snapshot.
+//
+// Reading never guesses silently and never gives up early: a document that is broken, too large or not a Kubernetes
+// object costs itself and leaves a problem that says where it stands; all others are read. Only when no answer is
+// possible (a path is missing, a folder holds no manifests, no document at all is readable) is there an error.
+//
+// What a document means is what kubectl would make of it: plain words such as on and no are booleans, 0777 is octal,
+// keys are text, timestamps stay text. Every object knows its file and line, and finds the lines of its parts when asked.
+// The values of Secrets are not kept; what remains is which keys there are and whether each holds PEM.
+package load

@@ -1,0 +1,66 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// ErrNothingReadable is wrapped by the error of Files when there was not one Kubernetes object in all of the input.
+// The snapshot that comes with it holds the problems that say why.
+var ErrNothingReadable = errors.New("no document could be read as a Kubernetes object")
+
+// Error says that no answer is possible: what was being read, why that failed, and what to do about it.
+type Error struct {
+	What string // the path, as the user typed it
+	Hint string // may be empty
+	Err  error
+}
+
+// Error is "what: why".
+func (e *Error) Error() string { return e.What + ": " + e.Err.Error() }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// pathError is the error for a path that the system would not let us read. The system's own words repeat the path.
+func pathError(name string, err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	e := &Error{What: name, Err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Hint = "check the path; files, folders and - (standard input) can be read"
+	case errors.Is(err, fs.ErrPermission):
+		e.Hint = "check who may read it"
+	}
+	return e
+}
+
+// trouble is why a document, or a part of it, takes no part. Its line counts from the first line of the text it was found in.
+type trouble struct {
+	code    model.Code
+	line    int
+	message string
+	hint    string
+}
+
+func invalid(line int, format string, args ...any) *trouble {
+	return &trouble{code: model.InvalidYAML, line: line, message: fmt.Sprintf(format, args...)}
+}
+
+func exceeded(line int, format string, args ...any) *trouble {
+	return &trouble{code: model.LimitExceeded, line: line, message: fmt.Sprintf(format, args...)}
+}
+
+// severity of the codes that a single document can have.
+func severity(code model.Code) model.Severity {
+	if code == model.InvalidYAML || code == model.LimitExceeded {
+		return model.Error
+	}
+	return model.Warning
+}

@@ -1,0 +1,202 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+func TestFolders(t *testing.T) {
+	write(t, map[string]string{
+		"m/b.yml": thing("b"), "m/a.yaml": thing("a"), "m/c.json": `{"apiVersion":"v1","kind":"Service","metadata":{"name":"c","namespace":"n"}}`,
+		"m/notes.txt": "a: [", "m/.hidden.yaml": "a: [", "m/.git/x.yaml": "a: [", "m/sub/d.yaml": thing("d"),
+		"m/values.yaml": "a: 1\n---\n- b\n---\ntext\n",
+	})
+	same(t, describe(files(t, "m")),
+		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1",
+		"info NotKubernetes: 3 documents are not Kubernetes objects")
+	s, err := load.Files(context.Background(), load.Options{Paths: []string{"./m/", "m/a.yaml", "m/sub/../sub/d.yaml"}, Recursive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, describe(s),
+		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1", "thing/ns/d m/sub/d.yaml:1",
+		"info NotKubernetes: 3 documents are not Kubernetes objects")
+}
+
+func TestNamedFileIsMeant(t *testing.T) {
+	write(t, map[string]string{"m/a.yaml": thing("a"), "m/values.yaml": "a: 1\n"})
+	same(t, describe(files(t, "m", "m/values.yaml")),
+		"thing/ns/a m/a.yaml:1", "warning NotAnObject m/values.yaml:1: not used: it has neither apiVersion nor kind")
+}
+
+func TestLinks(t *testing.T) {
+	write(t, map[string]string{"m/a.yaml": thing("a"), "other/b.yaml": thing("b")})
+	for link, to := range map[string]string{"m/loop": "../m", "m/z.yaml": "a.yaml", "m/y.yaml": "../other/b.yaml", "folder": "m"} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	s, err := load.Files(context.Background(), load.Options{Paths: []string{"folder", "m"}, Recursive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, describe(s), "thing/ns/a folder/a.yaml:1", "thing/ns/b folder/y.yaml:1")
+}
+
+func TestNoAnswer(t *testing.T) {
+	write(t, map[string]string{
+		"empty/readme.md": "", "above/sub/deep/a.yaml": thing("a"), "above/.git/x.yaml": "", "blank.yaml": "# nothing\n", "broken.yaml": "a: [\n---\n{\n",
+	})
+	if err := os.Symlink("nowhere", "dangling.yaml"); err != nil {
+		t.Skip(err)
+	}
+	tests := []struct {
+		paths      []string
+		recursive  bool
+		err, hint  string
+		unreadable bool
+		problems   int
+	}{
+		{nil, false, "input: there are no files to read", "name files or folders with -f", false, 0},
+		{[]string{"gone.yaml"}, false, "gone.yaml: no such file or directory", "check the path; files, folders and - (standard input) can be read", false, 0},
+		{[]string{"dangling.yaml"}, false, "dangling.yaml: no such file or directory", "check the path; files, folders and - (standard input) can be read", false, 0},
+		{[]string{"https://example.com/a.yaml"}, false, "https://example.com/a.yaml: addresses are not read", "download it first, or pipe it in with -f -", false, 0},
+		{[]string{"./empty/"}, false, "empty: the folder holds no manifests", "manifests are files that end in .yaml, .yml or .json", false, 0},
+		{[]string{"above"}, false, "above: the folder holds no manifests", "its sub-folders hold some: add -R", false, 0},
+		{[]string{"empty"}, true, "empty: the folder holds no manifests", "manifests are files that end in .yaml, .yml or .json", false, 0},
+		{[]string{"-"}, false, "stdin: there is no standard input", "", false, 0},
+		{[]string{"blank.yaml"}, false, "blank.yaml: no document could be read as a Kubernetes object", "there is nothing in it", true, 0},
+		{[]string{"blank.yaml", "broken.yaml"}, false, "blank.yaml, broken.yaml: no document could be read as a Kubernetes object",
+			"see the problems with each document; objects have apiVersion, kind and metadata.name", true, 2},
+	}
+	for _, tt := range tests {
+		s, err := load.Files(context.Background(), load.Options{Paths: tt.paths, Recursive: tt.recursive})
+		var e *load.Error
+		if !errors.As(err, &e) || e.Error() != tt.err || e.Hint != tt.hint || errors.Is(err, load.ErrNothingReadable) != tt.unreadable {
+			t.Errorf("%v: got %v (%+v)", tt.paths, err, e)
+		}
+		if tt.unreadable != (s != nil) || s != nil && len(s.Problems) != tt.problems {
+			t.Errorf("%v: got %+v", tt.paths, s)
+		}
+	}
+}
+
+func TestEmptyListIsReadable(t *testing.T) {
+	for _, text := range []string{"apiVersion: v1\nkind: List\nitems: []\n", "apiVersion: v1\nkind: List\n", `{"kind":"HTTPRouteList","apiVersion":"v1","items":null}`} {
+		s, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(text)})
+		if err != nil || len(s.Objects)+len(s.Problems) > 0 {
+			t.Errorf("%q: %v %v", text, err, s)
+		}
+	}
+}
+
+func TestStdinIsReadOnce(t *testing.T) {
+	s, err := load.Files(context.Background(), load.Options{Paths: []string{"-", "-"}, Stdin: strings.NewReader(thing("a"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, describe(s), "thing/ns/a stdin:1")
+}
+
+func TestEndOfContext(t *testing.T) {
+	write(t, map[string]string{"a.yaml": thing("a")})
+	ctx, cancel := context.WithCancel(context.Background())
+	waiting, _ := io.Pipe()
+	defer waiting.Close()
+	go cancel()
+	if _, err := load.Files(ctx, load.Options{Paths: []string{"-"}, Stdin: waiting}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := load.Files(ctx, load.Options{Paths: []string{"a.yaml"}}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestUnreadableFile(t *testing.T) {
+	write(t, map[string]string{"m/a.yaml": thing("a")})
+	if err := os.Chmod(filepath.Join("m", "a.yaml"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile("m/a.yaml"); err == nil {
+		t.Skip("this user may read everything")
+	}
+	_, err := load.Files(context.Background(), load.Options{Paths: []string{"m"}})
+	if err == nil || err.Error() != "m/a.yaml: permission denied" {
+		t.Error(err)
+	}
+}
+
+func TestNamespaces(t *testing.T) {
+	text := `
+apiVersion: v1
+kind: Service
+metadata: {name: a}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: b, namespace: other}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: c, namespace: dropped}
+---
+apiVersion: example.com/v1
+kind: Zone
+metadata: {name: d, namespace: dropped}
+---
+apiVersion: example.com/v1
+kind: Region
+metadata: {name: e}
+---
+apiVersion: example.com/v1
+kind: Town
+metadata: {name: f, namespace: ""}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: regions.example.com}
+spec:
+  group: example.com
+  names: {kind: Region}
+  scope: Cluster
+`
+	for namespace, want := range map[string]string{"": "default", "mine": "mine"} {
+		s, err := load.Files(context.Background(), load.Options{
+			Paths: []string{"-"}, Stdin: strings.NewReader(text), Namespace: namespace,
+			ClusterScoped: []model.GroupKind{{Group: "example.com", Kind: "Zone"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, describe(s),
+			"service/"+want+"/a stdin:2", "service/other/b stdin:6", "customresourcedefinition/regions.example.com stdin:26",
+			"region/e stdin:18", "town/"+want+"/f stdin:22", "zone/d stdin:14", "gatewayclass/c stdin:10",
+			"info NamespaceAssumed: 2 objects have no namespace: "+want+" is assumed (another can be given with -n)")
+		for _, o := range s.Objects {
+			if got := model.Text(o.Body, "metadata", "namespace"); got != o.Ref.Namespace {
+				t.Errorf("%s: the body says namespace %q", o.Ref, got)
+			}
+		}
+	}
+}
+
+func TestBuiltInScopes(t *testing.T) {
+	for _, kind := range []string{
+		"v1 Node", "apiregistration.k8s.io/v1 APIService", "rbac.authorization.k8s.io/v1 ClusterRoleBinding", "storage.k8s.io/v1 StorageClass",
+		"admissionregistration.k8s.io/v1 MutatingWebhookConfiguration", "scheduling.k8s.io/v1 PriorityClass", "node.k8s.io/v1 RuntimeClass",
+		"networking.k8s.io/v1 IngressClass", "certificates.k8s.io/v1 CertificateSigningRequest", "flowcontrol.apiserver.k8s.io/v1 FlowSchema",
+		"gateway.networking.x-k8s.io/v1alpha1 XMesh", "v1 Namespace", "v1 PersistentVolume",
+	} {
+		apiVersion, kind, _ := strings.Cut(kind, " ")
+		s := stdin(t, "apiVersion: "+apiVersion+"\nkind: "+kind+"\nmetadata: {name: a}\n", load.Limits{})
+		same(t, describe(s), strings.ToLower(kind)+"/a stdin:1")
+	}
+}

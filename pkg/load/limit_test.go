@@ -1,0 +1,106 @@
+package load_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// bomb is a document whose aliases stand for ten times as much on every level.
+func bomb(open, each, end string) string {
+	var b strings.Builder
+	b.WriteString(thing("bomb") + "a0: &a0 {k: v}\n")
+	for i := range 12 {
+		fmt.Fprintf(&b, "a%d: &a%d %s", i+1, i+1, open)
+		for j := range 10 {
+			fmt.Fprintf(&b, each, j, i)
+		}
+		b.WriteString(end + "\n")
+	}
+	return b.String()
+}
+
+func TestLimits(t *testing.T) {
+	const deep = 100_000
+	nested := "not used: maps and lists are nested deeper than 100"
+	tests := []struct {
+		name, text string
+		limits     load.Limits
+		message    string
+		line       int
+	}{
+		{"bytes", "# x\n" + thing("big") + "spec: " + strings.Repeat("x", 200), load.Limits{Document: 150}, "not used: the document is larger than 150 bytes", 6},
+		{"brackets", strings.Repeat("[", deep), load.Limits{}, nested, 5},
+		{"brackets and words", strings.Repeat("[a,", deep), load.Limits{}, nested, 5},
+		{"braces", strings.Repeat("{a: ", deep), load.Limits{}, nested, 5},
+		{"dashes", strings.Repeat("- ", deep), load.Limits{}, nested, 5},
+		{"question marks", strings.Repeat("? ", deep), load.Limits{}, nested, 5},
+		{"indentation", "a:\n" + ladder(101), load.Limits{}, nested, 105},
+		{"closed brackets", strings.Repeat("[", 5000) + strings.Repeat("]", 5000), load.Limits{}, nested, 5},
+		{"JSON", strings.Repeat("{\"a\":\n", deep), load.Limits{}, nested, 105},
+		{"closed JSON", strings.Repeat("[", deep) + strings.Repeat("]", deep), load.Limits{}, nested, 5},
+		{"depth through aliases", "a: &a [[[[1]]]]\nb: [[[*a]]]\n", load.Limits{Depth: 7}, "not used: maps and lists are nested deeper than 7", 6},
+		{"lists of aliases", bomb("[", "*a%[2]d, ", "]"), load.Limits{}, "not used: aliases repeat more than 100000 keys and values", 13},
+		{"maps of aliases", bomb("{", "k%d: *a%d, ", "}"), load.Limits{}, "not used: aliases repeat more than 100000 keys and values", 13},
+		{"merges", bomb("{<<: [", "*a%[2]d, ", "]}"), load.Limits{}, "not used: aliases repeat more than 100000 keys and values", 13},
+		{"huge list", "a: [" + strings.Repeat("b,", 4_100_000) + "]", load.Limits{}, "not used: the document may hold more than 4000000 keys and values", 5},
+		{"huge JSON list", "{\"a\": [\n" + strings.Repeat("1,", 4_100_000) + "1]}", load.Limits{}, "not used: the document may hold more than 4000000 keys and values", 5},
+		{"values", "x: &x [1, 2, 3, 4, 5, 6, 7, 8]\na: [*x, *x, *x]", load.Limits{Nodes: 30}, "not used: the document holds more than 30 keys and values", 6},
+		{"directives", "%YAML 1.2\n" + strings.Repeat("%TAG !a! b\n", 200) + "---\na: 1\n", load.Limits{}, "not used: the document has more than 100 directives", 207},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			s := stdin(t, thing("a")+"...\n"+tt.text+"\n---\n"+thing("b"), tt.limits)
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("took %s", took)
+			}
+			want := fmt.Sprintf("error LimitExceeded stdin:%d: %s", tt.line, tt.message)
+			same(t, describe(s), "thing/ns/a stdin:1", "thing/ns/b "+s.Objects[1].Origin.String(), want)
+		})
+	}
+}
+
+// ladder is a map in a map in a map, n deep.
+func ladder(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat(" ", i+1) + "a:\n")
+	}
+	return b.String()
+}
+
+func TestRepeatedValuesAreShared(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a: &a\n  long: [1, 2, 3, 4, 5, 6, 7, 8, 9]\n")
+	for i := range 5000 {
+		fmt.Fprintf(&b, "k%d: *a\n", i)
+	}
+	s := stdin(t, thing("a")+b.String(), load.Limits{})
+	if len(s.Objects) != 1 || len(s.Problems) != 0 {
+		t.Fatal(describe(s))
+	}
+	if got := fmt.Sprint(model.Get(s.Objects[0].Body, "k4999", "long")); got != "[1 2 3 4 5 6 7 8 9]" {
+		t.Error(got)
+	}
+	if got := s.Objects[0].OriginOf("k4999", "long", "3").Line; got != 5 {
+		t.Error(got)
+	}
+}
+
+func TestTotal(t *testing.T) {
+	write(t, map[string]string{"a.yaml": thing("a"), "b.yaml": thing("b") + "# " + strings.Repeat("x", 500), "c.yaml": thing("c")})
+	refused := "LimitExceeded %s:1: not read: with this file the input is larger than the limit for all files together (read fewer files at once)"
+	s, err := load.Files(context.Background(), load.Options{
+		Paths: []string{"a.yaml", "b.yaml", "-", "c.yaml"}, Stdin: strings.NewReader(strings.Repeat("x", 500)), Limits: load.Limits{Total: 400},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, describe(s), "thing/ns/a a.yaml:1", "thing/ns/c c.yaml:1", "error "+fmt.Sprintf(refused, "b.yaml"), "error "+fmt.Sprintf(refused, "stdin"))
+}

@@ -1,0 +1,65 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Options say what to read and how.
+type Options struct {
+	// Paths are files, folders and "-" for standard input. A file that is reached twice is read once. Of a folder, the
+	// files that end in .yaml, .yml or .json are read; hidden ones are not, and links to other folders are not followed.
+	Paths     []string
+	Recursive bool // read sub-folders too
+	Stdin     io.Reader
+
+	// Namespace is that of namespaced objects that name none (G7); empty means default.
+	Namespace string
+	// ClusterScoped are kinds without namespace, beside those of Kubernetes and the Gateway API and those that a
+	// CustomResourceDefinition in the input says to be so.
+	ClusterScoped []model.GroupKind
+
+	Limits Limits
+}
+
+// Files reads everything that the options name into a snapshot. Trouble with single documents is in its problems. There
+// is an *Error if no answer is possible: a path that is missing or cannot be read, or a folder without manifests. If not
+// one object was found anywhere, the error wraps ErrNothingReadable and the snapshot, which holds the reasons, comes
+// with it. The order of the input changes nothing but line numbers. When ctx ends, its error is returned.
+func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
+	if len(o.Paths) == 0 {
+		return nil, &Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
+	}
+	limits := o.Limits.orDefault()
+	sources, err := find(o.Paths, o.Recursive)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{stdin: o.Stdin, left: limits.Total}
+	pieces, err := r.read(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	outcomes, err := decode(ctx, pieces, limits)
+	if err != nil {
+		return nil, err
+	}
+	snapshot := settle(o, outcomes, r.problems)
+	for _, out := range outcomes {
+		if out.readable > 0 {
+			return snapshot, nil
+		}
+	}
+	return snapshot, &Error{What: strings.Join(o.Paths, ", "), Err: ErrNothingReadable, Hint: nothingHint(len(pieces))}
+}
+
+func nothingHint(documents int) string {
+	if documents == 0 {
+		return "there is nothing in it"
+	}
+	return "see the problems with each document; objects have apiVersion, kind and metadata.name"
+}

@@ -1,0 +1,332 @@
+package load_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+func TestLists(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"List", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: a, namespace: m}\n- " + indent(thing("b")),
+			[]string{"service/m/a stdin:4", "thing/ns/b stdin:7"}},
+		{"items take the type of a FooList", "apiVersion: example.com/v1\nkind: ThingList\nitems:\n- metadata: {name: a, namespace: m}\n- kind: Other\n  metadata: {name: b, namespace: m}\n",
+			[]string{"other/m/b stdin:5", "thing/m/a stdin:4"}},
+		{"lists in lists", "kind: List\nitems:\n- kind: List\n  items:\n  - kind: ThingList\n    apiVersion: example.com/v1\n    items:\n    -\n      metadata: {name: a, namespace: m}\n",
+			[]string{"thing/m/a stdin:9"}},
+		{"items that are none", "apiVersion: v1\nkind: List\nitems:\n- a\n- null\n- b: 1\n- kind: Service\n- " + indent(thing("b")),
+			[]string{"thing/ns/b stdin:8",
+				"warning NotAnObject stdin:6: not used: it has neither apiVersion nor kind",
+				"warning NotAnObject stdin:7: not used: it has no apiVersion",
+				"warning NotAnObject stdin:4: not used: not an object",
+				"warning NotAnObject stdin:5: not used: not an object"}},
+		{"items that are no list", "apiVersion: v1\nkind: List\nitems: {a: b}\n",
+			[]string{"warning WrongType stdin:3: not used: items is not a list"}},
+		{"a kind that ends in List", "apiVersion: v1\nkind: AllowList\nmetadata: {name: a, namespace: m}\n",
+			[]string{"allowlist/m/a stdin:1"}},
+		{"items behind an alias", "apiVersion: v1\nkind: List\nx: &x\n- " + indent(thing("b")) + "items: *x\n",
+			[]string{"thing/ns/b stdin:4"}},
+		{"items that are merged", "apiVersion: v1\nkind: List\n<<:\n  items:\n  - " + strings.ReplaceAll(thing("b"), "\n", "\n    "),
+			[]string{"thing/ns/b stdin:1"}},
+		{"odd keys belong to their item", "kind: List\non: 1\nitems:\n- " + indent(thing("a")+"spec: {y: 1}\n") + "- kind: Thing\n  no: 1\n- " + indent(thing("b")+"spec:\n  n: 1\n"),
+			[]string{"thing/ns/a stdin:4", "thing/ns/b stdin:10",
+				"warning NotAnObject stdin:8: not used: it has no apiVersion",
+				`warning WrongType thing/ns/a stdin:7: the key y is read as "true" (quote it if it is meant as text: "y")`,
+				`warning WrongType thing/ns/b stdin:14: the key n is read as "false" (quote it if it is meant as text: "n")`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { same(t, describe(stdin(t, tt.text, load.Limits{})), tt.want...) })
+	}
+}
+
+// indent makes a document an item of a list.
+func indent(text string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+func TestJSON(t *testing.T) {
+	object := "{\n\t\"apiVersion\": \"example.com/v1\",\n\t\"kind\": \"Thing\",\n\t\"metadata\": {\"name\": \"a\", \"namespace\": \"ns\"},\n" +
+		"\t\"spec\": {\n\t\t\"on\": true,\n\t\t\"text\": \"\\ud83d\\ude00\\t\\/\",\n\t\t\"n\": [1, 1.0, 1.5, 1e3, 18446744073709551616, null, false, \"1\", {}, []]\n\t}\n}\n"
+	s := stdin(t, "\n"+object, load.Limits{})
+	same(t, describe(s), "thing/ns/a stdin:2")
+	want := map[string]any{"on": true, "text": "😀\t/", "n": []any{
+		int64(1), int64(1), 1.5, int64(1000), 18446744073709551616.0, nil, false, "1", map[string]any{}, []any{},
+	}}
+	if got := s.Objects[0].Body["spec"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %#v", got)
+	}
+	if line := s.Objects[0].OriginOf("spec", "n", "8").Line; line != 9 {
+		t.Errorf("line %d", line)
+	}
+	second := strings.Replace(object, `"a"`, `"b"`, 1)
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"values one after the other", object + second, []string{"thing/ns/a stdin:1", "thing/ns/b stdin:11"}},
+		{"between markers", "---\n" + object + "---\n" + second, []string{"thing/ns/a stdin:2", "thing/ns/b stdin:13"}},
+		{"a key written twice", strings.Replace(object, `"text"`, `"on"`, 1),
+			[]string{`error InvalidYAML stdin:7: not used: key "on" is written twice, on lines 6 and 7`}},
+		{"a broken second value", object + "{\n\"a\": }", []string{"thing/ns/a stdin:1",
+			"error InvalidYAML stdin:12: not used: invalid character '}' looking for beginning of value"}},
+		{"flow style", "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: m}}", []string{"service/m/a stdin:1"}},
+		{"almost JSON", "{\"apiVersion\": \"v1\", \"kind\": \"Service\", \"metadata\": {\"name\": \"a\", \"namespace\": \"m\"},}\n# end\n", []string{"service/m/a stdin:1"}},
+		{"a number that is none", `{"a": 1e999}`, []string{"error InvalidYAML stdin:1: not used: a number that JSON cannot express; quote it if it is text"}},
+		{"an array", "[\n{\"kind\": \"Service\"}]", []string{
+			"warning NotAnObject stdin:1: not used: a list, not an object (write the objects as documents of their own, with --- between them, or as items of kind: List)"}},
+		{"list", "{\"kind\": \"ThingList\", \"apiVersion\": \"example.com/v1\", \"items\": [\n" +
+			"{\"metadata\": {\"name\": \"a\", \"namespace\": \"m\"}},\n{\"metadata\": {\"name\": \"b\", \"namespace\": \"m\"}}]}",
+			[]string{"thing/m/a stdin:2", "thing/m/b stdin:3"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { same(t, describe(stdin(t, tt.text, load.Limits{})), tt.want...) })
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	s := stdin(t, `# comment
+---
+kind: List
+apiVersion: v1
+items:
+- apiVersion: example.com/v1
+  kind: Thing
+  metadata: {name: a, namespace: m}
+  spec: &spec
+    rules:
+    # about the first
+    - name: x
+      text: |
+        a
+        b
+      matches: [{a: 1}, {
+        b: 2}]
+    -
+      name: y
+    on:
+      deep: 1
+    ? long
+    : short
+- apiVersion: example.com/v1
+  kind: Thing
+  metadata: {name: b, namespace: m}
+  spec:
+    <<: *spec
+    own: 1
+`, load.Limits{})
+	a, b := s.Objects[0], s.Objects[1]
+	tests := []struct {
+		o    *model.Object
+		path string
+		line int
+	}{
+		{a, "", 6}, {a, "kind", 7}, {a, "metadata", 8}, {a, "metadata.name", 8}, {a, "spec", 9}, {a, "spec.rules", 10},
+		{a, "spec.rules.0", 12}, {a, "spec.rules.0.text", 13}, {a, "spec.rules.0.matches.1.b", 17}, {a, "spec.rules.1", 19},
+		{a, "spec.rules.1.name", 19}, {a, "spec.rules.2", 10}, {a, "spec.rules.x", 10}, {a, "spec.true.deep", 21}, {a, "spec.long", 22},
+		{a, "gone", 6}, {a, "spec.rules.0.gone.more", 12},
+		{b, "", 24}, {b, "spec", 27}, {b, "spec.own", 29}, {b, "spec.rules.0.name", 12}, {b, "spec.true", 20},
+	}
+	for _, tt := range tests {
+		var path []string
+		if tt.path != "" {
+			path = strings.Split(tt.path, ".")
+		}
+		if got := tt.o.OriginOf(path...); got.Line != tt.line || got.File != "stdin" {
+			t.Errorf("%s %s: got %s, want line %d", tt.o.Ref, tt.path, got, tt.line)
+		}
+	}
+}
+
+func TestDuplicates(t *testing.T) {
+	other := func(name, spec string) string { return thing(name) + "spec: {a: " + spec + "}\n" }
+	tests := []struct {
+		name string
+		docs []string
+		want []string
+	}{
+		{"equal copies count once", []string{other("a", "1"), "# x\n" + other("a", "1.0")}, []string{"thing/ns/a stdin:2"}},
+		{"different ones not at all", []string{other("a", "1"), other("b", "1"), other("a", "2")}, []string{"thing/ns/b stdin:7",
+			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a is written differently in stdin:2 and stdin:12: neither is used (keep one of them)"}},
+		{"more than two", []string{other("a", "1"), other("a", "1"), other("a", "2")}, []string{
+			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a is written differently in stdin:2, stdin:7 and stdin:12: none of them is used (keep one of them)"}},
+		{"a version is a difference", []string{thing("a"), strings.Replace(thing("a"), "/v1", "/v2", 1)}, []string{
+			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a is written differently in stdin:2 and stdin:6: neither is used (keep one of them)"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			same(t, describe(stdin(t, "---\n"+strings.Join(tt.docs, "---\n"), load.Limits{})), tt.want...)
+		})
+	}
+}
+
+func TestAssumedNamespaceCountsForDuplicates(t *testing.T) {
+	text := "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: default}\n"
+	same(t, describe(stdin(t, text, load.Limits{})), "service/default/a stdin:1",
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed (another can be given with -n)")
+}
+
+func TestSecrets(t *testing.T) {
+	pem := "-----BEGIN CERTIFICATE-----\nSFVOVEVSMg==\n-----END CERTIFICATE-----\n"
+	secret := "apiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nimmutable: true\nmetadata:\n  name: s\n  namespace: m\n  annotations:\n" +
+		"    kubectl.kubernetes.io/last-applied-configuration: '{\"data\":{\"a\":\"hunter2\"}}'\ndata:\n  a: hunter2\n  b: " +
+		base64.StdEncoding.EncodeToString([]byte(pem)) + "\n  c: aHVudGVyMg==\n  d: null\nstringData:\n  c: hunter2\n  e: |\n    " +
+		strings.ReplaceAll(pem, "\n", "\n    ") + "\n"
+	list := "kind: List\nitems:\n- " + indent(secret) + "- " + indent(thing("a")+"spec:\n  x: 1\n")
+	for _, text := range []string{secret, list, thing("a") + "---\n" + secret} {
+		s := stdin(t, text, load.Limits{})
+		o := s.Get(model.Ref{Kind: "Secret", Namespace: "m", Name: "s"})
+		if o == nil || len(s.Problems) > 0 {
+			t.Fatal(describe(s))
+		}
+		got := fmt.Sprint(o.Body)
+		want := "map[apiVersion:v1 data:map[a:map[pem:false present:true] b:map[pem:true present:true] c:map[pem:false present:true] " +
+			"d:map[pem:false present:true] e:map[pem:true present:true]] kind:Secret metadata:map[name:s namespace:m] type:kubernetes.io/tls]"
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if o.Places != nil {
+			t.Error("a Secret must not keep its text")
+		}
+		if held := contents(s); strings.Contains(held, "hunter2") || strings.Contains(held, "aHVudGVyMg") || strings.Contains(held, "SFVOVEVSMg") {
+			t.Errorf("a value is kept: %s", held)
+		}
+	}
+	s := stdin(t, list, load.Limits{})
+	thing := s.Get(model.Ref{Group: "example.com", Kind: "Thing", Namespace: "ns", Name: "a"})
+	if want := strings.Count(list, "\n"); thing.OriginOf("spec", "x").Line != want {
+		t.Errorf("got %s, want line %d", thing.OriginOf("spec", "x"), want)
+	}
+}
+
+func TestBrokenSecretsLeaveNothing(t *testing.T) {
+	head := "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: m}\n"
+	for _, text := range []string{
+		head + "data:\n  a: hunter2\n  a: hunter2\n",
+		head + "data:\n  a: *hunter2\n",
+		head + "data:\n  a: !!int hunter2\n",
+		head + "data:\n  a: @hunter2\n",
+		head + "data:\n  a: [hunter2\n",
+		head + "data: hunter2\nstringData: [hunter2]\n",
+		head + "type: Opaque\ndata:\n  a: [hunter2]\n",
+		"apiVersion: v1\nkind: Secret\ndata: {a: hunter2}\n",
+		"kind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  data: {a: hunter2}\n- " + indent(thing("b")),
+		"{\"apiVersion\": \"v1\", \"kind\": \"Service\", \"metadata\": {\"name\": \"a\"}}\n{\"kind\": \"Secret\", \"data\": \"hunter2\", }\n",
+	} {
+		s := stdin(t, text, load.Limits{})
+		if held := contents(s); strings.Contains(held, "hunter2") {
+			t.Errorf("%q: a value is kept: %s", text, held)
+		}
+	}
+}
+
+// contents is everything that can be reached from v, as text.
+func contents(v any) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%+v", v)
+	seen := map[uintptr]bool{}
+	var walk func(v reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			if v.IsNil() || seen[v.Pointer()] {
+				return
+			}
+			seen[v.Pointer()] = true
+			walk(v.Elem())
+		case reflect.Interface:
+			walk(v.Elem())
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(v.Field(i))
+			}
+		case reflect.Slice, reflect.Array:
+			if v.Type().Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice {
+				b.Write(v.Bytes())
+				return
+			}
+			for i := range v.Len() {
+				walk(v.Index(i))
+			}
+		case reflect.Map:
+			for iter := v.MapRange(); iter.Next(); {
+				walk(iter.Key())
+				walk(iter.Value())
+			}
+		case reflect.String:
+			b.WriteString(v.String())
+		}
+	}
+	walk(reflect.ValueOf(v))
+	return b.String()
+}
+
+func TestShuffledDocuments(t *testing.T) {
+	docs := []string{
+		thing("a"), thing("b") + "spec: {a: 1}\n", thing("b") + "spec: {a: 2}\n", thing("c"), thing("c"), "kind: Thing\n", "a: [\n",
+		"apiVersion: v1\nkind: Service\nmetadata: {name: x}\n", "apiVersion: v1\nkind: Service\nmetadata: {name: x, namespace: default}\n",
+		"apiVersion: v1\nkind: Service\nmetadata: {name: w}\n", "apiVersion: v1\nkind: Secret\nmetadata: {name: w}\ndata: {a: b}\n",
+		"kind: List\nitems:\n- " + indent(thing("d")) + "- " + indent(thing("e")+"spec: {on: 1}\n"),
+		thing("f") + "metadata: {}\n", "apiVersion: example.com/v1\nkind: Zone\nmetadata: {name: z, namespace: m}\n",
+		"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: zones}\nspec: {group: example.com, names: {kind: Zone}, scope: Cluster}\n",
+		thing("g") + "spec: {<<: {a: 1}, no: 1, !!str on: 2}\n", "{\"apiVersion\": \"v1\", \"kind\": \"Service\", \"metadata\": {\"name\": \"j\", \"namespace\": \"m\"}}\n",
+	}
+	var want string
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		shuffled := slices.Clone(docs)
+		r.Shuffle(len(docs), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		got := withoutLines(stdin(t, strings.Join(shuffled, "---\n"), load.Limits{}))
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Fatalf("seed %d:\n%s\n%s", seed, got, want)
+		}
+	}
+}
+
+// withoutLines is everything in a snapshot except lines.
+func withoutLines(s *model.Snapshot) string {
+	var b strings.Builder
+	for _, o := range s.Objects {
+		fmt.Fprintln(&b, o.Ref, o.Version, o.Labels, o.Annotations, o.Created, o.Origin.File, o.Body)
+	}
+	var problems []string
+	for _, p := range s.Problems {
+		message := p.Message
+		if p.Code == model.InvalidYAML || p.Code == model.DuplicateObject {
+			message = strings.Map(func(r rune) rune {
+				if r >= '0' && r <= '9' {
+					return -1
+				}
+				return r
+			}, message)
+		}
+		problems = append(problems, fmt.Sprintln(p.Severity, p.Code, p.Ref, message, p.Hint))
+	}
+	slices.Sort(problems)
+	fmt.Fprintln(&b, problems)
+	return b.String()
+}
+
+func TestOrderOfFiles(t *testing.T) {
+	write(t, map[string]string{"a.yaml": thing("x"), "b.yaml": thing("x") + "---\n" + thing("z")})
+	for _, paths := range [][]string{{"a.yaml", "b.yaml"}, {"b.yaml", "a.yaml"}} {
+		s, err := load.Files(context.Background(), load.Options{Paths: paths})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, describe(s), "thing/ns/x a.yaml:1", "thing/ns/z b.yaml:5")
+	}
+}

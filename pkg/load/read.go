@@ -1,0 +1,122 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"unicode/utf16"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// reader reads files until the limit for all of them is used up.
+type reader struct {
+	stdin    io.Reader
+	left     int64
+	problems []model.Problem
+}
+
+// read is the documents of all sources, in order.
+func (r *reader) read(ctx context.Context, sources []source) ([]piece, error) {
+	var pieces []piece
+	for _, s := range sources {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		text, err := r.open(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, split(s, utf8Text(text))...)
+	}
+	return pieces, nil
+}
+
+// open is the content of one source, or nothing if that is more than may still be read.
+func (r *reader) open(ctx context.Context, s source) ([]byte, error) {
+	in, size := r.stdin, int64(0)
+	if s.path != "" {
+		f, err := os.Open(s.path)
+		if err != nil {
+			return nil, pathError(s.name, err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size()
+		}
+		in = f
+	}
+	if in == nil {
+		return nil, &Error{What: s.name, Err: errors.New("there is no standard input")}
+	}
+	if size > r.left {
+		r.refuse(s)
+		return nil, nil
+	}
+	text, err := slurp(ctx, io.LimitReader(in, max(r.left, r.left+1)), size)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, pathError(s.name, err)
+	case int64(len(text)) > r.left:
+		r.refuse(s)
+		return nil, nil
+	}
+	r.left -= int64(len(text))
+	return text, nil
+}
+
+func (r *reader) refuse(s source) {
+	r.problems = append(r.problems, model.Problem{
+		Severity: model.Error, Code: model.LimitExceeded, Origin: &model.Origin{File: s.name, Line: 1},
+		Message: "not read: with this file the input is larger than the limit for all files together",
+		Hint:    "read fewer files at once",
+	})
+}
+
+// slurp reads all of in. Pipes and terminals may never end, so it does not wait longer than ctx lasts; a read that is
+// given up then stays behind until its other end closes.
+func slurp(ctx context.Context, in io.Reader, size int64) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var b bytes.Buffer
+		b.Grow(int(size) + bytes.MinRead)
+		_, err := b.ReadFrom(in)
+		done <- result{b.Bytes(), err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// utf8Text is text without a byte order mark. The mark of UTF-16, which some shells write into redirected output, has the text
+// converted.
+func utf8Text(text []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
+		return text[3:]
+	case bytes.HasPrefix(text, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(text, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return text
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for i := 2; i+1 < len(text); i += 2 {
+		units = append(units, order.Uint16(text[i:]))
+	}
+	return []byte(string(utf16.Decode(units)))
+}

@@ -1,0 +1,80 @@
+package load
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// scopes tells which kinds have no namespace: those built in, those the caller names, and those whose definitions are
+// among the objects.
+func scopes(objects []*model.Object, named []model.GroupKind) func(model.GroupKind) bool {
+	cluster := map[model.GroupKind]bool{}
+	for _, gk := range named {
+		cluster[gk] = true
+	}
+	definition := model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	for _, o := range objects {
+		if o.Ref.GroupKind() == definition && model.Text(o.Body, "spec", "scope") == "Cluster" {
+			cluster[model.GroupKind{Group: model.Text(o.Body, "spec", "group"), Kind: model.Text(o.Body, "spec", "names", "kind")}] = true
+		}
+	}
+	return func(gk model.GroupKind) bool { return cluster[gk] || clusterScoped(gk) }
+}
+
+// clusterScoped reports whether a kind of Kubernetes or of the Gateway API has no namespace.
+func clusterScoped(gk model.GroupKind) bool {
+	var kinds []string
+	switch gk.Group {
+	case "":
+		kinds = []string{"Namespace", "Node", "PersistentVolume"}
+	case "gateway.networking.k8s.io":
+		kinds = []string{"GatewayClass"}
+	case "gateway.networking.x-k8s.io":
+		kinds = []string{"XMesh"}
+	case "apiextensions.k8s.io":
+		kinds = []string{"CustomResourceDefinition"}
+	case "apiregistration.k8s.io":
+		kinds = []string{"APIService"}
+	case "rbac.authorization.k8s.io":
+		kinds = []string{"ClusterRole", "ClusterRoleBinding"}
+	case "storage.k8s.io":
+		kinds = []string{"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"}
+	case "admissionregistration.k8s.io":
+		kinds = []string{
+			"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
+			"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration",
+		}
+	case "scheduling.k8s.io":
+		kinds = []string{"PriorityClass"}
+	case "node.k8s.io":
+		kinds = []string{"RuntimeClass"}
+	case "networking.k8s.io":
+		kinds = []string{"IPAddress", "IngressClass", "ServiceCIDR"}
+	case "certificates.k8s.io":
+		kinds = []string{"CertificateSigningRequest", "ClusterTrustBundle"}
+	case "flowcontrol.apiserver.k8s.io":
+		kinds = []string{"FlowSchema", "PriorityLevelConfiguration"}
+	}
+	return slices.Contains(kinds, gk.Kind)
+}
+
+// inNamespace gives o the namespace it belongs to, in its reference and in its body, and reports whether that was assumed.
+func inNamespace(o *model.Object, cluster bool, namespace string) (assumed bool) {
+	switch {
+	case cluster:
+		namespace = ""
+	case o.Ref.Namespace != "":
+		return false
+	}
+	if o.Ref.Namespace != namespace {
+		o.Ref.Namespace = namespace
+		o.Body = withMetadata(o.Body, func(meta map[string]any) {
+			meta["namespace"] = namespace
+			if namespace == "" {
+				delete(meta, "namespace")
+			}
+		})
+	}
+	return !cluster
+}

@@ -1,0 +1,120 @@
+package load
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// settle makes one snapshot of all outcomes: it fills in namespaces and sees to objects that were read more than once.
+func settle(o Options, outcomes []outcome, problems []model.Problem) *model.Snapshot {
+	var objects []*model.Object
+	foreign := 0
+	for _, out := range outcomes {
+		objects = append(objects, out.objects...)
+		foreign += out.foreign
+	}
+	cluster := scopes(objects, o.ClusterScoped)
+	namespace := cmp.Or(o.Namespace, "default")
+	assumed := map[model.Ref]bool{}
+	for _, o := range objects {
+		if inNamespace(o, cluster(o.Ref.GroupKind()), namespace) {
+			assumed[o.Ref] = true
+		}
+	}
+	for _, out := range outcomes {
+		for _, f := range out.findings {
+			problems = append(problems, f.complete())
+		}
+	}
+	objects, duplicates := unique(objects)
+	problems = append(problems, duplicates...)
+	problems = append(problems, notes(objects, assumed, namespace, foreign)...)
+	return model.NewSnapshot(objects, model.SortProblems(problems))
+}
+
+// complete is the problem with the reference of its object, whose namespace is known by now.
+func (f finding) complete() model.Problem {
+	p := f.problem
+	if f.of != nil {
+		ref := f.of.Ref
+		p.Ref = &ref
+	}
+	return p
+}
+
+// unique keeps of equal copies of an object the one whose place sorts first, and of an object that was read in
+// different versions none, so that the order of the input cannot matter.
+func unique(objects []*model.Object) (used []*model.Object, problems []model.Problem) {
+	slices.SortFunc(objects, func(a, b *model.Object) int {
+		return cmp.Or(a.Ref.Compare(b.Ref), a.Origin.Compare(b.Origin))
+	})
+	for i := 0; i < len(objects); {
+		first := objects[i]
+		same := 1
+		for i+same < len(objects) && objects[i+same].Ref == first.Ref {
+			same++
+		}
+		copies := objects[i : i+same]
+		i += same
+		if slices.ContainsFunc(copies, func(o *model.Object) bool { return !reflect.DeepEqual(o.Body, first.Body) }) {
+			problems = append(problems, duplicate(copies))
+			continue
+		}
+		used = append(used, first)
+	}
+	return used, problems
+}
+
+func duplicate(copies []*model.Object) model.Problem {
+	places := make([]string, len(copies))
+	for i, o := range copies {
+		places[i] = o.Origin.String()
+	}
+	last := len(places) - 1
+	none := "neither is used"
+	if last > 1 {
+		none = "none of them is used"
+	}
+	return model.Problem{
+		Severity: model.Error, Code: model.DuplicateObject,
+		Message: fmt.Sprintf("%s is written differently in %s and %s: %s", copies[0].Ref, strings.Join(places[:last], ", "), places[last], none),
+		Hint:    "keep one of them",
+	}.At(copies[0])
+}
+
+// notes are what is said once about the whole input.
+func notes(objects []*model.Object, assumed map[model.Ref]bool, namespace string, foreign int) []model.Problem {
+	var notes []model.Problem
+	count := 0
+	for _, o := range objects {
+		if assumed[o.Ref] {
+			count++
+		}
+	}
+	if count > 0 {
+		notes = append(notes, model.Problem{
+			Severity: model.Info, Code: model.NamespaceAssumed,
+			Message: fmt.Sprintf("%s no namespace: %s is assumed", counted(count, "object has", "objects have"), namespace),
+			Hint:    "another can be given with -n",
+		})
+	}
+	if foreign > 0 {
+		notes = append(notes, model.Problem{
+			Severity: model.Info, Code: model.NotKubernetes,
+			Message: counted(foreign, "document is not a Kubernetes object", "documents are not Kubernetes objects"),
+		})
+	}
+	return notes
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,85 @@
+package load
+
+import "bytes"
+
+// piece is one document of a file before it is parsed.
+type piece struct {
+	file source
+	line int // of the first line of text, in the file
+	text []byte
+}
+
+// split cuts a file into its documents at the lines that begin or end one, so that a broken document cannot spoil the
+// next. Pieces without content (blank lines and comments only) are left out.
+func split(file source, text []byte) []piece {
+	var pieces []piece
+	start, startLine := 0, 1
+	cut := func(end, line int) {
+		if p := text[start:end:end]; contentStart(p) < len(p) {
+			pieces = append(pieces, piece{file: file, line: startLine, text: p})
+		}
+		start, startLine = end, line
+	}
+	// Directives (%YAML, %TAG) stand in front of the marker that begins their document: it does not cut them off.
+	bare, directive := true, false
+	at, line := 0, 1
+	for at < len(text) {
+		next := lineEnd(text, at)
+		switch {
+		case isMarker(text[at:next], "---"):
+			if !bare || !directive {
+				cut(at, line)
+			}
+			bare = false
+		case isMarker(text[at:next], "..."):
+			cut(at, line)
+			start, startLine = next, line+1
+			bare, directive = true, false
+		case bare && text[at] == '%':
+			directive = true
+		case bare:
+			bare = contentStart(text[at:next]) == next-at
+		}
+		at, line = next, line+1
+	}
+	cut(len(text), line)
+	return pieces
+}
+
+// lineEnd is where the line that begins at i ends, its line break included.
+func lineEnd(text []byte, i int) int {
+	if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(text)
+}
+
+// isMarker reports whether line is the given document marker, alone or followed by a space and anything.
+func isMarker(line []byte, marker string) bool {
+	if !bytes.HasPrefix(line, []byte(marker)) {
+		return false
+	}
+	rest := line[len(marker):]
+	return len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0
+}
+
+// contentStart is the index of the first byte of text that is neither space, comment, directive nor document marker.
+func contentStart(text []byte) int {
+	at := 0
+	for at < len(text) {
+		next := lineEnd(text, at)
+		line := text[at:next]
+		if isMarker(line, "---") {
+			at, line = at+3, line[3:]
+		}
+		rest := bytes.TrimLeft(line, " \t\r\n")
+		if len(rest) > 0 && rest[0] != '#' && text[at] != '%' {
+			return next - len(rest)
+		}
+		at = next
+	}
+	return len(text)
+}
+
+// lineAt is the line, counted from 1, on which the byte at i stands.
+func lineAt(text []byte, i int) int { return 1 + bytes.Count(text[:min(i, len(text))], []byte("\n")) }

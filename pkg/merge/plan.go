@@ -1,0 +1,144 @@
+package merge
+
+import "slices"
+
+// simple reports whether p is one fold of everything.
+func (p *Plan) simple() bool {
+	return p.Only == nil && p.Levels == nil && p.Needs == nil && p.Each == "" && p.Of == nil && p.Func == nil
+}
+
+// takes reports whether the unit belongs to plan p: no earlier plan claimed it, and p is open to it.
+func (f *folder) takes(p *Plan, u Unit) bool {
+	for i := range f.earlier {
+		if f.earlier[i].Only == nil || f.earlier[i].Only.covers(u.Path) {
+			return false
+		}
+	}
+	return p.Only == nil || p.Only.covers(u.Path)
+}
+
+// plan folds the layers by p: a leaf merges them, an inner plan the results of its members.
+func (f *folder) plan(p *Plan, layers []int) accumulator {
+	layers = f.at(p, layers)
+	for _, role := range p.Needs {
+		if !slices.ContainsFunc(layers, func(i int) bool { return f.stack.Layers[i].Level == role }) {
+			return accumulator{}
+		}
+	}
+	var acc accumulator
+	switch {
+	case p.Func != nil:
+		acc = f.custom(p, layers)
+	case p.Each != "":
+		acc = f.each(p, layers)
+	case len(p.Of) > 0:
+		members := make([]accumulator, len(p.Of))
+		for i := range p.Of {
+			members[i] = f.plan(&p.Of[i], layers)
+		}
+		acc = f.members(p, members, nil)
+	default:
+		acc = f.layers(p, f.sameTarget(p, layers))
+	}
+	if p.Name != "" {
+		f.groups = append(f.groups, Group{Name: p.Name, Rules: printed(acc.units, f.shape(p))})
+	}
+	return acc
+}
+
+// at filters layers by the plan's levels.
+func (f *folder) at(p *Plan, layers []int) []int {
+	if p.Levels == nil {
+		return layers
+	}
+	var out []int
+	for _, i := range layers {
+		if slices.Contains(p.Levels, f.stack.Layers[i].Level) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// each folds every hop of a repeated role by itself, then the hops, each by the strategy read at its object.
+func (f *folder) each(p *Plan, layers []int) accumulator {
+	one := *p
+	one.Each, one.Name = "", ""
+	byHop := map[int][]int{}
+	var hops []int
+	for _, i := range layers {
+		hop := f.stack.Layers[i].Hop
+		if _, ok := byHop[hop]; !ok {
+			hops = append(hops, hop)
+		}
+		byHop[hop] = append(byHop[hop], i)
+	}
+	slices.Sort(hops)
+	members := make([]accumulator, len(hops))
+	strategies := make([]*Strategy, len(hops))
+	for i, hop := range hops {
+		members[i] = f.plan(&one, byHop[hop])
+		if hop < len(f.stack.Hops) {
+			strategies[i] = f.stack.Hops[hop]
+		}
+	}
+	return f.members(p, members, strategies)
+}
+
+// members folds the results of a plan's members, least specific first; own holds strategies that members bring along.
+func (f *folder) members(p *Plan, members []accumulator, own []*Strategy) accumulator {
+	var acc accumulator
+	for i := len(members) - 1; i >= 0; i-- {
+		m := members[i]
+		switch {
+		case !m.present:
+		case !acc.present:
+			acc = m
+		default:
+			strategy := Strategy{}
+			if own != nil && own[i] != nil {
+				strategy = *own[i]
+			} else if s := f.ruling(p, &acc); s != nil {
+				strategy = *s
+			}
+			st := Step{Plan: p.Name, Layer: -1, Block: Bare, Strategy: strategy}
+			f.merge(p, &acc, m.units, &st)
+			f.record(st, &acc)
+		}
+	}
+	return acc
+}
+
+// ruling is the strategy that the plan prescribes, or nil.
+func (f *folder) ruling(p *Plan, acc *accumulator) *Strategy {
+	if p.FromLower && acc.asks != nil {
+		return acc.asks
+	}
+	return p.Strategy
+}
+
+func (f *folder) custom(p *Plan, layers []int) accumulator {
+	s := Stack{Hops: f.stack.Hops}
+	for _, i := range layers {
+		s.Layers = append(s.Layers, f.stack.Layers[i])
+	}
+	units, effects := p.Func(s)
+	for i := range units {
+		units[i].From = shift(units[i].From, layers)
+	}
+	for i := range effects {
+		effects[i].From, effects[i].Other = shift(effects[i].From, layers), shift(effects[i].Other, layers)
+	}
+	acc := accumulator{units: units, present: len(layers) > 0}
+	f.record(Step{Plan: p.Name, Layer: -1, Block: Bare, Effects: effects}, &acc)
+	return acc
+}
+
+// shift turns positions in a part of the stack into positions in the whole.
+func shift(from []From, layers []int) []From {
+	out := slices.Clone(from)
+	for i := range out {
+		out[i].Layer = layers[out[i].Layer]
+	}
+	return out
+}

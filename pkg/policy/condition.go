@@ -1,0 +1,160 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/ext"
+)
+
+// Guards of condition evaluation (engine E6). Cost and size decide; the deadline is a backstop only, because it depends on the machine.
+const (
+	maxExpression  = 16 << 10 // bytes of one expression
+	maxDepth       = 64       // nesting of one expression
+	maxEntries     = 10_000   // entries of one list or map of the document
+	maxCost        = 100_000  // of one evaluation
+	maxTotalCost   = 50_000_000
+	evaluationTime = 2 * time.Second
+)
+
+// ErrMissingField is the error of a condition that reads a field which is not there: it does not match.
+var ErrMissingField = errors.New("a field it reads is not there")
+
+// Conditions compiles and evaluates the D/O conditions of one run. The zero value is ready; it is safe for concurrent use.
+type Conditions struct {
+	once     sync.Once
+	env      *cel.Env
+	envErr   error
+	mu       sync.Mutex
+	compiled map[string]*Condition
+	spent    uint64
+}
+
+// Condition is a compiled `when`. One that does not compile never holds; its error says why.
+type Condition struct {
+	Text    string
+	err     error
+	program cel.Program
+	owner   *Conditions
+}
+
+// Compile reads an expression. Equal expressions are compiled once.
+func (c *Conditions) Compile(text string) *Condition {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known, ok := c.compiled[text]; ok {
+		return known
+	}
+	cond := &Condition{Text: text, owner: c}
+	cond.program, cond.err = c.program(text)
+	if c.compiled == nil {
+		c.compiled = map[string]*Condition{}
+	}
+	c.compiled[text] = cond
+	return cond
+}
+
+func (c *Conditions) program(text string) (cel.Program, error) {
+	if len(text) > maxExpression {
+		return nil, fmt.Errorf("the expression has %d bytes, more than %d", len(text), maxExpression)
+	}
+	c.once.Do(func() {
+		options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true), cel.ParserRecursionLimit(maxDepth),
+			ext.Strings(), ext.Lists(), ext.Sets(), ext.Math()}
+		for _, name := range []string{"self", "apiVersion", "kind", "metadata", "spec"} {
+			options = append(options, cel.Variable(name, cel.DynType))
+		}
+		c.env, c.envErr = cel.NewEnv(options...)
+	})
+	if c.envErr != nil {
+		return nil, c.envErr
+	}
+	ast, issues := c.env.Compile(text)
+	if issues.Err() != nil {
+		return nil, fmt.Errorf("does not compile: %s", firstLine(issues.Err().Error()))
+	}
+	if t := ast.OutputType(); t != cel.BoolType && t != cel.DynType {
+		return nil, fmt.Errorf("is of type %s, not boolean", t)
+	}
+	return c.env.Program(ast, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+}
+
+// Holds implements merge.Condition: the document's fields are bound at the top level and, all together, as self.
+func (c *Condition) Holds(doc any) (bool, error) {
+	if c.err != nil {
+		return false, c.err
+	}
+	fields, _ := doc.(map[string]any)
+	if n := largest(doc); n > maxEntries {
+		return false, fmt.Errorf("is not evaluated: the policy has a list or map of %d entries, more than %d", n, maxEntries)
+	}
+	if !c.owner.afford() {
+		return false, errors.New("is not evaluated: the conditions of this run have cost too much already")
+	}
+	vars := map[string]any{"self": doc}
+	for key, value := range fields {
+		vars[key] = value
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
+	defer cancel()
+	value, details, err := c.program.ContextEval(ctx, vars)
+	if details != nil && details.ActualCost() != nil {
+		c.owner.spend(*details.ActualCost())
+	}
+	switch {
+	case err != nil && strings.Contains(err.Error(), "no such key"):
+		return false, fmt.Errorf("%w: %s", ErrMissingField, firstLine(err.Error()))
+	case err != nil:
+		return false, fmt.Errorf("fails: %s", firstLine(err.Error()))
+	}
+	holds, ok := value.Value().(bool)
+	if !ok {
+		return false, fmt.Errorf("gives %s, not a boolean", value.Type().TypeName())
+	}
+	return holds, nil
+}
+
+func (c *Conditions) afford() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spent < maxTotalCost
+}
+
+func (c *Conditions) spend(cost uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spent += cost
+}
+
+// largest is the size of the largest list or map within v.
+func largest(v any) int {
+	most := 0
+	switch t := v.(type) {
+	case map[string]any:
+		most = len(t)
+		for _, kid := range t {
+			most = max(most, largest(kid))
+		}
+	case []any:
+		most = len(t)
+		for _, kid := range t {
+			most = max(most, largest(kid))
+		}
+	}
+	return most
+}
+
+func firstLine(s string) string {
+	s = strings.TrimPrefix(s, "ERROR: <input>:")
+	line, _, _ := strings.Cut(s, "\n")
+	line, _, _ = strings.Cut(line, " expecting {") // the parser lists every token there is
+	return line
+}
+
+// Err says why the condition can never be judged, or is nil.
+func (c *Condition) Err() error { return c.err }

@@ -1,0 +1,283 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Policy is one custom resource, decoded by its kind.
+type Policy struct {
+	Kind     *Kind
+	Object   *model.Object
+	Refs     []TargetRef
+	Blocks   []merge.Block // in the order defaults, bare, overrides; only those that are there
+	Unset    []string      // deactivated names, sorted, each once
+	Problems []model.Problem
+
+	words map[merge.BlockKind]string // the strategy word of each block
+}
+
+// Ref is the policy's identity.
+func (p *Policy) Ref() model.Ref { return p.Object.Ref }
+
+// Word is the strategy of the policy's block, in the contract's words.
+func (p *Policy) Word(b merge.BlockKind) string { return p.words[b] }
+
+// OriginOf is the place of a rule of one of the policy's blocks.
+func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
+	at := p.Kind.Content.blockPath(b)
+	for _, seg := range rule {
+		if seg.Form != merge.Key {
+			break
+		}
+		at = append(at, seg.Name)
+	}
+	return p.Object.OriginOf(at...)
+}
+
+// blockPath is where a block's settings stand, from the object's root.
+func (c *Content) blockPath(b merge.BlockKind) []string {
+	if at, ok := c.Blocks[b]; ok {
+		return slices.Clone(at)
+	}
+	return slices.Clone(c.At)
+}
+
+// Decode reads a custom resource of kind k. Whatever is wrong with it is a problem of the result, never an error: a part that cannot
+// be read takes no part.
+func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
+	d := decoder{kind: k, policy: &Policy{Kind: k, Object: o, words: map[merge.BlockKind]string{}}, conditions: conditions}
+	d.spec, _ = model.Get(o.Body, k.Content.At...).(map[string]any)
+	if model.Get(o.Body, k.Content.At...) != nil && d.spec == nil {
+		d.problem(model.WrongType, k.Content.At, "%s is not an object: the policy has no settings", strings.Join(k.Content.At, "."))
+	}
+	d.refs()
+	for _, b := range []merge.BlockKind{merge.Defaults, merge.Bare, merge.Overrides} {
+		if b == merge.Bare {
+			d.bare()
+		} else {
+			d.block(b)
+		}
+	}
+	d.unset()
+	d.mixture()
+	return d.policy
+}
+
+type decoder struct {
+	kind       *Kind
+	policy     *Policy
+	spec       map[string]any
+	conditions *Conditions
+}
+
+func (d *decoder) problem(code model.Code, at []string, format string, args ...any) *model.Problem {
+	p := model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...)}.At(d.policy.Object)
+	origin := d.policy.Object.OriginOf(at...)
+	p.Origin = &origin
+	d.policy.Problems = append(d.policy.Problems, p)
+	return &d.policy.Problems[len(d.policy.Problems)-1]
+}
+
+// block decodes defaults or overrides.
+func (d *decoder) block(b merge.BlockKind) {
+	at, ok := d.kind.Content.Blocks[b]
+	raw := model.Get(d.policy.Object.Body, at...)
+	if !ok || raw == nil {
+		return
+	}
+	fields, ok := raw.(map[string]any)
+	if !ok {
+		d.problem(model.WrongType, at, "%s is not an object: the block takes no part", strings.Join(at, "."))
+		return
+	}
+	settings := map[string]any{}
+	out := merge.Block{Kind: b}
+	known := append(d.kind.Strategy.fields(), d.kind.Content.Unset...)
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[key]
+		text, isText := value.(string)
+		switch {
+		case key == d.kind.Content.Condition && key != "" && isText:
+			out.When = d.condition(strings.TrimSpace(text), b, append(slices.Clone(at), key))
+		case d.setting(key, known):
+			settings[key] = value
+		case !slices.Contains(known, key):
+			d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of a block: kept out of the rules", strings.Join(at, "."), key)
+		}
+	}
+	d.add(out, settings, fields, at)
+}
+
+// condition compiles a block's condition; one that does not compile never holds.
+func (d *decoder) condition(text string, b merge.BlockKind, at []string) *Condition {
+	c := d.conditions.Compile(text)
+	if c.Err() != nil {
+		d.problem(model.InvalidCondition, at, "the condition %q of %s %s: the block does not apply", text, b, c.Err()).Severity = model.Error
+	}
+	return c
+}
+
+// bare decodes the settings that stand in no block.
+func (d *decoder) bare() {
+	settings := map[string]any{}
+	at := d.kind.Content.At
+	words := d.words()
+	for _, key := range slices.Sorted(maps.Keys(d.spec)) {
+		_, isText := d.spec[key].(string)
+		switch {
+		case key == d.kind.Content.Condition && key != "" && isText:
+			d.problem(model.WrongType, append(slices.Clone(at), key), "a condition stands in a block; %s.%s is a list of predicates: kept out of the rules", strings.Join(at, "."), key)
+		case d.setting(key, words):
+			settings[key] = d.spec[key]
+		case !slices.Contains(words, key):
+			d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of the kind: kept out of the rules", strings.Join(at, "."), key)
+		}
+	}
+	if len(settings) > 0 || d.kind.Content.Claims && d.spec != nil {
+		d.add(merge.Block{Kind: merge.Bare}, settings, nil, at)
+	}
+}
+
+// setting reports whether a key of a block is a setting of the kind.
+func (d *decoder) setting(key string, words []string) bool {
+	if d.kind.Content.Fields != nil {
+		return slices.Contains(d.kind.Content.Fields, key)
+	}
+	return !slices.Contains(words, key)
+}
+
+// words are the fields of the settings root that are no settings: references, blocks, strategy, unset lists.
+func (d *decoder) words() []string {
+	c := d.kind.Content
+	out := slices.Concat(c.Unset, d.kind.Strategy.fields())
+	if d.kind.Generic() {
+		out = append(out, "mergeType", "granularity") // other projects' words for the strategy
+	}
+	under := func(path []string) {
+		if len(path) > len(c.At) && slices.Equal(path[:len(c.At)], c.At) {
+			out = append(out, path[len(c.At)])
+		}
+	}
+	for _, r := range d.kind.Refs {
+		under(r.At)
+	}
+	for _, b := range []merge.BlockKind{merge.Defaults, merge.Overrides} {
+		under(c.Blocks[b])
+	}
+	return out
+}
+
+// add cuts a block's settings into units and appends it.
+func (d *decoder) add(b merge.Block, settings map[string]any, block any, at []string) {
+	strategy, problem := d.kind.Strategy.of(b.Kind, block, d.spec)
+	if problem != nil {
+		p := problem.At(d.policy.Object)
+		origin := d.policy.Object.OriginOf(append(slices.Clone(at), d.kind.Strategy.Read[0].Path...)...)
+		p.Origin = &origin
+		d.policy.Problems = append(d.policy.Problems, p)
+	}
+	b.Strategy = strategy
+	for _, field := range d.kind.containers() {
+		if _, isMap := settings[field].(map[string]any); settings[field] != nil && !isMap {
+			d.problem(model.WrongType, append(slices.Clone(at), field), "%s.%s is not an object: it takes no part", strings.Join(at, "."), field)
+			delete(settings, field)
+		}
+	}
+	shape := d.kind.Rules
+	if strategy.Cut == merge.Leaves {
+		shape = merge.LeafShape()
+	}
+	units, unkeyed := shape.CutAll(settings)
+	for _, path := range unkeyed {
+		d.problem(model.WrongType, at, "%s is a keyed list, but not every entry has a key of its own: it is one rule", path)
+	}
+	if len(units) == 0 && d.kind.Content.Claims {
+		units = []merge.Unit{{Value: map[string]any{}}}
+	}
+	b.Units = units
+	d.policy.Blocks = append(d.policy.Blocks, b)
+	d.policy.words[b.Kind] = strategy.Word()
+}
+
+// unset collects the deactivation lists; both spellings are one list.
+func (d *decoder) unset() {
+	for _, field := range d.kind.Content.Unset {
+		raw, ok := d.spec[field]
+		if !ok || raw == nil {
+			continue
+		}
+		at := append(slices.Clone(d.kind.Content.At), field)
+		list, ok := raw.([]any)
+		if !ok {
+			d.problem(model.WrongType, at, "%s is not a list of rule names: ignored", strings.Join(at, "."))
+			continue
+		}
+		for _, entry := range list {
+			name, ok := entry.(string)
+			if !ok {
+				d.problem(model.WrongType, at, "%s holds %v, which is no rule name: ignored", strings.Join(at, "."), entry)
+				continue
+			}
+			d.policy.Unset = append(d.policy.Unset, name)
+		}
+	}
+	slices.Sort(d.policy.Unset)
+	d.policy.Unset = slices.Compact(d.policy.Unset)
+}
+
+// mixture reports blocks that the specifications do not let stand together.
+func (d *decoder) mixture() {
+	has := func(b merge.BlockKind) bool {
+		return slices.ContainsFunc(d.policy.Blocks, func(x merge.Block) bool { return x.Kind == b })
+	}
+	at := d.kind.Content.At
+	if has(merge.Bare) && (has(merge.Defaults) || has(merge.Overrides)) {
+		d.problem(model.BareWithBlocks, at, "settings stand bare and in blocks: the bare set is an atomic default, merged after the policy's own defaults")
+	}
+	if d.kind.Generic() && has(merge.Defaults) && has(merge.Overrides) {
+		d.problem(model.MultipleBlocks, at, "both defaults and overrides are set, which GEP-713 does not provide for: folded block by block")
+	}
+}
+
+// containers are the fields that hold named rules.
+func (k *Kind) containers() []string {
+	var out []string
+	for _, p := range k.Rules {
+		if len(p.Path) > 1 && p.Path[0].Form == merge.Key && p.Keys == nil && !slices.Contains(out, p.Path[0].Name) {
+			out = append(out, p.Path[0].Name)
+		}
+	}
+	return out
+}
+
+// Render makes the document that conditions read: the policy bare, with its containers always there (engine E6).
+func (p *Policy) Render(settings any) any {
+	spec := map[string]any{}
+	for _, pt := range p.Kind.Rules {
+		if len(pt.Path) > 1 && pt.Path[0].Form == merge.Key && !pt.Filler && pt.Keys == nil {
+			spec[pt.Path[0].Name] = map[string]any{}
+		}
+	}
+	if m, ok := settings.(map[string]any); ok {
+		maps.Copy(spec, m)
+	}
+	o := p.Object
+	return map[string]any{
+		"apiVersion": model.Text(o.Body, "apiVersion"), "kind": o.Ref.Kind, "spec": spec,
+		"metadata": map[string]any{"name": o.Ref.Name, "namespace": o.Ref.Namespace, "labels": texts(o.Labels), "annotations": texts(o.Annotations)},
+	}
+}
+
+func texts(m map[string]string) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}

@@ -1,0 +1,273 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+const policyLabel = "gateway.networking.k8s.io/policy"
+
+// Discover lists the policy kinds of a snapshot, sorted: the described ones, then those that the label of their CRD or the shape of
+// their objects gives away (gep713 P1-P3). Every generic kind is marked with a GenericKind problem.
+func (c *Catalog) Discover(in *model.Snapshot) ([]*Kind, []model.Problem) {
+	kinds := c.Kinds()
+	var problems []model.Problem
+	crds := readCRDs(in)
+	found := map[model.GroupKind]string{}
+	for gk, crd := range crds {
+		if crd.labelled {
+			found[gk] = "the label of its CRD"
+		}
+	}
+	for _, gk := range in.Kinds() {
+		if found[gk] == "" && !builtinGroup(gk.Group) && slices.ContainsFunc(in.Of(gk), looksLikePolicy) {
+			found[gk] = "the shape of its objects"
+		}
+	}
+	for _, gk := range slices.SortedFunc(maps.Keys(found), model.GroupKind.Compare) {
+		if c.kinds[gk] != nil {
+			continue
+		}
+		g := generic{kind: newKind(), crd: crds[gk], objects: in.Of(gk), settings: c.chosen}
+		k := g.describe(gk)
+		k.From = found[gk]
+		kinds = append(kinds, k)
+		if len(g.objects) > 0 {
+			problems = append(problems, g.mark())
+		}
+		problems = append(problems, g.problems...)
+	}
+	slices.SortFunc(kinds, func(a, b *Kind) int { return a.GroupKind.Compare(b.GroupKind) })
+	return kinds, problems
+}
+
+// builtinGroup reports whether a group's kinds are Kubernetes' own and never policies of this sort.
+func builtinGroup(group string) bool {
+	return group == "" || group == "apps" || group == "batch" || strings.HasSuffix(group, ".k8s.io") && group != gatewayGroup && group != "gateway.networking.x-k8s.io" && group != "policy.networking.k8s.io"
+}
+
+// looksLikePolicy is the shape test of gep713 P1: references with group, kind and name and no apiVersion, or with a selector.
+func looksLikePolicy(o *model.Object) bool {
+	for _, field := range []string{"targetRef", "targetRefs", "targetSelectors"} {
+		for _, entry := range asList(o.Get("spec", field)) {
+			ref, _ := entry.(map[string]any)
+			_, hasGroup := ref["group"].(string)
+			_, hasVersion := ref["apiVersion"]
+			named := model.Text(ref, "name") != "" || field == "targetSelectors"
+			if hasGroup && !hasVersion && named && model.Text(ref, "kind") != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func asList(v any) []any {
+	switch t := v.(type) {
+	case []any:
+		return t
+	case map[string]any:
+		return []any{t}
+	}
+	return nil
+}
+
+// crd is what a CustomResourceDefinition says that matters here.
+type crd struct {
+	labelled bool
+	class    string // lower case: inherited, direct, or something else
+	plural   string
+	short    []string
+	cluster  bool
+	spec     any // the schema of spec, or nil
+}
+
+func readCRDs(in *model.Snapshot) map[model.GroupKind]crd {
+	out := map[model.GroupKind]crd{}
+	for _, o := range in.Of(model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}) {
+		gk := model.GroupKind{Group: model.Text(o.Body, "spec", "group"), Kind: model.Text(o.Body, "spec", "names", "kind")}
+		label, labelled := o.Labels[policyLabel]
+		c := crd{labelled: labelled, class: strings.ToLower(label), plural: model.Text(o.Body, "spec", "names", "plural"),
+			cluster: model.Text(o.Body, "spec", "scope") == "Cluster"}
+		for _, s := range asList(o.Get("spec", "names", "shortNames")) {
+			if name, ok := s.(string); ok {
+				c.short = append(c.short, name)
+			}
+		}
+		for _, v := range asList(o.Get("spec", "versions")) {
+			if schema := model.Get(v, "schema", "openAPIV3Schema", "properties", "spec"); schema != nil && (c.spec == nil || model.Get(v, "storage") == true) {
+				c.spec = schema
+			}
+		}
+		out[gk] = c
+	}
+	return out
+}
+
+type generic struct {
+	kind     *Kind
+	crd      crd
+	objects  []*model.Object
+	settings model.Settings
+	problems []model.Problem
+}
+
+// describe writes the descriptor of a kind that has none (engine E15).
+func (g *generic) describe(gk model.GroupKind) *Kind {
+	k := g.kind
+	k.GroupKind, k.Plural, k.Short, k.Cluster, k.Checked = gk, g.crd.plural, g.crd.short, g.crd.cluster, true
+	if k.Plural == "" {
+		k.Plural = Plural(gk.Kind)
+	}
+	k.Content.Unset, k.Content.Condition = []string{"unset", "remove"}, "when"
+	k.Rules, k.Cutting = append(g.fields(), k.Rules...), "entries"
+	if !g.hasStrategy() {
+		k.Strategy.Default, _ = parseChoice(g.settings.Text(GenericStrategySetting))
+	}
+	if g.settings.Text(SameLevelSetting) == "oldest" {
+		k.SameTarget = Oldest
+	}
+	switch {
+	case g.crd.class == "direct":
+		k.makeDirect()
+	case g.legacy():
+		g.useLegacy()
+	}
+	k.Effective = effectiveRoles(g.observed())
+	k.Plans = []merge.Plan{{SameTarget: k.foldTarget()}}
+	return k
+}
+
+// fields are the top-level fields that the schema singles out: list-maps are cut by key, atomic maps not at all.
+func (g *generic) fields() merge.Shape {
+	var out merge.Shape
+	seen := map[string]bool{}
+	for _, under := range [][]string{{"properties"}, {"properties", "defaults", "properties"}, {"properties", "overrides", "properties"}} {
+		props, _ := model.Get(g.crd.spec, under...).(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(props)) {
+			if seen[name] {
+				continue
+			}
+			schema := props[name]
+			p := merge.Pattern{Path: merge.Keys(name)}
+			if model.Text(schema, "x-kubernetes-list-type") == "map" {
+				p.As = merge.ListEntry
+				for _, key := range asList(model.Get(schema, "x-kubernetes-list-map-keys")) {
+					p.Keys = append(p.Keys, fmt.Sprint(key))
+				}
+			}
+			if p.Keys != nil || model.Text(schema, "x-kubernetes-map-type") == "atomic" {
+				out = append(out, p)
+				seen[name] = true
+			}
+		}
+	}
+	return out
+}
+
+// hasStrategy reports whether the schema has a field for the strategy; its default is atomic then.
+func (g *generic) hasStrategy() bool {
+	for _, under := range []string{"", "defaults", "overrides"} {
+		path := []string{"properties", "strategy"}
+		if under != "" {
+			path = []string{"properties", under, "properties", "strategy"}
+		}
+		if model.Get(g.crd.spec, path...) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// legacy reports whether the kind is of the older form: spec.default and spec.override, and nowhere the plural words.
+func (g *generic) legacy() bool {
+	old := false
+	has := func(o *model.Object, field string) bool {
+		_, ok := o.Get("spec", field).(map[string]any)
+		return ok
+	}
+	for _, o := range g.objects {
+		if has(o, "defaults") || has(o, "overrides") {
+			return false
+		}
+		old = old || has(o, "default") || has(o, "override")
+	}
+	return old
+}
+
+// useLegacy merges leaf by leaf, maps of strings and lists whole; of several policies on one target the oldest is first (gep713 P40).
+func (g *generic) useLegacy() {
+	k := g.kind
+	k.Content.Blocks = map[merge.BlockKind][]string{merge.Defaults: {"spec", "default"}, merge.Overrides: {"spec", "override"}}
+	k.Strategy = StrategyRule{Default: Choice{Strategy: merge.Strategy{Cut: merge.Rules}}}
+	k.SameTarget, k.Cutting, k.Checked = Fill, "leaves", false
+	k.Rules = merge.LeafShape()
+	for _, under := range []string{"", "default", "override"} {
+		path := []string{"properties"}
+		if under != "" {
+			path = []string{"properties", under, "properties"}
+		}
+		k.Rules = slices.Concat(k.Rules, stringMaps(model.Get(g.crd.spec, path...), nil))
+	}
+}
+
+// stringMaps finds the fields of a schema that are maps of strings.
+func stringMaps(properties any, at merge.Path) merge.Shape {
+	var out merge.Shape
+	props, _ := properties.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(props)) {
+		path := slices.Concat(at, merge.Keys(name))
+		if model.Text(props[name], "additionalProperties", "type") == "string" {
+			out = append(out, merge.Pattern{Path: path})
+		}
+		out = append(out, stringMaps(model.Get(props[name], "properties"), path)...)
+	}
+	return out
+}
+
+// observed lists the target kinds that the objects name.
+func (g *generic) observed() []TargetForm {
+	seen := map[TargetForm]bool{}
+	var out []TargetForm
+	for _, o := range g.objects {
+		for _, field := range []string{"targetRef", "targetRefs", "targetSelectors"} {
+			for _, entry := range asList(o.Get("spec", field)) {
+				group, _, _ := strings.Cut(model.Text(entry, "group"), "/")
+				t := TargetForm{GroupKind: model.GroupKind{Group: group, Kind: model.Text(entry, "kind")}}
+				if model.Text(entry, "sectionName") != "" {
+					t.Section = sectionRole(t.GroupKind)
+				}
+				if !seen[t] && t.GroupKind.Kind != "" {
+					seen[t] = true
+					out = append(out, t)
+				}
+			}
+		}
+		if m := model.Text(o.Body, "spec", "mergeType"); m != "" {
+			g.problems = append(g.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: fmt.Sprintf("mergeType %q is not understood without a descriptor of the kind", m), Hint: "describe the kind with --policy-kinds"}.At(o))
+		}
+	}
+	return out
+}
+
+// mark says that the kind is only guessed at.
+func (g *generic) mark() model.Problem {
+	k := g.kind
+	how := "inherited, " + k.Strategy.Default.Strategy.Word() + " defaults unless its objects say otherwise"
+	if k.Direct {
+		how = "direct, one policy per target"
+	}
+	return model.Problem{Severity: model.Info, Code: model.GenericKind, Ref: &model.Ref{Group: k.GroupKind.Group, Kind: k.GroupKind.Kind, Name: "*"},
+		Message: fmt.Sprintf("%s has no descriptor, it was recognised by %s; it is read as GEP-713 says: %s", k.Name(), k.From, how),
+		Hint:    "describe the kind with --policy-kinds if its controller does otherwise"}
+}
+
+// Reaches reports whether the kind has results at nodes of the role.
+func (k *Kind) Reaches(role topology.Role) bool { return slices.Contains(k.Effective, role) }

@@ -1,0 +1,185 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Kind is a policy kind as this run understands it.
+type Kind struct {
+	GroupKind  model.GroupKind
+	Vendor     string // "" for generic kinds
+	From       string // where the description comes from, for people
+	Profile    string // the vendor's profile in use, "" where it has only one
+	Plural     string
+	Short      []string
+	Cluster    bool
+	Direct     bool // class direct: one target kind, strategy none
+	Targets    []TargetForm
+	Refs       []RefForm
+	Namespaces Namespaces
+	Content    Content
+	Rules      merge.Shape
+	Cutting    string // what one rule is, for people
+	Strategy   StrategyRule
+	Compare    []Key
+	Checked    bool // the order of folding is left open upstream: compare both (gep713 P27)
+	SameTarget SameTarget
+	Effective  []topology.Role
+	Plans      []merge.Plan
+	Family     string
+}
+
+// Name is Kind.group.
+func (k *Kind) Name() string { return k.GroupKind.String() }
+
+// Generic reports whether k has no descriptor (engine E15).
+func (k *Kind) Generic() bool { return k.Vendor == "" }
+
+// TargetForm is a kind that may be targeted, as a whole or, with a Section role, by section.
+type TargetForm struct {
+	GroupKind model.GroupKind
+	Section   topology.Role // "" for the whole object
+}
+
+// String is the form's spelling in descriptors.
+func (t TargetForm) String() string {
+	s := t.GroupKind.Kind
+	if t.GroupKind.Group != defaultGroup(t.GroupKind.Kind) {
+		s = t.GroupKind.String()
+	}
+	if t.Section != "" {
+		s += "/" + string(t.Section)
+	}
+	return s
+}
+
+// Allows reports whether a policy of the kind may target ref.
+func (k *Kind) Allows(ref model.Ref) bool {
+	if k.Targets == nil {
+		return true
+	}
+	want := TargetForm{GroupKind: ref.GroupKind()}
+	if ref.Section != "" {
+		want.Section = sectionRole(ref.GroupKind())
+	}
+	return slices.Contains(k.Targets, want)
+}
+
+// RefForm says where references stand in a policy.
+type RefForm struct {
+	At       []string // path of an object or a list
+	Selector bool     // kind and labels instead of a name
+	Unless   []string // read only where this path is absent
+	Silent   bool     // a missing target is not reported
+}
+
+// Namespaces says where a kind's targets may be.
+type Namespaces string
+
+// The namespace rules (gep713 P11, P12).
+const (
+	OwnNamespace Namespaces = "own"
+	WithGrant    Namespaces = "grant"
+	AnyNamespace Namespaces = "any"
+)
+
+// Content says where settings, blocks, unset lists and conditions stand in a policy.
+type Content struct {
+	At        []string // the settings root
+	Fields    []string // settings fields; nil: everything but references and block words
+	Blocks    map[merge.BlockKind][]string
+	Condition string   // the field of a block that is a D/O condition where it is a string; "" for none
+	Unset     []string // fields that list deactivated names
+	Claims    bool     // an empty spec still holds its place
+}
+
+// SameTarget is how several policies on one target compete (engine E8).
+type SameTarget string
+
+// The same-target models. Conflict, First and the atomic half of Oldest reject policies before the fold.
+const (
+	Stacked  SameTarget = "stack"
+	Oldest   SameTarget = "oldest"
+	First    SameTarget = "first"
+	Conflict SameTarget = "conflict"
+	Fill     SameTarget = "fill"
+)
+
+// Key is one key of a kind's comparator (engine E9).
+type Key string
+
+// The comparator keys that are built.
+const (
+	ByLevel          Key = "level"
+	ByCreated        Key = "created"
+	ByName           Key = "name"
+	ByNamespace      Key = "namespace"
+	ByNamespacedName Key = "namespacedName"
+)
+
+const gatewayGroup = "gateway.networking.k8s.io"
+
+// defaultGroup is the group that a bare kind name means in descriptors.
+func defaultGroup(kind string) string {
+	switch kind {
+	case "GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute":
+		return gatewayGroup
+	}
+	return ""
+}
+
+// sectionRole is what a sectionName of the kind names (gep713 P6), "" where that is the implementation's business.
+func sectionRole(gk model.GroupKind) topology.Role {
+	switch {
+	case gk.Group == gatewayGroup && (gk.Kind == "Gateway" || gk.Kind == "ListenerSet"):
+		return topology.Listener
+	case gk.Group == gatewayGroup && strings.HasSuffix(gk.Kind, "Route"):
+		return topology.Rule
+	case gk.Group == "" && gk.Kind == "Service":
+		return topology.Port
+	}
+	return ""
+}
+
+// wholeRole is the role of an object of the kind.
+func wholeRole(gk model.GroupKind) topology.Role {
+	switch {
+	case gk.Group == gatewayGroup && gk.Kind == "GatewayClass":
+		return topology.GatewayClass
+	case gk.Group == gatewayGroup && gk.Kind == "Gateway":
+		return topology.Gateway
+	case gk.Group == gatewayGroup && gk.Kind == "ListenerSet":
+		return topology.ListenerSet
+	case gk.Group == gatewayGroup && strings.HasSuffix(gk.Kind, "Route"):
+		return topology.Route
+	case gk.Group == "" && gk.Kind == "Namespace":
+		return topology.Namespace
+	}
+	return topology.Backend
+}
+
+// effectiveRoles is where a kind with these targets has results: at route rules if a route or anything above it can be targeted,
+// and wherever else its targets are.
+func effectiveRoles(targets []TargetForm) []topology.Role {
+	var rule, rest []topology.Role
+	for _, t := range targets {
+		role := wholeRole(t.GroupKind)
+		if role != topology.Backend {
+			rule = []topology.Role{topology.Rule}
+			continue
+		}
+		if t.Section == topology.Port {
+			role = topology.Port
+		}
+		if !slices.Contains(rest, role) {
+			rest = append(rest, role)
+		}
+	}
+	slices.Sort(rest)
+	return append(rule, rest...)
+}

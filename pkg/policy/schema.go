@@ -1,0 +1,216 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"go.yaml.in/yaml/v3"
+)
+
+// kindReader reads one PolicyKind document into a Kind.
+type kindReader struct {
+	*reader
+	kind  *Kind
+	class string
+	fold  string
+	same  string
+	plans []merge.Plan
+}
+
+func newKind() *Kind {
+	read := []Place{{Block: true, Path: []string{"strategy"}}, {Path: []string{"strategy"}}}
+	return &Kind{
+		Refs:       []RefForm{{At: []string{"spec", "targetRef"}}, {At: []string{"spec", "targetRefs"}}, {At: []string{"spec", "targetSelectors"}, Selector: true}},
+		Namespaces: OwnNamespace, Family: topology.Traffic, Compare: []Key{ByLevel, ByCreated, ByNamespacedName}, SameTarget: Stacked,
+		Content: Content{At: []string{"spec"}, Blocks: map[merge.BlockKind][]string{
+			merge.Defaults: {"spec", "defaults"}, merge.Overrides: {"spec", "overrides"}}},
+		Rules: EntriesShape(), Cutting: "entries",
+		Strategy: StrategyRule{Read: read, Values: map[string]Choice{
+			"atomic": {}, "merge": {Strategy: merge.Strategy{Cut: merge.Rules}}, "patch": {Strategy: merge.Strategy{Cut: merge.Leaves}}}},
+	}
+}
+
+// read fills the kind from a PolicyKind document; mistakes are collected in the reader.
+func (r *kindReader) read(n *yaml.Node) {
+	k := r.kind
+	var name, family, rejects, invalid, result string
+	none := func(*yaml.Node) {}
+	r.object(n, map[string]field{
+		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
+		"for": r.text(&name), "plural": r.text(&k.Plural), "short": r.short, "cluster": r.flag(&k.Cluster),
+		"class": r.word(&r.class, []string{"inherited", "direct"}), "targets": r.targets, "refs": r.refs,
+		"namespaces": r.namespaces, "content": r.content, "rules": r.rules, "strategy": r.strategy, "compare": r.compare,
+		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
+		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
+		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&family, []string{topology.Traffic}),
+		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
+		"invalid": r.word(&invalid, []string{"drop"}, "claim", "poison"),
+		"parts":   nil, "scopes": nil, "members": nil, "builtins": nil, "defaults": nil, "normalize": nil, "admission": nil,
+		"checks": nil, "lints": nil, "status": nil, "evaluate": nil, "notEvaluated": nil,
+	})
+	k.GroupKind = model.ParseGroupKind(name)
+	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
+		r.fail(n, "field \"for\" must be Kind.group")
+		return
+	}
+	r.finish()
+}
+
+// finish fills in what follows from other fields.
+func (r *kindReader) finish() {
+	k := r.kind
+	if k.Plural == "" {
+		k.Plural = Plural(k.GroupKind.Kind)
+	}
+	k.Checked = r.fold != "bottomUp"
+	if r.same != "" {
+		k.SameTarget = SameTarget(r.same)
+	}
+	if r.class == "direct" {
+		k.makeDirect()
+		if r.same != "" {
+			k.SameTarget = SameTarget(r.same)
+		}
+	}
+	if k.Effective == nil {
+		k.Effective = effectiveRoles(k.Targets)
+	}
+	k.Plans = r.plans
+	if k.Plans == nil {
+		k.Plans = []merge.Plan{{}}
+	}
+	setSameTarget(k.Plans, k.foldTarget())
+}
+
+func setSameTarget(plans []merge.Plan, m merge.SameTarget) {
+	for i := range plans {
+		plans[i].SameTarget = m
+		setSameTarget(plans[i].Of, m)
+	}
+}
+
+// foldTarget is the part of the same-target model that the fold itself does.
+func (k *Kind) foldTarget() merge.SameTarget {
+	if k.SameTarget == Fill || k.SameTarget == Oldest {
+		return merge.Fill
+	}
+	return merge.Stacked
+}
+
+// makeDirect gives k strategy none: no blocks, one winner per target (gep713 P3, P19).
+func (k *Kind) makeDirect() {
+	none, _ := parseChoice("none")
+	k.Direct, k.SameTarget = true, Conflict
+	k.Strategy = StrategyRule{Default: none}
+	k.Content.Blocks = nil
+}
+
+func (r *kindReader) short(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		var s string
+		r.text(&s)(n)
+		r.kind.Short = []string{s}
+		return
+	}
+	r.texts(&r.kind.Short)(n)
+}
+
+func (r *kindReader) targets(n *yaml.Node) {
+	r.list(n, func(e *yaml.Node) {
+		var s string
+		r.text(&s)(e)
+		name, section, _ := strings.Cut(s, "/")
+		t := TargetForm{GroupKind: model.ParseGroupKind(name), Section: topology.Role(section)}
+		if t.GroupKind.Group == "" {
+			t.GroupKind.Group = defaultGroup(t.GroupKind.Kind)
+		}
+		if want := sectionRole(t.GroupKind); section != "" && topology.Role(section) != want {
+			r.fail(e, "%s has no section %q", t.GroupKind.Kind, section)
+		}
+		r.kind.Targets = append(r.kind.Targets, t)
+	})
+}
+
+func (r *kindReader) refs(n *yaml.Node) {
+	r.kind.Refs = nil
+	r.list(n, func(e *yaml.Node) {
+		var f RefForm
+		form, missing := "ref", "report"
+		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector"}, "labels", "subject", "filter", "whole"),
+			"unless": r.path(&f.Unless), "missing": r.word(&missing, []string{"report", "silent"}), "leg": nil, "func": nil, "on": nil,
+			"empty": nil, "unlabelled": nil, "namespaces": nil, "everywhereFrom": nil, "role": nil, "root": nil})
+		if f.At == nil {
+			r.fail(e, "field \"at\" is missing")
+		}
+		f.Selector, f.Silent = form == "selector", missing == "silent"
+		r.kind.Refs = append(r.kind.Refs, f)
+	})
+}
+
+func (r *kindReader) namespaces(n *yaml.Node) {
+	var s string
+	r.word(&s, []string{"own", "grant", "any"})(n)
+	r.kind.Namespaces = Namespaces(s)
+}
+
+func (r *kindReader) content(n *yaml.Node) {
+	c := &r.kind.Content
+	r.object(n, map[string]field{"at": r.path(&c.At), "fields": r.texts(&c.Fields), "condition": r.text(&c.Condition),
+		"unset": r.texts(&c.Unset), "claims": r.flag(&c.Claims), "nulls": r.word(new(string), []string{"value"}, "delete", "strip"),
+		"zero": r.word(new(string), []string{"set"}, "unset", "tail"),
+		"blocks": func(n *yaml.Node) {
+			var defaults, overrides []string
+			r.object(n, map[string]field{"defaults": r.path(&defaults), "overrides": r.path(&overrides)})
+			c.Blocks = map[merge.BlockKind][]string{}
+			if defaults != nil {
+				c.Blocks[merge.Defaults] = defaults
+			}
+			if overrides != nil {
+				c.Blocks[merge.Overrides] = overrides
+			}
+		}})
+}
+
+func (r *kindReader) compare(n *yaml.Node) {
+	r.kind.Compare = nil
+	r.list(n, func(e *yaml.Node) {
+		var s string
+		r.word(&s, []string{string(ByLevel), string(ByCreated), string(ByName), string(ByNamespace), string(ByNamespacedName)}, "identity", "section", "index")(e)
+		r.kind.Compare = append(r.kind.Compare, Key(s))
+	})
+	if len(r.kind.Compare) > 0 && r.kind.Compare[0] != ByLevel {
+		r.fail(n, "a comparator without \"level\" as its first key is not supported yet")
+	}
+}
+
+func (r *kindReader) effective(n *yaml.Node) {
+	roles := []topology.Role{topology.GatewayClass, topology.Gateway, topology.Listener, topology.Route, topology.Rule, topology.Backend, topology.Port}
+	var words []string
+	for _, role := range roles {
+		words = append(words, string(role))
+	}
+	r.list(n, func(e *yaml.Node) {
+		var s string
+		r.word(&s, words, "listenerSet", "workload", "service", "mesh", "cluster")(e)
+		r.kind.Effective = append(r.kind.Effective, topology.Role(s))
+	})
+}
+
+func (r *kindReader) resolve(n *yaml.Node) {
+	r.list(n, func(e *yaml.Node) { r.plans = append(r.plans, r.plan(e)) })
+}
+
+func (r *kindReader) plan(n *yaml.Node) merge.Plan {
+	var p merge.Plan
+	r.object(n, map[string]field{"name": r.text(&p.Name), "levels": r.texts(&p.Levels), "needs": r.texts(&p.Needs),
+		"only": func(n *yaml.Node) { p.Only = r.shape(n) }, "rules": func(n *yaml.Node) { p.Rules = r.shape(n) },
+		"of":       func(n *yaml.Node) { r.list(n, func(e *yaml.Node) { p.Of = append(p.Of, r.plan(e)) }) },
+		"strategy": func(n *yaml.Node) { s := r.choice(n).on(merge.Bare); p.Strategy = &s },
+		"for":      nil, "each": nil, "sameTarget": nil, "func": nil})
+	if p.Levels != nil && p.Of != nil {
+		r.fail(n, "a plan has levels or members, not both")
+	}
+	return p
+}

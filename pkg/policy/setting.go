@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"go.yaml.in/yaml/v3"
+)
+
+// Setting is a vendor switch that changes results, as `--vendor-setting` takes it.
+type Setting struct {
+	Name    string // vendor.name
+	Type    string // text or bool
+	Values  []string
+	Default string
+	Doc     string
+	Alias   string // the core setting it stands for
+}
+
+// The settings of the Gateway API itself that are built.
+const (
+	SameLevelSetting       = "gatewayapi.sameLevel"
+	GenericStrategySetting = "gatewayapi.genericStrategy"
+)
+
+func coreSettings() []Setting {
+	return []Setting{
+		{Name: GenericStrategySetting, Type: "text", Values: []string{"atomic", "merge", "patch"}, Default: "atomic",
+			Doc: "Strategy of generic policy kinds whose API has no field for it."},
+		{Name: SameLevelSetting, Type: "text", Values: []string{"gep713", "oldest"}, Default: "gep713",
+			Doc: "Which of several generic policies on one target wins: as GEP-713 says (defaults: the newer, overrides: the older), or always the oldest."},
+	}
+}
+
+// vendorReader reads a Vendor document.
+type vendorReader struct {
+	*reader
+	name     string
+	settings []Setting
+}
+
+func (r *vendorReader) read(n *yaml.Node) {
+	none := func(*yaml.Node) {}
+	r.object(n, map[string]field{"apiVersion": none, "kind": none, "name": r.text(&r.name), "controllers": r.texts(new([]string)),
+		"settings": func(n *yaml.Node) { r.list(n, r.setting) }, "roles": nil, "families": nil, "links": nil})
+	if r.name == "" {
+		r.fail(n, "field \"name\" is missing")
+	}
+	for i := range r.settings {
+		r.settings[i].Name = r.name + "." + r.settings[i].Name
+	}
+}
+
+func (r *vendorReader) setting(n *yaml.Node) {
+	s := Setting{Type: "text"}
+	r.object(n, map[string]field{"name": r.text(&s.Name), "type": r.word(&s.Type, []string{"text", "bool"}, "number", "list"), "values": r.texts(&s.Values),
+		"default": func(n *yaml.Node) { s.Default = n.Value }, "doc": r.text(&s.Doc), "alias": r.text(&s.Alias), "auto": nil})
+	if s.Name == "" || s.Doc == "" {
+		r.fail(n, "a setting needs \"name\" and \"doc\"")
+	}
+	r.settings = append(r.settings, s)
+}
+
+// SettingError is a usage error of a `--vendor-setting`.
+type SettingError struct{ Message, Hint string }
+
+// Error is the message without the hint.
+func (e *SettingError) Error() string { return e.Message }
+
+// chosen checks NAME=VALUE texts against the known settings and fills in the defaults. Later ones win.
+func chosen(known []Setting, texts []string) (model.Settings, error) {
+	values := map[string]any{}
+	byName := map[string]Setting{}
+	var names []string
+	for _, s := range known {
+		byName[s.Name] = s
+		names = append(names, s.Name)
+		if s.Alias == "" {
+			values[s.Name] = s.value(s.Default)
+		}
+	}
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %q has no value", text), "write NAME=VALUE, for example " + GenericStrategySetting + "=merge"}
+		}
+		s, ok := byName[name]
+		if !ok {
+			hint := "known settings: " + strings.Join(names, ", ")
+			if near := Nearest(name, names); len(near) > 0 {
+				hint = "did you mean " + near[0] + "?"
+			}
+			return model.Settings{}, &SettingError{fmt.Sprintf("unknown vendor setting %q", name), hint}
+		}
+		value = strings.Trim(value, `"`)
+		allowed := s.Values
+		if s.Type == "bool" {
+			allowed = []string{"true", "false"}
+		}
+		if len(allowed) > 0 && !slices.Contains(allowed, value) {
+			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %s cannot be %q", name, value), "use one of: " + strings.Join(allowed, ", ")}
+		}
+		if s.Alias != "" {
+			s.Name = s.Alias
+		}
+		values[s.Name] = s.value(value)
+	}
+	return model.NewSettings(values), nil
+}
+
+func (s Setting) value(text string) any {
+	if s.Type == "bool" {
+		return text == "true"
+	}
+	return text
+}

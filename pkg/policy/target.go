@@ -1,0 +1,122 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// TargetRef is one reference of a policy.
+type TargetRef struct {
+	Ref      model.Ref // namespace filled in; the name is empty for a selector
+	Labels   []string  // key=value pairs that a selected object must have, sorted; for selectors
+	Selector bool
+	Silent   bool
+	Origin   model.Origin
+}
+
+// maxRefs is how many references a policy may have (gatewayapi §8).
+const maxRefs = 16
+
+// refs reads the policy's references by the forms of its kind.
+func (d *decoder) refs() {
+	found := 0
+	for _, form := range d.kind.Refs {
+		if form.Unless != nil && model.Get(d.policy.Object.Body, form.Unless...) != nil {
+			continue
+		}
+		switch raw := model.Get(d.policy.Object.Body, form.At...).(type) {
+		case nil:
+		case map[string]any:
+			found++
+			d.ref(form, raw, form.At)
+		case []any:
+			for i, entry := range raw {
+				found++
+				d.ref(form, entry, append(slices.Clone(form.At), strconv.Itoa(i)))
+			}
+		default:
+			found++
+			d.problem(model.WrongType, form.At, "%s is neither an object nor a list: the policy does not attach", strings.Join(form.At, "."))
+		}
+	}
+	switch {
+	case found == 0:
+		d.problem(model.TargetNotFound, d.kind.Content.At, "the policy has no target reference: it does not attach").Hint = "add " + d.forms()
+	case found > maxRefs:
+		d.problem(model.InvalidObject, d.kind.Content.At, "%d target references, the API server takes %d", found, maxRefs)
+	}
+}
+
+func (d *decoder) forms() string {
+	var out []string
+	for _, f := range d.kind.Refs {
+		out = append(out, strings.Join(f.At, "."))
+	}
+	return strings.Join(out, " or ")
+}
+
+func (d *decoder) ref(form RefForm, raw any, at []string) {
+	where := strings.Join(at, ".")
+	fields, ok := raw.(map[string]any)
+	if !ok {
+		d.problem(model.WrongType, at, "%s is not an object: this reference does not attach", where)
+		return
+	}
+	for _, key := range []string{"group", "kind", "name", "namespace", "sectionName"} {
+		if v := fields[key]; v != nil {
+			if _, ok := v.(string); !ok {
+				d.problem(model.WrongType, append(slices.Clone(at), key), "%s.%s is not a string: this reference does not attach", where, key)
+				return
+			}
+		}
+	}
+	t := TargetRef{Selector: form.Selector, Silent: form.Silent, Origin: d.policy.Object.OriginOf(at...)}
+	t.Ref = model.Ref{Group: model.Text(fields, "group"), Kind: model.Text(fields, "kind"), Name: model.Text(fields, "name"),
+		Namespace: model.Text(fields, "namespace"), Section: model.Text(fields, "sectionName")}
+	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {
+		d.problem(model.GroupWithVersion, at, "%s.group is %q: a group has no version, %q is dropped", where, t.Ref.Group, version).Severity = model.Info
+		t.Ref.Group = group
+	}
+	if t.Ref.Kind == "" || t.Ref.Name == "" && !form.Selector {
+		d.problem(model.WrongType, at, "%s has no kind or no name: this reference does not attach", where)
+		return
+	}
+	if t.Ref.Namespace == "" {
+		t.Ref.Namespace = d.policy.Object.Ref.Namespace
+	}
+	if form.Selector && !d.labels(&t, fields, at) {
+		return
+	}
+	d.policy.Refs = append(d.policy.Refs, t)
+}
+
+// labels reads what a selector asks for.
+func (d *decoder) labels(t *TargetRef, fields map[string]any, at []string) bool {
+	t.Ref.Name = ""
+	raw := fields["matchLabels"]
+	want, ok := raw.(map[string]any)
+	if raw != nil && !ok || fields["matchExpressions"] != nil {
+		d.problem(model.NotEvaluated, at, "%s is no plain set of matchLabels: this selector is not evaluated", strings.Join(at, "."))
+		return false
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		t.Labels = append(t.Labels, fmt.Sprintf("%s=%v", key, want[key]))
+	}
+	return true
+}
+
+// Selects reports whether a selector picks o: every label asked for is there (an empty selector picks all).
+func (t TargetRef) Selects(o *model.Object) bool {
+	for _, pair := range t.Labels {
+		key, want, _ := strings.Cut(pair, "=")
+		if got, ok := o.Labels[key]; !ok || got != want {
+			return false
+		}
+	}
+	return true
+}

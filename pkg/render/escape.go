@@ -1,0 +1,102 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Escape makes s safe to show on one line: control characters, bidirectional controls and invisible characters become visible escapes
+// (\n, \x1b, \u202e), bytes that are no UTF-8 become \xff. Everything else stays as it is.
+func Escape(s string) string {
+	at := strings.IndexFunc(s, func(r rune) bool { return hostile(r) || r == utf8.RuneError })
+	if at < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	b.WriteString(s[:at])
+	for s = s[at:]; s != ""; {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case hostile(r):
+			b.WriteString(visible(r))
+		default:
+			b.WriteRune(r)
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// hostile reports whether r can move a cursor, reorder a line or hide: C0, C1, DEL, line and paragraph separators, and every format
+// character (bidirectional controls, zero-width characters, tags).
+func hostile(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+func visible(r rune) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\t':
+		return `\t`
+	case r == '\r':
+		return `\r`
+	case r < utf8.RuneSelf:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r > 0xffff:
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// encoded replaces the hostile characters in a JSON or YAML text by what escape makes of them, line breaks and tabs aside: those of the
+// text itself are layout, those of values are escaped already. The caller sees to it that all others stand in double quotes.
+func encoded(text []byte, escape func(rune) string) []byte {
+	clean := true
+	for _, c := range text {
+		if c >= 0x7f {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return text
+	}
+	out := make([]byte, 0, len(text)+64)
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if hostile(r) && r != '\n' && r != '\t' {
+			out = append(out, escape(r)...)
+		} else {
+			out = append(out, text[:size]...)
+		}
+		text = text[size:]
+	}
+	return out
+}
+
+// jsonEscape is r in a JSON string.
+func jsonEscape(r rune) string {
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// yamlEscape is r in a double-quoted YAML string.
+func yamlEscape(r rune) string {
+	if r > 0xffff {
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}

@@ -1,0 +1,127 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"go.yaml.in/yaml/v3"
+)
+
+func TestEscape(t *testing.T) {
+	for _, tc := range []struct{ in, want string }{
+		{"plain ünïcode 日本", "plain ünïcode 日本"},
+		{"two\nlines\r\n\tindented", `two\nlines\r\n\tindented`},
+		{"\x1b[31mred\x1b[0m", `\x1b[31mred\x1b[0m`},
+		{"bell\a null\x00 del\x7f", `bell\x07 null\x00 del\x7f`},
+		{"csi\u009b31m", `csi\u009b31m`},
+		{"\u202eevil\u202c \u2066x\u2069", `\u202eevil\u202c \u2066x\u2069`},
+		{"zero\u200bwidth\ufeff\u2060", `zero\u200bwidth\ufeff\u2060`},
+		{"line\u2028paragraph\u2029", `line\u2028paragraph\u2029`},
+		{"tag\U000e0041", `tag\U000e0041`},
+		{"broken\xff\xc3", `broken\xff\xc3`},
+		{"real \ufffd", "real \ufffd"},
+	} {
+		if got := Escape(tc.in); got != tc.want {
+			t.Errorf("%q: got %q, want %q", tc.in, got, tc.want)
+		}
+	}
+}
+
+// evil is a name that tries everything.
+const evil = "x\"\\\n\r\t\x00\x1b[2J\x7f\u009b31m\u202e\u2066\u200b\ufeff\U000e0041<b>&\\N -> {};' #\\"
+
+// hostileView is a graph of evil names; hostileList an answer of them.
+func hostileGraph() *view.Topology {
+	ref := model.Ref{Group: evil, Kind: evil, Namespace: evil, Name: evil}
+	t := &view.Topology{
+		Nodes: []view.GraphNode{{ID: evil, Ref: ref, Kind: "policy", Labels: map[string]string{evil: evil}}, {ID: evil + "2", Ref: ref.In(evil), Kind: evil}, {ID: `\`, Ref: model.Ref{Name: `\`}}},
+		Edges: []view.GraphEdge{{From: evil, To: evil + "2", Kind: evil}, {From: `\`, To: "no such node", Kind: "effective", State: evil}},
+	}
+	t.Seal("Topology", []model.Problem{{Severity: model.Error, Message: evil}})
+	return t
+}
+
+func hostileList() *view.EffectivePolicyList {
+	ref := model.Ref{Group: evil, Kind: evil, Namespace: evil, Name: evil, Section: evil}
+	origin := &model.Origin{File: evil, Line: 1}
+	s := view.Source{Policy: &ref, Target: ref, Level: evil, Block: evil, Strategy: evil, Origin: origin}
+	l := &view.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: evil, Target: ref, Paths: []view.Path{{Gateway: evil, Listener: evil}},
+		Spec: map[string]any{evil: evil}, Rules: []view.Rule{{Name: evil, Value: map[string]any{evil: []any{evil}}, Sources: []view.Source{s}, Lost: []view.Loss{{Source: s, Value: evil, Reason: evil, Message: evil}}}},
+		Policies: []view.PolicyUse{{Policy: &ref, Target: ref, Level: evil, Role: evil}}, Lost: []view.RuleLoss{{Rule: evil, Loss: view.Loss{Source: s, Value: evil, Reason: evil, Message: evil}}}}}}
+	l.Seal("EffectivePolicyList", []model.Problem{{Severity: model.Error, Ref: &ref, Origin: origin, Message: evil, Hint: evil}})
+	return l
+}
+
+func TestNothingHostileIsWritten(t *testing.T) {
+	for _, v := range []View{hostileGraph(), hostileList()} {
+		for _, format := range Formats(v) {
+			out := written(t, v, Options{Format: Format(format), Table: view.TableOptions{Target: evil}})
+			if strings.ContainsFunc(out, func(r rune) bool { return hostile(r) && r != '\n' }) {
+				t.Errorf("%T as %s holds a hostile character: %q", v, format, out)
+			}
+			if !utf8.ValidString(out) {
+				t.Errorf("%T as %s is no UTF-8", v, format)
+			}
+		}
+	}
+	var out strings.Builder
+	if err := Problems(&out, hostileList().Problems, ProblemOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 || strings.ContainsFunc(strings.Join(lines, ""), hostile) {
+		t.Errorf("got %q", lines)
+	}
+}
+
+// JSON and YAML escape hostile characters, but the value that is read back is the true one.
+func TestValuesSurviveJSONAndYAML(t *testing.T) {
+	values := []string{evil, "", " ", "yes", "No", "on", "y", "null", "~", "0x1f", "0777", "1e3", "12:30:45", "1_000", ".5", ".inf", "2024-01-01", "<<", "=",
+		"- a", "a: b", "#c", "&x", "*x", "!x", "%x", "@x", "`x", "a #b", "\n", "a\n", "a\n\n", " a\nb", "a\n b\n", "\ta", "a\tb\nc", "trailing ", "trailing \nx", "é\u0301", "\u0085", "\u2028", "{}", "[]", "|", ">", "?", "-", "---", "...\n"}
+	var l view.EffectivePolicyList
+	for i, s := range values {
+		l.Items = append(l.Items, view.EffectivePolicy{ID: fmt.Sprint(i), Spec: map[string]any{s: s, "list": []any{s, int64(1) << 60, 0.1, 1e21, true, nil}}})
+	}
+	type spec struct {
+		Items []struct {
+			Spec map[string]any `json:"spec" yaml:"spec"`
+		} `json:"items" yaml:"items"`
+	}
+	var fromJSON, fromYAML spec
+	if err := json.Unmarshal([]byte(written(t, &l, Options{Format: JSON})), &fromJSON); err != nil {
+		t.Fatal(err)
+	}
+	text := written(t, &l, Options{Format: YAML})
+	if err := yaml.Unmarshal([]byte(text), &fromYAML); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	for i, s := range values {
+		for _, got := range []map[string]any{fromJSON.Items[i].Spec, fromYAML.Items[i].Spec} {
+			if got[s] != s || got["list"].([]any)[0] != s {
+				t.Errorf("%q came back as %q", s, got)
+			}
+		}
+	}
+	for _, word := range []string{`"yes": "yes"`, `"No": "No"`, `"on": "on"`, `"y": "y"`, `"12:30:45": "12:30:45"`} {
+		if !strings.Contains(text, word) {
+			t.Errorf("YAML does not quote %s, which older readers take for something else", word)
+		}
+	}
+}
+
+func FuzzEscape(f *testing.F) {
+	f.Add(evil)
+	f.Fuzz(func(t *testing.T, s string) {
+		out := Escape(s)
+		if strings.ContainsFunc(out, hostile) || !utf8.ValidString(out) {
+			t.Errorf("%q became %q", s, out)
+		}
+		if Escape(out) != out {
+			t.Errorf("%q is escaped twice", s)
+		}
+	})
+}

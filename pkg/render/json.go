@@ -1,0 +1,74 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+)
+
+// streamView is a view that can be written item by item: head is the view without its items, which are its last field.
+type streamView interface {
+	Stream() (head any, items iter.Seq[any])
+}
+
+// writeJSON writes v with an indent of two. Large answers are written item by item, so that memory does not hold them a second time.
+func writeJSON(w *bufio.Writer, v any) error {
+	s, ok := v.(streamView)
+	if !ok {
+		text, err := newJSONText("").of(v)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return err
+	}
+	head, items := s.Stream()
+	text, err := newJSONText("").of(head)
+	if err != nil {
+		return err
+	}
+	open, ok := bytes.CutSuffix(text, []byte("[]\n}\n"))
+	if !ok {
+		return fmt.Errorf("writing JSON: %T does not end with its items", v)
+	}
+	_, _ = w.Write(open)
+	separator, end := "[\n", "[]\n}\n"
+	item := newJSONText("    ")
+	for v := range items {
+		text, err := item.of(v)
+		if err != nil {
+			return err
+		}
+		_, _ = w.WriteString(separator + "    ")
+		_, _ = w.Write(bytes.TrimSuffix(text, []byte("\n")))
+		separator, end = ",\n", "\n  ]\n}\n"
+	}
+	_, err = w.WriteString(end)
+	return err
+}
+
+// jsonText encodes values one after the other into the same memory.
+type jsonText struct {
+	buffer  bytes.Buffer
+	encoder *json.Encoder
+}
+
+// newJSONText indents by two behind a prefix, and leaves < and & as they are.
+func newJSONText(prefix string) *jsonText {
+	t := &jsonText{}
+	t.encoder = json.NewEncoder(&t.buffer)
+	t.encoder.SetEscapeHTML(false)
+	t.encoder.SetIndent(prefix, "  ")
+	return t
+}
+
+// of is v as JSON with a line break at the end. It is valid until the next call.
+func (t *jsonText) of(v any) ([]byte, error) {
+	t.buffer.Reset()
+	if err := t.encoder.Encode(v); err != nil {
+		return nil, fmt.Errorf("writing JSON: %w", err)
+	}
+	return encoded(t.buffer.Bytes(), jsonEscape), nil
+}

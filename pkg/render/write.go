@@ -1,0 +1,116 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Format is a form of output, as written behind -o.
+type Format string
+
+// The formats. The empty Format is Table.
+const (
+	Table Format = "table"
+	Wide  Format = "wide"
+	Tree  Format = "tree"
+	Name  Format = "name"
+	YAML  Format = "yaml"
+	JSON  Format = "json"
+	DOT   Format = "dot"
+)
+
+// View is an answer that can be written. As YAML and JSON it is what its struct tags say.
+type View interface {
+	Table(view.TableOptions) view.Table
+}
+
+// treeView is a view that has a tree.
+type treeView interface {
+	Tree(view.TableOptions) []view.Branch
+}
+
+// nameView is a view that is about objects; the names are in the form kind.group/name.
+type nameView interface {
+	Names() []string
+}
+
+// Options say how a view is written.
+type Options struct {
+	Format    Format
+	Table     view.TableOptions // Wide is set by the format
+	NoHeaders bool              // leave out the line of column names
+	Color     bool              // repeat in colour what the text says
+	ASCII     bool              // draw tables and trees with ASCII only
+}
+
+// FormatError says that a view has no such form.
+type FormatError struct {
+	Format    Format
+	Supported []string
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("unknown output format %q, use one of %s", e.Format, strings.Join(e.Supported, ", "))
+}
+
+// Formats lists what v can be written as. Only its type matters: a nil pointer will do.
+func Formats(v View) []string {
+	out := []string{string(Table), string(Wide)}
+	if _, ok := v.(treeView); ok {
+		out = append(out, string(Tree))
+	}
+	if _, ok := v.(nameView); ok {
+		out = append(out, string(Name))
+	}
+	out = append(out, string(YAML), string(JSON))
+	if _, ok := v.(*view.Topology); ok {
+		out = append(out, string(DOT))
+	}
+	return out
+}
+
+// Write writes v to w in the format of o. It returns a *FormatError if v has no such form, else what w returned.
+func Write(w io.Writer, v View, o Options) error {
+	if o.Format == "" {
+		o.Format = Table
+	}
+	if supported := Formats(v); !slices.Contains(supported, string(o.Format)) {
+		return &FormatError{Format: o.Format, Supported: supported}
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	if err := write(out, v, o); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func write(w *bufio.Writer, v View, o Options) error {
+	p := printer{w: w, style: style{color: o.Color, ascii: o.ASCII}}
+	switch o.Format {
+	case JSON:
+		return writeJSON(w, v)
+	case YAML:
+		return writeYAML(w, v)
+	case DOT:
+		if t, ok := v.(*view.Topology); ok {
+			writeDOT(w, t)
+		}
+	case Name:
+		if n, ok := v.(nameView); ok {
+			p.names(n.Names())
+		}
+	case Tree:
+		if t, ok := v.(treeView); ok {
+			p.tree(t.Tree(o.Table))
+		}
+	default:
+		o.Table.Wide = o.Format == Wide
+		p.table(v.Table(o.Table), o)
+	}
+	return nil
+}

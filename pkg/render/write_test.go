@@ -1,0 +1,166 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"go.yaml.in/yaml/v3"
+)
+
+func written(t testing.TB, v View, o Options) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, v, o); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// every view of the fixtures, and what the same types look like without an item.
+func views() []View {
+	return []View{effective(), explanation(), reach(), overridden(), kindList(), graph(),
+		&view.EffectivePolicyList{}, &view.Explanation{}, &view.PolicyReach{}, &view.OverriddenRuleList{}, &view.KindList{}, &view.Topology{}}
+}
+
+// JSON written item by item is what encoding/json writes at once.
+func TestJSONIsWhatTheStructTagsSay(t *testing.T) {
+	for _, v := range views() {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(want.String(), `"items": null`, `"items": []`, 1)
+		if got := written(t, v, Options{Format: JSON}); got != text {
+			t.Errorf("%T: got\n%s\nwant\n%s", v, got, text)
+		}
+	}
+}
+
+func TestYAMLSaysTheSameAsJSON(t *testing.T) {
+	for _, v := range views() {
+		var fromJSON, fromYAML any
+		if err := json.Unmarshal([]byte(written(t, v, Options{Format: JSON})), &fromJSON); err != nil {
+			t.Fatal(err)
+		}
+		text := written(t, v, Options{Format: YAML})
+		if err := yaml.Unmarshal([]byte(text), &fromYAML); err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		again, err := json.Marshal(fromYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(again, &fromYAML); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(fromJSON, fromYAML) {
+			t.Errorf("%T differs:\n%s", v, text)
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for _, tc := range []struct {
+		v    View
+		want string
+	}{
+		{(*view.EffectivePolicyList)(nil), "table wide tree name yaml json"},
+		{(*view.KindList)(nil), "table wide name yaml json"},
+		{(*view.Topology)(nil), "table wide name yaml json dot"},
+	} {
+		if got := strings.Join(Formats(tc.v), " "); got != tc.want {
+			t.Errorf("%T: got %q, want %q", tc.v, got, tc.want)
+		}
+	}
+}
+
+func TestUnsupportedFormat(t *testing.T) {
+	var out bytes.Buffer
+	err := Write(&out, effective(), Options{Format: DOT})
+	var format *FormatError
+	if !errors.As(err, &format) || !slices.Contains(format.Supported, "tree") {
+		t.Fatalf("got %v", err)
+	}
+	if want := `unknown output format "dot", use one of table, wide, tree, name, yaml, json`; err.Error() != want || out.Len() > 0 {
+		t.Errorf("got %q and %q", err, out.String())
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func TestErrorsOfTheWriterAreReturned(t *testing.T) {
+	for _, v := range []View{effective(), graph()} {
+		for _, format := range Formats(v) {
+			if err := Write(fullDisk{}, v, Options{Format: Format(format)}); !errors.Is(err, io.ErrShortWrite) {
+				t.Errorf("%T as %s: got %v", v, format, err)
+			}
+		}
+	}
+}
+
+func TestNoTrailingSpaces(t *testing.T) {
+	for _, v := range views() {
+		for _, format := range []Format{Table, Wide, Tree} {
+			if !slices.Contains(Formats(v), string(format)) {
+				continue
+			}
+			for _, line := range strings.Split(written(t, v, Options{Format: format}), "\n") {
+				if strings.TrimRight(line, " ") != line {
+					t.Errorf("%T as %s: %q", v, format, line)
+				}
+			}
+		}
+	}
+}
+
+func TestColumnsLineUpWhateverTheScript(t *testing.T) {
+	table := view.Table{Blocks: []view.Block{{Columns: []view.Column{{Name: "NAME"}, {Name: "X"}},
+		Rows: [][]view.Cell{{{Text: "日本"}, {Text: "a"}}, {{Text: "e\u0301te\u0301"}, {Text: "b"}}, {{Text: "abcde"}, {Text: "c"}}, {{Text: "alone, and longer than any column"}}}}}}
+	got := written(t, tableOnly(table), Options{})
+	want := "NAME    X\n日本    a\ne\u0301te\u0301     b\nabcde   c\nalone, and longer than any column\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// tableOnly is a view that is nothing but a table.
+type tableOnly view.Table
+
+func (t tableOnly) Table(view.TableOptions) view.Table { return view.Table(t) }
+
+func TestColorModes(t *testing.T) {
+	for _, tc := range []struct {
+		mode ColorMode
+		at   Terminal
+		want bool
+	}{
+		{Auto, Terminal{IsTerminal: true}, true},
+		{"", Terminal{IsTerminal: true}, true},
+		{Auto, Terminal{IsTerminal: true, NoColor: true}, false},
+		{Auto, Terminal{}, false},
+		{Always, Terminal{NoColor: true}, true},
+		{Never, Terminal{IsTerminal: true}, false},
+	} {
+		if got := tc.mode.Enabled(tc.at); got != tc.want {
+			t.Errorf("%q at %+v: got %v", tc.mode, tc.at, got)
+		}
+	}
+	if _, err := ParseColorMode("purple"); err == nil || err.Error() != `unknown color mode "purple", use one of auto, always, never` {
+		t.Errorf("got %v", err)
+	}
+	if m, err := ParseColorMode(""); m != Auto || err != nil {
+		t.Errorf("got %q, %v", m, err)
+	}
+}

@@ -1,0 +1,178 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// attach finds the targets of every policy of the kind by hash look-ups (engine E13).
+func (k *Kind) attach() {
+	at := map[topology.NodeID][]policy.Attached{}
+	for _, p := range k.Policies {
+		for i, ref := range p.Refs {
+			for _, id := range k.targets(p, ref) {
+				k.leads[lead{p, i}] = true
+				if slices.Contains(k.targetsOf[p], id) {
+					k.res.problem(p, ref, model.Problem{Severity: model.Info, Code: model.DuplicateReference,
+						Message: fmt.Sprintf("%s is named twice; it counts once", k.res.Node(id).Ref)})
+					continue
+				}
+				k.targetsOf[p] = append(k.targetsOf[p], id)
+				at[id] = append(at[id], policy.Attached{Policy: p, Node: id, Ref: i})
+				role := k.res.Node(id).Role
+				k.beside = k.beside || role == topology.Namespace || role == topology.Backend
+			}
+		}
+		slices.Sort(k.targetsOf[p])
+	}
+	for id, as := range at {
+		ordered, ageIgnored := k.Order(as)
+		k.attached[id] = place{ordered, ageIgnored}
+	}
+}
+
+// problem reports something about one reference of a policy.
+func (r *Resolution) problem(p *policy.Policy, ref policy.TargetRef, problem model.Problem) {
+	problem = problem.At(p.Object)
+	problem.Origin = &ref.Origin
+	r.Problems = append(r.Problems, problem)
+}
+
+// targets are the nodes that one reference of a policy means.
+func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
+	warn := func(code model.Code, hint, format string, args ...any) {
+		k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+	}
+	if !k.Allows(t.Ref) {
+		form := strings.ToLower(t.Ref.Kind)
+		if t.Ref.Section != "" {
+			form += " with a sectionName"
+		}
+		warn(model.InvalidTarget, "it may target: "+targetForms(k.Targets), "%s may not target %s: the policy does not attach there", k.GroupKind.Kind, form)
+		return nil
+	}
+	ref := t.Ref
+	if clusterScoped(ref.GroupKind()) {
+		ref.Namespace = ""
+	}
+	if home := p.Ref().Namespace; ref.Namespace != home && ref.Namespace != "" || ref.Kind == "Namespace" && ref.Group == "" && !k.Cluster && ref.Name != home && !t.Selector {
+		switch {
+		case k.Namespaces == policy.OwnNamespace:
+			warn(model.CrossNamespaceTarget, "move the policy to the target's namespace", "%s is not in the policy's namespace %s: not attached", ref, home)
+			return nil
+		case k.Namespaces == policy.WithGrant && !k.res.Graph.Granted(k.GroupKind, home, ref.Whole()):
+			warn(model.RefNotPermitted, fmt.Sprintf("a ReferenceGrant in namespace %s must allow it", ref.Namespace), "no ReferenceGrant lets %s refer to %s: not attached", p.Ref(), ref)
+			return nil
+		}
+	}
+	if t.Selector {
+		return k.selected(p, t, warn)
+	}
+	if found := k.res.Graph.Lookup(ref); len(found) > 0 {
+		return found
+	}
+	return k.missing(ref, t, warn)
+}
+
+// selected finds the objects that a label selector picks.
+func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
+	var out []topology.NodeID
+	for _, o := range k.res.Snapshot.Of(t.Ref.GroupKind()) {
+		if o.Ref.Namespace == t.Ref.Namespace && t.Selects(o) {
+			out = append(out, k.res.Graph.Lookup(o.Ref.In(t.Ref.Section))...)
+		}
+	}
+	if len(out) == 0 && !t.Silent {
+		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", strings.ToLower(t.Ref.Kind), t.Ref.Namespace)
+	}
+	return out
+}
+
+// missing says why a reference leads nowhere, or stands in for what no graph can know.
+func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
+	g := k.res.Graph
+	if !g.KnownKind(ref.GroupKind()) {
+		warn(model.UnknownKind, "add the CRD of the kind if it is one", "%s is of a kind that is neither built in nor in the input: it stands alone, nothing is inherited there", ref)
+		return []topology.NodeID{k.res.opaque(ref, nil)}
+	}
+	if o := k.res.Snapshot.Get(ref); o != nil && len(g.Lookup(ref.Whole())) == 0 && ref.Section == "" {
+		return []topology.NodeID{k.res.opaque(ref, o)}
+	}
+	if t.Silent {
+		return nil
+	}
+	if ref.Section != "" && len(g.Lookup(ref.Whole())) > 0 {
+		hint := "it has no sections that can be targeted"
+		if sections := g.Sections(ref); len(sections) > 0 {
+			hint = "it has: " + strings.Join(sections, ", ")
+		}
+		warn(model.TargetNotFound, hint, "%s has no section %q: the policy does not attach, not even to the whole object", ref.Whole(), ref.Section)
+		return nil
+	}
+	var names []string
+	for _, o := range k.res.Snapshot.Of(ref.GroupKind()) {
+		if o.Ref.Namespace == ref.Namespace {
+			names = append(names, o.Ref.Name)
+		}
+	}
+	hint := "add its manifest if it exists"
+	if near := policy.Nearest(ref.Name, names); len(near) > 0 {
+		hint = "did you mean " + model.Ref{Kind: ref.Kind, Namespace: ref.Namespace, Name: near[0]}.String() + "?"
+	}
+	warn(model.TargetNotFound, hint, "%s is not found: the policy does not attach", ref)
+	return nil
+}
+
+func clusterScoped(gk model.GroupKind) bool {
+	return gk.Kind == "GatewayClass" && gk.Group == "gateway.networking.k8s.io" || gk.Kind == "Namespace" && gk.Group == ""
+}
+
+func targetForms(forms []policy.TargetForm) string {
+	var out []string
+	for _, f := range forms {
+		out = append(out, f.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// compete runs the same-target models that reject policies, node by node, before any fold (engine E8).
+func (k *Kind) compete() {
+	ids := make([]topology.NodeID, 0, len(k.attached))
+	for id, p := range k.attached {
+		if len(p.policies) > 1 && k.rejecting(p) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		p := k.attached[id]
+		for _, a := range p.policies[1:] {
+			k.Rejected = append(k.Rejected, Verdict{Attached: a, By: p.policies[0].Policy, Silent: k.SameTarget != policy.Conflict})
+		}
+		k.attached[id] = place{p.policies[:1], p.ageIgnored}
+	}
+}
+
+// rejecting reports whether only the first policy of the place stays. A direct kind is folded instead: strategy none says the same.
+func (k *Kind) rejecting(p place) bool {
+	switch k.SameTarget {
+	case policy.First:
+		return true
+	case policy.Conflict:
+		return !k.Direct
+	case policy.Oldest:
+		first := p.policies[0].Policy
+		for _, b := range first.Blocks {
+			if first.Word(b.Kind) != "atomic" {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

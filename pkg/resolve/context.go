@@ -1,0 +1,197 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// StackID names a stack of one kind. 0 is the empty one.
+type StackID int32
+
+// push is a stack: another one, and a node whose policies come below it.
+type push struct {
+	under StackID
+	node  topology.NodeID
+}
+
+// walk computes the contexts of every node from the top down, once.
+func (k *Kind) walk() {
+	g := k.res.Graph
+	k.stacks = []push{{}}
+	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
+	k.roles = map[topology.Role]bool{topology.Opaque: true}
+	for _, role := range k.Effective {
+		k.roles[role] = true
+	}
+	root := []StackID{0}
+	for _, id := range g.Order(k.Family) {
+		above := k.inherited(id)
+		if above == nil && k.startsPath(id) {
+			above = root
+		}
+		k.at[id] = k.with(above, id)
+	}
+	for i := range k.res.virtual {
+		id := topology.NodeID(g.Len() + i)
+		k.at[id] = k.with(root, id)
+	}
+}
+
+// startsPath reports whether a path may begin at the node: at a root, and at a backend or port that no traffic reaches, where only
+// what targets it directly can hold.
+func (k *Kind) startsPath(id topology.NodeID) bool {
+	switch k.res.Graph.Node(id).Role {
+	case topology.GatewayClass, topology.Backend, topology.Port:
+		return true
+	case topology.Gateway:
+		return len(k.res.Graph.Parents(k.Family, id)) == 0
+	}
+	return false
+}
+
+// inherited is the stacks of the node's parents, sorted, each once; shared with the parent if there is one only.
+func (k *Kind) inherited(id topology.NodeID) []StackID {
+	parents := k.res.Graph.Parents(k.Family, id)
+	if len(parents) == 1 {
+		return k.at[parents[0]]
+	}
+	var out []StackID
+	for _, p := range parents {
+		for _, s := range k.at[p] {
+			if !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// with adds to each stack the policies that hold at the node.
+func (k *Kind) with(stacks []StackID, id topology.NodeID) []StackID {
+	own := k.holding(id)
+	if len(own) == 0 || len(stacks) == 0 {
+		return stacks
+	}
+	out := make([]StackID, len(stacks))
+	for i, s := range stacks {
+		out[i] = k.pushAll(s, own)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// holding lists the nodes whose policies hold at the node: those beside it, then itself.
+func (k *Kind) holding(id topology.NodeID) []topology.NodeID {
+	var own []topology.NodeID
+	if k.beside && int(id) < k.res.Graph.Len() {
+		for _, above := range k.res.Graph.Above(id) {
+			if _, ok := k.attached[above]; ok {
+				own = append(own, above)
+			}
+		}
+	}
+	if _, ok := k.attached[id]; ok {
+		own = append(own, id)
+	}
+	return own
+}
+
+// pushAll interns the stack s with the given nodes below it. A node that is in it already counts where it is: once, at its least
+// specific place.
+func (k *Kind) pushAll(s StackID, nodes []topology.NodeID) StackID {
+	for _, n := range nodes {
+		if len(nodes) > 1 || k.beside {
+			if slices.Contains(k.nodes(s), n) {
+				continue
+			}
+		}
+		key := push{s, n}
+		id, ok := k.interned[key]
+		if !ok {
+			id = StackID(len(k.stacks))
+			k.stacks = append(k.stacks, key)
+			k.interned[key] = id
+		}
+		s = id
+	}
+	return s
+}
+
+// nodes lists the nodes of a stack, least specific first.
+func (k *Kind) nodes(s StackID) []topology.NodeID {
+	var out []topology.NodeID
+	for ; s != 0; s = k.stacks[s].under {
+		out = append(out, k.stacks[s].node)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Contexts lists the stacks with which traffic can reach the node, sorted. It is empty for a node that no path leads to.
+func (k *Kind) Contexts(id topology.NodeID) []StackID {
+	if k.at == nil || int(id) >= len(k.at) {
+		return nil
+	}
+	return k.at[id]
+}
+
+// Path is one way traffic reaches a node: the nodes from the root down to it.
+type Path []topology.NodeID
+
+// Paths lists the ways that reach the node with the given stack, in a stable order. A node reached by no traffic has none.
+func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
+	parents := k.res.parents(k.Family, id)
+	if len(parents) == 0 {
+		return []Path{{id}}
+	}
+	var out []Path
+	own := k.holding(id)
+	for _, p := range parents {
+		for _, under := range k.at[p] {
+			if k.pushAll(under, own) != s {
+				continue
+			}
+			for _, path := range k.Paths(p, under) {
+				out = append(out, append(path[:len(path):len(path)], id))
+			}
+		}
+	}
+	return out
+}
+
+func (r *Resolution) parents(family string, id topology.NodeID) []topology.NodeID {
+	if int(id) >= r.Graph.Len() {
+		return nil
+	}
+	return r.Graph.Parents(family, id)
+}
+
+// Below tells for every stack of the kind whether the policy holds in it, or is kept out of it by another one.
+func (k *Kind) Below(p *policy.Policy) []bool {
+	mine := map[topology.NodeID]bool{}
+	for _, id := range k.TargetsOf(p) {
+		mine[id] = true
+	}
+	out := make([]bool, len(k.stacks))
+	for s := 1; s < len(k.stacks); s++ { // a stack is interned after the one it stands on
+		out[s] = out[k.stacks[s].under] || mine[k.stacks[s].node]
+	}
+	return out
+}
+
+// TargetsOf lists the nodes to which the policy is attached, sorted.
+func (k *Kind) TargetsOf(p *policy.Policy) []topology.NodeID {
+	return slices.Clone(k.targetsOf[p])
+}
+
+// Attaches reports whether the policy's i-th reference led to a target.
+func (k *Kind) Attaches(p *policy.Policy, i int) bool { return k.leads[lead{p, i}] }
+
+// lead is one reference of a policy.
+type lead struct {
+	policy *policy.Policy
+	ref    int
+}

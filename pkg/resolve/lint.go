@@ -1,0 +1,149 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// InForce calls see for every stack that reaches an effective target, each once, in a stable order.
+func (k *Kind) InForce(see func(StackID)) {
+	seen := make([]bool, len(k.stacks))
+	for id := range k.at {
+		if !k.roles[k.res.Node(topology.NodeID(id)).Role] {
+			continue
+		}
+		for _, s := range k.at[id] {
+			if !seen[s] {
+				seen[s] = true
+				see(s)
+			}
+		}
+	}
+}
+
+// unreached reports policies that attach, but to nothing that traffic passes on the way to an effective target (gep713 P36).
+func (k *Kind) unreached() []model.Problem {
+	used := map[topology.NodeID]bool{}
+	visited := make([]bool, len(k.stacks))
+	k.InForce(func(s StackID) {
+		for ; s != 0 && !visited[s]; s = k.stacks[s].under {
+			visited[s] = true
+			used[k.stacks[s].node] = true
+		}
+	})
+	reached, attached := map[*policy.Policy]bool{}, map[*policy.Policy]bool{}
+	note := func(a policy.Attached) {
+		attached[a.Policy] = true
+		reached[a.Policy] = reached[a.Policy] || used[a.Node]
+	}
+	for _, p := range k.attached {
+		for _, a := range p.policies {
+			note(a)
+		}
+	}
+	for _, v := range k.Rejected {
+		note(v.Attached)
+	}
+	var out []model.Problem
+	for _, p := range k.Policies {
+		if attached[p] && !reached[p] {
+			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached,
+				Message: fmt.Sprintf("no traffic path reaches the target of %s: it is in force nowhere", p.Ref())}.At(p.Object))
+		}
+	}
+	return out
+}
+
+// deactivations reports names in unset lists that deactivate nothing on any path (engine E5).
+func (k *Kind) deactivations() []model.Problem {
+	lists := map[topology.NodeID]bool{}
+	for id, at := range k.attached {
+		for _, a := range at.policies {
+			lists[id] = lists[id] || len(a.Policy.Unset) > 0
+		}
+	}
+	above := map[*policy.Policy]*heights{}
+	k.InForce(func(s StackID) {
+		nodes := k.nodes(s)
+		if !slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return lists[id] }) {
+			return
+		}
+		var higher []*policy.Policy
+		for _, id := range nodes {
+			for _, a := range k.attached[id].policies {
+				if len(a.Policy.Unset) > 0 {
+					if above[a.Policy] == nil {
+						above[a.Policy] = &heights{map[string]bool{}, map[string]bool{}}
+					}
+					above[a.Policy].see(higher)
+				}
+				higher = append(higher, a.Policy)
+			}
+		}
+	})
+	var out []model.Problem
+	for _, p := range k.Policies {
+		if h := above[p]; h != nil {
+			for _, name := range p.Unset {
+				if problem := h.judge(p, name); problem != nil {
+					out = append(out, *problem)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// heights are the names that policies above one set, by kind of block.
+type heights struct{ defaults, overrides map[string]bool }
+
+func (h *heights) see(higher []*policy.Policy) {
+	for _, p := range higher {
+		for _, b := range p.Blocks {
+			into := h.defaults
+			if b.Kind == merge.Overrides {
+				into = h.overrides
+			}
+			for _, u := range b.Units {
+				for d := 1; d <= len(u.Path); d++ {
+					into[u.Path[:d].String()] = true
+				}
+			}
+		}
+	}
+}
+
+func (h *heights) judge(p *policy.Policy, name string) *model.Problem {
+	problem := model.Problem{Severity: model.Info, Code: model.UnsetUnknown, Message: fmt.Sprintf("%q is deactivated, but no policy above sets it as a default", name)}
+	switch {
+	case h.defaults[name]:
+		return nil
+	case h.overrides[name]:
+		problem.Code = model.UnsetHasNoEffect
+		problem.Message = fmt.Sprintf("%q is deactivated, but only an override sets it, which cannot be deactivated", name)
+	default:
+		var full []string
+		for known := range h.defaults {
+			if strings.HasSuffix(known, "."+name) {
+				full = append(full, known)
+			}
+		}
+		if len(full) == 1 {
+			problem.Hint = "names are whole paths: did you mean " + full[0] + "?"
+		}
+	}
+	problem = problem.At(p.Object)
+	for _, field := range p.Kind.Content.Unset {
+		if p.Object.Get(append(slices.Clone(p.Kind.Content.At), field)...) != nil {
+			origin := p.Object.OriginOf(append(slices.Clone(p.Kind.Content.At), field)...)
+			problem.Origin = &origin
+		}
+	}
+	return &problem
+}

@@ -1,0 +1,249 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Layer is a policy at its place in a stack.
+type Layer struct {
+	Policy    *policy.Policy
+	Node      topology.NodeID
+	Rejected  bool // kept out by another policy on the same target: it took no part in the fold
+	uncertain bool // ordered without creation times among others at its place
+}
+
+// Outcome is the fold of one stack. The result's positions index Layers.
+type Outcome struct {
+	Layers   []Layer // least specific first; rejected ones last
+	Result   merge.Result
+	Problems []model.Problem
+
+	stack merge.Stack
+}
+
+// Outcome folds the stack, once.
+func (k *Kind) Outcome(s StackID) *Outcome {
+	if o, ok := k.outcomes[s]; ok {
+		return o
+	}
+	o := k.build(s)
+	o.Result = merge.Fold(k.Plans, k.Rules, o.stack)
+	o.reject(k)
+	o.Problems = slices.Concat(o.conditions(), o.uncertain(), k.sensitive(o), k.switches(s, o))
+	k.outcomes[s] = o
+	return o
+}
+
+// Steps folds the stack again and calls observe after every step with what is in force then.
+func (k *Kind) Steps(s StackID, observe func(step int, units []merge.Unit)) merge.Result {
+	return merge.FoldSteps(k.Plans, k.Rules, k.build(s).stack, observe)
+}
+
+// build lays the policies of a stack out as layers.
+func (k *Kind) build(s StackID) *Outcome {
+	o := &Outcome{}
+	nodes := k.nodes(s)
+	for i, id := range nodes {
+		at := k.attached[id]
+		for _, a := range at.policies {
+			p := a.Policy
+			o.Layers = append(o.Layers, Layer{Policy: p, Node: id, uncertain: at.ageIgnored})
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(k.res.Node(id).Role), Target: i, Blocks: p.Blocks, Unset: p.Unset, Render: p.Render})
+		}
+	}
+	for _, v := range k.Rejected {
+		if slices.Contains(nodes, v.Attached.Node) {
+			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: v.Attached.Node, Rejected: true, uncertain: k.attached[v.Attached.Node].ageIgnored})
+		}
+	}
+	return o
+}
+
+// reject accounts for the policies that did not take part: every rule of theirs is lost to the one that kept them out.
+func (o *Outcome) reject(k *Kind) {
+	for i, l := range o.Layers {
+		if !l.Rejected {
+			continue
+		}
+		winner := slices.IndexFunc(o.Layers, func(w Layer) bool { return !w.Rejected && w.Node == l.Node })
+		reason := merge.Conflicted
+		if k.SameTarget != policy.Conflict {
+			reason = merge.SameLevelOrder
+		}
+		for _, b := range l.Policy.Blocks {
+			for _, u := range merge.Recut(b.Units, k.Rules) {
+				loss := merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: i, Block: b.Kind}, Reason: reason,
+					To: []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}, Step: -1}
+				at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == loss.Rule })
+				if at >= 0 {
+					o.Result.Rules[at].Lost = append(o.Result.Rules[at].Lost, loss)
+				} else {
+					o.Result.Lost = append(o.Result.Lost, loss)
+				}
+			}
+		}
+	}
+}
+
+// MainBlock is the policy's block that is merged last, whose strategy people think of as the policy's.
+func (l Layer) MainBlock() merge.BlockKind {
+	if n := len(l.Policy.Blocks); n > 0 {
+		return l.Policy.Blocks[n-1].Kind
+	}
+	return merge.Bare
+}
+
+// ByName reports whether the order at the layer's place was settled without creation times.
+func (l Layer) ByName() bool { return l.uncertain }
+
+// Losses lists every loss of the outcome: those beside rules in force, and the others.
+func (o *Outcome) Losses() []merge.Loss {
+	out := slices.Clone(o.Result.Lost)
+	for _, r := range o.Result.Rules {
+		out = append(out, r.Lost...)
+	}
+	return out
+}
+
+// conditions reports the conditions that could not be judged.
+func (o *Outcome) conditions() []model.Problem {
+	var out []model.Problem
+	for _, st := range o.Result.Trace {
+		when, isCEL := st.When.(*policy.Condition)
+		if st.Err == nil || !isCEL || st.Layer < 0 || when.Err() != nil { // one that does not compile is the policy's own problem
+			continue
+		}
+		p := o.Layers[st.Layer].Policy
+		problem := model.Problem{Severity: model.Error, Code: model.InvalidCondition, Message: fmt.Sprintf("the condition %q of %s %s: the block does not apply", when.Text, st.Block, st.Err)}
+		if errors.Is(st.Err, policy.ErrMissingField) {
+			problem.Severity, problem.Code = model.Warning, model.ConditionMissingField
+			problem.Message = fmt.Sprintf("the condition %q of %s reads a field that is not there (%s): not matched", when.Text, st.Block, st.Err)
+			problem.Hint = "guard it with has(…)"
+		}
+		problem = problem.At(p.Object)
+		origin := p.OriginOf(st.Block, merge.Keys(p.Kind.Content.Condition))
+		problem.Origin = &origin
+		out = append(out, problem)
+	}
+	return out
+}
+
+// uncertain reports losses that only an order without creation times decided, where the values differ (engine E9).
+func (o *Outcome) uncertain() []model.Problem {
+	var out []model.Problem
+	said := map[*policy.Policy]bool{}
+	for _, loss := range o.Losses() {
+		l := o.Layers[loss.From.Layer]
+		if !l.uncertain || said[l.Policy] {
+			continue
+		}
+		for _, to := range loss.To {
+			w := o.Layers[to.Layer]
+			if w.Node != l.Node || w.Policy == l.Policy || o.sets(to, loss.Rule, loss.Value) {
+				continue
+			}
+			said[l.Policy] = true
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
+				Message: fmt.Sprintf("%s and %s target the same object and not all such policies have a creation time: they are ordered by name, another order would change the result", l.Policy.Ref(), w.Policy.Ref()),
+				Hint:    "read the objects from the cluster, or add metadata.creationTimestamp"}.At(l.Policy.Object))
+			break
+		}
+	}
+	return out
+}
+
+// sets reports whether the block at from sets the rule to the same value.
+func (o *Outcome) sets(from merge.From, rule string, value any) bool {
+	for _, b := range o.Layers[from.Layer].Policy.Blocks {
+		for _, u := range b.Units {
+			if b.Kind == from.Block && u.Path.String() == rule {
+				return reflect.DeepEqual(u.Value, value)
+			}
+		}
+	}
+	return false
+}
+
+// sensitive reports that folding from the top would give another result (gep713 P27).
+func (k *Kind) sensitive(o *Outcome) []model.Problem {
+	if !k.Checked || len(o.stack.Layers) < 2 {
+		return nil
+	}
+	other, differs := merge.OrderSensitive(k.Plans, k.Rules, o.stack)
+	if !differs {
+		return nil
+	}
+	var names []string
+	for _, l := range o.Layers {
+		names = append(names, l.Policy.Ref().FullName())
+	}
+	return []model.Problem{model.Problem{Severity: model.Info, Code: model.OrderSensitive, Message: fmt.Sprintf(
+		"the order of folding %s (%s) is left open by GEP-713 and changes the result: from the bottom, as here, %s; from the top %s",
+		k.GroupKind.Kind, strings.Join(names, ", "), rulesLine(o.Result), rulesLine(other))}.At(o.Layers[0].Policy.Object)}
+}
+
+// rulesLine names the rules of a result with their values.
+func rulesLine(r merge.Result) string {
+	const most = 4
+	var out []string
+	for i, rule := range r.Rules {
+		if i == most {
+			out = append(out, fmt.Sprintf("and %d more", len(r.Rules)-most))
+			break
+		}
+		out = append(out, fmt.Sprintf("%s=%v", rule.Name, rule.Value))
+	}
+	if len(out) == 0 {
+		return "nothing"
+	}
+	return strings.Join(out, " ")
+}
+
+// switches reports that the other reading of several policies on one target would change the result (gep713 P32).
+func (k *Kind) switches(s StackID, o *Outcome) []model.Problem {
+	if !k.Generic() || k.Direct || k.SameTarget != policy.Stacked {
+		return nil
+	}
+	first := -1
+	for i := 1; i < len(o.Layers) && first < 0; i++ {
+		if o.Layers[i].Node == o.Layers[i-1].Node {
+			first = i - 1
+		}
+	}
+	if first < 0 {
+		return nil
+	}
+	other := k.oldest().build(s)
+	result := merge.Fold([]merge.Plan{{SameTarget: merge.Fill}}, k.Rules, other.stack)
+	if reflect.DeepEqual(result.Doc, o.Result.Doc) {
+		return nil
+	}
+	return []model.Problem{model.Problem{Severity: model.Info, Code: model.SettingMatters,
+		Message: fmt.Sprintf("%s and %s target one object; with %s=oldest the result would be %s", o.Layers[first].Policy.Ref(), o.Layers[first+1].Policy.Ref(), policy.SameLevelSetting, rulesLine(result)),
+		Hint:    "describe the kind with --policy-kinds if its controller lets the oldest policy win"}.At(o.Layers[first].Policy.Object)}
+}
+
+// oldest is the kind as if the oldest policy of a target always won; only for building stacks.
+func (k *Kind) oldest() *Kind {
+	twin := *k
+	described := *k.Kind
+	described.SameTarget = policy.Oldest
+	twin.Kind, twin.Rejected = &described, nil
+	twin.attached = map[topology.NodeID]place{}
+	for id, p := range k.attached {
+		if len(p.policies) > 1 && twin.rejecting(p) {
+			p.policies = p.policies[:1]
+		}
+		twin.attached[id] = p
+	}
+	return &twin
+}

@@ -1,0 +1,112 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Resolution is the answer to every question about one snapshot. Folds are done when a stack is first asked for; it is not safe for
+// concurrent use.
+type Resolution struct {
+	Snapshot *model.Snapshot
+	Graph    *topology.Graph
+	Kinds    []*Kind // sorted; all known kinds, also those without policies
+	Problems []model.Problem
+
+	virtual []topology.Node // targets outside the graph, numbered after its nodes
+	byRef   map[model.Ref]topology.NodeID
+}
+
+// Kind is one policy kind with its policies, and where they meet.
+type Kind struct {
+	*policy.Kind
+	Policies []*policy.Policy // sorted by reference
+	Rejected []Verdict
+
+	res       *Resolution
+	attached  map[topology.NodeID]place
+	targetsOf map[*policy.Policy][]topology.NodeID
+	leads     map[lead]bool
+	beside    bool // some policy targets a namespace or a backend
+	stacks    []push
+	interned  map[push]StackID
+	at        [][]StackID // by node
+	outcomes  map[StackID]*Outcome
+	roles     map[topology.Role]bool
+}
+
+// place is what is attached to one node, established first.
+type place struct {
+	policies   []policy.Attached
+	ageIgnored bool
+}
+
+// Verdict is a policy that another one on the same target keeps out whole (engine E8).
+type Verdict struct {
+	Attached policy.Attached
+	By       *policy.Policy
+	Silent   bool // the kind reports nothing about it
+}
+
+// Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.
+func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
+	r := &Resolution{Snapshot: in, Graph: g, byRef: map[model.Ref]topology.NodeID{}}
+	kinds, problems := c.Discover(in)
+	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
+	conditions := &policy.Conditions{}
+	for _, pk := range kinds {
+		k := &Kind{Kind: pk, res: r, attached: map[topology.NodeID]place{}, interned: map[push]StackID{}, outcomes: map[StackID]*Outcome{},
+			targetsOf: map[*policy.Policy][]topology.NodeID{}, leads: map[lead]bool{}}
+		for _, o := range in.Of(pk.GroupKind) {
+			p := pk.Decode(o, conditions)
+			k.Policies = append(k.Policies, p)
+			r.Problems = append(r.Problems, p.Problems...)
+		}
+		k.attach()
+		k.compete()
+		r.Kinds = append(r.Kinds, k)
+	}
+	for _, k := range r.Kinds {
+		if len(k.attached) > 0 {
+			k.walk()
+			r.Problems = append(r.Problems, k.unreached()...)
+			r.Problems = append(r.Problems, k.deactivations()...)
+		}
+	}
+	return r
+}
+
+// Node is a target by its id: of the graph, or one that no graph knows.
+func (r *Resolution) Node(id topology.NodeID) *topology.Node {
+	if n := int(id) - r.Graph.Len(); n >= 0 {
+		return &r.virtual[n]
+	}
+	return r.Graph.Node(id)
+}
+
+// Len is the number of nodes, those outside the graph included.
+func (r *Resolution) Len() int { return r.Graph.Len() + len(r.virtual) }
+
+// Kind is the resolved kind, or nil.
+func (r *Resolution) Kind(gk model.GroupKind) *Kind {
+	for _, k := range r.Kinds {
+		if k.GroupKind == gk {
+			return k
+		}
+	}
+	return nil
+}
+
+// opaque is the node of a target that has none in the graph (gep713 P14).
+func (r *Resolution) opaque(ref model.Ref, o *model.Object) topology.NodeID {
+	if id, ok := r.byRef[ref]; ok {
+		return id
+	}
+	id := topology.NodeID(r.Graph.Len() + len(r.virtual))
+	r.virtual = append(r.virtual, topology.Node{Role: topology.Opaque, Ref: ref, Object: o})
+	r.byRef[ref] = id
+	return id
+}

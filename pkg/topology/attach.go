@@ -1,0 +1,221 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// State says how far a route got at a listener (gatewayapi G17); but for Unknown it is the reason of the route's Accepted condition.
+type State string
+
+// The states, each further than the one before it. Unknown is ours: the input does not tell (G10, G14).
+const (
+	NoMatchingParent           State = "NoMatchingParent"
+	NotAllowedByListeners      State = "NotAllowedByListeners"
+	NoMatchingListenerHostname State = "NoMatchingListenerHostname"
+	Unknown                    State = "Unknown"
+	Accepted                   State = "Accepted"
+)
+
+func (s State) rank() int {
+	return slices.Index([]State{NoMatchingParent, NotAllowedByListeners, NoMatchingListenerHostname, Unknown, Accepted}, s)
+}
+
+// Attachment is one row of the attachment table: what became of a parentRef of a route at one listener.
+type Attachment struct {
+	Parent    model.Ref // the parentRef with its defaults filled in (gatewayapi G5); its Section is the sectionName
+	Port      int32     // of the parentRef; 0: not given
+	Listener  NodeID    // None where no listener was a candidate
+	State     State
+	Missing   bool       // the parent is not in the input but may exist: NoMatchingParent is a guess (G10)
+	Hostnames []Hostname // of an accepted attachment: the pairs that survive, in the route's order (G16)
+	Reason    string     // one plain sentence
+}
+
+// parentRef is a parentRef with its defaults filled in.
+type parentRef struct {
+	ref  model.Ref
+	port int32
+}
+
+const (
+	mostParentRefs = 32
+	mostHostnames  = 16
+)
+
+// attach fills the attachment table of a route and connects it to the listeners that accept it.
+func (b *builder) attach(r *route) {
+	list, at := r.spec.list("parentRefs"), r.spec.at.field("parentRefs")
+	b.limit(len(list), mostParentRefs, at)
+	b.readHostnames(r)
+	reset(&b.parents)
+	b.table = b.table[:0]
+	for i, v := range list {
+		at := at.entry(i)
+		p, ok := b.readParentRef(v, at)
+		if !ok {
+			continue
+		}
+		if _, twice := b.parents[p]; twice {
+			b.problem(model.Problem{
+				Severity: model.Info, Code: model.DuplicateParentRef, Message: at.String() + " names " + p.ref.String() + " once more",
+			}, r.object, at.path()...)
+			continue
+		}
+		b.parents[p] = struct{}{}
+		r.gatewayBound = r.gatewayBound || !isMeshParent(p.ref.GroupKind())
+		b.attachTo(r, p)
+	}
+	r.meshBound = len(b.parents) > 0 && !r.gatewayBound
+	b.tables[b.nodes[r.id].table] = slices.Clone(b.table)
+}
+
+func (b *builder) readParentRef(v any, at place) (parentRef, bool) {
+	f := b.entry(v, at)
+	p := parentRef{port: f.port("port"), ref: model.Ref{
+		Group:     f.textOr("group", gatewayGroup),
+		Kind:      f.textOr("kind", gatewayKind.Kind),
+		Namespace: cmp.Or(f.text("namespace"), at.object.Ref.Namespace),
+		Name:      f.text("name"),
+		Section:   f.text("sectionName"),
+	}}
+	if p.ref.Name == "" && !f.bad {
+		b.skip(at, "has no name")
+		f.bad = true
+	}
+	return p, !f.bad
+}
+
+// readHostnames reads a route's hostnames into b.hosts. A route with hostnames none of which can be read is not one without.
+func (b *builder) readHostnames(r *route) {
+	b.hosts = b.hosts[:0]
+	list, at := r.spec.list("hostnames"), r.spec.at.field("hostnames")
+	b.limit(len(list), mostHostnames, at)
+	for i, v := range list {
+		switch h, ok := v.(string); {
+		case !ok:
+			b.wrong(v, "a text", at.entry(i))
+		case h == "":
+			b.skip(at.entry(i), "is empty")
+		default:
+			b.hosts = append(b.hosts, h)
+		}
+	}
+	r.hostless = len(b.hosts) == 0 && (len(list) > 0 || list == nil && r.spec.has("hostnames"))
+}
+
+func isMeshParent(gk model.GroupKind) bool { return gk == serviceKind || gk == serviceImportKind }
+
+// attachTo decides one parentRef.
+func (b *builder) attachTo(r *route, p parentRef) {
+	a := Attachment{Parent: p.ref, Port: p.port, Listener: None, State: Unknown}
+	switch gk := p.ref.GroupKind(); {
+	case gk == gatewayKind:
+		b.attachToGateway(r, a)
+		return
+	case isMeshParent(gk), gk == listenerSetKind, gk == xListenerSetKind,
+		gk.Group != coreGroup && gk.Group != gatewayGroup && gk.Group != experimentalGroup:
+		b.note(topic{what: parentNotEvaluated, about: kindRef(gk)}, r.object)
+		a.Reason = "parents of kind " + gk.String() + " are not evaluated"
+	case gk.Group == gatewayGroup && gk.Kind == serviceKind.Kind: // G6
+		a.State, a.Reason = NoMatchingParent, `group "" is not written out, so kind Service is looked for in group `+gatewayGroup
+	default:
+		a.State, a.Reason = NoMatchingParent, "nothing of kind "+gk.String()+" can be a parent"
+	}
+	b.table = append(b.table, a)
+}
+
+// attachToGateway decides a parentRef to a Gateway for each of its candidate listeners (gatewayapi G8, G9).
+// a has everything but the verdict.
+func (b *builder) attachToGateway(r *route, a Attachment) {
+	id, ok := b.find(a.Parent.Whole())
+	if !ok {
+		b.table = append(b.table, b.withoutGateway(r, a))
+		return
+	}
+	parts, found := b.nodes[id].parts, false
+	for i := range parts.n {
+		id := parts.first + NodeID(i)
+		l := &b.listeners[id-b.firstListener]
+		if a.Parent.Section != "" && a.Parent.Section != l.ref.Section || a.Port != 0 && a.Port != l.port {
+			continue
+		}
+		found = true
+		row := a
+		row.Listener = id
+		b.judge(r, &row)
+		b.table = append(b.table, row)
+		if row.State == Accepted {
+			b.connect(id, r.id)
+		}
+	}
+	if !found {
+		a.State, a.Reason = NoMatchingParent, a.Parent.Whole().String()+" has no "+a.wanted()
+		b.table = append(b.table, a)
+	}
+}
+
+// withoutGateway is the verdict on a Gateway that is not in the input (gatewayapi G10).
+func (b *builder) withoutGateway(r *route, a Attachment) Attachment {
+	a.State = NoMatchingParent
+	gateway := a.Parent.Whole()
+	if b.covers.gateways(gateway.Namespace) {
+		a.Reason = gateway.String() + " does not exist"
+		return a
+	}
+	a.Missing, a.Reason = true, gateway.String()+" is not in the input"
+	b.note(topic{what: gatewayMissing, about: gateway}, r.object)
+	return a
+}
+
+// wanted describes the listener that a parentRef asks for.
+func (a *Attachment) wanted() string {
+	s := "listener"
+	if a.Parent.Section != "" {
+		s += " called " + quote(a.Parent.Section)
+	}
+	if a.Port != 0 {
+		s += " on port " + itoa(int(a.Port))
+	}
+	return s
+}
+
+// judge decides whether the listener a.Listener accepts the route: by kind, then namespace, then hostname (gatewayapi G13-G17).
+func (b *builder) judge(r *route, a *Attachment) {
+	l := &b.listeners[a.Listener-b.firstListener]
+	a.State = NotAllowedByListeners
+	switch {
+	case l.unreadable:
+		a.Reason = "listener " + l.ref.Section + " cannot be read"
+		return
+	case !slices.Contains(l.kinds, r.kind):
+		a.Reason = "listener " + l.ref.Section + " takes no routes of kind " + r.kind.Kind
+		return
+	}
+	namespace := r.object.Ref.Namespace
+	switch b.admits(a.Listener, namespace) {
+	case no:
+		a.Reason = "listener " + l.ref.Section + " takes no routes from namespace " + namespace
+		return
+	case unknown:
+		a.State, a.Reason = Unknown, "listener "+l.ref.Section+" selects namespaces by labels, and those of "+namespace+" are not known"
+		b.note(topic{what: labelsUnknown, about: namespaceRef(namespace), at: l.ref}, r.object)
+		return
+	}
+	switch {
+	case r.hostless:
+		a.State, a.Reason = Unknown, "the hostnames of the route cannot be read"
+		return
+	case len(b.hosts) == 0:
+		a.Hostnames = l.whole
+	default:
+		a.Hostnames = intersect(l.hostname, b.hosts)
+	}
+	if len(a.Hostnames) == 0 {
+		a.State, a.Reason = NoMatchingListenerHostname, "no hostname of the route fits "+l.hostname+" of listener "+l.ref.Section
+		return
+	}
+	a.State, a.Reason = Accepted, l.accepts
+}

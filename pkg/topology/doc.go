@@ -1,0 +1,8 @@
+// Package topology builds the graph of targets: class → gateway → listener → route → rule → backend → port, namespaces beside.
+//
+// Build reads a snapshot once and decides which routes attach to which listeners (gatewayapi G8-G17) and which rules reach which
+// backends (G32-G36). What follows from that is the graph: E14's levels are its edges, and a path that the Gateway API does not allow
+// is not in it. Nothing is guessed: what cannot be judged has no edge, and a problem says so.
+//
+// Edges belong to a family, a named set of them. The one family built here is Traffic.
+package topology

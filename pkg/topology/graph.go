@@ -1,0 +1,130 @@
+package topology
+
+import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+
+// NodeID numbers the nodes of one graph from 0 to Len()-1. Ids mean nothing outside their graph.
+type NodeID int32
+
+// None is the NodeID of no node.
+const None NodeID = -1
+
+// Role is what a node is to traffic. Roles are open words: linkers may bring their own.
+type Role string
+
+// The roles of the core families. An Opaque node is known by name alone: nothing is above or below it.
+const (
+	GatewayClass Role = "gatewayClass"
+	Gateway      Role = "gateway"
+	ListenerSet  Role = "listenerSet"
+	Listener     Role = "listener"
+	Route        Role = "route"
+	Rule         Role = "rule"
+	Backend      Role = "backend"
+	Port         Role = "port"
+	Namespace    Role = "namespace"
+	Opaque       Role = "opaque"
+)
+
+// Traffic is the family of gatewayClass > gateway > listener > route > rule > backend and port (gatewayapi G4).
+// A rule that names a port of a Service has an edge to the Service and one to the port; the Service has none to its ports, so that
+// a path to a port comes from a rule that uses it.
+const Traffic = "traffic"
+
+// trafficLevels are the roles of Traffic, every parent's before its children's.
+var trafficLevels = [...]Role{GatewayClass, Gateway, ListenerSet, Listener, Route, Rule, Backend, Port}
+
+// Node is one target. Nodes may share their object: a route and its rules, a Gateway and its listeners.
+type Node struct {
+	Role   Role
+	Ref    model.Ref     // with Section for a listener, a rule (its name, else rule-N) and a port (its name, else its number)
+	Object *model.Object // nil: known only by name
+	Index  int           // position in spec.listeners, spec.rules or spec.ports; else 0
+
+	parts span  // of a gateway its listeners, of a route its rules, of a Service its ports
+	table int32 // of a route: its position in Graph.tables
+}
+
+// span is n nodes from first on.
+type span struct {
+	first NodeID
+	n     int32
+}
+
+// Graph is the graph of targets. It does not change after Build; slices it returns must not be changed either.
+type Graph struct {
+	in          *model.Snapshot
+	nodes       []Node
+	byObject    map[*model.Object]NodeID
+	byName      map[model.Ref]NodeID // of what is not in the input
+	families    map[string]family
+	above       links
+	tables      [][]Attachment // by route
+	portNumbers []int32        // by port node, from firstPort on
+	firstPort   NodeID
+	grants      grants
+	kinds       map[model.GroupKind]struct{}
+	problems    []model.Problem
+}
+
+// Len is the number of nodes.
+func (g *Graph) Len() int { return len(g.nodes) }
+
+// Node is the node with the given id, which must be one of this graph.
+func (g *Graph) Node(id NodeID) *Node { return &g.nodes[id] }
+
+// Children lists the nodes right below id in the family, sorted, each once.
+func (g *Graph) Children(family string, id NodeID) []NodeID {
+	return g.families[family].children.of(id)
+}
+
+// Parents lists the nodes right above id in the family, sorted, each once.
+func (g *Graph) Parents(family string, id NodeID) []NodeID { return g.families[family].parents.of(id) }
+
+// Order lists the nodes of the family's roles, every parent before its children. Nodes that no traffic reaches are in it too: a route
+// that nothing accepts, its rules, a Service that no rule names. A path starts at a class, or at a Gateway that names none.
+func (g *Graph) Order(family string) []NodeID { return g.families[family].order }
+
+// Above lists the nodes whose policies hold at id as well without being on the path, least specific first: the Namespace of a
+// gateway, a route or a backend; for a port its Namespace, then its Service.
+func (g *Graph) Above(id NodeID) []NodeID { return g.above.of(id) }
+
+// Attachments is the attachment table of a route (gatewayapi §3), in order of its parentRefs and then of the listeners.
+// A parentRef without a candidate listener has one entry, whose Listener is None.
+func (g *Graph) Attachments(route NodeID) []Attachment {
+	n := &g.nodes[route]
+	if n.Role != Route {
+		return nil
+	}
+	return g.tables[n.table]
+}
+
+// Verdicts has for every parentRef of a route, in order, the attachment that says how far it got (gatewayapi G11, G17): the first
+// that is Accepted, else Unknown, else refused for the reason furthest down the checks.
+func (g *Graph) Verdicts(route NodeID) []Attachment {
+	var out []Attachment
+	for _, a := range g.Attachments(route) {
+		last := len(out) - 1
+		if last < 0 || out[last].Parent != a.Parent || out[last].Port != a.Port {
+			out = append(out, a)
+		} else if a.State.rank() > out[last].State.rank() {
+			out[last] = a
+		}
+	}
+	return out
+}
+
+// Problems lists what is wrong with the input as far as the graph reads it, and what is not evaluated, sorted.
+func (g *Graph) Problems() []model.Problem { return g.problems }
+
+// KnownKind reports whether gk is a kind of the Gateway API or of its surroundings (gatewayapi §1), a kind with objects in the input,
+// or one with a loaded CRD. A target of any other kind is a virtual one (gep713 P14).
+func (g *Graph) KnownKind(gk model.GroupKind) bool {
+	_, ok := g.kinds[gk]
+	return ok
+}
+
+// Granted reports whether objects of kind from in namespace ns may refer to the object to: it is in the same namespace, or a
+// ReferenceGrant there says so (gatewayapi G32).
+func (g *Graph) Granted(from model.GroupKind, ns string, to model.Ref) bool {
+	return g.grants.allow(from, ns, to)
+}

@@ -1,0 +1,80 @@
+package topology
+
+import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+
+// The groups whose kinds are all known (gatewayapi §1).
+const (
+	coreGroup         = ""
+	gatewayGroup      = "gateway.networking.k8s.io"
+	experimentalGroup = "gateway.networking.x-k8s.io"
+)
+
+var (
+	gatewayClassKind = model.GroupKind{Group: gatewayGroup, Kind: "GatewayClass"}
+	gatewayKind      = model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}
+	listenerSetKind  = model.GroupKind{Group: gatewayGroup, Kind: "ListenerSet"}
+	httpRouteKind    = model.GroupKind{Group: gatewayGroup, Kind: "HTTPRoute"}
+	grpcRouteKind    = model.GroupKind{Group: gatewayGroup, Kind: "GRPCRoute"}
+	tlsRouteKind     = model.GroupKind{Group: gatewayGroup, Kind: "TLSRoute"}
+	tcpRouteKind     = model.GroupKind{Group: gatewayGroup, Kind: "TCPRoute"}
+	udpRouteKind     = model.GroupKind{Group: gatewayGroup, Kind: "UDPRoute"}
+	grantKind        = model.GroupKind{Group: gatewayGroup, Kind: "ReferenceGrant"}
+
+	xListenerSetKind  = model.GroupKind{Group: experimentalGroup, Kind: "XListenerSet"}
+	xBackendKind      = model.GroupKind{Group: experimentalGroup, Kind: "XBackend"}
+	serviceKind       = model.GroupKind{Group: coreGroup, Kind: "Service"}
+	namespaceKind     = model.GroupKind{Group: coreGroup, Kind: "Namespace"}
+	serviceImportKind = model.GroupKind{Group: "multicluster.x-k8s.io", Kind: "ServiceImport"}
+	crdKind           = model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+)
+
+// standardKinds are those of gatewayapi §1.
+var standardKinds = [...]model.GroupKind{
+	gatewayClassKind, gatewayKind, listenerSetKind, httpRouteKind, grpcRouteKind, tlsRouteKind, tcpRouteKind, udpRouteKind, grantKind,
+	{Group: gatewayGroup, Kind: "BackendTLSPolicy"},
+	xListenerSetKind, xBackendKind,
+	{Group: experimentalGroup, Kind: "XBackendTrafficPolicy"}, {Group: experimentalGroup, Kind: "XTelemetryPolicy"},
+	{Group: experimentalGroup, Kind: "XMesh"},
+	serviceKind, namespaceKind, {Kind: "Secret"}, {Kind: "ConfigMap"}, serviceImportKind,
+}
+
+// knownKinds is what KnownKind answers from.
+func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
+	known := map[model.GroupKind]struct{}{}
+	for _, gk := range standardKinds {
+		known[gk] = struct{}{}
+	}
+	for _, gk := range in.Kinds() {
+		known[gk] = struct{}{}
+	}
+	for _, crd := range in.Of(crdKind) {
+		gk := model.GroupKind{Group: model.Text(crd.Body, "spec", "group"), Kind: model.Text(crd.Body, "spec", "names", "kind")}
+		if gk.Kind != "" {
+			known[gk] = struct{}{}
+		}
+	}
+	return known
+}
+
+func isRoute(gk model.GroupKind) bool {
+	switch gk {
+	case httpRouteKind, grpcRouteKind, tlsRouteKind, tcpRouteKind, udpRouteKind:
+		return true
+	}
+	return false
+}
+
+// kindsByProtocol are the route kinds that listeners of a standard protocol take (gatewayapi G13), nil for any other protocol.
+func kindsByProtocol(protocol string) []model.GroupKind {
+	switch protocol {
+	case "HTTP", "HTTPS":
+		return []model.GroupKind{httpRouteKind, grpcRouteKind}
+	case "TLS":
+		return []model.GroupKind{tlsRouteKind}
+	case "TCP":
+		return []model.GroupKind{tcpRouteKind}
+	case "UDP":
+		return []model.GroupKind{udpRouteKind}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package topology
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Lookup finds the nodes that stand for ref: one for most objects, none if the graph has none, several where one name means several
+// parts. A section is a listener's name; a rule's name, where the first rule of that name is meant and a name wins over rule-N (gatewayapi
+// G3); or a port's name, else its number. Kinds without a namespace are found whatever namespace ref says.
+// Of the objects in the input only those of the roles' kinds, and those that a rule names as a backend, have nodes.
+func (g *Graph) Lookup(ref model.Ref) []NodeID {
+	id, ok := g.find(ref)
+	switch {
+	case !ok:
+		return nil
+	case ref.Section == "":
+		return []NodeID{id}
+	}
+	switch n := &g.nodes[id]; n.Role {
+	case Route:
+		return g.rule(n, ref.Section)
+	case Opaque:
+		if slices.Contains(g.Sections(ref), ref.Section) {
+			return []NodeID{id}
+		}
+		return nil
+	case Backend:
+		if found := g.named(n, ref.Section); found != nil {
+			return found
+		}
+		return g.numbered(n, ref.Section)
+	default:
+		return g.named(n, ref.Section)
+	}
+}
+
+// Sections lists the sections of ref's object in document order: the names of listeners or ports, of rules the name or, where that
+// does not tell them apart, rule-N.
+func (g *Graph) Sections(ref model.Ref) []string {
+	id, ok := g.find(ref)
+	if !ok {
+		return nil
+	}
+	n := &g.nodes[id]
+	if n.Role == Opaque {
+		return opaqueSections(n.Object)
+	}
+	var out []string
+	for i := range n.parts.n {
+		out = append(out, g.nodes[n.parts.first+NodeID(i)].Ref.Section)
+	}
+	return out
+}
+
+// find is the node of ref's whole object.
+func (g *Graph) find(ref model.Ref) (NodeID, bool) {
+	if gk := ref.GroupKind(); gk == namespaceKind || gk == gatewayClassKind {
+		ref.Namespace = ""
+	}
+	if o := g.in.Get(ref); o != nil {
+		id, ok := g.byObject[o]
+		return id, ok
+	}
+	id, ok := g.byName[ref.Whole()]
+	return id, ok
+}
+
+// rule finds the rule that section means: the first that is called so, else the unnamed one at that place.
+func (g *Graph) rule(route *Node, section string) []NodeID {
+	var byPlace []NodeID
+	rules, _ := route.Object.Get("spec", "rules").([]any)
+	for i := range route.parts.n {
+		id := route.parts.first + NodeID(i)
+		n := &g.nodes[id]
+		if n.Index < len(rules) && model.Text(rules[n.Index], "name") == section {
+			return []NodeID{id}
+		}
+		if byPlace == nil && n.Ref.Section == section {
+			byPlace = []NodeID{id}
+		}
+	}
+	return byPlace
+}
+
+// named lists the parts of n with the given section.
+func (g *Graph) named(n *Node, section string) []NodeID {
+	var out []NodeID
+	for i := range n.parts.n {
+		if g.nodes[n.parts.first+NodeID(i)].Ref.Section == section {
+			out = append(out, n.parts.first+NodeID(i))
+		}
+	}
+	return out
+}
+
+// numbered lists the ports of n with the given number.
+func (g *Graph) numbered(n *Node, number string) []NodeID {
+	want, err := strconv.ParseInt(number, 10, 32)
+	if err != nil {
+		return nil
+	}
+	var out []NodeID
+	for i := range n.parts.n {
+		id := n.parts.first + NodeID(i)
+		if g.portNumbers[id-g.firstPort] == int32(want) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// opaqueSections are the sections of an object that has a single node: its listeners by name, its rules by name or place.
+func opaqueSections(o *model.Object) []string {
+	var out []string
+	listeners, _ := o.Get("spec", "listeners").([]any)
+	for _, v := range listeners {
+		if name := model.Text(v, "name"); name != "" {
+			out = append(out, name)
+		}
+	}
+	rules, _ := o.Get("spec", "rules").([]any)
+	for i, v := range rules {
+		name := model.Text(v, "name")
+		if name == "" || slices.Contains(out, name) {
+			name = rulePlace(i)
+		}
+		out = append(out, name)
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package topology
+
+import (
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// subject is a sort of thing that is said once for everything it concerns: what is not evaluated, or taken for granted.
+type subject int
+
+const (
+	kindNotEvaluated       subject = iota // objects of a kind without a place in the graph; about: the kind
+	parentNotEvaluated                    // parentRefs to a kind; about: the kind
+	protocolNotEvaluated                  // listeners of an implementation's protocol; about: its name
+	delegationNotEvaluated                // rules that send to a route; about: the kind of the latter
+	defaultGateways                       // routes that ask for default Gateways (G20)
+	labelsUnknown                         // a listener selects namespaces by label (G14); about: the namespace, at: the listener
+	gatewayMissing                        // parentRefs to a Gateway that is not in the input (G10); about: the Gateway
+	backendMissing                        // backends that are not in the input (G36)
+	backendKind                           // backends of a kind that is not the Gateway API's (§7); about: the kind
+)
+
+// topic is what one note is about.
+type topic struct {
+	what      subject
+	about, at model.Ref
+}
+
+// unevaluatedKinds have objects that are taken in but have no edges.
+var unevaluatedKinds = [...]model.GroupKind{listenerSetKind, tcpRouteKind, tlsRouteKind, udpRouteKind, xListenerSetKind}
+
+func kindRef(gk model.GroupKind) model.Ref { return model.Ref{Group: gk.Group, Kind: gk.Kind} }
+
+// tally counts what a note concerns and keeps the first names.
+type tally struct {
+	n     int
+	names []string
+	first *model.Object
+	last  string
+}
+
+const namesShown = 5
+
+// note counts o under t; met several times in a row it counts once.
+func (b *builder) note(t topic, o *model.Object) { b.noteName(t, o.Ref.String(), o) }
+
+// noteName is note for a part of o, or for a thing that is not in the input (o nil).
+func (b *builder) noteName(t topic, name string, o *model.Object) {
+	c := b.notes[t]
+	if c == nil {
+		c = &tally{first: o}
+		b.notes[t] = c
+	}
+	if c.n > 0 && c.last == name {
+		return
+	}
+	c.n++
+	c.last = name
+	if c.n <= namesShown {
+		c.names = append(c.names, name)
+	}
+}
+
+// of writes the number of things, in words for one and for more.
+func (c *tally) of(one, many string) string {
+	if c.n == 1 {
+		return "1 " + one
+	}
+	return itoa(c.n) + " " + many
+}
+
+// list writes the names, and how many more there are.
+func (c *tally) list() string {
+	s := strings.Join(c.names, ", ")
+	if more := c.n - len(c.names); more > 0 {
+		s += " and " + itoa(more) + " more"
+	}
+	return s
+}
+
+// report turns the notes into problems. Their order does not matter: problems are sorted.
+func (b *builder) report() {
+	for t, c := range b.notes {
+		p := t.problem(c)
+		p.Code = model.NotEvaluated
+		switch {
+		case t.about.Name != "" && t.about.Kind != "":
+			ref := t.about
+			p.Ref = &ref
+		case c.n == 1 && c.first != nil:
+			p = p.At(c.first)
+		}
+		b.problems = append(b.problems, p)
+	}
+}
+
+func (t topic) problem(c *tally) model.Problem {
+	switch t.what {
+	case gatewayMissing, labelsUnknown:
+		return t.missing(c)
+	case backendMissing:
+		return model.Problem{
+			Severity: model.Info, Message: c.of("backend is", "backends are") + " not in the input and taken to exist: " + c.list(),
+			Hint: "add the manifests of the backends",
+		}
+	case backendKind:
+		return model.Problem{
+			Severity: model.Info, Message: "kind " + t.about.GroupKind().String() + " is a backend of an implementation, taken as it is: " + c.list(),
+		}
+	}
+	p := model.Problem{Severity: model.Warning}
+	switch t.what {
+	case kindNotEvaluated:
+		p.Message = "kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("object", "objects") + ": " + c.list()
+		p.Hint = "policies on them, and traffic through them, are not in the answer"
+	case parentNotEvaluated:
+		p.Message = "parents of kind " + t.about.GroupKind().String() + " are not evaluated; " + c.of("route names", "routes name") + " one: " + c.list()
+		p.Hint = "these routes have no path through them in the answer"
+	case protocolNotEvaluated:
+		p.Message = "protocol " + t.about.Name + " belongs to an implementation and is not evaluated: " + c.list()
+		p.Hint = "its listeners take only the kinds of routes that they name"
+	case delegationNotEvaluated:
+		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("route sends", "routes send") + " to one: " + c.list()
+	case defaultGateways:
+		p.Message = "useDefaultGateways is not evaluated; " + c.of("route asks", "routes ask") + " for it: " + c.list()
+		p.Hint = "name the Gateways in parentRefs"
+	}
+	return p
+}
+
+// missing is the problem of an object that would settle the question if it were in the input.
+func (t topic) missing(c *tally) model.Problem {
+	p := model.Problem{Severity: model.Info, Hint: "add the manifest of " + t.about.String()}
+	if t.what == gatewayMissing {
+		p.Message = t.about.String() + " is not in the input; no path through it for " + c.of("route", "routes") + ": " + c.list()
+		return p
+	}
+	p.Severity = model.Warning
+	p.Message = "listener " + t.at.String() + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " +
+		c.of("route", "routes") + ": " + c.list()
+	return p
+}

@@ -1,0 +1,197 @@
+package topology
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func quote(name string) string { return strconv.Quote(name) }
+
+// place is where a value stands in an object: its spec, spec.list, the entry spec.list[i], a field of it, or an entry of that field.
+// It costs nothing to carry along; path and text are made only for problems.
+type place struct {
+	object *model.Object
+	list   string
+	i      int
+	inner  string // dotted
+	j      int
+}
+
+// inSpec is the place of o's spec.
+func inSpec(o *model.Object) place { return place{object: o, i: -1, j: -1} }
+
+// entry is the place of the ith entry of the list that p is.
+func (p place) entry(i int) place {
+	if p.inner != "" {
+		p.j = i
+	} else {
+		p.i = i
+	}
+	return p
+}
+
+// field is the place of a field of what stands at p.
+func (p place) field(key string) place {
+	switch {
+	case p.list == "":
+		p.list = key
+	case p.inner == "":
+		p.inner = key
+	case p.j < 0:
+		p.inner += "." + key
+	default: // below an entry of a field the field's name is all that a problem needs
+		p.inner, p.j = p.inner+"."+itoa(p.j)+"."+key, -1
+	}
+	return p
+}
+
+// path is p from the object's root, as model.Object.OriginOf takes it.
+func (p place) path() []string {
+	path := []string{"spec"}
+	if p.list != "" {
+		path = append(path, p.list)
+	}
+	if p.i >= 0 {
+		path = append(path, itoa(p.i))
+	}
+	if p.inner != "" {
+		path = append(path, strings.Split(p.inner, ".")...)
+	}
+	if p.j >= 0 {
+		path = append(path, itoa(p.j))
+	}
+	return path
+}
+
+// String writes p the way people name fields: spec.rules[0].backendRefs[1].port.
+func (p place) String() string {
+	var s strings.Builder
+	for i, key := range p.path() {
+		switch _, err := strconv.Atoi(key); {
+		case err == nil:
+			s.WriteString("[" + key + "]")
+		case i > 0:
+			s.WriteString("." + key)
+		default:
+			s.WriteString(key)
+		}
+	}
+	return s.String()
+}
+
+// fields reads the fields of one object inside a manifest. An absent or null field is empty; one of the wrong type is reported
+// (WrongType), counts as empty and makes the reader bad: what needs all of its fields takes no part.
+type fields struct {
+	b   *builder
+	m   map[string]any
+	at  place
+	bad bool
+}
+
+// spec reads o's spec.
+func (b *builder) spec(o *model.Object) fields {
+	at := inSpec(o)
+	if v := o.Get("spec"); v != nil {
+		return b.entry(v, at)
+	}
+	return fields{b: b, at: at}
+}
+
+// entry reads an entry of a list, which must be an object.
+func (b *builder) entry(v any, at place) fields {
+	m, ok := v.(map[string]any)
+	if !ok {
+		b.wrong(v, "an object", at)
+	}
+	return fields{b: b, m: m, at: at, bad: !ok}
+}
+
+func (f *fields) has(key string) bool { return f.m[key] != nil }
+
+func (f *fields) text(key string) string { return f.textOr(key, "") }
+
+// textOr is text with the default that an absent field has (gatewayapi G5); a written "" stays "".
+func (f *fields) textOr(key, absent string) string {
+	switch v := f.m[key].(type) {
+	case nil:
+		return absent
+	case string:
+		return v
+	default:
+		f.wrong(key, "a text")
+		return ""
+	}
+}
+
+// port is a port number, 0 if it is absent.
+func (f *fields) port(key string) int32 {
+	n := 0.0
+	switch v := f.m[key].(type) {
+	case nil:
+		return 0
+	case int64:
+		n = float64(v)
+	case float64:
+		n = v
+	}
+	if n < 1 || n > math.MaxUint16 || n != math.Trunc(n) {
+		f.wrong(key, "a port number")
+		return 0
+	}
+	return int32(n)
+}
+
+func (f *fields) list(key string) []any {
+	v, ok := f.m[key].([]any)
+	if !ok && f.m[key] != nil {
+		f.wrong(key, "a list")
+	}
+	return v
+}
+
+// object reads the fields of a field. If that is bad, so is f.
+func (f *fields) object(key string) fields {
+	if f.m[key] == nil {
+		return fields{b: f.b, at: f.at.field(key)}
+	}
+	inner := f.b.entry(f.m[key], f.at.field(key))
+	f.bad = f.bad || inner.bad
+	return inner
+}
+
+func (f *fields) wrong(key, want string) {
+	f.b.wrong(f.m[key], want, f.at.field(key))
+	f.bad = true
+}
+
+// wrong reports a value that is not what it should be.
+func (b *builder) wrong(v any, want string, at place) {
+	b.problem(model.Problem{
+		Severity: model.Warning, Code: model.WrongType,
+		Message: at.String() + " is " + describe(v) + ", not " + want,
+	}, at.object, at.path()...)
+}
+
+func describe(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a text"
+	case bool:
+		return "a boolean"
+	case int64:
+		return "the number " + strconv.FormatInt(v, 10)
+	case float64:
+		return "the number " + strconv.FormatFloat(v, 'g', -1, 64)
+	case []any:
+		return "a list"
+	default:
+		return "an object"
+	}
+}

@@ -1,0 +1,5 @@
+// Package view answers one question each, as plain structs whose JSON tags are the public contract.
+//
+// A view is computed from a Resolution, holds no reference to it, and says in its envelope how complete it is.
+// For people every view reduces to a Table and, where a picture makes sense, to a Topology.
+package view

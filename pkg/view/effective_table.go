@@ -1,0 +1,202 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Table shows every setting in force, with its source and why it stands: one block per object and group of paths.
+// The footer counts what lost on the way and says how to ask for it.
+func (l *EffectivePolicyList) Table(o TableOptions) Table {
+	items := make([]*EffectivePolicy, len(l.Items))
+	for i := range l.Items {
+		items[i] = &l.Items[i]
+	}
+	answers := pathGroups(items)
+	shown := answers[:o.limit(len(answers))]
+	kinds := kindNames{}
+	for _, item := range items {
+		kinds.add(item.PolicyKind)
+	}
+	var t Table
+	for i := range shown {
+		t.Blocks = append(t.Blocks, effectiveBlock(&shown[i], kinds, o))
+	}
+	t.Footer = append(t.Footer, moreLine(len(answers)-len(shown), "block")...)
+	if len(items) == 0 {
+		t.Footer = append(t.Footer, nothingInForce(o))
+	}
+	t.Footer = append(t.Footer, lostHint(items, o)...)
+	t.Footer = append(t.Footer, l.closing()...)
+	return t
+}
+
+func nothingInForce(o TableOptions) string {
+	if o.Target == "" {
+		return "no policy is in force here"
+	}
+	return "no policy is in force on " + o.Target
+}
+
+// effectiveBlock is one answer as a block: the heading, and one row per setting.
+func effectiveBlock(a *pathGroup, kinds kindNames, o TableOptions) Block {
+	b := Block{
+		Heading: []string{a.heading(o)},
+		Columns: []Column{{Name: strings.ToUpper(sectionNoun(a.target.Kind))}, {Name: "KIND"}, {Name: "SETTING"}, {Name: "VALUE"}, {Name: "FROM"}, {Name: "WHY"},
+			{Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}},
+	}
+	rows := func(items []*EffectivePolicy) [][]Cell {
+		var out [][]Cell
+		for _, item := range items {
+			out = append(out, settingRows(item, kinds, o)...)
+		}
+		return out
+	}
+	for _, same := range foldSections(a, o, rows, rowsText) {
+		label := Cell{Text: sectionList(same.sections, o)}
+		for _, row := range same.lines {
+			b.Rows = append(b.Rows, append([]Cell{label}, row...))
+		}
+	}
+	if a.rules == 0 {
+		b.dropFirstColumn()
+	}
+	return b
+}
+
+// dropFirstColumn is for targets that have no sections.
+func (b *Block) dropFirstColumn() {
+	b.Columns = b.Columns[1:]
+	for i := range b.Rows {
+		b.Rows[i] = b.Rows[i][1:]
+	}
+}
+
+// rowsText tells rows apart.
+func rowsText(rows [][]Cell) string {
+	var b strings.Builder
+	for _, row := range rows {
+		for _, c := range row {
+			b.WriteString(c.Text)
+			b.WriteByte(0)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// settingRows are the rows of one item, without the section in front.
+func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cell {
+	kind := kinds.short(item.PolicyKind)
+	if len(item.Rules) == 0 {
+		dash := Cell{Text: "-", Tone: Dim}
+		return [][]Cell{{{Text: kind}, dash, dash, dash, {Text: "nothing in force", Tone: Bad}, dash, dash, dash, dash}}
+	}
+	width := valueWidth
+	if o.Wide {
+		width = 0
+	}
+	rows := make([][]Cell, 0, len(item.Rules))
+	for i := range item.Rules {
+		r := &item.Rules[i]
+		name := r.Name
+		if item.Ordered {
+			name = strconv.Itoa(i+1) + ". " + name
+		}
+		tone := Plain
+		if len(r.Sources) == 1 && r.Sources[0].Builtin != "" {
+			tone = Dim
+		}
+		texts := []string{kind, name, valueText(r.Value, width), fromText(item, r.Sources), whyText(item, r),
+			eachSource(r.Sources, func(s Source) string { return targetName(s.Target) }),
+			eachSource(r.Sources, func(s Source) string { return s.Block }),
+			eachSource(r.Sources, func(s Source) string { return s.Strategy }),
+			eachSource(r.Sources, originText)}
+		row := make([]Cell, len(texts))
+		for c, text := range texts {
+			row[c] = Cell{Text: text, Tone: tone}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// fromText names the sources of a rule; their kind only where it is not the item's.
+func fromText(item *EffectivePolicy, sources []Source) string {
+	return eachSource(sources, func(s Source) string {
+		switch {
+		case s.Policy == nil:
+			return ""
+		case s.Policy.GroupKind().String() != item.PolicyKind:
+			return objectName(*s.Policy)
+		}
+		return s.Policy.FullName()
+	})
+}
+
+// eachSource joins a fact about each source, weakest first, with " + "; "-" stands for what there is not.
+func eachSource(sources []Source, fact func(Source) string) string {
+	parts := make([]string, 0, len(sources))
+	for _, s := range sources {
+		text := fact(s)
+		if text == "" {
+			text = "-"
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, " + ")
+}
+
+func originText(s Source) string {
+	if s.Origin == nil {
+		return ""
+	}
+	return s.Origin.String()
+}
+
+// lostHint counts the settings that lost and proposes the command that lists them, nil if none did.
+func lostHint(items []*EffectivePolicy, o TableOptions) []string {
+	lost := 0
+	for _, item := range items {
+		lost += len(item.Lost)
+		for i := range item.Rules {
+			lost += len(item.Rules[i].Lost)
+		}
+	}
+	if lost == 0 {
+		return nil
+	}
+	targets := make([]model.Ref, len(items))
+	for i, item := range items {
+		targets[i] = item.Target
+	}
+	return []string{fmt.Sprintf("%s lost on the way: %s", counted(lost, "setting"), o.command(append([]string{"overridden"}, hintScope(targets)...)...))}
+}
+
+// hintScope is the narrowest set of arguments that names all targets: one target, one namespace, or all of them.
+func hintScope(targets []model.Ref) []string {
+	oneSection, oneObject, oneNamespace := true, true, true
+	for _, t := range targets[1:] {
+		oneSection = oneSection && t == targets[0]
+		oneObject = oneObject && t.Whole() == targets[0].Whole()
+		oneNamespace = oneNamespace && t.Namespace == targets[0].Namespace
+	}
+	target := targets[0].Whole()
+	if oneSection {
+		target = targets[0]
+	}
+	arg, namespace := commandArgument(target)
+	switch {
+	case oneObject:
+		return append([]string{"--target", arg}, namespace...)
+	case oneNamespace && namespace != nil:
+		return namespace
+	}
+	return []string{"-A"}
+}

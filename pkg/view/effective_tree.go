@@ -1,0 +1,185 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// The marks of a tree. Writers that may not use them replace them.
+const (
+	markInForce = "✔"
+	markLost    = "✘"
+)
+
+// rulesPerLine is how many rules stand behind a policy before each gets a line of its own.
+const rulesPerLine = 3
+
+// Tree shows the stacks: below each target (with how traffic gets there) the policy kinds, and below these the policies from the least to
+// the most specific, each with what became of its rules.
+func (l *EffectivePolicyList) Tree(o TableOptions) []Branch {
+	items := make([]*EffectivePolicy, len(l.Items))
+	for i := range l.Items {
+		items[i] = &l.Items[i]
+	}
+	return effectiveTree(items, o)
+}
+
+func effectiveTree(items []*EffectivePolicy, o TableOptions) []Branch {
+	answers := pathGroups(items)
+	kinds := kindNames{}
+	for _, item := range items {
+		kinds.add(item.PolicyKind)
+	}
+	var out []Branch
+	for i := range answers[:o.limit(len(answers))] {
+		a := &answers[i]
+		lines := func(items []*EffectivePolicy) []Branch { return kindBranches(items, kinds, o) }
+		for _, same := range foldSections(a, o, lines, branchesText) {
+			root := objectName(a.target)
+			if label := sectionList(same.sections, o); label != "" {
+				root += " " + label
+			}
+			out = append(out, Branch{Cells: []Cell{{Text: strings.Join(append([]string{root}, a.via(o)...), " · ")}}, Children: same.lines})
+		}
+	}
+	for _, line := range moreLine(len(answers)-o.limit(len(answers)), "block") {
+		out = append(out, Branch{Cells: []Cell{{Text: line, Tone: Dim}}})
+	}
+	return out
+}
+
+// branchesText tells subtrees apart.
+func branchesText(branches []Branch) string {
+	var b strings.Builder
+	for _, branch := range branches {
+		for _, c := range branch.Cells {
+			b.WriteString(c.Text)
+			b.WriteByte(0)
+		}
+		b.WriteString("(" + branchesText(branch.Children) + ")\n")
+	}
+	return b.String()
+}
+
+// kindBranches are the stacks at one target, one branch per policy kind.
+func kindBranches(items []*EffectivePolicy, kinds kindNames, o TableOptions) []Branch {
+	var out []Branch
+	for _, item := range items {
+		out = append(out, Branch{Cells: []Cell{{Text: kinds.short(item.PolicyKind)}}, Children: stackBranches(item, o)})
+	}
+	return out
+}
+
+// treeLayer is one block of one policy of the stack, with its rules.
+type treeLayer struct {
+	source Source
+	rules  []Cell
+}
+
+// stackBranches is one line per policy of the stack and block of it.
+func stackBranches(item *EffectivePolicy, o TableOptions) []Branch {
+	var out []Branch
+	byPlace := layersOf(item, o)
+	for _, use := range item.Policies {
+		key := placeKey(use.Policy, use.Builtin, use.Target)
+		layers := byPlace[key]
+		delete(byPlace, key)
+		if len(layers) == 0 {
+			idle := Source{Policy: use.Policy, Builtin: use.Builtin, Target: use.Target, Strategy: use.Strategy}
+			layers = []treeLayer{{source: idle, rules: []Cell{{Text: markLost + " " + cmp.Or(use.Role, "ignored"), Tone: Bad}}}}
+		}
+		for _, l := range layers {
+			out = append(out, l.branch(item))
+		}
+	}
+	return out
+}
+
+// layersOf sorts every rule of item, in force or lost, to the block that it stands in: defaults, bare, overrides.
+func layersOf(item *EffectivePolicy, o TableOptions) map[string][]treeLayer {
+	out := map[string][]treeLayer{}
+	add := func(s Source, c Cell) {
+		key := placeKey(s.Policy, s.Builtin, s.Target)
+		at := slices.IndexFunc(out[key], func(l treeLayer) bool { return l.source.Block == s.Block })
+		if at < 0 {
+			at = len(out[key])
+			out[key] = append(out[key], treeLayer{source: s})
+		}
+		out[key][at].rules = append(out[key][at].rules, c)
+	}
+	for i := range item.Rules {
+		r := &item.Rules[i]
+		for _, s := range r.Sources {
+			add(s, Cell{Text: r.Name + " " + markInForce, Tone: Good})
+		}
+		for _, l := range r.Lost {
+			add(l.Source, lostCell(r.Name, l, o))
+		}
+	}
+	for _, l := range item.Lost {
+		add(l.Source, lostCell(l.Rule, l.Loss, o))
+	}
+	for key := range out {
+		slices.SortStableFunc(out[key], func(a, b treeLayer) int { return cmp.Compare(blockRank(a.source.Block), blockRank(b.source.Block)) })
+	}
+	return out
+}
+
+func placeKey(policy *model.Ref, builtin string, target model.Ref) string {
+	key := builtin + "\x00" + target.Group + "\x00" + target.String()
+	if policy != nil {
+		key += "\x00" + policy.Group + "\x00" + policy.String()
+	}
+	return key
+}
+
+func blockRank(block string) int {
+	return slices.Index([]string{"defaults", "bare", "overrides"}, block)
+}
+
+// lostCell says in a word why a rule is not in force; the wide form has the whole sentence.
+func lostCell(rule string, l Loss, o TableOptions) Cell {
+	words := treeReason(l.Reason)
+	if o.Wide && l.Message != "" {
+		words += " (" + l.Message + ")"
+	}
+	return Cell{Text: rule + " " + markLost + " " + words, Tone: Bad}
+}
+
+// treeReason is a loss in one or two words.
+func treeReason(reason string) string {
+	switch reason {
+	case "MoreSpecificWins", "AtomicReplaced":
+		return "replaced"
+	case "LessSpecificOverrides", "AtomicOverridden", "BuiltInWins":
+		return "overridden"
+	case "SameLevelOrder":
+		return "beaten"
+	}
+	return reasonWords(reason, nil)
+}
+
+// branch is l as a line: where it stands, the policy, its block and strategy, its rules.
+func (l *treeLayer) branch(item *EffectivePolicy) Branch {
+	place := targetName(l.source.Target)
+	if l.source.Target == item.Target && item.Target.Section != "" {
+		place = item.Target.Section
+	}
+	how := strings.Join(slices.DeleteFunc([]string{l.source.Block, l.source.Strategy}, func(s string) bool { return s == "" }), ", ")
+	b := Branch{Cells: []Cell{{Text: place}, {Text: sourceName(l.source)}, {Text: cmp.Or(how, "-")}}}
+	if l.source.Builtin != "" {
+		b.Cells[1].Tone = Dim
+	}
+	if len(l.rules) <= rulesPerLine {
+		b.Cells = append(b.Cells, l.rules...)
+		return b
+	}
+	b.Cells = append(b.Cells, Cell{Text: counted(len(l.rules), "rule")})
+	for _, c := range l.rules {
+		b.Children = append(b.Children, Branch{Cells: []Cell{c}})
+	}
+	return b
+}

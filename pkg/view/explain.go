@@ -1,0 +1,111 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Explain shows the fold step by step for the targets asked for; if rule is not "" (a full printed name), only what concerns it.
+func Explain(r *resolve.Resolution, q Query, rule string) *Explanation {
+	out := &Explanation{Items: []ExplainedPolicy{}}
+	a := survey{res: r, query: q}
+	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
+		item := a.item(k, id, s, paths)
+		item.Rules = slices.DeleteFunc(slices.Clone(item.Rules), func(x Rule) bool { return !names(x.Name, rule) })
+		item.Lost = slices.DeleteFunc(slices.Clone(item.Lost), func(x RuleLoss) bool { return !names(x.Rule, rule) })
+		if len(item.Rules) > 0 || len(item.Lost) > 0 || q.ShowNone {
+			out.Items = append(out.Items, ExplainedPolicy{EffectivePolicy: item, Steps: steps(r, k, s, rule)})
+		}
+	})
+	out.Seal("Explanation", a.problems())
+	return out
+}
+
+// steps retells the fold of a stack, most specific first. With a rule asked for, steps that do not touch it are left out.
+func steps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule string) []Step {
+	var after [][]string
+	result := k.Steps(s, func(_ int, units []merge.Unit) { after = append(after, ruleNames(units, k.Rules)) })
+	w := writer{res: r, outcome: k.Outcome(s)}
+	out := []Step{}
+	for i, st := range result.Trace {
+		step := w.step(i, st, rule)
+		if i < len(after) {
+			step.Result = append(step.Result, after[i]...)
+		}
+		if rule == "" || len(step.Took)+len(step.Lost)+len(step.Notes) > 0 {
+			out = append(out, step)
+		}
+	}
+	return out
+}
+
+func ruleNames(units []merge.Unit, rules merge.Shape) []string {
+	var out []string
+	for _, u := range merge.Recut(units, rules) {
+		out = append(out, u.Path.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (w writer) step(at int, st merge.Step, rule string) Step {
+	out := Step{Strategy: st.Strategy.Word(), Block: st.Block.String(), Level: "group", Took: []string{}, Lost: []string{}, Result: []string{}}
+	if st.Layer >= 0 {
+		l := w.outcome.Layers[st.Layer]
+		ref := l.Policy.Ref()
+		out.Policy, out.Level = &ref, string(w.res.Node(l.Node).Role)
+	}
+	if when, ok := st.When.(*policy.Condition); ok {
+		verdict := "true"
+		switch {
+		case st.Err != nil:
+			verdict = st.Err.Error()
+		case st.Skipped != "":
+			verdict = "false"
+		}
+		out.Condition = fmt.Sprintf("%q: %s", when.Text, verdict)
+	}
+	for _, e := range st.Effects {
+		if !names(e.Rule, rule) {
+			continue
+		}
+		switch e.Outcome {
+		case merge.Taken, merge.Joined:
+			out.Took = append(out.Took, e.Rule)
+		case merge.Dropped, merge.Replaced:
+			out.Lost = append(out.Lost, e.Rule)
+			out.Notes = append(out.Notes, w.note(at, e))
+		}
+	}
+	return out
+}
+
+// note says what happened to one rule in one step.
+func (w writer) note(at int, e merge.Effect) string {
+	loss := merge.Loss{Rule: e.Rule, Path: e.Path, Value: e.Value, From: e.From[0], Reason: e.Reason, To: e.Other, Step: at}
+	own := w.outcome.Layers[e.From[0].Layer].Policy.Ref()
+	return strings.Join([]string{e.Rule, "of", own.FullName(), "is lost:", w.why(loss)}, " ")
+}
+
+// RuleNames lists the rules that are in force or lost at the targets asked for, sorted, each once.
+func RuleNames(r *resolve.Resolution, q Query) []string {
+	var out []string
+	a := survey{res: r, query: q}
+	a.each(func(k *resolve.Kind, _ topology.NodeID, s resolve.StackID, _ []Path) {
+		o := k.Outcome(s)
+		for _, rule := range o.Result.Rules {
+			out = append(out, rule.Name)
+		}
+		for _, l := range o.Losses() {
+			out = append(out, l.Rule)
+		}
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,142 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Table shows the fold step by step, from the most specific policy to the least specific, and below it what came out.
+func (l *Explanation) Table(o TableOptions) Table {
+	kinds := kindNames{}
+	for i := range l.Items {
+		kinds.add(l.Items[i].PolicyKind)
+	}
+	var t Table
+	shown := l.Items[:o.limit(len(l.Items))]
+	for i := range shown {
+		t.Blocks = append(t.Blocks, shown[i].block(kinds, o))
+	}
+	t.Footer = moreLine(len(l.Items)-len(shown), "block")
+	if len(l.Items) == 0 {
+		t.Footer = append(t.Footer, nothingInForce(o))
+	}
+	t.Footer = append(t.Footer, l.closing()...)
+	return t
+}
+
+// Tree is that of the effective policies that are explained.
+func (l *Explanation) Tree(o TableOptions) []Branch {
+	items := make([]*EffectivePolicy, len(l.Items))
+	for i := range l.Items {
+		items[i] = &l.Items[i].EffectivePolicy
+	}
+	return effectiveTree(items, o)
+}
+
+// block is one fold. Its columns have no names: number, policy, level, block and strategy, what happened.
+func (p *ExplainedPolicy) block(kinds kindNames, o TableOptions) Block {
+	b := Block{Heading: []string{p.heading(kinds, o)}, Columns: make([]Column, 5)}
+	for i := range p.Steps {
+		for n, line := range p.Steps[i].lines() {
+			row := []Cell{{}, {}, {}, {}, {Text: line}}
+			if n == 0 {
+				row = append(p.Steps[i].intro(i+1), row[4])
+			}
+			b.Rows = append(b.Rows, row)
+		}
+	}
+	return b.with(p.results(o))
+}
+
+func (b Block) with(rows [][]Cell) Block {
+	b.Rows = append(b.Rows, rows...)
+	return b
+}
+
+// heading says what is explained; a single rule by name.
+func (p *ExplainedPolicy) heading(kinds kindNames, o TableOptions) string {
+	var names []string
+	for i := range p.Rules {
+		names = append(names, p.Rules[i].Name)
+	}
+	for i := range p.Lost {
+		names = append(names, p.Lost[i].Rule)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	what := kinds.short(p.PolicyKind)
+	if len(names) == 1 {
+		what += " " + names[0]
+	}
+	what += " on " + targetName(p.Target)
+	if via := viaText(p.Paths, p.Target.Whole(), o); via != "" {
+		what += " via " + via
+	}
+	return what
+}
+
+// intro is the left half of a step's first line.
+func (s *Step) intro(n int) []Cell {
+	policy := Cell{Text: s.Builtin, Tone: Dim}
+	if s.Policy != nil {
+		policy = Cell{Text: s.Policy.FullName()}
+	}
+	how := s.Block
+	if s.Strategy != "" {
+		how += ", " + s.Strategy
+	}
+	return []Cell{{Text: strconv.Itoa(n)}, policy, {Text: levelWord(s.Level)}, {Text: strings.TrimPrefix(how, ", ")}}
+}
+
+// lines are the right half of a step: its condition, then what happened to which rule.
+func (s *Step) lines() []string {
+	var out []string
+	if s.Condition != "" {
+		out = append(out, "condition "+s.Condition)
+	}
+	if len(s.Took) > 0 {
+		out = append(out, "takes "+strings.Join(s.Took, ", "))
+	}
+	out = append(out, s.Notes...)
+	if len(s.Lost) > 0 && len(s.Notes) == 0 {
+		out = append(out, "loses "+strings.Join(s.Lost, ", "))
+	}
+	if out == nil {
+		out = append(out, "changes nothing")
+	}
+	return out
+}
+
+// results are the lines below the fold: what is in force, with its sources, and what is not. They have two cells, the second of which
+// takes the rest of the line.
+func (p *ExplainedPolicy) results(o TableOptions) [][]Cell {
+	width := explainWidth
+	if o.Wide {
+		width = 0
+	}
+	var out [][]Cell
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		from := eachSource(r.Sources, func(s Source) string {
+			if origin := originText(s); origin != "" {
+				return sourceName(s) + ", " + origin
+			}
+			return sourceName(s)
+		})
+		out = append(out, []Cell{{Text: "=", Tone: Good}, {Text: fmt.Sprintf("%s = %s   (%s)", r.Name, valueText(r.Value, width), from)}})
+	}
+	for i := range p.Lost {
+		l := &p.Lost[i]
+		text := fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, reasonWords(l.Reason, nil), sourceName(l.Source))
+		if o.Wide && l.Message != "" {
+			text = fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, l.Message, sourceName(l.Source))
+		}
+		out = append(out, []Cell{{Text: "-", Tone: Bad}, {Text: text}})
+	}
+	if out == nil {
+		out = [][]Cell{{{Text: "=", Tone: Dim}, {Text: "nothing in force"}}}
+	}
+	return out
+}

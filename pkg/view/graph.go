@@ -1,0 +1,202 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// The kinds of edges of a Topology.
+const (
+	EdgeParent     = "parent"
+	EdgeTargets    = "targets"
+	EdgeEffective  = "effective"
+	EdgeOverridden = "overridden"
+)
+
+// Graph draws the targets asked for with everything above and below them, the policies that attach there, and where each is in
+// force, partly in force or overridden.
+func Graph(r *resolve.Resolution, q Query) *Topology {
+	d := drawing{res: r, out: &Topology{Nodes: []GraphNode{}, Edges: []GraphEdge{}}, shown: map[topology.NodeID]bool{}, fate: map[fateKey]*fate{}}
+	d.choose(q)
+	for id := range r.Len() {
+		if d.shown[topology.NodeID(id)] {
+			d.node(topology.NodeID(id))
+		}
+	}
+	a := survey{res: r, query: Query{Kinds: q.Kinds}}
+	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, _ []Path) {
+		if d.shown[id] {
+			o := k.Outcome(s)
+			a.found = append(a.found, o.Problems...)
+			d.policies(id, o)
+		}
+	})
+	d.attachments(q)
+	d.edges()
+	slices.SortFunc(d.out.Nodes, func(x, y GraphNode) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortFunc(d.out.Edges, func(x, y GraphEdge) int {
+		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To), cmp.Compare(x.Kind, y.Kind))
+	})
+	d.out.Seal("Topology", a.problems())
+	return d.out
+}
+
+type fateKey struct {
+	policy *policy.Policy
+	node   topology.NodeID
+}
+
+// fate is what became of a policy at an effective target, over all contexts.
+type fate struct{ won, lost bool }
+
+type drawing struct {
+	res   *resolve.Resolution
+	out   *Topology
+	shown map[topology.NodeID]bool
+	fate  map[fateKey]*fate
+}
+
+// choose marks the nodes to show: the targets and all that is above and below them. Namespaces appear when something targets them.
+func (d *drawing) choose(q Query) {
+	g := d.res.Graph
+	if q.Targets == nil {
+		for id := range d.res.Len() {
+			role := d.res.Node(topology.NodeID(id)).Role
+			d.shown[topology.NodeID(id)] = role != topology.Namespace && role != topology.Port && role != topology.Opaque
+		}
+		return
+	}
+	var mark func(topology.NodeID, func(string, topology.NodeID) []topology.NodeID)
+	seen := map[topology.NodeID]bool{}
+	mark = func(id topology.NodeID, next func(string, topology.NodeID) []topology.NodeID) {
+		if seen[id] {
+			return
+		}
+		seen[id], d.shown[id] = true, d.res.Node(id).Role != topology.Port
+		for _, n := range next(topology.Traffic, id) {
+			mark(n, next)
+		}
+	}
+	for _, id := range q.Targets {
+		if int(id) < g.Len() {
+			mark(id, g.Parents)
+			delete(seen, id)
+		}
+	}
+	seen = map[topology.NodeID]bool{}
+	for _, id := range q.Targets {
+		if int(id) < g.Len() {
+			mark(id, g.Children)
+		}
+		d.shown[id] = true
+	}
+}
+
+func nodeID(ref model.Ref) string {
+	id := ref.GroupKind().String() + "/" + ref.FullName()
+	if ref.Section != "" {
+		id += "#" + ref.Section
+	}
+	return id
+}
+
+func (d *drawing) node(id topology.NodeID) {
+	n := d.res.Node(id)
+	labels := map[string]string{}
+	if n.Object == nil {
+		labels["state"] = "not in the input"
+	}
+	var hosts []string
+	list, _ := model.Get(bodyOf(n), "spec", "hostnames").([]any)
+	for _, h := range list {
+		hosts = append(hosts, fmt.Sprint(h))
+	}
+	if n.Role == topology.Route && len(hosts) > 0 {
+		labels["hostnames"] = strings.Join(hosts, ", ")
+	}
+	d.out.Nodes = append(d.out.Nodes, GraphNode{ID: nodeID(n.Ref), Ref: n.Ref, Kind: string(n.Role), Labels: labels})
+}
+
+func bodyOf(n *topology.Node) any {
+	if n.Object == nil {
+		return nil
+	}
+	return n.Object.Body
+}
+
+// policies notes what became of every policy of a stack at one effective target.
+func (d *drawing) policies(id topology.NodeID, o *resolve.Outcome) {
+	at := func(layer int) *fate {
+		key := fateKey{o.Layers[layer].Policy, id}
+		if d.fate[key] == nil {
+			d.fate[key] = &fate{}
+		}
+		return d.fate[key]
+	}
+	for _, r := range o.Result.Rules {
+		for _, f := range r.From {
+			at(f.Layer).won = true
+		}
+	}
+	for _, l := range o.Losses() {
+		if l.Reason != merge.NoEffect {
+			at(l.From.Layer).lost = true
+		}
+	}
+}
+
+// attachments draws the policies that target a shown node, and the edges to it.
+func (d *drawing) attachments(q Query) {
+	for _, k := range d.res.Kinds {
+		if q.Kinds != nil && !slices.Contains(q.Kinds, k.GroupKind) {
+			continue
+		}
+		for _, p := range k.Policies {
+			targets := k.TargetsOf(p)
+			drawn := q.Targets == nil
+			for _, id := range targets {
+				drawn = drawn || d.shown[id]
+			}
+			if !drawn {
+				continue
+			}
+			d.out.Nodes = append(d.out.Nodes, GraphNode{ID: nodeID(p.Ref()), Ref: p.Ref(), Kind: "policy", Labels: map[string]string{"policyKind": k.Name()}})
+			for _, id := range targets {
+				if !d.shown[id] {
+					d.shown[id] = true
+					d.node(id)
+				}
+				d.out.Edges = append(d.out.Edges, GraphEdge{From: nodeID(p.Ref()), To: nodeID(d.res.Node(id).Ref), Kind: EdgeTargets})
+			}
+		}
+	}
+}
+
+func (d *drawing) edges() {
+	for id := range d.res.Graph.Len() {
+		from := topology.NodeID(id)
+		for _, to := range d.res.Graph.Children(topology.Traffic, from) {
+			if d.shown[from] && d.shown[to] {
+				d.out.Edges = append(d.out.Edges, GraphEdge{From: nodeID(d.res.Node(from).Ref), To: nodeID(d.res.Node(to).Ref), Kind: EdgeParent})
+			}
+		}
+	}
+	for key, f := range d.fate {
+		e := GraphEdge{From: nodeID(key.policy.Ref()), To: nodeID(d.res.Node(key.node).Ref), Kind: EdgeOverridden}
+		if f.won {
+			e.Kind = EdgeEffective
+			if f.lost {
+				e.State = "partial"
+			}
+		}
+		d.out.Edges = append(d.out.Edges, e)
+	}
+}

@@ -1,0 +1,48 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Table lists the edges of the graph, one per line.
+func (t *Topology) Table(o TableOptions) Table {
+	names := make(map[string]Cell, len(t.Nodes))
+	for i := range t.Nodes {
+		names[t.Nodes[i].ID] = Cell{Text: targetName(t.Nodes[i].Ref)}
+	}
+	name := func(id string) Cell {
+		if c, known := names[id]; known {
+			return c
+		}
+		return Cell{Text: id}
+	}
+	b := Block{Columns: []Column{{Name: "FROM"}, {Name: "EDGE"}, {Name: "TO"}}}
+	shown := t.Edges[:o.limit(len(t.Edges))]
+	for _, e := range shown {
+		b.Rows = append(b.Rows, []Cell{name(e.From), edgeCell(e), name(e.To)})
+	}
+	out := Table{Footer: moreLine(len(t.Edges)-len(shown), "edge")}
+	if len(b.Rows) > 0 {
+		out.Blocks = []Block{b}
+	}
+	out.Footer = append(out.Footer, fmt.Sprintf("%s · %s", counted(len(t.Nodes), "node"), counted(len(t.Edges), "edge")))
+	out.Footer = append(out.Footer, t.closing()...)
+	return out
+}
+
+// edgeCell is the kind of an edge; an effective one may be partial.
+func edgeCell(e GraphEdge) Cell {
+	text := cmp.Or(e.State, e.Kind)
+	switch text {
+	case "effective":
+		return Cell{Text: text, Tone: Good}
+	case "partial":
+		return Cell{Text: text, Tone: Partly}
+	case "overridden":
+		return Cell{Text: text, Tone: Bad}
+	case "parent":
+		return Cell{Text: text, Tone: Dim}
+	}
+	return Cell{Text: text}
+}

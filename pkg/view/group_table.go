@@ -1,0 +1,164 @@
+package view
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// pathGroup is what holds at one object on paths that all have the same results: what people read as one block.
+type pathGroup struct {
+	target model.Ref // without a section
+	paths  []Path
+	items  []*EffectivePolicy // by section, then kind
+	nth    int                // this is answer nth of the object's answers, counted from 1
+	of     int
+	rules  int // sections of the object with a result, on whatever path
+}
+
+// pathGroups sorts items into blocks: by object, and below that by groups of paths on which every kind has the same result.
+func pathGroups(items []*EffectivePolicy) []pathGroup {
+	byObject := map[model.Ref][]*EffectivePolicy{}
+	var objects []model.Ref
+	for _, item := range items {
+		object := item.Target.Whole()
+		if byObject[object] == nil {
+			objects = append(objects, object)
+		}
+		byObject[object] = append(byObject[object], item)
+	}
+	slices.SortFunc(objects, compareTargets)
+	var out []pathGroup
+	for _, object := range objects {
+		out = append(out, splitPaths(object, byObject[object])...)
+	}
+	return out
+}
+
+// splitPaths groups the paths of one object: two paths belong together if the same items hold on both.
+func splitPaths(object model.Ref, items []*EffectivePolicy) []pathGroup {
+	slices.SortStableFunc(items, func(a, b *EffectivePolicy) int {
+		if c := compareSections(a.Target.Section, b.Target.Section); c != 0 {
+			return c
+		}
+		return strings.Compare(a.PolicyKind, b.PolicyKind)
+	})
+	holds := map[string][]int{} // path → items that hold there
+	byKey := map[string]Path{}
+	var order []string
+	for i, item := range items {
+		paths := item.Paths
+		if len(paths) == 0 {
+			paths = []Path{{}}
+		}
+		for _, p := range paths {
+			p = p.seenFrom(item.Target)
+			key := p.key()
+			if _, known := byKey[key]; !known {
+				byKey[key] = p
+				order = append(order, key)
+			}
+			holds[key] = append(holds[key], i)
+		}
+	}
+	var out []pathGroup
+	at := map[string]int{}
+	for _, key := range order {
+		same := indexKey(holds[key])
+		i, known := at[same]
+		if !known {
+			i = len(out)
+			at[same] = i
+			out = append(out, pathGroup{target: object, items: pickItems(items, holds[key]), nth: i + 1, rules: sectionCount(items)})
+		}
+		out[i].paths = append(out[i].paths, byKey[key])
+	}
+	for i := range out {
+		out[i].of = len(out)
+	}
+	return out
+}
+
+func indexKey(indexes []int) string {
+	var b []byte
+	for _, i := range indexes {
+		b = strconv.AppendInt(append(b, ','), int64(i), 10)
+	}
+	return string(b)
+}
+
+func pickItems(items []*EffectivePolicy, indexes []int) []*EffectivePolicy {
+	out := make([]*EffectivePolicy, len(indexes))
+	for i, at := range indexes {
+		out[i] = items[at]
+	}
+	return out
+}
+
+// sectionCount counts the sections of sorted items.
+func sectionCount(items []*EffectivePolicy) int {
+	n, last := 0, ""
+	for _, item := range items {
+		if s := item.Target.Section; s != "" && s != last {
+			n, last = n+1, s
+		}
+	}
+	return n
+}
+
+// sections are the items of a by section, in order.
+func (a *pathGroup) sections() [][]*EffectivePolicy {
+	var out [][]*EffectivePolicy
+	for i, item := range a.items {
+		if i == 0 || item.Target.Section != a.items[i-1].Target.Section {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], item)
+	}
+	return out
+}
+
+// heading says what a is about and how traffic gets there.
+func (a *pathGroup) heading(o TableOptions) string {
+	parts := []string{objectName(a.target)}
+	if a.rules > 0 {
+		parts = append(parts, counted(a.rules, sectionNoun(a.target.Kind)))
+	}
+	if a.of > 1 {
+		parts = append(parts, "answer "+strconv.Itoa(a.nth)+" of "+strconv.Itoa(a.of))
+	}
+	return strings.Join(append(parts, a.via(o)...), " · ")
+}
+
+// via is the part of a heading that says how traffic gets there, empty where the target's name says it all.
+func (a *pathGroup) via(o TableOptions) []string {
+	if via := viaText(a.paths, a.target, o); via != "" {
+		return []string{"via " + via}
+	}
+	return nil
+}
+
+// sharedLines is what sections with the same lines have in common.
+type sharedLines[T any] struct {
+	sections []string
+	lines    T
+}
+
+// foldSections joins the sections whose lines are the same, unless the options forbid it. same is a text that tells lines apart.
+func foldSections[T any](a *pathGroup, o TableOptions, lines func([]*EffectivePolicy) T, same func(T) string) []sharedLines[T] {
+	var out []sharedLines[T]
+	at := map[string]int{}
+	for _, items := range a.sections() {
+		section, content := items[0].Target.Section, lines(items)
+		key := same(content)
+		if i, known := at[key]; known && !o.ByRule {
+			out[i].sections = append(out[i].sections, section)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, sharedLines[T]{sections: []string{section}, lines: content})
+	}
+	return out
+}

@@ -1,0 +1,37 @@
+package view
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// Kinds lists the policy kinds of the run: the described ones, and those found in the input.
+func Kinds(r *resolve.Resolution) *KindList {
+	out := &KindList{Items: []KindInfo{}}
+	for _, k := range r.Kinds {
+		info := KindInfo{Kind: k.Name(), Plural: k.Plural, ShortNames: []string{}, Vendor: k.Vendor, Class: "Inherited", Targets: []string{},
+			Strategies: k.StrategyWords(), Effective: []string{}, Rules: k.RuleWords(), Objects: len(k.Policies), From: k.From}
+		info.ShortNames = append(info.ShortNames, k.Short...)
+		if k.Generic() {
+			info.Vendor = "generic"
+		}
+		if k.Direct {
+			info.Class = "Direct"
+		}
+		for _, t := range k.Targets {
+			info.Targets = append(info.Targets, t.String())
+		}
+		for _, role := range k.Effective {
+			info.Effective = append(info.Effective, string(role))
+		}
+		out.Items = append(out.Items, info)
+	}
+	var problems []model.Problem
+	for _, p := range r.Problems {
+		if p.Code == model.GenericKind || p.Severity == model.Error {
+			problems = append(problems, p)
+		}
+	}
+	out.Seal("KindList", problems)
+	return out
+}

@@ -1,0 +1,43 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Table lists the policy kinds of this run, one per line.
+func (l *KindList) Table(o TableOptions) Table {
+	if len(l.Items) == 0 {
+		return Table{Footer: append([]string{"no policy kind is known"}, l.closing()...)}
+	}
+	b := Block{Columns: []Column{{Name: "KIND"}, {Name: "SHORT"}, {Name: "VENDOR"}, {Name: "CLASS"}, {Name: "TARGETS"}, {Name: "OBJECTS"},
+		{Name: "PLURAL", Wide: true}, {Name: "STRATEGIES", Wide: true}, {Name: "RESULTS AT", Wide: true}, {Name: "A RULE IS", Wide: true}, {Name: "FROM", Wide: true}}}
+	shown := l.Items[:o.limit(len(l.Items))]
+	for i := range shown {
+		k := &shown[i]
+		tone := Plain
+		if k.Objects == 0 {
+			tone = Dim
+		}
+		row := []Cell{}
+		for _, text := range []string{k.Kind, strings.Join(k.ShortNames, ", "), k.Vendor, k.Class, nameList(k.Targets, o), strconv.Itoa(k.Objects),
+			k.Plural, strings.Join(k.Strategies, ", "), strings.Join(k.Effective, ", "), k.Rules, k.From} {
+			if text == "" {
+				text = "-"
+			}
+			row = append(row, Cell{Text: text, Tone: tone})
+		}
+		b.Rows = append(b.Rows, row)
+	}
+	used := 0
+	for i := range l.Items {
+		if l.Items[i].Objects > 0 {
+			used++
+		}
+	}
+	t := Table{Blocks: []Block{b}, Footer: moreLine(len(l.Items)-len(shown), "kind")}
+	t.Footer = append(t.Footer, fmt.Sprintf("%s · %d with objects", counted(len(l.Items), "kind"), used))
+	t.Footer = append(t.Footer, l.closing()...)
+	return t
+}

@@ -1,0 +1,108 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// TableOptions say how much of an answer a Table or a Tree shows, and how the commands that it proposes have to be written.
+type TableOptions struct {
+	Wide   bool   // values and lists whole instead of cut
+	ByRule bool   // one line per rule of a route, even where several have the same answer
+	Limit  int    // most lines of a list (most targets of `effective`); 0 shows all. What is left out is counted
+	Target string // what was asked about, as typed; "" for everything in view
+	Source string // flags that name the input, repeated in proposed commands: "-f testdata/demo"
+}
+
+// limit is how many of n lines are shown.
+func (o TableOptions) limit(n int) int {
+	if o.Limit <= 0 {
+		return n
+	}
+	return min(n, o.Limit)
+}
+
+// command is a command line to ask next, quoted for a shell: names out of files may hold anything.
+func (o TableOptions) command(words ...string) string {
+	quoted := []string{"kubectl", "dopolicy"}
+	for _, w := range words {
+		quoted = append(quoted, shellWord(w))
+	}
+	if o.Source != "" {
+		quoted = append(quoted, o.Source)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// shellWord is s as one word of a POSIX shell.
+func shellWord(s string) string {
+	const plain = "-_./:@%+=,"
+	for _, r := range s {
+		if (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune(plain, r) {
+			return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+		}
+	}
+	if s == "" {
+		return "''"
+	}
+	return s
+}
+
+// moreLine is the line that stands for what Limit left out, nil if nothing was.
+func moreLine(hidden int, noun string) []string {
+	if hidden <= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("… and %d more %s (--limit 0 shows all)", hidden, nounFor(hidden, noun))}
+}
+
+// counted is n with a noun in the right number: "1 rule", "2 rules".
+func counted(n int, noun string) string {
+	return fmt.Sprintf("%d %s", n, nounFor(n, noun))
+}
+
+// nounFor is noun in the number that n asks for. Nouns with a plural of their own are given as "list was|lists were".
+func nounFor(n int, noun string) string {
+	one, many, irregular := strings.Cut(noun, "|")
+	switch {
+	case n == 1:
+		return one
+	case irregular:
+		return many
+	}
+	return one + "s"
+}
+
+// closing is the last line of an answer that may be wrong for want of input: why, in counts. The causes themselves are problems.
+func (e *Envelope) closing() []string {
+	if e.Complete {
+		return nil
+	}
+	var lists, unjudged, errors int
+	for _, p := range e.Problems {
+		switch {
+		case p.Severity == model.Error:
+			errors++
+		case !p.Incomplete():
+		case p.Code == model.Forbidden:
+			lists++
+		default:
+			unjudged++
+		}
+	}
+	var causes []string
+	add := func(n int, noun string) {
+		if n > 0 {
+			causes = append(causes, counted(n, noun))
+		}
+	}
+	add(lists, "list was not readable|lists were not readable")
+	add(errors, "error")
+	add(unjudged, "thing was not evaluated|things were not evaluated")
+	if causes == nil {
+		return []string{"incomplete"}
+	}
+	return []string{"incomplete: " + strings.Join(causes, ", ")}
+}

@@ -1,0 +1,62 @@
+package view
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Overridden lists what lost at the targets asked for: of the given policy, or of every one if it is nil; of one rule (its full
+// printed name), or of every one if rule is "".
+func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) *OverriddenRuleList {
+	list := &OverriddenRuleList{Items: []OverriddenRule{}}
+	q.ShowNone = false
+	a := survey{res: r, query: q}
+	stands := map[*resolve.Kind]map[setting]bool{}
+	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
+		if of != nil && of.Kind != k.Kind {
+			return
+		}
+		o := k.Outcome(s)
+		a.found = append(a.found, o.Problems...)
+		w := writer{res: r, outcome: o}
+		for _, l := range o.Losses() {
+			p := o.Layers[l.From.Layer].Policy
+			if of != nil && p != of || !names(l.Rule, rule) {
+				continue
+			}
+			if stands[k] == nil {
+				stands[k] = inForce(k)
+			}
+			list.Items = append(list.Items, OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.source(l.From, l.Path), Value: l.Value,
+				Target: r.Node(id).Ref, Paths: paths, LostTo: w.sources(l.To, l.Path), Reason: string(l.Reason), Message: w.why(l),
+				Everywhere: !stands[k][setting{p, l.From.Block, l.Rule}]})
+		}
+	})
+	list.Seal("OverriddenRuleList", a.problems())
+	return list
+}
+
+// setting is a rule of a block of a policy.
+type setting struct {
+	policy *policy.Policy
+	block  merge.BlockKind
+	rule   string
+}
+
+// inForce is every setting of the kind that is a source somewhere; a rule of which only a part is, too.
+func inForce(k *resolve.Kind) map[setting]bool {
+	out := map[setting]bool{}
+	k.InForce(func(s resolve.StackID) {
+		o := k.Outcome(s)
+		for _, r := range o.Result.Rules {
+			for _, f := range r.From {
+				for d := range len(r.Path) + 1 {
+					out[setting{o.Layers[f.Layer].Policy, f.Block, r.Path[:d].String()}] = true
+				}
+			}
+		}
+	})
+	return out
+}

@@ -1,0 +1,204 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Table lists the rules that lost: where, to whom and why. Rules of a route that lost alike share a line. Which policy wanted the rule
+// stands in the heading if it is the same for all, else in front of each line.
+func (l *OverriddenRuleList) Table(o TableOptions) Table {
+	lines := l.lines(o)
+	if len(lines) == 0 {
+		return Table{Footer: append([]string{nothingLost(o)}, l.closing()...)}
+	}
+	shown := lines[:o.limit(len(lines))]
+	b := Block{Columns: []Column{{Name: "POLICY"}, {Name: "RULE"}, {Name: "LOST ON"}, {Name: "TO"}, {Name: "REASON"},
+		{Name: "VALUE", Wide: true}, {Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}, {Name: "IN WORDS", Wide: true}}}
+	for i := range shown {
+		b.Rows = append(b.Rows, shown[i].row(o))
+	}
+	if policy, one := l.onePolicy(); one {
+		b.Heading = []string{policy}
+		b.dropFirstColumn()
+	}
+	t := Table{Blocks: []Block{b}, Footer: moreLine(len(lines)-len(shown), "line")}
+	t.Footer = append(t.Footer, l.summary())
+	t.Footer = append(t.Footer, l.closing()...)
+	return t
+}
+
+func nothingLost(o TableOptions) string {
+	if o.Target == "" {
+		return "nothing lost: every setting is in force wherever its policy applies"
+	}
+	return "nothing lost for " + o.Target
+}
+
+// onePolicy is the policy whose rules the list is about, if it is about one.
+func (l *OverriddenRuleList) onePolicy() (string, bool) {
+	first := wantedBy(&l.Items[0])
+	for i := range l.Items {
+		if wantedBy(&l.Items[i]) != first {
+			return "", false
+		}
+	}
+	return first, true
+}
+
+// wantedBy is who wanted the rule.
+func wantedBy(i *OverriddenRule) string {
+	if i.Source.Policy == nil {
+		return i.Source.Builtin
+	}
+	return objectName(*i.Source.Policy)
+}
+
+// summary counts the losses and names the rules that are in force nowhere.
+func (l *OverriddenRuleList) summary() string {
+	var nowhere []string
+	targets := map[model.Ref]bool{}
+	_, one := l.onePolicy()
+	for i := range l.Items {
+		item := &l.Items[i]
+		targets[item.Target] = true
+		name := item.Rule
+		if !one {
+			name += " (" + sourceName(item.Source) + ")"
+		}
+		if item.Everywhere && !slices.Contains(nowhere, name) {
+			nowhere = append(nowhere, name)
+		}
+	}
+	slices.Sort(nowhere)
+	names := "none"
+	if len(nowhere) > 0 {
+		names = strings.Join(nowhere, ", ")
+	}
+	return fmt.Sprintf("%s on %s · nowhere in force: %s", counted(len(l.Items), "loss|losses"), counted(len(targets), "target"), names)
+}
+
+// lossLine is one line: losses on sections of one object that are alike.
+type lossLine struct {
+	item     *OverriddenRule
+	via      string // "" where all that is lost on the target is lost on the same paths
+	sections []string
+}
+
+// lines are the losses by policy, rule and target. Sections of an object that lost the same rule to the same winner share one, unless
+// the options forbid it. Where the losses on a target are about different paths, each line says which.
+func (l *OverriddenRuleList) lines(o TableOptions) []lossLine {
+	items := make([]*OverriddenRule, len(l.Items))
+	paths := map[model.Ref]string{}
+	differ := map[model.Ref]bool{}
+	for i := range l.Items {
+		item := &l.Items[i]
+		items[i] = item
+		key := pathsKey(item.Paths)
+		if other, known := paths[item.Target]; known && other != key {
+			differ[item.Target] = true
+		}
+		paths[item.Target] = key
+	}
+	slices.SortStableFunc(items, func(a, b *OverriddenRule) int {
+		return cmp.Or(cmp.Compare(wantedBy(a), wantedBy(b)), cmp.Compare(a.Rule, b.Rule), compareTargets(a.Target, b.Target))
+	})
+	var out []lossLine
+	at := map[string]int{}
+	for _, item := range items {
+		line := lossLine{item: item, sections: []string{item.Target.Section}}
+		if differ[item.Target] {
+			line.via = viaText(item.Paths, item.Target.Whole(), o)
+		}
+		key := line.key(o)
+		if o.ByRule {
+			key += "\x00" + item.Target.Section
+		}
+		i, known := at[key]
+		if !known {
+			at[key] = len(out)
+			out = append(out, line)
+			continue
+		}
+		if !slices.Contains(out[i].sections, item.Target.Section) {
+			out[i].sections = append(out[i].sections, item.Target.Section)
+		}
+	}
+	return out
+}
+
+func pathsKey(paths []Path) string {
+	keys := make([]string, len(paths))
+	for i, p := range paths {
+		keys[i] = p.key()
+	}
+	return strings.Join(keys, "\n")
+}
+
+// key tells lines apart, by what they show.
+func (l *lossLine) key(o TableOptions) string {
+	i := l.item
+	parts := []string{i.PolicyKind, wantedBy(i), i.Rule, i.Target.Group, i.Target.Whole().String(), eachSource(i.LostTo, winnerName), reasonWords(i.Reason, i.LostTo), l.via}
+	if o.Wide {
+		parts = append(parts, valueText(i.Value, 0), i.Source.Target.String(), i.Source.Block, i.Source.Strategy, originText(i.Source), i.Message)
+	}
+	return strings.Join(parts, "\x00")
+}
+
+func (l *lossLine) row(o TableOptions) []Cell {
+	i := l.item
+	on := strings.ToLower(i.Target.Kind) + " " + i.Target.FullName()
+	if names := sectionList(l.sections, o); names != "" {
+		on += " " + names
+	}
+	if l.via != "" {
+		on += " via " + l.via
+	}
+	one := []Source{i.Source}
+	cells := []Cell{{Text: wantedBy(i)}, {Text: i.Rule}, {Text: on}, {Text: eachSource(i.LostTo, winnerName)}, {Text: reasonWords(i.Reason, i.LostTo)}, {},
+		{Text: targetName(i.Source.Target)}, {Text: eachSource(one, func(s Source) string { return s.Block })},
+		{Text: eachSource(one, func(s Source) string { return s.Strategy })}, {Text: eachSource(one, originText)}, {Text: i.Message}}
+	if o.Wide {
+		cells[5].Text = valueText(i.Value, 0)
+	}
+	if i.Everywhere {
+		cells[1].Tone = Bad
+	}
+	return cells
+}
+
+func winnerName(s Source) string {
+	if s.Policy == nil {
+		return s.Builtin
+	}
+	return objectName(*s.Policy)
+}
+
+// Tree shows the same by policy and rule.
+func (l *OverriddenRuleList) Tree(o TableOptions) []Branch {
+	if len(l.Items) == 0 {
+		return []Branch{{Cells: []Cell{{Text: nothingLost(o)}}}}
+	}
+	lines := l.lines(o)
+	shown := lines[:o.limit(len(lines))]
+	var out []Branch
+	child := func(of *[]Branch, text string, tone Tone) *Branch {
+		if n := len(*of); n == 0 || (*of)[n-1].Cells[0].Text != text {
+			*of = append(*of, Branch{Cells: []Cell{{Text: text, Tone: tone}}})
+		}
+		return &(*of)[len(*of)-1]
+	}
+	for i := range shown {
+		row := shown[i].row(o)
+		rule := child(&child(&out, row[0].Text, row[0].Tone).Children, row[1].Text, row[1].Tone)
+		rule.Children = append(rule.Children, Branch{Cells: []Cell{row[2], row[3], {Text: markLost + " " + row[4].Text, Tone: Bad}}})
+	}
+	for _, line := range moreLine(len(lines)-len(shown), "line") {
+		out = append(out, Branch{Cells: []Cell{{Text: line, Tone: Dim}}})
+	}
+	return out
+}

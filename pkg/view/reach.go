@@ -1,0 +1,178 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// The states of a policy, or of a rule of it, at one effective target.
+const (
+	StateEffective  = "Effective"
+	StatePartial    = "Partial"
+	StateOverridden = "Overridden"
+	StateIgnored    = "Ignored"
+)
+
+// Reach lists every effective target below a policy's targets, and what became there of the policy or, if rule is not "", of that
+// rule (its full printed name).
+func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) *PolicyReach {
+	out := &PolicyReach{Policy: p.Ref(), Rule: rule, Items: []ReachItem{}}
+	a := survey{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}}
+	below := k.Below(p)
+	count := counter{res: r, seen: map[string]map[model.Ref]bool{}}
+	a.each(func(_ *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
+		if !below[s] {
+			return
+		}
+		o := k.Outcome(s)
+		a.found = append(a.found, o.Problems...)
+		item := reachItem(r, o, p, rule)
+		item.Target, item.Paths, item.Rule = r.Node(id).Ref, paths, rule
+		out.Items = append(out.Items, item)
+		count.node(id, paths)
+		switch item.State {
+		case StateEffective:
+			out.Summary.Effective++
+		case StatePartial:
+			out.Summary.Partial++
+		default:
+			out.Summary.Overridden++
+		}
+	})
+	count.fill(&out.Summary)
+	out.Items = append(out.Items, unattached(r, k, p)...)
+	var problems []model.Problem
+	for _, problem := range slices.Concat(a.found, r.Problems) {
+		if problem.Ref == nil || *problem.Ref == p.Ref() || problem.Severity == model.Error || problem.Incomplete() {
+			problems = append(problems, problem)
+		}
+	}
+	out.Seal("PolicyReach", problems)
+	return out
+}
+
+// names reports whether a printed rule is the one asked for, or a part of it.
+func names(printed, asked string) bool {
+	return asked == "" || printed == asked || strings.HasPrefix(printed, asked+".") || strings.HasPrefix(printed, asked+"[")
+}
+
+func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule string) ReachItem {
+	w := writer{res: r, outcome: o}
+	item := ReachItem{By: []Source{}}
+	mine := func(f merge.From) bool { return o.Layers[f.Layer].Policy == p }
+	won := 0
+	for _, r := range o.Result.Rules {
+		if names(r.Name, rule) && slices.ContainsFunc(r.From, mine) {
+			won++
+		}
+	}
+	var losses []merge.Loss
+	var reasons []string
+	for _, l := range o.Losses() {
+		if !mine(l.From) || !names(l.Rule, rule) {
+			continue
+		}
+		losses = append(losses, l)
+		sentence := l.Rule + ": " + w.why(l)
+		if rule != "" {
+			sentence = w.why(l)
+		}
+		if !slices.Contains(reasons, sentence) {
+			reasons = append(reasons, sentence)
+		}
+		for _, s := range w.sources(l.To, l.Path) {
+			if !slices.ContainsFunc(item.By, func(x Source) bool { return *x.Policy == *s.Policy && x.Block == s.Block }) {
+				item.By = append(item.By, s)
+			}
+		}
+	}
+	item.State, item.Reason = state(won, losses), strings.Join(reasons, "; ")
+	if item.State == StateIgnored {
+		item.Reason = "the policy sets nothing here"
+	}
+	return item
+}
+
+// state is the word for so many rules won and these lost.
+func state(won int, losses []merge.Loss) string {
+	switch {
+	case won > 0 && len(losses) > 0:
+		return StatePartial
+	case won > 0:
+		return StateEffective
+	case len(losses) == 0:
+		return StateIgnored
+	}
+	for _, only := range []merge.Reason{merge.Unset, merge.ConditionFalse, merge.Conflicted} {
+		if !slices.ContainsFunc(losses, func(l merge.Loss) bool { return l.Reason != only }) {
+			return string(only)
+		}
+	}
+	return StateOverridden
+}
+
+// unattached has an item for each reference of the policy that led nowhere.
+func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []ReachItem {
+	var out []ReachItem
+	for i, ref := range p.Refs {
+		if k.Attaches(p, i) {
+			continue
+		}
+		item := ReachItem{Target: ref.Ref, Paths: []Path{}, State: StateIgnored, By: []Source{}, Reason: "the policy does not attach"}
+		for _, problem := range r.Problems {
+			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin {
+				item.Reason = problem.Message
+			}
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// counter counts the distinct objects below a policy's targets.
+type counter struct {
+	res  *resolve.Resolution
+	seen map[string]map[model.Ref]bool
+}
+
+func (c counter) add(what string, ref model.Ref) {
+	if c.seen[what] == nil {
+		c.seen[what] = map[model.Ref]bool{}
+	}
+	c.seen[what][ref] = true
+}
+
+func (c counter) node(id topology.NodeID, paths []Path) {
+	for _, p := range paths {
+		if p.Gateway != "" {
+			c.add("gateways", model.Ref{Name: p.Gateway})
+		}
+		if p.Listener != "" {
+			c.add("listeners", model.Ref{Name: p.Gateway, Section: p.Listener})
+		}
+	}
+	n := c.res.Node(id)
+	switch n.Role {
+	case topology.Route:
+		c.add("routes", n.Ref)
+	case topology.Rule:
+		c.add("routes", n.Ref.Whole())
+		c.add("rules", n.Ref)
+		for _, b := range c.res.Graph.Children(topology.Traffic, id) {
+			c.add("backends", c.res.Node(b).Ref.Whole())
+		}
+	case topology.Backend, topology.Port, topology.Opaque:
+		c.add("backends", n.Ref.Whole())
+	}
+}
+
+func (c counter) fill(s *ReachSummary) {
+	s.Gateways, s.Listeners, s.Routes = len(c.seen["gateways"]), len(c.seen["listeners"]), len(c.seen["routes"])
+	s.RouteRules, s.Backends = len(c.seen["rules"]), len(c.seen["backends"])
+}

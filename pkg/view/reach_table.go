@@ -1,0 +1,154 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Table shows where the policy is in force, one line per route (or other target), and names the rules that it lost, to whom and on which
+// paths. The counts come first.
+func (r *PolicyReach) Table(o TableOptions) Table {
+	objects := r.objects(o)
+	b := Block{Heading: r.heading()}
+	shown := objects[:o.limit(len(objects))]
+	if len(objects) > 0 {
+		b.Columns = reachColumns(r.Items, o)
+	}
+	for i := range shown {
+		b.Rows = append(b.Rows, shown[i].row(o))
+	}
+	t := Table{Blocks: []Block{b}}
+	if hidden := objects[len(shown):]; len(hidden) > 0 {
+		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more %s, %d of them not wholly in force (--limit 0 shows all)", len(hidden), nounFor(len(hidden), "line"), troubledLines(hidden)))
+	}
+	if slices.ContainsFunc(r.Items, func(i ReachItem) bool { return i.State != "Effective" && i.State != "Ignored" }) {
+		arg, namespace := commandArgument(r.Policy)
+		if r.Rule != "" {
+			arg += "/" + r.Rule
+		}
+		t.Footer = append(t.Footer, "what it lost, and to whom: "+o.command(append([]string{"overridden", arg}, namespace...)...))
+	}
+	t.Footer = append(t.Footer, r.closing()...)
+	return t
+}
+
+// heading says what was asked, then in how much of everything in view it is in force.
+func (r *PolicyReach) heading() []string {
+	what := objectName(r.Policy)
+	if r.Rule != "" {
+		what += " · rule " + r.Rule
+	}
+	if !slices.ContainsFunc(r.Items, func(i ReachItem) bool { return !i.unattached() }) {
+		return []string{what, "in force nowhere: no target of it is in view"}
+	}
+	parts := reachCounts(r.Items)
+	namespaces := map[string]bool{}
+	for _, item := range r.Items {
+		if item.inForce() {
+			namespaces[item.Target.Namespace] = true
+		}
+	}
+	if len(namespaces) > 0 {
+		parts = append(parts, counted(len(namespaces), "namespace"))
+	}
+	return []string{what, "in force on " + strings.Join(parts, " · ")}
+}
+
+// inForce reports whether the policy, or the rule asked for, has a part in the result.
+func (i *ReachItem) inForce() bool { return i.State == "Effective" || i.State == "Partial" }
+
+// unattached reports whether the item is about a reference that led nowhere: its target is no object in view.
+func (i *ReachItem) unattached() bool { return i.State == "Ignored" && len(i.Paths) == 0 }
+
+// reachTally counts targets of one sort.
+type reachTally struct {
+	noun       string
+	all, force int
+}
+
+// reachCounts counts sections and objects, in words: "41 of 44 route rules", "17 of 18 routes".
+func reachCounts(items []ReachItem) []string {
+	var tallies []*reachTally
+	seen := map[model.Ref]bool{} // true: in force there
+	visit := func(target model.Ref, noun string, force bool) {
+		at := slices.IndexFunc(tallies, func(t *reachTally) bool { return t.noun == noun })
+		if at < 0 {
+			at = len(tallies)
+			tallies = append(tallies, &reachTally{noun: noun})
+		}
+		was, known := seen[target]
+		if !known {
+			tallies[at].all++
+		}
+		if force && !was {
+			tallies[at].force++
+		}
+		seen[target] = was || force
+	}
+	for i := range items {
+		target := items[i].Target
+		if items[i].unattached() {
+			continue
+		}
+		if target.Section != "" {
+			visit(target, sectionNounIn(target.Kind), items[i].inForce())
+		}
+		visit(target.Whole(), objectNoun(target.Kind), items[i].inForce())
+	}
+	out := make([]string, len(tallies))
+	for i, t := range tallies {
+		out[i] = fmt.Sprintf("%d of %s", t.force, counted(t.all, t.noun))
+	}
+	return out
+}
+
+// sectionNounIn is sectionNoun where the kind of the object is not said beside it.
+func sectionNounIn(kind string) string {
+	if noun := sectionNoun(kind); noun == "rule" {
+		return "route rule"
+	} else if noun != "section" {
+		return noun
+	}
+	return kind + " section"
+}
+
+func objectNoun(kind string) string {
+	switch {
+	case strings.HasSuffix(kind, "Route"):
+		return "route"
+	case kind == "Gateway", kind == "Service":
+		return strings.ToLower(kind)
+	}
+	return kind
+}
+
+// troubledLines counts the lines on which the policy is not wholly in force.
+func troubledLines(objects []reachObject) int {
+	n := 0
+	for i := range objects {
+		if objects[i].state().Tone != Good {
+			n++
+		}
+	}
+	return n
+}
+
+// reachColumns name their columns after the targets, if these are all of one sort.
+func reachColumns(items []ReachItem, o TableOptions) []Column {
+	object, sections := "ROUTE", "RULES"
+	for i := range items {
+		if objectNoun(items[i].Target.Kind) != objectNoun(items[0].Target.Kind) {
+			object, sections = "TARGET", "SECTIONS"
+			break
+		}
+		object = strings.ToUpper(objectNoun(items[i].Target.Kind))
+		sections = strings.ToUpper(sectionNoun(items[i].Target.Kind) + "s")
+	}
+	if o.ByRule {
+		sections = strings.TrimSuffix(sections, "S")
+	}
+	return []Column{{Name: "NAMESPACE"}, {Name: object}, {Name: sections}, {Name: "STATE"}, {Name: "BY / REASON"}, {Name: "VIA", Wide: true}, {Name: "IN WORDS", Wide: true}}
+}

@@ -1,0 +1,88 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// reach is the answer about infra/gw-auth, sealed.
+func reach(items ...ReachItem) *PolicyReach {
+	r := &PolicyReach{Policy: *authPolicy("infra", "gw-auth"), Rule: "rules.geo", Items: items}
+	r.Seal("PolicyReach", nil)
+	return r
+}
+
+func became(state string, target model.Ref, gatewayName string, by ...Source) ReachItem {
+	item := ReachItem{Target: target, Paths: []Path{{Gateway: "infra/" + gatewayName, Listener: "http"}}, Rule: "rules.geo", State: state, By: by}
+	if state != StateEffective {
+		item.Reason = "a sentence"
+	}
+	return item
+}
+
+func TestReachAggregatesRules(t *testing.T) {
+	cart := from("bakery", "cart-auth", httpRoute("cart", ""), "route", "defaults")
+	override := from("infra", "cap", gateway("http"), "listener", "overrides")
+	r := reach(
+		became("Effective", httpRoute("baker", "rule-1"), "external"),
+		became("Effective", httpRoute("baker", "rule-2"), "external"),
+		became("Overridden", httpRoute("cart", "checkout"), "external", cart),
+		became("Overridden", httpRoute("cart", "refund"), "external", cart),
+		became("Effective", httpRoute("cart", "rule-3"), "external"),
+		became("Unset", httpRoute("search", "rule-1"), "external", cart),
+		became("ConditionFalse", httpRoute("seasonal", "rule-1"), "external"),
+		became("Partial", httpRoute("stock", "rule-1"), "external", override),
+	)
+	same(t, text(r.Table(TableOptions{})),
+		"# AuthPolicy infra/gw-auth · rule rules.geo",
+		"# in force on 4 of 8 route rules · 3 of 5 routes · 1 namespace",
+		"bakery | httproute/baker | 2 of 2 | in force | ",
+		"bakery | httproute/cart | 1 of 3 | partly | checkout, refund: replaced by bakery/cart-auth (route)",
+		"bakery | httproute/search | 0 of 1 | lost | unset by bakery/cart-auth (route)",
+		"bakery | httproute/seasonal | 0 of 1 | lost | condition false",
+		"bakery | httproute/stock | 1 of 1 | partly | partly overridden by infra/cap (listener)",
+		"> what it lost, and to whom: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
+	same(t, text(r.Table(TableOptions{ByRule: true, Limit: 3})),
+		"# AuthPolicy infra/gw-auth · rule rules.geo",
+		"# in force on 4 of 8 route rules · 3 of 5 routes · 1 namespace",
+		"bakery | httproute/baker | rule-1 | in force | ",
+		"bakery | httproute/baker | rule-2 | in force | ",
+		"bakery | httproute/cart | checkout | lost | replaced by bakery/cart-auth (route)",
+		"> … and 5 more lines, 4 of them not wholly in force (--limit 0 shows all)",
+		"> what it lost, and to whom: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
+}
+
+// What differs by path is said for each path: a rule that is open on one Gateway must not look closed.
+func TestReachKeepsPathsApart(t *testing.T) {
+	override := from("infra", "cap", gateway(""), "gateway", "overrides")
+	r := reach(
+		became("Effective", httpRoute("baker", "rule-1"), "external"),
+		became("Overridden", httpRoute("baker", "rule-1"), "internal", override),
+		became("Effective", httpRoute("baker", "rule-2"), "external"),
+	)
+	same(t, text(r.Table(TableOptions{})),
+		"# AuthPolicy infra/gw-auth · rule rules.geo",
+		"# in force on 2 of 2 route rules · 1 of 1 route · 1 namespace",
+		"bakery | httproute/baker | 2 of 2 | partly | rule-1 via Gateway infra/internal (http): overridden by infra/cap (Gateway)",
+		"> what it lost, and to whom: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
+}
+
+func TestReachOfOtherTargets(t *testing.T) {
+	missing := ReachItem{Target: gateway(""), Rule: "rules.geo", State: "Ignored", Reason: "gateway/infra/external is not found"}
+	same(t, text(reach(missing).Table(TableOptions{})),
+		"# AuthPolicy infra/gw-auth · rule rules.geo",
+		"# in force nowhere: no target of it is in view",
+		"infra | gateway/external | - | ignored | gateway/infra/external is not found")
+	same(t, text(reach().Table(TableOptions{})),
+		"# AuthPolicy infra/gw-auth · rule rules.geo",
+		"# in force nowhere: no target of it is in view")
+	table := reach(became("Effective", gateway("http"), "external"), became("Effective", gateway("https"), "external")).Table(TableOptions{})
+	same(t, text(table),
+		"# AuthPolicy infra/gw-auth · rule rules.geo",
+		"# in force on 2 of 2 listeners · 1 of 1 gateway · 1 namespace",
+		"infra | gateway/external | 2 of 2 | in force | ")
+	if name := table.Blocks[0].Columns[2].Name; name != "LISTENERS" {
+		t.Errorf("column is %q", name)
+	}
+}

@@ -1,0 +1,238 @@
+package view
+
+import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+
+// APIVersion is the version of all shapes of this package. Fields may be added to them, never renamed.
+const APIVersion = "dopolicy.dev/v1alpha1"
+
+// Envelope opens every answer.
+type Envelope struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Complete   bool            `json:"complete"` // false: something that could change the answer is not known; problems say what
+	Problems   []model.Problem `json:"problems"`
+}
+
+// Seal fills in the version and the kind, sorts the problems and settles completeness.
+func (e *Envelope) Seal(kind string, problems []model.Problem) {
+	e.APIVersion, e.Kind, e.Complete = APIVersion, kind, true
+	e.Problems = model.SortProblems(problems)
+	if e.Problems == nil {
+		e.Problems = []model.Problem{}
+	}
+	for _, p := range e.Problems {
+		if p.Incomplete() {
+			e.Complete = false
+		}
+	}
+}
+
+// Source says who set something: a block of a policy at a target, or a value that no policy wrote (Builtin).
+type Source struct {
+	Policy   *model.Ref    `json:"policy,omitempty"`
+	Target   model.Ref     `json:"target"`
+	Level    string        `json:"level"`
+	Block    string        `json:"block,omitempty"`    // defaults, bare, overrides
+	Strategy string        `json:"strategy,omitempty"` // atomic, merge, patch, none, union
+	Origin   *model.Origin `json:"origin,omitempty"`
+	Builtin  string        `json:"builtin,omitempty"`
+}
+
+// Path is one way traffic (or a binding) reaches a target.
+type Path struct {
+	GatewayClass   string   `json:"gatewayClass,omitempty"`
+	Gateway        string   `json:"gateway,omitempty"`     // namespace/name
+	ListenerSet    string   `json:"listenerSet,omitempty"` // namespace/name; only for a listener of that set
+	Listener       string   `json:"listener,omitempty"`
+	DelegatedFrom  []string `json:"delegatedFrom,omitempty"` // the routes that delegate, root first
+	Direction      string   `json:"direction,omitempty"`
+	Mesh           string   `json:"mesh,omitempty"`
+	Dataplane      string   `json:"dataplane,omitempty"`
+	Destination    string   `json:"destination,omitempty"`
+	Hostname       string   `json:"hostname,omitempty"`
+	DelegatedRules []string `json:"delegatedRules,omitempty"`
+	Binding        string   `json:"binding,omitempty"`
+}
+
+// Loss is a setting that somebody wanted and did not get, and why.
+type Loss struct {
+	Source
+	Value   any    `json:"value"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"` // one plain sentence that names the winner
+}
+
+// RuleLoss is a Loss with the rule it is about, for rules that are nowhere in the result.
+type RuleLoss struct {
+	Rule string `json:"rule"`
+	Loss
+}
+
+// Rule is one setting in force.
+type Rule struct {
+	Name    string   `json:"name"` // dotted path under spec
+	Value   any      `json:"value"`
+	Sources []Source `json:"sources"` // who set it, weakest first
+	Lost    []Loss   `json:"lost"`    // who else wanted it
+}
+
+// PolicyUse is one policy of the stack and what became of it.
+type PolicyUse struct {
+	Policy   *model.Ref    `json:"policy,omitempty"`
+	Target   model.Ref     `json:"target"`
+	Level    string        `json:"level"`
+	Strategy string        `json:"strategy,omitempty"`
+	Origin   *model.Origin `json:"origin,omitempty"`
+	Builtin  string        `json:"builtin,omitempty"`
+	Role     string        `json:"role"` // contributing, partial, lost, ignored
+}
+
+// Group is the result of one named member of a kind's plan.
+type Group struct {
+	Name  string `json:"name"`
+	Rules []Rule `json:"rules"`
+}
+
+// EffectivePolicy is what is in force of one policy kind at one effective target, for all paths that share it.
+type EffectivePolicy struct {
+	PolicyKind string      `json:"policyKind"` // Kind.group
+	Target     model.Ref   `json:"target"`
+	Paths      []Path      `json:"paths"`
+	Spec       any         `json:"spec,omitempty"` // bare form; absent when nothing is in force
+	Ordered    bool        `json:"ordered"`        // true: Rules is a list whose order means something
+	Rules      []Rule      `json:"rules"`
+	Policies   []PolicyUse `json:"policies"` // the stack, least specific first
+	Lost       []RuleLoss  `json:"lost"`     // rules that are nowhere in the result
+	Groups     []Group     `json:"groups,omitempty"`
+	Profile    string      `json:"profile,omitempty"`
+	ID         string      `json:"id"` // short hash of policyKind, spec and sources, origins aside
+}
+
+// EffectivePolicyList answers `effective`.
+type EffectivePolicyList struct {
+	Envelope
+	Items []EffectivePolicy `json:"items"`
+}
+
+// Step is one merge of the fold: a block of a policy against everything below it.
+type Step struct {
+	Policy    *model.Ref `json:"policy,omitempty"`
+	Builtin   string     `json:"builtin,omitempty"`
+	Level     string     `json:"level"`
+	Block     string     `json:"block"`
+	Strategy  string     `json:"strategy"`
+	Condition string     `json:"condition,omitempty"` // the block's `when`, with its verdict
+	Took      []string   `json:"took"`
+	Lost      []string   `json:"lost"`
+	Result    []string   `json:"result"`
+	Notes     []string   `json:"notes,omitempty"` // one sentence each: what happened to which rule
+}
+
+// ExplainedPolicy is an EffectivePolicy with the fold that led to it, in fold order (most specific first).
+type ExplainedPolicy struct {
+	EffectivePolicy
+	Steps []Step `json:"steps"`
+}
+
+// Explanation answers `explain`.
+type Explanation struct {
+	Envelope
+	Items []ExplainedPolicy `json:"items"`
+}
+
+// ReachSummary counts the objects under a policy's targets and what became of it there.
+type ReachSummary struct {
+	Gateways   int `json:"gateways"`
+	Listeners  int `json:"listeners"`
+	Routes     int `json:"routes"`
+	RouteRules int `json:"routeRules"`
+	Backends   int `json:"backends"`
+	Effective  int `json:"effective"` // items by state
+	Partial    int `json:"partial"`
+	Overridden int `json:"overridden"` // every state but Effective and Partial
+}
+
+// ReachItem says what became of the policy, or of one rule of it, at one effective target.
+type ReachItem struct {
+	Target model.Ref `json:"target"`
+	Paths  []Path    `json:"paths"`
+	Rule   string    `json:"rule,omitempty"`
+	State  string    `json:"state"`  // Effective, Partial, Overridden, Unset, ConditionFalse, Conflicted, Ignored
+	By     []Source  `json:"by"`     // who won where it lost
+	Reason string    `json:"reason"` // one plain sentence, "" where it is wholly in force
+}
+
+// PolicyReach answers `reach`.
+type PolicyReach struct {
+	Envelope
+	Policy  model.Ref    `json:"policy"`
+	Rule    string       `json:"rule,omitempty"`
+	Summary ReachSummary `json:"summary"`
+	Items   []ReachItem  `json:"items"`
+}
+
+// OverriddenRule is one rule of one policy that lost at one effective target.
+type OverriddenRule struct {
+	PolicyKind string    `json:"policyKind"`
+	Rule       string    `json:"rule"`
+	Source     Source    `json:"source"`
+	Value      any       `json:"value"`
+	Target     model.Ref `json:"target"`
+	Paths      []Path    `json:"paths"`
+	LostTo     []Source  `json:"lostTo"`
+	Reason     string    `json:"reason"`
+	Message    string    `json:"message"`
+	Everywhere bool      `json:"everywhere"` // this rule of this policy is in force nowhere
+}
+
+// OverriddenRuleList answers `overridden`.
+type OverriddenRuleList struct {
+	Envelope
+	Items []OverriddenRule `json:"items"`
+}
+
+// GraphNode is one object, section or policy of a Topology. Its kind is a role (gateway, listener, route, rule, …) or "policy".
+type GraphNode struct {
+	ID     string            `json:"id"`
+	Ref    model.Ref         `json:"ref"`
+	Kind   string            `json:"kind"`
+	Labels map[string]string `json:"labels"` // facts worth showing: policyKind, hostnames, state, …
+}
+
+// GraphEdge joins two nodes. Kind: parent (traffic flows from → to), targets (policy → its target), effective (policy → an
+// effective target where it is in force), overridden (policy → one where it is not). State is "partial" on an effective edge where
+// only part of the policy is in force.
+type GraphEdge struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Kind  string `json:"kind"`
+	State string `json:"state,omitempty"`
+}
+
+// Topology answers `graph`.
+type Topology struct {
+	Envelope
+	Nodes []GraphNode `json:"nodes"`
+	Edges []GraphEdge `json:"edges"`
+}
+
+// KindInfo describes one policy kind as it is understood in this run.
+type KindInfo struct {
+	Kind       string   `json:"kind"` // Kind.group
+	Plural     string   `json:"plural"`
+	ShortNames []string `json:"shortNames"`
+	Vendor     string   `json:"vendor"` // "generic" where no descriptor is known
+	Class      string   `json:"class"`  // Inherited, Direct
+	Targets    []string `json:"targets"`
+	Strategies []string `json:"strategies"`
+	Effective  []string `json:"effective"` // roles at which it has results
+	Rules      string   `json:"rules"`     // what one rule is
+	Objects    int      `json:"objects"`   // policies of the kind in the input
+	From       string   `json:"from"`      // built in, a file, a CRD label, the shape of an object
+}
+
+// KindList answers `kinds`.
+type KindList struct {
+	Envelope
+	Items []KindInfo `json:"items"`
+}

@@ -1,0 +1,72 @@
+package view
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// writer turns positions of a fold into names.
+type writer struct {
+	res     *resolve.Resolution
+	outcome *resolve.Outcome
+}
+
+func (w writer) source(from merge.From, rule merge.Path) Source {
+	l := w.outcome.Layers[from.Layer]
+	ref, origin := l.Policy.Ref(), l.Policy.OriginOf(from.Block, rule)
+	node := w.res.Node(l.Node)
+	return Source{Policy: &ref, Target: node.Ref, Level: string(node.Role), Block: from.Block.String(),
+		Strategy: l.Policy.Word(from.Block), Origin: &origin}
+}
+
+func (w writer) sources(from []merge.From, rule merge.Path) []Source {
+	out := make([]Source, len(from))
+	for i, f := range from {
+		out[i] = w.source(f, rule)
+	}
+	return out
+}
+
+func (w writer) rule(r merge.Rule) Rule {
+	out := Rule{Name: r.Name, Value: r.Value, Sources: w.sources(r.From, r.Path), Lost: []Loss{}}
+	for _, l := range r.Lost {
+		out.Lost = append(out.Lost, w.loss(l))
+	}
+	return out
+}
+
+func (w writer) loss(l merge.Loss) Loss {
+	return Loss{Source: w.source(l.From, l.Path), Value: l.Value, Reason: string(l.Reason), Message: w.why(l)}
+}
+
+// uses is the stack with what became of every policy.
+func (w writer) uses() []PolicyUse {
+	won, lost, ignored := map[int]int{}, map[int]int{}, map[int]int{}
+	for _, r := range w.outcome.Result.Rules {
+		for _, f := range r.From {
+			won[f.Layer]++
+		}
+	}
+	for _, l := range w.outcome.Losses() {
+		lost[l.From.Layer]++
+		if l.Reason == merge.Ignored {
+			ignored[l.From.Layer]++
+		}
+	}
+	out := make([]PolicyUse, len(w.outcome.Layers))
+	for i, l := range w.outcome.Layers {
+		ref, node := l.Policy.Ref(), w.res.Node(l.Node)
+		origin := l.Policy.Object.Origin
+		role := "ignored"
+		switch {
+		case won[i] > 0 && lost[i] > 0:
+			role = "partial"
+		case won[i] > 0:
+			role = "contributing"
+		case lost[i] > ignored[i]:
+			role = "lost"
+		}
+		out[i] = PolicyUse{Policy: &ref, Target: node.Ref, Level: string(node.Role), Strategy: l.Policy.Word(l.MainBlock()), Origin: &origin, Role: role}
+	}
+	return out
+}

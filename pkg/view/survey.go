@@ -1,0 +1,156 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Query is what a question is about.
+type Query struct {
+	Targets  []topology.NodeID // objects or sections; nil: every one
+	Through  []topology.NodeID // targets above route rules that were asked for by name: the rules below them are asked for as well
+	Kinds    []model.GroupKind // nil: every policy kind
+	ShowNone bool              // also targets on which nothing is in force
+}
+
+// survey collects what one view looks at.
+type survey struct {
+	res   *resolve.Resolution
+	query Query
+
+	shared map[*resolve.Kind]map[resolve.StackID]*EffectivePolicy
+	found  []model.Problem
+	spaces map[string]bool // the namespaces of what was looked at
+	asked  map[topology.NodeID]bool
+}
+
+// each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
+func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
+	a.shared = map[*resolve.Kind]map[resolve.StackID]*EffectivePolicy{}
+	a.spaces = map[string]bool{}
+	var kinds []*resolve.Kind
+	for _, k := range a.res.Kinds {
+		if len(k.Policies) > 0 && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
+			kinds = append(kinds, k)
+		}
+	}
+	for _, id := range a.nodes() {
+		role := a.res.Node(id).Role
+		a.spaces[a.res.Node(id).Ref.Namespace] = true
+		for _, k := range kinds {
+			if role != topology.Opaque && !k.Reaches(role) {
+				continue
+			}
+			for _, s := range k.Contexts(id) {
+				if s == 0 && !a.query.ShowNone {
+					continue
+				}
+				ways := k.Paths(id, s)
+				if a.query.Through != nil && !a.asked[id] {
+					ways = slices.DeleteFunc(ways, func(w resolve.Path) bool { return !a.passes(w) })
+				}
+				if len(ways) > 0 {
+					see(k, id, s, a.paths(ways))
+				}
+			}
+		}
+	}
+}
+
+// nodes lists the nodes at which the question can have an answer, in order.
+func (a *survey) nodes() []topology.NodeID {
+	var out []topology.NodeID
+	if a.query.Targets == nil {
+		for id := range a.res.Len() {
+			out = append(out, topology.NodeID(id))
+		}
+		return out
+	}
+	g := a.res.Graph
+	a.asked = map[topology.NodeID]bool{}
+	for _, id := range a.query.Targets {
+		a.asked[id] = true
+		out = append(out, id)
+		n := a.res.Node(id)
+		if n.Ref.Section == "" {
+			for _, section := range g.Sections(n.Ref) {
+				out = append(out, g.Lookup(n.Ref.In(section))...)
+			}
+		}
+		if n.Role == topology.Backend || n.Role == topology.Port {
+			out = append(out, g.Parents(topology.Traffic, id)...)
+		}
+	}
+	out = append(out, a.below()...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// below lists what traffic reaches through the nodes that were asked for as ways, down to the route rules.
+func (a *survey) below() []topology.NodeID {
+	var out []topology.NodeID
+	seen := map[topology.NodeID]bool{}
+	for level := a.query.Through; len(level) > 0; {
+		var next []topology.NodeID
+		for _, id := range level {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			out = append(out, id)
+			if a.res.Node(id).Role != topology.Rule {
+				next = append(next, a.res.Graph.Children(topology.Traffic, id)...)
+			}
+		}
+		level = next
+	}
+	return out
+}
+
+// passes reports whether a way goes through one of the nodes asked for.
+func (a *survey) passes(way resolve.Path) bool {
+	return slices.ContainsFunc(way, func(id topology.NodeID) bool { return slices.Contains(a.query.Through, id) })
+}
+
+// paths puts ways into the shape of the contract, sorted, each once.
+func (a *survey) paths(ways []resolve.Path) []Path {
+	out := []Path{}
+	for _, way := range ways {
+		var p Path
+		for _, step := range way {
+			switch n := a.res.Node(step); n.Role {
+			case topology.GatewayClass:
+				p.GatewayClass = n.Ref.Name
+			case topology.Gateway:
+				p.Gateway = n.Ref.FullName()
+				a.spaces[n.Ref.Namespace] = true
+			case topology.Listener:
+				p.Listener = n.Ref.Section
+			}
+		}
+		if p.Gateway != "" || p.GatewayClass != "" {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, comparePaths)
+	return slices.CompactFunc(out, func(x, y Path) bool { return comparePaths(x, y) == 0 })
+}
+
+func comparePaths(a, b Path) int {
+	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.GatewayClass, b.GatewayClass))
+}
+
+// problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.
+func (a *survey) problems() []model.Problem {
+	out := slices.Clone(a.found)
+	for _, p := range a.res.Problems {
+		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || a.spaces[p.Ref.Namespace] {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,10 @@
+// Package plugins lists the built-in vendors.
+package plugins
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/kuadrant"
+)
+
+// All is every built-in vendor, in the order in which their descriptors are read.
+func All() []plugin.Plugin { return []plugin.Plugin{kuadrant.Plugin()} }
