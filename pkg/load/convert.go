@@ -19,6 +19,7 @@ type converter struct {
 type oddKey struct {
 	line         int
 	written, key string
+	kubectl      string // what kubectl reads where that is not key
 }
 
 func (c *converter) value(n *yaml.Node) (v any, failed *trouble) {
@@ -64,7 +65,8 @@ func (c *converter) sequence(n *yaml.Node) (any, *trouble) {
 // unlike YAML's own rule, a merge replaces keys in front of it.
 func (c *converter) mapping(n *yaml.Node) (any, *trouble) {
 	m := make(map[string]any, len(n.Content)/2)
-	var merged map[string]bool // keys that only merges have set so far
+	var merged map[string]bool  // keys that only merges have set so far
+	var letters map[string]bool // what kubectl reads for the keys y and n
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if isMerge(n.Content[i]) {
 			if merged == nil {
@@ -79,8 +81,17 @@ func (c *converter) mapping(n *yaml.Node) (any, *trouble) {
 		if failed != nil {
 			return nil, failed
 		}
-		if _, taken := m[key]; taken && !merged[key] {
+		if _, taken := m[key]; taken && !merged[key] || letters[key] {
 			return nil, c.collision(n, i, key)
+		}
+		if read := letter(resolved(n.Content[i])); read != "" {
+			if _, taken := m[read]; taken || letters[read] {
+				return nil, c.collision(n, i, read)
+			}
+			if letters == nil {
+				letters = map[string]bool{}
+			}
+			letters[read] = true
 		}
 		v, failed := c.value(n.Content[i+1])
 		if failed != nil {
@@ -94,8 +105,8 @@ func (c *converter) mapping(n *yaml.Node) (any, *trouble) {
 
 func (c *converter) key(n *yaml.Node) (string, *trouble) {
 	key, changed, failed := keyText(n)
-	if changed {
-		c.odd = append(c.odd, oddKey{line: n.Line, written: resolved(n).Value, key: key})
+	if read := letter(resolved(n)); changed || read != "" {
+		c.odd = append(c.odd, oddKey{line: n.Line, written: resolved(n).Value, key: key, kubectl: read})
 	}
 	return c.words.text(key), failed
 }
@@ -146,7 +157,8 @@ func (c *converter) collision(n *yaml.Node, i int, key string) *trouble {
 	second := n.Content[i]
 	j := 0
 	for ; j < i; j += 2 {
-		if k, _, _ := keyText(n.Content[j]); k == key && !isMerge(n.Content[j]) {
+		k, _, _ := keyText(n.Content[j])
+		if (k == key || letter(resolved(n.Content[j])) == key) && !isMerge(n.Content[j]) {
 			break
 		}
 	}

@@ -5,6 +5,7 @@
 // possible (a path is missing, a folder holds no manifests, no document at all is readable) is there an error.
 //
 // What a document means is what kubectl would make of it: plain words such as on and no are booleans, 0777 is octal,
-// keys are text, timestamps stay text. Every object knows its file and line, and finds the lines of its parts when asked.
+// keys are text, timestamps stay text. (The letters y and n stay text as well, where kubectl would
+// read booleans; as keys they are warned of.) Every object knows its file and line, and finds the lines of its parts when asked.
 // The values of Secrets are not kept; what remains is which keys there are and whether each holds PEM.
 package load

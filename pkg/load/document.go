@@ -58,7 +58,7 @@ type document struct {
 	odd  []oddKey
 	out  *outcome
 
-	secret bool // the text holds a Secret
+	wipe bool // the text holds a Secret, or something that could be meant as one
 }
 
 // subject is a value that should be an object: a document, or an item of a list.
@@ -69,6 +69,7 @@ type subject struct {
 	until int      // the line before which it ends
 }
 
+// decodePiece reads one piece. Its text stays in memory only if all of it is in use and no Secret: to find lines in.
 func decodePiece(p piece, words *words, limits *Limits) (out outcome) {
 	d := &document{file: p.file, text: &text{first: p.line, limits: limits, bytes: p.text}, out: &out}
 	nodes, failed := parse(p.text, *limits)
@@ -77,7 +78,6 @@ func decodePiece(p piece, words *words, limits *Limits) (out outcome) {
 	}
 	scale := newScale(*limits)
 	c := &converter{first: p.line, words: words, shared: map[*yaml.Node]any{}}
-	clean := failed == nil
 	for i, n := range nodes {
 		d.doc, c.odd = i, nil
 		_, failed := scale.weigh(n, 0)
@@ -87,7 +87,7 @@ func decodePiece(p piece, words *words, limits *Limits) (out outcome) {
 		}
 		if failed != nil {
 			d.report(nil, failed)
-			nodes[i], clean = nil, false
+			nodes[i] = nil
 			continue
 		}
 		d.odd = c.odd
@@ -97,15 +97,16 @@ func decodePiece(p piece, words *words, limits *Limits) (out outcome) {
 	}
 	switch {
 	case len(out.objects) == 0:
-		clear(p.text) // not needed to find lines, and who knows what it holds
-	case d.secret || !clean:
+		clear(p.text)
+	case d.wipe:
 		d.text.forget(nodes)
 	}
 	return out
 }
 
-// report adds trouble; of is the object that has it, or nil.
+// report adds trouble; of is the object that has it, or nil where it keeps something from being one.
 func (d *document) report(of *model.Object, t *trouble) {
+	d.wipe = d.wipe || of == nil
 	d.out.findings = append(d.out.findings, finding{of: of, problem: model.Problem{
 		Severity: severity(t.code), Code: t.code, Message: t.message, Hint: t.hint,
 		Origin: &model.Origin{File: d.file.name, Line: d.text.first + t.line - 1},

@@ -13,7 +13,6 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // object adds the object in m, or says why it is none.
 func (d *document) object(s subject, m map[string]any) {
-	d.secret = d.secret || model.Text(m, "kind") == "Secret"
 	o, failed := identify(m)
 	if failed != nil {
 		failed.line = s.line(strings.Split(failed.at, ".")...)
@@ -23,7 +22,7 @@ func (d *document) object(s subject, m map[string]any) {
 	o.Origin = model.Origin{File: d.file.name, Line: d.text.first + s.node.Line - 1}
 	o.Body = tidy(m)
 	if isSecret(o.Ref) {
-		o.Body = reduceSecret(o.Body)
+		o.Body, d.wipe = reduceSecret(o.Body), true
 	} else {
 		o.Places = &places{in: d.text, doc: d.doc, path: s.path}
 	}
@@ -172,8 +171,11 @@ func (d *document) created(s subject, o *model.Object) time.Time {
 func (d *document) oddKeys(s subject, o *model.Object) {
 	for _, k := range d.odd {
 		if k.line >= s.node.Line && k.line < s.until {
-			d.report(o, &trouble{code: model.WrongType, line: k.line,
-				message: "the key " + k.written + " is read as \"" + k.key + "\"", hint: "quote it if it is meant as text: \"" + k.written + "\""})
+			message := "the key " + k.written + " is read as \"" + k.key + "\""
+			if k.kubectl != "" {
+				message = "the key " + k.written + " is taken as text; kubectl reads it as \"" + k.kubectl + "\""
+			}
+			d.report(o, &trouble{code: model.WrongType, line: k.line, message: message, hint: "quote it if it is meant as text: \"" + k.written + "\""})
 		}
 	}
 }

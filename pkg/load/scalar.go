@@ -22,13 +22,28 @@ func isText(n *yaml.Node) bool {
 	return n.Tag == "!!str" && !isSwitch(n.Value)
 }
 
-// isSwitch reports whether s is one of the words that only YAML 1.1, which kubectl reads, takes for booleans.
+// isSwitch reports whether s is one of the words that only YAML 1.1, which kubectl reads, takes for booleans. The single letters are
+// not among them: they are names far more often than booleans, and other readers agree on that; as keys they are warned of.
 func isSwitch(s string) bool {
 	switch s {
-	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "n", "N", "no", "No", "NO", "off", "Off", "OFF":
+	case "yes", "Yes", "YES", "on", "On", "ON", "no", "No", "NO", "off", "Off", "OFF":
 		return true
 	}
 	return false
+}
+
+// letter is what kubectl's reader makes of a plain y or n, "" for anything else.
+func letter(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode || n.Style&(quotedStyle|yaml.TaggedStyle) != 0 {
+		return ""
+	}
+	switch n.Value {
+	case "y", "Y":
+		return "true"
+	case "n", "N":
+		return "false"
+	}
+	return ""
 }
 
 // value is what a scalar means, as a JSON value.

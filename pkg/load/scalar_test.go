@@ -16,7 +16,7 @@ import (
 
 // plainScalars are scalars whose meaning YAML 1.1, YAML 1.2 and JSON do not agree on, and their neighbours.
 var plainScalars = strings.Fields(`
-	y Y yes Yes YES yEs on On ON oN n N no No NO off Off OFF oFF true True TRUE tRue false False FALSE t f
+	yes Yes YES yEs on On ON oN no No NO off Off OFF oFF true True TRUE tRue false False FALSE t f
 	~ null Null NULL nULL nil none
 	0 1 -1 +1 -0 +0 007 0777 -0777 08 09 0o777 0O777 -0o17 +0o17 0o8 0x1F 0X1f -0x1f 0xg 0b101 0B11 -0b1 +0b1 0b2
 	1_000 1__0 _1 1_ -1_0 0x_1 0b1_1 0_7 1_0.5 1._5
@@ -99,11 +99,23 @@ func refusedOnlyByKubectl(scalar string) bool {
 	return v > 1<<63-1 || strings.EqualFold(strings.TrimPrefix(scalar, "!!null "), "null") || strings.HasSuffix(scalar, "~")
 }
 
+func TestLettersAreText(t *testing.T) {
+	got, problems := ours(t, "y: n\nN: [Y]")
+	if want := map[string]any{"y": "n", "N": []any{"Y"}}; !reflect.DeepEqual(got, want) || len(problems) != 2 {
+		t.Errorf("got %v with %d problems, want %v with a warning for each key", got, len(problems), want)
+	}
+	for _, text := range []string{"y: 1\non: 2", "on: 1\ny: 2", "y: 1\nY: 2", "n: 1\n\"false\": 2", "y: 1\ny: 2"} {
+		if got, problems := ours(t, text); got != nil || len(problems) == 0 || problems[0].Code != model.InvalidYAML {
+			t.Errorf("%q: both keys are one to kubectl, but it was read as %v (%v)", text, got, problems)
+		}
+	}
+}
+
 func TestStructuresMeanWhatKubectlReads(t *testing.T) {
 	for _, text := range []string{
-		"a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3",
-		"a: &a {x: 1, y: 2}\nb:\n  y: 3\n  <<: *a",
-		"a: &a {x: 1}\nb: &b {x: 2, z: 3}\nc:\n  <<: [*a, *b]\n  y: 3",
+		"a: &a {x: 1, w: 2}\nb:\n  <<: *a\n  w: 3",
+		"a: &a {x: 1, w: 2}\nb:\n  w: 3\n  <<: *a",
+		"a: &a {x: 1}\nb: &b {x: 2, z: 3}\nc:\n  <<: [*a, *b]\n  w: 3",
 		"a: &a {x: 1}\nb: &b {<<: *a, z: 3}\nc:\n  <<: *b",
 		"a: &a {x: 1}\nb:\n  <<: *a\n  <<: {x: 2}",
 		"a:\n  \"<<\": 1",

@@ -125,3 +125,27 @@ func FuzzEscape(f *testing.F) {
 		}
 	})
 }
+
+// Whatever a key or a text contains, YAML reads it back as it was; encoding/json has replaced what is no UTF-8.
+func FuzzYAML(f *testing.F) {
+	for _, s := range []string{evil, "a\n  b\n", "yes", "10s", "0xff", "# x", "a: b", "- x", strings.Repeat("long ", 300)} {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, key, text string) {
+		key, text = strings.ToValidUTF8(key, "?"), strings.ToValidUTF8(text, "?")
+		out, err := yamlText(nil, map[string]any{"deep": []any{map[string]any{key: text}, text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back struct {
+			Deep []any `yaml:"deep"`
+		}
+		if err := yaml.Unmarshal(out, &back); err != nil {
+			t.Fatalf("%v in\n%s", err, out)
+		}
+		m, _ := back.Deep[0].(map[string]any)
+		if got, known := m[key]; !known || got != text || back.Deep[1] != text {
+			t.Errorf("%q: %q came back as %q from\n%s", key, text, back.Deep, out)
+		}
+	})
+}

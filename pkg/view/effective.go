@@ -15,11 +15,26 @@ import (
 func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 	list := &EffectivePolicyList{Items: []EffectivePolicy{}}
 	a := survey{res: r, query: q}
+	covered := map[topology.NodeID]bool{}
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
-		if item := a.item(k, id, s, paths); len(item.Rules) > 0 || q.ShowNone {
+		item := a.item(k, id, s, paths)
+		if len(item.Rules) > 0 || q.ShowNone {
 			list.Items = append(list.Items, item)
+			covered[id] = true
+		} else {
+			list.unlisted += len(item.Lost)
 		}
 	})
+	for _, id := range a.nodes() {
+		n := r.Node(id)
+		switch {
+		case n.Role == topology.Rule && !covered[id] && a.reached(id):
+			list.bare = append(list.bare, n.Ref)
+		case n.Role == topology.Route && q.Targets != nil && !a.reached(id):
+			list.unattached = append(list.unattached, a.whyUnattached(id))
+			a.found = append(a.found, model.Problem{Severity: model.Info, Code: model.NotReached, Ref: &n.Ref, Message: a.whyUnattached(id)})
+		}
+	}
 	list.Seal("EffectivePolicyList", a.problems())
 	return list
 }

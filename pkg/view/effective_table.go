@@ -29,9 +29,44 @@ func (l *EffectivePolicyList) Table(o TableOptions) Table {
 	if len(items) == 0 {
 		t.Footer = append(t.Footer, nothingInForce(o))
 	}
-	t.Footer = append(t.Footer, lostHint(items, o)...)
+	t.Footer = append(t.Footer, l.unattached...)
+	if len(items) > 0 {
+		t.Footer = append(t.Footer, bareLine(l.bare)...)
+	}
+	t.Footer = append(t.Footer, lostHint(items, l.unlisted, o)...)
+	t.Footer = append(t.Footer, l.genericLine()...)
 	t.Footer = append(t.Footer, l.closing()...)
 	return t
+}
+
+// bareLine names the route rules on which no policy is in force, so that a rule without any does not go unnoticed.
+func bareLine(rules []model.Ref) []string {
+	const most = 4
+	if len(rules) == 0 {
+		return nil
+	}
+	var names []string
+	for _, r := range rules[:min(len(rules), most)] {
+		names = append(names, targetName(r))
+	}
+	if rest := len(rules) - len(names); rest > 0 {
+		names = append(names, fmt.Sprintf("%d more", rest))
+	}
+	return []string{"no policy is in force on " + counted(len(rules), "route rule") + ": " + strings.Join(names, ", ")}
+}
+
+// genericLine names the kinds in view that are only guessed at.
+func (e *Envelope) genericLine() []string {
+	var kinds []string
+	for _, p := range e.Problems {
+		if p.Code == model.GenericKind && p.Ref != nil {
+			kinds = append(kinds, p.Ref.Kind)
+		}
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	return []string{"read as GEP-713 says, for want of a descriptor: " + strings.Join(kinds, ", ")}
 }
 
 func nothingInForce(o TableOptions) string {
@@ -161,15 +196,14 @@ func originText(s Source) string {
 }
 
 // lostHint counts the settings that lost and proposes the command that lists them, nil if none did.
-func lostHint(items []*EffectivePolicy, o TableOptions) []string {
-	lost := 0
+func lostHint(items []*EffectivePolicy, lost int, o TableOptions) []string {
 	for _, item := range items {
 		lost += len(item.Lost)
 		for i := range item.Rules {
 			lost += len(item.Rules[i].Lost)
 		}
 	}
-	if lost == 0 {
+	if lost == 0 || len(items) == 0 {
 		return nil
 	}
 	targets := make([]model.Ref, len(items))

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -142,11 +143,26 @@ func blockRank(block string) int {
 
 // lostCell says in a word why a rule is not in force; the wide form has the whole sentence.
 func lostCell(rule string, l Loss, o TableOptions) Cell {
-	words := treeReason(l.Reason)
+	words := treeReason(l.Reason) + byWhom(l)
 	if o.Wide && l.Message != "" {
 		words += " (" + l.Message + ")"
 	}
 	return Cell{Text: rule + " " + markLost + " " + words, Tone: Bad}
+}
+
+// byWhom names the winner of a loss, unless a condition or nobody decided it.
+func byWhom(l Loss) string {
+	if len(l.LostTo) == 0 {
+		return ""
+	}
+	name := sourceName(l.LostTo[0])
+	if l.Policy != nil && l.LostTo[0].Policy != nil && *l.Policy == *l.LostTo[0].Policy {
+		name = "its own " + l.LostTo[0].Block
+	}
+	if more := len(l.LostTo) - 1; more > 0 {
+		name += fmt.Sprintf(" and %d more", more)
+	}
+	return " by " + name
 }
 
 // treeReason is a loss in one or two words.
@@ -158,6 +174,8 @@ func treeReason(reason string) string {
 		return "overridden"
 	case "SameLevelOrder":
 		return "beaten"
+	case "Conflicted":
+		return "rejected"
 	}
 	return reasonWords(reason, nil)
 }

@@ -13,7 +13,7 @@ import (
 
 // Explain shows the fold step by step for the targets asked for; if rule is not "" (a full printed name), only what concerns it.
 func Explain(r *resolve.Resolution, q Query, rule string) *Explanation {
-	out := &Explanation{Items: []ExplainedPolicy{}}
+	out := &Explanation{Rule: rule, Items: []ExplainedPolicy{}}
 	a := survey{res: r, query: q}
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		item := a.item(k, id, s, paths)

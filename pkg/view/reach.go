@@ -22,7 +22,7 @@ const (
 // Reach lists every effective target below a policy's targets, and what became there of the policy or, if rule is not "", of that
 // rule (its full printed name).
 func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) *PolicyReach {
-	out := &PolicyReach{Policy: p.Ref(), Rule: rule, Items: []ReachItem{}}
+	out := &PolicyReach{Policy: p.Ref(), Rule: rule, Sources: ownSources(r, k, p, rule), Items: []ReachItem{}}
 	a := survey{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}}
 	below := k.Below(p)
 	count := counter{res: r, seen: map[string]map[model.Ref]bool{}}
@@ -54,6 +54,27 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		}
 	}
 	out.Seal("PolicyReach", problems)
+	return out
+}
+
+// ownSources are the blocks of a policy that set the rule, at every target that was found.
+func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) []Source {
+	out := []Source{}
+	for _, id := range k.TargetsOf(p) {
+		for _, b := range p.Blocks {
+			at := slices.IndexFunc(b.Units, func(u merge.Unit) bool { return names(u.Path.String(), rule) })
+			if at < 0 {
+				continue
+			}
+			ref, node, path := p.Ref(), r.Node(id), b.Units[at].Path
+			if rule == "" {
+				path = nil
+			}
+			origin := p.OriginOf(b.Kind, path)
+			out = append(out, Source{Policy: &ref, Target: node.Ref, Level: string(node.Role), Block: b.Kind.String(),
+				Strategy: p.Word(b.Kind), Condition: conditionOf(p, b.Kind), Origin: &origin})
+		}
+	}
 	return out
 }
 

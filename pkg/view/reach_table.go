@@ -41,6 +41,9 @@ func (r *PolicyReach) heading() []string {
 	if r.Rule != "" {
 		what += " · rule " + r.Rule
 	}
+	if set := r.setOn(); set != "" {
+		what += " · " + set
+	}
 	if !slices.ContainsFunc(r.Items, func(i ReachItem) bool { return !i.unattached() }) {
 		return []string{what, "in force nowhere: no target of it is in view"}
 	}
@@ -55,6 +58,22 @@ func (r *PolicyReach) heading() []string {
 		parts = append(parts, counted(len(namespaces), "namespace"))
 	}
 	return []string{what, "in force on " + strings.Join(parts, " · ")}
+}
+
+// setOn says how the policy sets what was asked for, and where: "default (merge) on Gateway infra/external".
+func (r *PolicyReach) setOn() string {
+	words := map[string]string{"defaults": "default", "overrides": "override", "bare": "default"}
+	var out []string
+	for _, s := range r.Sources {
+		text := fmt.Sprintf("%s (%s) on %s", words[s.Block], s.Strategy, targetName(s.Target))
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	if len(out) > 2 {
+		return fmt.Sprintf("%s and %d more", out[0], len(out)-1)
+	}
+	return strings.Join(out, ", ")
 }
 
 // inForce reports whether the policy, or the rule asked for, has a part in the result.

@@ -29,13 +29,15 @@ func (e *Envelope) Seal(kind string, problems []model.Problem) {
 
 // Source says who set something: a block of a policy at a target, or a value that no policy wrote (Builtin).
 type Source struct {
-	Policy   *model.Ref    `json:"policy,omitempty"`
-	Target   model.Ref     `json:"target"`
-	Level    string        `json:"level"`
-	Block    string        `json:"block,omitempty"`    // defaults, bare, overrides
-	Strategy string        `json:"strategy,omitempty"` // atomic, merge, patch, none, union
-	Origin   *model.Origin `json:"origin,omitempty"`
-	Builtin  string        `json:"builtin,omitempty"`
+	Policy   *model.Ref `json:"policy,omitempty"`
+	Target   model.Ref  `json:"target"`
+	Level    string     `json:"level"`
+	Block    string     `json:"block,omitempty"`    // defaults, bare, overrides
+	Strategy string     `json:"strategy,omitempty"` // atomic, merge, patch, none, union
+	// Condition is the block's `when`. It was met, unless the source is that of a loss with the reason ConditionFalse.
+	Condition string        `json:"condition,omitempty"`
+	Origin    *model.Origin `json:"origin,omitempty"`
+	Builtin   string        `json:"builtin,omitempty"`
 }
 
 // Path is one way traffic (or a binding) reaches a target.
@@ -57,9 +59,10 @@ type Path struct {
 // Loss is a setting that somebody wanted and did not get, and why.
 type Loss struct {
 	Source
-	Value   any    `json:"value"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"` // one plain sentence that names the winner
+	Value   any      `json:"value"`
+	Reason  string   `json:"reason"`
+	Message string   `json:"message"` // one plain sentence that names the winner
+	LostTo  []Source `json:"lostTo"`
 }
 
 // RuleLoss is a Loss with the rule it is about, for rules that are nowhere in the result.
@@ -112,6 +115,10 @@ type EffectivePolicy struct {
 type EffectivePolicyList struct {
 	Envelope
 	Items []EffectivePolicy `json:"items"`
+
+	bare       []model.Ref // route rules that were asked for and have no item
+	unattached []string    // why a route that was asked for gets no traffic, a sentence each
+	unlisted   int         // settings that lost on targets without an item
 }
 
 // Step is one merge of the fold: a block of a policy against everything below it.
@@ -137,6 +144,7 @@ type ExplainedPolicy struct {
 // Explanation answers `explain`.
 type Explanation struct {
 	Envelope
+	Rule  string            `json:"rule,omitempty"` // the rule asked for
 	Items []ExplainedPolicy `json:"items"`
 }
 
@@ -167,6 +175,7 @@ type PolicyReach struct {
 	Envelope
 	Policy  model.Ref    `json:"policy"`
 	Rule    string       `json:"rule,omitempty"`
+	Sources []Source     `json:"sources"` // the blocks that set it, at every target that was found
 	Summary ReachSummary `json:"summary"`
 	Items   []ReachItem  `json:"items"`
 }

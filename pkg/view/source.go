@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
@@ -16,7 +17,7 @@ func (w writer) source(from merge.From, rule merge.Path) Source {
 	ref, origin := l.Policy.Ref(), l.Policy.OriginOf(from.Block, rule)
 	node := w.res.Node(l.Node)
 	return Source{Policy: &ref, Target: node.Ref, Level: string(node.Role), Block: from.Block.String(),
-		Strategy: l.Policy.Word(from.Block), Origin: &origin}
+		Strategy: l.Policy.Word(from.Block), Condition: conditionOf(l.Policy, from.Block), Origin: &origin}
 }
 
 func (w writer) sources(from []merge.From, rule merge.Path) []Source {
@@ -36,7 +37,17 @@ func (w writer) rule(r merge.Rule) Rule {
 }
 
 func (w writer) loss(l merge.Loss) Loss {
-	return Loss{Source: w.source(l.From, l.Path), Value: l.Value, Reason: string(l.Reason), Message: w.why(l)}
+	return Loss{Source: w.source(l.From, l.Path), Value: l.Value, Reason: string(l.Reason), Message: w.why(l), LostTo: w.sources(l.To, l.Path)}
+}
+
+// conditionOf is the text of a block's condition, "" if it has none.
+func conditionOf(p *policy.Policy, kind merge.BlockKind) string {
+	for _, b := range p.Blocks {
+		if when, ok := b.When.(*policy.Condition); ok && b.Kind == kind {
+			return when.Text
+		}
+	}
+	return ""
 }
 
 // uses is the stack with what became of every policy.

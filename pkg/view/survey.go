@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -109,6 +110,28 @@ func (a *survey) below() []topology.NodeID {
 		level = next
 	}
 	return out
+}
+
+// reached reports whether traffic can come to a route or a rule.
+func (a *survey) reached(id topology.NodeID) bool {
+	g := a.res.Graph
+	if g.Node(id).Role == topology.Rule {
+		id = g.Parents(topology.Traffic, id)[0]
+	}
+	return len(g.Parents(topology.Traffic, id)) > 0
+}
+
+// whyUnattached says for a route that no listener accepts what became of its parentRefs.
+func (a *survey) whyUnattached(id topology.NodeID) string {
+	var reasons []string
+	for _, v := range a.res.Graph.Verdicts(id) {
+		reasons = append(reasons, v.Reason)
+	}
+	ref := a.res.Node(id).Ref
+	if len(reasons) == 0 {
+		return ref.String() + " names no Gateway: no traffic reaches it"
+	}
+	return ref.String() + " is attached to no listener: " + strings.Join(reasons, "; ")
 }
 
 // passes reports whether a way goes through one of the nodes asked for.

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -131,11 +130,4 @@ func (k kindNames) short(kind string) string {
 		}
 	}
 	return short
-}
-
-// uniqueRefs are the references in order, each once.
-func uniqueRefs(refs []model.Ref) []model.Ref {
-	out := slices.Clone(refs)
-	slices.SortFunc(out, compareTargets)
-	return slices.Compact(out)
 }

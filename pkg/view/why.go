@@ -76,15 +76,15 @@ func (w writer) order(l merge.Loss) string {
 	if loser.ByName() {
 		return "by name: no creation time"
 	}
-	for _, to := range l.To {
-		winner := w.outcome.Layers[to.Layer].Policy.Object.Created
-		switch winner.Compare(loser.Policy.Object.Created) {
-		case 0:
-			return "by name: created in the same second"
-		case 1:
-			return "as the newer"
-		}
-		return "as the older"
+	if len(l.To) == 0 {
+		return ""
 	}
-	return ""
+	winner := w.outcome.Layers[l.To[0].Layer].Policy.Object.Created
+	switch winner.Compare(loser.Policy.Object.Created) {
+	case 0:
+		return "by name: created in the same second"
+	case 1:
+		return "as the newer"
+	}
+	return "as the older"
 }

@@ -13,6 +13,7 @@ import (
 //	default of Gateway, not replaced  the same; there are policies below it, and none of them sets this
 //	override of Gateway               an override; whatever stands below cannot change it
 //	merged from Gateway, route        a value put together from several policies, weakest first
+//	…, condition true                 the block has a condition, and it was met
 //	API default                       (or another label) a value that no policy wrote
 //
 // followed, where somebody else wanted the same setting, by
@@ -54,17 +55,21 @@ func whyGround(item *EffectivePolicy, r *Rule) string {
 	}
 	s := r.Sources[0]
 	override := s.Block == "overrides"
+	condition := ""
+	if s.Condition != "" {
+		condition = ", condition true"
+	}
 	switch {
 	case s.Builtin != "":
 		return s.Builtin
 	case isHere(item, s) && !(override && slices.ContainsFunc(r.Lost, isOverride)):
 		return "set here (" + levelWord(s.Level) + ")"
 	case override:
-		return "override of " + placeWord(item, s)
+		return "override of " + placeWord(item, s) + condition
 	case anyBelow(item, s):
-		return "default of " + placeWord(item, s) + ", not replaced"
+		return "default of " + placeWord(item, s) + ", not replaced" + condition
 	}
-	return "default of " + placeWord(item, s)
+	return "default of " + placeWord(item, s) + condition
 }
 
 // isHere reports whether s stands on the target of item or on the object that the target is a section of.
