@@ -107,9 +107,9 @@ func (s *session) target(args []string) (model.Ref, []topology.NodeID, error) {
 		return model.Ref{}, nil, err
 	}
 	var found []model.Ref
-	for _, o := range s.candidates(w) {
-		if o.Ref.Name == w.name {
-			found = append(found, o.Ref)
+	for _, ref := range s.candidates(w) {
+		if ref.Name == w.name {
+			found = append(found, ref)
 		}
 	}
 	switch len(found) {
@@ -135,17 +135,21 @@ func (s *session) target(args []string) (model.Ref, []topology.NodeID, error) {
 	return ref.In(w.section), ids, nil
 }
 
-// candidates are the objects among which a name is looked for.
-func (s *session) candidates(w wanted) []*model.Object {
-	var out []*model.Object
-	for _, gk := range s.Snapshot.Kinds() {
-		if gk != w.kind && (w.kind.Kind != "" || !isRoute(gk)) {
-			continue
+// candidates are the objects among which a name is looked for, those that are only named by others included.
+func (s *session) candidates(w wanted) []model.Ref {
+	fits := func(ref model.Ref) bool {
+		gk := ref.GroupKind()
+		return s.inNamespace(ref) && (gk == w.kind || w.kind.Kind == "" && isRoute(gk))
+	}
+	var out []model.Ref
+	for _, o := range s.Snapshot.Objects {
+		if fits(o.Ref) {
+			out = append(out, o.Ref)
 		}
-		for _, o := range s.Snapshot.Of(gk) {
-			if s.inNamespace(o.Ref) {
-				out = append(out, o)
-			}
+	}
+	for id := range s.Graph.Len() {
+		if n := s.Graph.Node(topology.NodeID(id)); n.Object == nil && n.Ref.Section == "" && fits(n.Ref) {
+			out = append(out, n.Ref)
 		}
 	}
 	return out
@@ -159,9 +163,9 @@ func (s *session) inNamespace(ref model.Ref) bool {
 func (s *session) notFound(w wanted) error {
 	var names []string
 	byName := map[string]model.Ref{}
-	for _, o := range s.candidates(w) {
-		names = append(names, o.Ref.Name)
-		byName[o.Ref.Name] = o.Ref
+	for _, ref := range s.candidates(w) {
+		names = append(names, ref.Name)
+		byName[ref.Name] = ref
 	}
 	what := fmt.Sprintf("no %s %q", w.noun(), w.name)
 	if s.flags.namespace != "" && !s.flags.allNamespaces {

@@ -13,7 +13,11 @@ func OrderSensitive(plans []Plan, rules Shape, s Stack) (Result, bool) {
 	if len(plans) != 1 || !plans[0].simple() || plans[0].Strategy != nil || plans[0].SameTarget != Stacked {
 		return Result{}, false
 	}
-	blocks := s.established()
+	if !directionMatters(s.established()) {
+		return Result{}, false
+	}
+	bottomUp := Fold(plans, rules, s)
+	blocks := s.without(bottomUp.Trace).established()
 	if !directionMatters(blocks) {
 		return Result{}, false
 	}
@@ -27,7 +31,40 @@ func OrderSensitive(plans []Plan, rules Shape, s Stack) (Result, bool) {
 		f.merge(p, &top, upper, &st)
 	}
 	topDown := f.finish(top.units)
-	return topDown, !sameRules(topDown, Fold(plans, rules, s))
+	return topDown, !sameRules(topDown, bottomUp)
+}
+
+// without is the stack less what a fold left out for reasons that have nothing to do with its direction: blocks whose condition was not
+// met, and deactivated rules.
+func (s Stack) without(trace []Step) Stack {
+	out := Stack{Layers: slices.Clone(s.Layers), Hops: s.Hops}
+	for _, st := range trace {
+		if st.Layer < 0 {
+			continue
+		}
+		gone := map[string]bool{}
+		for _, e := range st.Effects {
+			if e.Reason == Unset || e.Reason == ConditionFalse {
+				gone[e.Path.code()] = true
+			}
+		}
+		if len(gone) == 0 {
+			continue
+		}
+		l := &out.Layers[st.Layer]
+		l.Blocks = slices.Clone(l.Blocks)
+		for i, b := range l.Blocks {
+			if b.Kind != st.Block {
+				continue
+			}
+			if b.Strategy.Cut == Leaves {
+				b.Units = Recut(b.Units, leaves)
+			}
+			l.Blocks[i].Units = slices.DeleteFunc(slices.Clone(b.Units), func(u Unit) bool { return gone[u.Path.code()] })
+		}
+		l.Blocks = slices.DeleteFunc(l.Blocks, func(b Block) bool { return st.Skipped != "" && b.Kind == st.Block })
+	}
+	return out
 }
 
 // established lists the blocks of a stack, the one that is merged last first.

@@ -8,7 +8,7 @@ import (
 
 // finish turns what is in force at the end into a Result, and reads the losses off the trace.
 func (f *folder) finish(units []Unit) Result {
-	units = f.dropNulls(units)
+	units = f.dropFillers(f.dropNulls(units))
 	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(units)}
 	r.Rules = printed(units, f.rules)
 	if !f.ordered {
@@ -50,7 +50,7 @@ func (f *folder) dropNulls(units []Unit) []Unit {
 		return units
 	}
 	live := index(out)
-	last := Step{Layer: -1, Block: Bare}
+	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for _, n := range nulls {
 		parent := Unit{Path: n.Path[:len(n.Path)-1], Value: map[string]any{}, From: n.From}
 		if len(parent.Path) > 0 && len(live.equal[parent.key()])+len(live.deeper[parent.key()]) == 0 {
@@ -64,6 +64,19 @@ func (f *folder) dropNulls(units []Unit) []Unit {
 		f.trace = append(f.trace, last)
 	}
 	return out
+}
+
+// dropFillers leaves nothing in force where only fillers are: there is nothing that they could apply to.
+func (f *folder) dropFillers(units []Unit) []Unit {
+	if len(units) == 0 || slices.ContainsFunc(units, func(u Unit) bool { return !f.rules.Filler(u.Path) }) {
+		return units
+	}
+	last := Step{Layer: -1, Block: Bare, Closing: true}
+	for _, u := range units {
+		f.lose(&last, u, Replaced, NoEffect, nil)
+	}
+	f.trace = append(f.trace, last)
+	return nil
 }
 
 // ignore accounts for units that no plan looked at.
@@ -88,7 +101,7 @@ func (f *folder) ignore(units []Unit) {
 	for i := range units {
 		see(units[i].From, units[i].key())
 	}
-	last := Step{Layer: -1, Block: Bare}
+	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for i, l := range f.stack.Layers {
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {

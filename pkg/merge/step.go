@@ -173,7 +173,7 @@ func (f *folder) lose(st *Step, u Unit, o Outcome, reason Reason, to []From) {
 	}
 }
 
-// sameLevel is the reason, or SameLevelOrder where every winner is another layer on the loser's level.
+// sameLevel is the reason, or SameLevelOrder where every winner is another layer on the loser's level, at the same target.
 func (f *folder) sameLevel(loser From, reason Reason, winners []From) Reason {
 	switch reason {
 	case MoreSpecificWins, LessSpecificOverrides, AtomicReplaced, AtomicOverridden:
@@ -183,7 +183,7 @@ func (f *folder) sameLevel(loser From, reason Reason, winners []From) Reason {
 	own := f.stack.Layers[loser.Layer]
 	for _, w := range winners {
 		l := f.stack.Layers[w.Layer]
-		if w.Layer == loser.Layer || l.Level != own.Level || l.Hop != own.Hop {
+		if w.Layer == loser.Layer || l.Level != own.Level || l.Hop != own.Hop || l.Target != own.Target {
 			return reason
 		}
 	}

@@ -205,6 +205,7 @@ type Step struct {
 	Block    BlockKind
 	Strategy Strategy
 	When     Condition // the block's
+	Closing  bool      // no merge: it accounts for what is left at the end
 	Skipped  Reason    // ConditionFalse: the block did not apply
 	Err      error     // why a condition could not be judged
 	Effects  []Effect

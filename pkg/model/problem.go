@@ -55,7 +55,6 @@ const (
 	OrderUncertain        Code = "OrderUncertain"
 	OrderSensitive        Code = "OrderSensitive"
 	ForeignReference      Code = "ForeignReference"
-	ProfileChosen         Code = "ProfileChosen"
 )
 
 // Problem is trouble as data: what is wrong, with what, where, and what to do about it.

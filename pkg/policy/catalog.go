@@ -21,7 +21,7 @@ type Catalog struct {
 // NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
 // Settings are NAME=VALUE texts. Errors are *DescriptorError or *SettingError.
 func NewCatalog(vendors, users []Source, settings []string) (*Catalog, error) {
-	b := builder{raw: map[model.GroupKind]rawKind{}, catalog: &Catalog{kinds: map[model.GroupKind]*Kind{}, settings: coreSettings()}}
+	b := builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, catalog: &Catalog{kinds: map[model.GroupKind]*Kind{}, settings: coreSettings()}}
 	for _, src := range vendors {
 		if err := b.file(src, ""); err != nil {
 			return nil, err
@@ -33,6 +33,9 @@ func NewCatalog(vendors, users []Source, settings []string) (*Catalog, error) {
 		}
 	}
 	slices.SortFunc(b.catalog.settings, func(x, y Setting) int { return strings.Compare(x.Name, y.Name) })
+	if err := checkSettings(b.catalog.settings); err != nil {
+		return nil, err
+	}
 	var err error
 	if b.catalog.chosen, err = chosen(b.catalog.settings, settings); err != nil {
 		return nil, err
@@ -72,9 +75,10 @@ type rawKind struct {
 }
 
 type builder struct {
-	raw     map[model.GroupKind]rawKind
-	order   []model.GroupKind
-	catalog *Catalog
+	raw      map[model.GroupKind]rawKind
+	replaced map[model.GroupKind]rawKind // built-in descriptors that a user's takes the place of
+	order    []model.GroupKind
+	catalog  *Catalog
 }
 
 // file registers the documents of one descriptor file; vendor is the name for files without a Vendor document.
@@ -84,14 +88,17 @@ func (b *builder) file(src Source, vendor string) error {
 		return err
 	}
 	r := &reader{file: src.Name}
-	user := vendor != ""
+	user, named := vendor != "", false
 	for _, n := range docs {
 		if text(n, "kind") != "Vendor" {
 			continue
 		}
 		v := &vendorReader{reader: r}
 		v.read(n)
-		vendor = v.name
+		if named {
+			r.fail(n, "a file has one Vendor")
+		}
+		vendor, named = v.name, true
 		b.catalog.settings = append(b.catalog.settings, v.settings...)
 	}
 	for _, n := range docs {
@@ -112,14 +119,17 @@ func (b *builder) register(r *reader, k rawKind) {
 	gk := model.ParseGroupKind(text(k.node, "for"))
 	before, again := b.raw[gk]
 	switch {
-	case gk.Kind == "":
-		r.fail(k.node, "field \"for\" is missing")
+	case gk.Kind == "" || gk.Group == "":
+		r.fail(k.node, "field \"for\" must be Kind.group")
 		return
 	case again && before.user == k.user:
 		r.fail(k.node, "%s is described twice, in %s:%d as well", gk, before.file, before.node.Line)
 		return
 	case !again:
 		b.order = append(b.order, gk)
+	}
+	if again {
+		b.replaced[gk] = before
 	}
 	b.raw[gk] = k
 }
@@ -130,19 +140,18 @@ func (b *builder) kind(gk model.GroupKind) error {
 	r := &reader{file: raw.file}
 	node := raw.node
 	if base := text(node, "extends"); base != "" {
-		under, ok := b.raw[model.ParseGroupKind(base)]
+		under, ok := b.base(gk, model.ParseGroupKind(base))
 		switch {
 		case !ok:
 			r.fail(member(node, "extends"), "there is no descriptor %q to extend", base)
 		case member(under.node, "extends") != nil:
 			r.fail(member(node, "extends"), "%s extends another descriptor itself: one level only", base)
 		default:
-			node = replaceFields(under.node, node)
+			node = replaceFields(b.varied(r, under), node)
 		}
 	}
-	if variants := member(node, "variants"); variants != nil {
-		node = b.variant(r, raw.vendor, node, variants)
-	}
+	raw.node = node
+	node = b.varied(r, raw)
 	k := newKind()
 	k.Vendor, k.From = raw.vendor, raw.file
 	k.Profile = b.catalog.chosen.Text(raw.vendor + ".profile")
@@ -150,6 +159,30 @@ func (b *builder) kind(gk model.GroupKind) error {
 	kr.read(node)
 	b.catalog.kinds[gk] = k
 	return r.err()
+}
+
+// base is what a descriptor extends: another one, or the built-in one that it replaces.
+func (b *builder) base(gk, name model.GroupKind) (rawKind, bool) {
+	if gk == name {
+		under, ok := b.replaced[gk]
+		return under, ok
+	}
+	under, ok := b.raw[name]
+	return under, ok
+}
+
+// varied is a descriptor with its variants applied, and without them.
+func (b *builder) varied(r *reader, k rawKind) *yaml.Node {
+	variants := member(k.node, "variants")
+	if variants == nil {
+		return k.node
+	}
+	return patchNode(b.variant(r, k.vendor, k.node, variants), dropVariants())
+}
+
+// dropVariants is a patch that takes the variants out.
+func dropVariants() *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "variants"}, {Kind: yaml.ScalarNode, Tag: "!!null"}}}
 }
 
 // variant merge-patches the first set whose condition holds onto the descriptor.

@@ -60,6 +60,9 @@ func (c *Conditions) Compile(text string) *Condition {
 }
 
 func (c *Conditions) program(text string) (cel.Program, error) {
+	if text == "" {
+		return nil, errors.New("is empty")
+	}
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("the expression has %d bytes, more than %d", len(text), maxExpression)
 	}

@@ -98,14 +98,18 @@ func (d *decoder) block(b merge.BlockKind) {
 	}
 	settings := map[string]any{}
 	out := merge.Block{Kind: b}
-	known := append(d.kind.Strategy.fields(), d.kind.Content.Unset...)
+	known := d.kind.Strategy.fields()
+	words := append(slices.Clone(known), d.kind.Content.Unset...)
+	if d.kind.Generic() {
+		known, words = append(known, foreignWords()...), append(words, foreignWords()...)
+	}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		value := fields[key]
 		text, isText := value.(string)
 		switch {
 		case key == d.kind.Content.Condition && key != "" && isText:
 			out.When = d.condition(strings.TrimSpace(text), b, append(slices.Clone(at), key))
-		case d.setting(key, known):
+		case d.setting(key, words):
 			settings[key] = value
 		case !slices.Contains(known, key):
 			d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of a block: kept out of the rules", strings.Join(at, "."), key)
@@ -157,7 +161,7 @@ func (d *decoder) words() []string {
 	c := d.kind.Content
 	out := slices.Concat(c.Unset, d.kind.Strategy.fields())
 	if d.kind.Generic() {
-		out = append(out, "mergeType", "granularity") // other projects' words for the strategy
+		out = append(out, foreignWords()...)
 	}
 	under := func(path []string) {
 		if len(path) > len(c.At) && slices.Equal(path[:len(c.At)], c.At) {

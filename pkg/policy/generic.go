@@ -18,6 +18,13 @@ const policyLabel = "gateway.networking.k8s.io/policy"
 func (c *Catalog) Discover(in *model.Snapshot) ([]*Kind, []model.Problem) {
 	kinds := c.Kinds()
 	var problems []model.Problem
+	for i, k := range kinds {
+		if k.Effective == nil { // targets are what is observed
+			seen := *k
+			seen.Effective = effectiveRoles(observed(in.Of(k.GroupKind)))
+			kinds[i] = &seen
+		}
+	}
 	crds := readCRDs(in)
 	found := map[model.GroupKind]string{}
 	for gk, crd := range crds {
@@ -139,7 +146,8 @@ func (g *generic) describe(gk model.GroupKind) *Kind {
 	case g.legacy():
 		g.useLegacy()
 	}
-	k.Effective = effectiveRoles(g.observed())
+	k.Effective = effectiveRoles(observed(g.objects))
+	g.mergeTypes()
 	k.Plans = []merge.Plan{{SameTarget: k.foldTarget()}}
 	return k
 }
@@ -232,10 +240,10 @@ func stringMaps(properties any, at merge.Path) merge.Shape {
 }
 
 // observed lists the target kinds that the objects name.
-func (g *generic) observed() []TargetForm {
+func observed(objects []*model.Object) []TargetForm {
 	seen := map[TargetForm]bool{}
 	var out []TargetForm
-	for _, o := range g.objects {
+	for _, o := range objects {
 		for _, field := range []string{"targetRef", "targetRefs", "targetSelectors"} {
 			for _, entry := range asList(o.Get("spec", field)) {
 				group, _, _ := strings.Cut(model.Text(entry, "group"), "/")
@@ -249,12 +257,29 @@ func (g *generic) observed() []TargetForm {
 				}
 			}
 		}
-		if m := model.Text(o.Body, "spec", "mergeType"); m != "" {
-			g.problems = append(g.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: fmt.Sprintf("mergeType %q is not understood without a descriptor of the kind", m), Hint: "describe the kind with --policy-kinds"}.At(o))
-		}
 	}
 	return out
+}
+
+// foreignWords are other projects' fields for the strategy. They are no settings, and what they ask for is not known.
+func foreignWords() []string { return []string{"mergeType", "granularity"} }
+
+// mergeTypes warns of objects that choose their strategy in words of their own.
+func (g *generic) mergeTypes() {
+	for _, o := range g.objects {
+		for _, block := range []string{"", "defaults", "overrides"} {
+			for _, word := range foreignWords() {
+				path := []string{"spec", block, word}
+				if block == "" {
+					path = []string{"spec", word}
+				}
+				if v := o.Get(path...); v != nil {
+					g.problems = append(g.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+						Message: fmt.Sprintf("%s: %v is not understood without a descriptor of the kind", strings.Join(path, "."), v), Hint: "describe the kind with --policy-kinds"}.At(o))
+				}
+			}
+		}
+	}
 }
 
 // mark says that the kind is only guessed at.

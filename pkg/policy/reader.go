@@ -137,7 +137,7 @@ func (r *reader) path(into *[]string) field {
 // word reads one of a set of words; later ones belong to the schema but are not built yet.
 func (r *reader) word(into *string, now []string, later ...string) field {
 	return func(n *yaml.Node) {
-		if n.Kind == yaml.MappingNode {
+		if member(n, "func") != nil {
 			r.fail(n, "a function is not supported here yet")
 			return
 		}
@@ -228,7 +228,7 @@ func documents(src Source) ([]*yaml.Node, error) {
 			if errors.Is(err, io.EOF) {
 				return out, nil
 			}
-			return nil, &DescriptorError{[]string{src.Name + ": " + strings.TrimPrefix(err.Error(), "yaml: ")}}
+			return nil, &DescriptorError{[]string{src.Name + ":" + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "line ")}}
 		}
 		if len(n.Content) == 1 && n.Content[0].ShortTag() != "!!null" {
 			out = append(out, n.Content[0])

@@ -186,16 +186,30 @@ func (r *kindReader) compare(n *yaml.Node) {
 }
 
 func (r *kindReader) effective(n *yaml.Node) {
-	roles := []topology.Role{topology.GatewayClass, topology.Gateway, topology.Listener, topology.Route, topology.Rule, topology.Backend, topology.Port}
 	var words []string
-	for _, role := range roles {
-		words = append(words, string(role))
-	}
-	r.list(n, func(e *yaml.Node) {
-		var s string
-		r.word(&s, words, "listenerSet", "workload", "service", "mesh", "cluster")(e)
+	r.roles(&words)(n)
+	for _, s := range words {
+		if s == string(topology.Namespace) {
+			r.fail(n, "a namespace is no effective target")
+		}
 		r.kind.Effective = append(r.kind.Effective, topology.Role(s))
-	})
+	}
+}
+
+// roles reads a list of roles of the traffic family.
+func (r *kindReader) roles(into *[]string) field {
+	var known []string
+	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.Listener, topology.Route, topology.Rule, topology.Backend, topology.Port, topology.Namespace} {
+		known = append(known, string(role))
+	}
+	return func(n *yaml.Node) {
+		*into = []string{}
+		r.list(n, func(e *yaml.Node) {
+			var s string
+			r.word(&s, known, "listenerSet", "workload", "service", "mesh", "cluster", "filter")(e)
+			*into = append(*into, s)
+		})
+	}
 }
 
 func (r *kindReader) resolve(n *yaml.Node) {
@@ -204,9 +218,12 @@ func (r *kindReader) resolve(n *yaml.Node) {
 
 func (r *kindReader) plan(n *yaml.Node) merge.Plan {
 	var p merge.Plan
-	r.object(n, map[string]field{"name": r.text(&p.Name), "levels": r.texts(&p.Levels), "needs": r.texts(&p.Needs),
+	r.object(n, map[string]field{"name": r.text(&p.Name), "levels": r.roles(&p.Levels), "needs": r.roles(&p.Needs),
 		"only": func(n *yaml.Node) { p.Only = r.shape(n) }, "rules": func(n *yaml.Node) { p.Rules = r.shape(n) },
-		"of":       func(n *yaml.Node) { r.list(n, func(e *yaml.Node) { p.Of = append(p.Of, r.plan(e)) }) },
+		"of": func(n *yaml.Node) {
+			p.Of = []merge.Plan{}
+			r.list(n, func(e *yaml.Node) { p.Of = append(p.Of, r.plan(e)) })
+		},
 		"strategy": func(n *yaml.Node) { s := r.choice(n).on(merge.Bare); p.Strategy = &s },
 		"for":      nil, "each": nil, "sameTarget": nil, "func": nil})
 	if p.Levels != nil && p.Of != nil {

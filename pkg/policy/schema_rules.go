@@ -101,8 +101,11 @@ func (r *kindReader) choice(n *yaml.Node) Choice {
 	var s string
 	r.text(&s)(n)
 	c, err := parseChoice(s)
-	if err != nil {
+	switch {
+	case err != nil:
 		r.fail(n, "%s", err)
+	case c.Strategy.Wins == merge.Both:
+		r.fail(n, "%q is not supported yet", s)
 	}
 	return c
 }

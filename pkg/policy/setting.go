@@ -43,7 +43,7 @@ type vendorReader struct {
 
 func (r *vendorReader) read(n *yaml.Node) {
 	none := func(*yaml.Node) {}
-	r.object(n, map[string]field{"apiVersion": none, "kind": none, "name": r.text(&r.name), "controllers": r.texts(new([]string)),
+	r.object(n, map[string]field{"apiVersion": none, "kind": none, "name": r.text(&r.name), "controllers": nil,
 		"settings": func(n *yaml.Node) { r.list(n, r.setting) }, "roles": nil, "families": nil, "links": nil})
 	if r.name == "" {
 		r.fail(n, "field \"name\" is missing")
@@ -60,7 +60,27 @@ func (r *vendorReader) setting(n *yaml.Node) {
 	if s.Name == "" || s.Doc == "" {
 		r.fail(n, "a setting needs \"name\" and \"doc\"")
 	}
+	if s.Alias == "" && s.Values != nil && !slices.Contains(s.Values, s.Default) {
+		r.fail(n, "the default %q of setting %s is not one of its values", s.Default, s.Name)
+	}
 	r.settings = append(r.settings, s)
+}
+
+// checkSettings looks for names that are given twice and aliases of nothing; the settings are sorted by name.
+func checkSettings(all []Setting) error {
+	var lines []string
+	for i, s := range all {
+		if i > 0 && all[i-1].Name == s.Name {
+			lines = append(lines, fmt.Sprintf("setting %s is described twice", s.Name))
+		}
+		if s.Alias != "" && !slices.ContainsFunc(all, func(o Setting) bool { return o.Name == s.Alias && o.Alias == "" }) {
+			lines = append(lines, fmt.Sprintf("setting %s is an alias of %s, which there is not", s.Name, s.Alias))
+		}
+	}
+	if lines == nil {
+		return nil
+	}
+	return &DescriptorError{lines}
 }
 
 // SettingError is a usage error of a `--vendor-setting`.

@@ -61,7 +61,10 @@ func (d *decoder) forms() string {
 }
 
 func (d *decoder) ref(form RefForm, raw any, at []string) {
-	where := strings.Join(at, ".")
+	where := strings.Join(form.At, ".")
+	if len(at) > len(form.At) {
+		where += "[" + at[len(at)-1] + "]"
+	}
 	fields, ok := raw.(map[string]any)
 	if !ok {
 		d.problem(model.WrongType, at, "%s is not an object: this reference does not attach", where)
@@ -101,7 +104,7 @@ func (d *decoder) labels(t *TargetRef, fields map[string]any, at []string) bool 
 	raw := fields["matchLabels"]
 	want, ok := raw.(map[string]any)
 	if raw != nil && !ok || fields["matchExpressions"] != nil {
-		d.problem(model.NotEvaluated, at, "%s is no plain set of matchLabels: this selector is not evaluated", strings.Join(at, "."))
+		d.problem(model.NotEvaluated, at, "%s: the selector is no plain set of matchLabels and is not evaluated", strings.Join(at, "."))
 		return false
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {

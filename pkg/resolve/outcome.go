@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -105,6 +106,16 @@ func (l Layer) MainBlock() merge.BlockKind {
 // ByName reports whether the order at the layer's place was settled without creation times.
 func (l Layer) ByName() bool { return l.uncertain }
 
+// Strategy is the strategy with which a block was merged: its own, unless the kind's plan prescribes one.
+func (o *Outcome) Strategy(from merge.From) string {
+	for _, st := range o.Result.Trace {
+		if st.Layer == from.Layer && st.Block == from.Block && !st.Closing {
+			return st.Strategy.Word()
+		}
+	}
+	return o.Layers[from.Layer].Policy.Word(from.Block)
+}
+
 // Losses lists every loss of the outcome: those beside rules in force, and the others.
 func (o *Outcome) Losses() []merge.Loss {
 	out := slices.Clone(o.Result.Lost)
@@ -126,7 +137,7 @@ func (o *Outcome) conditions() []model.Problem {
 		problem := model.Problem{Severity: model.Error, Code: model.InvalidCondition, Message: fmt.Sprintf("the condition %q of %s %s: the block does not apply", when.Text, st.Block, st.Err)}
 		if errors.Is(st.Err, policy.ErrMissingField) {
 			problem.Severity, problem.Code = model.Warning, model.ConditionMissingField
-			problem.Message = fmt.Sprintf("the condition %q of %s reads a field that is not there (%s): not matched", when.Text, st.Block, st.Err)
+			problem.Message = fmt.Sprintf("the condition %q of %s reads a field that is not there (%s): not matched", when.Text, st.Block, strings.TrimPrefix(st.Err.Error(), policy.ErrMissingField.Error()+": "))
 			problem.Hint = "guard it with has(…)"
 		}
 		problem = problem.At(p.Object)
@@ -200,7 +211,11 @@ func rulesLine(r merge.Result) string {
 			out = append(out, fmt.Sprintf("and %d more", len(r.Rules)-most))
 			break
 		}
-		out = append(out, fmt.Sprintf("%s=%v", rule.Name, rule.Value))
+		value, err := json.Marshal(rule.Value)
+		if err != nil {
+			value = []byte("…")
+		}
+		out = append(out, rule.Name+"="+string(value))
 	}
 	if len(out) == 0 {
 		return "nothing"

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -53,6 +54,9 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 	}
 	out := *common
 	out.Target, out.Paths = a.res.Node(id).Ref, paths
+	if common.refers {
+		a.found = append(a.found, foreignReferences(&out)...)
+	}
 	return out
 }
 
@@ -75,6 +79,7 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) *Ef
 	}
 	out.Policies = w.uses()
 	out.ID = contentHash(out)
+	out.refers = slices.ContainsFunc(out.Rules, func(r Rule) bool { return bareReference(r.Value) != "" })
 	return out
 }
 

@@ -34,6 +34,9 @@ func steps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule strin
 	w := writer{res: r, outcome: k.Outcome(s)}
 	out := []Step{}
 	for i, st := range result.Trace {
+		if st.Closing {
+			continue
+		}
 		step := w.step(i, st, rule)
 		if i < len(after) {
 			step.Result = append(step.Result, after[i]...)

@@ -109,6 +109,8 @@ type EffectivePolicy struct {
 	Groups     []Group     `json:"groups,omitempty"`
 	Profile    string      `json:"profile,omitempty"`
 	ID         string      `json:"id"` // short hash of policyKind, spec and sources, origins aside
+
+	refers bool // a rule names an object without its namespace
 }
 
 // EffectivePolicyList answers `effective`.

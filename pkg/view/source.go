@@ -17,7 +17,7 @@ func (w writer) source(from merge.From, rule merge.Path) Source {
 	ref, origin := l.Policy.Ref(), l.Policy.OriginOf(from.Block, rule)
 	node := w.res.Node(l.Node)
 	return Source{Policy: &ref, Target: node.Ref, Level: string(node.Role), Block: from.Block.String(),
-		Strategy: l.Policy.Word(from.Block), Condition: conditionOf(l.Policy, from.Block), Origin: &origin}
+		Strategy: w.outcome.Strategy(from), Condition: conditionOf(l.Policy, from.Block), Origin: &origin}
 }
 
 func (w writer) sources(from []merge.From, rule merge.Path) []Source {
@@ -77,7 +77,7 @@ func (w writer) uses() []PolicyUse {
 		case lost[i] > ignored[i]:
 			role = "lost"
 		}
-		out[i] = PolicyUse{Policy: &ref, Target: node.Ref, Level: string(node.Role), Strategy: l.Policy.Word(l.MainBlock()), Origin: &origin, Role: role}
+		out[i] = PolicyUse{Policy: &ref, Target: node.Ref, Level: string(node.Role), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &origin, Role: role}
 	}
 	return out
 }

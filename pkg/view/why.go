@@ -17,6 +17,9 @@ func (w writer) why(l merge.Loss) string {
 	case merge.LessSpecificOverrides:
 		return fmt.Sprintf("overridden by %s", w.winners(l))
 	case merge.AtomicReplaced:
+		if len(l.To) > 0 && l.To[0].Layer < l.From.Layer {
+			return fmt.Sprintf("a set without rules gives way: that of %s is adopted", w.winners(l))
+		}
 		return fmt.Sprintf("an atomic default gives way as a whole: %s is already in force", w.winners(l))
 	case merge.AtomicOverridden:
 		return fmt.Sprintf("replaced with everything else by the atomic override of %s", w.winners(l))
@@ -29,7 +32,7 @@ func (w writer) why(l merge.Loss) string {
 	case merge.Conflicted:
 		return fmt.Sprintf("rejected: %s targets the same object and comes first %s", w.winners(l), w.order(l))
 	case merge.NoEffect:
-		return "it says nothing that the others do not say"
+		return "there is nothing that it could change"
 	case merge.Ignored:
 		return "nothing of the policy's kind is read at this place"
 	}
