@@ -55,6 +55,10 @@ const (
 	OrderUncertain        Code = "OrderUncertain"
 	OrderSensitive        Code = "OrderSensitive"
 	ForeignReference      Code = "ForeignReference"
+	ProfileChosen         Code = "ProfileChosen"
+	RefusedByOperator     Code = "RefusedByOperator"
+
+	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"
 )
 
 // Problem is trouble as data: what is wrong, with what, where, and what to do about it.

@@ -1,11 +1,23 @@
 package model
 
+import "maps"
+
 // Settings are the vendor switches in force, by full name (vendor.name). The zero value has no switch set.
 // Which names exist, their types and their defaults is the catalogue's business; here every value is already checked.
 type Settings struct{ values map[string]any }
 
 // NewSettings holds the given values; the map is not copied and must not be changed afterwards.
 func NewSettings(values map[string]any) Settings { return Settings{values: values} }
+
+// With is s with one switch set to another text.
+func (s Settings) With(name, value string) Settings {
+	values := maps.Clone(s.values)
+	if values == nil {
+		values = map[string]any{}
+	}
+	values[name] = value
+	return Settings{values}
+}
 
 // Text is the value of a text switch, "" if it is not set.
 func (s Settings) Text(name string) string {

@@ -1,11 +1,11 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -16,12 +16,30 @@ type Catalog struct {
 	kinds    map[model.GroupKind]*Kind
 	settings []Setting
 	chosen   model.Settings
+	builder  *builder
 }
+
+// AutoValue is the value of a setting that leaves the decision to the loaded objects.
+const AutoValue = "auto"
+
+// Auto decides a setting for one kind by all loaded objects of it, and may report why.
+type Auto func(gk model.GroupKind, objects []*model.Object) (value string, problems []model.Problem)
+
+// Functions are what descriptors may name in {func: NAME}, by name.
+type Functions struct {
+	Auto map[string]Auto
+	Path map[string]Step
+}
+
+// Step judges one step of a path, from a node to one below it: nil if the vendor recognises it, else why not.
+type Step func(g *topology.Graph, parent, child topology.NodeID) *model.Problem
 
 // NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
 // Settings are NAME=VALUE texts. Errors are *DescriptorError or *SettingError.
-func NewCatalog(vendors, users []Source, settings []string) (*Catalog, error) {
-	b := builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, catalog: &Catalog{kinds: map[model.GroupKind]*Kind{}, settings: coreSettings()}}
+func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*Catalog, error) {
+	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs,
+		catalog: &Catalog{kinds: map[model.GroupKind]*Kind{}, settings: coreSettings()}}
+	b.catalog.builder = b
 	for _, src := range vendors {
 		if err := b.file(src, ""); err != nil {
 			return nil, err
@@ -41,7 +59,12 @@ func NewCatalog(vendors, users []Source, settings []string) (*Catalog, error) {
 		return nil, err
 	}
 	for _, gk := range b.order {
-		if err := b.kind(gk); err != nil {
+		k, err := b.kind(gk, b.catalog.chosen)
+		if err != nil {
+			return nil, err
+		}
+		b.catalog.kinds[gk] = k
+		if err := b.trial(gk); err != nil {
 			return nil, err
 		}
 	}
@@ -78,6 +101,7 @@ type builder struct {
 	raw      map[model.GroupKind]rawKind
 	replaced map[model.GroupKind]rawKind // built-in descriptors that a user's takes the place of
 	order    []model.GroupKind
+	funcs    Functions
 	catalog  *Catalog
 }
 
@@ -93,7 +117,7 @@ func (b *builder) file(src Source, vendor string) error {
 		if text(n, "kind") != "Vendor" {
 			continue
 		}
-		v := &vendorReader{reader: r}
+		v := &vendorReader{reader: r, funcs: b.funcs}
 		v.read(n)
 		if named {
 			r.fail(n, "a file has one Vendor")
@@ -134,8 +158,8 @@ func (b *builder) register(r *reader, k rawKind) {
 	b.raw[gk] = k
 }
 
-// kind applies extension and variants, and reads the descriptor.
-func (b *builder) kind(gk model.GroupKind) error {
+// kind applies extension and variants, and reads the descriptor, under the given settings.
+func (b *builder) kind(gk model.GroupKind, settings model.Settings) (*Kind, error) {
 	raw := b.raw[gk]
 	r := &reader{file: raw.file}
 	node := raw.node
@@ -147,124 +171,15 @@ func (b *builder) kind(gk model.GroupKind) error {
 		case member(under.node, "extends") != nil:
 			r.fail(member(node, "extends"), "%s extends another descriptor itself: one level only", base)
 		default:
-			node = replaceFields(b.varied(r, under), node)
+			node = replaceFields(b.varied(r, under, settings), node)
 		}
 	}
 	raw.node = node
-	node = b.varied(r, raw)
+	node = b.varied(r, raw, settings)
 	k := newKind()
 	k.Vendor, k.From = raw.vendor, raw.file
-	k.Profile = b.catalog.chosen.Text(raw.vendor + ".profile")
-	kr := &kindReader{reader: r, kind: k}
+	k.Profile = settings.Text(raw.vendor + ".profile")
+	kr := &kindReader{reader: r, kind: k, funcs: b.funcs}
 	kr.read(node)
-	b.catalog.kinds[gk] = k
-	return r.err()
-}
-
-// base is what a descriptor extends: another one, or the built-in one that it replaces.
-func (b *builder) base(gk, name model.GroupKind) (rawKind, bool) {
-	if gk == name {
-		under, ok := b.replaced[gk]
-		return under, ok
-	}
-	under, ok := b.raw[name]
-	return under, ok
-}
-
-// varied is a descriptor with its variants applied, and without them.
-func (b *builder) varied(r *reader, k rawKind) *yaml.Node {
-	variants := member(k.node, "variants")
-	if variants == nil {
-		return k.node
-	}
-	return patchNode(b.variant(r, k.vendor, k.node, variants), dropVariants())
-}
-
-// dropVariants is a patch that takes the variants out.
-func dropVariants() *yaml.Node {
-	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "variants"}, {Kind: yaml.ScalarNode, Tag: "!!null"}}}
-}
-
-// variant merge-patches the first set whose condition holds onto the descriptor.
-func (b *builder) variant(r *reader, vendor string, node, variants *yaml.Node) *yaml.Node {
-	out, done := node, false
-	r.list(variants, func(v *yaml.Node) {
-		var set, is *yaml.Node
-		var setting string
-		keep := func(into **yaml.Node) field { return func(n *yaml.Node) { *into = n } }
-		r.object(v, map[string]field{"set": keep(&set), "when": func(n *yaml.Node) {
-			r.object(n, map[string]field{"setting": r.text(&setting), "is": keep(&is), "controller": nil})
-		}})
-		if setting == "" || is == nil || set == nil {
-			r.fail(v, "a variant needs \"when\" with \"setting\" and \"is\", and \"set\"")
-			return
-		}
-		name := vendor + "." + setting
-		if !slices.ContainsFunc(b.catalog.settings, func(s Setting) bool { return s.Name == name }) {
-			r.fail(v, "there is no setting %q", name)
-			return
-		}
-		value := b.catalog.chosen.Text(name)
-		if value == "" {
-			value = fmt.Sprint(b.catalog.chosen.Bool(name))
-		}
-		if !done && value == is.Value {
-			out, done = patchNode(out, set), true
-		}
-	})
-	return out
-}
-
-// member is the value of a mapping's key, or nil.
-func member(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
-func text(n *yaml.Node, key string) string {
-	if v := member(n, key); v != nil && v.Kind == yaml.ScalarNode {
-		return v.Value
-	}
-	return ""
-}
-
-// replaceFields is base with the fields of over in the place of its own.
-func replaceFields(base, over *yaml.Node) *yaml.Node {
-	out := *over
-	out.Content = slices.Clone(over.Content)
-	for i := 0; i+1 < len(base.Content); i += 2 {
-		if member(over, base.Content[i].Value) == nil {
-			out.Content = append(out.Content, base.Content[i], base.Content[i+1])
-		}
-	}
-	return &out
-}
-
-// patchNode is RFC 7386 on YAML mappings: nulls delete, mappings merge, everything else replaces.
-func patchNode(target, patch *yaml.Node) *yaml.Node {
-	if target == nil || target.Kind != yaml.MappingNode || patch.Kind != yaml.MappingNode {
-		return patch
-	}
-	out := *target
-	out.Content = nil
-	for i := 0; i+1 < len(target.Content); i += 2 {
-		key, value := target.Content[i], target.Content[i+1]
-		over := member(patch, key.Value)
-		switch {
-		case over == nil:
-			out.Content = append(out.Content, key, value)
-		case over.Tag != "!!null":
-			out.Content = append(out.Content, key, patchNode(value, over))
-		}
-	}
-	for i := 0; i+1 < len(patch.Content); i += 2 {
-		if key := patch.Content[i]; member(target, key.Value) == nil && patch.Content[i+1].Tag != "!!null" {
-			out.Content = append(out.Content, key, patch.Content[i+1])
-		}
-	}
-	return &out
+	return k, r.err()
 }

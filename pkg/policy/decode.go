@@ -17,6 +17,7 @@ type Policy struct {
 	Refs     []TargetRef
 	Blocks   []merge.Block // in the order defaults, bare, overrides; only those that are there
 	Unset    []string      // deactivated names, sorted, each once
+	Refused  bool          // the API server would not have it: it takes no part
 	Problems []model.Problem
 
 	words map[merge.BlockKind]string // the strategy word of each block
@@ -66,6 +67,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 	}
 	d.unset()
 	d.mixture()
+	d.admit()
 	return d.policy
 }
 
@@ -246,6 +248,18 @@ func (d *decoder) mixture() {
 	}
 	if d.kind.Generic() && has(merge.Defaults) && has(merge.Overrides) {
 		d.problem(model.MultipleBlocks, at, "both defaults and overrides are set, which GEP-713 does not provide for: folded block by block")
+	}
+}
+
+// admit repeats the API's validation. A rule that cannot be judged refuses nothing.
+func (d *decoder) admit() {
+	for _, a := range d.kind.Admission {
+		holds, err := d.conditions.Compile(a.Rule).Holds(any(d.policy.Object.Body))
+		if err != nil || holds {
+			continue
+		}
+		d.problem(model.RefusedByOperator, d.kind.Content.At, "the API server refuses it: %s", a.Message)
+		d.policy.Refused = d.policy.Refused || a.Refuses && !d.kind.Tolerant
 	}
 }
 

@@ -16,8 +16,7 @@ const policyLabel = "gateway.networking.k8s.io/policy"
 // Discover lists the policy kinds of a snapshot, sorted: the described ones, then those that the label of their CRD or the shape of
 // their objects gives away (gep713 P1-P3). Every generic kind is marked with a GenericKind problem.
 func (c *Catalog) Discover(in *model.Snapshot) ([]*Kind, []model.Problem) {
-	kinds := c.Kinds()
-	var problems []model.Problem
+	kinds, problems := c.decide(in)
 	for i, k := range kinds {
 		if k.Effective == nil { // targets are what is observed
 			seen := *k

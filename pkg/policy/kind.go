@@ -32,6 +32,16 @@ type Kind struct {
 	Effective  []topology.Role
 	Plans      []merge.Plan
 	Family     string
+	Step       Step // nil: every step that the Gateway API allows
+	Admission  []Admission
+	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
+}
+
+// Admission is a validation rule of the kind's API.
+type Admission struct {
+	Rule    string // CEL over self
+	Message string // the API server's
+	Refuses bool   // a policy that breaks it cannot exist and takes no part
 }
 
 // Name is Kind.group.

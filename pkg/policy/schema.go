@@ -13,6 +13,7 @@ import (
 type kindReader struct {
 	*reader
 	kind  *Kind
+	funcs Functions
 	class string
 	fold  string
 	same  string
@@ -47,7 +48,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&family, []string{topology.Traffic}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{"drop"}, "claim", "poison"),
-		"parts":   nil, "scopes": nil, "members": nil, "builtins": nil, "defaults": nil, "normalize": nil, "admission": nil,
+		"parts":   nil, "scopes": nil, "members": nil, "builtins": nil, "defaults": nil, "normalize": nil, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
 		"checks": nil, "lints": nil, "status": nil, "evaluate": nil, "notEvaluated": nil,
 	})
 	k.GroupKind = model.ParseGroupKind(name)
@@ -105,6 +106,32 @@ func (k *Kind) makeDirect() {
 	k.Direct, k.SameTarget = true, Conflict
 	k.Strategy = StrategyRule{Default: none}
 	k.Content.Blocks = nil
+}
+
+// paths reads the function that says which steps of a path the vendor recognises.
+func (r *kindReader) paths(n *yaml.Node) {
+	var name string
+	r.object(n, map[string]field{"func": r.text(&name)})
+	step, ok := r.funcs.Path[name]
+	if !ok {
+		r.fail(n, "there is no function %q to judge paths", name)
+	}
+	r.kind.Step = step
+}
+
+// admission reads the validation rules that are repeated here.
+func (r *kindReader) admission(n *yaml.Node) {
+	r.kind.Admission = nil
+	r.list(n, func(e *yaml.Node) {
+		var a Admission
+		effect := "refuse"
+		r.object(e, map[string]field{"rule": r.text(&a.Rule), "message": r.text(&a.Message), "effect": r.word(&effect, []string{"refuse", "warn"})})
+		if a.Rule == "" || a.Message == "" {
+			r.fail(e, "a validation needs \"rule\" and \"message\"")
+		}
+		a.Refuses = effect == "refuse"
+		r.kind.Admission = append(r.kind.Admission, a)
+	})
 }
 
 func (r *kindReader) short(n *yaml.Node) {

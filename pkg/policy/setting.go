@@ -17,6 +17,7 @@ type Setting struct {
 	Default string
 	Doc     string
 	Alias   string // the core setting it stands for
+	Auto    string // the function that decides where the value is "auto"
 }
 
 // The settings of the Gateway API itself that are built.
@@ -37,6 +38,7 @@ func coreSettings() []Setting {
 // vendorReader reads a Vendor document.
 type vendorReader struct {
 	*reader
+	funcs    Functions
 	name     string
 	settings []Setting
 }
@@ -56,7 +58,11 @@ func (r *vendorReader) read(n *yaml.Node) {
 func (r *vendorReader) setting(n *yaml.Node) {
 	s := Setting{Type: "text"}
 	r.object(n, map[string]field{"name": r.text(&s.Name), "type": r.word(&s.Type, []string{"text", "bool"}, "number", "list"), "values": r.texts(&s.Values),
-		"default": func(n *yaml.Node) { s.Default = n.Value }, "doc": r.text(&s.Doc), "alias": r.text(&s.Alias), "auto": nil})
+		"default": func(n *yaml.Node) { s.Default = n.Value }, "doc": r.text(&s.Doc), "alias": r.text(&s.Alias),
+		"auto": func(n *yaml.Node) { r.object(n, map[string]field{"func": r.text(&s.Auto)}) }})
+	if _, ok := r.funcs.Auto[s.Auto]; s.Auto != "" && !ok {
+		r.fail(n, "there is no function %q to decide the setting", s.Auto)
+	}
 	if s.Name == "" || s.Doc == "" {
 		r.fail(n, "a setting needs \"name\" and \"doc\"")
 	}

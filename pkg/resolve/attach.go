@@ -14,6 +14,9 @@ import (
 func (k *Kind) attach() {
 	at := map[topology.NodeID][]policy.Attached{}
 	for _, p := range k.Policies {
+		if p.Refused {
+			continue
+		}
 		for i, ref := range p.Refs {
 			for _, id := range k.targets(p, ref) {
 				k.leads[lead{p, i}] = true

@@ -3,6 +3,7 @@ package resolve
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -53,7 +54,7 @@ func (k *Kind) startsPath(id topology.NodeID) bool {
 
 // inherited is the stacks of the node's parents, sorted, each once; shared with the parent if there is one only.
 func (k *Kind) inherited(id topology.NodeID) []StackID {
-	parents := k.res.Graph.Parents(k.Family, id)
+	parents := k.parents(id)
 	if len(parents) == 1 {
 		return k.at[parents[0]]
 	}
@@ -143,7 +144,7 @@ type Path []topology.NodeID
 
 // Paths lists the ways that reach the node with the given stack, in a stable order. A node reached by no traffic has none.
 func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
-	parents := k.res.parents(k.Family, id)
+	parents := k.parents(id)
 	if len(parents) == 0 {
 		return []Path{{id}}
 	}
@@ -162,11 +163,32 @@ func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
 	return out
 }
 
-func (r *Resolution) parents(family string, id topology.NodeID) []topology.NodeID {
-	if int(id) >= r.Graph.Len() {
+// parents are the nodes right above, by steps that the kind's vendor recognises.
+func (k *Kind) parents(id topology.NodeID) []topology.NodeID {
+	if int(id) >= k.res.Graph.Len() {
 		return nil
 	}
-	return r.Graph.Parents(family, id)
+	all := k.res.Graph.Parents(k.Family, id)
+	if k.Step == nil || !slices.ContainsFunc(all, func(p topology.NodeID) bool { return k.Step(k.res.Graph, p, id) != nil }) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(p topology.NodeID) bool { return k.Step(k.res.Graph, p, id) != nil })
+}
+
+// unrecognised reports the steps that the Gateway API allows and the kind's vendor does not, below which a policy of the kind holds.
+func (k *Kind) unrecognised() []model.Problem {
+	var out []model.Problem
+	if k.Step == nil {
+		return nil
+	}
+	for _, id := range k.res.Graph.Order(k.Family) {
+		for _, p := range k.res.Graph.Parents(k.Family, id) {
+			if problem := k.Step(k.res.Graph, p, id); problem != nil {
+				out = append(out, *problem)
+			}
+		}
+	}
+	return out
 }
 
 // Below tells for every stack of the kind whether the policy holds in it, or is kept out of it by another one.

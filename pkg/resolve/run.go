@@ -72,6 +72,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	for _, k := range r.Kinds {
 		if len(k.attached) > 0 {
 			k.walk()
+			r.Problems = append(r.Problems, k.unrecognised()...)
 			r.Problems = append(r.Problems, k.unreached()...)
 			r.Problems = append(r.Problems, k.deactivations()...)
 		}

@@ -26,13 +26,14 @@ type survey struct {
 	shared map[*resolve.Kind]map[resolve.StackID]*EffectivePolicy
 	found  []model.Problem
 	spaces map[string]bool // the namespaces of what was looked at
+	kinds  map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked  map[topology.NodeID]bool
 }
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
 func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
 	a.shared = map[*resolve.Kind]map[resolve.StackID]*EffectivePolicy{}
-	a.spaces = map[string]bool{}
+	a.spaces, a.kinds = map[string]bool{}, map[model.GroupKind]bool{}
 	var kinds []*resolve.Kind
 	for _, k := range a.res.Kinds {
 		if len(k.Policies) > 0 && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
@@ -50,6 +51,7 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 				if s == 0 && !a.query.ShowNone {
 					continue
 				}
+				a.kinds[k.GroupKind] = true
 				ways := k.Paths(id, s)
 				if a.query.Through != nil && !a.asked[id] {
 					ways = slices.DeleteFunc(ways, func(w resolve.Path) bool { return !a.passes(w) })
@@ -171,6 +173,9 @@ func comparePaths(a, b Path) int {
 func (a *survey) problems() []model.Problem {
 	out := slices.Clone(a.found)
 	for _, p := range a.res.Problems {
+		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
+			continue
+		}
 		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || a.spaces[p.Ref.Namespace] {
 			out = append(out, p)
 		}

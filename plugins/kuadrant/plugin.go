@@ -5,10 +5,15 @@ import (
 	_ "embed" // kinds.yaml
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 //go:embed kinds.yaml
 var kinds []byte
 
 // Plugin hands the vendor over.
-func Plugin() plugin.Plugin { return plugin.Plugin{Name: "kuadrant", Kinds: kinds} }
+func Plugin() plugin.Plugin {
+	return plugin.Plugin{Name: "kuadrant", Kinds: kinds,
+		Auto: map[string]policy.Auto{"kuadrant.Profile": profile},
+		Path: map[string]policy.Step{"kuadrant.ValidPath": validStep}}
+}

@@ -1,0 +1,157 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"go.yaml.in/yaml/v3"
+)
+
+// trial reads a kind under every value that an automatic setting may take, so that a mistake shows at once.
+func (b *builder) trial(gk model.GroupKind) error {
+	for _, s := range b.automatic(b.raw[gk].vendor) {
+		for _, value := range s.Values {
+			if _, err := b.kind(gk, b.catalog.chosen.With(s.Name, value)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// automatic lists the settings of a vendor that decide by the loaded objects.
+func (b *builder) automatic(vendor string) []Setting {
+	return slices.DeleteFunc(slices.Clone(b.catalog.settings), func(s Setting) bool {
+		return s.Auto == "" || !strings.HasPrefix(s.Name, vendor+".") || b.catalog.chosen.Text(s.Name) != AutoValue
+	})
+}
+
+// decide is the described kinds with their automatic settings decided by the loaded objects.
+func (c *Catalog) decide(in *model.Snapshot) (kinds []*Kind, problems []model.Problem) {
+	for _, k := range c.Kinds() {
+		settings := c.chosen
+		auto := c.builder.automatic(k.Vendor)
+		for _, s := range auto {
+			value, why := c.builder.funcs.Auto[s.Auto](k.GroupKind, in.Of(k.GroupKind))
+			settings = settings.With(s.Name, value)
+			problems = append(problems, why...)
+		}
+		if len(auto) > 0 {
+			if decided, err := c.builder.kind(k.GroupKind, settings); err == nil { // tried before with every value
+				k = decided
+			}
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds, problems
+}
+
+// base is what a descriptor extends: another one, or the built-in one that it replaces.
+func (b *builder) base(gk, name model.GroupKind) (rawKind, bool) {
+	if gk == name {
+		under, ok := b.replaced[gk]
+		return under, ok
+	}
+	under, ok := b.raw[name]
+	return under, ok
+}
+
+// varied is a descriptor with its variants applied, and without them.
+func (b *builder) varied(r *reader, k rawKind, settings model.Settings) *yaml.Node {
+	variants := member(k.node, "variants")
+	if variants == nil {
+		return k.node
+	}
+	return patchNode(b.variant(r, k, variants, settings), dropVariants())
+}
+
+// dropVariants is a patch that takes the variants out.
+func dropVariants() *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "variants"}, {Kind: yaml.ScalarNode, Tag: "!!null"}}}
+}
+
+// variant merge-patches the first set whose condition holds onto the descriptor.
+func (b *builder) variant(r *reader, k rawKind, variants *yaml.Node, settings model.Settings) *yaml.Node {
+	out, done := k.node, false
+	r.list(variants, func(v *yaml.Node) {
+		var set, is *yaml.Node
+		var setting string
+		keep := func(into **yaml.Node) field { return func(n *yaml.Node) { *into = n } }
+		r.object(v, map[string]field{"set": keep(&set), "when": func(n *yaml.Node) {
+			r.object(n, map[string]field{"setting": r.text(&setting), "is": keep(&is), "controller": nil})
+		}})
+		if setting == "" || is == nil || set == nil {
+			r.fail(v, "a variant needs \"when\" with \"setting\" and \"is\", and \"set\"")
+			return
+		}
+		name := k.vendor + "." + setting
+		if !slices.ContainsFunc(b.catalog.settings, func(s Setting) bool { return s.Name == name }) {
+			r.fail(v, "there is no setting %q", name)
+			return
+		}
+		value := settings.Text(name)
+		if value == "" {
+			value = fmt.Sprint(settings.Bool(name))
+		}
+		if !done && value == is.Value {
+			out, done = patchNode(out, set), true
+		}
+	})
+	return out
+}
+
+// member is the value of a mapping's key, or nil.
+func member(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func text(n *yaml.Node, key string) string {
+	if v := member(n, key); v != nil && v.Kind == yaml.ScalarNode {
+		return v.Value
+	}
+	return ""
+}
+
+// replaceFields is base with the fields of over in the place of its own.
+func replaceFields(base, over *yaml.Node) *yaml.Node {
+	out := *over
+	out.Content = slices.Clone(over.Content)
+	for i := 0; i+1 < len(base.Content); i += 2 {
+		if member(over, base.Content[i].Value) == nil {
+			out.Content = append(out.Content, base.Content[i], base.Content[i+1])
+		}
+	}
+	return &out
+}
+
+// patchNode is RFC 7386 on YAML mappings: nulls delete, mappings merge, everything else replaces.
+func patchNode(target, patch *yaml.Node) *yaml.Node {
+	if target == nil || target.Kind != yaml.MappingNode || patch.Kind != yaml.MappingNode {
+		return patch
+	}
+	out := *target
+	out.Content = nil
+	for i := 0; i+1 < len(target.Content); i += 2 {
+		key, value := target.Content[i], target.Content[i+1]
+		over := member(patch, key.Value)
+		switch {
+		case over == nil:
+			out.Content = append(out.Content, key, value)
+		case over.Tag != "!!null":
+			out.Content = append(out.Content, key, patchNode(value, over))
+		}
+	}
+	for i := 0; i+1 < len(patch.Content); i += 2 {
+		if key := patch.Content[i]; member(target, key.Value) == nil && patch.Content[i+1].Tag != "!!null" {
+			out.Content = append(out.Content, key, patch.Content[i+1])
+		}
+	}
+	return &out
+}

@@ -1,0 +1,40 @@
+package kuadrant
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// validStep reports whether the operator recognises a step of a path: from a listener to a route with hostnames, only if one of them is
+// within the listener's hostname. The Gateway API allows the reverse as well.
+func validStep(g *topology.Graph, parent, child topology.NodeID) *model.Problem {
+	listener, route := g.Node(parent), g.Node(child)
+	if listener.Role != topology.Listener || route.Role != topology.Route || route.Object == nil || listener.Object == nil {
+		return nil
+	}
+	hosts, _ := route.Object.Get("spec", "hostnames").([]any)
+	listeners, _ := listener.Object.Get("spec", "listeners").([]any)
+	if len(hosts) == 0 || listener.Index >= len(listeners) {
+		return nil
+	}
+	own := model.Text(listeners[listener.Index], "hostname")
+	if own == "" || slices.ContainsFunc(hosts, func(h any) bool { return within(fmt.Sprint(h), own) }) {
+		return nil
+	}
+	p := model.Problem{Severity: model.Warning, Code: model.HostnameNarrowerThanRoute,
+		Message: fmt.Sprintf("no hostname of %s is within %q of %s: traffic is routed, but the operator enforces no policy on this way", route.Ref, own, listener.Ref)}.At(route.Object)
+	return &p
+}
+
+// within reports whether host is host or wildcard inside the wildcard or name that outer is.
+func within(host, outer string) bool {
+	if host == outer || outer == "*" {
+		return true
+	}
+	suffix, wild := strings.CutPrefix(outer, "*")
+	return wild && strings.HasSuffix(host, suffix) && len(strings.TrimPrefix(host, "*")) >= len(suffix) && host != suffix
+}
