@@ -91,7 +91,7 @@ is in force, and which settings lost, to whom and why.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("see: kubectl dopolicy "+cmd.Name()+" --help", "%s", err)
 	})
-	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.graphCmd(s), a.kindsCmd(s), a.versionCmd(s))
+	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), a.graphCmd(s), a.kindsCmd(s), a.versionCmd(s))
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 	}

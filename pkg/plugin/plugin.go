@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
 // Plugin is one vendor: its name, its descriptor file, and the functions that the file names.
@@ -13,6 +14,18 @@ type Plugin struct {
 	Kinds []byte
 	Auto  map[string]policy.Auto
 	Path  map[string]policy.Step
+
+	Status status.Functions
+}
+
+// StatusFunctions are the status functions of all vendors, by name.
+func StatusFunctions(plugins []Plugin) status.Functions {
+	out := status.Functions{Writers: map[string]status.Writer{}, Markers: map[string]status.Marker{}}
+	for _, p := range plugins {
+		maps.Copy(out.Writers, p.Status.Writers)
+		maps.Copy(out.Markers, p.Status.Markers)
+	}
+	return out
 }
 
 // Catalog reads the descriptors of the vendors and the user's own, which replace them, and the chosen settings (NAME=VALUE texts).

@@ -32,9 +32,21 @@ type Kind struct {
 	Effective  []topology.Role
 	Plans      []merge.Plan
 	Family     string
+	Status     StatusWords
 	Step       Step // nil: every step that the Gateway API allows
 	Admission  []Admission
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
+}
+
+// StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
+type StatusWords struct {
+	Type    string // of the condition
+	All     string // reason: in force everywhere
+	Some    string // in force somewhere or in part
+	None    string // in force nowhere
+	NoScope string // nothing to be in force on; "" for no condition
+	Func    string // the registered writer; "" for the usual conditions
+	Marks   string // the registered writer of marks on other objects
 }
 
 // Admission is a validation rule of the kind's API.

@@ -28,6 +28,7 @@ func newKind() *Kind {
 		Content: Content{At: []string{"spec"}, Blocks: map[merge.BlockKind][]string{
 			merge.Defaults: {"spec", "defaults"}, merge.Overrides: {"spec", "overrides"}}},
 		Rules: EntriesShape(), Cutting: "entries",
+		Status: StatusWords{Type: "Programmed", All: "Programmed", Some: "PartiallyProgrammed", None: "Overridden"},
 		Strategy: StrategyRule{Read: read, Values: map[string]Choice{
 			"atomic": {}, "merge": {Strategy: merge.Strategy{Cut: merge.Rules}}, "patch": {Strategy: merge.Strategy{Cut: merge.Leaves}}}},
 	}
@@ -49,7 +50,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{"drop"}, "claim", "poison"),
 		"parts":   nil, "scopes": nil, "members": nil, "builtins": nil, "defaults": nil, "normalize": nil, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
-		"checks": nil, "lints": nil, "status": nil, "evaluate": nil, "notEvaluated": nil,
+		"checks": nil, "lints": nil, "status": r.status, "evaluate": nil, "notEvaluated": nil,
 	})
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
@@ -132,6 +133,16 @@ func (r *kindReader) admission(n *yaml.Node) {
 		a.Refuses = effect == "refuse"
 		r.kind.Admission = append(r.kind.Admission, a)
 	})
+}
+
+// status reads the kind's words for its conditions.
+func (r *kindReader) status(n *yaml.Node) {
+	s := &r.kind.Status
+	r.object(n, map[string]field{"func": r.text(&s.Func), "marks": func(n *yaml.Node) { r.object(n, map[string]field{"func": r.text(&s.Marks)}) },
+		"writes": nil, "ancestor": r.word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": nil, "accepted": nil, "affected": nil,
+		"inForce": func(n *yaml.Node) {
+			r.object(n, map[string]field{"type": r.text(&s.Type), "all": r.text(&s.All), "some": r.text(&s.Some), "none": r.text(&s.None), "noScope": r.text(&s.NoScope)})
+		}})
 }
 
 func (r *kindReader) short(n *yaml.Node) {

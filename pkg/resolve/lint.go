@@ -27,6 +27,21 @@ func (k *Kind) InForce(see func(StackID)) {
 	}
 }
 
+// EachContext calls see for every effective target with every stack that reaches it, targets in order; stacks without policies are
+// left out.
+func (k *Kind) EachContext(see func(topology.NodeID, StackID)) {
+	for id := range k.at {
+		if !k.roles[k.res.Node(topology.NodeID(id)).Role] {
+			continue
+		}
+		for _, s := range k.at[id] {
+			if s != 0 {
+				see(topology.NodeID(id), s)
+			}
+		}
+	}
+}
+
 // unreached reports policies that attach, but to nothing that traffic passes on the way to an effective target (gep713 P36).
 func (k *Kind) unreached() []model.Problem {
 	used := map[topology.NodeID]bool{}

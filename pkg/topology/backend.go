@@ -115,14 +115,14 @@ func (b *builder) send(r *route, rule NodeID, to backendRef) {
 		return
 	}
 	if !canBeBackend(gk) {
-		b.refuse(to, model.Problem{
+		b.refuse(r, to, "InvalidKind", model.Problem{
 			Code: model.BackendNotFound, Message: "rule " + section + " sends to " + to.ref.String() + ", which cannot be a backend",
 			Hint: `the standard backend is kind Service of group ""`,
 		})
 		return
 	}
 	if !r.meshBound && !b.grants.allow(r.kind, r.object.Ref.Namespace, to.ref) { // G33: backends of mesh routes need no grant
-		b.refuse(to, model.Problem{
+		b.refuse(r, to, "RefNotPermitted", model.Problem{
 			Code: model.RefNotPermitted, Message: "rule " + section + " sends to " + to.ref.String() + ", and no ReferenceGrant permits that",
 			Hint: "add to namespace " + to.ref.Namespace + " a ReferenceGrant from kind " + r.kind.String() + ", namespace " +
 				r.object.Ref.Namespace + ", to kind " + gk.String() + ", name " + to.ref.Name,
@@ -132,7 +132,7 @@ func (b *builder) send(r *route, rule NodeID, to backendRef) {
 	id, ok := b.find(to.ref)
 	if !ok {
 		if gk == serviceKind && b.covers.services(to.ref.Namespace) {
-			b.refuse(to, model.Problem{
+			b.refuse(r, to, "BackendNotFound", model.Problem{
 				Code: model.BackendNotFound, Message: "rule " + section + " sends to " + to.ref.String() + ", which does not exist",
 			})
 			return
@@ -162,15 +162,18 @@ func (b *builder) sendToPort(r *route, whole edge, to backendRef) {
 		b.connect(whole.from, port)
 		return
 	}
-	b.refuse(to, model.Problem{
+	b.refuse(r, to, "", model.Problem{
 		Code: model.BackendNotFound, Message: "rule " + b.nodes[whole.from].Ref.Section + " sends to port " + itoa(int(to.port)) + " of " +
 			to.ref.String() + ", which has no such port",
 	})
 }
 
-// refuse reports p as a warning about a backendRef.
-func (b *builder) refuse(to backendRef, p model.Problem) {
+// refuse reports p as a warning about a backendRef; reason is that of the route's ResolvedRefs condition, "" if it has none.
+func (b *builder) refuse(r *route, to backendRef, reason string, p model.Problem) {
 	p.Severity = model.Warning
+	if reason != "" && r.unresolved == (Unresolved{}) {
+		r.unresolved = Unresolved{Reason: reason, Message: p.Message}
+	}
 	b.problem(p, to.at.object, to.at.path()...)
 }
 

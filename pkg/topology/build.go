@@ -21,6 +21,7 @@ type builder struct {
 	ports         []servicePort // by port node, from firstPort on
 	firstPort     NodeID
 	tables        [][]Attachment
+	unresolved    map[NodeID]Unresolved
 
 	lastNamespace struct {
 		name string
@@ -50,6 +51,8 @@ func Build(in *model.Snapshot, _ model.Settings) *Graph {
 		selected: map[selection]truth{},
 		names:    map[string]struct{}{},
 		parents:  map[parentRef]struct{}{},
+
+		unresolved: map[NodeID]Unresolved{},
 	}
 	b.addNamespaces()
 	b.readGrants()
@@ -75,6 +78,10 @@ func (b *builder) graph() *Graph {
 		grants:      b.grants,
 		kinds:       b.known,
 		problems:    model.SortProblems(b.problems),
+
+		listeners:     b.listeners,
+		firstListener: b.firstListener,
+		unresolved:    b.unresolved,
 	}
 	for i, p := range b.ports {
 		g.portNumbers[i] = p.number

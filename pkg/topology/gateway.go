@@ -9,13 +9,15 @@ import (
 
 // listener is what attachment needs to know of a listener.
 type listener struct {
-	ref        model.Ref // of the object that holds it, with its name as section
-	hostname   string
-	port       int32
-	kinds      []model.GroupKind // routes it takes
-	from       string            // All, Same or Selector; anything else takes no namespace
-	selector   selector
-	unreadable bool // a field has the wrong type: it takes no route
+	ref          model.Ref // of the object that holds it, with its name as section
+	hostname     string
+	protocol     string
+	port         int32
+	kinds        []model.GroupKind // routes it takes
+	from         string            // All, Same or Selector; anything else takes no namespace
+	selector     selector
+	invalidKinds bool // allowedRoutes names kinds that it cannot take
+	unreadable   bool // a field has the wrong type: it takes no route
 
 	accepts string     // the reason of an accepted attachment
 	whole   []Hostname // what a route without hostnames gets
@@ -84,6 +86,7 @@ func (b *builder) readListener(f *fields, ref model.Ref) listener {
 	l.whole = []Hostname{{Effective: l.hostname}}
 	l.port = f.port("port")
 	protocol := f.text("protocol")
+	l.protocol = protocol
 	allowed := f.object("allowedRoutes")
 	b.readKinds(&l, &allowed, protocol)
 	namespaces := allowed.object("namespaces")
@@ -109,6 +112,8 @@ func (b *builder) readKinds(l *listener, allowed *fields, protocol string) {
 		gk := model.GroupKind{Group: f.textOr("group", gatewayGroup), Kind: f.text("kind")}
 		if !f.bad && (foreign || slices.Contains(standard, gk)) {
 			l.kinds = append(l.kinds, gk)
+		} else {
+			l.invalidKinds = true
 		}
 	}
 }

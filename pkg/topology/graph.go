@@ -1,6 +1,10 @@
 package topology
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+import (
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
 
 // NodeID numbers the nodes of one graph from 0 to Len()-1. Ids mean nothing outside their graph.
 type NodeID int32
@@ -64,6 +68,10 @@ type Graph struct {
 	grants      grants
 	kinds       map[model.GroupKind]struct{}
 	problems    []model.Problem
+
+	listeners     []listener // by listener node, from firstListener on
+	firstListener NodeID
+	unresolved    map[NodeID]Unresolved
 }
 
 // Len is the number of nodes.
@@ -96,6 +104,28 @@ func (g *Graph) Attachments(route NodeID) []Attachment {
 		return nil
 	}
 	return g.tables[n.table]
+}
+
+// Unresolved says why a backend of a route cannot be used: the reason of its ResolvedRefs condition.
+type Unresolved struct{ Reason, Message string }
+
+// Unresolved is the first backend reference of a route, in document order, that cannot be resolved (gatewayapi G34); zero if all can.
+// A backend that may only be missing from the input counts as resolved.
+func (g *Graph) Unresolved(route NodeID) Unresolved { return g.unresolved[route] }
+
+// ListenerFacts is what the spec of a listener says about the routes it takes.
+type ListenerFacts struct {
+	Protocol     string
+	Kinds        []model.GroupKind // the route kinds that it takes (gatewayapi G13)
+	Unsupported  bool              // the protocol is none of the Gateway API's, nor one with a domain
+	InvalidKinds bool              // allowedRoutes names kinds that it cannot take
+}
+
+// Listener has the facts of a listener.
+func (g *Graph) Listener(id NodeID) ListenerFacts {
+	l := &g.listeners[id-g.firstListener]
+	return ListenerFacts{Protocol: l.protocol, Kinds: l.kinds, InvalidKinds: l.invalidKinds,
+		Unsupported: kindsByProtocol(l.protocol) == nil && !strings.Contains(l.protocol, "/")}
 }
 
 // Verdicts has for every parentRef of a route, in order, the attachment that says how far it got (gatewayapi G11, G17): the first

@@ -17,6 +17,7 @@ type route struct {
 	hostless     bool // it has hostnames, but none that can be read
 	gatewayBound bool // a parentRef names something other than a Service
 	meshBound    bool // all parentRefs name Services
+	unresolved   Unresolved
 	portless     bool // a backendRef without the port it needs was reported
 }
 
@@ -41,6 +42,9 @@ func (b *builder) addRoutes() {
 			}
 			b.attach(&r)
 			b.addRules(&r)
+			if r.unresolved != (Unresolved{}) {
+				b.unresolved[r.id] = r.unresolved
+			}
 		}
 	}
 }

@@ -25,7 +25,7 @@ type survey struct {
 
 	shared map[*resolve.Kind]map[resolve.StackID]*EffectivePolicy
 	found  []model.Problem
-	spaces map[string]bool // the namespaces of what was looked at
+	spaces map[string]bool          // the namespaces of what was looked at
 	kinds  map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked  map[topology.NodeID]bool
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
 //go:embed kinds.yaml
@@ -15,5 +16,7 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuadrant", Kinds: kinds,
 		Auto: map[string]policy.Auto{"kuadrant.Profile": profile},
-		Path: map[string]policy.Step{"kuadrant.ValidPath": validStep}}
+		Path: map[string]policy.Step{"kuadrant.ValidPath": validStep},
+		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
+			Markers: map[string]status.Marker{"kuadrant.Marks": marks}}}
 }

@@ -1,0 +1,174 @@
+package status
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Fate is what became of one policy over all contexts of its kind.
+type Fate struct {
+	Policy   *policy.Policy
+	Targets  []topology.NodeID  // where it is attached
+	Missed   []policy.TargetRef // references that led nowhere
+	Contexts int                // effective targets, each with every distinct stack, on whose way the policy stands
+	Sets     int                // rules that it sets there, over all contexts
+	Holds    int                // those of which it is a source
+	LostTo   []model.Ref        // policies that its rules lost to, when they lost; sorted
+	// Holders are the policies that have now what this one does not: the sources of the rule, else all that contribute there.
+	Holders    []model.Ref
+	RejectedBy []model.Ref // policies that keep it out on targets of its own
+	RejectedAt int         // on so many of Targets
+	Affected   []model.Ref // objects that it changes: declared and effective targets, and the backends behind these
+}
+
+// Fates counts for every policy of a kind, in the order of the kind's policies.
+func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
+	c := counter{res: r, kind: k, fates: map[*policy.Policy]*Fate{}, affected: map[*policy.Policy]map[model.Ref]bool{}}
+	out := make([]*Fate, len(k.Policies))
+	for i, p := range k.Policies {
+		f := &Fate{Policy: p, Targets: k.TargetsOf(p)}
+		for j, ref := range p.Refs {
+			if !k.Attaches(p, j) {
+				f.Missed = append(f.Missed, ref)
+			}
+		}
+		c.fates[p], c.affected[p], out[i] = f, map[model.Ref]bool{}, f
+	}
+	for _, v := range k.Rejected {
+		if f := c.fates[v.Attached.Policy]; !v.Silent {
+			f.RejectedBy = append(f.RejectedBy, v.By.Ref())
+			f.RejectedAt++
+		}
+	}
+	k.EachContext(func(id topology.NodeID, s resolve.StackID) { c.context(id, s) })
+	for _, f := range out {
+		for _, list := range []*[]model.Ref{&f.LostTo, &f.Holders, &f.RejectedBy} {
+			slices.SortFunc(*list, model.Ref.Compare)
+			*list = slices.Compact(*list)
+		}
+		for ref := range c.affected[f.Policy] {
+			f.Affected = append(f.Affected, ref)
+		}
+		slices.SortFunc(f.Affected, model.Ref.Compare)
+	}
+	return out
+}
+
+type counter struct {
+	res      *resolve.Resolution
+	kind     *resolve.Kind
+	fates    map[*policy.Policy]*Fate
+	affected map[*policy.Policy]map[model.Ref]bool
+	shares   map[resolve.StackID][]share
+}
+
+// share is what one policy has of one stack's result.
+type share struct {
+	policy          *policy.Policy
+	node            topology.NodeID
+	sets, holds     int
+	lostTo, holders []model.Ref
+	conflicted      bool
+}
+
+func (c *counter) context(id topology.NodeID, s resolve.StackID) {
+	if c.shares == nil {
+		c.shares = map[resolve.StackID][]share{}
+	}
+	shares, ok := c.shares[s]
+	if !ok {
+		shares = c.share(s)
+		c.shares[s] = shares
+	}
+	for _, sh := range shares {
+		f := c.fates[sh.policy]
+		f.Contexts++
+		f.Sets += sh.sets
+		f.Holds += sh.holds
+		f.LostTo, f.Holders = appendNew(f.LostTo, sh.lostTo), appendNew(f.Holders, sh.holders)
+		if sh.conflicted {
+			f.RejectedBy = appendNew(f.RejectedBy, sh.lostTo)
+			f.RejectedAt++
+		}
+		if sh.holds > 0 {
+			c.affect(sh, id)
+		}
+	}
+}
+
+func appendNew(list, more []model.Ref) []model.Ref {
+	for _, m := range more {
+		if !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// affect notes the objects that the policy really changes (gep713 P39).
+func (c *counter) affect(sh share, id topology.NodeID) {
+	n := c.res.Node(id)
+	to := c.affected[sh.policy]
+	to[c.res.Node(sh.node).Ref], to[n.Ref] = true, true
+	if n.Role != topology.Rule {
+		return
+	}
+	for _, child := range c.res.Graph.Children(c.kind.Family, id) {
+		to[c.res.Node(child).Ref.Whole()] = true
+	}
+}
+
+func (c *counter) share(s resolve.StackID) []share {
+	o := c.kind.Outcome(s)
+	contributors := c.contributors(o)
+	holder := map[string][]model.Ref{}
+	held := map[int]int{}
+	for _, r := range o.Result.Rules {
+		for _, f := range r.From {
+			held[f.Layer]++
+			holder[r.Name] = append(holder[r.Name], o.Layers[f.Layer].Policy.Ref())
+		}
+	}
+	out := make([]share, 0, len(o.Layers))
+	index := map[int]int{}
+	for i, l := range o.Layers {
+		if l.Rejected {
+			continue
+		}
+		index[i] = len(out)
+		out = append(out, share{policy: l.Policy, node: l.Node, sets: held[i], holds: held[i]})
+	}
+	for _, loss := range o.Losses() {
+		at, ok := index[loss.From.Layer]
+		if !ok || loss.Reason == merge.NoEffect {
+			continue
+		}
+		sh := &out[at]
+		sh.sets++
+		for _, to := range loss.To {
+			sh.lostTo = appendNew(sh.lostTo, []model.Ref{o.Layers[to.Layer].Policy.Ref()})
+		}
+		sh.conflicted = sh.conflicted || loss.Reason == merge.Conflicted
+		if now := holder[loss.Rule]; now != nil {
+			sh.holders = appendNew(sh.holders, now)
+		} else {
+			sh.holders = appendNew(sh.holders, contributors)
+		}
+	}
+	return out
+}
+
+func (c *counter) contributors(o *resolve.Outcome) []model.Ref {
+	var out []model.Ref
+	for _, r := range o.Result.Rules {
+		for _, f := range r.From {
+			out = appendNew(out, []model.Ref{o.Layers[f.Layer].Policy.Ref()})
+		}
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Objects predicts the conditions of Gateways, listeners and routes (gatewayapi §5) with the marks that policies of the given kinds
+// leave on them. Conflicts between listeners and certificates are not judged.
+func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
+	marks := map[model.Ref][]Mark{}
+	for _, k := range kinds {
+		if mark, ok := funcs.Markers[k.Status.Marks]; ok && len(k.Policies) > 0 {
+			for _, m := range mark(r, k) {
+				marks[m.Object] = append(marks[m.Object], m)
+			}
+		}
+	}
+	g := r.Graph
+	attached := attachedRoutes(g)
+	var out []Prediction
+	for _, id := range g.Order(topology.Traffic) {
+		n := g.Node(id)
+		if n.Object == nil {
+			continue
+		}
+		var p Prediction
+		switch n.Role {
+		case topology.Gateway:
+			p = gateway(g, id)
+		case topology.Listener:
+			p = listener(g, id)
+			count := attached[id]
+			p.AttachedRoutes = &count
+		case topology.Route:
+			p = route(r, id)
+		default:
+			continue
+		}
+		p.mark(marks[p.Object])
+		out = append(out, p)
+	}
+	return out
+}
+
+// mark adds conditions that policies leave: the object's own, or in an entry of their controller for every parent.
+func (p *Prediction) mark(marks []Mark) {
+	entries := map[string]int{}
+	parents := len(p.Ancestors)
+	for _, m := range marks {
+		if m.Controller == "" {
+			p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, m.Condition)
+			continue
+		}
+		first, ok := entries[m.Controller]
+		if !ok {
+			first = len(p.Ancestors)
+			entries[m.Controller] = first
+			for _, a := range p.Ancestors[:parents] {
+				p.Ancestors = append(p.Ancestors, Ancestor{Ref: a.Ref, Port: a.Port, Controller: m.Controller})
+			}
+		}
+		for i := range parents {
+			p.Ancestors[first+i].Conditions = append(p.Ancestors[first+i].Conditions, m.Condition)
+		}
+	}
+}
+
+// attachedRoutes counts for every listener the routes that it accepts (gatewayapi G31).
+func attachedRoutes(g *topology.Graph) map[topology.NodeID]int {
+	out := map[topology.NodeID]int{}
+	for _, id := range g.Order(topology.Traffic) {
+		if g.Node(id).Role == topology.Route {
+			for _, listener := range g.Parents(topology.Traffic, id) {
+				out[listener]++
+			}
+		}
+	}
+	return out
+}
+
+func gateway(g *topology.Graph, id topology.NodeID) Prediction {
+	total, bad := 0, 0
+	for _, l := range g.Children(topology.Traffic, id) {
+		total++
+		if f := g.Listener(l); f.Unsupported {
+			bad++
+		}
+	}
+	c := Condition{"Accepted", "True", "Accepted", "the Gateway is accepted"}
+	switch {
+	case bad > 0 && bad == total:
+		c = Condition{"Accepted", "False", "ListenersNotValid", "no listener is valid"}
+	case bad > 0:
+		c = Condition{"Accepted", "True", "ListenersNotValid", fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
+	}
+	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{c}}}}
+}
+
+func listener(g *topology.Graph, id topology.NodeID) Prediction {
+	f := g.Listener(id)
+	accepted := Condition{"Accepted", "True", "Accepted", "the listener is accepted"}
+	if f.Unsupported {
+		accepted = Condition{"Accepted", "False", "UnsupportedProtocol", fmt.Sprintf("protocol %q is not one of the Gateway API's", f.Protocol)}
+	}
+	resolved := Condition{"ResolvedRefs", "True", "ResolvedRefs", "all references are resolved"}
+	if f.InvalidKinds {
+		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
+	}
+	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
+	for _, gk := range f.Kinds {
+		p.SupportedKinds = append(p.SupportedKinds, gk.String())
+	}
+	return p
+}
+
+// route has an entry for every parentRef, each judged by itself (gatewayapi G11, G17, G34).
+func route(r *resolve.Resolution, id topology.NodeID) Prediction {
+	g := r.Graph
+	resolved := Condition{"ResolvedRefs", "True", "ResolvedRefs", "all references are resolved"}
+	if u := g.Unresolved(id); u.Reason != "" {
+		resolved = Condition{"ResolvedRefs", "False", u.Reason, u.Message}
+	}
+	p := Prediction{Object: g.Node(id).Ref}
+	for _, v := range g.Verdicts(id) {
+		parent := v.Parent
+		accepted := Condition{"Accepted", "False", string(v.State), v.Reason}
+		switch {
+		case v.State == topology.Accepted:
+			accepted.Status = "True"
+		case v.State == topology.Unknown:
+			accepted.Status, accepted.Reason = "Unknown", "NotEvaluated"
+		case v.Missing:
+			accepted.Status = "Unknown"
+		}
+		p.Ancestors = append(p.Ancestors, Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, resolved}})
+	}
+	return p
+}
+
+// controllerOf is the controller of a Gateway's class, "" if the input does not tell.
+func controllerOf(r *resolve.Resolution, gateway model.Ref) string {
+	o := r.Snapshot.Get(gateway)
+	if o == nil || !strings.HasSuffix(gateway.Kind, "Gateway") {
+		return ""
+	}
+	class := r.Snapshot.Get(model.Ref{Group: gateway.Group, Kind: "GatewayClass", Name: model.Text(o.Body, "spec", "gatewayClassName")})
+	if class == nil {
+		return ""
+	}
+	return model.Text(class.Body, "spec", "controllerName")
+}

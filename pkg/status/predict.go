@@ -1,0 +1,193 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// Condition is one predicted condition. Status is True, False or, where the input does not tell, Unknown.
+type Condition struct{ Type, Status, Reason, Message string }
+
+// Ancestor is the conditions towards one ancestor; a nil Ref means that they are the object's own.
+type Ancestor struct {
+	Ref        *model.Ref
+	Port       int32 // of a route's parentRef; 0: not given
+	Controller string
+	Conditions []Condition
+}
+
+// Prediction is the status of one object.
+type Prediction struct {
+	Object    model.Ref
+	Ancestors []Ancestor
+	Affected  []model.Ref // of policies: the objects that they really change
+
+	AttachedRoutes *int     // of listeners
+	SupportedKinds []string // of listeners: Kind.group
+}
+
+// Input is what a Writer writes from.
+type Input struct {
+	Resolution *resolve.Resolution
+	Kind       *resolve.Kind
+	Fate       *Fate
+}
+
+// Writer writes a policy's conditions as its vendor does.
+type Writer func(in Input) []Ancestor
+
+// Marker writes the marks that a kind's policies leave on other objects.
+type Marker func(r *resolve.Resolution, k *resolve.Kind) []Mark
+
+// Mark is a condition on an object that a policy affects: the object's own, or an entry of the controller for each parent of a route.
+type Mark struct {
+	Object     model.Ref
+	Controller string // not "": in the entry of this controller, for every parent of the route
+	Condition  Condition
+}
+
+// Functions are the writers and markers that descriptors name.
+type Functions struct {
+	Writers map[string]Writer
+	Markers map[string]Marker
+}
+
+// Policies predicts the status of every policy of the given kinds, in order.
+func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
+	var out []Prediction
+	for _, k := range kinds {
+		if len(k.Policies) == 0 {
+			continue
+		}
+		write := Usual
+		if w, ok := funcs.Writers[k.Status.Func]; ok {
+			write = w
+		}
+		for _, f := range Fates(r, k) {
+			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected}
+			if !f.Policy.Refused {
+				p.Ancestors = write(Input{r, k, f})
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Usual writes the conditions that GEP-713 provides for, in the words of the kind: Accepted, and whether the policy is in force.
+func Usual(in Input) []Ancestor {
+	accepted, ok := acceptance(in)
+	out := []Ancestor{{Conditions: []Condition{accepted}}}
+	if !ok {
+		return out
+	}
+	if c := inForce(in.Fate, in.Kind.Status); c != nil {
+		out[0].Conditions = append(out[0].Conditions, *c)
+	}
+	return out
+}
+
+// acceptance is the Accepted condition, and whether the policy is accepted (gep713 P34, P35, P38).
+func acceptance(in Input) (Condition, bool) {
+	f := in.Fate
+	no := func(reason, format string, args ...any) (Condition, bool) {
+		return Condition{"Accepted", "False", reason, fmt.Sprintf(format, args...)}, false
+	}
+	switch {
+	case len(f.Targets) == 0 && len(f.Missed) == 0:
+		return no("Invalid", "the policy has no target reference")
+	case len(f.Targets) == 0:
+		ref := f.Missed[0].Ref
+		switch code := missCode(in, f.Missed[0]); code {
+		case model.TargetNotFound:
+			return no("TargetNotFound", "%s not found", describe(ref))
+		case model.RefNotPermitted:
+			return no("RefNotPermitted", "no ReferenceGrant permits the reference to %s", describe(ref))
+		default:
+			return no("Invalid", "%s cannot be a target of the policy", describe(ref))
+		}
+	case len(f.RejectedBy) > 0 && f.Holds == 0:
+		return no("Conflicted", "conflicts with %s, which %s", some(f.RejectedBy), orderWord(in))
+	}
+	message := "the policy has been accepted"
+	if len(f.Missed) > 0 {
+		var missed []string
+		for _, m := range f.Missed {
+			missed = append(missed, describe(m.Ref))
+		}
+		message += "; not found: " + strings.Join(missed, ", ")
+	}
+	if f.Contexts == 0 {
+		message += "; no traffic path reaches the target"
+	}
+	return Condition{"Accepted", "True", "Accepted", message}, true
+}
+
+// missCode is the problem that was reported for a reference that led nowhere.
+func missCode(in Input, ref policy.TargetRef) model.Code {
+	for _, p := range in.Resolution.Problems {
+		if p.Ref == nil || *p.Ref != in.Fate.Policy.Ref() || p.Origin == nil || *p.Origin != ref.Origin {
+			continue
+		}
+		switch p.Code {
+		case model.TargetNotFound, model.RefNotPermitted, model.InvalidTarget, model.CrossNamespaceTarget:
+			return p.Code
+		}
+	}
+	return model.TargetNotFound
+}
+
+// orderWord says what put the winner of a conflict first.
+func orderWord(in Input) string {
+	if in.Fate.Policy.Object.Created.IsZero() {
+		return "is first by name"
+	}
+	return "is older"
+}
+
+// inForce is the second condition, nil where no path leads to the target.
+func inForce(f *Fate, words policy.StatusWords) *Condition {
+	yes := func(status, reason, format string, args ...any) *Condition {
+		return &Condition{words.Type, status, reason, fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case f.Contexts == 0 || f.Sets == 0:
+		if words.NoScope == "" {
+			return nil
+		}
+		return yes("False", words.NoScope, "no traffic path reaches the target")
+	case f.Holds == 0:
+		return yes("False", words.None, "overridden by %s", some(f.LostTo))
+	case f.Holds < f.Sets:
+		return yes("True", words.Some, "in force for %d of %d settings over all paths; overridden by %s", f.Holds, f.Sets, some(f.LostTo))
+	}
+	return yes("True", words.All, "in force on all %d paths", f.Contexts)
+}
+
+// some names up to five policies, then counts (gep713 P37).
+func some(refs []model.Ref) string {
+	const most = 5
+	if len(refs) == 0 {
+		return "its own condition"
+	}
+	var names []string
+	for _, r := range refs[:min(most, len(refs))] {
+		names = append(names, r.FullName())
+	}
+	if rest := len(refs) - most; rest > 0 {
+		names = append(names, fmt.Sprintf("and %d more", rest))
+	}
+	return strings.Join(names, ", ")
+}
+
+func describe(r model.Ref) string {
+	s := r.Kind + " " + r.FullName()
+	if r.Section != "" {
+		s += "/" + r.Section
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+package kuadrant
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// controller is the name under which the operator writes into the status of routes.
+const controller = "kuadrant.io/policy-controller"
+
+// conditions are those that the operator writes, in its words. It presumes that the operator's parts are installed and in sync.
+func conditions(in status.Input) []status.Ancestor {
+	kind := in.Kind.GroupKind.Kind
+	accepted := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: kind + " has been accepted"}
+	out := []status.Ancestor{{}}
+	if reason, message := refusal(in); reason != "" {
+		accepted.Status, accepted.Reason, accepted.Message = "False", reason, message
+		out[0].Conditions = []status.Condition{accepted}
+		return out
+	}
+	out[0].Conditions = []status.Condition{accepted}
+	if !direct(kind) {
+		out[0].Conditions = append(out[0].Conditions, enforced(in))
+	}
+	return out
+}
+
+// direct kinds are enforced through other objects (DNS records, certificates), which manifests do not hold.
+func direct(kind string) bool { return kind == "DNSPolicy" || kind == "TLSPolicy" }
+
+// refusal is the reason and message of a policy that is not accepted, "" if it is.
+func refusal(in status.Input) (reason, message string) {
+	kind, f := in.Kind.GroupKind.Kind, in.Fate
+	if len(f.Targets) == 0 && len(f.Missed) > 0 {
+		name := f.Missed[0].Ref.Name
+		if section := f.Missed[0].Ref.Section; section != "" && !direct(kind) {
+			name += "#" + section
+		}
+		return "TargetNotFound", fmt.Sprintf("%s target %s was not found", kind, name)
+	}
+	if winner := conflict(in); winner != "" {
+		return "Conflicted", fmt.Sprintf("%s is conflicted by %s: conflicting policy", kind, winner)
+	}
+	if kind == "TLSPolicy" && !issuerFound(in) {
+		return "Invalid", "TLSPolicy target is invalid: unable to find issuer"
+	}
+	return "", ""
+}
+
+// conflict is the strictly older policy on the same target, "" if there is none: policies created in one second do not conflict.
+func conflict(in status.Input) string {
+	for _, ref := range in.Fate.RejectedBy {
+		o := in.Resolution.Snapshot.Get(ref)
+		if created := in.Fate.Policy.Object.Created; o == nil || created.IsZero() || o.Created.Before(created) {
+			return ref.FullName()
+		}
+	}
+	return ""
+}
+
+// issuerFound reports whether the Issuer (of the policy's namespace) or ClusterIssuer that the policy names is in the input.
+func issuerFound(in status.Input) bool {
+	o := in.Fate.Policy.Object
+	ref := model.Ref{Group: "cert-manager.io", Kind: "Issuer", Namespace: o.Ref.Namespace, Name: model.Text(o.Body, "spec", "issuerRef", "name")}
+	if model.Text(o.Body, "spec", "issuerRef", "kind") == "ClusterIssuer" {
+		ref.Kind, ref.Namespace = "ClusterIssuer", ""
+	}
+	return in.Resolution.Snapshot.Get(ref) != nil
+}
+
+// enforced is whether the policy's rules are what the effective policies are made of.
+func enforced(in status.Input) status.Condition {
+	kind, f := in.Kind.GroupKind.Kind, in.Fate
+	c := status.Condition{Type: "Enforced", Status: "True", Reason: "Enforced"}
+	var by []string
+	for _, ref := range f.Holders {
+		if ref != f.Policy.Ref() {
+			by = append(by, ref.FullName())
+		}
+	}
+	slices.Sort(by)
+	switch {
+	case f.Holds == 0 && len(by) == 0:
+		c.Status, c.Reason, c.Message = "False", "Unknown", kind+" is not in the path to any existing routes"
+	case f.Holds == 0:
+		c.Status, c.Reason, c.Message = "False", "Overridden", fmt.Sprintf("%s is overridden by [%s]", kind, strings.Join(by, " "))
+	case len(by) > 0 && kind == "TokenRateLimitPolicy":
+		c.Status, c.Reason, c.Message = "False", "Unknown", fmt.Sprintf("%s has encountered some issues: policy rule(s) overridden by %s", kind, strings.Join(by, ", "))
+	case len(by) > 0:
+		c.Message = kind + " has been partially enforced"
+	default:
+		c.Message = kind + " has been successfully enforced"
+	}
+	return c
+}
+
+// marks are the conditions by which the operator tells the owners of Gateways, listeners and routes that a policy attaches to them or
+// above them, whoever wins. Policies on route rules are told nobody.
+func marks(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
+	at := map[topology.NodeID][]string{}
+	for _, f := range status.Fates(r, k) {
+		if reason, _ := refusal(status.Input{Resolution: r, Kind: k, Fate: f}); reason != "" || f.Policy.Refused {
+			continue
+		}
+		for _, id := range f.Targets {
+			at[id] = append(at[id], f.Policy.Ref().FullName())
+		}
+	}
+	var out []status.Mark
+	g := r.Graph
+	for _, id := range g.Order(topology.Traffic) {
+		n := g.Node(id)
+		m := status.Mark{Object: n.Ref}
+		var names []string
+		switch n.Role {
+		case topology.Gateway:
+			names = at[id]
+		case topology.Listener:
+			names = above(g, at, id)
+		case topology.Route:
+			m.Controller = controller
+			names = above(g, at, id)
+		}
+		if len(names) > 0 {
+			m.Condition = status.Condition{Type: "kuadrant.io/" + k.GroupKind.Kind + "Affected", Status: "True", Reason: "Accepted",
+				Message: fmt.Sprintf("Object affected by %s [%s]", k.GroupKind.Kind, strings.Join(names, " "))}
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// above lists the policies at a node and over it, those of the Gateways first, each once.
+func above(g *topology.Graph, at map[topology.NodeID][]string, id topology.NodeID) []string {
+	levels := [][]string{at[id]}
+	for parents := g.Parents(topology.Traffic, id); len(parents) > 0; {
+		var names []string
+		var next []topology.NodeID
+		for _, p := range parents {
+			names = append(names, at[p]...)
+			next = append(next, g.Parents(topology.Traffic, p)...)
+		}
+		levels = append(levels, names)
+		slices.Sort(next)
+		parents = slices.Compact(next)
+	}
+	var out []string
+	for _, names := range slices.Backward(levels) {
+		for _, name := range names {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
