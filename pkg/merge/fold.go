@@ -121,12 +121,11 @@ func (f *folder) block(p *Plan, acc *accumulator, b incoming) {
 	if len(units) > 0 || len(own) == 0 {
 		f.merge(p, acc, units, &st)
 	}
-	if len(own) > 0 {
-		single := st.Strategy
-		single.Cut = Rules
-		st.Strategy, single = single, st.Strategy
-		f.merge(p, acc, own, &st)
-		st.Strategy = single
+	if len(own) > 0 { // each for itself, whatever the cut of the block
+		single := st
+		single.Strategy.Cut = Rules
+		f.merge(p, acc, own, &single)
+		st.Effects = single.Effects
 	}
 	f.record(st, acc)
 }

@@ -33,9 +33,9 @@ func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
 
 // replaceAll puts the incoming units in the place of everything below them.
 func (f *folder) replaceAll(acc *accumulator, in []Unit, st *Step, reason Reason) {
-	by := []From{{st.Layer, st.Block}}
-	if st.Layer < 0 {
-		by = froms(in)
+	by := froms(in)
+	if len(by) == 0 && st.Layer >= 0 { // an empty set that clears
+		by = []From{{st.Layer, st.Block}}
 	}
 	for _, u := range acc.units {
 		f.lose(st, u, Replaced, reason, by)
@@ -51,7 +51,13 @@ func (f *folder) mix(p *Plan, acc *accumulator, in []Unit, st *Step) {
 	if cut == Leaves {
 		shape = leaves
 	}
-	low, high := Recut(acc.units, shape), Recut(in, shape)
+	high := in
+	if st.Strategy.Shape != nil && cut == Rules {
+		shape = st.Strategy.Shape
+	} else {
+		high = Recut(in, shape)
+	}
+	low := Recut(acc.units, shape)
 	if cut == Leaves {
 		low, high = markNulls(low), markNulls(high)
 	}

@@ -60,7 +60,8 @@ const (
 type Strategy struct {
 	Wins    Side
 	Cut     Cut
-	Rejects bool // none: an atomic override whose losers are rejected (Conflicted)
+	Shape   Shape // with cut Rules: where the lower side is cut instead of at the kind's rules; the incoming units stand as they are
+	Rejects bool  // none: an atomic override whose losers are rejected (Conflicted)
 	Func    StrategyFunc
 }
 

@@ -56,6 +56,9 @@ const (
 	OrderSensitive        Code = "OrderSensitive"
 	ForeignReference      Code = "ForeignReference"
 	ProfileChosen         Code = "ProfileChosen"
+	Experimental          Code = "Experimental"
+	ConflictingStrategy   Code = "ConflictingStrategy"
+	ConstraintInDefaults  Code = "ConstraintInDefaults"
 	RefusedByOperator     Code = "RefusedByOperator"
 
 	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"

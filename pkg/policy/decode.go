@@ -93,6 +93,9 @@ func (d *decoder) block(b merge.BlockKind) {
 	if !ok || raw == nil {
 		return
 	}
+	if d.kind.Content.Designs && d.design(b, raw, at) {
+		return
+	}
 	fields, ok := raw.(map[string]any)
 	if !ok {
 		d.problem(model.WrongType, at, "%s is not an object: the block takes no part", strings.Join(at, "."))
@@ -207,8 +210,7 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block any, at []st
 		units = []merge.Unit{{Value: map[string]any{}}}
 	}
 	b.Units = units
-	d.policy.Blocks = append(d.policy.Blocks, b)
-	d.policy.words[b.Kind] = strategy.Word()
+	d.append(b)
 }
 
 // unset collects the deactivation lists; both spellings are one list.
