@@ -41,7 +41,7 @@ lint: ## check formatting, go vet and staticcheck
 golden: ## rewrite the golden files and testscript transcripts, to be read as a diff
 	UPDATE_GOLDEN=1 go test -count=1 ./...
 
-docs: ## generate the command reference in docs/cli
+docs: ## generate the command reference and the JSON Schemas under docs
 	go run ./internal/docgen
 
 bench: ## run the benchmarks of pkg

@@ -1,4 +1,5 @@
-// Command docgen writes the command reference under docs/cli from the command tree. With -check it writes nothing and fails if a page
+// Command docgen writes what is generated under docs: the command reference from the command tree, and the JSON Schemas of the answers
+// from their structs. With -check it writes nothing and fails if a page
 // is not up to date.
 package main
 
@@ -19,7 +20,7 @@ import (
 
 func main() {
 	check := flag.Bool("check", false, "only report pages that are not up to date")
-	dir := flag.String("dir", "docs/cli", "folder of the pages")
+	dir := flag.String("dir", "docs", "folder of the documentation")
 	flag.Parse()
 	if err := run(*dir, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -28,9 +29,8 @@ func main() {
 }
 
 func run(dir string, check bool) error {
-	pages := Pages()
 	var stale []string
-	for name, text := range pages {
+	for name, text := range files() {
 		file := filepath.Join(dir, name)
 		if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, text) {
 			continue
@@ -39,7 +39,7 @@ func run(dir string, check bool) error {
 			stale = append(stale, file)
 			continue
 		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
 		if err := os.WriteFile(file, text, 0o644); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestReferenceIsUpToDate(t *testing.T) {
-	if err := run("../../docs/cli", true); err != nil {
+	if err := run("../../docs", true); err != nil {
 		t.Error(err)
 	}
 }
@@ -24,7 +24,7 @@ func TestCheckNoticesChanges(t *testing.T) {
 	if err := run(dir, true); err != nil {
 		t.Fatalf("fresh pages are stale: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "reach.md"), []byte("old"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "cli", "reach.md"), []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(dir, true); err == nil || !strings.Contains(err.Error(), "reach.md") {
