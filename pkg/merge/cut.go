@@ -115,6 +115,18 @@ func (s Shape) Filler(p Path) bool {
 	})
 }
 
+// endsAt reports whether a unit at p is as fine as the shape cuts, or finer.
+func (s Shape) endsAt(p Path) bool {
+	c := s.start()
+	for _, seg := range p {
+		if c.ends() {
+			return true
+		}
+		c = c.next(seg)
+	}
+	return c.ends() || c.deep()
+}
+
 // covers reports whether the unit at p belongs to the shape: a pattern ends at p or above it.
 func (s Shape) covers(p Path) bool {
 	c := s.start()

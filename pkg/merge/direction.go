@@ -17,8 +17,9 @@ func OrderSensitive(plans []Plan, rules Shape, s Stack) (Result, bool) {
 		return Result{}, false
 	}
 	bottomUp := Fold(plans, rules, s)
-	blocks := s.without(bottomUp.Trace).established()
-	if !directionMatters(blocks) {
+	left := s.without(bottomUp.Trace)
+	blocks := left.established()
+	if policies := slices.DeleteFunc(left.Layers, func(l Layer) bool { return len(l.Blocks) == 0 }); len(policies) < 3 || !directionMatters(blocks) {
 		return Result{}, false
 	}
 	f := newFolder(rules, s)

@@ -1,6 +1,9 @@
 package merge
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Fold merges a stack by the plans of a kind; rules is how the kind's settings are cut into rules. Each unit is handled by the first
 // plan that takes it. Pure: engine E2-E6, E10-E12.
@@ -19,7 +22,7 @@ func FoldSteps(plans []Plan, rules Shape, s Stack, observe func(step int, units 
 	var units []Unit
 	for i := range plans {
 		f.earlier = plans[:i]
-		units = append(units, f.plan(&plans[i], layers).units...)
+		units = append(units, f.plan(&plans[i], layers, nil).units...)
 	}
 	return f.finish(units)
 }
@@ -27,7 +30,8 @@ func FoldSteps(plans []Plan, rules Shape, s Stack, observe func(step int, units 
 type folder struct {
 	rules   Shape
 	stack   Stack
-	earlier []Plan // the plans that had their choice of units before
+	earlier []Plan  // the plans that had their choice of units before
+	only    []Shape // what the plans around the present one are open to
 	trace   []Step
 	groups  []Group
 	ordered bool
@@ -44,10 +48,10 @@ func newFolder(rules Shape, s Stack) *folder {
 // accumulator is what is effective so far, below the next incoming block.
 type accumulator struct {
 	units   []Unit
-	unset   map[string][]From // deactivated names, and who lists them
-	asks    *Strategy         // of the most specific layer
-	render  func(any) any     // of the most specific layer
-	present bool              // a layer took part, even with nothing to say
+	unset   unsets
+	asks    *Strategy     // of the most specific layer
+	render  func(any) any // of the most specific layer
+	present bool          // a layer took part, even with nothing to say
 }
 
 // empty reports whether no unit but fillers is in force.
@@ -63,31 +67,48 @@ func (f *folder) shape(p *Plan) Shape {
 	return f.rules
 }
 
-// layers folds single layers from the most specific to the least specific (engine E2).
-func (f *folder) layers(p *Plan, layers []indexed) accumulator {
-	var acc accumulator
-	for i := len(layers) - 1; i >= 0; i-- {
-		l := layers[i]
+// unsets are deactivated names, and who lists them.
+type unsets map[string][]From
+
+// with is u and the names that one more layer lists.
+func (u unsets) with(at int, names []string) unsets {
+	if len(names) == 0 {
+		return u
+	}
+	out := maps.Clone(u)
+	if out == nil {
+		out = unsets{}
+	}
+	for _, name := range names {
+		out[name] = append(slices.Clip(out[name]), From{at, Bare})
+	}
+	return out
+}
+
+// layers folds single layers from the most specific to the least specific (engine E2). Lower are the names that other groups below
+// have deactivated.
+func (f *folder) layers(p *Plan, layers []int, lower unsets) accumulator {
+	acc := accumulator{unset: lower}
+	for len(layers) > 0 {
+		n := f.together(p, layers)
+		group := layers[len(layers)-n:]
+		layers = layers[:len(layers)-n]
 		if !acc.present {
-			acc = accumulator{present: true, asks: l.Asks, render: l.Render}
+			last := f.stack.Layers[group[n-1]]
+			acc.present, acc.asks, acc.render = true, last.Asks, last.Render
 		}
-		for _, b := range l.Blocks {
-			f.block(p, &acc, incoming{l.at, b})
-		}
-		for _, name := range l.Unset {
-			if acc.unset == nil {
-				acc.unset = map[string][]From{}
+		if n == 1 {
+			for _, b := range f.stack.Layers[group[0]].Blocks {
+				f.block(p, &acc, incoming{group[0], b})
 			}
-			acc.unset[name] = append(acc.unset[name], From{l.at, Bare})
+		} else {
+			f.fill(p, &acc, group)
+		}
+		for _, at := range group {
+			acc.unset = acc.unset.with(at, f.stack.Layers[at].Unset)
 		}
 	}
 	return acc
-}
-
-// indexed is a layer with its position in the stack.
-type indexed struct {
-	at int
-	Layer
 }
 
 type incoming struct {
@@ -97,29 +118,13 @@ type incoming struct {
 
 // block merges one block into what is effective below it.
 func (f *folder) block(p *Plan, acc *accumulator, b incoming) {
-	st := Step{Plan: p.Name, Layer: b.at, Block: b.Kind, Strategy: b.Strategy, When: b.When}
-	if s := f.ruling(p, acc); s != nil {
-		st.Strategy = *s
+	st, units, ok := f.admit(p, acc, b)
+	if !ok {
+		return
 	}
-	units := f.signed(p, b)
-	if len(units) == 0 && len(b.Units) > 0 {
-		return // all of it belongs to other plans
-	}
-	if b.When != nil {
-		holds, err := b.When.Holds(acc.document())
-		if st.Err = err; err != nil || !holds {
-			st.Skipped = ConditionFalse
-			f.drop(&st, units, ConditionFalse, nil)
-			f.record(st, acc)
-			return
-		}
-	}
-	if b.Kind != Overrides {
-		units = f.deactivate(&st, acc, units)
-	}
-	units, own := f.conditional(&st, acc, units)
-	if len(units) > 0 || len(own) == 0 {
-		f.merge(p, acc, units, &st)
+	plain, own := f.conditional(&st, acc, units)
+	if len(plain) > 0 || len(units) == len(plain) {
+		f.merge(p, acc, plain, &st)
 	}
 	if len(own) > 0 { // each for itself, whatever the cut of the block
 		single := st
@@ -128,6 +133,32 @@ func (f *folder) block(p *Plan, acc *accumulator, b incoming) {
 		st.Effects = single.Effects
 	}
 	f.record(st, acc)
+}
+
+// admit is the step of a block with the units that take part in it: those of the plan, if the block's condition holds, less what is
+// deactivated. Not ok if there is nothing to merge.
+func (f *folder) admit(p *Plan, acc *accumulator, b incoming) (st Step, units []Unit, ok bool) {
+	st = Step{Plan: p.Name, Layer: b.at, Block: b.Kind, Strategy: b.Strategy, When: b.When}
+	if s := f.ruling(p, acc); s != nil {
+		st.Strategy = s.on(b.Kind)
+	}
+	units = f.signed(p, b)
+	if len(units) == 0 && len(b.Units) > 0 {
+		return st, nil, false // all of it belongs to other plans
+	}
+	if b.When != nil {
+		holds, err := b.When.Holds(acc.document())
+		if st.Err = err; err != nil || !holds {
+			st.Skipped = ConditionFalse
+			f.drop(&st, units, ConditionFalse, nil)
+			f.record(st, acc)
+			return st, nil, false
+		}
+	}
+	if b.Kind != Overrides {
+		units = f.deactivate(p, &st, acc, units)
+	}
+	return st, units, true
 }
 
 // signed is the block's units that plan p takes, with their source.
@@ -146,19 +177,22 @@ func (f *folder) signed(p *Plan, b incoming) []Unit {
 	return units
 }
 
-// deactivate takes out what lower policies have unset, before anything else is looked at (engine E5).
-func (f *folder) deactivate(st *Step, acc *accumulator, units []Unit) []Unit {
+// deactivate takes out what lower policies have unset, before anything else is looked at (engine E5). Names are those of rules, and
+// under patch of everything below rules as well.
+func (f *folder) deactivate(p *Plan, st *Step, acc *accumulator, units []Unit) []Unit {
 	if len(acc.unset) == 0 {
 		return units
 	}
-	if st.Strategy.Cut == Leaves {
+	switch {
+	case st.Strategy.Cut == Leaves:
 		units = Recut(units, leaves)
+	case st.Strategy.Shape == nil:
+		units = Recut(units, f.shape(p))
 	}
 	return slices.DeleteFunc(units, func(u Unit) bool {
 		for d := len(u.Path); d >= 0; d-- {
-			by := acc.unset[u.Path[:d].String()]
-			if len(by) > 0 {
-				f.lose(st, u, Dropped, Unset, by)
+			if by := acc.unset[u.Path[:d].String()]; len(by) > 0 {
+				f.lose(st, u, Dropped, Unset, sorted(by))
 				return true
 			}
 			if st.Strategy.Cut != Leaves {

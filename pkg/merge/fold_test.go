@@ -284,7 +284,7 @@ func TestPlanFirstThatExists(t *testing.T) { // a look-up chain whose members sh
 	if got, want := say(Fold(plan, entries, levels("mesh", "service"))), "f.k0=mesh(0b) f.k1=service(1b) f.x=service(1b) -f.x(0b) MoreSpecificWins>(1b)"; got != want {
 		t.Errorf("no route: got %s, want %s", got, want)
 	}
-	got, want := say(Fold(plan, entries, levels("mesh", "service", "meshRoute"))), "f.k0=mesh(0b) f.k2=meshRoute(2b) f.x=meshRoute(2b) -f.x(0b) MoreSpecificWins>(1b) -f.x(1b) AtomicReplaced>(0b,2b) -f.k1(1b) AtomicReplaced>(0b,2b)"
+	got, want := say(Fold(plan, entries, levels("mesh", "service", "meshRoute"))), "f.k0=mesh(0b) f.k2=meshRoute(2b) f.x=meshRoute(2b) -f.x(0b) MoreSpecificWins>(2b) -f.x(1b) AtomicReplaced>(0b,2b) -f.k1(1b) AtomicReplaced>(0b,2b)"
 	if got != want {
 		t.Errorf("route: got %s, want %s", got, want)
 	}

@@ -9,24 +9,24 @@ type clash struct {
 }
 
 // overlay lays one side over the other. Two units clash if their paths are equal or one is a prefix of the other; then the loser's
-// goes. At the cut of a merge patch an empty object does not clash with what the other side puts into it.
+// goes. An empty object does not clash with what the other side puts into it.
 // Kept are the winner's units that say something, and rest the loser's that stand, in their orders.
-func overlay(winner, loser []Unit, cut Cut) (kept, rest []Unit, clashes []clash) {
+func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 	wins, losers := index(winner), index(loser)
 	for _, w := range winner {
-		if deeper := losers.deeper[w.key()]; cut == Leaves && isEmpty(w) && len(deeper) > 0 {
+		if deeper := losers.deeper[w.key()]; isEmpty(w) && len(deeper) > 0 {
 			clashes = append(clashes, clash{unit: w, by: pick(loser, deeper), void: true, winning: true})
 			continue
 		}
 		kept = append(kept, w)
 	}
 	for _, l := range loser {
-		over := wins.meeting(l, cut, winner)
+		over := wins.meeting(l, winner)
 		if len(over) == 0 {
 			rest = append(rest, l)
 			continue
 		}
-		void := cut == Leaves && isEmpty(l) && len(wins.deeper[l.key()]) > 0
+		void := isEmpty(l) && len(wins.deeper[l.key()]) > 0
 		clashes = append(clashes, clash{unit: l, by: pick(winner, over), void: void})
 	}
 	return kept, rest, clashes
@@ -36,6 +36,9 @@ func isEmpty(u Unit) bool {
 	m, ok := u.Value.(map[string]any)
 	return ok && len(m) == 0
 }
+
+// hollow reports whether u has nothing in it.
+func (u *Unit) hollow() bool { return isEmpty(*u) || u.Value == nil && !u.Null && u.Parts == nil }
 
 func pick(units []Unit, at []int) []Unit {
 	out := make([]Unit, len(at))
@@ -61,12 +64,12 @@ func index(units []Unit) table {
 }
 
 // meeting lists the winner's units that u clashes with.
-func (t table) meeting(u Unit, cut Cut, winner []Unit) []int {
+func (t table) meeting(u Unit, winner []Unit) []int {
 	code := u.key()
 	out := append(t.equal[code][:len(t.equal[code]):len(t.equal[code])], t.deeper[code]...)
 	for up := range ancestorsOf(code) {
 		for _, i := range t.equal[up] {
-			if cut != Leaves || !isEmpty(winner[i]) {
+			if !isEmpty(winner[i]) {
 				out = append(out, i)
 			}
 		}

@@ -7,38 +7,50 @@ func (p *Plan) simple() bool {
 	return p.Only == nil && p.Levels == nil && p.Needs == nil && p.Each == "" && p.Of == nil && p.Func == nil
 }
 
-// takes reports whether the unit belongs to plan p: no earlier plan claimed it, and p is open to it.
+// takes reports whether the unit belongs to plan p: no earlier plan claimed it, and p and the plans around it are open to it.
 func (f *folder) takes(p *Plan, u Unit) bool {
 	for i := range f.earlier {
 		if f.earlier[i].Only == nil || f.earlier[i].Only.covers(u.Path) {
 			return false
 		}
 	}
+	for _, shape := range f.only {
+		if !shape.covers(u.Path) {
+			return false
+		}
+	}
 	return p.Only == nil || p.Only.covers(u.Path)
 }
 
-// plan folds the layers by p: a leaf merges them, an inner plan the results of its members.
-func (f *folder) plan(p *Plan, layers []int) accumulator {
+// plan folds the layers by p: a leaf merges them, an inner plan the results of its members. Lower are the names that groups below have
+// deactivated; the result has those of its own layers as well.
+func (f *folder) plan(p *Plan, layers []int, lower unsets) accumulator {
 	layers = f.at(p, layers)
 	for _, role := range p.Needs {
 		if !slices.ContainsFunc(layers, func(i int) bool { return f.stack.Layers[i].Level == role }) {
-			return accumulator{}
+			return accumulator{unset: lower}
 		}
+	}
+	if p.Only != nil {
+		f.only = append(f.only, p.Only)
+		defer func() { f.only = f.only[:len(f.only)-1] }()
 	}
 	var acc accumulator
 	switch {
 	case p.Func != nil:
 		acc = f.custom(p, layers)
 	case p.Each != "":
-		acc = f.each(p, layers)
+		acc = f.each(p, layers, lower)
 	case len(p.Of) > 0:
 		members := make([]accumulator, len(p.Of))
-		for i := range p.Of {
-			members[i] = f.plan(&p.Of[i], layers)
+		for i := len(p.Of) - 1; i >= 0; i-- {
+			members[i] = f.plan(&p.Of[i], layers, lower)
+			lower = members[i].unset
 		}
 		acc = f.members(p, members, nil)
+		acc.unset = lower
 	default:
-		acc = f.layers(p, f.sameTarget(p, layers))
+		acc = f.layers(p, layers, lower)
 	}
 	if p.Name != "" {
 		f.groups = append(f.groups, Group{Name: p.Name, Rules: printed(acc.units, f.shape(p))})
@@ -61,7 +73,7 @@ func (f *folder) at(p *Plan, layers []int) []int {
 }
 
 // each folds every hop of a repeated role by itself, then the hops, each by the strategy read at its object.
-func (f *folder) each(p *Plan, layers []int) accumulator {
+func (f *folder) each(p *Plan, layers []int, lower unsets) accumulator {
 	one := *p
 	one.Each, one.Name = "", ""
 	byHop := map[int][]int{}
@@ -76,13 +88,16 @@ func (f *folder) each(p *Plan, layers []int) accumulator {
 	slices.Sort(hops)
 	members := make([]accumulator, len(hops))
 	strategies := make([]*Strategy, len(hops))
-	for i, hop := range hops {
-		members[i] = f.plan(&one, byHop[hop])
+	for i, hop := range slices.Backward(hops) {
+		members[i] = f.plan(&one, byHop[hop], lower)
+		lower = members[i].unset
 		if hop < len(f.stack.Hops) {
 			strategies[i] = f.stack.Hops[hop]
 		}
 	}
-	return f.members(p, members, strategies)
+	acc := f.members(p, members, strategies)
+	acc.unset = lower
+	return acc
 }
 
 // members folds the results of a plan's members, least specific first; own holds strategies that members bring along.
@@ -101,7 +116,7 @@ func (f *folder) members(p *Plan, members []accumulator, own []*Strategy) accumu
 			} else if s := f.ruling(p, &acc); s != nil {
 				strategy = *s
 			}
-			st := Step{Plan: p.Name, Layer: -1, Block: Bare, Strategy: strategy}
+			st := Step{Plan: p.Name, Layer: -1, Block: Bare, Strategy: strategy.on(Bare)}
 			f.merge(p, &acc, m.units, &st)
 			f.record(st, &acc)
 		}

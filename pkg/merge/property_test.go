@@ -23,16 +23,29 @@ func (a atoms) add(shape Shape, p Path, v any) {
 		}
 	case l:
 		for _, pattern := range shape {
-			if pattern.Keys == nil || p.code() != pattern.Path.code() || len(t) == 0 {
-				continue
+			if pattern.Keys != nil && p.code() == pattern.Path.code() && keyed(t) {
+				for _, entry := range t {
+					a.add(shape, p.below(Segment{Name: entry.(m)["id"].(string), Form: pattern.As}), entry)
+				}
+				return
 			}
-			for _, entry := range t {
-				a.add(shape, p.below(Segment{Name: fmt.Sprint(get(entry, pattern.Keys...)), Form: pattern.As}), entry)
-			}
-			return
 		}
 	}
 	a[p.code()+"\x00"+p.String()] += fmt.Sprintf(" %v", v) // a second time shows as a second value
+}
+
+// keyed reports whether every entry has an id of its own.
+func keyed(list l) bool {
+	seen := map[any]bool{}
+	for _, entry := range list {
+		settings, _ := entry.(m)
+		id, ok := settings["id"].(string)
+		if !ok || seen[id] {
+			return false
+		}
+		seen[id] = true
+	}
+	return len(list) > 0
 }
 
 func (a atoms) lines() []string {
@@ -143,7 +156,7 @@ func ordered(doc any) any {
 
 func TestFoldKeepsItsPromises(t *testing.T) {
 	k := maker{Rand: rand.New(rand.NewSource(1)), words: []string{"atomic", "merge", "patch"}}
-	for i := range 6000 {
+	for i := range 3000 {
 		k.shape, k.lists = entries, false
 		if i%3 == 0 {
 			k.shape, k.lists = keyedEntries, true

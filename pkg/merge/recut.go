@@ -100,8 +100,12 @@ func froms(units []Unit) []From {
 	for _, u := range units {
 		out = append(out, u.From...)
 	}
-	slices.SortFunc(out, From.compare)
-	return slices.Compact(out)
+	return sorted(out)
+}
+
+// sorted is the sources in order, each once.
+func sorted(from []From) []From {
+	return slices.Compact(slices.SortedFunc(slices.Values(from), From.compare))
 }
 
 func (f From) compare(g From) int {

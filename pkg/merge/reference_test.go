@@ -146,6 +146,12 @@ func (e *reference) fold(s Stack, settings map[From]map[string]any) {
 			e.unset[name] = append(e.unset[name], From{i, Bare})
 		}
 	}
+	if e.empty() { // return none
+		for name, rule := range e.rules {
+			e.lose(name, rule.from, NoEffect)
+		}
+		e.rules = nil
+	}
 }
 
 func (e *reference) lines() []string {
@@ -205,7 +211,7 @@ func doc2(doc any) any {
 
 func TestFoldEqualsTheReference(t *testing.T) { // three blocks, conditions, unset lists, fillers
 	k := maker{Rand: rand.New(rand.NewSource(5)), words: []string{"atomic", "merge"}}
-	for n := range 4000 {
+	for n := range 3000 {
 		var s Stack
 		settings := map[From]map[string]any{}
 		for i := range 1 + k.Intn(4) {
@@ -289,8 +295,8 @@ func stripped(doc any) any {
 }
 
 func TestPatchEqualsRFC7386(t *testing.T) {
-	k := maker{Rand: rand.New(rand.NewSource(6)), words: []string{"patch"}, nulls: true, empty: true}
-	for n := range 4000 {
+	k := maker{Rand: rand.New(rand.NewSource(6)), words: []string{"patch"}, nulls: true, empty: true, lists: true}
+	for n := range 3000 {
 		var s Stack
 		p := any(m{})
 		var said []any
@@ -307,7 +313,7 @@ func TestPatchEqualsRFC7386(t *testing.T) {
 				p = patched(said[i], p)
 			}
 		}
-		r := Fold(one, entries, s)
+		r := Fold(one, keyedEntries, s) // a keyed list is one leaf to a merge patch
 		got := r.Doc
 		if got == nil {
 			got = m{}
@@ -399,7 +405,7 @@ func bottomUp(docs []any, strategies []Strategy) any {
 func TestOrderSensitiveEqualsTheProcess(t *testing.T) { // gep713 P25-P27
 	k := maker{Rand: rand.New(rand.NewSource(8)), words: []string{"atomic", "merge", "patch"}}
 	differ := 0
-	for n := range 6000 {
+	for n := range 4000 {
 		var s Stack
 		var docs []any
 		var strategies []Strategy
@@ -429,7 +435,7 @@ func TestOrderSensitiveEqualsTheProcess(t *testing.T) { // gep713 P25-P27
 			differ++
 		}
 	}
-	if differ < 300 {
+	if differ < 200 {
 		t.Errorf("only %d stacks are order sensitive: the test has lost its point", differ)
 	}
 }

@@ -9,6 +9,10 @@ import (
 // finish turns what is in force at the end into a Result, and reads the losses off the trace.
 func (f *folder) finish(units []Unit) Result {
 	units = f.dropFillers(f.dropNulls(units))
+	closing := Step{Layer: -1, Block: Bare, Closing: true}
+	if units = f.solid(&Plan{}, units, &closing, Replaced); len(closing.Effects) > 0 {
+		f.trace = append(f.trace, closing)
+	}
 	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(units)}
 	r.Rules = printed(units, f.rules)
 	if !f.ordered {
@@ -49,13 +53,15 @@ func (f *folder) dropNulls(units []Unit) []Unit {
 	if len(nulls) == 0 {
 		return units
 	}
-	live := index(out)
+	live, below := index(out), index(nulls)
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for _, n := range nulls {
-		parent := Unit{Path: n.Path[:len(n.Path)-1], Value: map[string]any{}, From: n.From}
-		if len(parent.Path) > 0 && len(live.equal[parent.key()])+len(live.deeper[parent.key()]) == 0 {
+		parent := Unit{Path: n.Path[:max(0, len(n.Path)-1)], Value: map[string]any{}, From: n.From}
+		code := parent.key()
+		others := slices.ContainsFunc(below.deeper[code], func(i int) bool { return len(nulls[i].Path) > len(n.Path) })
+		if len(parent.Path) > 0 && !others && len(live.equal[code])+len(live.deeper[code]) == 0 {
 			out = append(out, parent)
-			live.equal[parent.key()] = []int{len(out) - 1}
+			live.equal[code] = []int{len(out) - 1}
 		} else if !f.erased[n.signature()] {
 			f.lose(&last, n, Dropped, NoEffect, nil)
 		}
@@ -81,17 +87,28 @@ func (f *folder) dropFillers(units []Unit) []Unit {
 
 // ignore accounts for units that no plan looked at.
 func (f *folder) ignore(units []Unit) {
-	met := map[From]map[string]bool{}
+	exact, met := map[From]map[string]bool{}, map[From]map[string]bool{}
 	see := func(from []From, code string) {
 		for _, w := range from {
 			if met[w] == nil {
-				met[w] = map[string]bool{}
+				exact[w], met[w] = map[string]bool{}, map[string]bool{}
 			}
-			met[w][code] = true
+			exact[w][code], met[w][code] = true, true
 			for up := range ancestorsOf(code) {
 				met[w][up] = true
 			}
 		}
+	}
+	seen := func(from From, code string) bool {
+		if met[from][code] {
+			return true
+		}
+		for up := range ancestorsOf(code) {
+			if exact[from][up] {
+				return true
+			}
+		}
+		return false
 	}
 	for _, st := range f.trace {
 		for _, e := range st.Effects {
@@ -106,7 +123,7 @@ func (f *folder) ignore(units []Unit) {
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {
 				from := From{i, b.Kind}
-				if u.From == nil && !met[from][u.key()] {
+				if u.From == nil && !seen(from, u.key()) {
 					u.From = []From{from}
 					f.lose(&last, u, Dropped, Ignored, nil)
 				}
@@ -139,6 +156,10 @@ func appendRules(out []Rule, at Path, parts []Unit, whole Unit) []Rule {
 	var order []Segment
 	groups := map[Segment][]Unit{}
 	for _, p := range parts {
+		if len(p.Path) == len(at) { // of a union: several rules of one name
+			out = append(out, Rule{Name: at.String(), Path: at, Value: p.Value, From: p.From})
+			continue
+		}
 		seg := p.Path[len(at)]
 		if groups[seg] == nil {
 			order = append(order, seg)
@@ -181,7 +202,7 @@ func (f *folder) losses(units []Unit) []Loss {
 		}
 	}
 	slices.SortFunc(out, func(a, b Loss) int {
-		return cmp.Or(strings.Compare(a.Rule, b.Rule), a.From.compare(b.From), cmp.Compare(a.Step, b.Step))
+		return cmp.Or(strings.Compare(a.Rule, b.Rule), a.From.compare(b.From), cmp.Compare(a.Step, b.Step), strings.Compare(a.Path.code(), b.Path.code()))
 	})
 	return out
 }

@@ -8,6 +8,9 @@ import (
 
 // merge applies the strategy of one step to the incoming units and what is effective below them (engine E4).
 func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
+	if s := st.Strategy; s.Func == nil && s.Cut != Leaves && s.Wins != Both {
+		acc.units, in = f.solid(p, acc.units, st, Replaced), f.solid(p, in, st, Dropped)
+	}
 	switch s := st.Strategy; {
 	case s.Func != nil:
 		units, effects := s.Func(in, acc.units)
@@ -29,6 +32,22 @@ func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
 	default:
 		f.mix(p, acc, in, st)
 	}
+}
+
+// solid drops units that are a container without anything in it: an empty object, or a null, where rules stand deeper. Only a merge
+// patch has a use for them.
+func (f *folder) solid(p *Plan, units []Unit, st *Step, o Outcome) []Unit {
+	shape := f.shape(p)
+	if !slices.ContainsFunc(units, func(u Unit) bool { return u.hollow() && !shape.endsAt(u.Path) }) {
+		return units
+	}
+	return slices.DeleteFunc(slices.Clone(units), func(u Unit) bool {
+		gone := u.hollow() && len(u.Path) > 0 && !shape.endsAt(u.Path)
+		if gone {
+			f.lose(st, u, o, NoEffect, nil)
+		}
+		return gone
+	})
 }
 
 // replaceAll puts the incoming units in the place of everything below them.
@@ -62,14 +81,14 @@ func (f *folder) mix(p *Plan, acc *accumulator, in []Unit, st *Step) {
 		low, high = markNulls(low), markNulls(high)
 	}
 	if st.Strategy.Wins == Lower {
-		kept, rest, clashes := overlay(low, high, cut)
+		kept, rest, clashes := overlay(low, high)
 		f.settle(st, clashes)
 		f.stand(st, kept, clashes)
 		f.take(st, rest)
 		acc.units = append(kept, rest...)
 		return
 	}
-	kept, rest, clashes := overlay(high, low, cut)
+	kept, rest, clashes := overlay(high, low)
 	f.settle(st, clashes)
 	f.take(st, kept)
 	acc.units = inPlace(low, kept, rest)
@@ -90,7 +109,9 @@ func inPlace(before, winners, rest []Unit) []Unit {
 	for i := range before {
 		code := before[i].key()
 		if w := at[code]; w != nil {
-			out = append(out, *w)
+			if !placed[code] {
+				out = append(out, *w)
+			}
 			placed[code] = true
 		} else if stands[code] {
 			out = append(out, before[i])
@@ -199,57 +220,60 @@ func (f *folder) sameLevel(loser From, reason Reason, winners []From) Reason {
 	return SameLevelOrder
 }
 
-// sameTarget folds the layers that share a target into one where the plan says so (engine E8).
-func (f *folder) sameTarget(p *Plan, layers []int) []indexed {
-	var out []indexed
-	for _, i := range layers {
-		l := indexed{i, f.stack.Layers[i]}
-		if n := len(out) - 1; n >= 0 && p.SameTarget != Stacked && out[n].Level == l.Level && out[n].Hop == l.Hop && out[n].Target == l.Target {
-			out[n].Layer = f.fill(p, out[n], l)
-			continue
-		}
-		out = append(out, l)
+// together is how many of the last layers share a target and, where the plan says so, are folded as one (engine E8).
+func (f *folder) together(p *Plan, layers []int) int {
+	n := 1
+	if p.SameTarget == Stacked {
+		return n
 	}
-	return out
+	last := f.stack.Layers[layers[len(layers)-1]]
+	for n < len(layers) {
+		l := f.stack.Layers[layers[len(layers)-1-n]]
+		if l.Level != last.Level || l.Hop != last.Hop || l.Target != last.Target {
+			break
+		}
+		n++
+	}
+	return n
 }
 
-// fill merges layer b, which comes later in the order, into a: block by block, a's rules first; or both in order for a union.
-func (f *folder) fill(p *Plan, a, b indexed) Layer {
-	out := a.Layer
-	out.Blocks = nil
+// fill merges the blocks of several layers at one target into what is below them, kind of block by kind: among themselves rule by rule,
+// the established one first, or all in their order for a union.
+func (f *folder) fill(p *Plan, acc *accumulator, group []int) {
+	among := Strategy{Wins: Higher, Cut: Rules}
+	if p.SameTarget == Union {
+		among = Strategy{Wins: Both}
+	}
 	for _, kind := range []BlockKind{Defaults, Bare, Overrides} {
-		x, y := f.blockOf(p, a, kind), f.blockOf(p, b, kind)
-		if x == nil || y == nil {
-			for _, only := range []*Block{x, y} {
-				if only != nil {
-					out.Blocks = append(out.Blocks, *only)
+		var own accumulator
+		var ruling *Step
+		for _, at := range slices.Backward(group) {
+			for _, b := range f.stack.Layers[at].Blocks {
+				if b.Kind != kind {
+					continue
+				}
+				st, units, ok := f.admit(p, acc, incoming{at, b})
+				if !ok {
+					continue
+				}
+				ruling = &Step{Plan: p.Name, Layer: at, Block: kind, Strategy: st.Strategy}
+				if own.present {
+					st.Strategy = among
+					f.merge(p, &own, units, &st)
+					f.record(st, &own)
+				} else {
+					own.present, own.units = true, units
+					if len(st.Effects) > 0 { // what was deactivated
+						f.record(st, acc)
+					}
 				}
 			}
-			continue
 		}
-		strategy := Strategy{Wins: Higher, Cut: Rules}
-		if p.SameTarget == Union {
-			strategy = Strategy{Wins: Both}
-		}
-		st := Step{Plan: p.Name, Layer: a.at, Block: kind, Strategy: strategy}
-		acc := accumulator{units: y.Units}
-		f.merge(p, &acc, x.Units, &st)
-		f.record(st, &acc)
-		x.Units = acc.units
-		out.Blocks = append(out.Blocks, *x)
-	}
-	out.Unset = slices.Concat(a.Unset, b.Unset)
-	return out
-}
-
-func (f *folder) blockOf(p *Plan, l indexed, kind BlockKind) *Block {
-	for _, b := range l.Blocks {
-		if b.Kind == kind {
-			b.Units = f.signed(p, incoming{l.at, b})
-			return &b
+		if ruling != nil {
+			f.merge(p, acc, own.units, ruling)
+			f.record(*ruling, acc)
 		}
 	}
-	return nil
 }
 
 // signature tells units of different writers apart, also at one path.

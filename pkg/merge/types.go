@@ -41,9 +41,10 @@ type Side uint8
 
 // The sides of a strategy.
 const (
-	Lower  Side = iota // the challenger: defaults
-	Higher             // the established: overrides
-	Both               // nobody loses: union
+	Lower   Side = iota // the challenger: defaults
+	Higher              // the established: overrides
+	Both                // nobody loses: union
+	ByBlock             // of a plan's strategy: as the block says, the established in overrides, else the challenger
 )
 
 // Cut says at which grain two sides are compared.
@@ -63,6 +64,17 @@ type Strategy struct {
 	Shape   Shape // with cut Rules: where the lower side is cut instead of at the kind's rules; the incoming units stand as they are
 	Rejects bool  // none: an atomic override whose losers are rejected (Conflicted)
 	Func    StrategyFunc
+}
+
+// on is s for a block of the given kind.
+func (s Strategy) on(b BlockKind) Strategy {
+	if s.Wins == ByBlock {
+		s.Wins = Lower
+		if b == Overrides {
+			s.Wins = Higher
+		}
+	}
+	return s
 }
 
 // Word is the name of the strategy in the contract, without the side.
