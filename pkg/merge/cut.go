@@ -93,12 +93,23 @@ func (c cursor) deep() bool {
 	})
 }
 
-// CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Unkeyed names the lists that should
-// be keyed but have an entry without its key, or two with the same: each of them is one unit.
-func (s Shape) CutAll(settings any) (units []Unit, unkeyed []Path) {
-	k := knife{emit: func(p Path, v any) { units = append(units, Unit{Path: p, Value: v}) }, unkeyed: &unkeyed}
+// named reports whether every pattern under way has named something on its way here: the node is a container, not a field.
+func (c cursor) named() bool {
+	for _, m := range c.marks {
+		path := c.shape[m.pattern].Path[:min(m.off, len(c.shape[m.pattern].Path))]
+		if m.off >= len(c.shape[m.pattern].Path) || !slices.ContainsFunc(path, func(s Segment) bool { return s.Form == Key }) {
+			return false
+		}
+	}
+	return true
+}
+
+// CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Odd are the parts of another form than
+// expected: a keyed list with an entry without its key, or two with the same, is one unit; a named container that is no object is none.
+func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
+	k := knife{emit: func(p Path, v any) { units = append(units, Unit{Path: p, Value: v}) }, odd: &odd}
 	k.cut(settings, nil, s.start())
-	return units, unkeyed
+	return units, odd
 }
 
 // Filler reports whether the unit at p leaves a set empty.
@@ -145,8 +156,14 @@ func (s Shape) covers(p Path) bool {
 }
 
 type knife struct {
-	emit    func(Path, any)
-	unkeyed *[]Path
+	emit func(Path, any)
+	odd  *[]Odd
+}
+
+// Odd is a part of a settings document that does not have the form that the shape expects.
+type Odd struct {
+	Path Path
+	Why  string
 }
 
 func (k knife) cut(v any, at Path, c cursor) {
@@ -168,6 +185,18 @@ func (k knife) cut(v any, at Path, c cursor) {
 	case []any:
 		k.list(t, at, c)
 	default:
+		k.scalar(v, at, c)
+	}
+}
+
+// scalar is a value where rules stand deeper: a null is an empty container; anything else is a unit where a wildcard may mean a field
+// as well as a map, and misplaced where the pattern names the container.
+func (k knife) scalar(v any, at Path, c cursor) {
+	switch {
+	case v == nil && !c.deep():
+	case c.named() && k.odd != nil:
+		*k.odd = append(*k.odd, Odd{at, "is no object"})
+	default:
 		k.emit(at, v)
 	}
 }
@@ -175,13 +204,13 @@ func (k knife) cut(v any, at Path, c cursor) {
 func (k knife) list(list []any, at Path, c cursor) {
 	p := c.keyed()
 	if p == nil {
-		k.emit(at, list)
+		k.scalar(list, at, c)
 		return
 	}
 	names, ok := entryNames(list, p.Keys)
 	if !ok {
-		if k.unkeyed != nil {
-			*k.unkeyed = append(*k.unkeyed, at)
+		if k.odd != nil {
+			*k.odd = append(*k.odd, Odd{at, "is a keyed list, but not every entry has a key of its own: it is one rule"})
 		}
 		k.emit(at, list)
 		return

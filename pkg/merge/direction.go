@@ -27,7 +27,7 @@ func OrderSensitive(plans []Plan, rules Shape, s Stack) (Result, bool) {
 	top := accumulator{units: f.signed(p, blocks[0])}
 	for i := 1; i < len(blocks); i++ {
 		upper := top.units
-		top.units = f.signed(p, blocks[i])
+		top = accumulator{units: f.signed(p, blocks[i])}
 		st := Step{Layer: blocks[i-1].at, Block: blocks[i-1].Kind, Strategy: blocks[i-1].Strategy}
 		f.merge(p, &top, upper, &st)
 	}

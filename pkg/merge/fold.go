@@ -51,6 +51,7 @@ type accumulator struct {
 	unset   unsets
 	asks    *Strategy     // of the most specific layer
 	render  func(any) any // of the most specific layer
+	grain   Cut           // how units are cut: Rules or Leaves; Whole where that is not known
 	present bool          // a layer took part, even with nothing to say
 }
 

@@ -12,24 +12,55 @@ type clash struct {
 // goes. An empty object does not clash with what the other side puts into it.
 // Kept are the winner's units that say something, and rest the loser's that stand, in their orders.
 func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
-	wins, losers := index(winner), index(loser)
-	for _, w := range winner {
-		if deeper := losers.deeper[w.key()]; isEmpty(w) && len(deeper) > 0 {
-			clashes = append(clashes, clash{unit: w, by: pick(loser, deeper), void: true, winning: true})
+	filled, beaten := map[int][]int{}, map[int][]int{} // by winner: losers inside an empty object; by loser: winners
+	meet(winner, loser, func(w, l int) {
+		if len(winner[w].Path) < len(loser[l].Path) && isEmpty(winner[w]) {
+			filled[w] = append(filled[w], l)
+		} else {
+			beaten[l] = append(beaten[l], w)
+		}
+	})
+	for i, w := range winner {
+		if inside := filled[i]; inside != nil {
+			clashes = append(clashes, clash{unit: w, by: pick(loser, inside), void: true, winning: true})
 			continue
 		}
 		kept = append(kept, w)
 	}
-	for _, l := range loser {
-		over := wins.meeting(l, winner)
-		if len(over) == 0 {
+	for i, l := range loser {
+		over := beaten[i]
+		if over == nil {
 			rest = append(rest, l)
 			continue
 		}
-		void := isEmpty(l) && len(wins.deeper[l.key()]) > 0
+		void := isEmpty(l) && len(winner[over[0]].Path) > len(l.Path)
 		clashes = append(clashes, clash{unit: l, by: pick(winner, over), void: void})
 	}
 	return kept, rest, clashes
+}
+
+// meet calls see for every pair of units whose paths are equal or one of which is a prefix of the other. Only the shorter side is
+// indexed: of a step and what is below it, usually the step.
+func meet(a, b []Unit, see func(i, j int)) {
+	if len(a) > len(b) {
+		meet(b, a, func(i, j int) { see(j, i) })
+		return
+	}
+	t := index(a)
+	for j := range b {
+		code := b[j].key()
+		for _, i := range t.equal[code] {
+			see(i, j)
+		}
+		for _, i := range t.deeper[code] {
+			see(i, j)
+		}
+		for up := range ancestorsOf(code) {
+			for _, i := range t.equal[up] {
+				see(i, j)
+			}
+		}
+	}
 }
 
 func isEmpty(u Unit) bool {
@@ -61,20 +92,6 @@ func index(units []Unit) table {
 		}
 	}
 	return t
-}
-
-// meeting lists the winner's units that u clashes with.
-func (t table) meeting(u Unit, winner []Unit) []int {
-	code := u.key()
-	out := append(t.equal[code][:len(t.equal[code]):len(t.equal[code])], t.deeper[code]...)
-	for up := range ancestorsOf(code) {
-		for _, i := range t.equal[up] {
-			if !isEmpty(winner[i]) {
-				out = append(out, i)
-			}
-		}
-	}
-	return out
 }
 
 func ancestorsOf(code string) func(func(string) bool) {

@@ -14,11 +14,11 @@ func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
 	switch s := st.Strategy; {
 	case s.Func != nil:
 		units, effects := s.Func(in, acc.units)
-		acc.units, st.Effects = units, append(st.Effects, effects...)
+		acc.units, acc.grain, st.Effects = units, Whole, append(st.Effects, effects...)
 	case s.Wins == Both:
 		f.ordered = true
 		f.take(st, in)
-		acc.units = slices.Concat(in, acc.units)
+		acc.units, acc.grain = slices.Concat(in, acc.units), Whole
 	case s.Wins == Higher && (s.Cut == Whole || s.Rejects):
 		reason := AtomicOverridden
 		if s.Rejects {
@@ -60,7 +60,7 @@ func (f *folder) replaceAll(acc *accumulator, in []Unit, st *Step, reason Reason
 		f.lose(st, u, Replaced, reason, by)
 	}
 	f.take(st, in)
-	acc.units = in
+	acc.units, acc.grain = in, Whole
 }
 
 // mix compares the two sides unit by unit at the strategy's cut.
@@ -76,7 +76,14 @@ func (f *folder) mix(p *Plan, acc *accumulator, in []Unit, st *Step) {
 	} else {
 		high = Recut(in, shape)
 	}
-	low := Recut(acc.units, shape)
+	low := acc.units
+	if acc.grain != cut || st.Strategy.Shape != nil {
+		low = Recut(acc.units, shape)
+	}
+	acc.grain = cut
+	if st.Strategy.Shape != nil {
+		acc.grain = Whole
+	}
 	if cut == Leaves {
 		low, high = markNulls(low), markNulls(high)
 	}
@@ -94,32 +101,25 @@ func (f *folder) mix(p *Plan, acc *accumulator, in []Unit, st *Step) {
 	acc.units = inPlace(low, kept, rest)
 }
 
-// inPlace orders winners and rest as before: a winner stands where the unit of its path stood, the others come behind.
+// inPlace orders winners and rest (in the order of before) as they stood: a winner where the unit of its path was, the others behind.
 func inPlace(before, winners, rest []Unit) []Unit {
-	at := make(map[string]*Unit, len(winners))
+	at := make(map[string]int, len(winners))
 	for i := range winners {
-		at[winners[i].key()] = &winners[i]
+		at[winners[i].key()] = i
 	}
-	stands := make(map[string]bool, len(rest))
-	for i := range rest {
-		stands[rest[i].key()] = true
-	}
+	placed := make([]bool, len(winners))
 	out := make([]Unit, 0, len(winners)+len(rest))
-	placed := map[string]bool{}
 	for i := range before {
-		code := before[i].key()
-		if w := at[code]; w != nil {
-			if !placed[code] {
-				out = append(out, *w)
-			}
-			placed[code] = true
-		} else if stands[code] {
-			out = append(out, before[i])
+		if len(rest) > 0 && rest[0].key() == before[i].key() {
+			out, rest = append(out, rest[0]), rest[1:]
+		} else if w, ok := at[before[i].key()]; ok && !placed[w] {
+			out = append(out, winners[w])
+			placed[w] = true
 		}
 	}
-	for _, w := range winners {
-		if !placed[w.key()] {
-			out = append(out, w)
+	for i, done := range placed {
+		if !done {
+			out = append(out, winners[i])
 		}
 	}
 	return out
@@ -160,6 +160,9 @@ func (f *folder) settle(st *Step, clashes []clash) {
 
 // stand notes the units of the result that an incoming one ran into.
 func (f *folder) stand(st *Step, kept []Unit, clashes []clash) {
+	if len(clashes) == 0 {
+		return
+	}
 	against := make(map[string][]From, len(clashes))
 	for _, c := range clashes {
 		for i := range c.by {

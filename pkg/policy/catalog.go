@@ -58,15 +58,20 @@ func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*C
 	if b.catalog.chosen, err = chosen(b.catalog.settings, settings); err != nil {
 		return nil, err
 	}
+	var wrong DescriptorError
 	for _, gk := range b.order {
 		k, err := b.kind(gk, b.catalog.chosen)
+		if err == nil {
+			err = b.trial(gk)
+		}
 		if err != nil {
-			return nil, err
+			wrong.Lines = append(wrong.Lines, strings.Split(err.Error(), "\n")...)
+			continue
 		}
 		b.catalog.kinds[gk] = k
-		if err := b.trial(gk); err != nil {
-			return nil, err
-		}
+	}
+	if wrong.Lines != nil {
+		return nil, &wrong
 	}
 	return b.catalog, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,8 +19,11 @@ const (
 	maxExpression  = 16 << 10 // bytes of one expression
 	maxDepth       = 64       // nesting of one expression
 	maxEntries     = 10_000   // entries of one list or map of the document
+	fewEntries     = 250      // the same for expressions with functions that compare everything with everything
+	maxText        = 1 << 20  // bytes of one text of the document
+	shortText      = 1_000    // the same for expressions with replace, which multiplies texts
 	maxCost        = 100_000  // of one evaluation
-	maxTotalCost   = 50_000_000
+	maxTotalCost   = 10_000_000
 	evaluationTime = 2 * time.Second
 )
 
@@ -38,6 +43,7 @@ type Conditions struct {
 // Condition is a compiled `when`. One that does not compile never holds; its error says why.
 type Condition struct {
 	Text    string
+	limits  guard
 	err     error
 	program cel.Program
 	owner   *Conditions
@@ -50,7 +56,7 @@ func (c *Conditions) Compile(text string) *Condition {
 	if known, ok := c.compiled[text]; ok {
 		return known
 	}
-	cond := &Condition{Text: text, owner: c}
+	cond := &Condition{Text: text, owner: c, limits: guardFor(text)}
 	cond.program, cond.err = c.program(text)
 	if c.compiled == nil {
 		c.compiled = map[string]*Condition{}
@@ -93,8 +99,8 @@ func (c *Condition) Holds(doc any) (bool, error) {
 		return false, c.err
 	}
 	fields, _ := doc.(map[string]any)
-	if n := largest(doc); n > maxEntries {
-		return false, fmt.Errorf("is not evaluated: the policy has a list or map of %d entries, more than %d", n, maxEntries)
+	if err := c.limits.check(doc); err != nil {
+		return false, err
 	}
 	if !c.owner.afford() {
 		return false, errors.New("is not evaluated: the conditions of this run have cost too much already")
@@ -107,10 +113,10 @@ func (c *Condition) Holds(doc any) (bool, error) {
 	defer cancel()
 	value, details, err := c.program.ContextEval(ctx, vars)
 	if details != nil && details.ActualCost() != nil {
-		c.owner.spend(*details.ActualCost())
+		c.owner.spend(min(*details.ActualCost(), maxCost))
 	}
 	switch {
-	case err != nil && strings.Contains(err.Error(), "no such key"):
+	case err != nil && strings.HasPrefix(err.Error(), "no such key"):
 		return false, fmt.Errorf("%w: %s", ErrMissingField, firstLine(err.Error()))
 	case err != nil:
 		return false, fmt.Errorf("fails: %s", firstLine(err.Error()))
@@ -134,22 +140,55 @@ func (c *Conditions) spend(cost uint64) {
 	c.spent += cost
 }
 
-// largest is the size of the largest list or map within v.
-func largest(v any) int {
-	most := 0
-	switch t := v.(type) {
-	case map[string]any:
-		most = len(t)
-		for _, kid := range t {
-			most = max(most, largest(kid))
-		}
-	case []any:
-		most = len(t)
-		for _, kid := range t {
-			most = max(most, largest(kid))
+// guard is the sizes up to which a document is evaluated. The library charges nothing for what happens inside one call, so where a
+// call may take much longer than its arguments are long, the arguments have to be short.
+type guard struct{ entries, text int }
+
+func guardFor(expression string) guard {
+	l := guard{maxEntries, maxText}
+	for _, call := range []string{"distinct", "sets.", " in ", "sort", "flatten"} {
+		if strings.Contains(expression, call) {
+			l.entries = fewEntries
 		}
 	}
-	return most
+	if strings.Contains(expression, "replace") {
+		l.text = shortText
+	}
+	return l
+}
+
+// check refuses a document with a list, map or text over the limits.
+func (l guard) check(v any) error {
+	size := 0
+	switch t := v.(type) {
+	case string:
+		if len(t) > l.text {
+			return fmt.Errorf("is not evaluated: the policy has a text of %d bytes, more than %d", len(t), l.text)
+		}
+	case map[string]any:
+		size = len(t)
+	case []any:
+		size = len(t)
+	}
+	if size > l.entries {
+		return fmt.Errorf("is not evaluated: the policy has a list or map of %d entries, more than %d", size, l.entries)
+	}
+	for _, kid := range children(v) {
+		if err := l.check(kid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func children(v any) []any {
+	switch t := v.(type) {
+	case map[string]any:
+		return slices.Collect(maps.Values(t))
+	case []any:
+		return t
+	}
+	return nil
 }
 
 func firstLine(s string) string {

@@ -184,12 +184,18 @@ func (d *decoder) words() []string {
 
 // add cuts a block's settings into units and appends it.
 func (d *decoder) add(b merge.Block, settings map[string]any, block any, at []string) {
-	strategy, problem := d.kind.Strategy.of(b.Kind, block, d.spec)
+	strategy, place, problem := d.kind.Strategy.of(b.Kind, block, d.spec)
 	if problem != nil {
 		p := problem.At(d.policy.Object)
-		origin := d.policy.Object.OriginOf(append(slices.Clone(at), d.kind.Strategy.Read[0].Path...)...)
+		where := d.kind.Content.At
+		if place.Block {
+			where = at
+		}
+		origin := d.policy.Object.OriginOf(append(slices.Clone(where), place.Path...)...)
 		p.Origin = &origin
-		d.policy.Problems = append(d.policy.Problems, p)
+		if !slices.ContainsFunc(d.policy.Problems, func(q model.Problem) bool { return q.Code == p.Code && *q.Origin == origin && q.Message == p.Message }) {
+			d.policy.Problems = append(d.policy.Problems, p)
+		}
 	}
 	b.Strategy = strategy
 	for _, field := range d.kind.containers() {
@@ -202,9 +208,9 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block any, at []st
 	if strategy.Cut == merge.Leaves {
 		shape = merge.LeafShape()
 	}
-	units, unkeyed := shape.CutAll(settings)
-	for _, path := range unkeyed {
-		d.problem(model.WrongType, at, "%s is a keyed list, but not every entry has a key of its own: it is one rule", path)
+	units, odd := shape.CutAll(settings)
+	for _, o := range odd {
+		d.problem(model.WrongType, append(slices.Clone(at), strings.Split(o.Path.String(), ".")...), "%s.%s %s", strings.Join(at, "."), o.Path, o.Why)
 	}
 	if len(units) == 0 && d.kind.Content.Claims {
 		units = []merge.Unit{{Value: map[string]any{}}}

@@ -153,7 +153,7 @@ func (d *decoder) nested(b merge.BlockKind, block map[string]any, at []string) {
 	}
 	plain, _ := d.kind.Rules.CutAll(rest)
 	out.Units = append(plain, out.Units...)
-	strategy, _ := d.kind.Strategy.of(b, block, d.spec)
+	strategy, _, _ := d.kind.Strategy.of(b, block, d.spec)
 	strategy.Shape = slices.Concat(shape, d.kind.Rules)
 	out.Strategy = strategy
 	d.append(out)

@@ -84,6 +84,9 @@ func (r *reader) list(n *yaml.Node, each func(*yaml.Node)) {
 		r.fail(n, "a list is expected here")
 		return
 	}
+	if len(n.Content) == 0 {
+		r.fail(n, "the list is empty")
+	}
 	for _, entry := range n.Content {
 		each(entry)
 	}
@@ -142,8 +145,10 @@ func (r *reader) word(into *string, now []string, later ...string) field {
 			return
 		}
 		var s string
+		before := len(r.lines)
 		r.text(&s)(n)
 		switch {
+		case len(r.lines) > before:
 		case slices.Contains(now, s):
 			*into = s
 		case slices.Contains(later, s):
@@ -217,6 +222,23 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
+// follow puts the nodes that aliases stand for in their place; false if the document is nested too deeply, as one within itself is.
+func follow(n *yaml.Node, depth int) bool {
+	const deepest = 50
+	if depth > deepest {
+		return false
+	}
+	for i, kid := range n.Content {
+		if kid.Kind == yaml.AliasNode {
+			n.Content[i] = kid.Alias
+		}
+		if !follow(n.Content[i], depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
 // documents splits a descriptor file.
 func documents(src Source) ([]*yaml.Node, error) {
 	dec := yaml.NewDecoder(strings.NewReader(string(src.Text)))
@@ -228,9 +250,16 @@ func documents(src Source) ([]*yaml.Node, error) {
 			if errors.Is(err, io.EOF) {
 				return out, nil
 			}
-			return nil, &DescriptorError{[]string{src.Name + ":" + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "line ")}}
+			text, hasLine := strings.CutPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "line ")
+			if !hasLine {
+				text = "1: " + text
+			}
+			return nil, &DescriptorError{[]string{src.Name + ":" + text}}
 		}
 		if len(n.Content) == 1 && n.Content[0].ShortTag() != "!!null" {
+			if !follow(n.Content[0], 0) {
+				return nil, &DescriptorError{[]string{fmt.Sprintf("%s:%d: nested too deeply", src.Name, n.Content[0].Line)}}
+			}
 			out = append(out, n.Content[0])
 		}
 	}

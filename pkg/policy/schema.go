@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -106,7 +107,7 @@ func (k *Kind) makeDirect() {
 	none, _ := parseChoice("none")
 	k.Direct, k.SameTarget = true, Conflict
 	k.Strategy = StrategyRule{Default: none}
-	k.Content.Blocks = nil
+	k.Content.Blocks, k.Content.Unset, k.Content.Condition = nil, nil, ""
 }
 
 // paths reads the function that says which steps of a path the vendor recognises.
@@ -216,6 +217,9 @@ func (r *kindReader) compare(n *yaml.Node) {
 	r.list(n, func(e *yaml.Node) {
 		var s string
 		r.word(&s, []string{string(ByLevel), string(ByCreated), string(ByName), string(ByNamespace), string(ByNamespacedName)}, "identity", "section", "index")(e)
+		if slices.Contains(r.kind.Compare, Key(s)) {
+			r.fail(e, "%q is a key already", s)
+		}
 		r.kind.Compare = append(r.kind.Compare, Key(s))
 	})
 	if len(r.kind.Compare) > 0 && r.kind.Compare[0] != ByLevel {
@@ -262,7 +266,7 @@ func (r *kindReader) plan(n *yaml.Node) merge.Plan {
 			p.Of = []merge.Plan{}
 			r.list(n, func(e *yaml.Node) { p.Of = append(p.Of, r.plan(e)) })
 		},
-		"strategy": func(n *yaml.Node) { s := r.choice(n).on(merge.Bare); p.Strategy = &s },
+		"strategy": func(n *yaml.Node) { s := r.choice(n).planned(); p.Strategy = &s },
 		"for":      nil, "each": nil, "sameTarget": nil, "func": nil})
 	if p.Levels != nil && p.Of != nil {
 		r.fail(n, "a plan has levels or members, not both")

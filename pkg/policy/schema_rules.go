@@ -91,6 +91,9 @@ func (r *kindReader) strategy(n *yaml.Node) {
 				return
 			}
 			for i := 0; i+1 < len(n.Content); i += 2 {
+				if _, twice := rule.Values[n.Content[i].Value]; twice {
+					r.fail(n.Content[i], "value %q is written twice", n.Content[i].Value)
+				}
 				rule.Values[n.Content[i].Value] = r.choice(n.Content[i+1])
 			}
 		},

@@ -18,6 +18,8 @@ type Setting struct {
 	Doc     string
 	Alias   string // the core setting it stands for
 	Auto    string // the function that decides where the value is "auto"
+
+	at string // file:line
 }
 
 // The settings of the Gateway API itself that are built.
@@ -56,15 +58,23 @@ func (r *vendorReader) read(n *yaml.Node) {
 }
 
 func (r *vendorReader) setting(n *yaml.Node) {
-	s := Setting{Type: "text"}
+	s := Setting{Type: "text", at: fmt.Sprintf("%s:%d", r.file, n.Line)}
 	r.object(n, map[string]field{"name": r.text(&s.Name), "type": r.word(&s.Type, []string{"text", "bool"}, "number", "list"), "values": r.texts(&s.Values),
-		"default": func(n *yaml.Node) { s.Default = n.Value }, "doc": r.text(&s.Doc), "alias": r.text(&s.Alias),
+		"default": func(n *yaml.Node) {
+			s.Default = n.Value
+			if n.Kind != yaml.ScalarNode {
+				r.fail(n, "a text is expected here")
+			}
+		}, "doc": r.text(&s.Doc), "alias": r.text(&s.Alias),
 		"auto": func(n *yaml.Node) { r.object(n, map[string]field{"func": r.text(&s.Auto)}) }})
 	if _, ok := r.funcs.Auto[s.Auto]; s.Auto != "" && !ok {
 		r.fail(n, "there is no function %q to decide the setting", s.Auto)
 	}
 	if s.Name == "" || s.Doc == "" {
 		r.fail(n, "a setting needs \"name\" and \"doc\"")
+	}
+	if s.Type == "bool" && s.Default != "true" && s.Default != "false" {
+		r.fail(n, "the default %q of setting %s is neither true nor false", s.Default, s.Name)
 	}
 	if s.Alias == "" && s.Values != nil && !slices.Contains(s.Values, s.Default) {
 		r.fail(n, "the default %q of setting %s is not one of its values", s.Default, s.Name)
@@ -77,10 +87,10 @@ func checkSettings(all []Setting) error {
 	var lines []string
 	for i, s := range all {
 		if i > 0 && all[i-1].Name == s.Name {
-			lines = append(lines, fmt.Sprintf("setting %s is described twice", s.Name))
+			lines = append(lines, fmt.Sprintf("%s: setting %s is described twice", s.at, s.Name))
 		}
 		if s.Alias != "" && !slices.ContainsFunc(all, func(o Setting) bool { return o.Name == s.Alias && o.Alias == "" }) {
-			lines = append(lines, fmt.Sprintf("setting %s is an alias of %s, which there is not", s.Name, s.Alias))
+			lines = append(lines, fmt.Sprintf("%s: setting %s is an alias of %s, which there is not", s.at, s.Name, s.Alias))
 		}
 	}
 	if lines == nil {

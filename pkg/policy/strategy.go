@@ -24,6 +24,15 @@ func (c Choice) on(b merge.BlockKind) merge.Strategy {
 	return s
 }
 
+// planned is the strategy for a plan, which leaves the side to the block unless the word fixes it.
+func (c Choice) planned() merge.Strategy {
+	s := c.Strategy
+	if !c.Fixed && s.Wins == merge.Lower {
+		s.Wins = merge.ByBlock
+	}
+	return s
+}
+
 // StrategyRule says which strategy a block has, and who says so.
 type StrategyRule struct {
 	Read    []Place // in order; the first that is there decides
@@ -56,8 +65,8 @@ func (r StrategyRule) words() []string {
 	return slices.Compact(out)
 }
 
-// of reads the strategy of a block. An unknown value is atomic, and said.
-func (r StrategyRule) of(b merge.BlockKind, block, spec any) (merge.Strategy, *model.Problem) {
+// of reads the strategy of a block, and where it stands. An unknown value is atomic, and said.
+func (r StrategyRule) of(b merge.BlockKind, block, spec any) (merge.Strategy, Place, *model.Problem) {
 	for _, place := range r.Read {
 		from := spec
 		if place.Block {
@@ -69,13 +78,13 @@ func (r StrategyRule) of(b merge.BlockKind, block, spec any) (merge.Strategy, *m
 		}
 		word, isText := raw.(string)
 		if choice, ok := r.Values[word]; ok && isText {
-			return choice.on(b), nil
+			return choice.on(b), place, nil
 		}
-		return Choice{}.on(b), &model.Problem{Severity: model.Warning, Code: model.UnknownStrategy,
+		return Choice{}.on(b), place, &model.Problem{Severity: model.Warning, Code: model.UnknownStrategy,
 			Message: fmt.Sprintf("strategy %q is not known, atomic is used", fmt.Sprint(raw)),
 			Hint:    "use one of: " + strings.Join(r.known(), ", ")}
 	}
-	return r.Default.on(b), nil
+	return r.Default.on(b), Place{}, nil
 }
 
 func (r StrategyRule) known() []string {
@@ -106,6 +115,8 @@ func parseChoice(text string) (Choice, error) {
 	}
 	switch {
 	case !fixed:
+	case word == "none" || word == "union":
+		return c, fmt.Errorf("strategy %q has no side", word)
 	case side == "overrides":
 		c.Strategy.Wins = merge.Higher
 	case side != "defaults":

@@ -75,6 +75,9 @@ func dropVariants() *yaml.Node {
 // variant merge-patches the first set whose condition holds onto the descriptor.
 func (b *builder) variant(r *reader, k rawKind, variants *yaml.Node, settings model.Settings) *yaml.Node {
 	out, done := k.node, false
+	if variants.Kind == yaml.SequenceNode && len(variants.Content) == 0 {
+		return out
+	}
 	r.list(variants, func(v *yaml.Node) {
 		var set, is *yaml.Node
 		var setting string

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,20 +57,26 @@ func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 		if t.Ref.Section != "" {
 			form += " with a sectionName"
 		}
-		warn(model.InvalidTarget, "it may target: "+targetForms(k.Targets), "%s may not target %s: the policy does not attach there", k.GroupKind.Kind, form)
+		hint := "it may target: " + targetForms(k.Targets)
+		for _, f := range k.Targets {
+			if f.GroupKind.Kind == t.Ref.Kind && f.GroupKind.Group != t.Ref.Group {
+				hint = fmt.Sprintf("its group is %q; it has to be %q", t.Ref.Group, f.GroupKind.Group)
+			}
+		}
+		warn(model.InvalidTarget, hint, "%s may not target %s: the policy does not attach there", k.GroupKind.Kind, form)
 		return nil
 	}
 	ref := t.Ref
 	if clusterScoped(ref.GroupKind()) {
 		ref.Namespace = ""
 	}
-	if home := p.Ref().Namespace; ref.Namespace != home && ref.Namespace != "" || ref.Kind == "Namespace" && ref.Group == "" && !k.Cluster && ref.Name != home && !t.Selector {
+	if home := p.Ref().Namespace; k.leaves(home, ref) && !(t.Selector && clusterScoped(ref.GroupKind())) {
 		switch {
 		case k.Namespaces == policy.OwnNamespace:
 			warn(model.CrossNamespaceTarget, "move the policy to the target's namespace", "%s is not in the policy's namespace %s: not attached", ref, home)
 			return nil
 		case k.Namespaces == policy.WithGrant && !k.res.Graph.Granted(k.GroupKind, home, ref.Whole()):
-			warn(model.RefNotPermitted, fmt.Sprintf("a ReferenceGrant in namespace %s must allow it", ref.Namespace), "no ReferenceGrant lets %s refer to %s: not attached", p.Ref(), ref)
+			warn(model.RefNotPermitted, fmt.Sprintf("a ReferenceGrant in namespace %s must allow it", cmp.Or(ref.Namespace, ref.Name)), "no ReferenceGrant lets %s refer to %s: not attached", p.Ref(), ref)
 			return nil
 		}
 	}
@@ -82,11 +89,23 @@ func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 	return k.missing(ref, t, warn)
 }
 
+// leaves reports whether a reference goes out of the policy's namespace: to an object elsewhere, or to another Namespace.
+func (k *Kind) leaves(home string, ref model.Ref) bool {
+	if ref.Kind == "Namespace" && ref.Group == "" {
+		return !k.Cluster && ref.Name != home
+	}
+	return ref.Namespace != "" && ref.Namespace != home
+}
+
 // selected finds the objects that a label selector picks.
 func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
 	var out []topology.NodeID
 	for _, o := range k.res.Snapshot.Of(t.Ref.GroupKind()) {
-		if o.Ref.Namespace == t.Ref.Namespace && t.Selects(o) {
+		inside := o.Ref.Namespace == t.Ref.Namespace
+		if clusterScoped(o.Ref.GroupKind()) {
+			inside = k.Cluster || k.Namespaces == policy.AnyNamespace || o.Ref.Name == p.Ref().Namespace || o.Ref.Kind != "Namespace"
+		}
+		if inside && t.Selects(o) {
 			out = append(out, k.res.Graph.Lookup(o.Ref.In(t.Ref.Section))...)
 		}
 	}
@@ -109,7 +128,7 @@ func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, 
 	if t.Silent {
 		return nil
 	}
-	if ref.Section != "" && len(g.Lookup(ref.Whole())) > 0 {
+	if ref.Section != "" && (len(g.Lookup(ref.Whole())) > 0 || k.res.Snapshot.Get(ref) != nil) {
 		hint := "it has no sections that can be targeted"
 		if sections := g.Sections(ref); len(sections) > 0 {
 			hint = "it has: " + strings.Join(sections, ", ")
@@ -152,10 +171,13 @@ func (k *Kind) compete() {
 		}
 	}
 	slices.Sort(ids)
+	k.rejectedAt = map[topology.NodeID][]Verdict{}
 	for _, id := range ids {
 		p := k.attached[id]
 		for _, a := range p.policies[1:] {
-			k.Rejected = append(k.Rejected, Verdict{Attached: a, By: p.policies[0].Policy, Silent: k.SameTarget != policy.Conflict})
+			v := Verdict{Attached: a, By: p.policies[0].Policy, Silent: k.SameTarget != policy.Conflict}
+			k.Rejected = append(k.Rejected, v)
+			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
 		k.attached[id] = place{p.policies[:1], p.ageIgnored}
 	}

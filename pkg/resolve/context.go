@@ -34,6 +34,11 @@ func (k *Kind) walk() {
 		}
 		k.at[id] = k.with(above, id)
 	}
+	for id := range topology.NodeID(g.Len()) { // of kinds that are known, but have no family yet
+		if g.Node(id).Role == topology.Opaque {
+			k.at[id] = k.with(root, id)
+		}
+	}
 	for i := range k.res.virtual {
 		id := topology.NodeID(g.Len() + i)
 		k.at[id] = k.with(root, id)
@@ -159,6 +164,9 @@ func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
 				out = append(out, append(path[:len(path):len(path)], id))
 			}
 		}
+	}
+	if len(out) == 0 && k.startsPath(id) {
+		return []Path{{id}}
 	}
 	return out
 }

@@ -126,7 +126,8 @@ func (h *heights) see(higher []*policy.Policy) {
 				into = h.overrides
 			}
 			for _, u := range b.Units {
-				for d := 1; d <= len(u.Path); d++ {
+				into[u.Path.String()] = true
+				for d := 1; d < len(u.Path) && b.Strategy.Cut == merge.Leaves; d++ { // under patch, everything above a leaf has a name too
 					into[u.Path[:d].String()] = true
 				}
 			}

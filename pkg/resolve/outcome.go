@@ -53,20 +53,37 @@ func (k *Kind) Steps(s StackID, observe func(step int, units []merge.Unit)) merg
 func (k *Kind) build(s StackID) *Outcome {
 	o := &Outcome{}
 	nodes := k.nodes(s)
-	for i, id := range nodes {
+	for _, id := range nodes {
 		at := k.attached[id]
 		for _, a := range at.policies {
-			p := a.Policy
-			o.Layers = append(o.Layers, Layer{Policy: p, Node: id, uncertain: at.ageIgnored})
-			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(k.res.Node(id).Role), Target: i, Blocks: p.Blocks, Unset: p.Unset, Render: p.Render})
+			o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: id, uncertain: at.ageIgnored})
 		}
 	}
-	for _, v := range k.Rejected {
-		if slices.Contains(nodes, v.Attached.Node) {
-			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: v.Attached.Node, Rejected: true, uncertain: k.attached[v.Attached.Node].ageIgnored})
+	if k.Direct {
+		k.byAge(o)
+	}
+	for _, l := range o.Layers {
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(k.res.Node(l.Node).Role), Target: slices.Index(nodes, l.Node),
+			Blocks: l.Policy.Blocks, Unset: l.Policy.Unset, Render: l.Policy.Render})
+	}
+	for _, id := range nodes {
+		for _, v := range k.rejectedAt[id] {
+			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Rejected: true, uncertain: k.attached[id].ageIgnored})
 		}
 	}
 	return o
+}
+
+// byAge orders all layers by the comparator without the levels: a direct kind has one level only (gep713 P19).
+func (k *Kind) byAge(o *Outcome) {
+	all := make([]policy.Attached, len(o.Layers))
+	for i, l := range o.Layers {
+		all[i] = policy.Attached{Policy: l.Policy, Node: l.Node}
+	}
+	ordered, ageIgnored := k.Order(all)
+	for i, a := range ordered {
+		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, uncertain: ageIgnored}
+	}
 }
 
 // reject accounts for the policies that did not take part: every rule of theirs is lost to the one that kept them out.
@@ -159,7 +176,7 @@ func (o *Outcome) uncertain() []model.Problem {
 		}
 		for _, to := range loss.To {
 			w := o.Layers[to.Layer]
-			if w.Node != l.Node || w.Policy == l.Policy || o.sets(to, loss.Rule, loss.Value) {
+			if w.Node != l.Node || w.Policy == l.Policy || o.sets(to, loss.Path, loss.Value) {
 				continue
 			}
 			said[l.Policy] = true
@@ -172,13 +189,21 @@ func (o *Outcome) uncertain() []model.Problem {
 	return out
 }
 
-// sets reports whether the block at from sets the rule to the same value.
-func (o *Outcome) sets(from merge.From, rule string, value any) bool {
+// sets reports whether the block at from sets what stands at path to the same value.
+func (o *Outcome) sets(from merge.From, path merge.Path, value any) bool {
 	for _, b := range o.Layers[from.Layer].Policy.Blocks {
-		for _, u := range b.Units {
-			if b.Kind == from.Block && u.Path.String() == rule {
-				return reflect.DeepEqual(u.Value, value)
-			}
+		if b.Kind != from.Block {
+			continue
+		}
+		if slices.ContainsFunc(b.Units, func(u merge.Unit) bool { return slices.Equal(u.Path, path) && reflect.DeepEqual(u.Value, value) }) {
+			return true
+		}
+		keys := make([]string, len(path))
+		for i, seg := range path {
+			keys[i] = seg.Name
+		}
+		if have := model.Get(merge.Assemble(b.Units), keys...); have != nil && reflect.DeepEqual(have, value) {
+			return true
 		}
 	}
 	return false
@@ -186,7 +211,7 @@ func (o *Outcome) sets(from merge.From, rule string, value any) bool {
 
 // sensitive reports that folding from the top would give another result (gep713 P27).
 func (k *Kind) sensitive(o *Outcome) []model.Problem {
-	if !k.Checked || len(o.stack.Layers) < 2 {
+	if !k.Checked || len(o.stack.Layers) < 3 {
 		return nil
 	}
 	other, differs := merge.OrderSensitive(k.Plans, k.Rules, o.stack)
@@ -199,16 +224,21 @@ func (k *Kind) sensitive(o *Outcome) []model.Problem {
 	}
 	return []model.Problem{model.Problem{Severity: model.Info, Code: model.OrderSensitive, Message: fmt.Sprintf(
 		"the order of folding %s (%s) is left open by GEP-713 and changes the result: from the bottom, as here, %s; from the top %s",
-		k.GroupKind.Kind, strings.Join(names, ", "), rulesLine(o.Result), rulesLine(other))}.At(o.Layers[0].Policy.Object)}
+		k.GroupKind.Kind, strings.Join(names, ", "), differing(o.Result, other), differing(other, o.Result))}.At(o.Layers[0].Policy.Object)}
 }
 
-// rulesLine names the rules of a result with their values.
-func rulesLine(r merge.Result) string {
+// differing names the rules of a result that another one does not have alike, with their values.
+func differing(r, other merge.Result) string {
 	const most = 4
+	rules := slices.DeleteFunc(slices.Clone(r.Rules), func(x merge.Rule) bool {
+		return slices.ContainsFunc(other.Rules, func(y merge.Rule) bool {
+			return x.Name == y.Name && slices.Equal(x.From, y.From) && reflect.DeepEqual(x.Value, y.Value)
+		})
+	})
 	var out []string
-	for i, rule := range r.Rules {
+	for i, rule := range rules {
 		if i == most {
-			out = append(out, fmt.Sprintf("and %d more", len(r.Rules)-most))
+			out = append(out, fmt.Sprintf("and %d more", len(rules)-most))
 			break
 		}
 		value, err := json.Marshal(rule.Value)
@@ -243,7 +273,7 @@ func (k *Kind) switches(s StackID, o *Outcome) []model.Problem {
 		return nil
 	}
 	return []model.Problem{model.Problem{Severity: model.Info, Code: model.SettingMatters,
-		Message: fmt.Sprintf("%s and %s target one object; with %s=oldest the result would be %s", o.Layers[first].Policy.Ref(), o.Layers[first+1].Policy.Ref(), policy.SameLevelSetting, rulesLine(result)),
+		Message: fmt.Sprintf("%s and %s target one object; with %s=oldest the result would be %s", o.Layers[first].Policy.Ref(), o.Layers[first+1].Policy.Ref(), policy.SameLevelSetting, differing(result, o.Result)),
 		Hint:    "describe the kind with --policy-kinds if its controller lets the oldest policy win"}.At(o.Layers[first].Policy.Object)}
 }
 
@@ -252,7 +282,7 @@ func (k *Kind) oldest() *Kind {
 	twin := *k
 	described := *k.Kind
 	described.SameTarget = policy.Oldest
-	twin.Kind, twin.Rejected = &described, nil
+	twin.Kind, twin.rejectedAt = &described, nil
 	twin.attached = map[topology.NodeID]place{}
 	for id, p := range k.attached {
 		if len(p.policies) > 1 && twin.rejecting(p) {

@@ -26,16 +26,17 @@ type Kind struct {
 	Policies []*policy.Policy // sorted by reference
 	Rejected []Verdict
 
-	res       *Resolution
-	attached  map[topology.NodeID]place
-	targetsOf map[*policy.Policy][]topology.NodeID
-	leads     map[lead]bool
-	beside    bool // some policy targets a namespace or a backend
-	stacks    []push
-	interned  map[push]StackID
-	at        [][]StackID // by node
-	outcomes  map[StackID]*Outcome
-	roles     map[topology.Role]bool
+	res        *Resolution
+	attached   map[topology.NodeID]place
+	rejectedAt map[topology.NodeID][]Verdict
+	targetsOf  map[*policy.Policy][]topology.NodeID
+	leads      map[lead]bool
+	beside     bool // some policy targets a namespace or a backend
+	stacks     []push
+	interned   map[push]StackID
+	at         [][]StackID // by node
+	outcomes   map[StackID]*Outcome
+	roles      map[topology.Role]bool
 }
 
 // place is what is attached to one node, established first.

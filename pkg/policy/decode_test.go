@@ -1,0 +1,250 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"go.yaml.in/yaml/v3"
+)
+
+// values turns what the YAML decoder makes of numbers into what objects hold.
+func values(v any) any {
+	switch v := v.(type) {
+	case int:
+		return int64(v)
+	case []any:
+		for i := range v {
+			v[i] = values(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = values(v[key])
+		}
+	}
+	return v
+}
+
+// object reads one manifest.
+func object(t testing.TB, manifest string) *model.Object {
+	t.Helper()
+	var body map[string]any
+	if err := yaml.Unmarshal([]byte(manifest), &body); err != nil {
+		t.Fatal(err)
+	}
+	values(body)
+	return objectOf(body)
+}
+
+func objectOf(body map[string]any) *model.Object {
+	group, version, found := strings.Cut(model.Text(body, "apiVersion"), "/")
+	if !found {
+		group, version = "", group
+	}
+	o := &model.Object{Version: version, Body: body, Labels: map[string]string{}, Origin: model.Origin{File: "in.yaml", Line: 1},
+		Ref: model.Ref{Group: group, Kind: model.Text(body, "kind"), Namespace: model.Text(body, "metadata", "namespace"), Name: model.Text(body, "metadata", "name")}}
+	labels, _ := model.Get(body, "metadata", "labels").(map[string]any)
+	for key := range labels {
+		o.Labels[key] = model.Text(labels, key)
+	}
+	return o
+}
+
+// painted is a Paint in namespace demo with the given spec, in flow style.
+func painted(t testing.TB, spec string) *model.Object {
+	t.Helper()
+	return object(t, "apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: p, namespace: demo}\nspec: "+spec)
+}
+
+const toGateway = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: g}"
+
+// said writes a decoded policy: its blocks with strategies and units, then the codes of its problems.
+func said(p *Policy) string {
+	var out []string
+	for _, b := range p.Blocks {
+		line := b.Kind.String() + " " + p.Word(b.Kind)
+		if b.When != nil {
+			line += " when"
+		}
+		for _, u := range b.Units {
+			line += fmt.Sprintf(" %s=%v", u.Path, u.Value)
+		}
+		out = append(out, line)
+	}
+	if len(p.Unset) > 0 {
+		out = append(out, "unset "+strings.Join(p.Unset, ","))
+	}
+	for _, problem := range p.Problems {
+		out = append(out, string(problem.Code))
+	}
+	return strings.Join(out, "; ")
+}
+
+// limits is a kind with named rules, fillers, conditions and deactivation lists.
+var limits = []string{"content: {fields: [limits, when], condition: when, unset: [unset, remove]}", "rules: [limits.*, {path: when, filler: true}]",
+	"strategy: {read: [block.strategy, spec.strategy], values: {atomic: atomic, merge: merge}, default: atomic}"}
+
+func TestDecode(t *testing.T) {
+	described, generic := paint(t, limits...), newKind()
+	generic.Content.Unset, generic.Content.Condition = []string{"unset", "remove"}, "when"
+	for _, c := range []struct {
+		name, spec, want string
+		kind             *Kind
+	}{
+		{"bare", "{" + toGateway + ", limits: {a: {n: 1}}}", "bare atomic limits.a=map[n:1]", described},
+		{"blocks", "{" + toGateway + ", defaults: {limits: {a: 1}}, overrides: {strategy: merge, limits: {b: 2}}}", "defaults atomic limits.a=1; overrides merge limits.b=2", described},
+		{"bare beside a block", "{" + toGateway + ", limits: {c: 3}, overrides: {limits: {b: 2}}}", "bare atomic limits.c=3; overrides atomic limits.b=2; BareWithBlocks", described},
+		{"strategy of the spec", "{" + toGateway + ", strategy: merge, limits: {a: 1}, defaults: {strategy: atomic, limits: {b: 1}}}", "defaults atomic limits.b=1; bare merge limits.a=1; BareWithBlocks", described},
+		{"condition", "{" + toGateway + ", overrides: {when: spec.limits.a > 1, limits: {a: 1}}}", "overrides atomic when limits.a=1", described},
+		{"list of predicates is data", "{" + toGateway + ", overrides: {when: [{predicate: x}], limits: {a: 1}}}", "overrides atomic limits.a=1 when=[map[predicate:x]]", described},
+		{"unset and remove are one list", "{" + toGateway + ", unset: [limits.b, limits.a], remove: [limits.a]}", "unset limits.a,limits.b", described},
+		{"empty container", "{" + toGateway + ", defaults: {limits: {}}}", "defaults atomic", described},
+		{"scalar rules", "{" + toGateway + ", limits: {a: 50, b: null}}", "bare atomic limits.a=50 limits.b=<nil>", described},
+		{"rule names with dots", "{" + toGateway + ", limits: {a.b: 1}}", "bare atomic limits.a.b=1", described},
+		{"generic patch is cut at leaves", "{" + toGateway + ", overrides: {strategy: patch, colors: {light: {hue: 1, tone: 2}}}}", "overrides patch colors.light.hue=1 colors.light.tone=2", generic},
+		{"generic both blocks", "{" + toGateway + ", defaults: {a: 1}, overrides: {b: 2}}", "defaults atomic a=1; overrides atomic b=2; MultipleBlocks", generic},
+		{"generic selector", "{targetSelectors: [{group: '', kind: Service, matchLabels: {a: b}}], color: red}", "bare atomic color=red", generic},
+
+		{"spec is a number", "5", "WrongType; TargetNotFound", described},
+		{"spec is a list", "[]", "WrongType; TargetNotFound", described},
+		{"no spec", "null", "TargetNotFound", described},
+		{"targetRef is a text", "{targetRef: x, limits: {a: 1}}", "bare atomic limits.a=1; WrongType", described},
+		{"targetRef without a name", "{targetRef: {group: g, kind: K}}", "WrongType", described},
+		{"targetRef with a number for a name", "{targetRef: {group: g, kind: K, name: 5}}", "WrongType", described},
+		{"targetRef with a list for a section", "{targetRef: {group: g, kind: K, name: a, sectionName: [x]}}", "WrongType", described},
+		{"targetRefs holds texts", "{targetRefs: [x, {group: g, kind: K, name: a}, null]}", "WrongType; WrongType", described},
+		{"targetRefs is empty", "{targetRefs: []}", "TargetNotFound", described},
+		{"no target", "{limits: {a: 1}}", "bare atomic limits.a=1; TargetNotFound", described},
+		{"group with version", "{targetRef: {group: g/v1, kind: K, name: a}}", "GroupWithVersion", described},
+		{"selector with expressions", "{targetSelectors: [{group: '', kind: Service, matchExpressions: [{}]}]}", "NotEvaluated", described},
+		{"selector with a text", "{targetSelectors: [{group: '', kind: Service, matchLabels: x}]}", "NotEvaluated", described},
+		{"defaults is a list", "{" + toGateway + ", defaults: [], overrides: x}", "WrongType; WrongType", described},
+		{"unset is an object", "{" + toGateway + ", unset: {}, remove: x}", "WrongType; WrongType", described},
+		{"unset holds a number", "{" + toGateway + ", unset: [5, {}, limits.a]}", "unset limits.a; WrongType; WrongType", described},
+		{"strategy is a number", "{" + toGateway + ", defaults: {strategy: 7, limits: {a: 1}}}", "defaults atomic limits.a=1; UnknownStrategy", described},
+		{"strategy is unknown", "{" + toGateway + ", overrides: {strategy: deep, limits: {a: 1}}}", "overrides atomic limits.a=1; UnknownStrategy", described},
+		{"container is a text", "{" + toGateway + ", limits: x}", "bare atomic; WrongType", described},
+		{"container is a list", "{" + toGateway + ", overrides: {limits: [1]}}", "overrides atomic; WrongType", described},
+		{"condition outside a block", "{" + toGateway + ", when: true, limits: {a: 1}}", "bare atomic limits.a=1 when=true", described},
+		{"condition that does not compile", "{" + toGateway + ", overrides: {when: '((', limits: {a: 1}}}", "overrides atomic when limits.a=1; InvalidCondition", described},
+		{"condition of no boolean", "{" + toGateway + ", overrides: {when: '1 + 1', limits: {a: 1}}}", "overrides atomic when limits.a=1; InvalidCondition", described},
+		{"field that the kind does not have", "{" + toGateway + ", limit: {a: 1}, defaults: {foo: 1}}", "defaults atomic; UnknownBlockField; UnknownBlockField", described},
+		{"17 references", "{targetRefs: [" + strings.Repeat("{group: g, kind: K, name: a},", 17) + "], limits: {}}", "bare atomic; InvalidObject", described},
+	} {
+		p := c.kind.Decode(painted(t, c.spec), &Conditions{})
+		if got := said(p); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+		for _, problem := range p.Problems {
+			if problem.Ref == nil || problem.Origin == nil || problem.Message == "" {
+				t.Errorf("%s: problem without a place or a message: %+v", c.name, problem)
+			}
+		}
+	}
+}
+
+func TestUnsetInsideABlockIsSaid(t *testing.T) { // the list stands beside the bare set; in a block it is no field (UnknownBlockField)
+	k := paint(t, limits...)
+	if got, want := said(k.Decode(painted(t, "{"+toGateway+", defaults: {unset: [limits.a], limits: {b: 1}}}"), &Conditions{})), "defaults atomic limits.b=1; UnknownBlockField"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestDecodeKeyedLists(t *testing.T) {
+	k := paint(t, "rules: [{path: rules, keys: [id]}]")
+	for _, c := range []struct{ name, rules, want string }{
+		{"by key", "[{id: b}, {id: a}]", "bare atomic rules[b]=map[id:b] rules[a]=map[id:a]"},
+		{"by a number", "[{id: 1}]", "bare atomic rules[1]=map[id:1]"},
+		{"key missing", "[{id: a}, {}]", "bare atomic rules=[map[id:a] map[]]; WrongType"},
+		{"key twice", "[{id: a}, {id: a}]", "bare atomic rules=[map[id:a] map[id:a]]; WrongType"},
+		{"no objects", "[a]", "bare atomic rules=[a]; WrongType"},
+		{"key is an object", "[{id: {}}]", "bare atomic rules=[map[id:map[]]]; WrongType"},
+		{"a text", "x", "bare atomic rules=x"},
+		{"empty", "[]", "bare atomic"},
+	} {
+		if got := said(k.Decode(painted(t, "{"+toGateway+", rules: "+c.rules+"}"), &Conditions{})); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestDecodeClaims(t *testing.T) {
+	k := paint(t, "content: {claims: true}")
+	if got := said(k.Decode(painted(t, "{"+toGateway+"}"), &Conditions{})); got != "bare atomic *=map[]" {
+		t.Errorf("an empty spec: got %s", got)
+	}
+	if got := said(k.Decode(painted(t, "null"), &Conditions{})); got != "TargetNotFound" {
+		t.Errorf("no spec: got %s", got)
+	}
+}
+
+func TestDecodeReferences(t *testing.T) {
+	k := newKind()
+	p := k.Decode(painted(t, `{targetRef: {group: gateway.networking.k8s.io/v1, kind: Gateway, name: g, sectionName: http},
+  targetRefs: [{group: "", kind: Service, name: s, namespace: other}], targetSelectors: [{group: "", kind: Service, matchLabels: {b: "2", a: "1"}}]}`), &Conditions{})
+	want := []model.Ref{{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: "demo", Name: "g", Section: "http"},
+		{Kind: "Service", Namespace: "other", Name: "s"}, {Kind: "Service", Namespace: "demo"}}
+	for i, ref := range p.Refs {
+		if ref.Ref != want[i] {
+			t.Errorf("reference %d: %+v, want %+v", i, ref.Ref, want[i])
+		}
+	}
+	selector := p.Refs[2]
+	if !slices.Equal(selector.Labels, []string{"a=1", "b=2"}) {
+		t.Errorf("labels %v", selector.Labels)
+	}
+	for labels, want := range map[string]bool{"{a: '1', b: '2', c: '3'}": true, "{a: '1'}": false, "{a: '1', b: '3'}": false} {
+		o := object(t, "apiVersion: v1\nkind: Service\nmetadata: {name: s, labels: "+labels+"}")
+		if selector.Selects(o) != want {
+			t.Errorf("%s: selected %v", labels, !want)
+		}
+	}
+}
+
+func TestDecodeDoesNotKeepTheObject(t *testing.T) { // a decoded policy must not write to the snapshot
+	o := painted(t, "{"+toGateway+", unset: [limits.b, limits.a], defaults: {limits: x, when: [1]}, limits: {a: {b: 1}}}")
+	before := fmt.Sprint(o.Body)
+	p := paint(t, limits...).Decode(o, &Conditions{})
+	p.Render(map[string]any{"limits": map[string]any{}})
+	if got := fmt.Sprint(o.Body); got != before {
+		t.Errorf("the object was changed: %s", got)
+	}
+}
+
+func TestRender(t *testing.T) { // metadata of the policy, containers always there, self-contained
+	o := object(t, "apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: p, namespace: demo, labels: {team: a}}\nspec: {"+toGateway+"}")
+	p := paint(t, limits...).Decode(o, &Conditions{})
+	for when, want := range map[string]bool{
+		"size(spec.limits) == 0":      true,
+		"!has(spec.limits.a)":         true,
+		"metadata.labels.team == 'a'": true,
+		"metadata.name == 'p' && metadata.namespace == 'demo' && kind == 'Paint' && apiVersion == 'x.io/v1'": true,
+		"self.spec == spec && self.metadata.annotations == {}":                                               true,
+		"!has(spec.targetRef) && !has(spec.defaults)":                                                        true,
+	} {
+		got, err := (&Conditions{}).Compile(when).Holds(p.Render(nil))
+		if err != nil || got != want {
+			t.Errorf("%s: %v %v", when, got, err)
+		}
+	}
+}
+
+func TestOriginOfRules(t *testing.T) {
+	o := painted(t, "{"+toGateway+", overrides: {limits: {a: 1}}}")
+	o.Places = lines{"spec.overrides.limits.a": 9}
+	p := paint(t, limits...).Decode(o, &Conditions{})
+	if got := p.OriginOf(merge.Overrides, merge.Keys("limits", "a")).Line; got != 9 {
+		t.Errorf("line %d", got)
+	}
+	if got := p.OriginOf(merge.Bare, merge.Path{{Name: "limits"}, {Name: "x", Form: merge.Entry}}).Line; got != 1 {
+		t.Errorf("line %d", got)
+	}
+}
+
+// lines are the lines of some paths.
+type lines map[string]int
+
+func (l lines) Line(path ...string) int { return l[strings.Join(path, ".")] }

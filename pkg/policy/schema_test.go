@@ -1,0 +1,240 @@
+package policy
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// described reads user descriptors and settings without any vendor.
+func described(text string, settings ...string) (*Catalog, error) {
+	return NewCatalog(nil, []Source{{Name: "kinds.yaml", Text: []byte(text)}}, settings, Functions{})
+}
+
+// kind is a PolicyKind document for Paint.x.io with the given lines.
+func kind(lines ...string) string {
+	return "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\nfor: Paint.x.io\n" + strings.Join(lines, "\n") + "\n"
+}
+
+// paint is the kind that a descriptor with the given lines describes.
+func paint(t *testing.T, lines ...string) *Kind {
+	t.Helper()
+	c, err := described(kind(lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Kind(model.GroupKind{Group: "x.io", Kind: "Paint"})
+}
+
+const vendorDoc = "apiVersion: dopolicy.dev/v1alpha1\nkind: Vendor\nname: v\n"
+
+func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a message that names it
+	for _, c := range []struct{ name, text, want string }{
+		{"unknown field", kind("tragets: []"), `kinds.yaml:4: unknown field "tragets" (did you mean "targets"?)`},
+		{"field twice", kind("plural: a", "plural: b"), `kinds.yaml:5: field "plural" is written twice`},
+		{"wrong type of a text", kind("plural: [a]"), "kinds.yaml:4: a text is expected here"},
+		{"number for a text", kind("plural: 7"), "kinds.yaml:4: a text is expected here"},
+		{"wrong type of a flag", kind("cluster: maybe"), "kinds.yaml:4: true or false is expected here"},
+		{"wrong type of a list", kind("targets: Gateway"), "kinds.yaml:4: a list is expected here"},
+		{"wrong type of an entry", kind("targets: [{kind: Gateway}]"), "kinds.yaml:4: a text is expected here"},
+		{"wrong type of an object", kind("content: [spec]"), "kinds.yaml:4: an object is expected here"},
+		{"no such section", kind("targets: [HTTPRoute/listener]"), `kinds.yaml:4: HTTPRoute has no section "listener"`},
+		{"section of a kind without", kind("targets: [Gateway, Widget.x.io/part]"), `kinds.yaml:4: Widget has no section "part"`},
+		{"unknown strategy", kind("strategy: mix"), `kinds.yaml:4: "mix" is no strategy (atomic, merge, patch, none, union)`},
+		{"unknown side", kind("strategy: merge both"), `kinds.yaml:4: "both" is no side (defaults, overrides)`},
+		{"two spaces", kind("strategy: merge  defaults"), `kinds.yaml:4: " defaults" is no side (defaults, overrides)`},
+		{"unknown strategy of a value", kind("strategy: {read: [spec.m], values: {Deep: deep}}"), `kinds.yaml:4: "deep" is no strategy`},
+		{"strategy as a list", kind("strategy: [merge]"), "kinds.yaml:4: an object is expected here"},
+		{"place of a strategy", kind("strategy: {read: [metadata.x]}"), `kinds.yaml:4: "metadata.x" is no place of a strategy`},
+		{"place not built", kind("strategy: {read: [lower.spec.mergeType]}"), `kinds.yaml:4: a strategy read at "lower" is not supported yet`},
+		{"strategy func", kind("strategy: {func: v.F}"), `kinds.yaml:4: field "func" is not supported yet`},
+		{"field not built", kind("normalize: {func: v.F}"), `kinds.yaml:4: field "normalize" is not supported yet`},
+		{"parts not built", kind("", "parts: []"), `kinds.yaml:5: field "parts" is not supported yet`},
+		{"word not built", kind("sameTarget: disjoint"), `kinds.yaml:4: "disjoint" is not supported yet`},
+		{"word unknown", kind("sameTarget: newest"), `kinds.yaml:4: "newest" is not one of stack, oldest, first, conflict, fill`},
+		{"class", kind("class: Direct"), `kinds.yaml:4: "Direct" is not one of inherited, direct`},
+		{"fold", kind("fold: topDown"), `kinds.yaml:4: "topDown" is not one of checked, bottomUp`},
+		{"namespaces", kind("namespaces: all"), `kinds.yaml:4: "all" is not one of own, grant, any`},
+		{"result", kind("result: evaluation"), `kinds.yaml:4: "evaluation" is not supported yet`},
+		{"comparator key", kind("compare: [level, age]"), `kinds.yaml:4: "age" is not one of level, created`},
+		{"comparator without a level", kind("compare: [created]"), `kinds.yaml:4: a comparator without "level" as its first key is not supported yet`},
+		{"comparator object", kind("compare: [level, {field: spec.x}]"), "kinds.yaml:4: a text is expected here"},
+		{"comparator func", kind("compare: [level, {func: v.C}]"), "kinds.yaml:4: a function is not supported here yet"},
+		{"effective role", kind("effective: [rules]"), `kinds.yaml:4: "rules" is not one of gatewayClass, gateway`},
+		{"level of a plan", kind("resolve: [{levels: [gatway]}]"), `kinds.yaml:4: "gatway" is not one of`},
+		{"levels and members", kind("resolve: [{levels: [rule], of: [{levels: [gateway]}]}]"), "kinds.yaml:4: a plan has levels or members, not both"},
+		{"plan field not built", kind("resolve: [{each: route}]"), `kinds.yaml:4: field "each" is not supported yet`},
+		{"plan field unknown", kind("resolve:", "- {levels: [rule]}", "- {level: [rule]}"), `kinds.yaml:6: unknown field "level" (did you mean "levels"?)`},
+		{"reference form", kind("refs: [{at: spec.x, form: filter}]"), `kinds.yaml:4: "filter" is not supported yet`},
+		{"reference without a place", kind("refs: [{form: ref}]"), `kinds.yaml:4: field "at" is missing`},
+		{"reference field not built", kind("refs: [{at: spec.x, leg: proxy}]"), `kinds.yaml:4: field "leg" is not supported yet`},
+		{"content", kind("content: {field: [a]}"), `kinds.yaml:4: unknown field "field" (did you mean "fields"?)`},
+		{"content nulls", kind("content: {nulls: strip}"), `kinds.yaml:4: "strip" is not supported yet`},
+		{"blocks", kind("content: {blocks: {default: spec.default}}"), `kinds.yaml:4: unknown field "default" (did you mean "defaults"?)`},
+		{"rules word", kind("rules: named"), `kinds.yaml:4: "named" is not one of whole, fields, entries, leaves`},
+		{"rules func", kind("rules: {func: v.R}"), "kinds.yaml:4: a function is not supported here yet"},
+		{"stars inside a segment", kind("rules: [a.b*]"), `kinds.yaml:4: "b*" is no segment of a pattern`},
+		{"two stars in the middle", kind(`rules: ["**.a"]`), `kinds.yaml:4: "**" is no segment of a pattern`},
+		{"empty segment", kind("rules: [a..b]"), `kinds.yaml:4: "" is no segment of a pattern`},
+		{"append", kind("rules: [{path: a, list: append}]"), `kinds.yaml:4: "append" is not supported yet`},
+		{"combine", kind("rules: [{path: a, combine: {func: v.C}}]"), `kinds.yaml:4: field "combine" is not supported yet`},
+		{"pattern field", kind("rules: [{path: a, key: [b]}]"), `kinds.yaml:4: unknown field "key" (did you mean "keys"?)`},
+		{"duplicate kind", kind() + "---\n" + kind(), "kinds.yaml:6: Paint.x.io is described twice, in kinds.yaml:1 as well"},
+		{"no kind", "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\n", `kinds.yaml:1: field "for" must be Kind.group`},
+		{"core kind", "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\nfor: Paint\n", `kinds.yaml:1: field "for" must be Kind.group`},
+		{"version", "apiVersion: v1\nkind: PolicyKind\nfor: Paint.x.io\n", "kinds.yaml:1: apiVersion must be dopolicy.dev/v1alpha1"},
+		{"document kind", "apiVersion: dopolicy.dev/v1alpha1\nkind: Policy\n", `kinds.yaml:1: kind must be PolicyKind or Vendor, not "Policy"`},
+		{"no mapping", "- a\n", "kinds.yaml:1: apiVersion must be dopolicy.dev/v1alpha1"},
+		{"extends nothing", kind("extends: Other.x.io"), `kinds.yaml:4: there is no descriptor "Other.x.io" to extend`},
+		{"extends itself", kind("extends: Paint.x.io"), `kinds.yaml:4: there is no descriptor "Paint.x.io" to extend`},
+		{"extends an extension", kind() + "---\n" + strings.Replace(kind("extends: Paint.x.io"), "Paint", "A", 1) + "---\n" + strings.Replace(kind("extends: A.x.io"), "Paint", "B", 1), `A.x.io extends another descriptor itself: one level only`},
+		{"variant without set", kind("variants: [{when: {setting: s, is: a}}]"), `kinds.yaml:4: a variant needs "when" with "setting" and "is", and "set"`},
+		{"variant of an unknown setting", kind("variants: [{when: {setting: s, is: a}, set: {}}]"), `kinds.yaml:4: there is no setting "user.s"`},
+		{"variant field", kind("variants: [{if: {}, set: {}}]"), `kinds.yaml:4: unknown field "if"`},
+		{"variant by controller", kind("variants: [{when: {controller: c}, set: {}}]"), `kinds.yaml:4: field "controller" is not supported yet`},
+		{"variants no list", kind("variants: {}"), "kinds.yaml:4: a list is expected here"},
+		{"set with a mistake", vendorDoc + "settings: [{name: s, values: [a], default: a, doc: d}]\n---\n" + kind("variants: [{when: {setting: s, is: a}, set: {plural: [x]}}]"), "kinds.yaml:9: a text is expected here"},
+		{"vendor without a name", "apiVersion: dopolicy.dev/v1alpha1\nkind: Vendor\n", `kinds.yaml:1: field "name" is missing`},
+		{"vendor field", vendorDoc + "setting: []\n", `kinds.yaml:4: unknown field "setting" (did you mean "settings"?)`},
+		{"setting without doc", vendorDoc + "settings: [{name: s}]\n", `kinds.yaml:4: a setting needs "name" and "doc"`},
+		{"setting type", vendorDoc + "settings: [{name: s, doc: d, type: int}]\n", `kinds.yaml:4: "int" is not one of text, bool`},
+	} {
+		_, err := described(c.text)
+		var mistakes *DescriptorError
+		if !errors.As(err, &mistakes) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestAllMistakesOfADocumentAreListed(t *testing.T) {
+	_, err := described(kind("tragets: []", "plural: 7", "fold: up"))
+	if got := strings.Count(err.Error(), "kinds.yaml:"); got != 3 {
+		t.Errorf("%d lines: %v", got, err)
+	}
+}
+
+func TestExtends(t *testing.T) { // fields of the extension replace, the others stay
+	c, err := described(kind("plural: paints", "targets: [Gateway, HTTPRoute]", "rules: [limits.*]") + "---\n" +
+		strings.Replace(kind("extends: Paint.x.io", "targets: [HTTPRoute]"), "Paint", "Varnish", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := c.Kind(model.GroupKind{Group: "x.io", Kind: "Varnish"})
+	if len(k.Targets) != 1 || k.RuleWords() != "limits.*" || k.GroupKind.Kind != "Varnish" {
+		t.Errorf("%+v", k)
+	}
+}
+
+func TestVariants(t *testing.T) { // the first that holds is patched on; nulls delete
+	text := vendorDoc + "settings:\n- {name: mode, values: [a, b, c], default: a, doc: d}\n- {name: flag, type: bool, default: \"true\", doc: d}\n---\n" +
+		kind("plural: as", "content: {condition: when, unset: [unset]}", "variants:",
+			"- {when: {setting: mode, is: b}, set: {plural: bs, content: {condition: null}}}",
+			"- {when: {setting: mode, is: b}, set: {plural: later}}",
+			"- {when: {setting: flag, is: false}, set: {plural: off}}")
+	for _, c := range []struct {
+		settings          []string
+		plural, condition string
+	}{
+		{nil, "as", "when"}, {[]string{"v.mode=b"}, "bs", ""}, {[]string{"v.flag=false"}, "off", "when"}, {[]string{"v.flag=false", "v.mode=b"}, "bs", ""},
+	} {
+		cat, err := described(text, c.settings...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := cat.Kind(model.GroupKind{Group: "x.io", Kind: "Paint"})
+		if k.Plural != c.plural || k.Content.Condition != c.condition || len(k.Content.Unset) != 1 {
+			t.Errorf("%v: %s %+v", c.settings, k.Plural, k.Content)
+		}
+	}
+}
+
+func TestUserDescriptorReplacesVendors(t *testing.T) {
+	vendors := []Source{{"vendor.yaml", []byte(vendorDoc + "---\n" + kind("plural: old"))}}
+	c, err := NewCatalog(vendors, []Source{{"mine.yaml", []byte(kind("plural: new"))}}, nil, Functions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := c.Kind(model.GroupKind{Group: "x.io", Kind: "Paint"}); k.Plural != "new" || k.From != "mine.yaml" || k.Generic() {
+		t.Errorf("%+v", k)
+	}
+	if len(c.Kinds()) != 1 {
+		t.Errorf("%d kinds", len(c.Kinds()))
+	}
+}
+
+func TestSettings(t *testing.T) {
+	text := vendorDoc + "settings:\n- {name: mode, values: [a, b], default: a, doc: d}\n- {name: flag, type: bool, default: \"true\", doc: d}\n- {name: s, values: [atomic, merge, patch], alias: gatewayapi.genericStrategy, doc: d}\n"
+	for _, c := range []struct{ setting, want, hint string }{
+		{"v.mode", `vendor setting "v.mode" has no value`, "write NAME=VALUE"},
+		{"v.mode=c", `vendor setting v.mode cannot be "c"`, "use one of: a, b"},
+		{"v.flag=yes", `vendor setting v.flag cannot be "yes"`, "use one of: true, false"},
+		{"v.mod=a", `unknown vendor setting "v.mod"`, "did you mean v.mode?"},
+		{"zzzzzzzzzz=a", `unknown vendor setting "zzzzzzzzzz"`, "known settings: gatewayapi.genericStrategy, gatewayapi.sameLevel, v.flag"},
+	} {
+		_, err := described(text, c.setting)
+		var wrong *SettingError
+		if !errors.As(err, &wrong) || err.Error() != c.want || !strings.HasPrefix(wrong.Hint, c.hint) {
+			t.Errorf("%s: %v %+v", c.setting, err, wrong)
+		}
+	}
+	c, err := described(text, "v.mode=b", `v.mode="a"`, "v.flag=false", "v.s=patch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Settings()
+	if s.Text("v.mode") != "a" || s.Bool("v.flag") || s.Text(GenericStrategySetting) != "patch" {
+		t.Errorf("later wins, quotes are JSON, an alias stands for the core setting: %+v", s)
+	}
+}
+
+func TestDescriptorDefaults(t *testing.T) {
+	k := paint(t)
+	if k.Plural != "paints" || k.SameTarget != Stacked || k.Namespaces != OwnNamespace || !k.Checked || k.RuleWords() != "entries" || k.Direct {
+		t.Errorf("%+v", k)
+	}
+	if len(k.Refs) != 3 || !k.Refs[2].Selector {
+		t.Errorf("refs %+v", k.Refs)
+	}
+	direct := paint(t, "class: direct", "targets: [Service]")
+	if !direct.Direct || direct.SameTarget != Conflict || direct.StrategyWords()[0] != "none" || len(direct.Effective) != 1 || direct.Effective[0] != "backend" {
+		t.Errorf("direct: %+v", direct)
+	}
+	if k := paint(t, "targets: [Gateway]"); len(k.Effective) != 1 || k.Effective[0] != "rule" {
+		t.Errorf("effective of a kind that targets gateways: %v", k.Effective)
+	}
+	if k := paint(t, "rules: [{path: a, keys: [id]}]"); k.Rules[0].As != merge.Entry {
+		t.Errorf("entries of a keyed list are printed [name]: %+v", k.Rules)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"route", "gateway", "gatewayclass"}
+	if got := Nearest("gatway", known); len(got) == 0 || got[0] != "gateway" {
+		t.Errorf("got %v", got)
+	}
+	if got := Nearest(strings.Repeat("g", 1<<20), known); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+	if got := Nearest("", known); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestPlural(t *testing.T) {
+	for kind, want := range map[string]string{"Policy": "policies", "Gateway": "gateways", "Box": "boxes", "Class": "classes", "Batch": "batches", "Y": "ies"} {
+		if got := Plural(kind); got != want {
+			t.Errorf("%s: %s, want %s", kind, got, want)
+		}
+	}
+}
+
+func TestSyntaxErrorsNameTheLine(t *testing.T) { // DescriptorError: each line as file:line: what
+	_, err := described("apiVersion: a\n\tkind: b\n")
+	if err == nil || !strings.HasPrefix(err.Error(), "kinds.yaml:2: ") {
+		t.Errorf("got %v", err)
+	}
+}
