@@ -14,6 +14,7 @@ type question struct {
 	outputFlags
 	labels   string
 	showNone bool
+	scope    []string // how `overridden` names what was asked about, where the answer alone does not tell
 }
 
 func (q *question) add(cmd *cobra.Command, formats ...string) {
@@ -42,8 +43,14 @@ func (q *question) query(s *session, args []string) (query view.Query, typed str
 	if query.Kinds, err = s.kinds(); err != nil {
 		return query, "", err
 	}
-	if len(args) > 0 {
+	if len(args) > 0 || !sel.empty() {
 		query.Through = s.ways(query.Targets)
+	}
+	if query.Through != nil && ref.Name != "" {
+		q.scope = []string{"--target", typedRef(ref)}
+		if ref.Namespace != "" {
+			q.scope = append(q.scope, "-n", ref.Namespace)
+		}
 	}
 	query.ShowNone = q.showNone
 	return query, typedRef(ref), nil
@@ -278,7 +285,11 @@ func (a App) kindsCmd(s Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := view.Kinds(session.Resolution)
+			only, err := session.kinds()
+			if err != nil {
+				return err
+			}
+			list := view.Kinds(session.Resolution, only)
 			return q.write(s, session, "", list, &list.Envelope)
 		},
 	}

@@ -56,7 +56,7 @@ func (f *outputFlags) check() error {
 	}
 	_, err := render.ParseColorMode(f.color)
 	if err != nil {
-		return usage("use one of: "+strings.Join(render.ColorModes(), ", "), "%s", err)
+		return usage("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
 	}
 	return nil
 }
@@ -74,16 +74,13 @@ func (q *question) write(s Streams, session *session, typed string, v render.Vie
 	if err := render.Problems(s.Err, e.Problems, render.ProblemOptions{Verbose: q.verbose, Color: colored(s.ErrIsTTY), ASCII: ascii}); err != nil {
 		return err
 	}
-	if session.broken != nil {
-		return &noAnswer{"nothing could be read", ""}
-	}
 	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), NoHeaders: q.noHeaders, Color: colored(s.OutIsTTY), ASCII: ascii,
-		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Source: session.flags.given()}})
+		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
 	if err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
 	if q.strict && !e.Complete {
-		return &noAnswer{"the answer is incomplete", "the warnings above say what is missing"}
+		return &noAnswer{"the answer is incomplete", "the problems above say what is missing"}
 	}
 	return nil
 }

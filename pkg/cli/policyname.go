@@ -29,14 +29,22 @@ func (s *session) policy(text string) (namedPolicy, error) {
 	if len(parts) > 2 {
 		return namedPolicy{}, s.unknownPolicyKind(parts[0])
 	}
+	narrowed, err := s.kinds()
+	if err != nil {
+		return namedPolicy{}, err
+	}
 	var found []namedPolicy
 	var names []string
+	var elsewhere []model.Ref
 	for _, k := range s.Kinds {
-		if only != nil && k != only {
+		if only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
 			if !s.inNamespace(p.Ref()) {
+				if p.Ref().Name == parts[0] {
+					elsewhere = append(elsewhere, p.Ref())
+				}
 				continue
 			}
 			names = append(names, p.Ref().Name)
@@ -46,7 +54,7 @@ func (s *session) policy(text string) (namedPolicy, error) {
 		}
 	}
 	if len(found) != 1 {
-		return namedPolicy{}, policyNotOne(parts[0], found, names)
+		return namedPolicy{}, s.policyNotOne(parts[0], found, names, elsewhere)
 	}
 	out := found[0]
 	if len(parts) == 2 {
@@ -58,7 +66,7 @@ func (s *session) policy(text string) (namedPolicy, error) {
 	return out, nil
 }
 
-func policyNotOne(name string, found []namedPolicy, names []string) error {
+func (s *session) policyNotOne(name string, found []namedPolicy, names []string, elsewhere []model.Ref) error {
 	if len(found) > 1 {
 		var refs []model.Ref
 		for _, f := range found {
@@ -67,12 +75,15 @@ func policyNotOne(name string, found []namedPolicy, names []string) error {
 		return usage("name one of: "+refList(refs), "%q is ambiguous: %d policies have this name", name, len(found))
 	}
 	hint := ""
-	if near := policy.Nearest(name, names); len(near) > 0 {
+	switch near := policy.Nearest(name, names); {
+	case len(elsewhere) > 0:
+		hint = "there is " + refList(elsewhere)
+	case len(near) > 0:
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
-	} else if len(names) > 0 {
+	case len(names) > 0:
 		hint = "there are: " + strings.Join(firstFew(names), ", ")
 	}
-	return usage(hint, "no policy %q in the input", name)
+	return s.missed(hint, "no policy %q %s", name, s.where())
 }
 
 // fullRule completes a rule's name from an unambiguous suffix.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
@@ -46,7 +47,10 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	err := root.ExecuteContext(ctx)
+	err := knownCommand(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		return ExitAnswered
 	}
@@ -74,28 +78,34 @@ without running one: the effective policy of every route rule with the source of
 is in force, and which settings lost, to whom and why.`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl dopolicy"},
 		SilenceErrors: true, SilenceUsage: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			hint := "list the commands with: kubectl dopolicy --help"
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = "did you mean " + strings.Join(near, " or ") + "?"
-			}
-			return usage(hint, "unknown command %q", args[0])
-		},
+		Args:                       cobra.NoArgs,
 		SuggestionsMinimumDistance: 2,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("see: kubectl dopolicy "+cmd.Name()+" --help", "%s", err)
+		return usage("see: "+strings.TrimSpace("kubectl dopolicy "+strings.TrimPrefix(cmd.CommandPath(), root.CommandPath()))+" --help", "%s", err)
 	})
 	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), a.graphCmd(s), a.kindsCmd(s), a.versionCmd(s))
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 	}
 	return root
+}
+
+// knownCommand refuses a first word that is no command, before its flags are held against another command's.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return nil
+	}
+	if cmd, _, err := root.Find(args[:1]); err == nil && cmd != root || slices.Contains([]string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, args[0]) {
+		return nil
+	}
+	hint := "list the commands with: kubectl dopolicy --help"
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usage(hint, "unknown command %q", args[0])
 }
 
 // usageError is a mistake on the command line.

@@ -12,8 +12,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
 )
 
@@ -44,7 +46,7 @@ type session struct {
 	flags *sourceFlags
 	*resolve.Resolution
 	catalog *policy.Catalog
-	broken  error // nothing could be read, the problems say why
+	streams Streams
 }
 
 // open loads what the flags name and resolves it.
@@ -63,11 +65,25 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 		}
 	}
 	in, err := load.Files(ctx, load.Options{Paths: f.files, Recursive: f.recursive, Stdin: s.In, Namespace: f.namespace, ClusterScoped: clusterScoped})
-	if err != nil && !errors.Is(err, load.ErrNothingReadable) {
+	if errors.Is(err, load.ErrNothingReadable) {
+		if failed := render.Problems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
+			return nil, failed
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	g := topology.Build(in, catalog.Settings())
-	return &session{flags: f, Resolution: resolve.Run(in, g, catalog), catalog: catalog, broken: err}, nil
+	return &session{flags: f, Resolution: resolve.Run(in, g, catalog), catalog: catalog, streams: s}, nil
+}
+
+// missed is a usage error about a name that is not in the input. What could not be read comes before it: the name may be in there.
+func (s *session) missed(hint, format string, args ...any) error {
+	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return p.Severity != model.Error })
+	if err := render.Problems(s.streams.Err, broken, render.ProblemOptions{}); err != nil {
+		return err
+	}
+	return usage(hint, format, args...)
 }
 
 func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*policy.Catalog, error) {
@@ -85,18 +101,18 @@ func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*policy.Catalog, error) 
 // given repeats the flags that name the input, for commands proposed to the user.
 func (f *sourceFlags) given() string {
 	var out []string
-	for _, file := range f.files {
-		out = append(out, "-f "+file)
+	repeat := func(flag string, values []string) {
+		for _, v := range values {
+			out = append(out, flag+" "+view.ShellWord(v))
+		}
 	}
+	repeat("-f", f.files)
 	if f.recursive {
 		out = append(out, "-R")
 	}
-	for _, file := range f.policyKinds {
-		out = append(out, "--policy-kinds "+file)
-	}
-	for _, s := range f.settings {
-		out = append(out, "--vendor-setting "+s)
-	}
+	repeat("--policy-kinds", f.policyKinds)
+	repeat("--policy-kind", f.onlyKinds)
+	repeat("--vendor-setting", f.settings)
 	return strings.Join(out, " ")
 }
 
@@ -128,7 +144,9 @@ func (s *session) unknownPolicyKind(name string) error {
 	for _, k := range s.Kinds {
 		known = append(known, strings.ToLower(k.GroupKind.Kind), k.Plural)
 	}
-	hint := "list the kinds with: kubectl dopolicy kinds " + s.flags.given()
+	all := *s.flags
+	all.onlyKinds = nil
+	hint := strings.TrimSpace("list the kinds with: kubectl dopolicy kinds " + all.given())
 	if near := policy.Nearest(name, known); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
@@ -155,5 +173,5 @@ func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s 
 		return nil, err
 	}
 	in := model.NewSnapshot(nil, nil)
-	return &session{flags: f, catalog: catalog, Resolution: resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)}, nil
+	return &session{flags: f, catalog: catalog, streams: s, Resolution: resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)}, nil
 }

@@ -89,12 +89,8 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 }
 
 func (s *session) unknownKind(word string) error {
-	var known []string
-	for _, k := range targetKinds() {
-		known = append(known, strings.ToLower(k.gk.Kind), k.plural)
-	}
 	hint := "known kinds: httproute, grpcroute, gateway, gatewayclass, service, namespace"
-	if near := policy.Nearest(word, known); len(near) > 0 {
+	if near := policy.Nearest(word, kindWords()); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
 	return usage(hint, "unknown kind %q", word)
@@ -161,26 +157,41 @@ func (s *session) inNamespace(ref model.Ref) bool {
 }
 
 func (s *session) notFound(w wanted) error {
-	var names []string
-	byName := map[string]model.Ref{}
+	var near []string
+	var all []model.Ref
 	for _, ref := range s.candidates(w) {
-		names = append(names, ref.Name)
-		byName[ref.Name] = ref
-	}
-	what := fmt.Sprintf("no %s %q", w.noun(), w.name)
-	if s.flags.namespace != "" && !s.flags.allNamespaces {
-		what += " in namespace " + s.flags.namespace
-	} else {
-		what += " in the input"
+		near = append(near, ref.Name)
+		all = append(all, ref)
 	}
 	hint := ""
-	if near := policy.Nearest(w.name, names); len(near) > 0 {
-		ref := byName[near[0]]
-		hint = fmt.Sprintf("did you mean %s/%s?", strings.ToLower(ref.Kind), ref.Name)
-	} else if len(names) > 0 {
-		hint = fmt.Sprintf("there are: %s", strings.Join(firstFew(names), ", "))
+	kinds := policy.Nearest(w.name, kindWords())
+	switch near = policy.Nearest(w.name, near); {
+	case len(near) > 0:
+		ref := all[slices.IndexFunc(all, func(r model.Ref) bool { return r.Name == near[0] })]
+		hint = "did you mean " + lowerKind(ref) + "/" + ref.Name + "?"
+	case w.kind.Kind == "" && w.section != "" && len(kinds) > 0:
+		hint = "did you mean " + kinds[0] + "/" + w.section + "?"
+	case len(all) > 0:
+		hint = "there are: " + refList(all)
 	}
-	return usage(hint, "%s", what)
+	return s.missed(hint, "no %s %q %s", w.noun(), w.name, s.where())
+}
+
+// where says in which part of the input names are looked for.
+func (s *session) where() string {
+	if s.flags.namespace != "" && !s.flags.allNamespaces {
+		return "in namespace " + s.flags.namespace
+	}
+	return "in the input"
+}
+
+// kindWords are the words for kinds that a target may start with.
+func kindWords() []string {
+	var out []string
+	for _, k := range targetKinds() {
+		out = append(out, strings.ToLower(k.gk.Kind), k.plural)
+	}
+	return out
 }
 
 func firstFew(names []string) []string {
@@ -194,7 +205,13 @@ func firstFew(names []string) []string {
 func refList(refs []model.Ref) string {
 	var out []string
 	for _, r := range refs {
-		out = append(out, fmt.Sprintf("%s/%s in namespace %s", strings.ToLower(r.Kind), r.Name, r.Namespace))
+		name := lowerKind(r) + "/" + r.Name
+		if r.Namespace != "" {
+			name += " in namespace " + r.Namespace
+		}
+		if r.Name != "" {
+			out = append(out, name)
+		}
 	}
 	return strings.Join(firstFew(out), ", ")
 }

@@ -19,7 +19,7 @@ const (
 
 // ProblemOptions say which problems are written, and how.
 type ProblemOptions struct {
-	Verbose bool // also notes: problems of severity info
+	Verbose bool // also notes: problems of severity info. That a policy or a route is not reached is always said
 	Color   bool
 	ASCII   bool
 }
@@ -54,7 +54,7 @@ func problemKinds(problems []model.Problem, o ProblemOptions) [][]trouble {
 	var out [][]trouble
 	kinds, texts := map[kind]int{}, map[text]int{}
 	for _, p := range problems {
-		if p.Severity == model.Info && !o.Verbose {
+		if p.Severity == model.Info && !o.Verbose && p.Code != model.NotReached {
 			continue
 		}
 		k := kind{p.Severity, p.Code}

@@ -182,7 +182,7 @@ func (o *Outcome) uncertain() []model.Problem {
 			said[l.Policy] = true
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
 				Message: fmt.Sprintf("%s and %s target the same object and not all such policies have a creation time: they are ordered by name, another order would change the result", l.Policy.Ref(), w.Policy.Ref()),
-				Hint:    "read the objects from the cluster, or add metadata.creationTimestamp"}.At(l.Policy.Object))
+				Hint:    "add metadata.creationTimestamp as the cluster has it"}.At(l.Policy.Object))
 			break
 		}
 	}

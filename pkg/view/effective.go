@@ -16,12 +16,12 @@ import (
 func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 	list := &EffectivePolicyList{Items: []EffectivePolicy{}}
 	a := survey{res: r, query: q}
-	covered := map[topology.NodeID]bool{}
+	covered := map[topology.NodeID][]Path{}
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		item := a.item(k, id, s, paths)
 		if len(item.Rules) > 0 || q.ShowNone {
 			list.Items = append(list.Items, item)
-			covered[id] = true
+			covered[id] = append(covered[id], item.Paths...)
 		} else {
 			list.unlisted += len(item.Lost)
 		}
@@ -29,8 +29,13 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 	for _, id := range a.nodes() {
 		n := r.Node(id)
 		switch {
-		case n.Role == topology.Rule && !covered[id] && a.reached(id):
+		case n.Role == topology.Rule && !a.atRules:
+		case n.Role == topology.Rule && covered[id] == nil && a.reached(id):
 			list.bare = append(list.bare, n.Ref)
+		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id] != nil:
+			if ways := a.uncovered(id, covered[id]); len(ways) > 0 {
+				list.bareWays = append(list.bareWays, "no policy is in force on "+targetName(n.Ref)+" via "+viaText(ways, n.Ref.Whole(), TableOptions{}))
+			}
 		case n.Role == topology.Route && q.Targets != nil && !a.reached(id):
 			list.unattached = append(list.unattached, a.whyUnattached(id))
 			a.found = append(a.found, model.Problem{Severity: model.Info, Code: model.NotReached, Ref: &n.Ref, Message: a.whyUnattached(id)})

@@ -32,6 +32,7 @@ func (l *EffectivePolicyList) Table(o TableOptions) Table {
 	t.Footer = append(t.Footer, l.unattached...)
 	if len(items) > 0 {
 		t.Footer = append(t.Footer, bareLine(l.bare)...)
+		t.Footer = append(t.Footer, l.bareWays...)
 	}
 	t.Footer = append(t.Footer, lostHint(items, l.unlisted, o)...)
 	t.Footer = append(t.Footer, l.genericLine()...)
@@ -210,7 +211,11 @@ func lostHint(items []*EffectivePolicy, lost int, o TableOptions) []string {
 	for i, item := range items {
 		targets[i] = item.Target
 	}
-	return []string{fmt.Sprintf("%s lost on the way: %s", counted(lost, "setting"), o.command(append([]string{"overridden"}, hintScope(targets)...)...))}
+	scope := o.Scope
+	if scope == nil {
+		scope = hintScope(targets)
+	}
+	return []string{fmt.Sprintf("%s lost on the way: %s", counted(lost, "setting"), o.command(append([]string{"overridden"}, scope...)...))}
 }
 
 // hintScope is the narrowest set of arguments that names all targets: one target, one namespace, or all of them.

@@ -25,7 +25,14 @@ func (l *EffectivePolicyList) Tree(o TableOptions) []Branch {
 	for i := range l.Items {
 		items[i] = &l.Items[i]
 	}
-	return effectiveTree(items, o)
+	out := effectiveTree(items, o)
+	if len(items) == 0 {
+		out = append(out, Branch{Cells: []Cell{{Text: nothingInForce(o)}}})
+	}
+	for _, line := range append(slices.Clone(l.unattached), l.closing()...) {
+		out = append(out, Branch{Cells: []Cell{{Text: line}}})
+	}
+	return out
 }
 
 func effectiveTree(items []*EffectivePolicy, o TableOptions) []Branch {

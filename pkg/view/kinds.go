@@ -1,14 +1,19 @@
 package view
 
 import (
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
-// Kinds lists the policy kinds of the run: the described ones, and those found in the input.
-func Kinds(r *resolve.Resolution) *KindList {
+// Kinds lists the policy kinds of the run, or only some of them: the described ones, and those found in the input.
+func Kinds(r *resolve.Resolution, only []model.GroupKind) *KindList {
 	out := &KindList{Items: []KindInfo{}}
 	for _, k := range r.Kinds {
+		if only != nil && !slices.Contains(only, k.GroupKind) {
+			continue
+		}
 		info := KindInfo{Kind: k.Name(), Plural: k.Plural, ShortNames: []string{}, Vendor: k.Vendor, Class: "Inherited", Targets: []string{},
 			Strategies: k.StrategyWords(), Effective: []string{}, Rules: k.RuleWords(), Objects: len(k.Policies), From: k.From}
 		info.ShortNames = append(info.ShortNames, k.Short...)

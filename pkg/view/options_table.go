@@ -9,11 +9,12 @@ import (
 
 // TableOptions say how much of an answer a Table or a Tree shows, and how the commands that it proposes have to be written.
 type TableOptions struct {
-	Wide   bool   // values and lists whole instead of cut
-	ByRule bool   // one line per rule of a route, even where several have the same answer
-	Limit  int    // most lines of a list (most targets of `effective`); 0 shows all. What is left out is counted
-	Target string // what was asked about, as typed; "" for everything in view
-	Source string // flags that name the input, repeated in proposed commands: "-f testdata/demo"
+	Wide   bool     // values and lists whole instead of cut
+	ByRule bool     // one line per rule of a route, even where several have the same answer
+	Limit  int      // most lines of a list (most targets of `effective`); 0 shows all. What is left out is counted
+	Target string   // what was asked about, as typed; "" for everything in view
+	Scope  []string // arguments that name the same targets to `overridden`; nil: found from the answer
+	Source string   // flags that name the input, repeated in proposed commands: "-f testdata/demo"
 }
 
 // limit is how many of n lines are shown.
@@ -28,7 +29,7 @@ func (o TableOptions) limit(n int) int {
 func (o TableOptions) command(words ...string) string {
 	quoted := []string{"kubectl", "dopolicy"}
 	for _, w := range words {
-		quoted = append(quoted, shellWord(w))
+		quoted = append(quoted, ShellWord(w))
 	}
 	if o.Source != "" {
 		quoted = append(quoted, o.Source)
@@ -36,8 +37,8 @@ func (o TableOptions) command(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// shellWord is s as one word of a POSIX shell.
-func shellWord(s string) string {
+// ShellWord is s as one word of a POSIX shell, quoted if need be.
+func ShellWord(s string) string {
 	const plain = "-_./:@%+=,"
 	for _, r := range s {
 		if (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune(plain, r) {

@@ -34,7 +34,7 @@ func (l *OverriddenRuleList) Table(o TableOptions) Table {
 
 func nothingLost(o TableOptions) string {
 	if o.Target == "" {
-		return "nothing lost: every setting is in force wherever its policy applies"
+		return "nothing lost: what applies here is in force"
 	}
 	return "nothing lost for " + o.Target
 }
@@ -76,6 +76,10 @@ func (l *OverriddenRuleList) summary() string {
 	}
 	slices.Sort(nowhere)
 	names := "none"
+	const most = 5
+	if rest := len(nowhere) - most; rest > 0 {
+		nowhere = append(nowhere[:most], fmt.Sprintf("and %d more", rest))
+	}
 	if len(nowhere) > 0 {
 		names = strings.Join(nowhere, ", ")
 	}

@@ -49,7 +49,8 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 	out.Items = append(out.Items, unattached(r, k, p)...)
 	var problems []model.Problem
 	for _, problem := range slices.Concat(a.found, r.Problems) {
-		if problem.Ref == nil || *problem.Ref == p.Ref() || problem.Severity == model.Error || problem.Incomplete() {
+		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind
+		if problem.Ref == nil || *problem.Ref == p.Ref() || generic || problem.Severity == model.Error || problem.Incomplete() {
 			problems = append(problems, problem)
 		}
 	}

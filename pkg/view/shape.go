@@ -119,6 +119,7 @@ type EffectivePolicyList struct {
 	Items []EffectivePolicy `json:"items"`
 
 	bare       []model.Ref // route rules that were asked for and have no item
+	bareWays   []string    // ways to route rules on which nothing is in force, a sentence each
 	unattached []string    // why a route that was asked for gets no traffic, a sentence each
 	unlisted   int         // settings that lost on targets without an item
 }

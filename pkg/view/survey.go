@@ -23,11 +23,12 @@ type survey struct {
 	res   *resolve.Resolution
 	query Query
 
-	shared map[*resolve.Kind]map[resolve.StackID]*EffectivePolicy
-	found  []model.Problem
-	spaces map[string]bool          // the namespaces of what was looked at
-	kinds  map[model.GroupKind]bool // the policy kinds of what was looked at
-	asked  map[topology.NodeID]bool
+	shared  map[*resolve.Kind]map[resolve.StackID]*EffectivePolicy
+	found   []model.Problem
+	spaces  map[string]bool          // the namespaces of what was looked at
+	atRules bool                     // a policy kind that was looked at has results at route rules
+	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
+	asked   map[topology.NodeID]bool
 }
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
@@ -38,6 +39,7 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 	for _, k := range a.res.Kinds {
 		if len(k.Policies) > 0 && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
 			kinds = append(kinds, k)
+			a.atRules = a.atRules || k.Reaches(topology.Rule)
 		}
 	}
 	for _, id := range a.nodes() {
@@ -112,6 +114,24 @@ func (a *survey) below() []topology.NodeID {
 		level = next
 	}
 	return out
+}
+
+// uncovered are the ways to a node other than the given ones.
+func (a *survey) uncovered(id topology.NodeID, covered []Path) []Path {
+	for _, k := range a.res.Kinds {
+		contexts := k.Contexts(id)
+		if len(contexts) == 0 {
+			continue
+		}
+		var ways []resolve.Path
+		for _, s := range contexts {
+			ways = append(ways, k.Paths(id, s)...)
+		}
+		return slices.DeleteFunc(a.paths(ways), func(p Path) bool {
+			return slices.ContainsFunc(covered, func(c Path) bool { return comparePaths(p, c) == 0 })
+		})
+	}
+	return nil
 }
 
 // reached reports whether traffic can come to a route or a rule.

@@ -24,13 +24,13 @@ func (w writer) why(l merge.Loss) string {
 	case merge.AtomicOverridden:
 		return fmt.Sprintf("replaced with everything else by the atomic override of %s", w.winners(l))
 	case merge.SameLevelOrder:
-		return fmt.Sprintf("%s targets the same object and comes first %s", w.winners(l), w.order(l))
+		return fmt.Sprintf("%s targets the same object and %s", w.winners(l), w.order(l))
 	case merge.Unset:
 		return fmt.Sprintf("deactivated by %s", w.winners(l))
 	case merge.ConditionFalse:
 		return w.condition(l)
 	case merge.Conflicted:
-		return fmt.Sprintf("rejected: %s targets the same object and comes first %s", w.winners(l), w.order(l))
+		return fmt.Sprintf("rejected: %s targets the same object and %s", w.winners(l), w.order(l))
 	case merge.NoEffect:
 		return "there is nothing that it could change"
 	case merge.Ignored:
@@ -73,21 +73,21 @@ func (w writer) winners(l merge.Loss) string {
 	return strings.Join(names, ", ")
 }
 
-// order says what put the winner first among policies of one target.
+// order says what decided between policies of one target. In the order the established one is first; of defaults, the last stands.
 func (w writer) order(l merge.Loss) string {
-	loser := w.outcome.Layers[l.From.Layer]
-	if loser.ByName() {
-		return "by name: no creation time"
-	}
 	if len(l.To) == 0 {
-		return ""
+		return "comes before it in the order"
 	}
-	winner := w.outcome.Layers[l.To[0].Layer].Policy.Object.Created
-	switch winner.Compare(loser.Policy.Object.Created) {
-	case 0:
-		return "by name: created in the same second"
-	case 1:
-		return "as the newer"
+	loser, winner := w.outcome.Layers[l.From.Layer], w.outcome.Layers[l.To[0].Layer]
+	place, age := "comes first", "is older"
+	if l.To[0].Layer > l.From.Layer && !loser.Rejected {
+		place, age = "comes last, which among defaults counts", "is newer, which among defaults counts"
 	}
-	return "as the older"
+	switch {
+	case loser.ByName():
+		return place + " (by name: no creation time)"
+	case winner.Policy.Object.Created.Equal(loser.Policy.Object.Created):
+		return place + " (by name: created in the same second)"
+	}
+	return age
 }

@@ -1,0 +1,104 @@
+// Package readmetest holds the README against the program and the tree.
+package readmetest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
+)
+
+func readme(t *testing.T) string {
+	t.Helper()
+	t.Chdir("../..")
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// run runs the words behind "kubectl dopolicy".
+func run(t *testing.T, line string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	app := cli.App{Plugins: plugins.All()}
+	env := func(name string) (string, bool) { return map[string]string{"LANG": "C.UTF-8"}[name], name == "LANG" }
+	if code := app.Run(context.Background(), strings.Fields(line), cli.Streams{Out: &out, Err: &errs, LookupEnv: env}); code != 0 {
+		t.Errorf("%s: exit %d: %s", line, code, errs.String())
+	}
+	return out.String()
+}
+
+// TestTranscript runs the command of the first code block; every line of the block, up to "…", stands in the output, in order.
+func TestTranscript(t *testing.T) {
+	text := readme(t)
+	_, block, _ := strings.Cut(text, "```\n$ kubectl dopolicy ")
+	block, _, _ = strings.Cut(block, "```")
+	command, want, _ := strings.Cut(block, "\n")
+	if at := strings.Count(text[:strings.Index(text, "$ kubectl")], "\n"); at > 25 {
+		t.Errorf("the transcript starts at line %d, it belongs into the first 25", at)
+	}
+	got := run(t, command)
+	for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
+		if line == "" || line == "…" {
+			continue
+		}
+		before, after, found := strings.Cut(got, line+"\n")
+		if !found {
+			t.Fatalf("the README shows %q, which the program does not print (any more, or there):\n%s", line, before)
+		}
+		got = after
+	}
+}
+
+// TestCommands runs every command that the README shows on the demo.
+func TestCommands(t *testing.T) {
+	commands := regexp.MustCompile("`kubectl dopolicy ([^`|\\\\]*)").FindAllStringSubmatch(readme(t), -1)
+	if len(commands) < 5 {
+		t.Fatalf("only %d commands found", len(commands))
+	}
+	for _, c := range commands {
+		if !strings.Contains(c[1], "-f manifests/") {
+			continue
+		}
+		if out := run(t, strings.ReplaceAll(c[1], "-f manifests/", "-f testdata/demo")); out == "" {
+			t.Errorf("%s prints nothing", c[1])
+		}
+	}
+}
+
+// TestVendors holds the vendors' folders, their vectors and the rows of the support table equal.
+func TestVendors(t *testing.T) {
+	text := readme(t)
+	specifications := []string{"gatewayapi", "gep713"} // have vectors of their own
+	names := func(pattern string) []string {
+		folders, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, f := range folders {
+			if info, err := os.Stat(f); err == nil && info.IsDir() && !slices.Contains(specifications, filepath.Base(f)) {
+				out = append(out, filepath.Base(f))
+			}
+		}
+		return out
+	}
+	code, vectors := names("plugins/*"), names("testdata/vendors/*")
+	if !slices.Equal(code, vectors) {
+		t.Errorf("vendors %v have code, %v have vectors", code, vectors)
+	}
+	for _, vendor := range code {
+		if !strings.Contains(text, "\n| "+vendor+" |") {
+			t.Errorf("the README's support table has no row for %s", vendor)
+		}
+	}
+}
