@@ -246,4 +246,4 @@ func entryNames(list []any, keys []string) ([]string, bool) {
 }
 
 // LeafShape cuts at the leaves of an RFC 7386 merge patch: whatever is not an object, lists included.
-func LeafShape() Shape { return leaves }
+func LeafShape() Shape { return slices.Clone(leaves) }

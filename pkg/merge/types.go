@@ -123,7 +123,8 @@ const (
 	PatchOrder                  // as a strategic merge patch orders them
 )
 
-// Pattern says where to cut, and what is special about the units there. A segment may be Any; the last may be Deep.
+// Pattern says where to cut, and what is special about the units there. A segment may be Any; the last may be Deep. Order, Append and
+// Combine are part of the type so that no vendor to come changes it; descriptors refuse them until they are built.
 type Pattern struct {
 	Path    Path
 	Keys    []string // the value is a list whose entries are told apart by these fields

@@ -126,6 +126,21 @@ func (k *Kind) pushAll(s StackID, nodes []topology.NodeID) StackID {
 	return s
 }
 
+// leadsTo reports whether the stack under with the given nodes below it is the stack s.
+func (k *Kind) leadsTo(under StackID, nodes []topology.NodeID, s StackID) bool {
+	for _, n := range nodes {
+		if (len(nodes) > 1 || k.beside) && slices.Contains(k.nodes(under), n) {
+			continue
+		}
+		next, ok := k.interned[push{under, n}]
+		if !ok {
+			return false
+		}
+		under = next
+	}
+	return under == s
+}
+
 // nodes lists the nodes of a stack, least specific first.
 func (k *Kind) nodes(s StackID) []topology.NodeID {
 	var out []topology.NodeID
@@ -136,7 +151,8 @@ func (k *Kind) nodes(s StackID) []topology.NodeID {
 	return out
 }
 
-// Contexts lists the stacks with which traffic can reach the node, sorted. It is empty for a node that no path leads to.
+// Contexts lists the stacks with which traffic can reach the node, sorted. It is empty for a node that no path leads to. The slice may
+// be shared with other nodes and must not be changed.
 func (k *Kind) Contexts(id topology.NodeID) []StackID {
 	if k.at == nil || int(id) >= len(k.at) {
 		return nil
@@ -157,7 +173,7 @@ func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
 	own := k.holding(id)
 	for _, p := range parents {
 		for _, under := range k.at[p] {
-			if k.pushAll(under, own) != s {
+			if !k.leadsTo(under, own, s) {
 				continue
 			}
 			for _, path := range k.Paths(p, under) {
