@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/spf13/cobra"
+)
+
+func (a App) kindsCmd(s Streams) *cobra.Command {
+	q := &question{}
+	cmd := &cobra.Command{
+		Use:   "kinds [-f FILE]",
+		Short: "List the policy kinds: the built-in ones, the user's, and those found in the input",
+		Example: `  # which kinds are known, and how each is read
+  kubectl dopolicy kinds -o wide
+
+  # which of them, and which others, are in these manifests
+  kubectl dopolicy kinds -f manifests/`,
+		Args: takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			session, err := q.openKinds(cmd.Context(), a.Plugins, s)
+			if err != nil {
+				return err
+			}
+			only, err := session.kinds()
+			if err != nil {
+				return err
+			}
+			list := view.Kinds(session.Resolution, only)
+			return q.write(s, session, "", list, &list.Envelope)
+		},
+	}
+	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	return cmd
+}

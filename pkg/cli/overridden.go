@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/spf13/cobra"
+)
+
+func (a App) overriddenCmd(s Streams) *cobra.Command {
+	q := &question{}
+	var target string
+	cmd := &cobra.Command{
+		Use:   "overridden [POLICY[/RULE]] [--target TARGET] -f FILE",
+		Short: "Show which settings lost, to whom and why",
+		Long:  `Show the settings that are not in force although a policy sets them: of one policy, at one target, or all.`,
+		Example: `  # what did this route lose on the way?
+  kubectl dopolicy overridden --target httproute/baker -f manifests/
+
+  # where did this policy lose, and to whom?
+  kubectl dopolicy overridden gw-auth -f manifests/`,
+		Args: takes(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			session, err := q.open(cmd.Context(), a.Plugins, s)
+			if err != nil {
+				return err
+			}
+			var named namedPolicy
+			if len(args) > 0 {
+				if named, err = session.policy(args[0]); err != nil {
+					return err
+				}
+			}
+			query, typed, err := overriddenQuery(q, session, target, len(args) > 0)
+			if err != nil {
+				return err
+			}
+			list := view.Overridden(session.Resolution, query, named.policy, named.rule)
+			return q.write(s, session, typed, list, &list.Envelope)
+		},
+	}
+	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.addTable(cmd)
+	cmd.Flags().StringVar(&target, "target", "", "only what lost at this target, as [KIND/]NAME[/SECTION]")
+	return cmd
+}
+
+// overriddenQuery asks about the target, if one is given. A policy by itself is asked about everywhere: -n found the policy.
+func overriddenQuery(q *question, s *session, target string, named bool) (view.Query, string, error) {
+	var args []string
+	if target != "" {
+		args = []string{target}
+	}
+	query, typed, err := q.query(s, args)
+	if named && target == "" {
+		query.Targets = nil
+	}
+	return query, typed, err
+}
