@@ -25,9 +25,11 @@ const root = "../../testdata/vendors"
 type vector struct {
 	Clause   string         `yaml:"clause"`
 	Proves   string         `yaml:"proves"`
+	Bug      string         `yaml:"bug"`
 	Base     string         `yaml:"base"`
 	Settings map[string]any `yaml:"settings"`
 	Expect   []expectation  `yaml:"expect"`
+	Status   []condition    `yaml:"status"`
 	Problems []problem      `yaml:"problems"`
 }
 
@@ -39,6 +41,7 @@ type expectation struct {
 	Sources    map[string][]string `yaml:"sources"`
 	Lost       []loss              `yaml:"lost"`
 	None       bool                `yaml:"none"`
+	Profile    string              `yaml:"profile"`
 }
 
 type loss struct {
@@ -48,9 +51,17 @@ type loss struct {
 }
 
 type problem struct {
-	Code   string `yaml:"code"`
-	Ref    string `yaml:"ref"`
-	Absent bool   `yaml:"absent"`
+	Code     string   `yaml:"code"`
+	Ref      string   `yaml:"ref"`
+	Absent   bool     `yaml:"absent"`
+	Messages []string `yaml:"messages"`
+}
+
+// report collects what is wrong with the answers to one vector.
+type report struct{ failures []string }
+
+func (r *report) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
 func TestVectors(t *testing.T) {
@@ -67,9 +78,42 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// check holds one vector against the answers. One that names a bug must fail, and is skipped: it becomes a test when the bug is gone.
 func check(t *testing.T, file string) {
 	v, manifests := read(t, file)
-	args := []string{"effective", "-A", "--show-none", "-o", "json", "-f", "-"}
+	var r report
+	if len(v.Expect) > 0 {
+		var list view.EffectivePolicyList
+		v.ask(t, file, manifests, &list, "effective", "-A", "--show-none")
+		for _, e := range v.Expect {
+			e.check(t, &r, list.Items)
+		}
+		checkProblems(&r, "effective", v.Problems, list.Problems)
+	}
+	if len(v.Status) > 0 {
+		var list view.StatusList
+		v.ask(t, file, manifests, &list, "status", "-A")
+		checkShape(&r, list.Items)
+		for _, c := range v.Status {
+			c.check(&r, list.Items)
+		}
+		checkProblems(&r, "status", v.Problems, list.Problems)
+	}
+	switch {
+	case v.Bug != "" && len(r.failures) == 0:
+		t.Errorf("the vector passes: take out its field bug (%s)", v.Bug)
+	case v.Bug != "":
+		t.Skipf("bug: %s\n%s", v.Bug, strings.Join(r.failures, "\n"))
+	}
+	for _, f := range r.failures {
+		t.Error(f)
+	}
+}
+
+// ask runs a command over the vector's manifests and reads its JSON.
+func (v vector) ask(t *testing.T, file string, manifests []byte, into any, args ...string) {
+	t.Helper()
+	args = append(args, "-o", "json", "-f", "-")
 	if v.Base != "" {
 		args = append(args, "-f", filepath.Join(filepath.Dir(file), v.Base))
 	}
@@ -79,16 +123,11 @@ func check(t *testing.T, file string) {
 	var out, errs bytes.Buffer
 	app := cli.App{Plugins: plugins.All()}
 	if code := app.Run(context.Background(), args, cli.Streams{In: bytes.NewReader(manifests), Out: &out, Err: &errs, LookupEnv: os.LookupEnv}); code != 0 {
-		t.Fatalf("exit %d: %s", code, errs.String())
+		t.Fatalf("%v: exit %d: %s", args, code, errs.String())
 	}
-	var list view.EffectivePolicyList
-	if err := json.Unmarshal(out.Bytes(), &list); err != nil {
+	if err := json.Unmarshal(out.Bytes(), into); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range v.Expect {
-		e.check(t, list.Items)
-	}
-	checkProblems(t, v.Problems, list)
 }
 
 // read splits a vector from its manifests.
@@ -100,12 +139,13 @@ func read(t *testing.T, file string) (v vector, manifests []byte) {
 	}
 	head, rest, _ := bytes.Cut(text, []byte("\n---\n"))
 	dec := yaml.NewDecoder(bytes.NewReader(head))
+	dec.KnownFields(true)
 	var raw struct {
 		APIVersion string `yaml:"apiVersion"`
 		Kind       string `yaml:"kind"`
 		vector     `yaml:",inline"`
 	}
-	if err := dec.Decode(&raw); err != nil || raw.Kind != "Vector" || raw.Clause == "" || raw.Proves == "" || len(raw.Expect) == 0 {
+	if err := dec.Decode(&raw); err != nil || raw.Kind != "Vector" || raw.Clause == "" || raw.Proves == "" || len(raw.Expect)+len(raw.Status) == 0 {
 		t.Fatalf("%s does not start with a Vector that names its clause, what it proves and what it expects: %v", file, err)
 	}
 	return raw.vector, rest
@@ -136,7 +176,7 @@ func (e expectation) fits(item view.EffectivePolicy) bool {
 	})
 }
 
-func (e expectation) check(t *testing.T, items []view.EffectivePolicy) {
+func (e expectation) check(t *testing.T, r *report, items []view.EffectivePolicy) {
 	t.Helper()
 	where := fmt.Sprintf("%s on %v via %v", e.PolicyKind, e.Target, e.Via)
 	var found []view.EffectivePolicy
@@ -149,40 +189,42 @@ func (e expectation) check(t *testing.T, items []view.EffectivePolicy) {
 		return
 	}
 	if len(found) != 1 {
-		t.Errorf("%s: %d items fit, want one", where, len(found))
+		r.Errorf("%s: %d items fit, want one", where, len(found))
 		return
 	}
 	item := found[0]
+	if e.Profile != "" && item.Profile != e.Profile {
+		r.Errorf("%s: profile %q, want %q", where, item.Profile, e.Profile)
+	}
 	if e.None {
 		if item.Spec != nil || len(item.Rules) > 0 {
-			t.Errorf("%s: in force: %v", where, item.Spec)
+			r.Errorf("%s: in force: %v", where, item.Spec)
 		}
 		if e.Lost != nil {
-			e.checkLost(t, where, item)
+			e.checkLost(r, where, item)
 		}
 		return
 	}
 	if want := normal(t, e.Spec); !reflect.DeepEqual(want, item.Spec) {
-		t.Errorf("%s:\n spec %v\n want %v", where, item.Spec, want)
+		r.Errorf("%s:\n spec %v\n want %v", where, item.Spec, want)
 	}
 	sources := map[string][]string{}
-	for _, r := range item.Rules {
-		for _, s := range r.Sources {
-			sources[r.Name] = append(sources[r.Name], s.Policy.FullName())
+	for _, rule := range item.Rules {
+		for _, s := range rule.Sources {
+			sources[rule.Name] = append(sources[rule.Name], s.Policy.FullName())
 		}
 	}
 	if !reflect.DeepEqual(sources, e.Sources) {
-		t.Errorf("%s:\n sources %v\n    want %v", where, sources, e.Sources)
+		r.Errorf("%s:\n sources %v\n    want %v", where, sources, e.Sources)
 	}
-	e.checkLost(t, where, item)
+	e.checkLost(r, where, item)
 }
 
-func (e expectation) checkLost(t *testing.T, where string, item view.EffectivePolicy) {
-	t.Helper()
+func (e expectation) checkLost(r *report, where string, item view.EffectivePolicy) {
 	var got, want []string
-	for _, r := range item.Rules {
-		for _, l := range r.Lost {
-			got = append(got, fmt.Sprint(loss{r.Name, l.Policy.FullName(), l.Reason}))
+	for _, rule := range item.Rules {
+		for _, l := range rule.Lost {
+			got = append(got, fmt.Sprint(loss{rule.Name, l.Policy.FullName(), l.Reason}))
 		}
 	}
 	for _, l := range item.Lost {
@@ -194,27 +236,45 @@ func (e expectation) checkLost(t *testing.T, where string, item view.EffectivePo
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("%s:\n lost %v\n want %v", where, got, want)
+		r.Errorf("%s:\n lost %v\n want %v", where, got, want)
 	}
 }
 
-func checkProblems(t *testing.T, want []problem, list view.EffectivePolicyList) {
-	t.Helper()
+func checkProblems(r *report, command string, want []problem, have []model.Problem) {
 	listed := map[string]bool{}
 	for _, p := range want {
 		listed[p.Code] = true
-		found := slices.ContainsFunc(list.Problems, func(got model.Problem) bool {
-			return string(got.Code) == p.Code && (p.Ref == "" || got.Ref != nil && got.Ref.FullName() == p.Ref)
-		})
-		if found == p.Absent {
-			t.Errorf("problem %+v: reported %v; problems are %v", p, found, list.Problems)
+		var found []string
+		for _, got := range have {
+			if string(got.Code) == p.Code && (p.Ref == "" || got.Ref != nil && got.Ref.FullName() == p.Ref) {
+				found = append(found, got.Message)
+			}
+		}
+		if len(found) == 0 != p.Absent {
+			r.Errorf("%s: problem %+v: reported %v; problems are %v", command, p, len(found) > 0, have)
+		}
+		if p.Messages != nil && !contain(found, p.Messages) {
+			r.Errorf("%s: problem %s about %s:\n messages %q\n     want %q", command, p.Code, p.Ref, found, p.Messages)
 		}
 	}
-	for _, got := range list.Problems {
+	for _, got := range have {
 		if got.Severity == "error" && !listed[string(got.Code)] {
-			t.Errorf("unexpected error %s: %s", got.Code, got.Message)
+			r.Errorf("%s: unexpected error %s: %s", command, got.Code, got.Message)
 		}
 	}
+}
+
+// contain reports whether texts and parts can be paired, each text with one part that it contains.
+func contain(texts, parts []string) bool {
+	left := slices.Clone(parts)
+	for _, text := range texts {
+		at := slices.IndexFunc(left, func(part string) bool { return strings.Contains(text, part) })
+		if at < 0 {
+			return false
+		}
+		left = slices.Delete(left, at, at+1)
+	}
+	return len(left) == 0
 }
 
 // normal is a YAML value as it is after a trip through JSON.
@@ -229,4 +289,180 @@ func normal(t *testing.T, v any) any {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// condition is what a vector expects of the status of one object towards one ancestor.
+type condition struct {
+	Object     map[string]string   `yaml:"object"`
+	Ancestor   map[string]string   `yaml:"ancestor"`
+	Controller *string             `yaml:"controller"`
+	None       bool                `yaml:"none"`
+	Conditions []wanted            `yaml:"conditions"`
+	Absent     []string            `yaml:"absent"`
+	Marks      map[string][]string `yaml:"marks"`
+	Affected   []string            `yaml:"affected"`
+
+	AttachedRoutes *int     `yaml:"attachedRoutes"`
+	SupportedKinds []string `yaml:"supportedKinds"`
+}
+
+// wanted is one condition. Says are texts that the message must hold; the message is compared as a whole if it is given.
+type wanted struct {
+	view.Condition `yaml:",inline"`
+	Says           []string `yaml:"says"`
+}
+
+// names reports whether r, with a port, is what the keys say; section and port are those of the object itself if they are left out.
+func names(want map[string]string, r model.Ref, port int32) bool {
+	have := map[string]string{"group": r.Group, "kind": r.Kind, "namespace": r.Namespace, "name": r.Name, "section": r.Section}
+	if port != 0 {
+		have["port"] = fmt.Sprint(port)
+	}
+	for key, value := range want {
+		if have[key] != value {
+			return false
+		}
+	}
+	return want["section"] == have["section"] && want["port"] == have["port"]
+}
+
+func (c condition) check(r *report, items []view.ObjectStatus) {
+	where := fmt.Sprintf("status of %v towards %v", c.Object, c.Ancestor)
+	var found []view.ObjectStatus
+	for _, item := range items {
+		if names(c.Object, item.Object, 0) {
+			found = append(found, item)
+		}
+	}
+	if len(found) != 1 {
+		r.Errorf("%s: %d items fit, want one", where, len(found))
+		return
+	}
+	item := found[0]
+	if c.None {
+		if len(item.Ancestors) > 0 {
+			r.Errorf("%s: has conditions: %+v", where, item.Ancestors)
+		}
+	} else {
+		c.checkEntries(r, where, item)
+	}
+	if c.Affected != nil {
+		got := []string{}
+		for _, ref := range item.Affected {
+			name := ref.Kind + " " + ref.FullName()
+			if ref.Section != "" {
+				name += "/" + ref.Section
+			}
+			got = append(got, name)
+		}
+		sameSet(r, where+": affected", got, c.Affected)
+	}
+	if c.AttachedRoutes != nil && (item.AttachedRoutes == nil || *item.AttachedRoutes != *c.AttachedRoutes) {
+		r.Errorf("%s: attachedRoutes %v, want %d", where, item.AttachedRoutes, *c.AttachedRoutes)
+	}
+	if c.SupportedKinds != nil {
+		if item.SupportedKinds == nil {
+			r.Errorf("%s: no supportedKinds", where)
+		}
+		sameSet(r, where+": supportedKinds", item.SupportedKinds, c.SupportedKinds)
+	}
+}
+
+func sameSet(r *report, what string, got, want []string) {
+	got, want = slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))
+	if !slices.Equal(got, want) {
+		r.Errorf("%s %q\n want %q", what, got, want)
+	}
+}
+
+// checkEntries checks the conditions towards the ancestor, those of all controllers together unless one is named.
+func (c condition) checkEntries(r *report, where string, item view.ObjectStatus) {
+	var have []view.Condition
+	entries := 0
+	for _, a := range item.Ancestors {
+		own := a.AncestorRef == nil
+		if own != (c.Ancestor == nil) || !own && !names(c.Ancestor, a.AncestorRef.Ref, a.AncestorRef.Port) || c.Controller != nil && *c.Controller != a.ControllerName {
+			continue
+		}
+		entries++
+		have = append(have, a.Conditions...)
+	}
+	if entries == 0 {
+		r.Errorf("%s: no such entry in %+v", where, item.Ancestors)
+		return
+	}
+	for _, want := range c.Conditions {
+		at := slices.IndexFunc(have, func(got view.Condition) bool { return got.Type == want.Type })
+		if at < 0 {
+			r.Errorf("%s: no condition %s in %+v", where, want.Type, have)
+			continue
+		}
+		got := have[at]
+		silent := slices.ContainsFunc(want.Says, func(text string) bool { return !strings.Contains(have[at].Message, text) })
+		if want.Message == "" {
+			got.Message = ""
+		}
+		if got != want.Condition || silent {
+			r.Errorf("%s:\n condition %+v\n      want %+v", where, have[at], want)
+		}
+	}
+	for _, got := range have {
+		if slices.Contains(c.Absent, got.Type) {
+			r.Errorf("%s: unwanted condition %+v", where, got)
+		}
+	}
+	if c.Marks != nil {
+		c.checkMarks(r, where, have)
+	}
+}
+
+// checkMarks compares all marks: conditions with a type …Affected, which name the policies between brackets at the end.
+func (c condition) checkMarks(r *report, where string, have []view.Condition) {
+	got := map[string][]string{}
+	for _, h := range have {
+		if !strings.HasSuffix(h.Type, "Affected") {
+			continue
+		}
+		_, names, _ := strings.Cut(strings.TrimSuffix(h.Message, "]"), "[")
+		got[h.Type] = strings.Fields(names)
+		if h.Status != "True" {
+			r.Errorf("%s: mark %+v is not True", where, h)
+		}
+	}
+	if !reflect.DeepEqual(got, c.Marks) {
+		r.Errorf("%s:\n marks %v\n want  %v", where, got, c.Marks)
+	}
+}
+
+// checkShape checks what holds for every answer of `status`.
+func checkShape(r *report, items []view.ObjectStatus) {
+	objects := map[model.Ref]bool{}
+	for _, item := range items {
+		if objects[item.Object] {
+			r.Errorf("%s has two items", item.Object)
+		}
+		objects[item.Object] = true
+		type key struct {
+			ancestor   view.AncestorRef
+			controller string
+		}
+		entries := map[key]bool{}
+		for _, a := range item.Ancestors {
+			entry := key{controller: a.ControllerName}
+			if a.AncestorRef != nil {
+				entry.ancestor = *a.AncestorRef
+			}
+			if entries[entry] {
+				r.Errorf("%s has two entries for %+v", item.Object, entry)
+			}
+			entries[entry] = true
+			types := map[string]bool{}
+			for _, c := range a.Conditions {
+				if types[c.Type] || c.Reason == "" || c.Message == "" || !slices.Contains([]string{"True", "False", "Unknown"}, c.Status) {
+					r.Errorf("%s: condition %+v is twice there, or no condition", item.Object, c)
+				}
+				types[c.Type] = true
+			}
+		}
+	}
 }

@@ -1,0 +1,131 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+func statuses(items ...ObjectStatus) *StatusList {
+	l := &StatusList{Items: items}
+	l.Seal("StatusList", nil)
+	return l
+}
+
+// predicted is a policy of namespace infra with its own conditions.
+func predicted(name string, target model.Ref, conditions ...Condition) ObjectStatus {
+	item := ObjectStatus{Object: *authPolicy("infra", name), targets: []model.Ref{target}, policy: true}
+	if conditions != nil {
+		item.Ancestors = []AncestorStatus{{Conditions: conditions}}
+	}
+	return item
+}
+
+// attached is a route with conditions towards a parent.
+func attached(name string, parent AncestorRef, conditions ...Condition) ObjectStatus {
+	return ObjectStatus{Object: httpRoute(name, ""), Ancestors: []AncestorStatus{{AncestorRef: &parent, ControllerName: "example.com/controller", Conditions: conditions}}}
+}
+
+var (
+	fine       = Condition{"Accepted", "True", "Accepted", "the policy has been accepted"}
+	everywhere = Condition{"Programmed", "True", "Programmed", "in force on all paths"}
+	somewhere  = Condition{"Programmed", "True", "PartiallyProgrammed", "overridden by bakery/cart"}
+	nowhere    = Condition{"Programmed", "False", "Overridden", "overridden by infra/other"}
+	notFound   = Condition{"Accepted", "False", "TargetNotFound", "Gateway infra/externall not found"}
+	theirWords = Condition{"Enforced", "True", "Enforced", "AuthPolicy has been partially enforced"}
+)
+
+func TestStatusOfPolicies(t *testing.T) {
+	l := statuses(
+		predicted("gw-auth", gateway(""), fine, everywhere),
+		predicted("half", gateway("https"), fine, somewhere),
+		predicted("lost", httpRoute("baker", "rule-1"), fine, nowhere),
+		predicted("typo", gateway(""), notFound),
+		predicted("idle", gateway(""), fine),
+		predicted("their-words", gateway(""), fine, theirWords),
+		predicted("broken", gateway("")))
+	same(t, text(l.Table(TableOptions{})),
+		"authpolicy/gw-auth -n infra | gateway/external | True | True | ",
+		"authpolicy/half -n infra | gateway/external/https | True | True PartiallyProgrammed | overridden by bakery/cart",
+		"authpolicy/lost -n infra | httproute/baker/rule-1 -n bakery | True | False Overridden | overridden by infra/other",
+		"authpolicy/typo -n infra | gateway/external | False TargetNotFound | - | Gateway infra/externall not found",
+		"authpolicy/idle -n infra | gateway/external | True | - | ",
+		"authpolicy/their-words -n infra | gateway/external | True | True | AuthPolicy has been partially enforced",
+		"authpolicy/broken -n infra | gateway/external | refused | - | ")
+	var columns string
+	for _, c := range l.Table(TableOptions{}).Blocks[0].Columns {
+		columns += c.Name + " "
+	}
+	if columns != "POLICY TARGET ACCEPTED IN FORCE NOTE " {
+		t.Errorf("columns %s", columns)
+	}
+}
+
+func TestStatusTones(t *testing.T) {
+	rows := statuses(predicted("a", gateway(""), fine, everywhere), predicted("b", gateway(""), fine, somewhere), predicted("c", gateway(""), fine, theirWords),
+		predicted("d", gateway(""), fine, nowhere), predicted("e", gateway(""), notFound), predicted("f", gateway(""))).Table(TableOptions{}).Blocks[0].Rows
+	for i, want := range [][2]Tone{{Good, Good}, {Good, Partly}, {Good, Partly}, {Good, Bad}, {Bad, Plain}, {Bad, Plain}} {
+		if got := [2]Tone{rows[i][2].Tone, rows[i][3].Tone}; got != want {
+			t.Errorf("%s: tones %v, want %v", rows[i][0].Text, got, want)
+		}
+	}
+}
+
+// With -o wide the message is shown also where all is well.
+func TestStatusWide(t *testing.T) {
+	same(t, text(statuses(predicted("gw-auth", gateway(""), fine, everywhere)).Table(TableOptions{Wide: true})),
+		"authpolicy/gw-auth -n infra | gateway/external | True | True | in force on all paths")
+}
+
+func TestStatusOfSeveralTargets(t *testing.T) {
+	item := predicted("many", gateway(""), fine, everywhere)
+	item.targets = append(item.targets, httpRoute("baker", ""), model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "shop"})
+	same(t, text(statuses(item).Table(TableOptions{})), "authpolicy/many -n infra | gateway/external, httproute/baker -n bakery, gatewayclass/shop | True | True | ")
+}
+
+// Other objects stand below the policies, a line for each condition and parent.
+func TestStatusOfObjects(t *testing.T) {
+	parent := AncestorRef{Ref: gateway("http"), Port: 8080}
+	routeAccepted := Condition{"Accepted", "False", "NotAllowedByListeners", "no namespace fits"}
+	resolvedRefs := Condition{"ResolvedRefs", "True", "ResolvedRefs", "all references are resolved"}
+	own := ObjectStatus{Object: gateway("https"), Ancestors: []AncestorStatus{{Conditions: []Condition{{"Accepted", "True", "Accepted", "the listener is accepted"}}}}}
+	l := statuses(predicted("gw-auth", gateway(""), fine, everywhere), attached("baker", parent, routeAccepted, resolvedRefs), own, attached("cart", AncestorRef{Ref: gateway("")}, resolvedRefs))
+	same(t, text(l.Table(TableOptions{})),
+		"authpolicy/gw-auth -n infra | gateway/external | True | True | ",
+		"HTTPRoute bakery/baker | Gateway infra/external http port 8080 | Accepted | False | NotAllowedByListeners",
+		"HTTPRoute bakery/baker | Gateway infra/external http port 8080 | ResolvedRefs | True | ResolvedRefs",
+		"Gateway infra/external https | - | Accepted | True | Accepted",
+		"HTTPRoute bakery/cart | Gateway infra/external | ResolvedRefs | True | ResolvedRefs")
+	rows := l.Table(TableOptions{}).Blocks[1].Rows
+	if rows[0][3].Tone != Bad || rows[1][3].Tone != Good || rows[0][5].Text != "no namespace fits" {
+		t.Errorf("%+v", rows)
+	}
+	same(t, text(statuses(own).Table(TableOptions{})), "Gateway infra/external https | - | Accepted | True | Accepted")
+}
+
+func TestStatusLimit(t *testing.T) {
+	l := statuses(predicted("a", gateway(""), fine, everywhere), predicted("b", gateway(""), fine, everywhere), predicted("c", gateway(""), fine, everywhere),
+		attached("baker", AncestorRef{Ref: gateway("")}, fine, everywhere))
+	same(t, text(l.Table(TableOptions{Limit: 1})),
+		"authpolicy/a -n infra | gateway/external | True | True | ",
+		"HTTPRoute bakery/baker | Gateway infra/external | Accepted | True | Accepted",
+		"> … and 2 more lines (--limit 0 shows all)",
+		"> … and 1 more line (--limit 0 shows all)")
+}
+
+func TestStatusOfNothing(t *testing.T) {
+	same(t, text(statuses().Table(TableOptions{})), "> no policies")
+	l := &StatusList{}
+	l.Seal("StatusList", []model.Problem{{Severity: model.Error, Code: model.InvalidYAML, Message: "broken"}})
+	same(t, text(l.Table(TableOptions{})), "> no policies", "> incomplete: 1 error")
+}
+
+// An object with items for its sections is named once.
+func TestStatusNames(t *testing.T) {
+	own := []AncestorStatus{{Conditions: []Condition{fine}}}
+	l := statuses(predicted("gw-auth", gateway(""), fine), ObjectStatus{Object: gateway(""), Ancestors: own}, ObjectStatus{Object: gateway("http"), Ancestors: own})
+	got := l.Names()
+	if len(got) != 2 || got[0] != "authpolicy.example.com/gw-auth" || got[1] != "gateway.gateway.networking.k8s.io/external" {
+		t.Errorf("names %q", got)
+	}
+}

@@ -1,0 +1,137 @@
+package kuadrant
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// What the API server says of an AuthPolicy, and of the limit kinds.
+const (
+	authDefaults  = "Implicit and explicit defaults are mutually exclusive"
+	authOverrides = "Implicit defaults and explicit overrides are mutually exclusive"
+	authBoth      = "Explicit overrides and explicit defaults are mutually exclusive"
+	authNothing   = "At least one spec.rules must be defined"
+	authNoDefault = "At least one spec.defaults.rules must be defined"
+	authNoOver    = "At least one spec.overrides.rules must be defined"
+	authKind      = "Invalid targetRef.kind. The only supported values are 'HTTPRoute', 'GRPCRoute', and 'Gateway'"
+
+	limitDefaults  = "Implicit and explicit defaults are mutually exclusive"
+	limitOverrides = "Overrides and implicit defaults are mutually exclusive"
+	limitBoth      = "Overrides and explicit defaults are mutually exclusive"
+	limitNothing   = "At least one spec.limits must be defined"
+	limitNoDefault = "At least one spec.defaults.limits must be defined"
+	limitNoOver    = "At least one spec.overrides.limits must be defined"
+	limitKind      = "Invalid targetRef.kind. The only supported values are 'HTTPRoute', 'GRPCRoute' and 'Gateway'"
+	tokenKind      = "Invalid targetRef.kind. The only supported values are 'HTTPRoute' and 'Gateway'"
+
+	wrongGroup = "Invalid targetRef.group. The only supported value is 'gateway.networking.k8s.io'"
+)
+
+const (
+	toGateway = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: gw, sectionName: http}, "
+	toGRPC    = "targetRef: {group: gateway.networking.k8s.io, kind: GRPCRoute, name: calls}, "
+	toService = `targetRef: {group: "", kind: Service, name: web}, `
+	toTCP     = "targetRef: {group: gateway.networking.k8s.io, kind: TCPRoute, name: db}, "
+)
+
+var admissions = []struct {
+	kind, spec string
+	want       []string
+}{
+	{"AuthPolicy", "rules: {authentication: {a: {}}}", nil},
+	{"AuthPolicy", toGateway + "rules: {metadata: {a: {}}}", nil},
+	{"AuthPolicy", toGRPC + "rules: {authorization: {a: {}}}", nil},
+	{"AuthPolicy", "rules: {callbacks: {a: {}}}", nil},
+	{"AuthPolicy", "rules: {response: {unauthenticated: {}}}", nil},
+	{"AuthPolicy", "rules: {response: {unauthorized: {code: 403}}}", nil},
+	{"AuthPolicy", "rules: {response: {success: {headers: {a: {}}}}}", nil},
+	{"AuthPolicy", "rules: {response: {success: {filters: {a: {}}}}}", nil},
+	{"AuthPolicy", "patterns: {p: {}}, when: [{}], rules: {authentication: {a: {}}}", nil},
+	{"AuthPolicy", "defaults: {strategy: merge, patterns: {p: {}}, when: [{}], rules: {authentication: {a: {}}}}", nil},
+	{"AuthPolicy", "overrides: {rules: {response: {success: {headers: {a: {}}}}}}", nil},
+
+	{"AuthPolicy", "defaults: {rules: {authentication: {a: {}}}}, patterns: {p: {}}", []string{authDefaults}},
+	{"AuthPolicy", "defaults: {rules: {authentication: {a: {}}}}, when: []", []string{authDefaults}},
+	{"AuthPolicy", "defaults: {rules: {authentication: {a: {}}}}, rules: {}", []string{authDefaults}},
+	{"AuthPolicy", "overrides: {rules: {authentication: {a: {}}}}, patterns: {}", []string{authOverrides}},
+	{"AuthPolicy", "overrides: {rules: {authentication: {a: {}}}}, when: [{}]", []string{authOverrides}},
+	{"AuthPolicy", "overrides: {rules: {authentication: {a: {}}}}, rules: {authentication: {b: {}}}", []string{authOverrides}},
+	{"AuthPolicy", "defaults: {rules: {authentication: {a: {}}}}, overrides: {rules: {metadata: {a: {}}}}", []string{authBoth}},
+	{"AuthPolicy", "", []string{authNothing}},
+	{"AuthPolicy", "patterns: {p: {}}, when: [{}]", []string{authNothing}},
+	{"AuthPolicy", "rules: {}", []string{authNothing}},
+	{"AuthPolicy", "rules: {authentication: {}, authorization: {}, metadata: {}, callbacks: {}, response: {}}", []string{authNothing}},
+	{"AuthPolicy", "rules: {response: {success: {headers: {}, filters: {}}}}", []string{authNothing}},
+	{"AuthPolicy", "defaults: {}", []string{authNoDefault}},
+	{"AuthPolicy", "defaults: {when: [{}], rules: {authentication: {}}}", []string{authNoDefault}},
+	{"AuthPolicy", "overrides: {strategy: merge}", []string{authNoOver}},
+	{"AuthPolicy", "overrides: {rules: {response: {success: {}}}}", []string{authNoOver}},
+	{"AuthPolicy", toService + "rules: {authentication: {a: {}}}", []string{wrongGroup, authKind}},
+	{"AuthPolicy", toTCP + "rules: {authentication: {a: {}}}", []string{authKind}},
+	{"AuthPolicy", "defaults: {}, overrides: {}, rules: {}", []string{authDefaults, authOverrides, authBoth, authNoDefault, authNoOver}},
+
+	{"RateLimitPolicy", "limits: {a: {}}", nil},
+	{"RateLimitPolicy", toGateway + "defaults: {strategy: merge, when: [{}], limits: {a: {}}}", nil},
+	{"RateLimitPolicy", toGRPC + "overrides: {limits: {a: {}}}", nil},
+	{"RateLimitPolicy", "when: [{}], limits: {a: {}}", nil},
+	{"RateLimitPolicy", "when: [{}], defaults: {limits: {a: {}}}", nil}, // let in, and ignored
+	{"RateLimitPolicy", "when: [{}], overrides: {limits: {a: {}}}", nil},
+	{"RateLimitPolicy", "defaults: {limits: {a: {}}}, limits: {}", []string{limitDefaults}},
+	{"RateLimitPolicy", "overrides: {limits: {a: {}}}, limits: {b: {}}", []string{limitOverrides}},
+	{"RateLimitPolicy", "defaults: {limits: {a: {}}}, overrides: {limits: {b: {}}}", []string{limitBoth}},
+	{"RateLimitPolicy", "", []string{limitNothing}},
+	{"RateLimitPolicy", "when: [{}], limits: {}", []string{limitNothing}},
+	{"RateLimitPolicy", "defaults: {limits: {}}", []string{limitNoDefault}},
+	{"RateLimitPolicy", "overrides: {when: [{}]}", []string{limitNoOver}},
+	{"RateLimitPolicy", toService + "limits: {a: {}}", []string{wrongGroup, limitKind}},
+	{"RateLimitPolicy", "defaults: {}, overrides: {}, limits: {}", []string{limitDefaults, limitBoth, limitOverrides, limitNoDefault, limitNoOver}},
+
+	{"TokenRateLimitPolicy", "limits: {a: {}}", nil},
+	{"TokenRateLimitPolicy", toGateway + "defaults: {limits: {a: {}}}", nil},
+	{"TokenRateLimitPolicy", toGRPC + "limits: {a: {}}", []string{tokenKind}},
+	{"TokenRateLimitPolicy", "defaults: {limits: {a: {}}}, limits: {b: {}}", []string{limitDefaults}},
+	{"TokenRateLimitPolicy", "overrides: {limits: {a: {}}}, limits: {b: {}}", []string{limitOverrides}},
+	{"TokenRateLimitPolicy", "defaults: {limits: {a: {}}}, overrides: {limits: {b: {}}}", []string{limitBoth}},
+	{"TokenRateLimitPolicy", "when: [{}]", []string{limitNothing}},
+	{"TokenRateLimitPolicy", "overrides: {}", []string{limitNoOver}},
+
+	{"DNSPolicy", toGateway + "providerRefs: []", nil},
+	{"TLSPolicy", toGateway + "issuerRef: {}", nil},
+}
+
+func TestAdmission(t *testing.T) {
+	for _, profile := range []string{"operator", "rfc"} {
+		c := catalog(t, "kuadrant.profile="+profile)
+		for _, tc := range admissions {
+			p := c.Kind(group(tc.kind)).Decode(policies(t, tc.kind, tc.spec)[0], &policy.Conditions{})
+			var got []string
+			for _, problem := range p.Problems {
+				if problem.Code == model.RefusedByOperator {
+					got = append(got, strings.TrimPrefix(problem.Message, "the API server refuses it: "))
+				}
+			}
+			slices.Sort(got)
+			if want := slices.Sorted(slices.Values(tc.want)); !slices.Equal(got, want) {
+				t.Errorf("%s {%s}:\n says %q\n want %q", tc.kind, tc.spec, got, want)
+			}
+			if refused := profile == "operator" && tc.want != nil; p.Refused != refused {
+				t.Errorf("%s {%s} in profile %s: refused %v", tc.kind, tc.spec, profile, p.Refused)
+			}
+		}
+	}
+}
+
+// A field that is there, and null, is pruned by the API server before it validates.
+func TestAdmissionOfNulls(t *testing.T) {
+	t.Skip("bug: has() is true for a null, so a block with everything below it commented out counts as a block")
+	c := catalog(t, "kuadrant.profile=operator")
+	for _, spec := range []string{"defaults: null, limits: {a: {}}", "overrides: null, limits: {a: {}}", "limits: null, defaults: {limits: {a: {}}}"} {
+		if p := c.Kind(group("RateLimitPolicy")).Decode(policies(t, "RateLimitPolicy", spec)[0], &policy.Conditions{}); p.Refused {
+			t.Errorf("{%s}: refused: %+v", spec, p.Problems)
+		}
+	}
+}
