@@ -66,7 +66,7 @@ func (g *generator) fields(t reflect.Type, props map[string]any, required *[]str
 		}
 		name, options, _ := strings.Cut(tag, ",")
 		props[name] = g.schema(f.Type)
-		if !strings.Contains(options, "omitempty") {
+		if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
 			*required = append(*required, name)
 		}
 	}

@@ -45,6 +45,8 @@ func clusterScoped(gk model.GroupKind) bool {
 			"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
 			"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration",
 		}
+	case "cert-manager.io":
+		kinds = []string{"ClusterIssuer"}
 	case "scheduling.k8s.io":
 		kinds = []string{"PriorityClass"}
 	case "node.k8s.io":

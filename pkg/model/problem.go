@@ -60,6 +60,7 @@ const (
 	ConflictingStrategy   Code = "ConflictingStrategy"
 	ConstraintInDefaults  Code = "ConstraintInDefaults"
 	RefusedByOperator     Code = "RefusedByOperator"
+	IgnoredTopLevelWhen   Code = "IgnoredTopLevelWhen"
 
 	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"
 )

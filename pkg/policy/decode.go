@@ -65,6 +65,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 			d.block(b)
 		}
 	}
+	d.oneSet()
 	d.unset()
 	d.mixture()
 	d.admit()
@@ -243,6 +244,23 @@ func (d *decoder) unset() {
 	}
 	slices.Sort(d.policy.Unset)
 	d.policy.Unset = slices.Compact(d.policy.Unset)
+}
+
+// oneSet leaves only the set that the kind reads: defaults, else overrides, else the bare one.
+func (d *decoder) oneSet() {
+	if !d.kind.Content.OneSet || len(d.policy.Blocks) < 2 {
+		return
+	}
+	read := d.policy.Blocks[0]
+	if read.Kind == merge.Bare { // there are overrides behind it
+		read = d.policy.Blocks[1]
+	}
+	for _, b := range d.policy.Blocks {
+		if b.Kind != read.Kind {
+			d.problem(model.IgnoredTopLevelWhen, d.kind.Content.blockPath(b.Kind), "only %s of the policy are read; its %s set is ignored", read.Kind, b.Kind)
+		}
+	}
+	d.policy.Blocks = []merge.Block{read}
 }
 
 // mixture reports blocks that the specifications do not let stand together.

@@ -117,6 +117,7 @@ type Content struct {
 	Blocks    map[merge.BlockKind][]string
 	Condition string   // the field of a block that is a D/O condition where it is a string; "" for none
 	Unset     []string // fields that list deactivated names
+	OneSet    bool     // only one set is read: the first that is there of defaults, overrides and the bare one
 	Designs   bool     // blocks may be written in the designs that RFC 0009 did not choose
 	Claims    bool     // an empty spec still holds its place
 }

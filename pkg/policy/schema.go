@@ -197,7 +197,7 @@ func (r *kindReader) namespaces(n *yaml.Node) {
 func (r *kindReader) content(n *yaml.Node) {
 	c := &r.kind.Content
 	r.object(n, map[string]field{"at": r.path(&c.At), "fields": r.texts(&c.Fields), "condition": r.text(&c.Condition),
-		"unset": r.texts(&c.Unset), "claims": r.flag(&c.Claims), "designs": r.flag(&c.Designs), "nulls": r.word(new(string), []string{"value"}, "delete", "strip"),
+		"unset": r.texts(&c.Unset), "claims": r.flag(&c.Claims), "designs": r.flag(&c.Designs), "oneSet": r.flag(&c.OneSet), "nulls": r.word(new(string), []string{"value"}, "delete", "strip"),
 		"zero": r.word(new(string), []string{"set"}, "unset", "tail"),
 		"blocks": func(n *yaml.Node) {
 			var defaults, overrides []string

@@ -199,6 +199,11 @@ func (k *Kind) parents(id topology.NodeID) []topology.NodeID {
 	return slices.DeleteFunc(slices.Clone(all), func(p topology.NodeID) bool { return k.Step(k.res.Graph, p, id) != nil })
 }
 
+// holdsBelow reports whether a policy is attached to the node or right below it.
+func (k *Kind) holdsBelow(id topology.NodeID) bool {
+	return len(k.holding(id)) > 0 || slices.ContainsFunc(k.res.Graph.Children(k.Family, id), func(c topology.NodeID) bool { return len(k.holding(c)) > 0 })
+}
+
 // unrecognised reports the steps that the Gateway API allows and the kind's vendor does not, below which a policy of the kind holds.
 func (k *Kind) unrecognised() []model.Problem {
 	var out []model.Problem
@@ -207,7 +212,8 @@ func (k *Kind) unrecognised() []model.Problem {
 	}
 	for _, id := range k.res.Graph.Order(k.Family) {
 		for _, p := range k.res.Graph.Parents(k.Family, id) {
-			if problem := k.Step(k.res.Graph, p, id); problem != nil {
+			problem := k.Step(k.res.Graph, p, id)
+			if problem != nil && (slices.ContainsFunc(k.at[p], func(s StackID) bool { return s != 0 }) || k.holdsBelow(id)) {
 				out = append(out, *problem)
 			}
 		}
@@ -231,6 +237,18 @@ func (k *Kind) Below(p *policy.Policy) []bool {
 // TargetsOf lists the nodes to which the policy is attached, sorted.
 func (k *Kind) TargetsOf(p *policy.Policy) []topology.NodeID {
 	return slices.Clone(k.targetsOf[p])
+}
+
+// At lists the policies at a node, established first; those that another one keeps out come last.
+func (k *Kind) At(id topology.NodeID) []*policy.Policy {
+	var out []*policy.Policy
+	for _, a := range k.attached[id].policies {
+		out = append(out, a.Policy)
+	}
+	for _, v := range k.rejectedAt[id] {
+		out = append(out, v.Attached.Policy)
+	}
+	return out
 }
 
 // Attaches reports whether the policy's i-th reference led to a target.

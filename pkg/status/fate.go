@@ -15,14 +15,15 @@ type Fate struct {
 	Policy   *policy.Policy
 	Targets  []topology.NodeID  // where it is attached
 	Missed   []policy.TargetRef // references that led nowhere
-	Contexts int                // effective targets, each with every distinct stack, on whose way the policy stands
-	Sets     int                // rules that it sets there, over all contexts
+	Contexts int                // effective targets on whose way the policy stands, each with every distinct stack
+	Paths    int                // ways to effective targets on which the policy stands
+	Reached  int                // those on which it is in force, wholly or in part
+	Sets     int                // rules that it sets, over all distinct stacks
 	Holds    int                // those of which it is a source
 	LostTo   []model.Ref        // policies that its rules lost to, when they lost; sorted
 	// Holders are the policies that have now what this one does not: the sources of the rule, else all that contribute there.
 	Holders    []model.Ref
-	RejectedBy []model.Ref // policies that keep it out on targets of its own
-	RejectedAt int         // on so many of Targets
+	RejectedBy []model.Ref // policies in force that keep it out of targets of its own
 	Affected   []model.Ref // objects that it changes: declared and effective targets, and the backends behind these
 }
 
@@ -42,7 +43,6 @@ func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 	for _, v := range k.Rejected {
 		if f := c.fates[v.Attached.Policy]; !v.Silent {
 			f.RejectedBy = append(f.RejectedBy, v.By.Ref())
-			f.RejectedAt++
 		}
 	}
 	k.EachContext(func(id topology.NodeID, s resolve.StackID) { c.context(id, s) })
@@ -88,12 +88,16 @@ func (c *counter) context(id topology.NodeID, s resolve.StackID) {
 	for _, sh := range shares {
 		f := c.fates[sh.policy]
 		f.Contexts++
+		paths := len(c.kind.Paths(id, s))
+		f.Paths += paths
+		if sh.holds > 0 {
+			f.Reached += paths
+		}
 		f.Sets += sh.sets
 		f.Holds += sh.holds
 		f.LostTo, f.Holders = appendNew(f.LostTo, sh.lostTo), appendNew(f.Holders, sh.holders)
 		if sh.conflicted {
-			f.RejectedBy = appendNew(f.RejectedBy, sh.lostTo)
-			f.RejectedAt++
+			f.RejectedBy = appendNew(f.RejectedBy, sh.holders)
 		}
 		if sh.holds > 0 {
 			c.affect(sh, id)
@@ -151,7 +155,9 @@ func (c *counter) share(s resolve.StackID) []share {
 		sh := &out[at]
 		sh.sets++
 		for _, to := range loss.To {
-			sh.lostTo = appendNew(sh.lostTo, []model.Ref{o.Layers[to.Layer].Policy.Ref()})
+			if winner := o.Layers[to.Layer].Policy; winner != sh.policy {
+				sh.lostTo = appendNew(sh.lostTo, []model.Ref{winner.Ref()})
+			}
 		}
 		sh.conflicted = sh.conflicted || loss.Reason == merge.Conflicted
 		if now := holder[loss.Rule]; now != nil {

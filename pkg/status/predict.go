@@ -104,13 +104,13 @@ func acceptance(in Input) (Condition, bool) {
 		ref := f.Missed[0].Ref
 		switch code := missCode(in, f.Missed[0]); code {
 		case model.TargetNotFound:
-			return no("TargetNotFound", "%s not found", describe(ref))
+			return no("TargetNotFound", "%s not found%s", describe(ref), sections(in, ref))
 		case model.RefNotPermitted:
 			return no("RefNotPermitted", "no ReferenceGrant permits the reference to %s", describe(ref))
 		default:
 			return no("Invalid", "%s cannot be a target of the policy", describe(ref))
 		}
-	case len(f.RejectedBy) > 0 && f.Holds == 0:
+	case len(f.RejectedBy) > 0 && f.Reached == 0 && len(f.LostTo) <= len(f.RejectedBy):
 		return no("Conflicted", "conflicts with %s, which %s", some(f.RejectedBy), orderWord(in))
 	}
 	message := "the policy has been accepted"
@@ -121,7 +121,7 @@ func acceptance(in Input) (Condition, bool) {
 		}
 		message += "; not found: " + strings.Join(missed, ", ")
 	}
-	if f.Contexts == 0 {
+	if f.Paths == 0 {
 		message += "; no traffic path reaches the target"
 	}
 	return Condition{"Accepted", "True", "Accepted", message}, true
@@ -143,7 +143,9 @@ func missCode(in Input, ref policy.TargetRef) model.Code {
 
 // orderWord says what put the winner of a conflict first.
 func orderWord(in Input) string {
-	if in.Fate.Policy.Object.Created.IsZero() {
+	winner := in.Resolution.Snapshot.Get(in.Fate.RejectedBy[0])
+	own := in.Fate.Policy.Object.Created
+	if winner == nil || own.IsZero() || winner.Created.IsZero() || !winner.Created.Before(own) {
 		return "is first by name"
 	}
 	return "is older"
@@ -155,17 +157,29 @@ func inForce(f *Fate, words policy.StatusWords) *Condition {
 		return &Condition{words.Type, status, reason, fmt.Sprintf(format, args...)}
 	}
 	switch {
-	case f.Contexts == 0 || f.Sets == 0:
+	case f.Paths == 0 || f.Sets == 0:
 		if words.NoScope == "" {
 			return nil
+		}
+		if f.Paths > 0 {
+			return yes("False", words.NoScope, "the policy has no settings")
 		}
 		return yes("False", words.NoScope, "no traffic path reaches the target")
 	case f.Holds == 0:
 		return yes("False", words.None, "overridden by %s", some(f.LostTo))
+	case f.Reached < f.Paths:
+		return yes("True", words.Some, "in force on %d of %d paths; overridden by %s", f.Reached, f.Paths, some(f.LostTo))
 	case f.Holds < f.Sets:
-		return yes("True", words.Some, "in force for %d of %d settings over all paths; overridden by %s", f.Holds, f.Sets, some(f.LostTo))
+		return yes("True", words.Some, "in force in part on %s; overridden by %s", paths(f.Paths), some(f.LostTo))
 	}
-	return yes("True", words.All, "in force on all %d paths", f.Contexts)
+	return yes("True", words.All, "in force on %s", paths(f.Paths))
+}
+
+func paths(n int) string {
+	if n == 1 {
+		return "1 path"
+	}
+	return fmt.Sprintf("all %d paths", n)
 }
 
 // some names up to five policies, then counts (gep713 P37).
@@ -190,4 +204,16 @@ func describe(r model.Ref) string {
 		s += "/" + r.Section
 	}
 	return s
+}
+
+// sections lists the sections that the object of a reference has, where only the section is missing (gep713 P7).
+func sections(in Input, ref model.Ref) string {
+	if ref.Section == "" {
+		return ""
+	}
+	have := in.Resolution.Graph.Sections(ref.Whole())
+	if len(have) == 0 {
+		return ""
+	}
+	return "; it has " + strings.Join(have, ", ")
 }

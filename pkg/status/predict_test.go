@@ -19,8 +19,8 @@ func TestUsual(t *testing.T) {
 		"in force, partly, and nowhere": {
 			[]string{object("Paint", "p", 0, onGateway+"wall: red"), object("Paint", "q", 0, onCart+"wall: green"), object("Paint", "r", 0, onAPI+"overrides: {wall: blue}")}, "Paint",
 			map[string]string{
-				"p": accepted + " | Programmed=True/PartiallyProgrammed: in force for 1 of 4 settings over all paths; overridden by demo/q, demo/r",
-				"q": accepted + " | Programmed=True/PartiallyProgrammed: in force for 1 of 2 settings over all paths; overridden by demo/r",
+				"p": accepted + " | Programmed=True/PartiallyProgrammed: in force on 1 of 4 paths; overridden by demo/q, demo/r",
+				"q": accepted + " | Programmed=True/PartiallyProgrammed: in force on 1 of 2 paths; overridden by demo/r",
 				"r": accepted + " | Programmed=True/Programmed: in force on all 2 paths"}},
 		"nothing holds": {
 			[]string{object("Paint", "p", 0, onGateway+"overrides: {wall: red}"), object("Paint", "q", 0, onRoute+"wall: green")}, "Paint",
@@ -33,8 +33,8 @@ func TestUsual(t *testing.T) {
 				"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: stray, namespace: demo}\nspec: {rules: [{name: only}]}",
 				object("Stain", "r", 0, "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: stray}, wall: red")}, "Stain",
 			map[string]string{
-				"p": accepted + " | Holds=True/Partly: in force for 1 of 2 settings over all paths; overridden by demo/q",
-				"q": accepted + " | Holds=True/Whole: in force on all 1 paths",
+				"p": accepted + " | Holds=True/Partly: in force on 2 of 4 paths; overridden by demo/q",
+				"q": accepted + " | Holds=True/Whole: in force on all 2 paths",
 				"r": accepted + "; no traffic path reaches the target | Holds=False/Idle: no traffic path reaches the target"}},
 		"no word for a target on no path": {
 			[]string{"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: stray, namespace: demo}\nspec: {rules: [{name: only}]}",
@@ -57,17 +57,17 @@ func TestUsual(t *testing.T) {
 		"some references lead nowhere": {
 			[]string{object("Paint", "p", 0, "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: gone}, {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}, "+
 				"{group: gateway.networking.k8s.io, kind: Gateway, name: gw, sectionName: nope}], wall: red")}, "Paint",
-			map[string]string{"p": accepted + "; not found: HTTPRoute demo/gone, Gateway demo/gw/nope | Programmed=True/Programmed: in force on all 2 paths"}},
+			map[string]string{"p": accepted + "; not found: HTTPRoute demo/gone, Gateway demo/gw/nope | Programmed=True/Programmed: in force on all 4 paths"}},
 		"conflicts": {
 			[]string{object("Seal", "a", 2, onService+"mode: x"), object("Seal", "b", 1, onService+"mode: y"),
 				object("Gloss", "a", 0, onRoute+"wall: x"), object("Gloss", "b", 0, onRoute+"wall: y")}, "Seal",
 			map[string]string{
 				"a": "Accepted=False/Conflicted: conflicts with demo/b, which is older",
-				"b": accepted + " | Programmed=True/Programmed: in force on all 2 paths"}},
+				"b": accepted + " | Programmed=True/Programmed: in force on all 8 paths"}},
 		"conflicts by name": {
 			[]string{object("Gloss", "a", 0, onRoute+"wall: x"), object("Gloss", "b", 0, onRoute+"wall: y")}, "Gloss",
 			map[string]string{
-				"a": accepted + " | Programmed=True/Programmed: in force on all 2 paths",
+				"a": accepted + " | Programmed=True/Programmed: in force on all 4 paths",
 				"b": "Accepted=False/Conflicted: conflicts with demo/a, which is first by name"}},
 	} {
 		r := resolved(t, tc.manifests...)
@@ -132,7 +132,7 @@ func TestPoliciesWithAWriter(t *testing.T) {
 	if len(got) != 2 || got[0].Ancestors[0].Controller != own.Controller || got[0].Ancestors[0].Conditions[0] != own.Conditions[0] {
 		t.Fatalf("%+v", got)
 	}
-	if c := got[1].Ancestors[0].Conditions; len(c) != 2 || c[1] != (Condition{"Holds", "True", "Whole", "in force on all 2 paths"}) {
+	if c := got[1].Ancestors[0].Conditions; len(c) != 2 || c[1] != (Condition{"Holds", "True", "Whole", "in force on all 4 paths"}) {
 		t.Errorf("%+v", c)
 	}
 	if a := got[0].Affected; short(a) != "web shop shop/cart shop/rest" {

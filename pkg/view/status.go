@@ -37,7 +37,7 @@ type ObjectStatus struct {
 	Ancestors      []AncestorStatus `json:"ancestors"`
 	Affected       []model.Ref      `json:"affected"` // of a policy: the objects that it really changes
 	AttachedRoutes *int             `json:"attachedRoutes,omitempty"`
-	SupportedKinds []string         `json:"supportedKinds,omitempty"`
+	SupportedKinds []string         `json:"supportedKinds,omitzero"`
 
 	targets []model.Ref
 	policy  bool
@@ -67,8 +67,13 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		}
 	}
 	problems := slices.Clone(r.Problems)
+	if q.Policy != nil {
+		problems = slices.DeleteFunc(problems, func(p model.Problem) bool {
+			return p.Ref != nil && *p.Ref != q.Policy.Ref() && p.Severity != model.Error && !p.Incomplete()
+		})
+	}
 	for _, k := range kinds {
-		if len(k.Policies) > 0 {
+		if len(k.Policies) > 0 && (q.Policy == nil || q.Policy.Kind == k.Kind) {
 			k.InForce(func(s resolve.StackID) { problems = append(problems, k.Outcome(s).Problems...) })
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -37,7 +38,10 @@ func direct(kind string) bool { return kind == "DNSPolicy" || kind == "TLSPolicy
 // refusal is the reason and message of a policy that is not accepted, "" if it is.
 func refusal(in status.Input) (reason, message string) {
 	kind, f := in.Kind.GroupKind.Kind, in.Fate
-	if len(f.Targets) == 0 && len(f.Missed) > 0 {
+	if len(f.Targets) == 0 {
+		if len(f.Missed) == 0 {
+			return "TargetNotFound", kind + " target was not found"
+		}
 		name := f.Missed[0].Ref.Name
 		if section := f.Missed[0].Ref.Section; section != "" && !direct(kind) {
 			name += "#" + section
@@ -103,13 +107,20 @@ func enforced(in status.Input) status.Condition {
 // marks are the conditions by which the operator tells the owners of Gateways, listeners and routes that a policy attaches to them or
 // above them, whoever wins. Policies on route rules are told nobody.
 func marks(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
+	accepted := map[*policy.Policy]bool{}
 	at := map[topology.NodeID][]string{}
 	for _, f := range status.Fates(r, k) {
-		if reason, _ := refusal(status.Input{Resolution: r, Kind: k, Fate: f}); reason != "" || f.Policy.Refused {
-			continue
-		}
+		reason, _ := refusal(status.Input{Resolution: r, Kind: k, Fate: f})
+		accepted[f.Policy] = reason == "" && !f.Policy.Refused
 		for _, id := range f.Targets {
-			at[id] = append(at[id], f.Policy.Ref().FullName())
+			at[id] = nil
+		}
+	}
+	for id := range at {
+		for _, p := range k.At(id) {
+			if accepted[p] {
+				at[id] = append(at[id], p.Ref().FullName())
+			}
 		}
 	}
 	var out []status.Mark
