@@ -4,7 +4,7 @@ LDFLAGS := -X main.version=$(VERSION)
 LINTER  := go tool -modfile=tools/go.mod staticcheck
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test lint golden docs bench verify
+.PHONY: help build install demo test lint golden docs bench fuzz verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -44,8 +44,23 @@ golden: ## rewrite the golden files and testscript transcripts, to be read as a 
 docs: ## generate the command reference and the JSON Schemas under docs
 	go run ./internal/docgen
 
-bench: ## run the benchmarks of pkg
-	go test -run '^$$' -bench . -benchmem ./pkg/...
+bench: ## compare the speed with policy-machinery, print what each part takes (BENCH=-quick: in seconds)
+	go run -C bench . $(BENCH)
+
+.PHONY: bench-check
+bench-check:
+	go vet -C bench ./...
+	go vet -C bench/peer ./...
+	go test -C bench ./...
+
+FUZZTIME ?= 1h
+fuzz: ## fuzz every target for FUZZTIME (1h), one after the other
+	@for at in $$(grep -rl '^func Fuzz' --include='*_test.go' pkg | sort); do \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' $$at); do \
+	    echo "$$(dirname $$at) $$target"; \
+	    go test ./$$(dirname $$at) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
+	  done; \
+	done
 
 verify: ## check that generated docs, formatting and go.mod are up to date
 	$(check-format)

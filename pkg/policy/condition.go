@@ -38,6 +38,18 @@ type Conditions struct {
 	mu       sync.Mutex
 	compiled map[string]*Condition
 	spent    uint64
+	free     bool        // expressions of descriptors, which draw on no budget
+	rules    *Conditions // the validation rules of descriptors
+}
+
+// validation compiles the rules that descriptors repeat of an API. They do not draw on the budget of the users' conditions.
+func (c *Conditions) validation() *Conditions {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rules == nil {
+		c.rules = &Conditions{free: true}
+	}
+	return c.rules
 }
 
 // Condition is a compiled `when`. One that does not compile never holds; its error says why.
@@ -131,7 +143,7 @@ func (c *Condition) Holds(doc any) (bool, error) {
 func (c *Conditions) afford() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.spent < maxTotalCost
+	return c.free || c.spent < maxTotalCost
 }
 
 func (c *Conditions) spend(cost uint64) {

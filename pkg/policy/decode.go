@@ -280,7 +280,7 @@ func (d *decoder) mixture() {
 // admit repeats the API's validation. A rule that cannot be judged refuses nothing.
 func (d *decoder) admit() {
 	for _, a := range d.kind.Admission {
-		holds, err := d.conditions.Compile(a.Rule).Holds(any(d.policy.Object.Body))
+		holds, err := d.conditions.validation().Compile(a.Rule).Holds(any(d.policy.Object.Body))
 		if err != nil || holds {
 			continue
 		}

@@ -16,8 +16,13 @@ type TargetRef struct {
 	Labels   []string  // key=value pairs that a selected object must have, sorted; for selectors
 	Selector bool
 	Silent   bool
-	Origin   model.Origin
+
+	object *model.Object
+	at     []string
 }
+
+// Origin is the place of the reference. It is looked up when asked for: finding a line costs reading the object's document again.
+func (t TargetRef) Origin() model.Origin { return t.object.OriginOf(t.at...) }
 
 // maxRefs is how many references a policy may have (gatewayapi §8).
 const maxRefs = 16
@@ -78,7 +83,7 @@ func (d *decoder) ref(form RefForm, raw any, at []string) {
 			}
 		}
 	}
-	t := TargetRef{Selector: form.Selector, Silent: form.Silent, Origin: d.policy.Object.OriginOf(at...)}
+	t := TargetRef{Selector: form.Selector, Silent: form.Silent, object: d.policy.Object, at: at}
 	t.Ref = model.Ref{Group: model.Text(fields, "group"), Kind: model.Text(fields, "kind"), Name: model.Text(fields, "name"),
 		Namespace: model.Text(fields, "namespace"), Section: model.Text(fields, "sectionName")}
 	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {

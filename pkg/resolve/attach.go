@@ -43,7 +43,8 @@ func (k *Kind) attach() {
 // problem reports something about one reference of a policy.
 func (r *Resolution) problem(p *policy.Policy, ref policy.TargetRef, problem model.Problem) {
 	problem = problem.At(p.Object)
-	problem.Origin = &ref.Origin
+	origin := ref.Origin()
+	problem.Origin = &origin
 	r.Problems = append(r.Problems, problem)
 }
 

@@ -129,8 +129,9 @@ func acceptance(in Input) (Condition, bool) {
 
 // missCode is the problem that was reported for a reference that led nowhere.
 func missCode(in Input, ref policy.TargetRef) model.Code {
+	origin := ref.Origin()
 	for _, p := range in.Resolution.Problems {
-		if p.Ref == nil || *p.Ref != in.Fate.Policy.Ref() || p.Origin == nil || *p.Origin != ref.Origin {
+		if p.Ref == nil || *p.Ref != in.Fate.Policy.Ref() || p.Origin == nil || *p.Origin != origin {
 			continue
 		}
 		switch p.Code {

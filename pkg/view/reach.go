@@ -148,7 +148,7 @@ func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []Reac
 		}
 		item := ReachItem{Target: ref.Ref, Paths: []Path{}, State: StateIgnored, By: []Source{}, Reason: "the policy does not attach"}
 		for _, problem := range r.Problems {
-			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin {
+			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin() {
 				item.Reason = problem.Message
 			}
 		}
