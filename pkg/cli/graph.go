@@ -6,22 +6,66 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// defaultDepth is how far from its focus a graph goes.
+const defaultDepth = 2
+
+// graphFlags narrow the picture.
+type graphFlags struct {
+	focus string
+	depth int
+}
+
 func (a App) graphCmd(s Streams) *cobra.Command {
-	q := &question{}
+	q, g := &question{}, &graphFlags{}
 	cmd := &cobra.Command{
-		Use:   "graph [TARGET] -f FILE",
+		Use:   "graph [TARGET | --focus TARGET [--depth N]] -f FILE",
 		Short: "Draw the targets, the policies on them and where each is in force",
 		Long: `Draw the gateways, listeners, routes, rules and backends with the policies attached to them. Edges tell where a policy is
-in force, partly in force or overridden. With a TARGET, only what is above and below it.`,
+in force, partly in force or overridden. With a TARGET, only what is above and below it; with --focus, only what is a few
+edges away from it, whichever way they point.
+
+Mermaid draws no more than 500 edges unless it is told to; --focus keeps a picture small.`,
 		Example: `  # a picture of everything
-  kubectl dopolicy graph -f manifests/ -o dot | dot -Tsvg > policies.svg`,
+  kubectl dopolicy graph -f manifests/ -o dot | dot -Tsvg > policies.svg
+
+  # what surrounds one route, for Markdown
+  kubectl dopolicy graph --focus httproute/baker --depth 1 -f manifests/ -o mermaid`,
 		Args: takes(0, 2),
-		RunE: a.about(q, s, func(s *session, query view.Query) (render.View, *view.Envelope) {
-			out := view.Graph(s.Resolution, query)
-			return out, &out.Envelope
-		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := g.target(args, cmd.Flags().Changed("depth"))
+			if err != nil {
+				return err
+			}
+			return a.about(q, s, g.draw)(cmd, args)
+		},
 	}
-	q.add(cmd, "dot", "json", "yaml", "table")
+	q.add(cmd, "dot", "mermaid", "json", "yaml", "table")
 	q.addLabels(cmd)
+	cmd.Flags().StringVar(&g.focus, "focus", "", "only what is near this target, as [KIND/]NAME[/SECTION]")
+	cmd.Flags().IntVar(&g.depth, "depth", defaultDepth, "how many edges away from the focus")
 	return cmd
+}
+
+// target is what the picture is about: the arguments, or the focus.
+func (g *graphFlags) target(args []string, depthGiven bool) ([]string, error) {
+	switch {
+	case g.focus != "" && len(args) > 0:
+		return nil, usage("a TARGET is drawn with what is above and below it, a focus with what is near it: drop one of the two", "a target and --focus cannot be given together")
+	case g.focus == "" && depthGiven:
+		return nil, usage("name what it counts from: --focus [KIND/]NAME[/SECTION]", "--depth needs --focus")
+	case g.depth < 0:
+		return nil, usage("0 shows the focus by itself", "--depth cannot be %d", g.depth)
+	case g.focus != "":
+		return []string{g.focus}, nil
+	}
+	return args, nil
+}
+
+func (g *graphFlags) draw(s *session, query view.Query) (render.View, *view.Envelope) {
+	q := view.GraphQuery{Query: query}
+	if g.focus != "" {
+		q.Focus, q.Depth, q.Targets = query.Targets, g.depth, nil
+	}
+	out := view.Graph(s.Resolution, q)
+	return out, &out.Envelope
 }

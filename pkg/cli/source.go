@@ -23,6 +23,7 @@ import (
 type sourceFlags struct {
 	files         []string
 	recursive     bool
+	kustomization string
 	namespace     string
 	allNamespaces bool
 	policyKinds   []string
@@ -34,6 +35,7 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
 	fs.BoolVarP(&f.recursive, "recursive", "R", false, "read folders with their sub-folders")
+	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization, which is built offline (instead of -f)")
 	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the names asked for, and of objects in files that have none")
 	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "ask about all namespaces")
 	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with descriptors of policy kinds, which replace built-in ones (repeatable)")
@@ -55,8 +57,8 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 	if err != nil {
 		return nil, err
 	}
-	if len(f.files) == 0 {
-		return nil, usage("name files or folders with -f; reading a cluster is not supported yet", "no manifests are given")
+	if err := f.checkSources(); err != nil {
+		return nil, err
 	}
 	var clusterScoped []model.GroupKind
 	for _, k := range catalog.Kinds() {
@@ -64,7 +66,8 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 			clusterScoped = append(clusterScoped, k.GroupKind)
 		}
 	}
-	in, err := load.Files(ctx, load.Options{Paths: f.files, Recursive: f.recursive, Stdin: s.In, Namespace: f.namespace, ClusterScoped: clusterScoped})
+	in, err := load.Files(ctx, load.Options{Paths: f.files, Recursive: f.recursive, Kustomization: f.kustomization, Stdin: s.In,
+		Namespace: f.namespace, ClusterScoped: clusterScoped})
 	if errors.Is(err, load.ErrNothingReadable) {
 		if failed := render.Problems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
 			return nil, failed
@@ -75,6 +78,19 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 	}
 	g := topology.Build(in, catalog.Settings())
 	return &session{flags: f, Resolution: resolve.Run(in, g, catalog), catalog: catalog, streams: s}, nil
+}
+
+// checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.
+func (f *sourceFlags) checkSources() error {
+	switch {
+	case f.kustomization != "" && len(f.files) > 0:
+		return usage("drop one of the two", "only one of -f and -k can be given")
+	case f.kustomization != "" && f.recursive:
+		return usage("drop -R: a kustomization names its folders itself", "-R cannot be given with -k")
+	case f.kustomization == "" && len(f.files) == 0:
+		return usage("name files or folders with -f, or a kustomization with -k; reading a cluster is not supported yet", "no manifests are given")
+	}
+	return nil
 }
 
 // missed is a usage error about a name that is not in the input. What could not be read comes before it: the name may be in there.
@@ -107,6 +123,9 @@ func (f *sourceFlags) given() string {
 		}
 	}
 	repeat("-f", f.files)
+	if f.kustomization != "" {
+		repeat("-k", []string{f.kustomization})
+	}
 	if f.recursive {
 		out = append(out, "-R")
 	}
@@ -165,7 +184,7 @@ func kindNames(gk model.GroupKind, plural string, short []string) []string {
 
 // openKinds is open, but an input is not required: the described kinds are known without one.
 func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
-	if len(f.files) > 0 {
+	if len(f.files) > 0 || f.kustomization != "" {
 		return f.open(ctx, plugins, s)
 	}
 	catalog, err := f.catalog(plugins)

@@ -27,10 +27,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // pathError is the error for a path that the system would not let us read. The system's own words repeat the path.
 func pathError(name string, err error) error {
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
-		err = failed.Err
-	}
+	err = cause(err)
 	e := &Error{What: name, Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -39,6 +36,15 @@ func pathError(name string, err error) error {
 		e.Hint = "check who may read it"
 	}
 	return e
+}
+
+// cause is what the system says about a path, without the path.
+func cause(err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
 }
 
 // trouble is why a document, or a part of it, takes no part. Its line counts from the first line of the text it was found in.

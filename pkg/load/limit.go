@@ -1,6 +1,9 @@
 package load
 
-import "cmp"
+import (
+	"cmp"
+	"time"
+)
 
 // Limits bound what reading may cost. A document beyond one of them is left out with a LimitExceeded problem.
 // A field that is zero means its default.
@@ -10,12 +13,17 @@ type Limits struct {
 	Depth    int   // maps and lists inside each other
 	Nodes    int   // keys and values of one document, aliases counted as what they stand for
 	Repeated int   // those of them that are there only because aliases repeat them
+
+	Build       time.Duration // building a kustomization
+	BuildMemory uint64        // bytes by which memory in use may grow meanwhile
 }
 
 // DefaultLimits is generous to dumps of whole clusters: 1 GiB in all and, for one document, 32 MiB, a depth of 100,
-// four million keys and values, and a hundred thousand repeated by aliases.
+// four million keys and values, and a hundred thousand repeated by aliases. A kustomization may take five minutes and 2 GiB:
+// the library needs time with the square of the number of objects.
 func DefaultLimits() Limits {
-	return Limits{Total: 1 << 30, Document: 32 << 20, Depth: 100, Nodes: 4_000_000, Repeated: 100_000}
+	return Limits{Total: 1 << 30, Document: 32 << 20, Depth: 100, Nodes: 4_000_000, Repeated: 100_000,
+		Build: 5 * time.Minute, BuildMemory: 2 << 30}
 }
 
 func (l Limits) orDefault() Limits {
@@ -26,5 +34,8 @@ func (l Limits) orDefault() Limits {
 		Depth:    cmp.Or(l.Depth, d.Depth),
 		Nodes:    cmp.Or(l.Nodes, d.Nodes),
 		Repeated: cmp.Or(l.Repeated, d.Repeated),
+
+		Build:       cmp.Or(l.Build, d.Build),
+		BuildMemory: cmp.Or(l.BuildMemory, d.BuildMemory),
 	}
 }

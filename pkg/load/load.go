@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -17,6 +18,11 @@ type Options struct {
 	Recursive bool // read sub-folders too
 	Stdin     io.Reader
 
+	// Kustomization is the folder of a kustomization to build and read instead of Paths. Nothing is fetched and no
+	// program is run: what would need it is refused before the build. The library keeps state of its own, so that two
+	// builds must not run at the same time.
+	Kustomization string
+
 	// Namespace is that of namespaced objects that name none (G7); empty means default.
 	Namespace string
 	// ClusterScoped are kinds without namespace, beside those of Kubernetes and the Gateway API and those that a
@@ -27,20 +33,14 @@ type Options struct {
 }
 
 // Files reads everything that the options name into a snapshot. Trouble with single documents is in its problems. There
-// is an *Error if no answer is possible: a path that is missing or cannot be read, or a folder without manifests. If not
+// is an *Error if no answer is possible: a path that is missing or cannot be read, a folder without manifests, or a
+// kustomization that cannot be built (it is built whole: one broken document is enough). If not
 // one object was found anywhere, the error wraps ErrNothingReadable and the snapshot, which holds the reasons, comes
 // with it. The order of the input changes nothing but line numbers. When ctx ends, its error is returned.
 func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
-	if len(o.Paths) == 0 {
-		return nil, &Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
-	}
 	limits := o.Limits.orDefault()
-	sources, err := find(o.Paths, o.Recursive)
-	if err != nil {
-		return nil, err
-	}
 	r := &reader{stdin: o.Stdin, left: limits.Total}
-	pieces, err := r.read(ctx, sources)
+	pieces, err := o.pieces(ctx, r, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,25 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 			return snapshot, nil
 		}
 	}
-	return snapshot, &Error{What: strings.Join(o.Paths, ", "), Err: ErrNothingReadable, Hint: nothingHint(len(pieces))}
+	what := cmp.Or(o.Kustomization, strings.Join(o.Paths, ", "))
+	return snapshot, &Error{What: what, Err: ErrNothingReadable, Hint: nothingHint(len(pieces))}
+}
+
+// pieces is every document that the options name.
+func (o Options) pieces(ctx context.Context, r *reader, limits Limits) ([]piece, error) {
+	switch {
+	case o.Kustomization != "" && len(o.Paths) > 0:
+		return nil, &Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
+	case o.Kustomization != "":
+		return kustomize(ctx, o.Kustomization, r, limits)
+	case len(o.Paths) == 0:
+		return nil, &Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
+	}
+	sources, err := find(o.Paths, o.Recursive)
+	if err != nil {
+		return nil, err
+	}
+	return r.read(ctx, sources)
 }
 
 func nothingHint(documents int) string {

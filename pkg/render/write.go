@@ -15,13 +15,14 @@ type Format string
 
 // The formats. The empty Format is Table.
 const (
-	Table Format = "table"
-	Wide  Format = "wide"
-	Tree  Format = "tree"
-	Name  Format = "name"
-	YAML  Format = "yaml"
-	JSON  Format = "json"
-	DOT   Format = "dot"
+	Table   Format = "table"
+	Wide    Format = "wide"
+	Tree    Format = "tree"
+	Name    Format = "name"
+	YAML    Format = "yaml"
+	JSON    Format = "json"
+	DOT     Format = "dot"
+	Mermaid Format = "mermaid"
 )
 
 // View is an answer that can be written. As YAML and JSON it is what its struct tags say.
@@ -69,7 +70,7 @@ func Formats(v View) []string {
 	}
 	out = append(out, string(YAML), string(JSON))
 	if _, ok := v.(*view.Topology); ok {
-		out = append(out, string(DOT))
+		out = append(out, string(DOT), string(Mermaid))
 	}
 	return out
 }
@@ -99,6 +100,10 @@ func write(w *bufio.Writer, v View, o Options) error {
 	case DOT:
 		if t, ok := v.(*view.Topology); ok {
 			writeDOT(w, t)
+		}
+	case Mermaid:
+		if t, ok := v.(*view.Topology); ok {
+			writeMermaid(w, t)
 		}
 	case Name:
 		if n, ok := v.(nameView); ok {

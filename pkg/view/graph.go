@@ -21,26 +21,44 @@ const (
 	EdgeOverridden = "overridden"
 )
 
+// GraphQuery is what a drawing is about.
+type GraphQuery struct {
+	Query
+	Focus []topology.NodeID // nil: all of the drawing; else only what is at most Depth edges from one of these, policies included
+	Depth int
+}
+
 // Graph draws the targets asked for with everything above and below them, the policies that attach there, and where each is in
 // force, partly in force or overridden.
-func Graph(r *resolve.Resolution, q Query) *Topology {
+func Graph(r *resolve.Resolution, q GraphQuery) *Topology {
 	d := drawing{res: r, out: &Topology{Nodes: []GraphNode{}, Edges: []GraphEdge{}}, shown: map[topology.NodeID]bool{}, fate: map[fateKey]*fate{}}
-	d.choose(q)
+	d.choose(q.Query)
+	for _, id := range q.Focus {
+		d.shown[id] = true
+	}
 	for id := range r.Len() {
 		if d.shown[topology.NodeID(id)] {
 			d.node(topology.NodeID(id))
 		}
 	}
 	a := survey{res: r, query: Query{Kinds: q.Kinds}}
+	problems := map[string][]model.Problem{} // by node
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, _ []Path) {
 		if d.shown[id] {
 			o := k.Outcome(s)
-			a.found = append(a.found, o.Problems...)
+			at := nodeID(r.Node(id).Ref)
+			problems[at] = append(problems[at], o.Problems...)
 			d.policies(id, o)
 		}
 	})
-	d.attachments(q)
+	d.attachments(q.Query)
 	d.edges()
+	if q.Focus != nil {
+		d.narrow(q)
+	}
+	for _, n := range d.out.Nodes {
+		a.found = append(a.found, problems[n.ID]...)
+	}
 	slices.SortFunc(d.out.Nodes, func(x, y GraphNode) int { return cmp.Compare(x.ID, y.ID) })
 	slices.SortFunc(d.out.Edges, func(x, y GraphEdge) int {
 		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To), cmp.Compare(x.Kind, y.Kind))

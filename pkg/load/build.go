@@ -1,0 +1,164 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// build is one run of the kustomize library on what a walk has checked.
+type build struct {
+	disk   *shelf
+	root   *kustomization
+	limits Limits
+}
+
+// built is an object that came out of a build.
+type built struct {
+	json []byte
+	kind model.GroupKind
+	name string
+	from resource.Origin // paths count from the folder of the root
+}
+
+// run builds. The library cannot be stopped: when ctx ends or a limit is reached it is left behind until the program ends.
+func (b build) run(ctx context.Context) ([]built, error) {
+	type result struct {
+		objects []built
+		err     error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r = result{err: fmt.Errorf("the library failed: %v", p)}
+			}
+			done <- r
+		}()
+		r.objects, r.err = b.objects()
+	}()
+	start, heap := time.Now(), heapBytes()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		var failed error
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case r := <-done:
+			if r.err != nil {
+				return nil, &Error{What: b.root.name, Err: plainly(r.err)}
+			}
+			return r.objects, nil
+		case <-look.C:
+			if time.Since(start) > b.limits.Build {
+				failed = fmt.Errorf("not built within %s", b.limits.Build)
+			}
+			now := heapBytes()
+			if heap = min(heap, now); now > heap+b.limits.BuildMemory {
+				failed = fmt.Errorf("not built within %d MiB of memory", b.limits.BuildMemory>>20)
+			}
+		}
+		if failed != nil {
+			return nil, &Error{What: b.root.name, Err: failed, Hint: buildHint}
+		}
+	}
+}
+
+// objects runs the library: no plugins but its own, no programs, no charts, no files outside of the kustomizations that name them.
+func (b build) objects() ([]built, error) {
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionNone
+	options.LoadRestrictions = types.LoadRestrictionsRootOnly
+	options.PluginConfig = types.DisabledPluginConfig()
+	objects, err := krusty.MakeKustomizer(options).Run(b.disk, b.root.dir.String())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]built, objects.Size())
+	for i, o := range objects.Resources() {
+		if from, err := o.GetOrigin(); err == nil && from != nil {
+			out[i].from = *from
+		}
+		gvk := o.GetGvk()
+		out[i].kind, out[i].name = model.GroupKind{Group: gvk.Group, Kind: gvk.Kind}, o.GetName()
+	}
+	return out, b.write(objects, out)
+}
+
+// write writes the objects as JSON, without the annotations that were not asked for.
+func (b build) write(objects resmap.ResMap, out []built) error {
+	if !slices.Contains(b.root.BuildMetadata, types.OriginAnnotations) {
+		if err := objects.RemoveOriginAnnotations(); err != nil {
+			return err
+		}
+	}
+	left := b.limits.Total
+	for i, o := range objects.Resources() {
+		text, err := o.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if left -= int64(len(text)); left < 0 {
+			return errors.New("the objects take more than the limit for all files together")
+		}
+		out[i].json = text
+	}
+	return nil
+}
+
+// origin is where o was read from: the file of a resource, or the kustomization that generates it.
+func (w *walk) origin(root *kustomization, o built) model.Origin {
+	switch {
+	case o.from.ConfiguredIn != "":
+		return model.Origin{File: path.Join(root.name, o.from.ConfiguredIn)}
+	case o.from.Path != "":
+		name := path.Join(root.name, o.from.Path)
+		return model.Origin{File: name, Line: w.line(name, o.kind, o.name)}
+	}
+	return model.Origin{File: root.file.name}
+}
+
+// plainly is an error of the library on one line of bounded length, without addresses in memory and contents of files that it may
+// repeat.
+func plainly(err error) error {
+	const most = 400
+	text := err.Error()
+	if before, after, found := strings.Cut(text, " with config: `"); found {
+		text = before + after[max(0, strings.LastIndex(after, "`: ")+1):]
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	if before, after, found := strings.Cut(text, " &{"); found {
+		_, after, _ = strings.Cut(after, "}")
+		text = before + after
+	}
+	for _, content := range []string{"[patch: ", "decoding "} {
+		if before, _, found := strings.Cut(text, content); found {
+			text = before + "…"
+		}
+	}
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most-1]) + "…"
+	}
+	return errors.New(text)
+}
+
+// heapBytes is how much memory objects take, those no longer in use included.
+func heapBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
