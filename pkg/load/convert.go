@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// converter turns YAML nodes that have been weighed into JSON values. What aliases repeat is converted once and shared:
-// maps and lists that it returns are not to be changed.
+// converter turns YAML nodes that have been weighed into JSON values, lists and maps as trees. What aliases repeat is converted once and
+// shared.
 type converter struct {
 	first  int // the file's line on which the text begins
 	words  *words
@@ -37,6 +37,9 @@ func (c *converter) value(n *yaml.Node) (v any, failed *trouble) {
 		v, failed = c.scalar(n)
 	}
 	if n.Anchor != "" && failed == nil {
+		if t, ok := v.(*tree); ok {
+			t.shared = true
+		}
 		c.shared[n] = v
 	}
 	return v, failed
@@ -50,57 +53,93 @@ func (c *converter) scalar(n *yaml.Node) (any, *trouble) {
 }
 
 func (c *converter) sequence(n *yaml.Node) (any, *trouble) {
-	list := make([]any, len(n.Content))
-	for i, kid := range n.Content {
-		v, failed := c.value(kid)
+	t := &tree{list: true, kids: make([]kid, len(n.Content))}
+	for i, entry := range n.Content {
+		v, failed := c.value(entry)
 		if failed != nil {
 			return nil, failed
 		}
-		list[i] = v
+		t.kids[i] = kid{line: entry.Line, value: v}
 	}
-	return list, nil
+	return t, nil
 }
 
 // mapping takes the entries in the order in which they are written, merges (<<) among them: like kubectl's reader, and
 // unlike YAML's own rule, a merge replaces keys in front of it.
 func (c *converter) mapping(n *yaml.Node) (any, *trouble) {
-	m := make(map[string]any, len(n.Content)/2)
-	var merged map[string]bool  // keys that only merges have set so far
-	var letters map[string]bool // what kubectl reads for the keys y and n
+	m := mapping{kids: make([]kid, 0, len(n.Content)/2)}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if isMerge(n.Content[i]) {
-			if merged == nil {
-				merged = map[string]bool{}
-			}
-			if failed := c.merge(m, merged, n.Content[i+1]); failed != nil {
+		k := n.Content[i]
+		if isMerge(k) {
+			if failed := c.merge(&m, n.Content[i+1]); failed != nil {
 				return nil, failed
 			}
 			continue
 		}
-		key, failed := c.key(n.Content[i])
+		key, failed := c.key(k)
 		if failed != nil {
 			return nil, failed
 		}
-		if _, taken := m[key]; taken && !merged[key] || letters[key] {
+		if m.written(key) || m.letters[key] {
 			return nil, c.collision(n, i, key)
 		}
-		if read := letter(resolved(n.Content[i])); read != "" {
-			if _, taken := m[read]; taken || letters[read] {
+		if read := letter(resolved(k)); read != "" {
+			if m.find(read) >= 0 || m.letters[read] {
 				return nil, c.collision(n, i, read)
 			}
-			if letters == nil {
-				letters = map[string]bool{}
+			if m.letters == nil {
+				m.letters = map[string]bool{}
 			}
-			letters[read] = true
+			m.letters[read] = true
 		}
 		v, failed := c.value(n.Content[i+1])
 		if failed != nil {
 			return nil, failed
 		}
-		m[key] = v
-		delete(merged, key)
+		m.put(kid{key, k.Line, v})
+		delete(m.merged, key)
 	}
-	return m, nil
+	return &tree{kids: m.kids}, nil
+}
+
+// mapping is a map while it is being read.
+type mapping struct {
+	kids    []kid
+	index   map[string]int  // where keys are in kids, once there are many
+	merged  map[string]bool // keys that only merges have set so far
+	letters map[string]bool // what kubectl reads for the keys y and n
+}
+
+// find is where a key is, or -1.
+func (m *mapping) find(key string) int {
+	if m.index == nil {
+		return slices.IndexFunc(m.kids, func(e kid) bool { return e.key == key })
+	}
+	if i, ok := m.index[key]; ok {
+		return i
+	}
+	return -1
+}
+
+// written reports whether a key stands in the map itself.
+func (m *mapping) written(key string) bool { return m.find(key) >= 0 && !m.merged[key] }
+
+func (m *mapping) put(e kid) {
+	const many = 16
+	if i := m.find(e.key); i >= 0 {
+		m.kids[i] = e
+		return
+	}
+	m.kids = append(m.kids, e)
+	switch {
+	case m.index != nil:
+		m.index[e.key] = len(m.kids) - 1
+	case len(m.kids) > many:
+		m.index = make(map[string]int, cap(m.kids))
+		for i, e := range m.kids {
+			m.index[e.key] = i
+		}
+	}
 }
 
 func (c *converter) key(n *yaml.Node) (string, *trouble) {
@@ -111,21 +150,24 @@ func (c *converter) key(n *yaml.Node) (string, *trouble) {
 	return c.words.text(key), failed
 }
 
-func (c *converter) merge(into map[string]any, merged map[string]bool, n *yaml.Node) *trouble {
+func (c *converter) merge(into *mapping, n *yaml.Node) *trouble {
+	if into.merged == nil {
+		into.merged = map[string]bool{}
+	}
 	for _, from := range mergeOrder(n) {
 		v, failed := c.value(from)
 		if failed != nil {
 			return failed
 		}
-		m, ok := v.(map[string]any)
-		if !ok {
+		t := asMap(v)
+		if t == nil {
 			return invalid(n.Line, "not used: << merges something that is not a map")
 		}
-		for key, v := range m {
-			if _, taken := into[key]; !taken {
-				merged[key] = true
+		for _, e := range t.kids {
+			if into.find(e.key) < 0 {
+				into.merged[e.key] = true
 			}
-			into[key] = v
+			into.put(e)
 		}
 	}
 	return nil

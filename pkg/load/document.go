@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,13 +34,13 @@ func decode(ctx context.Context, pieces []piece, limits Limits) ([]outcome, erro
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
 		workers.Go(func() {
-			words := newWords()
+			w := worker{words: newWords(), packer: &model.Packer{}, limits: &limits}
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(pieces) {
 					return
 				}
-				outcomes[i] = decodePiece(pieces[i], words, &limits)
+				outcomes[i] = w.decode(pieces[i])
 			}
 		})
 	}
@@ -50,36 +48,42 @@ func decode(ctx context.Context, pieces []piece, limits Limits) ([]outcome, erro
 	return outcomes, ctx.Err()
 }
 
+// worker reads one piece after the other.
+type worker struct {
+	words  *words
+	packer *model.Packer
+	limits *Limits
+}
+
 // document is a document while it is being read.
 type document struct {
-	file source
-	text *text
-	doc  int // its number within text
-	odd  []oddKey
-	out  *outcome
-
-	wipe bool // the text holds a Secret, or something that could be meant as one
+	file  source
+	first int // the file's line on which its text begins
+	odd   []oddKey
+	press press
+	out   *outcome
 }
 
-// subject is a value that should be an object: a document, or an item of a list.
+// subject is a value that should be an object: a document, or an item of a list. Lines are those of the text.
 type subject struct {
-	node  *yaml.Node // or that of the list it is in, where its own cannot be told
 	value any
-	path  []string // from the document's root
-	until int      // the line before which it ends
+	line  int
+	inner bool // an item
+	until int  // the line before which it ends
 }
 
-// decodePiece reads one piece. Its text stays in memory only if all of it is in use and no Secret: to find lines in.
-func decodePiece(p piece, words *words, limits *Limits) (out outcome) {
-	d := &document{file: p.file, text: &text{first: p.line, limits: limits, bytes: p.text}, out: &out}
-	nodes, failed := parse(p.text, *limits)
+// decode reads one piece. Its text is wiped: it may hold a Secret, or something that was meant as one.
+func (w *worker) decode(p piece) (out outcome) {
+	defer clear(p.text)
+	d := &document{file: p.file, first: p.line, press: press{to: w.packer, first: p.line}, out: &out}
+	nodes, failed := parse(p.text, *w.limits)
 	if failed != nil {
 		d.report(nil, failed)
 	}
-	scale := newScale(*limits)
-	c := &converter{first: p.line, words: words, shared: map[*yaml.Node]any{}}
-	for i, n := range nodes {
-		d.doc, c.odd = i, nil
+	scale := newScale(*w.limits)
+	c := &converter{first: p.line, words: w.words, shared: map[*yaml.Node]any{}}
+	for _, n := range nodes {
+		c.odd = nil
 		_, failed := scale.weigh(n, 0)
 		var v any
 		if failed == nil {
@@ -87,43 +91,38 @@ func decodePiece(p piece, words *words, limits *Limits) (out outcome) {
 		}
 		if failed != nil {
 			d.report(nil, failed)
-			nodes[i] = nil
 			continue
 		}
 		d.odd = c.odd
 		if v != nil {
-			d.take(subject{node: n, value: v, until: math.MaxInt})
+			d.take(subject{value: v, line: n.Line, until: math.MaxInt})
 		}
 	}
-	switch {
-	case len(out.objects) == 0:
-		clear(p.text)
-	case d.wipe:
-		d.text.forget(nodes)
+	for i, body := range w.packer.Bodies(d.press.marks) {
+		out.objects[i].Body = body
 	}
 	return out
 }
 
 // report adds trouble; of is the object that has it, or nil where it keeps something from being one.
 func (d *document) report(of *model.Object, t *trouble) {
-	d.wipe = d.wipe || of == nil
 	d.out.findings = append(d.out.findings, finding{of: of, problem: model.Problem{
 		Severity: severity(t.code), Code: t.code, Message: t.message, Hint: t.hint,
-		Origin: &model.Origin{File: d.file.name, Line: d.text.first + t.line - 1},
+		Origin: &model.Origin{File: d.file.name, Line: d.first + t.line - 1},
 	}})
 }
 
 // take reads s as an object, or as a list of objects.
 func (d *document) take(s subject) {
-	m, ok := s.value.(map[string]any)
+	m := asMap(s.value)
 	switch {
-	case !ok:
+	case m == nil:
 		d.notMap(s)
-	case m["apiVersion"] == nil && m["kind"] == nil:
+	case m.at("apiVersion") == nil && m.at("kind") == nil:
 		d.other(s, "not used: it has neither apiVersion nor kind")
 	case isList(m):
 		d.list(s, m)
-	case strings.HasPrefix(model.Text(m, "apiVersion"), "kustomize.config.k8s.io/"):
+	case strings.HasPrefix(m.text("apiVersion"), "kustomize.config.k8s.io/"):
 		d.out.foreign++
 	default:
 		d.object(s, m)
@@ -132,10 +131,10 @@ func (d *document) take(s subject) {
 
 // notMap says of a value that it cannot be an object. A list of objects is a mistake wherever it is found.
 func (d *document) notMap(s subject) {
-	list, _ := s.value.([]any)
-	for _, v := range list {
-		if model.Get(v, "apiVersion") != nil || model.Get(v, "kind") != nil {
-			d.report(nil, &trouble{code: model.NotAnObject, line: s.line(), message: "not used: a list, not an object",
+	entries, _ := asList(s.value)
+	for _, e := range entries {
+		if m := asMap(e.value); m.at("apiVersion") != nil || m.at("kind") != nil {
+			d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: "not used: a list, not an object",
 				hint: "write the objects as documents of their own, with --- between them, or as items of kind: List"})
 			return
 		}
@@ -145,74 +144,53 @@ func (d *document) notMap(s subject) {
 
 // other is YAML that is not meant for Kubernetes. It is only counted where it may be expected: in a folder.
 func (d *document) other(s subject, message string) {
-	if d.file.named || len(s.path) > 0 {
-		d.report(nil, &trouble{code: model.NotAnObject, line: s.line(), message: message})
+	if d.file.named || s.inner {
+		d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: message})
 		return
 	}
 	d.out.foreign++
 }
 
 // isList reports whether m is a List, or of a kind that ends so and has items.
-func isList(m map[string]any) bool {
-	kind := model.Text(m, "kind")
-	_, has := m["items"]
-	return kind == "List" || has && strings.HasSuffix(kind, "List")
+func isList(m *tree) bool {
+	kind := m.text("kind")
+	return kind == "List" || strings.HasSuffix(kind, "List") && m.find("items") != nil
 }
 
 // list reads the items of a list. Those of a FooList need not say that they are Foos.
-func (d *document) list(s subject, m map[string]any) {
-	items, ok := m["items"].([]any)
-	if !ok && m["items"] != nil {
-		d.report(nil, &trouble{code: model.WrongType, line: s.line("items"), message: "not used: items is not a list"})
+func (d *document) list(s subject, m *tree) {
+	items, ok := asList(m.at("items"))
+	if !ok && m.at("items") != nil {
+		d.report(nil, &trouble{code: model.WrongType, line: s.lineOf("items"), message: "not used: items is not a list"})
 		return
 	}
 	d.out.readable++
-	nodes := s.items(len(items))
-	for i, v := range items {
-		item := subject{node: nodes[i], value: v, until: s.until, path: append(s.path[:len(s.path):len(s.path)], "items", strconv.Itoa(i))}
+	for i, e := range items {
+		item := subject{value: e.value, line: e.line, until: s.until, inner: true}
 		if i+1 < len(items) {
-			item.until = nodes[i+1].Line
+			item.until = items[i+1].line
 		}
-		if kind := strings.TrimSuffix(model.Text(m, "kind"), "List"); kind != "" {
-			item.value = withType(v, model.Text(m, "apiVersion"), kind)
+		if kind := strings.TrimSuffix(m.text("kind"), "List"); kind != "" {
+			item.value = withType(e, m.text("apiVersion"), kind)
 		}
 		d.take(item)
 	}
 }
 
-// line is where the part of s at path stands, or as much of it as is found.
-func (s subject) line(path ...string) int {
-	at := s.node
-	for _, key := range path {
-		next := child(at, key)
-		if next == nil {
-			break
-		}
-		at = next
-	}
-	return at.Line
-}
+// lineOf is where the part of s at path stands, or as much of it as is found.
+func (s subject) lineOf(path ...string) int { return lineOf(s.value, s.line, path...) }
 
-// items lists the nodes of the n items of a list.
-func (s subject) items(n int) []*yaml.Node {
-	if list := child(s.node, "items"); list != nil && len(resolved(list).Content) == n {
-		return resolved(list).Content
+// withType is the item with the given type where it names none.
+func withType(item kid, apiVersion, kind string) any {
+	m := asMap(item.value)
+	if m == nil {
+		return item.value
 	}
-	return slices.Repeat([]*yaml.Node{s.node}, n)
-}
-
-// withType is v with the given type where it names none.
-func withType(v any, apiVersion, kind string) any {
-	m, ok := v.(map[string]any)
-	if !ok || m["apiVersion"] != nil && m["kind"] != nil {
-		return v
+	if m.at("apiVersion") == nil && apiVersion != "" {
+		m = m.with("apiVersion", item.line, apiVersion)
 	}
-	return with(m, func(m map[string]any) {
-		if m["apiVersion"] == nil && apiVersion != "" {
-			m["apiVersion"] = apiVersion
-		}
-		if m["kind"] == nil {
-			m["kind"] = kind
-		}
-	})
+	if m.at("kind") == nil {
+		m = m.with("kind", item.line, kind)
+	}
+	return m
 }

@@ -88,5 +88,5 @@ func check(t *testing.T, o *model.Object, lines int) {
 			t.Errorf("%v: %T is no JSON value", path, v)
 		}
 	}
-	walk(o.Body, nil)
+	walk(o.Body.Value(), nil)
 }

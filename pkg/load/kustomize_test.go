@@ -91,12 +91,12 @@ func TestKustomizationIsBuilt(t *testing.T) {
 		switch o.Ref.Name {
 		case "prod-external":
 			if o.Labels["patched"] != "yes" {
-				t.Errorf("not patched: %v", o.Body)
+				t.Errorf("not patched: %v", o.Body.Value())
 			}
 		case "prod-certificate":
-			facts := model.Get(o.Body, "data", "tls.crt")
-			if model.Get(facts, "pem") != true || strings.Contains(model.Text(o.Body, "data", "tls.key"), "h") {
-				t.Errorf("the Secret is not reduced: %v", o.Body)
+			facts := o.Get("data", "tls.crt")
+			if model.Get(facts, "pem") != true || strings.Contains(o.Text("data", "tls.key"), "h") {
+				t.Errorf("the Secret is not reduced: %v", o.Body.Value())
 			}
 		}
 	}

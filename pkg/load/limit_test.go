@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // bomb is a document whose aliases stand for ten times as much on every level.
@@ -85,7 +84,7 @@ func TestRepeatedValuesAreShared(t *testing.T) {
 	if len(s.Objects) != 1 || len(s.Problems) != 0 {
 		t.Fatal(describe(s))
 	}
-	if got := fmt.Sprint(model.Get(s.Objects[0].Body, "k4999", "long")); got != "[1 2 3 4 5 6 7 8 9]" {
+	if got := fmt.Sprint(s.Objects[0].Get("k4999", "long")); got != "[1 2 3 4 5 6 7 8 9]" {
 		t.Error(got)
 	}
 	if got := s.Objects[0].OriginOf("k4999", "long", "3").Line; got != 5 {

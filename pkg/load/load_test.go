@@ -110,7 +110,7 @@ func TestDocuments(t *testing.T) {
 		{"no apiVersion", "\nkind: Service\nmetadata: {name: a}\n",
 			[]string{"warning NotAnObject stdin:2: not used: it has no apiVersion"}},
 		{"no name", "apiVersion: v1\nkind: Service\nmetadata:\n  generateName: a-\n",
-			[]string{"warning NotAnObject stdin:4: not used: it has no metadata.name"}},
+			[]string{"warning NotAnObject stdin:3: not used: it has no metadata.name"}},
 		{"no metadata", "apiVersion: v1\nkind: Service\nmetadata:\n",
 			[]string{"warning NotAnObject stdin:3: not used: it has no metadata.name"}},
 		{"metadata is text", "apiVersion: v1\nkind: Service\nmetadata: a\n",
@@ -188,7 +188,7 @@ spec:
 	if o == nil {
 		t.Fatal(describe(s))
 	}
-	got := fmt.Sprint(o.Version, o.Labels, o.Annotations, o.Created, o.Body)
+	got := fmt.Sprint(o.Version, o.Labels, o.Annotations, o.Created, o.Body.Value())
 	want := "v1beta1map[app:shop] map[note:hi] 2024-01-02 02:04:05 +0000 UTC map[apiVersion:gateway.networking.k8s.io/v1beta1 kind:HTTPRoute " +
 		"metadata:map[annotations:map[note:hi] creationTimestamp:2024-01-02T03:04:05+01:00 labels:map[app:shop] name:a namespace:b] " +
 		"spec:map[hostnames:[a.example.com]]]"

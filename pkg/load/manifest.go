@@ -87,7 +87,7 @@ func (w *walk) parse(text []byte) ([]manifest, *trouble) {
 			if failed == nil {
 				v, failed = c.value(n)
 			}
-			docs = append(docs, manifest{first: p.line, node: n, value: v})
+			docs = append(docs, manifest{first: p.line, node: n, value: goValue(v, map[*tree]any{})})
 		}
 		if failed != nil {
 			failed.line += p.line - 1

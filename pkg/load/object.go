@@ -1,7 +1,6 @@
 package load
 
 import (
-	"maps"
 	"strings"
 	"time"
 
@@ -12,23 +11,23 @@ import (
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // object adds the object in m, or says why it is none.
-func (d *document) object(s subject, m map[string]any) {
+func (d *document) object(s subject, m *tree) {
 	o, failed := identify(m)
 	if failed != nil {
-		failed.line = s.line(strings.Split(failed.at, ".")...)
+		failed.line = s.lineOf(strings.Split(failed.at, ".")...)
 		d.report(nil, &failed.trouble)
 		return
 	}
-	o.Origin = model.Origin{File: d.file.name, Line: d.text.first + s.node.Line - 1}
-	o.Body = tidy(m)
+	o.Origin = model.Origin{File: d.file.name, Line: d.first + s.line - 1}
+	m = tidy(m)
 	if isSecret(o.Ref) {
-		o.Body, d.wipe = reduceSecret(o.Body), true
-	} else {
-		o.Places = &places{in: d.text, doc: d.doc, path: s.path}
+		m = reduceSecret(m)
 	}
-	o.Labels = d.texts(s, o, "labels")
-	o.Annotations = d.texts(s, o, "annotations")
-	o.Created = d.created(s, o)
+	d.press.add(m)
+	meta := asMap(m.at("metadata"))
+	o.Labels = d.texts(s, o, meta, "labels")
+	o.Annotations = d.texts(s, o, meta, "annotations")
+	o.Created = d.created(s, o, meta)
 	d.oddKeys(s, o)
 	d.out.objects = append(d.out.objects, o)
 	d.out.readable++
@@ -41,7 +40,7 @@ type badField struct {
 }
 
 // identify is an object with the name and type that m has. Without any one of them it is no object.
-func identify(m map[string]any) (*model.Object, *badField) {
+func identify(m *tree) (*model.Object, *badField) {
 	apiVersion, failed := required(m, "apiVersion", "apiVersion")
 	if failed != nil {
 		return nil, failed
@@ -57,26 +56,26 @@ func identify(m map[string]any) (*model.Object, *badField) {
 	if strings.Contains(version, "/") {
 		return nil, &badField{at: "apiVersion", trouble: trouble{code: model.NotAnObject, message: "not used: apiVersion is not group/version"}}
 	}
-	meta, ok := m["metadata"].(map[string]any)
-	if !ok && m["metadata"] != nil {
+	meta := asMap(m.at("metadata"))
+	if meta == nil && m.at("metadata") != nil {
 		return nil, &badField{at: "metadata", trouble: trouble{code: model.WrongType, message: "not used: metadata is not a map"}}
 	}
 	name, failed := required(meta, "name", "metadata.name")
 	if failed != nil {
 		return nil, failed
 	}
-	namespace, ok := meta["namespace"].(string)
-	if !ok && meta["namespace"] != nil {
+	namespace, ok := meta.at("namespace").(string)
+	if !ok && meta.at("namespace") != nil {
 		return nil, notText("metadata.namespace")
 	}
 	return &model.Object{Ref: model.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, Version: version}, nil
 }
 
 // required is the text at a key, which must be there; path is how messages name it.
-func required(m map[string]any, key, path string) (string, *badField) {
-	s, ok := m[key].(string)
+func required(m *tree, key, path string) (string, *badField) {
+	s, ok := m.at(key).(string)
 	switch {
-	case m[key] != nil && !ok:
+	case m.at(key) != nil && !ok:
 		return "", notText(path)
 	case s == "":
 		return "", &badField{at: path, trouble: trouble{code: model.NotAnObject, message: "not used: it has no " + path}}
@@ -89,63 +88,52 @@ func notText(path string) *badField {
 }
 
 // tidy is a body without the bookkeeping in its metadata that means nothing to policies.
-func tidy(body map[string]any) map[string]any {
-	meta, _ := body["metadata"].(map[string]any)
-	annotations, _ := meta["annotations"].(map[string]any)
-	_, managed := meta["managedFields"]
-	_, applied := annotations[lastApplied]
-	if !managed && !applied {
+func tidy(body *tree) *tree {
+	meta := asMap(body.at("metadata"))
+	annotations := asMap(meta.at("annotations"))
+	managed, applied := meta.find("managedFields") != nil, annotations.find(lastApplied) != nil
+	if managed {
+		meta = meta.without("managedFields")
+	}
+	switch {
+	case applied && len(annotations.kids) == 1:
+		meta = meta.without("annotations")
+	case applied:
+		meta = meta.with("annotations", 0, annotations.without(lastApplied))
+	case !managed:
 		return body
 	}
-	return withMetadata(body, func(meta map[string]any) {
-		delete(meta, "managedFields")
-		switch {
-		case applied && len(annotations) == 1:
-			delete(meta, "annotations")
-		case applied:
-			meta["annotations"] = with(annotations, func(m map[string]any) { delete(m, lastApplied) })
-		}
-	})
-}
-
-// with is a changed copy of m: what is read may be shared by aliases and stays as it is.
-func with(m map[string]any, change func(map[string]any)) map[string]any {
-	m = maps.Clone(m)
-	change(m)
-	return m
-}
-
-// withMetadata is a copy of body with changed metadata.
-func withMetadata(body map[string]any, change func(map[string]any)) map[string]any {
-	meta, _ := body["metadata"].(map[string]any)
-	return with(body, func(m map[string]any) { m["metadata"] = with(meta, change) })
+	return body.with("metadata", 0, meta)
 }
 
 // texts is the map of texts at a field of the metadata. What is not text is left out.
-func (d *document) texts(s subject, o *model.Object, field string) map[string]string {
-	v := model.Get(o.Body, "metadata", field)
-	m, ok := v.(map[string]any)
-	if !ok && v != nil {
-		d.leftOut(s, o, "a map", field)
-	}
-	if len(m) == 0 {
+func (d *document) texts(s subject, o *model.Object, meta *tree, field string) map[string]string {
+	v := meta.at(field)
+	m := asMap(v)
+	if m == nil {
+		if v != nil {
+			d.leftOut(s, o, "a map", field)
+		}
 		return nil
 	}
-	texts := make(map[string]string, len(m))
-	for key, v := range m {
-		text, ok := v.(string)
+	if len(m.kids) == 0 {
+		return nil
+	}
+	texts := make(map[string]string, len(m.kids))
+	for _, e := range m.kids {
+		text, ok := e.value.(string)
 		if !ok {
-			d.leftOut(s, o, "text", field, key)
+			d.leftOut(s, o, "text", field, e.key)
 			continue
 		}
-		texts[key] = text
+		texts[e.key] = text
 	}
 	return texts
 }
 
 func (d *document) leftOut(s subject, o *model.Object, want string, path ...string) {
 	path = append([]string{"metadata"}, path...)
-	t := &trouble{code: model.WrongType, line: s.line(path...), message: strings.Join(path, ".") + " is not " + want + " and is left out"}
+	t := &trouble{code: model.WrongType, line: s.lineOf(path...), message: strings.Join(path, ".") + " is not " + want + " and is left out"}
 	if want == "text" {
 		t.hint = "quote the value"
 	}
@@ -153,8 +141,8 @@ func (d *document) leftOut(s subject, o *model.Object, want string, path ...stri
 }
 
 // created is the time of creation: zero where it is not written, as in most files.
-func (d *document) created(s subject, o *model.Object) time.Time {
-	v := model.Get(o.Body, "metadata", "creationTimestamp")
+func (d *document) created(s subject, o *model.Object, meta *tree) time.Time {
+	v := meta.at("creationTimestamp")
 	if v == nil {
 		return time.Time{}
 	}
@@ -170,7 +158,7 @@ func (d *document) created(s subject, o *model.Object) time.Time {
 // oddKeys warns of the keys of an object that kubectl reads as something else than what is written.
 func (d *document) oddKeys(s subject, o *model.Object) {
 	for _, k := range d.odd {
-		if k.line >= s.node.Line && k.line < s.until {
+		if k.line >= s.line && k.line < s.until {
 			message := "the key " + k.written + " is read as \"" + k.key + "\""
 			if k.kubectl != "" {
 				message = "the key " + k.written + " is taken as text; kubectl reads it as \"" + k.kubectl + "\""

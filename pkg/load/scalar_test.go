@@ -73,7 +73,7 @@ func ours(t *testing.T, text string) (any, []model.Problem) {
 	if len(s.Objects) == 0 {
 		return nil, s.Problems
 	}
-	return s.Objects[0].Body["spec"], s.Problems
+	return s.Objects[0].Get("spec"), s.Problems
 }
 
 func TestScalarsMeanWhatKubectlReads(t *testing.T) {

@@ -15,8 +15,8 @@ func scopes(objects []*model.Object, named []model.GroupKind) func(model.GroupKi
 	}
 	definition := model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	for _, o := range objects {
-		if o.Ref.GroupKind() == definition && model.Text(o.Body, "spec", "scope") == "Cluster" {
-			cluster[model.GroupKind{Group: model.Text(o.Body, "spec", "group"), Kind: model.Text(o.Body, "spec", "names", "kind")}] = true
+		if o.Ref.GroupKind() == definition && o.Text("spec", "scope") == "Cluster" {
+			cluster[model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}] = true
 		}
 	}
 	return func(gk model.GroupKind) bool { return cluster[gk] || clusterScoped(gk) }
@@ -61,22 +61,15 @@ func clusterScoped(gk model.GroupKind) bool {
 	return slices.Contains(kinds, gk.Kind)
 }
 
-// inNamespace gives o the namespace it belongs to, in its reference and in its body, and reports whether that was assumed.
+// inNamespace gives o the namespace it belongs to, and reports whether that was assumed.
 func inNamespace(o *model.Object, cluster bool, namespace string) (assumed bool) {
 	switch {
 	case cluster:
-		namespace = ""
+		o.Ref.Namespace = ""
+		return false
 	case o.Ref.Namespace != "":
 		return false
 	}
-	if o.Ref.Namespace != namespace {
-		o.Ref.Namespace = namespace
-		o.Body = withMetadata(o.Body, func(meta map[string]any) {
-			meta["namespace"] = namespace
-			if namespace == "" {
-				delete(meta, "namespace")
-			}
-		})
-	}
-	return !cluster
+	o.Ref.Namespace = namespace
+	return true
 }

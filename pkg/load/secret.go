@@ -11,34 +11,41 @@ func isSecret(r model.Ref) bool { return r.Group == "" && r.Kind == "Secret" }
 
 // reduceSecret is a Secret's body without its values: under data, each key (those of stringData too) holds whether it
 // is there and whether it is PEM. What is not known to be harmless is left out.
-func reduceSecret(body map[string]any) map[string]any {
-	reduced := map[string]any{}
+func reduceSecret(body *tree) *tree {
+	reduced := &tree{}
 	for _, key := range []string{"apiVersion", "kind", "metadata", "type"} {
-		if v, ok := body[key]; ok {
-			reduced[key] = v
+		if e := body.find(key); e != nil {
+			reduced.kids = append(reduced.kids, *e)
 		}
 	}
-	facts := map[string]any{}
-	encoded, _ := body["data"].(map[string]any)
-	for key, v := range encoded {
-		text, _ := v.(string)
+	facts := &mapping{}
+	for _, e := range secretEntries(body, "data") {
+		text, _ := e.value.(string)
 		raw, err := base64.StdEncoding.DecodeString(text)
-		facts[key] = fact(err == nil && isPEM(raw))
+		facts.put(fact(e, err == nil && isPEM(raw)))
 		clear(raw)
 	}
 	// As in the API server, stringData is written over data.
-	plain, _ := body["stringData"].(map[string]any)
-	for key, v := range plain {
-		text, _ := v.(string)
-		facts[key] = fact(isPEM([]byte(text)))
+	for _, e := range secretEntries(body, "stringData") {
+		text, _ := e.value.(string)
+		facts.put(fact(e, isPEM([]byte(text))))
 	}
-	if len(facts) > 0 {
-		reduced["data"] = facts
+	if len(facts.kids) > 0 {
+		reduced.kids = append(reduced.kids, kid{"data", facts.kids[0].line, &tree{kids: facts.kids}})
 	}
 	return reduced
 }
 
-func fact(isPEM bool) map[string]any { return map[string]any{"present": true, "pem": isPEM} }
+func secretEntries(body *tree, key string) []kid {
+	if m := asMap(body.at(key)); m != nil {
+		return m.kids
+	}
+	return nil
+}
+
+func fact(e kid, isPEM bool) kid {
+	return kid{e.key, e.line, &tree{kids: []kid{{"present", e.line, true}, {"pem", e.line, isPEM}}}}
+}
 
 func isPEM(b []byte) bool {
 	block, _ := pem.Decode(b)

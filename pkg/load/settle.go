@@ -61,13 +61,22 @@ func unique(objects []*model.Object) (used []*model.Object, problems []model.Pro
 		}
 		copies := objects[i : i+same]
 		i += same
-		if slices.ContainsFunc(copies, func(o *model.Object) bool { return !reflect.DeepEqual(o.Body, first.Body) }) {
+		if slices.ContainsFunc(copies, func(o *model.Object) bool { return o != first && !reflect.DeepEqual(content(o), content(first)) }) {
 			problems = append(problems, duplicate(copies))
 			continue
 		}
 		used = append(used, first)
 	}
 	return used, problems
+}
+
+// content is what counts of an object. The namespace is that of its reference, whether it is written or not.
+func content(o *model.Object) any {
+	v, _ := o.Body.Value().(map[string]any)
+	if meta, ok := v["metadata"].(map[string]any); ok {
+		delete(meta, "namespace")
+	}
+	return v
 }
 
 func duplicate(copies []*model.Object) model.Problem {

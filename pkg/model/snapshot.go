@@ -5,39 +5,32 @@ import (
 	"time"
 )
 
-// Object is one Kubernetes object as it was read: its identity, and its whole body as JSON values
-// (map[string]any, []any, string, bool, int64, float64, nil).
+// Object is one Kubernetes object as it was read: its identity and its content. Identity counts: the content is as it was written, and
+// may lack the namespace that was assumed.
 type Object struct {
 	Ref         Ref // without a section
 	Version     string
 	Labels      map[string]string
 	Annotations map[string]string
 	Created     time.Time // zero: not known, as in most files
-	Body        map[string]any
+	Body        Body
 	Origin      Origin // the object's document
-	Places      Places // nil: only the document's place is known
 }
 
-// Places finds the line on which a part of an object stands. Paths are keys from the object's root; list entries are "0", "1", ….
-type Places interface {
-	// Line is the line of the deepest part of path that exists, or 0.
-	Line(path ...string) int
-}
-
-// OriginOf is the place of the part of o at path, or of the object if that is not known.
+// OriginOf is the place of the part of o at path, or of the object if that is not known. Entries of lists are "0", "1", ….
 func (o *Object) OriginOf(path ...string) Origin {
 	at := o.Origin
-	if o.Places == nil {
-		return at
-	}
-	if line := o.Places.Line(path...); line > 0 {
+	if line := o.Body.Line(path...); line > 0 {
 		at.Line = line
 	}
 	return at
 }
 
-// Get is the value at path in o's body, or nil.
-func (o *Object) Get(path ...string) any { return Get(o.Body, path...) }
+// Get is the value at path in o's body, or nil. The caller may change it.
+func (o *Object) Get(path ...string) any { return o.Body.Get(path...) }
+
+// Text is the string at path in o's body, or "" where there is none or something else.
+func (o *Object) Text(path ...string) string { return o.Body.Text(path...) }
 
 // Get walks maps by key and returns the value at path, or nil where there is none.
 func Get(v any, path ...string) any {

@@ -52,9 +52,9 @@ func (c *Content) blockPath(b merge.BlockKind) []string {
 // Decode reads a custom resource of kind k. Whatever is wrong with it is a problem of the result, never an error: a part that cannot
 // be read takes no part.
 func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
-	d := decoder{kind: k, policy: &Policy{Kind: k, Object: o, words: map[merge.BlockKind]string{}}, conditions: conditions}
-	d.spec, _ = model.Get(o.Body, k.Content.At...).(map[string]any)
-	if model.Get(o.Body, k.Content.At...) != nil && d.spec == nil {
+	d := decoder{kind: k, policy: &Policy{Kind: k, Object: o, words: map[merge.BlockKind]string{}}, body: o.Body.Value(), conditions: conditions}
+	d.spec, _ = model.Get(d.body, k.Content.At...).(map[string]any)
+	if model.Get(d.body, k.Content.At...) != nil && d.spec == nil {
 		d.problem(model.WrongType, k.Content.At, "%s is not an object: the policy has no settings", strings.Join(k.Content.At, "."))
 	}
 	d.refs()
@@ -75,6 +75,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 type decoder struct {
 	kind       *Kind
 	policy     *Policy
+	body       any
 	spec       map[string]any
 	conditions *Conditions
 }
@@ -90,7 +91,7 @@ func (d *decoder) problem(code model.Code, at []string, format string, args ...a
 // block decodes defaults or overrides.
 func (d *decoder) block(b merge.BlockKind) {
 	at, ok := d.kind.Content.Blocks[b]
-	raw := model.Get(d.policy.Object.Body, at...)
+	raw := model.Get(d.body, at...)
 	if !ok || raw == nil {
 		return
 	}
@@ -280,7 +281,7 @@ func (d *decoder) mixture() {
 // admit repeats the API's validation. A rule that cannot be judged refuses nothing.
 func (d *decoder) admit() {
 	for _, a := range d.kind.Admission {
-		holds, err := d.conditions.validation().Compile(a.Rule).Holds(any(d.policy.Object.Body))
+		holds, err := d.conditions.validation().Compile(a.Rule).Holds(d.body)
 		if err != nil || holds {
 			continue
 		}
@@ -313,7 +314,7 @@ func (p *Policy) Render(settings any) any {
 	}
 	o := p.Object
 	return map[string]any{
-		"apiVersion": model.Text(o.Body, "apiVersion"), "kind": o.Ref.Kind, "spec": spec,
+		"apiVersion": o.Text("apiVersion"), "kind": o.Ref.Kind, "spec": spec,
 		"metadata": map[string]any{"name": o.Ref.Name, "namespace": o.Ref.Namespace, "labels": texts(o.Labels), "annotations": texts(o.Annotations)},
 	}
 }

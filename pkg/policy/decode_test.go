@@ -44,7 +44,7 @@ func objectOf(body map[string]any) *model.Object {
 	if !found {
 		group, version = "", group
 	}
-	o := &model.Object{Version: version, Body: body, Labels: map[string]string{}, Origin: model.Origin{File: "in.yaml", Line: 1},
+	o := &model.Object{Version: version, Body: model.Pack(body, nil), Labels: map[string]string{}, Origin: model.Origin{File: "in.yaml", Line: 1},
 		Ref: model.Ref{Group: group, Kind: model.Text(body, "kind"), Namespace: model.Text(body, "metadata", "namespace"), Name: model.Text(body, "metadata", "name")}}
 	labels, _ := model.Get(body, "metadata", "labels").(map[string]any)
 	for key := range labels {
@@ -206,11 +206,11 @@ func TestDecodeReferences(t *testing.T) {
 
 func TestDecodeDoesNotKeepTheObject(t *testing.T) { // a decoded policy must not write to the snapshot
 	o := painted(t, "{"+toGateway+", unset: [limits.b, limits.a], defaults: {limits: x, when: [1]}, limits: {a: {b: 1}}}")
-	before := fmt.Sprint(o.Body)
+	before := o.Body
 	p := paint(t, limits...).Decode(o, &Conditions{})
 	p.Render(map[string]any{"limits": map[string]any{}})
-	if got := fmt.Sprint(o.Body); got != before {
-		t.Errorf("the object was changed: %s", got)
+	if o.Body != before {
+		t.Errorf("the object was changed: %v", o.Body.Value())
 	}
 }
 
@@ -234,7 +234,7 @@ func TestRender(t *testing.T) { // metadata of the policy, containers always the
 
 func TestOriginOfRules(t *testing.T) {
 	o := painted(t, "{"+toGateway+", overrides: {limits: {a: 1}}}")
-	o.Places = lines{"spec.overrides.limits.a": 9}
+	o.Body = model.Pack(o.Body.Value(), lines{"spec.overrides.limits.a": 9}.at)
 	p := paint(t, limits...).Decode(o, &Conditions{})
 	if got := p.OriginOf(merge.Overrides, merge.Keys("limits", "a")).Line; got != 9 {
 		t.Errorf("line %d", got)
@@ -247,4 +247,4 @@ func TestOriginOfRules(t *testing.T) {
 // lines are the lines of some paths.
 type lines map[string]int
 
-func (l lines) Line(path ...string) int { return l[strings.Join(path, ".")] }
+func (l lines) at(path ...string) int { return l[strings.Join(path, ".")] }

@@ -97,10 +97,10 @@ type crd struct {
 func readCRDs(in *model.Snapshot) map[model.GroupKind]crd {
 	out := map[model.GroupKind]crd{}
 	for _, o := range in.Of(model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}) {
-		gk := model.GroupKind{Group: model.Text(o.Body, "spec", "group"), Kind: model.Text(o.Body, "spec", "names", "kind")}
+		gk := model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}
 		label, labelled := o.Labels[policyLabel]
-		c := crd{labelled: labelled, class: strings.ToLower(label), plural: model.Text(o.Body, "spec", "names", "plural"),
-			cluster: model.Text(o.Body, "spec", "scope") == "Cluster"}
+		c := crd{labelled: labelled, class: strings.ToLower(label), plural: o.Text("spec", "names", "plural"),
+			cluster: o.Text("spec", "scope") == "Cluster"}
 		for _, s := range asList(o.Get("spec", "names", "shortNames")) {
 			if name, ok := s.(string); ok {
 				c.short = append(c.short, name)

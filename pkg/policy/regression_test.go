@@ -45,7 +45,7 @@ func TestDirectKindsHaveNoWordsOfDefaultsAndOverrides(t *testing.T) { // E5, E6:
 
 func TestUnknownStrategyIsSaidWhereItStands(t *testing.T) {
 	o := painted(t, "{"+toGateway+", strategy: deep, defaults: {limits: {a: 1}}, overrides: {limits: {b: 1}}}")
-	o.Places = lines{"spec.strategy": 5, "spec.defaults.strategy": 7, "spec.overrides.strategy": 9}
+	o.Body = model.Pack(o.Body.Value(), lines{"spec.strategy": 5, "spec.defaults.strategy": 7, "spec.overrides.strategy": 9}.at)
 	p := paint(t, limits...).Decode(o, &Conditions{})
 	if len(p.Problems) != 1 || p.Problems[0].Origin.Line != 5 {
 		t.Errorf("spec.strategy, on line 5, is reported %d times: %+v", len(p.Problems), p.Problems)

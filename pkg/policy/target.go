@@ -31,10 +31,10 @@ const maxRefs = 16
 func (d *decoder) refs() {
 	found := 0
 	for _, form := range d.kind.Refs {
-		if form.Unless != nil && model.Get(d.policy.Object.Body, form.Unless...) != nil {
+		if form.Unless != nil && model.Get(d.body, form.Unless...) != nil {
 			continue
 		}
-		switch raw := model.Get(d.policy.Object.Body, form.At...).(type) {
+		switch raw := model.Get(d.body, form.At...).(type) {
 		case nil:
 		case map[string]any:
 			found++

@@ -46,7 +46,7 @@ func object(body map[string]any, line int) *model.Object {
 	if !found {
 		group, version = "", group
 	}
-	o := &model.Object{Version: version, Body: body, Labels: map[string]string{}, Origin: model.Origin{File: "in.yaml", Line: line},
+	o := &model.Object{Version: version, Body: model.Pack(body, nil), Labels: map[string]string{}, Origin: model.Origin{File: "in.yaml", Line: line},
 		Ref: model.Ref{Group: group, Kind: model.Text(body, "kind"), Namespace: model.Text(body, "metadata", "namespace"), Name: model.Text(body, "metadata", "name")}}
 	labels, _ := model.Get(body, "metadata", "labels").(map[string]any)
 	for key := range labels {

@@ -148,9 +148,9 @@ func controllerOf(r *resolve.Resolution, gateway model.Ref) string {
 	if o == nil || !strings.HasSuffix(gateway.Kind, "Gateway") {
 		return ""
 	}
-	class := r.Snapshot.Get(model.Ref{Group: gateway.Group, Kind: "GatewayClass", Name: model.Text(o.Body, "spec", "gatewayClassName")})
+	class := r.Snapshot.Get(model.Ref{Group: gateway.Group, Kind: "GatewayClass", Name: o.Text("spec", "gatewayClassName")})
 	if class == nil {
 		return ""
 	}
-	return model.Text(class.Body, "spec", "controllerName")
+	return class.Text("spec", "controllerName")
 }

@@ -48,7 +48,7 @@ func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 		known[gk] = struct{}{}
 	}
 	for _, crd := range in.Of(crdKind) {
-		gk := model.GroupKind{Group: model.Text(crd.Body, "spec", "group"), Kind: model.Text(crd.Body, "spec", "names", "kind")}
+		gk := model.GroupKind{Group: crd.Text("spec", "group"), Kind: crd.Text("spec", "names", "kind")}
 		if gk.Kind != "" {
 			known[gk] = struct{}{}
 		}

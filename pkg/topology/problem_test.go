@@ -117,14 +117,12 @@ func numbers(n int) []any {
 	return out
 }
 
-// lines places every part of an object on the line that its path has segments.
-type lines struct{}
-
-func (lines) Line(path ...string) int { return len(path) }
+// depth places every part of an object on the line that its path has segments.
+func depth(path ...string) int { return len(path) }
 
 func TestProblemsKnowTheirLine(t *testing.T) {
 	all := objects(t, routeWith(`{rules: [{backendRefs: [{port: x}]}]}`))
-	all[0].Places = lines{}
+	all[0].Body = model.Pack(all[0].Body.Value(), depth)
 	ps := Build(model.NewSnapshot(all, nil), model.Settings{}).Problems()
 	if len(ps) != 1 || ps[0].Origin.String() != "in.yaml:6" { // spec rules 0 backendRefs 0 port
 		t.Errorf("%v", ps[0].Origin)
@@ -153,11 +151,13 @@ func TestAnyValueAnywhere(t *testing.T) {
 	values := []any{nil, "x", "", int64(5), int64(-1), int64(1) << 40, 1.5, 80.0, true, []any{}, []any{int64(7)}, []any{nil}, m{}, m{"x": nil}}
 	all := objects(t, in)
 	for _, o := range all {
-		spec, ok := o.Body["spec"]
+		body, _ := o.Body.Value().(map[string]any)
+		spec, ok := body["spec"]
 		if !ok {
 			continue
 		}
 		check := func() {
+			o.Body = model.Pack(body, nil)
 			g := Build(model.NewSnapshot(all, nil), model.Settings{})
 			for id := range NodeID(g.Len()) {
 				g.Attachments(id)
@@ -169,10 +169,11 @@ func TestAnyValueAnywhere(t *testing.T) {
 		}
 		everywhere(spec, values, check)
 		for _, v := range values {
-			o.Body["spec"] = v
+			body["spec"] = v
 			check()
 		}
-		o.Body["spec"] = spec
+		body["spec"] = spec
+		o.Body = model.Pack(body, nil)
 	}
 }
 

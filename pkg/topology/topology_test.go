@@ -37,7 +37,7 @@ func object(body map[string]any, at model.Origin) *model.Object {
 	if !ok {
 		group, version = "", group
 	}
-	o := &model.Object{Version: version, Body: body, Origin: at, Ref: model.Ref{
+	o := &model.Object{Version: version, Body: model.Pack(body, nil), Origin: at, Ref: model.Ref{
 		Group: group, Kind: model.Text(body, "kind"),
 		Namespace: model.Text(body, "metadata", "namespace"), Name: model.Text(body, "metadata", "name"),
 	}}

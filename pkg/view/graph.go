@@ -133,21 +133,16 @@ func (d *drawing) node(id topology.NodeID) {
 		labels["state"] = "not in the input"
 	}
 	var hosts []string
-	list, _ := model.Get(bodyOf(n), "spec", "hostnames").([]any)
-	for _, h := range list {
-		hosts = append(hosts, fmt.Sprint(h))
+	if n.Role == topology.Route && n.Object != nil {
+		list, _ := n.Object.Get("spec", "hostnames").([]any)
+		for _, h := range list {
+			hosts = append(hosts, fmt.Sprint(h))
+		}
 	}
-	if n.Role == topology.Route && len(hosts) > 0 {
+	if len(hosts) > 0 {
 		labels["hostnames"] = strings.Join(hosts, ", ")
 	}
 	d.out.Nodes = append(d.out.Nodes, GraphNode{ID: nodeID(n.Ref), Ref: n.Ref, Kind: string(n.Role), Labels: labels})
-}
-
-func bodyOf(n *topology.Node) any {
-	if n.Object == nil {
-		return nil
-	}
-	return n.Object.Body
 }
 
 // policies notes what became of every policy of a stack at one effective target.

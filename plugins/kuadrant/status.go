@@ -71,8 +71,8 @@ func conflict(in status.Input) string {
 // issuerFound reports whether the Issuer (of the policy's namespace) or ClusterIssuer that the policy names is in the input.
 func issuerFound(in status.Input) bool {
 	o := in.Fate.Policy.Object
-	ref := model.Ref{Group: "cert-manager.io", Kind: "Issuer", Namespace: o.Ref.Namespace, Name: model.Text(o.Body, "spec", "issuerRef", "name")}
-	if model.Text(o.Body, "spec", "issuerRef", "kind") == "ClusterIssuer" {
+	ref := model.Ref{Group: "cert-manager.io", Kind: "Issuer", Namespace: o.Ref.Namespace, Name: o.Text("spec", "issuerRef", "name")}
+	if o.Text("spec", "issuerRef", "kind") == "ClusterIssuer" {
 		ref.Kind, ref.Namespace = "ClusterIssuer", ""
 	}
 	return in.Resolution.Snapshot.Get(ref) != nil

@@ -1,0 +1,175 @@
+package load
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// tree is a list or map of JSON values with their lines. What aliases repeat is one tree: trees are not changed once they are made.
+type tree struct {
+	list   bool
+	shared bool // it has an anchor
+	kids   []kid
+}
+
+// kid is a value of a list or map: nil, bool, int64, float64, string or *tree. In a list the key is "".
+type kid struct {
+	key   string
+	line  int // of the key, counted from the first line of the text
+	value any
+}
+
+// find is the entry at a key of a map, or nil.
+func (t *tree) find(key string) *kid {
+	if t == nil || t.list {
+		return nil
+	}
+	if i := slices.IndexFunc(t.kids, func(e kid) bool { return e.key == key }); i >= 0 {
+		return &t.kids[i]
+	}
+	return nil
+}
+
+// at is the value at a key of a map, or nil.
+func (t *tree) at(key string) any {
+	if e := t.find(key); e != nil {
+		return e.value
+	}
+	return nil
+}
+
+// text is the string at a key of a map, or "".
+func (t *tree) text(key string) string {
+	s, _ := t.at(key).(string)
+	return s
+}
+
+// asMap is v as a map, or nil; its methods take that for an empty one.
+func asMap(v any) *tree {
+	if t, ok := v.(*tree); ok && !t.list {
+		return t
+	}
+	return nil
+}
+
+// asList is the entries of v if it is a list.
+func asList(v any) (entries []kid, ok bool) {
+	t, ok := v.(*tree)
+	if !ok || !t.list {
+		return nil, false
+	}
+	return t.kids, true
+}
+
+// without is a copy of t less a key.
+func (t *tree) without(key string) *tree {
+	return &tree{kids: slices.DeleteFunc(slices.Clone(t.kids), func(e kid) bool { return e.key == key })}
+}
+
+// with is a copy of t with another value at a key. A new key has the given line.
+func (t *tree) with(key string, line int, value any) *tree {
+	out := &tree{kids: slices.Clone(t.kids)}
+	if e := out.find(key); e != nil {
+		e.value = value
+	} else {
+		out.kids = append(out.kids, kid{key, line, value})
+	}
+	return out
+}
+
+// goValue is v as maps and lists of Go. They are not to be changed: what aliases repeat is shared.
+func goValue(v any, known map[*tree]any) any {
+	t, ok := v.(*tree)
+	if !ok {
+		return v
+	}
+	if v, seen := known[t]; seen {
+		return v
+	}
+	var out any
+	if t.list {
+		list := make([]any, len(t.kids))
+		for i, e := range t.kids {
+			list[i] = goValue(e.value, known)
+		}
+		out = list
+	} else {
+		m := make(map[string]any, len(t.kids))
+		for _, e := range t.kids {
+			m[e.key] = goValue(e.value, known)
+		}
+		out = m
+	}
+	if t.shared {
+		known[t] = out
+	}
+	return out
+}
+
+// press packs the objects of one text.
+type press struct {
+	to    *model.Packer
+	first int // the file's line on which the text begins
+	known map[*tree]model.Mark
+	marks []model.Mark
+}
+
+// add packs one more object.
+func (p *press) add(t *tree) {
+	p.marks = append(p.marks, p.to.Here())
+	p.pack(t)
+}
+
+func (p *press) pack(v any) {
+	t, ok := v.(*tree)
+	if !ok {
+		p.to.Scalar(v)
+		return
+	}
+	if at, seen := p.known[t]; seen {
+		p.to.Again(at)
+		return
+	}
+	if t.shared {
+		if p.known == nil {
+			p.known = map[*tree]model.Mark{}
+		}
+		p.known[t] = p.to.Here()
+	}
+	if t.list {
+		at := p.to.OpenList(len(t.kids))
+		for _, e := range t.kids {
+			p.to.Item(p.first + e.line - 1)
+			p.pack(e.value)
+		}
+		p.to.Close(at)
+		return
+	}
+	at := p.to.OpenObject(len(t.kids))
+	for _, e := range t.kids {
+		p.to.Field(e.key, p.first+e.line-1)
+		p.pack(e.value)
+	}
+	p.to.Close(at)
+}
+
+// lineOf is where the part of v at path stands, or as much of it as there is; line is that of v.
+func lineOf(v any, line int, path ...string) int {
+	for _, key := range path {
+		t, ok := v.(*tree)
+		if !ok {
+			break
+		}
+		e := t.find(key)
+		if i, err := strconv.Atoi(key); t.list && err == nil && i >= 0 && i < len(t.kids) {
+			e = &t.kids[i]
+		}
+		if e == nil {
+			break
+		}
+		v, line = e.value, e.line
+	}
+	return line
+}

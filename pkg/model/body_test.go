@@ -1,0 +1,98 @@
+package model_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+func content() map[string]any {
+	long := strings.Repeat("long ", 40)
+	return map[string]any{
+		"null": nil, "no": false, "yes": true, "zero": int64(0), "minus": int64(-1), "least": int64(math.MinInt64), "most": int64(math.MaxInt64),
+		"half": 0.5, "empty": "", "text": "text", "long": long, "again": []any{long, long}, strings.Repeat("k", 100): map[string]any{long: long},
+		"list": []any{}, "map": map[string]any{}, "deep": []any{map[string]any{"a": []any{int64(1), map[string]any{"b": "c"}}}, "last"},
+	}
+}
+
+func TestBodyGivesBackWhatWasPacked(t *testing.T) {
+	want := content()
+	b := model.Pack(want, nil)
+	if got := b.Value(); !reflect.DeepEqual(got, any(want)) {
+		t.Errorf("got %v", got)
+	}
+	for key, v := range want {
+		if got := b.Get(key); !reflect.DeepEqual(got, v) {
+			t.Errorf("%s: got %v, want %v", key, got, v)
+		}
+		if text, _ := v.(string); b.Text(key) != text {
+			t.Errorf("%s: got text %q, want %q", key, b.Text(key), text)
+		}
+	}
+	b.Value().(map[string]any)["text"] = "changed"
+	if got := b.Text("text"); got != "text" {
+		t.Errorf("a caller changed the body: %s", got)
+	}
+}
+
+func TestBodyWithoutThePath(t *testing.T) {
+	b := model.Pack(content(), nil)
+	for _, path := range [][]string{{"gone"}, {"text", "x"}, {"map", "x"}, {"deep", "0"}, {"deep", "a"}, {"null", "x"}} {
+		if v := b.Get(path...); v != nil || b.Text(path...) != "" || b.Line(path...) != 0 {
+			t.Errorf("%v: got %v", path, v)
+		}
+	}
+	var none model.Body
+	if none.Value() != nil || none.Get("a") != nil || none.Text("a") != "" || none.Line("a") != 0 {
+		t.Error("the zero body is not null")
+	}
+}
+
+func TestBodyKnowsLines(t *testing.T) {
+	b := model.Pack(content(), func(path ...string) int { return 10*len(path) + len(path[0]) })
+	for _, tt := range []struct {
+		path []string
+		want int
+	}{
+		{nil, 0}, {[]string{"text"}, 14}, {[]string{"deep", "0", "a", "1", "b"}, 54}, {[]string{"deep", "0", "a", "2"}, 34},
+		{[]string{"deep", "x"}, 14}, {[]string{"deep", "-1"}, 14}, {[]string{"gone", "0"}, 0},
+	} {
+		if got := b.Line(tt.path...); got != tt.want {
+			t.Errorf("%v: line %d, want %d", tt.path, got, tt.want)
+		}
+	}
+}
+
+func TestPackerSharesATape(t *testing.T) { // what two bodies have in common is on it once
+	var p model.Packer
+	long := strings.Repeat("x", 1000)
+	shared := p.Here()
+	at := p.OpenList(1)
+	p.Item(7)
+	p.Scalar(long)
+	p.Close(at)
+	second := p.Here()
+	at = p.OpenObject(2)
+	p.Field("a", 1)
+	p.Again(shared)
+	p.Field("b", 2)
+	p.Scalar(long)
+	p.Close(at)
+	if size := int(p.Here()); size > len(long)+50 {
+		t.Errorf("%d bytes", size)
+	}
+	bodies := p.Bodies([]model.Mark{shared, second})
+	want := any(map[string]any{"a": []any{long}, "b": long})
+	if got := bodies[1].Value(); !reflect.DeepEqual(got, want) || bodies[1].Line("a", "0") != 7 || bodies[1].Text("b") != long {
+		t.Errorf("got %v", got)
+	}
+	if got := bodies[0].Value(); !reflect.DeepEqual(got, any([]any{long})) {
+		t.Errorf("got %v", got)
+	}
+	if p.Here() != 0 {
+		t.Error("the packer is not empty")
+	}
+}

@@ -1,0 +1,141 @@
+package model
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Packer writes bodies, several of them onto one tape. A value is written by Scalar, or by Open, its entries and Close; in front of each
+// entry stands Entry. Long texts and what Again repeats are on the tape once.
+type Packer struct {
+	tape  []byte
+	texts map[string]int // long texts, by where they stand
+}
+
+// longText is the length from which texts are kept once.
+const longText = 64
+
+// Mark is a place on the tape of a Packer.
+type Mark int
+
+// Here is where the next value begins.
+func (p *Packer) Here() Mark { return Mark(len(p.tape)) }
+
+// Scalar writes a string, bool, int64, float64 or nil.
+func (p *Packer) Scalar(v any) {
+	switch t := v.(type) {
+	case nil:
+		p.tape = append(p.tape, null)
+	case bool:
+		if t {
+			p.tape = append(p.tape, yes)
+		} else {
+			p.tape = append(p.tape, no)
+		}
+	case int64:
+		p.tape = binary.AppendUvarint(append(p.tape, whole), uint64(t<<1)^uint64(t>>63))
+	case float64:
+		p.tape = binary.LittleEndian.AppendUint64(append(p.tape, decimal), math.Float64bits(t))
+	case string:
+		p.tape = append(p.tape, text)
+		p.text(t)
+	default: // a programming error, like a type that encoding/json does not know
+		p.tape = append(p.tape, text)
+		p.text(fmt.Sprint(t))
+	}
+}
+
+// OpenList begins a list of n entries.
+func (p *Packer) OpenList(n int) Mark { return p.open(list, n) }
+
+// OpenObject begins an object of n entries.
+func (p *Packer) OpenObject(n int) Mark { return p.open(object, n) }
+
+func (p *Packer) open(form byte, n int) Mark {
+	at := p.Here()
+	p.tape = append(p.tape, form, 0, 0, 0, 0)
+	p.tape = binary.AppendUvarint(p.tape, uint64(n))
+	return at
+}
+
+// Close ends the list or object that was begun at a mark.
+func (p *Packer) Close(at Mark) {
+	start := int(at) + 1
+	binary.LittleEndian.PutUint32(p.tape[start:], uint32(len(p.tape)-start-sizeWidth))
+}
+
+// Item comes before an entry of a list; line 0 means that it is not known.
+func (p *Packer) Item(line int) { p.tape = binary.AppendUvarint(p.tape, uint64(max(line, 0))) }
+
+// Field comes before an entry of an object.
+func (p *Packer) Field(key string, line int) {
+	p.Item(line)
+	p.text(key)
+}
+
+// Again writes the list or object once more that was begun at a mark.
+func (p *Packer) Again(at Mark) { p.tape = binary.AppendUvarint(append(p.tape, again), uint64(at)) }
+
+// text writes twice its length and the text, or, with an odd number, where the same text stands.
+func (p *Packer) text(s string) {
+	if len(s) >= longText {
+		if at, known := p.texts[s]; known {
+			p.tape = binary.AppendUvarint(p.tape, uint64(at)<<1|1)
+			return
+		}
+		if p.texts == nil {
+			p.texts = map[string]int{}
+		}
+		p.texts[s] = len(p.tape)
+	}
+	p.tape = append(binary.AppendUvarint(p.tape, uint64(len(s))<<1), s...)
+}
+
+// Bodies are those that begin at the marks. The Packer is empty afterwards.
+func (p *Packer) Bodies(marks []Mark) []Body {
+	tape := string(p.tape)
+	p.tape, p.texts = p.tape[:0], nil
+	out := make([]Body, len(marks))
+	for i, at := range marks {
+		out[i] = Body{tape, int(at)}
+	}
+	return out
+}
+
+// Pack is the body with a content of Go maps and lists. Line says where the part at a path stands; nil: that is not known.
+func Pack(v any, line func(path ...string) int) Body {
+	if line == nil {
+		line = func(...string) int { return 0 }
+	}
+	var p Packer
+	p.pack(v, nil, line)
+	return p.Bodies([]Mark{0})[0]
+}
+
+func (p *Packer) pack(v any, path []string, line func(...string) int) {
+	below := func(key string) []string { return append(path[:len(path):len(path)], key) }
+	switch t := v.(type) {
+	case map[string]any:
+		at := p.OpenObject(len(t))
+		for _, key := range slices.Sorted(maps.Keys(t)) {
+			path := below(key)
+			p.Field(key, line(path...))
+			p.pack(t[key], path, line)
+		}
+		p.Close(at)
+	case []any:
+		at := p.OpenList(len(t))
+		for i, e := range t {
+			path := below(strconv.Itoa(i))
+			p.Item(line(path...))
+			p.pack(e, path, line)
+		}
+		p.Close(at)
+	default:
+		p.Scalar(v)
+	}
+}
