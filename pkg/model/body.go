@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
 	"strconv"
 )
@@ -39,9 +40,9 @@ func (b Body) Value() any {
 	return v
 }
 
-// Get is the value at path, whose keys are those of maps, or nil. The caller may change it.
+// Get is the value at path, or nil. Entries of lists are "0", "1", …. The caller may change it.
 func (b Body) Get(path ...string) any {
-	at, _, depth := b.walk(path, false)
+	at, _, depth := b.walk(path)
 	if depth < len(path) || b.tape == "" {
 		return nil
 	}
@@ -51,7 +52,7 @@ func (b Body) Get(path ...string) any {
 
 // Text is the string at path, or "" where there is none or something else.
 func (b Body) Text(path ...string) string {
-	at, _, depth := b.walk(path, false)
+	at, _, depth := b.walk(path)
 	if depth < len(path) || b.tape == "" || b.tape[at] != text {
 		return ""
 	}
@@ -59,21 +60,57 @@ func (b Body) Text(path ...string) string {
 	return s
 }
 
-// Line is the line of the deepest part of path that exists, or 0 if it is not known. Entries of lists are "0", "1", ….
+// At is the part at path; null where there is none.
+func (b Body) At(path ...string) Body {
+	at, _, depth := b.walk(path)
+	if depth < len(path) {
+		return Body{}
+	}
+	return Body{b.tape, at}
+}
+
+// IsNull reports whether the value is null.
+func (b Body) IsNull() bool { return b.tape == "" || b.tape[b.at] == null }
+
+// IsObject reports whether the value is an object.
+func (b Body) IsObject() bool { return b.tape != "" && b.tape[b.meant(b.at)] == object }
+
+// IsText reports whether the value is a string.
+func (b Body) IsText() bool { return b.tape != "" && b.tape[b.at] == text }
+
+// Fields are the entries of an object as they are written; those of anything else are none.
+func (b Body) Fields() iter.Seq2[string, Body] {
+	return func(yield func(string, Body) bool) {
+		if !b.IsObject() {
+			return
+		}
+		n, at := b.number(b.meant(b.at) + 1 + sizeWidth)
+		for range n {
+			var key string
+			_, at = b.line(at)
+			key, at = b.text(at)
+			if !yield(key, Body{b.tape, at}) {
+				return
+			}
+			at = b.skip(at)
+		}
+	}
+}
+
+// Line is the line of the deepest part of path that exists, or 0 if it is not known.
 func (b Body) Line(path ...string) int {
-	_, line, _ := b.walk(path, true)
+	_, line, _ := b.walk(path)
 	return line
 }
 
-// walk follows path as far as it goes, into lists only if they are asked for: to where the value stands, on which line, and how many
-// segments lead there.
-func (b Body) walk(path []string, lists bool) (at, line, depth int) {
+// walk follows path as far as it goes: to where the value stands, on which line, and how many segments lead there.
+func (b Body) walk(path []string) (at, line, depth int) {
 	if b.tape == "" {
 		return 0, 0, 0
 	}
 	at = b.at
 	for depth < len(path) {
-		next, nextLine := b.entry(at, path[depth], lists)
+		next, nextLine := b.entry(at, path[depth])
 		if next < 0 {
 			break
 		}
@@ -83,26 +120,30 @@ func (b Body) walk(path []string, lists bool) (at, line, depth int) {
 }
 
 // entry finds a part of the list or object at a position of the tape; -1 if there is none.
-func (b Body) entry(at int, key string, lists bool) (value, line int) {
+func (b Body) entry(at int, key string) (value, line int) {
 	at = b.meant(at)
-	form := b.tape[at]
-	index := -1
-	if form == list && lists {
-		if i, err := strconv.Atoi(key); err == nil {
-			index = i
+	form, index := b.tape[at], -1
+	switch form {
+	case list:
+		i, err := strconv.Atoi(key)
+		if err != nil {
+			return -1, 0
 		}
-	}
-	if form != object && index < 0 {
+		index = i
+	case object:
+	default:
 		return -1, 0
 	}
 	n, at := b.number(at + 1 + sizeWidth)
 	for i := range int(n) {
-		var found string
 		line, at = b.line(at)
+		here := i == index
 		if form == object {
+			var found string
 			found, at = b.text(at)
+			here = found == key
 		}
-		if form == object && found == key || i == index {
+		if here {
 			return at, line
 		}
 		at = b.skip(at)

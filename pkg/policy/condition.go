@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,18 +36,10 @@ type Conditions struct {
 	mu       sync.Mutex
 	compiled map[string]*Condition
 	spent    uint64
-	free     bool        // expressions of descriptors, which draw on no budget
-	rules    *Conditions // the validation rules of descriptors
-}
+	free     bool // expressions of descriptors, which draw on no budget
 
-// validation compiles the rules that descriptors repeat of an API. They do not draw on the budget of the users' conditions.
-func (c *Conditions) validation() *Conditions {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.rules == nil {
-		c.rules = &Conditions{free: true}
-	}
-	return c.rules
+	api        *Conditions // the validation rules of descriptors
+	validators map[*Kind]*validator
 }
 
 // Condition is a compiled `when`. One that does not compile never holds; its error says why.
@@ -110,10 +100,15 @@ func (c *Condition) Holds(doc any) (bool, error) {
 	if c.err != nil {
 		return false, c.err
 	}
-	fields, _ := doc.(map[string]any)
-	if err := c.limits.check(doc); err != nil {
+	if err := c.limits.check(sizesOf(doc)); err != nil {
 		return false, err
 	}
+	return c.judge(doc)
+}
+
+// judge is Holds for a document within the limits.
+func (c *Condition) judge(doc any) (bool, error) {
+	fields, _ := doc.(map[string]any)
 	if !c.owner.afford() {
 		return false, errors.New("is not evaluated: the conditions of this run have cost too much already")
 	}
@@ -169,36 +164,38 @@ func guardFor(expression string) guard {
 	return l
 }
 
-// check refuses a document with a list, map or text over the limits.
-func (l guard) check(v any) error {
-	size := 0
-	switch t := v.(type) {
-	case string:
-		if len(t) > l.text {
-			return fmt.Errorf("is not evaluated: the policy has a text of %d bytes, more than %d", len(t), l.text)
-		}
-	case map[string]any:
-		size = len(t)
-	case []any:
-		size = len(t)
-	}
-	if size > l.entries {
-		return fmt.Errorf("is not evaluated: the policy has a list or map of %d entries, more than %d", size, l.entries)
-	}
-	for _, kid := range children(v) {
-		if err := l.check(kid); err != nil {
-			return err
-		}
-	}
-	return nil
+// sizes are the longest list or map of a document, in entries, and its longest text, in bytes.
+type sizes guard
+
+func sizesOf(v any) (s sizes) {
+	s.add(v)
+	return s
 }
 
-func children(v any) []any {
+func (s *sizes) add(v any) {
 	switch t := v.(type) {
+	case string:
+		s.text = max(s.text, len(t))
 	case map[string]any:
-		return slices.Collect(maps.Values(t))
+		s.entries = max(s.entries, len(t))
+		for _, kid := range t {
+			s.add(kid)
+		}
 	case []any:
-		return t
+		s.entries = max(s.entries, len(t))
+		for _, kid := range t {
+			s.add(kid)
+		}
+	}
+}
+
+// check refuses a document with a list, map or text over the limits.
+func (l guard) check(s sizes) error {
+	switch {
+	case s.text > l.text:
+		return fmt.Errorf("is not evaluated: the policy has a text of %d bytes, more than %d", s.text, l.text)
+	case s.entries > l.entries:
+		return fmt.Errorf("is not evaluated: the policy has a list or map of %d entries, more than %d", s.entries, l.entries)
 	}
 	return nil
 }

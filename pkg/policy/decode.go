@@ -278,18 +278,6 @@ func (d *decoder) mixture() {
 	}
 }
 
-// admit repeats the API's validation. A rule that cannot be judged refuses nothing.
-func (d *decoder) admit() {
-	for _, a := range d.kind.Admission {
-		holds, err := d.conditions.validation().Compile(a.Rule).Holds(d.body)
-		if err != nil || holds {
-			continue
-		}
-		d.problem(model.RefusedByOperator, d.kind.Content.At, "the API server refuses it: %s", a.Message)
-		d.policy.Refused = d.policy.Refused || a.Refuses && !d.kind.Tolerant
-	}
-}
-
 // containers are the fields that hold named rules.
 func (k *Kind) containers() []string {
 	var out []string

@@ -26,6 +26,7 @@ func (k *Kind) walk() {
 	for _, role := range k.Effective {
 		k.roles[role] = true
 	}
+	k.judgeSteps()
 	root := []StackID{0}
 	for _, id := range g.Order(k.Family) {
 		above := k.inherited(id)
@@ -187,16 +188,36 @@ func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
 	return out
 }
 
+// judgeSteps asks the kind's vendor about every step of the paths, once.
+func (k *Kind) judgeSteps() {
+	if k.Step == nil {
+		return
+	}
+	k.refused = map[[2]topology.NodeID]*model.Problem{}
+	g := k.res.Graph
+	for _, id := range g.Order(k.Family) {
+		for _, p := range g.Parents(k.Family, id) {
+			if problem := k.Step(g, p, id); problem != nil {
+				k.refused[[2]topology.NodeID{p, id}] = problem
+			}
+		}
+	}
+}
+
 // parents are the nodes right above, by steps that the kind's vendor recognises.
 func (k *Kind) parents(id topology.NodeID) []topology.NodeID {
 	if int(id) >= k.res.Graph.Len() {
 		return nil
 	}
 	all := k.res.Graph.Parents(k.Family, id)
-	if k.Step == nil || !slices.ContainsFunc(all, func(p topology.NodeID) bool { return k.Step(k.res.Graph, p, id) != nil }) {
+	if len(k.refused) == 0 {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(p topology.NodeID) bool { return k.Step(k.res.Graph, p, id) != nil })
+	refused := func(p topology.NodeID) bool { return k.refused[[2]topology.NodeID{p, id}] != nil }
+	if !slices.ContainsFunc(all, refused) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), refused)
 }
 
 // holdsBelow reports whether a policy is attached to the node or right below it.
@@ -207,18 +228,12 @@ func (k *Kind) holdsBelow(id topology.NodeID) bool {
 // unrecognised reports the steps that the Gateway API allows and the kind's vendor does not, below which a policy of the kind holds.
 func (k *Kind) unrecognised() []model.Problem {
 	var out []model.Problem
-	if k.Step == nil {
-		return nil
-	}
-	for _, id := range k.res.Graph.Order(k.Family) {
-		for _, p := range k.res.Graph.Parents(k.Family, id) {
-			problem := k.Step(k.res.Graph, p, id)
-			if problem != nil && (slices.ContainsFunc(k.at[p], func(s StackID) bool { return s != 0 }) || k.holdsBelow(id)) {
-				out = append(out, *problem)
-			}
+	for step, problem := range k.refused {
+		if slices.ContainsFunc(k.at[step[0]], func(s StackID) bool { return s != 0 }) || k.holdsBelow(step[1]) {
+			out = append(out, *problem)
 		}
 	}
-	return out
+	return model.SortProblems(out)
 }
 
 // Below tells for every stack of the kind whether the policy holds in it, or is kept out of it by another one.

@@ -1,7 +1,10 @@
 package resolve
 
 import (
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -31,7 +34,8 @@ type Kind struct {
 	rejectedAt map[topology.NodeID][]Verdict
 	targetsOf  map[*policy.Policy][]topology.NodeID
 	leads      map[lead]bool
-	beside     bool // some policy targets a namespace or a backend
+	beside     bool                                  // some policy targets a namespace or a backend
+	refused    map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
 	stacks     []push
 	interned   map[push]StackID
 	at         [][]StackID // by node
@@ -61,9 +65,8 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	for _, pk := range kinds {
 		k := &Kind{Kind: pk, res: r, attached: map[topology.NodeID]place{}, interned: map[push]StackID{}, outcomes: map[StackID]*Outcome{},
 			targetsOf: map[*policy.Policy][]topology.NodeID{}, leads: map[lead]bool{}}
-		for _, o := range in.Of(pk.GroupKind) {
-			p := pk.Decode(o, conditions)
-			k.Policies = append(k.Policies, p)
+		k.Policies = decode(pk, in.Of(pk.GroupKind), conditions)
+		for _, p := range k.Policies {
 			r.Problems = append(r.Problems, p.Problems...)
 		}
 		k.attach()
@@ -79,6 +82,36 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 		}
 	}
 	return r
+}
+
+// decode reads the objects of a kind, as many at a time as there are processors.
+func decode(k *policy.Kind, objects []*model.Object, conditions *policy.Conditions) []*policy.Policy {
+	out := make([]*policy.Policy, len(objects))
+	sideBySide(len(objects), func(i int) { out[i] = k.Decode(objects[i], conditions) })
+	return out
+}
+
+// sideBySide calls do with every number below n, on all processors where that is worth it.
+func sideBySide(n int, do func(i int)) {
+	const few = 64 // numbers that one processor takes at a time
+	var next atomic.Int64
+	work := func() {
+		for {
+			end := int(next.Add(few))
+			for i := end - few; i < min(end, n); i++ {
+				do(i)
+			}
+			if end >= n {
+				return
+			}
+		}
+	}
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+few-1)/few) - 1 {
+		workers.Go(work)
+	}
+	work()
+	workers.Wait()
 }
 
 // Node is a target by its id: of the graph, or one that no graph knows.

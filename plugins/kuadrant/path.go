@@ -3,6 +3,7 @@ package kuadrant
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -16,13 +17,12 @@ func validStep(g *topology.Graph, parent, child topology.NodeID) *model.Problem 
 	if listener.Role != topology.Listener || route.Role != topology.Route || route.Object == nil || listener.Object == nil {
 		return nil
 	}
-	hosts, _ := route.Object.Get("spec", "hostnames").([]any)
-	listeners, _ := listener.Object.Get("spec", "listeners").([]any)
-	if len(hosts) == 0 || listener.Index >= len(listeners) {
+	own := listener.Object.Text("spec", "listeners", strconv.Itoa(listener.Index), "hostname")
+	if own == "" {
 		return nil
 	}
-	own := model.Text(listeners[listener.Index], "hostname")
-	if own == "" || slices.ContainsFunc(hosts, func(h any) bool { return within(fmt.Sprint(h), own) }) {
+	hosts, _ := route.Object.Get("spec", "hostnames").([]any)
+	if len(hosts) == 0 || slices.ContainsFunc(hosts, func(h any) bool { return within(fmt.Sprint(h), own) }) {
 		return nil
 	}
 	p := model.Problem{Severity: model.Warning, Code: model.HostnameNarrowerThanRoute,

@@ -2,8 +2,6 @@ package kuadrant
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -31,77 +29,73 @@ func profile(gk model.GroupKind, objects []*model.Object) (string, []model.Probl
 
 // markOf names the first thing in a policy that the operator's API does not have, "" if there is none.
 func markOf(o *model.Object, container string) string {
-	spec, _ := o.Get("spec").(map[string]any)
+	spec := o.Body.At("spec")
 	blocks := 0
 	for _, name := range []string{"defaults", "overrides"} {
-		if spec[name] == nil {
+		block := spec.At(name)
+		if block.IsNull() {
 			continue
 		}
 		blocks++
-		if mark := blockMark(name, spec[name], container); mark != "" {
+		if mark := blockMark(name, block, container); mark != "" {
 			return mark
 		}
 	}
 	switch {
 	case blocks == 2:
 		return "it has defaults and overrides"
-	case blocks == 1 && spec[container] != nil:
+	case blocks == 1 && !spec.At(container).IsNull():
 		return "it has a block beside spec." + container
-	case spec["unset"] != nil:
+	case !spec.At("unset").IsNull():
 		return "it has spec.unset"
-	case spec["remove"] != nil:
+	case !spec.At("remove").IsNull():
 		return "it has spec.remove"
 	}
-	return scalarMark("spec."+container, spec[container], container == "rules")
+	return scalarMark("spec."+container, spec.At(container), container == "rules")
 }
 
-func blockMark(name string, block any, container string) string {
-	fields, ok := block.(map[string]any)
-	if !ok {
+func blockMark(name string, block model.Body, container string) string {
+	switch {
+	case !block.IsObject():
 		return "spec." + name + " is a list of operations"
-	}
-	if _, isText := fields["when"].(string); isText {
+	case block.At("when").IsText():
 		return "spec." + name + ".when is a condition"
-	}
-	if fields["granularity"] != nil {
+	case !block.At("granularity").IsNull():
 		return "spec." + name + " has granularity"
 	}
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
+	for key := range block.Fields() {
 		if strings.Contains(key, ".") {
 			return "spec." + name + " has the path " + key + " as a key"
 		}
 	}
-	if nestedCondition(fields[container]) {
+	if nestedCondition(block.At(container)) {
 		return "spec." + name + "." + container + " has a condition inside"
 	}
-	return scalarMark("spec."+name+"."+container, fields[container], container == "rules")
+	return scalarMark("spec."+name+"."+container, block.At(container), container == "rules")
 }
 
 // nestedCondition reports whether a map within v has a condition of its own.
-func nestedCondition(v any) bool {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return false
+func nestedCondition(v model.Body) bool {
+	for key, inner := range v.Fields() {
+		if key == "when" && inner.IsText() || nestedCondition(inner) {
+			return true
+		}
 	}
-	if _, isText := m["when"].(string); isText {
-		return true
-	}
-	return slices.ContainsFunc(slices.Collect(maps.Values(m)), nestedCondition)
+	return false
 }
 
 // scalarMark finds a rule whose value is no object; rules of an AuthPolicy stand one level deeper, in sections.
-func scalarMark(at string, container any, sections bool) string {
-	m, _ := container.(map[string]any)
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		inner, isMap := m[key].(map[string]any)
-		if sections && isMap {
-			if mark := scalarMark(at+"."+key, inner, false); mark != "" {
-				return mark
-			}
-			continue
+func scalarMark(at string, container model.Body, sections bool) string {
+	for key, inner := range container.Fields() {
+		mark := ""
+		switch {
+		case !inner.IsObject():
+			mark = at + "." + key + " is no object"
+		case sections:
+			mark = scalarMark(at+"."+key, inner, false)
 		}
-		if !isMap {
-			return at + "." + key + " is no object"
+		if mark != "" {
+			return mark
 		}
 	}
 	return ""
