@@ -48,7 +48,7 @@ func runParts(kinds []policy.Source, manifests, answer string) ([]part, error) {
 	watch.lap("attach")
 	for _, kind := range resolution.Kinds {
 		if len(kind.Policies) > 0 {
-			kind.InForce(func(s resolve.StackID) { kind.Outcome(s) })
+			kind.Fold()
 		}
 	}
 	watch.lap("fold")

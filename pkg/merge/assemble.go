@@ -1,5 +1,7 @@
 package merge
 
+import "slices"
+
 // Assemble builds the bare settings document of units (engine E7): nil if there are none. Values are shared with the units.
 // Entries of keyed lists stand in the order of the units; nulls are left out, the objects around them are not.
 func Assemble(units []Unit) any {
@@ -21,18 +23,15 @@ func assemble(units []Unit, depth int) any {
 type tree struct {
 	leaf    bool
 	val     any
-	names   map[Segment]int
 	order   []Segment
 	kids    []*tree
-	entries bool // the kids are entries of a list
+	names   map[Segment]int // where kids are, once there are many
+	entries bool            // the kids are entries of a list
 }
 
 func (t *tree) put(p Path, u Unit) {
 	for i, seg := range p {
 		if u.Null && i == len(p)-1 {
-			if t.names == nil && !t.leaf {
-				t.names = map[Segment]int{}
-			}
 			return
 		}
 		t = t.kid(seg)
@@ -43,17 +42,33 @@ func (t *tree) put(p Path, u Unit) {
 }
 
 func (t *tree) kid(seg Segment) *tree {
+	const many = 16
+	if i := t.find(seg); i >= 0 {
+		return t.kids[i]
+	}
+	kid := &tree{}
+	t.order, t.kids, t.entries = append(t.order, seg), append(t.kids, kid), seg.Form != Key
+	switch {
+	case t.names != nil:
+		t.names[seg] = len(t.kids) - 1
+	case len(t.kids) > many:
+		t.names = make(map[Segment]int, 2*many)
+		for i, s := range t.order {
+			t.names[s] = i
+		}
+	}
+	return kid
+}
+
+// find is where the part at a segment is, or -1.
+func (t *tree) find(seg Segment) int {
 	if t.names == nil {
-		t.names = map[Segment]int{}
+		return slices.Index(t.order, seg)
 	}
-	i, ok := t.names[seg]
-	if !ok {
-		i = len(t.kids)
-		t.names[seg] = i
-		t.order, t.kids = append(t.order, seg), append(t.kids, &tree{})
-		t.entries = seg.Form != Key
+	if i, ok := t.names[seg]; ok {
+		return i
 	}
-	return t.kids[i]
+	return -1
 }
 
 func (t *tree) value() any {

@@ -22,6 +22,14 @@ type mark struct {
 	literal      bool // its last segment named the node, it was no wildcard
 }
 
+// id tells shapes apart.
+func (s Shape) id() *Pattern {
+	if len(s) == 0 {
+		return nil
+	}
+	return &s[0]
+}
+
 func (s Shape) start() cursor {
 	c := cursor{shape: s, marks: make([]mark, len(s))}
 	for i := range s {
@@ -35,7 +43,7 @@ func (c cursor) next(seg Segment) cursor {
 	out := cursor{shape: c.shape}
 	for _, m := range c.marks {
 		path := c.shape[m.pattern].Path
-		if m.off == len(path) {
+		if m.off >= len(path) {
 			if c.listed(m) && seg.Form != Key {
 				out.marks = append(out.marks, mark{m.pattern, m.off + 1, true})
 			}
@@ -107,23 +115,37 @@ func (c cursor) named() bool {
 // CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Odd are the parts of another form than
 // expected: a keyed list with an entry without its key, or two with the same, is one unit; a named container that is no object is none.
 func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
-	k := knife{emit: func(p Path, v any) { units = append(units, Unit{Path: p, Value: v}) }, odd: &odd}
+	k := knife{odd: &odd, emit: func(p Path, v any) {
+		u := Unit{Path: p, Value: v, cut: s.id()}
+		u.address() // every fold needs it
+		units = append(units, u)
+	}}
 	k.cut(settings, nil, s.start())
 	return units, odd
 }
 
 // Filler reports whether the unit at p leaves a set empty.
 func (s Shape) Filler(p Path) bool {
-	if !slices.ContainsFunc(s, func(pt Pattern) bool { return pt.Filler }) {
-		return false
+	return slices.ContainsFunc(s, func(pt Pattern) bool { return pt.Filler && pt.ends(p) })
+}
+
+// ends reports whether the pattern ends at p.
+func (pt Pattern) ends(p Path) bool {
+	for i, seg := range p {
+		switch {
+		case i == len(pt.Path):
+			return i == len(p)-1 && pt.Keys != nil && seg.Form != Key
+		case seg.Form != Key:
+			return false
+		}
+		switch want := pt.Path[i]; {
+		case want.Form == Deep:
+			return false
+		case want.Form != Any && want.Name != seg.Name:
+			return false
+		}
 	}
-	c := s.start()
-	for _, seg := range p {
-		c = c.next(seg)
-	}
-	return slices.ContainsFunc(c.marks, func(m mark) bool {
-		return s[m.pattern].Filler && m.off >= len(s[m.pattern].Path)
-	})
+	return len(p) == len(pt.Path)
 }
 
 // endsAt reports whether a unit at p is as fine as the shape cuts, or finer.
@@ -246,4 +268,4 @@ func entryNames(list []any, keys []string) ([]string, bool) {
 }
 
 // LeafShape cuts at the leaves of an RFC 7386 merge patch: whatever is not an object, lists included.
-func LeafShape() Shape { return slices.Clone(leaves) }
+func LeafShape() Shape { return leaves[:1:1] }

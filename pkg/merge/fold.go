@@ -35,14 +35,14 @@ type folder struct {
 	trace   []Step
 	groups  []Group
 	ordered bool
-	erased  map[string]bool // nulls that deleted something, by source and path
+	erased  map[deletion]bool // nulls that deleted something
 	observe func(int, []Unit)
 	partial bool // some layers or units may belong to no plan
-	blocks  map[From]map[string]Unit
+	blocks  map[From]written
 }
 
 func newFolder(rules Shape, s Stack) *folder {
-	return &folder{rules: rules, stack: s, erased: map[string]bool{}, blocks: map[From]map[string]Unit{}}
+	return &folder{rules: rules, stack: s, blocks: map[From]written{}}
 }
 
 // accumulator is what is effective so far, below the next incoming block.
@@ -58,7 +58,12 @@ type accumulator struct {
 // empty reports whether no unit but fillers is in force.
 func (f *folder) empty(p *Plan, units []Unit) bool {
 	shape := f.shape(p)
-	return !slices.ContainsFunc(units, func(u Unit) bool { return !shape.Filler(u.Path) })
+	for i := range units {
+		if !shape.Filler(units[i].Path) {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *folder) shape(p *Plan) Shape {

@@ -1,5 +1,7 @@
 package merge
 
+import "strings"
+
 // clash is a unit that lost, and the units of the other side that it clashed with.
 type clash struct {
 	unit    Unit
@@ -12,14 +14,23 @@ type clash struct {
 // goes. An empty object does not clash with what the other side puts into it.
 // Kept are the winner's units that say something, and rest the loser's that stand, in their orders.
 func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
-	filled, beaten := map[int][]int{}, map[int][]int{} // by winner: losers inside an empty object; by loser: winners
+	var filled, beaten map[int][]int // by winner: losers inside an empty object; by loser: winners
+	note := func(m *map[int][]int, at, other int) {
+		if *m == nil {
+			*m = map[int][]int{}
+		}
+		(*m)[at] = append((*m)[at], other)
+	}
 	meet(winner, loser, func(w, l int) {
 		if len(winner[w].Path) < len(loser[l].Path) && isEmpty(winner[w]) {
-			filled[w] = append(filled[w], l)
+			note(&filled, w, l)
 		} else {
-			beaten[l] = append(beaten[l], w)
+			note(&beaten, l, w)
 		}
 	})
+	if filled == nil && beaten == nil {
+		return winner, loser, nil
+	}
 	for i, w := range winner {
 		if inside := filled[i]; inside != nil {
 			clashes = append(clashes, clash{unit: w, by: pick(loser, inside), void: true, winning: true})
@@ -40,8 +51,19 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 }
 
 // meet calls see for every pair of units whose paths are equal or one of which is a prefix of the other. Only the shorter side is
-// indexed: of a step and what is below it, usually the step.
+// indexed: of a step and what is below it, usually the step. A few units are compared one by one.
 func meet(a, b []Unit, see func(i, j int)) {
+	const few = 64
+	if len(a)*len(b) <= few {
+		for j := range b {
+			for i := range a {
+				if x, y := a[i].key(), b[j].key(); strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
+					see(i, j)
+				}
+			}
+		}
+		return
+	}
 	if len(a) > len(b) {
 		meet(b, a, func(i, j int) { see(j, i) })
 		return
@@ -99,9 +121,14 @@ func ancestorsOf(code string) func(func(string) bool) {
 }
 
 // key is the unit's path in comparable form.
-func (u *Unit) key() string {
-	if u.code == "" && len(u.Path) > 0 {
-		u.code = u.Path.code()
+func (u *Unit) key() string { return u.address().code }
+
+// name is the unit's path as it is printed.
+func (u *Unit) name() string { return u.address().name }
+
+func (u *Unit) address() *address {
+	if u.at == nil {
+		u.at = &address{u.Path.code(), u.Path.String()}
 	}
-	return u.code
+	return u.at
 }

@@ -138,6 +138,7 @@ func (f *folder) custom(p *Plan, layers []int) accumulator {
 		s.Layers = append(s.Layers, f.stack.Layers[i])
 	}
 	units, effects := p.Func(s)
+	addressed(effects)
 	for i := range units {
 		units[i].From = shift(units[i].From, layers)
 	}

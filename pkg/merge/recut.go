@@ -8,9 +8,13 @@ import (
 // Recut cuts units at another shape: coarse ones are split, finer ones joined. Sources are kept: a joined unit keeps the parts that
 // differ in theirs. The order is that of the first part of each unit.
 func Recut(units []Unit, shape Shape) []Unit {
-	r := recutter{shape: shape, groups: map[string]int{}}
-	for _, u := range units {
-		r.add(u)
+	r := recutter{shape: shape, out: make([]Unit, 0, len(units))}
+	for i := range units {
+		if units[i].cut != nil && units[i].cut == shape.id() {
+			r.out = append(r.out, units[i])
+		} else {
+			r.add(units[i])
+		}
 	}
 	for i := range r.out {
 		if len(r.out[i].Parts) > 0 && r.out[i].From == nil {
@@ -23,7 +27,7 @@ func Recut(units []Unit, shape Shape) []Unit {
 type recutter struct {
 	shape  Shape
 	out    []Unit
-	groups map[string]int // code of a joined unit → its index in out
+	groups map[string]int // code of a joined unit → its index in out; nil: nothing was joined
 }
 
 func (r *recutter) add(u Unit) {
@@ -51,6 +55,9 @@ func (r *recutter) join(u Unit, depth int) {
 	code := u.Path[:depth].code()
 	i, ok := r.groups[code]
 	if !ok {
+		if r.groups == nil {
+			r.groups = map[string]int{}
+		}
 		i = len(r.out)
 		r.groups[code] = i
 		r.out = append(r.out, Unit{Path: u.Path[:depth:depth]})
@@ -61,7 +68,7 @@ func (r *recutter) join(u Unit, depth int) {
 func (r *recutter) split(u Unit, c cursor) {
 	n := len(r.out)
 	knife{emit: func(p Path, v any) {
-		r.out = append(r.out, Unit{Path: p, Value: v, When: u.When, From: u.From})
+		r.out = append(r.out, Unit{Path: p, Value: v, When: u.When, From: u.From, cut: r.shape.id()})
 	}}.cut(u.Value, u.Path, c)
 	if len(r.out) == n { // an empty container: it is still somebody's setting
 		r.out = append(r.out, u)
@@ -77,6 +84,17 @@ func join(path Path, parts []Unit) Unit {
 		}
 	}
 	return u
+}
+
+// each calls see for the unit itself, or the parts it was joined of.
+func (u *Unit) each(see func(*Unit)) {
+	if len(u.Parts) == 0 {
+		see(u)
+		return
+	}
+	for i := range u.Parts {
+		u.Parts[i].each(see)
+	}
 }
 
 // finest is the unit itself, or the parts it was joined of.

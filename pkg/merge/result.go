@@ -41,17 +41,25 @@ func (f *folder) finish(units []Unit) Result {
 func (f *folder) dropNulls(units []Unit) []Unit {
 	var out []Unit
 	var nulls []Unit
-	for _, u := range units {
-		for _, part := range u.finest() {
+	count := 0
+	for i := range units {
+		units[i].each(func(part *Unit) {
 			if part.Null {
-				nulls = append(nulls, part)
-			} else {
-				out = append(out, part)
+				count++
 			}
-		}
+		})
 	}
-	if len(nulls) == 0 {
+	if count == 0 {
 		return units
+	}
+	for i := range units {
+		units[i].each(func(part *Unit) {
+			if part.Null {
+				nulls = append(nulls, *part)
+			} else {
+				out = append(out, *part)
+			}
+		})
 	}
 	live, below := index(out), index(nulls)
 	last := Step{Layer: -1, Block: Bare, Closing: true}
@@ -62,7 +70,7 @@ func (f *folder) dropNulls(units []Unit) []Unit {
 		if len(parent.Path) > 0 && !others && len(live.equal[code])+len(live.deeper[code]) == 0 {
 			out = append(out, parent)
 			live.equal[code] = []int{len(out) - 1}
-		} else if !f.erased[n.signature()] {
+		} else if !slices.ContainsFunc(n.From, func(w From) bool { return f.erased[deletion{w, n.key()}] }) {
 			f.lose(&last, n, Dropped, NoEffect, nil)
 		}
 	}
@@ -74,7 +82,7 @@ func (f *folder) dropNulls(units []Unit) []Unit {
 
 // dropFillers leaves nothing in force where only fillers are: there is nothing that they could apply to.
 func (f *folder) dropFillers(units []Unit) []Unit {
-	if len(units) == 0 || slices.ContainsFunc(units, func(u Unit) bool { return !f.rules.Filler(u.Path) }) {
+	if len(units) == 0 || !f.empty(&Plan{}, units) {
 		return units
 	}
 	last := Step{Layer: -1, Block: Bare, Closing: true}
@@ -112,7 +120,7 @@ func (f *folder) ignore(units []Unit) {
 	}
 	for _, st := range f.trace {
 		for _, e := range st.Effects {
-			see(e.From, e.Path.code())
+			see(e.From, e.code)
 		}
 	}
 	for i := range units {
@@ -137,9 +145,14 @@ func (f *folder) ignore(units []Unit) {
 
 // printed cuts units at the rules, finer only where the parts of a rule have different sources (engine E11).
 func printed(units []Unit, rules Shape) []Rule {
-	var out []Rule
-	for _, u := range Recut(units, rules) {
-		out = appendRules(out, u.Path, u.finest(), u)
+	units = Recut(units, rules)
+	out := make([]Rule, 0, len(units))
+	for i := range units {
+		if u := &units[i]; len(u.Parts) == 0 {
+			out = append(out, Rule{Name: u.name(), Path: u.Path, Value: u.Value, From: u.From})
+		} else {
+			out = appendRules(out, u.Path, u.finest(), *u)
+		}
 	}
 	return out
 }
@@ -175,30 +188,39 @@ func appendRules(out []Rule, at Path, parts []Unit, whole Unit) []Rule {
 // losses reads the trace: every unit that was dropped or replaced and is no source of the result, each once per writer. Leaves that
 // were lost alike are joined to the rule they make up.
 func (f *folder) losses(units []Unit) []Loss {
-	done := map[string]bool{} // what stands, and what is written down already
-	for _, u := range units {
-		for _, part := range u.finest() {
+	if !slices.ContainsFunc(f.trace, func(st Step) bool { return slices.ContainsFunc(st.Effects, Effect.lost) }) {
+		return nil
+	}
+	type setting struct {
+		from From
+		code string
+	}
+	done := map[setting]bool{} // what stands, and what is written down already
+	for i := range units {
+		units[i].each(func(part *Unit) {
 			for _, w := range part.From {
-				done[(&Unit{Path: part.Path, From: []From{w}}).signature()] = true
+				done[setting{w, part.key()}] = true
 			}
-		}
+		})
 	}
 	var out []Loss
 	for i, st := range f.trace {
-		fine := map[From][]Effect{}
+		var lost []Effect
 		for _, e := range st.Effects {
-			if e.Outcome != Replaced && e.Outcome != Dropped {
+			if !e.lost() || done[setting{e.From[0], e.code}] {
 				continue
 			}
-			sig := (&Unit{Path: e.Path, From: e.From}).signature()
-			if done[sig] {
-				continue
-			}
-			done[sig] = true
-			fine[e.From[0]] = append(fine[e.From[0]], e)
+			done[setting{e.From[0], e.code}] = true
+			lost = append(lost, e)
 		}
-		for from, effects := range fine {
-			out = append(out, f.rejoin(from, effects, i)...)
+		slices.SortStableFunc(lost, func(a, b Effect) int { return a.From[0].compare(b.From[0]) })
+		for len(lost) > 0 {
+			from, n := lost[0].From[0], 1
+			for n < len(lost) && lost[n].From[0] == from {
+				n++
+			}
+			out = append(out, f.rejoin(from, lost[:n], i)...)
+			lost = lost[n:]
 		}
 	}
 	slices.SortFunc(out, func(a, b Loss) int {
@@ -207,51 +229,72 @@ func (f *folder) losses(units []Unit) []Loss {
 	return out
 }
 
+// lost reports whether the effect is a loss.
+func (e Effect) lost() bool { return e.Outcome == Replaced || e.Outcome == Dropped }
+
 // rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
-func (f *folder) rejoin(from From, effects []Effect, step int) []Loss {
-	byRule := map[string][]Effect{}
-	rules := f.wrote(from)
+func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
+	wrote := f.wrote(from)
+	plain := func(e Effect) { out = append(out, Loss{e.Rule, e.Path, e.Value, from, e.Reason, e.Other, step}) }
+	var parts map[int][]Effect // by the rule that they are parts of
 	for _, e := range effects {
-		code := e.Path.code()
-		if _, ok := rules[code]; !ok {
-			for up := range ancestorsOf(code) {
-				if _, ok := rules[up]; ok {
-					code = up
-					break
-				}
-			}
+		at := wrote.around(e.code)
+		if at < 0 || len(wrote.rules[at].Path) == len(e.Path) {
+			plain(e)
+			continue
 		}
-		byRule[code] = append(byRule[code], e)
+		if parts == nil {
+			parts = map[int][]Effect{}
+		}
+		parts[at] = append(parts[at], e)
 	}
-	var out []Loss
-	for code, mine := range byRule {
-		first := mine[0]
+	for at, mine := range parts {
+		rule, first := wrote.rules[at], mine[0]
 		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
-		if rule, ok := rules[code]; ok && alike && len(first.Path) > len(rule.Path) && len(mine) == len(Recut(rule.finest(), leaves)) {
-			out = append(out, Loss{rule.Path.String(), rule.Path, rule.Value, from, first.Reason, first.Other, step})
+		if alike && len(mine) == len(Recut(rule.finest(), leaves)) {
+			out = append(out, Loss{rule.name(), rule.Path, rule.Value, from, first.Reason, first.Other, step})
 			continue
 		}
 		for _, e := range mine {
-			out = append(out, Loss{e.Rule, e.Path, e.Value, from, e.Reason, e.Other, step})
+			plain(e)
 		}
 	}
 	return out
 }
 
-// wrote is a block as rules of the kind, by code.
-func (f *folder) wrote(from From) map[string]Unit {
-	if rules, ok := f.blocks[from]; ok {
-		return rules
+// written is a block as rules of the kind, and where they are by code.
+type written struct {
+	rules []Unit
+	at    map[string]int
+}
+
+// around is the rule that the path behind a code is, or is part of, by number; -1 if there is none.
+func (w written) around(code string) int {
+	if at, ok := w.at[code]; ok {
+		return at
 	}
-	rules := map[string]Unit{}
+	for up := range ancestorsOf(code) {
+		if at, ok := w.at[up]; ok {
+			return at
+		}
+	}
+	return -1
+}
+
+func (f *folder) wrote(from From) written {
+	if w, ok := f.blocks[from]; ok {
+		return w
+	}
+	var w written
 	for _, b := range f.stack.Layers[from.Layer].Blocks {
-		if b.Kind != from.Block {
-			continue
-		}
-		for _, u := range Recut(b.Units, f.rules) {
-			rules[u.key()] = u
+		if b.Kind == from.Block {
+			w.rules = append(w.rules, Recut(b.Units, f.rules)...)
 		}
 	}
-	f.blocks[from] = rules
-	return rules
+	w.at = make(map[string]int, len(w.rules))
+	for i := range w.rules {
+		w.at[w.rules[i].key()] = i
+	}
+	f.blocks[from] = w
+	return w
 }

@@ -2,8 +2,6 @@ package merge
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // merge applies the strategy of one step to the incoming units and what is effective below them (engine E4).
@@ -14,6 +12,7 @@ func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
 	switch s := st.Strategy; {
 	case s.Func != nil:
 		units, effects := s.Func(in, acc.units)
+		addressed(effects)
 		acc.units, acc.grain, st.Effects = units, Whole, append(st.Effects, effects...)
 	case s.Wins == Both:
 		f.ordered = true
@@ -152,7 +151,7 @@ func (f *folder) settle(st *Step, clashes []clash) {
 		f.lose(st, c.unit, outcome, why, froms(c.by))
 		for _, w := range c.by {
 			if w.Null {
-				f.erased[w.signature()] = true
+				f.erase(w)
 			}
 		}
 	}
@@ -171,14 +170,22 @@ func (f *folder) stand(st *Step, kept []Unit, clashes []clash) {
 	}
 	for i := range kept {
 		if other := against[kept[i].key()]; other != nil {
-			st.Effects = append(st.Effects, effect(kept[i], Kept, other))
+			st.Effects = append(st.Effects, effect(&kept[i], Kept, other))
 		}
 	}
 }
 
+// addressed prepares effects that a function wrote.
+func addressed(effects []Effect) {
+	for i := range effects {
+		effects[i].code = effects[i].Path.code()
+	}
+}
+
 func (f *folder) take(st *Step, units []Unit) {
-	for _, u := range units {
-		st.Effects = append(st.Effects, effect(u, Taken, nil))
+	st.Effects = slices.Grow(st.Effects, len(units))
+	for i := range units {
+		st.Effects = append(st.Effects, effect(&units[i], Taken, nil))
 	}
 }
 
@@ -188,19 +195,19 @@ func (f *folder) drop(st *Step, units []Unit, reason Reason, to []From) {
 	}
 }
 
-func effect(u Unit, o Outcome, other []From) Effect {
-	return Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: o, Other: other}
+func effect(u *Unit, o Outcome, other []From) Effect {
+	return Effect{Path: u.Path, Rule: u.name(), code: u.key(), Value: u.Value, From: u.From, Outcome: o, Other: other}
 }
 
 // lose writes down that u lost, for each of its parts and writers.
 func (f *folder) lose(st *Step, u Unit, o Outcome, reason Reason, to []From) {
-	for _, part := range u.finest() {
-		for _, from := range part.From {
+	u.each(func(part *Unit) {
+		for i, from := range part.From {
 			e := effect(part, o, to)
-			e.From, e.Reason = []From{from}, f.sameLevel(from, reason, to)
+			e.From, e.Reason = part.From[i:i+1:i+1], f.sameLevel(from, reason, to)
 			st.Effects = append(st.Effects, e)
 		}
-	}
+	})
 }
 
 // sameLevel is the reason, or SameLevelOrder where every winner is another layer on the loser's level, at the same target.
@@ -279,11 +286,18 @@ func (f *folder) fill(p *Plan, acc *accumulator, group []int) {
 	}
 }
 
-// signature tells units of different writers apart, also at one path.
-func (u *Unit) signature() string {
-	var b strings.Builder
-	for _, w := range u.From {
-		b.WriteString(strconv.Itoa(w.Layer) + w.Block.String() + " ")
+// deletion is a null of one writer.
+type deletion struct {
+	from From
+	code string
+}
+
+// erase notes that a null has deleted something.
+func (f *folder) erase(null Unit) {
+	if f.erased == nil {
+		f.erased = map[deletion]bool{}
 	}
-	return b.String() + u.key()
+	for _, w := range null.From {
+		f.erased[deletion{w, null.key()}] = true
+	}
 }

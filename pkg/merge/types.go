@@ -33,8 +33,12 @@ type Unit struct {
 	From  []From    // set once, by the first step that takes the unit
 	Parts []Unit    // finer units, with sources of their own, that a coarser cut joined
 
-	code string // Path.code(), filled on first use
+	at  *address // filled on first use
+	cut *Pattern // the first pattern of the shape it was cut by: cutting by that again changes nothing
 }
+
+// address is what is made of a unit's path over and over.
+type address struct{ code, name string }
 
 // Side says who wins where two units clash.
 type Side uint8
@@ -210,6 +214,8 @@ type Effect struct {
 	Outcome Outcome
 	Reason  Reason // of a loss
 	Other   []From // who won, or lost, against it
+
+	code string // Path.code()
 }
 
 // Step is one merge: an incoming block, or a member of a plan, against everything below it.

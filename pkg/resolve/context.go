@@ -44,6 +44,7 @@ func (k *Kind) walk() {
 		id := topology.NodeID(g.Len() + i)
 		k.at[id] = k.with(root, id)
 	}
+	k.outcomes = make([]*Outcome, len(k.stacks))
 }
 
 // startsPath reports whether a path may begin at the node: at a root, and at a backend or port that no traffic reaches, where only

@@ -33,7 +33,7 @@ type Outcome struct {
 
 // Outcome folds the stack, once.
 func (k *Kind) Outcome(s StackID) *Outcome {
-	if o, ok := k.outcomes[s]; ok {
+	if o := k.outcomes[s]; o != nil {
 		return o
 	}
 	o := k.build(s)

@@ -1,18 +1,15 @@
 package resolve
 
 import (
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Resolution is the answer to every question about one snapshot. Folds are done when a stack is first asked for; it is not safe for
-// concurrent use.
+// Resolution is the answer to every question about one snapshot. Folds are done when a stack is first asked for, or all at once by
+// Kind.Fold; until then it is not safe for concurrent use.
 type Resolution struct {
 	Snapshot *model.Snapshot
 	Graph    *topology.Graph
@@ -39,7 +36,7 @@ type Kind struct {
 	stacks     []push
 	interned   map[push]StackID
 	at         [][]StackID // by node
-	outcomes   map[StackID]*Outcome
+	outcomes   []*Outcome  // by stack; nil: not folded yet
 	roles      map[topology.Role]bool
 }
 
@@ -63,7 +60,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
 	conditions := &policy.Conditions{}
 	for _, pk := range kinds {
-		k := &Kind{Kind: pk, res: r, attached: map[topology.NodeID]place{}, interned: map[push]StackID{}, outcomes: map[StackID]*Outcome{},
+		k := &Kind{Kind: pk, res: r, attached: map[topology.NodeID]place{}, interned: map[push]StackID{},
 			targetsOf: map[*policy.Policy][]topology.NodeID{}, leads: map[lead]bool{}}
 		k.Policies = decode(pk, in.Of(pk.GroupKind), conditions)
 		for _, p := range k.Policies {
@@ -87,31 +84,8 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 // decode reads the objects of a kind, as many at a time as there are processors.
 func decode(k *policy.Kind, objects []*model.Object, conditions *policy.Conditions) []*policy.Policy {
 	out := make([]*policy.Policy, len(objects))
-	sideBySide(len(objects), func(i int) { out[i] = k.Decode(objects[i], conditions) })
+	SideBySide(len(objects), func(i int) { out[i] = k.Decode(objects[i], conditions) })
 	return out
-}
-
-// sideBySide calls do with every number below n, on all processors where that is worth it.
-func sideBySide(n int, do func(i int)) {
-	const few = 64 // numbers that one processor takes at a time
-	var next atomic.Int64
-	work := func() {
-		for {
-			end := int(next.Add(few))
-			for i := end - few; i < min(end, n); i++ {
-				do(i)
-			}
-			if end >= n {
-				return
-			}
-		}
-	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+few-1)/few) - 1 {
-		workers.Go(work)
-	}
-	work()
-	workers.Wait()
 }
 
 // Node is a target by its id: of the graph, or one that no graph knows.

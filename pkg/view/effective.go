@@ -3,8 +3,10 @@ package view
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -16,6 +18,9 @@ import (
 func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 	list := &EffectivePolicyList{Items: []EffectivePolicy{}}
 	a := survey{res: r, query: q}
+	if q.Targets == nil {
+		list.Items = make([]EffectivePolicy, 0, a.answerAll())
+	}
 	covered := map[topology.NodeID][]Path{}
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		item := a.item(k, id, s, paths)
@@ -45,29 +50,58 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 	return list
 }
 
-// item is the effective policy at one target. What depends on the stack alone is computed once and shared.
+// answer is what the effective policies of one stack have in common.
+type answer struct {
+	policy EffectivePolicy
+	told   bool // its problems are among those found
+}
+
+// item is the effective policy at one target.
 func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) EffectivePolicy {
-	if a.shared[k] == nil {
-		a.shared[k] = map[resolve.StackID]*EffectivePolicy{}
+	if a.answers == nil {
+		a.answers = map[*resolve.Kind]map[resolve.StackID]*answer{}
 	}
-	common := a.shared[k][s]
+	if a.answers[k] == nil {
+		a.answers[k] = map[resolve.StackID]*answer{}
+	}
+	common := a.answers[k][s]
 	if common == nil {
-		o := k.Outcome(s)
-		a.found = append(a.found, o.Problems...)
-		common = stackAnswer(a.res, k, o)
-		a.shared[k][s] = common
+		common = &answer{policy: stackAnswer(a.res, k, k.Outcome(s))}
+		a.answers[k][s] = common
 	}
-	out := *common
+	if !common.told {
+		common.told = true
+		a.found = append(a.found, k.Outcome(s).Problems...)
+	}
+	out := common.policy
 	out.Target, out.Paths = a.res.Node(id).Ref, paths
-	if common.refers {
+	if out.refers {
 		a.found = append(a.found, foreignReferences(&out)...)
 	}
 	return out
 }
 
-func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) *EffectivePolicy {
+// answerAll makes the answers of all stacks in force, as many at a time as there are processors, and returns how many items they make.
+func (a *survey) answerAll() (items int) {
+	a.answers = map[*resolve.Kind]map[resolve.StackID]*answer{}
+	for _, k := range a.chosen() {
+		k.Fold()
+		k.EachContext(func(topology.NodeID, resolve.StackID) { items++ })
+		var stacks []resolve.StackID
+		k.InForce(func(s resolve.StackID) { stacks = append(stacks, s) })
+		answers := make([]answer, len(stacks))
+		resolve.SideBySide(len(stacks), func(i int) { answers[i].policy = stackAnswer(a.res, k, k.Outcome(stacks[i])) })
+		a.answers[k] = make(map[resolve.StackID]*answer, len(stacks))
+		for i, s := range stacks {
+			a.answers[k][s] = &answers[i]
+		}
+	}
+	return items
+}
+
+func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) EffectivePolicy {
 	w := writer{res: r, outcome: o}
-	out := &EffectivePolicy{PolicyKind: k.Name(), Ordered: o.Result.Ordered, Spec: o.Result.Doc, Profile: k.Profile,
+	out := EffectivePolicy{PolicyKind: k.Name(), Ordered: o.Result.Ordered, Spec: o.Result.Doc, Profile: k.Profile,
 		Rules: []Rule{}, Policies: []PolicyUse{}, Lost: []RuleLoss{}}
 	for _, rule := range o.Result.Rules {
 		out.Rules = append(out.Rules, w.rule(rule))
@@ -83,28 +117,59 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) *Ef
 		out.Groups = append(out.Groups, group)
 	}
 	out.Policies = w.uses()
-	out.ID = contentHash(out)
+	out.ID = contentHash(&out)
 	out.refers = slices.ContainsFunc(out.Rules, func(r Rule) bool { return bareReference(r.Value) != "" })
 	return out
 }
 
 // contentHash is short, and changes with the kind, the spec or a source, but not with where a source was read.
 func contentHash(e *EffectivePolicy) string {
-	type source struct {
-		Rule                          string
-		Policy                        *model.Ref
-		Target                        model.Ref
-		Level, Block, Strategy, Built string
-	}
-	var sources []source
+	b := make(digest, 0, 1<<10)
+	b.text(e.PolicyKind)
+	b.value(e.Spec)
 	for _, r := range e.Rules {
 		for _, s := range r.Sources {
-			sources = append(sources, source{r.Name, s.Policy, s.Target, s.Level, s.Block, s.Strategy, s.Builtin})
+			b.text(r.Name)
+			if s.Policy != nil {
+				b.ref(*s.Policy)
+			}
+			b.ref(s.Target)
+			b.text(s.Level, s.Block, s.Strategy, s.Builtin)
 		}
 	}
-	h := sha256.New()
-	if err := json.NewEncoder(h).Encode([]any{e.PolicyKind, e.Spec, sources}); err != nil {
-		return "" // values that are no JSON cannot come out of a manifest
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:6])
+}
+
+// digest is text in which no two things are written alike.
+type digest []byte
+
+func (d *digest) text(texts ...string) {
+	for _, s := range texts {
+		*d = append(strconv.AppendInt(*d, int64(len(s)), 10), ':')
+		*d = append(*d, s...)
 	}
-	return hex.EncodeToString(h.Sum(nil))[:12]
+}
+
+func (d *digest) ref(r model.Ref) { d.text(r.Group, r.Kind, r.Namespace, r.Name, r.Section) }
+
+func (d *digest) value(v any) {
+	switch t := v.(type) {
+	case map[string]any:
+		*d = strconv.AppendInt(append(*d, '{'), int64(len(t)), 10)
+		for _, key := range slices.Sorted(maps.Keys(t)) {
+			d.text(key)
+			d.value(t[key])
+		}
+	case []any:
+		*d = strconv.AppendInt(append(*d, '['), int64(len(t)), 10)
+		for _, entry := range t {
+			d.value(entry)
+		}
+	case string:
+		d.text(t)
+	default:
+		*d = fmt.Append(append(*d, '='), t)
+		*d = append(*d, ';')
+	}
 }

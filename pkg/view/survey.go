@@ -23,7 +23,7 @@ type survey struct {
 	res   *resolve.Resolution
 	query Query
 
-	shared  map[*resolve.Kind]map[resolve.StackID]*EffectivePolicy
+	answers map[*resolve.Kind]map[resolve.StackID]*answer
 	found   []model.Problem
 	spaces  map[string]bool          // the namespaces of what was looked at
 	atRules bool                     // a policy kind that was looked at has results at route rules
@@ -33,13 +33,12 @@ type survey struct {
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
 func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
-	a.shared = map[*resolve.Kind]map[resolve.StackID]*EffectivePolicy{}
 	a.spaces, a.kinds = map[string]bool{}, map[model.GroupKind]bool{}
-	var kinds []*resolve.Kind
-	for _, k := range a.res.Kinds {
-		if len(k.Policies) > 0 && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
-			kinds = append(kinds, k)
-			a.atRules = a.atRules || k.Reaches(topology.Rule)
+	kinds := a.chosen()
+	for _, k := range kinds {
+		a.atRules = a.atRules || k.Reaches(topology.Rule)
+		if a.query.Targets == nil {
+			k.Fold()
 		}
 	}
 	for _, id := range a.nodes() {
@@ -64,6 +63,17 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 			}
 		}
 	}
+}
+
+// chosen are the kinds that the question is about and that have policies.
+func (a *survey) chosen() []*resolve.Kind {
+	var out []*resolve.Kind
+	for _, k := range a.res.Kinds {
+		if len(k.Policies) > 0 && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // nodes lists the nodes at which the question can have an answer, in order.
