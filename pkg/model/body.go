@@ -69,11 +69,26 @@ func (b Body) At(path ...string) Body {
 	return Body{b.tape, at}
 }
 
+// Field is the part of an object at a key; null where there is none.
+func (b Body) Field(key string) Body {
+	if !b.IsObject() {
+		return Body{}
+	}
+	at, _ := b.entry(b.at, key)
+	if at < 0 {
+		return Body{}
+	}
+	return Body{b.tape, at}
+}
+
 // IsNull reports whether the value is null.
 func (b Body) IsNull() bool { return b.tape == "" || b.tape[b.at] == null }
 
 // IsObject reports whether the value is an object.
 func (b Body) IsObject() bool { return b.tape != "" && b.tape[b.meant(b.at)] == object }
+
+// IsList reports whether the value is a list.
+func (b Body) IsList() bool { return b.tape != "" && b.tape[b.meant(b.at)] == list }
 
 // IsText reports whether the value is a string.
 func (b Body) IsText() bool { return b.tape != "" && b.tape[b.at] == text }
@@ -90,6 +105,32 @@ func (b Body) Fields() iter.Seq2[string, Body] {
 			_, at = b.line(at)
 			key, at = b.text(at)
 			if !yield(key, Body{b.tape, at}) {
+				return
+			}
+			at = b.skip(at)
+		}
+	}
+}
+
+// Len is the number of entries of a list or an object, 0 for anything else.
+func (b Body) Len() int {
+	if !b.IsList() && !b.IsObject() {
+		return 0
+	}
+	n, _ := b.number(b.meant(b.at) + 1 + sizeWidth)
+	return int(n)
+}
+
+// Items are the entries of a list with their indexes; those of anything else are none.
+func (b Body) Items() iter.Seq2[int, Body] {
+	return func(yield func(int, Body) bool) {
+		if !b.IsList() {
+			return
+		}
+		n, at := b.number(b.meant(b.at) + 1 + sizeWidth)
+		for i := range int(n) {
+			_, at = b.line(at)
+			if !yield(i, Body{b.tape, at}) {
 				return
 			}
 			at = b.skip(at)

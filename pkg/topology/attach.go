@@ -48,11 +48,11 @@ const (
 // attach fills the attachment table of a route and connects it to the listeners that accept it.
 func (b *builder) attach(r *route) {
 	list, at := r.spec.list("parentRefs"), r.spec.at.field("parentRefs")
-	b.limit(len(list), mostParentRefs, at)
+	b.limit(list.Len(), mostParentRefs, at)
 	b.readHostnames(r)
 	reset(&b.parents)
 	b.table = b.table[:0]
-	for i, v := range list {
+	for i, v := range list.Items() {
 		at := at.entry(i)
 		p, ok := b.readParentRef(v, at)
 		if !ok {
@@ -72,7 +72,7 @@ func (b *builder) attach(r *route) {
 	b.tables[b.nodes[r.id].table] = slices.Clone(b.table)
 }
 
-func (b *builder) readParentRef(v any, at place) (parentRef, bool) {
+func (b *builder) readParentRef(v model.Body, at place) (parentRef, bool) {
 	f := b.entry(v, at)
 	p := parentRef{port: f.port("port"), ref: model.Ref{
 		Group:     f.textOr("group", gatewayGroup),
@@ -92,10 +92,10 @@ func (b *builder) readParentRef(v any, at place) (parentRef, bool) {
 func (b *builder) readHostnames(r *route) {
 	b.hosts = b.hosts[:0]
 	list, at := r.spec.list("hostnames"), r.spec.at.field("hostnames")
-	b.limit(len(list), mostHostnames, at)
-	for i, v := range list {
-		switch h, ok := v.(string); {
-		case !ok:
+	b.limit(list.Len(), mostHostnames, at)
+	for i, v := range list.Items() {
+		switch h := v.Text(); {
+		case !v.IsText():
 			b.wrong(v, "a text", at.entry(i))
 		case h == "":
 			b.skip(at.entry(i), "is empty")
@@ -103,7 +103,7 @@ func (b *builder) readHostnames(r *route) {
 			b.hosts = append(b.hosts, h)
 		}
 	}
-	r.hostless = len(b.hosts) == 0 && (len(list) > 0 || list == nil && r.spec.has("hostnames"))
+	r.hostless = len(b.hosts) == 0 && (list.Len() > 0 || list.IsNull() && r.spec.has("hostnames"))
 }
 
 func isMeshParent(gk model.GroupKind) bool { return gk == serviceKind || gk == serviceImportKind }

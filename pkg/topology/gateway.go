@@ -58,9 +58,9 @@ func (b *builder) class(name string) NodeID {
 // addListeners adds the listeners of a Gateway. One without a readable name has no node.
 func (b *builder) addListeners(gateway NodeID, spec *fields) {
 	list, at := spec.list("listeners"), spec.at.field("listeners")
-	b.limit(len(list), mostListeners, at)
+	b.limit(list.Len(), mostListeners, at)
 	reset(&b.names)
-	for i, v := range list {
+	for i, v := range list.Items() {
 		f := b.entry(v, at.entry(i))
 		name := f.text("name")
 		if f.bad {
@@ -103,11 +103,11 @@ func (b *builder) readKinds(l *listener, allowed *fields, protocol string) {
 		b.noteName(topic{what: protocolNotEvaluated, about: model.Ref{Name: protocol}}, l.ref.String(), allowed.at.object)
 	}
 	list := allowed.list("kinds")
-	if len(list) == 0 {
+	if list.Len() == 0 {
 		l.kinds = standard
 		return
 	}
-	for i, v := range list {
+	for i, v := range list.Items() {
 		f := b.entry(v, allowed.at.field("kinds").entry(i))
 		gk := model.GroupKind{Group: f.textOr("group", gatewayGroup), Kind: f.text("kind")}
 		if !f.bad && (foreign || slices.Contains(standard, gk)) {

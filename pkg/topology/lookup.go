@@ -71,16 +71,21 @@ func (g *Graph) find(ref model.Ref) (NodeID, bool) {
 // rule finds the rule that section means: the first that is called so, else the unnamed one at that place.
 func (g *Graph) rule(route *Node, section string) []NodeID {
 	var byPlace []NodeID
-	rules, _ := route.Object.Get("spec", "rules").([]any)
-	for i := range route.parts.n {
-		id := route.parts.first + NodeID(i)
-		n := &g.nodes[id]
-		if n.Index < len(rules) && model.Text(rules[n.Index], "name") == section {
+	id, end := route.parts.first, route.parts.first+NodeID(route.parts.n)
+	for i, rule := range route.Object.Body.At("spec", "rules").Items() {
+		if id == end || g.nodes[id].Index != i {
+			continue // it has no node
+		}
+		if rule.Field("name").Text() == section {
 			return []NodeID{id}
 		}
-		if byPlace == nil && n.Ref.Section == section {
+		if byPlace == nil && g.nodes[id].Ref.Section == section {
 			byPlace = []NodeID{id}
 		}
+		id++
+	}
+	if byPlace == nil && id != end && g.nodes[id].Ref.Section == section {
+		return []NodeID{id} // the one that a route without rules has
 	}
 	return byPlace
 }
@@ -115,15 +120,13 @@ func (g *Graph) numbered(n *Node, number string) []NodeID {
 // opaqueSections are the sections of an object that has a single node: its listeners by name, its rules by name or place.
 func opaqueSections(o *model.Object) []string {
 	var out []string
-	listeners, _ := o.Get("spec", "listeners").([]any)
-	for _, v := range listeners {
-		if name := model.Text(v, "name"); name != "" {
+	for _, v := range o.Body.At("spec", "listeners").Items() {
+		if name := v.Field("name").Text(); name != "" {
 			out = append(out, name)
 		}
 	}
-	rules, _ := o.Get("spec", "rules").([]any)
-	for i, v := range rules {
-		name := model.Text(v, "name")
+	for i, v := range o.Body.At("spec", "rules").Items() {
+		name := v.Field("name").Text()
 		if name == "" || slices.Contains(out, name) {
 			name = rulePlace(i)
 		}

@@ -88,7 +88,7 @@ func (p place) String() string {
 // (WrongType), counts as empty and makes the reader bad: what needs all of its fields takes no part.
 type fields struct {
 	b   *builder
-	m   map[string]any
+	m   model.Body // an object, or null
 	at  place
 	bad bool
 }
@@ -96,32 +96,33 @@ type fields struct {
 // spec reads o's spec.
 func (b *builder) spec(o *model.Object) fields {
 	at := inSpec(o)
-	if v := o.Get("spec"); v != nil {
+	if v := o.Body.Field("spec"); !v.IsNull() {
 		return b.entry(v, at)
 	}
 	return fields{b: b, at: at}
 }
 
 // entry reads an entry of a list, which must be an object.
-func (b *builder) entry(v any, at place) fields {
-	m, ok := v.(map[string]any)
+func (b *builder) entry(v model.Body, at place) fields {
+	ok := v.IsObject()
 	if !ok {
 		b.wrong(v, "an object", at)
+		v = model.Body{}
 	}
-	return fields{b: b, m: m, at: at, bad: !ok}
+	return fields{b: b, m: v, at: at, bad: !ok}
 }
 
-func (f *fields) has(key string) bool { return f.m[key] != nil }
+func (f *fields) has(key string) bool { return !f.m.Field(key).IsNull() }
 
 func (f *fields) text(key string) string { return f.textOr(key, "") }
 
 // textOr is text with the default that an absent field has (gatewayapi G5); a written "" stays "".
 func (f *fields) textOr(key, absent string) string {
-	switch v := f.m[key].(type) {
-	case nil:
+	switch v := f.m.Field(key); {
+	case v.IsNull():
 		return absent
-	case string:
-		return v
+	case v.IsText():
+		return v.Text()
 	default:
 		f.wrong(key, "a text")
 		return ""
@@ -131,7 +132,7 @@ func (f *fields) textOr(key, absent string) string {
 // port is a port number, 0 if it is absent.
 func (f *fields) port(key string) int32 {
 	n := 0.0
-	switch v := f.m[key].(type) {
+	switch v := f.m.Field(key).Value().(type) {
 	case nil:
 		return 0
 	case int64:
@@ -146,39 +147,42 @@ func (f *fields) port(key string) int32 {
 	return int32(n)
 }
 
-func (f *fields) list(key string) []any {
-	v, ok := f.m[key].([]any)
-	if !ok && f.m[key] != nil {
+// list is a field as it is if that is a list, or null.
+func (f *fields) list(key string) model.Body {
+	v := f.m.Field(key)
+	if !v.IsList() && !v.IsNull() {
 		f.wrong(key, "a list")
+		return model.Body{}
 	}
 	return v
 }
 
 // object reads the fields of a field. If that is bad, so is f.
 func (f *fields) object(key string) fields {
-	if f.m[key] == nil {
+	v := f.m.Field(key)
+	if v.IsNull() {
 		return fields{b: f.b, at: f.at.field(key)}
 	}
-	inner := f.b.entry(f.m[key], f.at.field(key))
+	inner := f.b.entry(v, f.at.field(key))
 	f.bad = f.bad || inner.bad
 	return inner
 }
 
 func (f *fields) wrong(key, want string) {
-	f.b.wrong(f.m[key], want, f.at.field(key))
+	f.b.wrong(f.m.Field(key), want, f.at.field(key))
 	f.bad = true
 }
 
 // wrong reports a value that is not what it should be.
-func (b *builder) wrong(v any, want string, at place) {
+func (b *builder) wrong(v model.Body, want string, at place) {
 	b.problem(model.Problem{
 		Severity: model.Warning, Code: model.WrongType,
 		Message: at.String() + " is " + describe(v) + ", not " + want,
 	}, at.object, at.path()...)
 }
 
-func describe(v any) string {
-	switch v := v.(type) {
+func describe(b model.Body) string {
+	switch v := b.Value().(type) {
 	case nil:
 		return "null"
 	case string:

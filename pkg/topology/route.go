@@ -37,7 +37,7 @@ func (b *builder) addRoutes() {
 			if r.spec = b.spec(o); r.spec.bad {
 				continue
 			}
-			if v := r.spec.m["useDefaultGateways"]; v != nil && v != "None" { // G20
+			if v := r.spec.m.Field("useDefaultGateways"); !v.IsNull() && v.Text() != "None" { // G20
 				b.note(topic{what: defaultGateways}, o)
 			}
 			b.attach(&r)
@@ -52,32 +52,38 @@ func (b *builder) addRoutes() {
 // addRules adds the rules of a route. An HTTPRoute without any has one that sends nowhere (gatewayapi G5), a GRPCRoute has none.
 func (b *builder) addRules(r *route) {
 	list, at := r.spec.list("rules"), r.spec.at.field("rules")
-	b.limit(len(list), mostRules, at)
-	if len(list) == 0 && r.kind == httpRouteKind && (list != nil || !r.spec.has("rules")) {
+	b.limit(list.Len(), mostRules, at)
+	if list.Len() == 0 && r.kind == httpRouteKind && (list.IsList() || !r.spec.has("rules")) {
 		b.addRule(r, rulePlace(0), 0)
 		return
 	}
 	reset(&b.names)
 	matches := 0
-	for i, v := range list {
+	for i, v := range list.Items() {
 		f := b.entry(v, at.entry(i))
 		if f.bad {
 			continue
 		}
 		b.addRule(r, b.section(f.text("name"), i, f.at), i)
-		ms, _ := f.m["matches"].([]any)
-		b.limit(len(ms), mostMatches, f.at.field("matches"))
-		matches += len(ms)
+		n := 0
+		if ms := f.m.Field("matches"); ms.IsList() {
+			n = ms.Len()
+		}
+		b.limit(n, mostMatches, f.at.field("matches"))
+		matches += n
 	}
 	if r.kind == httpRouteKind && matches > mostInRoute {
 		b.invalid(at, "the rules have "+itoa(matches)+" matches together; the API server takes at most "+itoa(mostInRoute))
 	}
 	parts := b.nodes[r.id].parts
-	for i := range parts.n {
-		id := parts.first + NodeID(i)
-		index := b.nodes[id].Index
-		rule := b.entry(list[index], at.entry(index))
+	id := parts.first
+	for i, v := range list.Items() {
+		if id == parts.first+NodeID(parts.n) || b.nodes[id].Index != i {
+			continue // it has no node
+		}
+		rule := b.entry(v, at.entry(i))
 		b.addBackends(r, id, &rule)
+		id++
 	}
 }
 
