@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/ext"
 )
 
@@ -85,14 +88,38 @@ func (c *Conditions) program(text string) (cel.Program, error) {
 	if c.envErr != nil {
 		return nil, c.envErr
 	}
-	ast, issues := c.env.Compile(text)
+	compiled, issues := c.env.Compile(text)
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("does not compile: %s", firstLine(issues.Err().Error()))
 	}
-	if t := ast.OutputType(); t != cel.BoolType && t != cel.DynType {
+	if t := compiled.OutputType(); t != cel.BoolType && t != cel.DynType {
 		return nil, fmt.Errorf("is of type %s, not boolean", t)
 	}
-	return c.env.Program(ast, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+	if c.free && cheap(compiled.NativeRep().Expr()) {
+		return c.env.Program(compiled, cel.EvalOptions(cel.OptOptimize))
+	}
+	return c.env.Program(compiled, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+}
+
+// cheap reports whether an expression has no loops and calls nothing that makes texts or lists: evaluating it takes no longer than the
+// expression times the document, and its cost need not be counted.
+func cheap(e ast.Expr) bool {
+	calm := true
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.CallKind:
+			calm = calm && slices.Contains(calls, e.AsCall().FunctionName())
+		case ast.ComprehensionKind:
+			calm = false
+		}
+	}))
+	return calm
+}
+
+// calls are the functions of cheap expressions.
+var calls = []string{
+	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional, operators.Equals, operators.NotEquals, operators.Less,
+	operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In, operators.Index, "size", "startsWith", "endsWith", "contains",
 }
 
 // Holds implements merge.Condition: the document's fields are bound at the top level and, all together, as self.
