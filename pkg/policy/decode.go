@@ -31,7 +31,8 @@ func (p *Policy) Word(b merge.BlockKind) string { return p.words[b] }
 
 // OriginOf is the place of a rule of one of the policy's blocks.
 func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
-	at := p.Kind.Content.blockPath(b)
+	var few [12]string
+	at := append(few[:0], p.Kind.Content.blockPath(b)...)
 	for _, seg := range rule {
 		if seg.Form != merge.Key {
 			break
@@ -44,9 +45,9 @@ func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
 // blockPath is where a block's settings stand, from the object's root.
 func (c *Content) blockPath(b merge.BlockKind) []string {
 	if at, ok := c.Blocks[b]; ok {
-		return slices.Clone(at)
+		return at
 	}
-	return slices.Clone(c.At)
+	return c.At
 }
 
 // Decode reads a custom resource of kind k. Whatever is wrong with it is a problem of the result, never an error: a part that cannot

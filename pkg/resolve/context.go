@@ -165,8 +165,23 @@ func (k *Kind) Contexts(id topology.NodeID) []StackID {
 // Path is one way traffic reaches a node: the nodes from the root down to it.
 type Path []topology.NodeID
 
-// Paths lists the ways that reach the node with the given stack, in a stable order. A node reached by no traffic has none.
+// Paths lists the ways that reach the node with the given stack, in a stable order. A node reached by no traffic has none. The list is not
+// to be changed.
 func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
+	switch k.res.Node(id).Role {
+	case topology.GatewayClass, topology.Gateway, topology.Listener: // few, with many below them
+		at := push{s, id}
+		known, ok := k.ways[at]
+		if !ok {
+			known = k.paths(id, s)
+			k.ways[at] = known
+		}
+		return known
+	}
+	return k.paths(id, s)
+}
+
+func (k *Kind) paths(id topology.NodeID, s StackID) []Path {
 	parents := k.parents(id)
 	if len(parents) == 0 {
 		return []Path{{id}}

@@ -35,8 +35,9 @@ type Kind struct {
 	refused    map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
 	stacks     []push
 	interned   map[push]StackID
-	at         [][]StackID // by node
-	outcomes   []*Outcome  // by stack; nil: not folded yet
+	at         [][]StackID     // by node
+	outcomes   []*Outcome      // by stack; nil: not folded yet
+	ways       map[push][]Path // the paths to nodes with much below them, by stack and node
 	roles      map[topology.Role]bool
 }
 
@@ -60,7 +61,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
 	conditions := &policy.Conditions{}
 	for _, pk := range kinds {
-		k := &Kind{Kind: pk, res: r, attached: map[topology.NodeID]place{}, interned: map[push]StackID{},
+		k := &Kind{Kind: pk, res: r, attached: map[topology.NodeID]place{}, interned: map[push]StackID{}, ways: map[push][]Path{},
 			targetsOf: map[*policy.Policy][]topology.NodeID{}, leads: map[lead]bool{}}
 		k.Policies = decode(pk, in.Of(pk.GroupKind), conditions)
 		for _, p := range k.Policies {

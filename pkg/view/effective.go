@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -21,12 +20,16 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 	if q.Targets == nil {
 		list.Items = make([]EffectivePolicy, 0, a.answerAll())
 	}
-	covered := map[topology.NodeID][]Path{}
+	covered := make([]bool, r.Len())
+	ways := map[topology.NodeID][]Path{} // that are covered, of what was asked for by name
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		item := a.item(k, id, s, paths)
 		if len(item.Rules) > 0 || q.ShowNone {
 			list.Items = append(list.Items, item)
-			covered[id] = append(covered[id], item.Paths...)
+			covered[id] = true
+			if q.Targets != nil {
+				ways[id] = append(ways[id], item.Paths...)
+			}
 		} else {
 			list.unlisted += len(item.Lost)
 		}
@@ -35,11 +38,11 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 		n := r.Node(id)
 		switch {
 		case n.Role == topology.Rule && !a.atRules:
-		case n.Role == topology.Rule && covered[id] == nil && a.reached(id):
+		case n.Role == topology.Rule && !covered[id] && a.reached(id):
 			list.bare = append(list.bare, n.Ref)
-		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id] != nil:
-			if ways := a.uncovered(id, covered[id]); len(ways) > 0 {
-				list.bareWays = append(list.bareWays, "no policy is in force on "+targetName(n.Ref)+" via "+viaText(ways, n.Ref.Whole(), TableOptions{}))
+		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id]:
+			if bare := a.uncovered(id, ways[id]); len(bare) > 0 {
+				list.bareWays = append(list.bareWays, "no policy is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.Whole(), TableOptions{}))
 			}
 		case n.Role == topology.Route && q.Targets != nil && !a.reached(id):
 			list.unattached = append(list.unattached, a.whyUnattached(id))
@@ -118,7 +121,7 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) Eff
 	}
 	out.Policies = w.uses()
 	out.ID = contentHash(&out)
-	out.refers = slices.ContainsFunc(out.Rules, func(r Rule) bool { return bareReference(r.Value) != "" })
+	out.refers = slices.ContainsFunc(out.Rules, func(r Rule) bool { return refersBarely(r.Value) })
 	return out
 }
 
@@ -157,9 +160,9 @@ func (d *digest) value(v any) {
 	switch t := v.(type) {
 	case map[string]any:
 		*d = strconv.AppendInt(append(*d, '{'), int64(len(t)), 10)
-		for _, key := range slices.Sorted(maps.Keys(t)) {
+		for key, inner := range ordered(t) {
 			d.text(key)
-			d.value(t[key])
+			d.value(inner)
 		}
 	case []any:
 		*d = strconv.AppendInt(append(*d, '['), int64(len(t)), 10)

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -31,12 +32,11 @@ func foreignReferences(item *EffectivePolicy) []model.Problem {
 func bareReference(v any) string {
 	switch t := v.(type) {
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(t)) {
-			ref, _ := t[key].(map[string]any)
-			if name := model.Text(ref, "name"); strings.HasSuffix(key, "Ref") && name != "" && ref["namespace"] == nil {
+		for key, inner := range ordered(t) {
+			if name := bareName(key, inner); name != "" {
 				return name
 			}
-			if name := bareReference(t[key]); name != "" {
+			if name := bareReference(inner); name != "" {
 				return name
 			}
 		}
@@ -48,4 +48,45 @@ func bareReference(v any) string {
 		}
 	}
 	return ""
+}
+
+// bareName is the name in a field if it is a reference without a namespace.
+func bareName(key string, v any) string {
+	if !strings.HasSuffix(key, "Ref") {
+		return ""
+	}
+	ref, _ := v.(map[string]any)
+	if ref["namespace"] != nil {
+		return ""
+	}
+	return model.Text(ref, "name")
+}
+
+// refersBarely reports whether bareReference finds a name.
+func refersBarely(v any) bool {
+	switch t := v.(type) {
+	case map[string]any:
+		for key, inner := range t {
+			if bareName(key, inner) != "" || refersBarely(inner) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(t, refersBarely)
+	}
+	return false
+}
+
+// ordered are the entries of a map by key.
+func ordered(m map[string]any) iter.Seq2[string, any] {
+	if len(m) < 2 {
+		return maps.All(m)
+	}
+	return func(yield func(string, any) bool) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
 }

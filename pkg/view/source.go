@@ -14,9 +14,9 @@ type writer struct {
 
 func (w writer) source(from merge.From, rule merge.Path) Source {
 	l := w.outcome.Layers[from.Layer]
-	ref, origin := l.Policy.Ref(), l.Policy.OriginOf(from.Block, rule)
+	origin := l.Policy.OriginOf(from.Block, rule)
 	node := w.res.Node(l.Node)
-	return Source{Policy: &ref, Target: node.Ref, Level: string(node.Role), Block: from.Block.String(),
+	return Source{Policy: &l.Policy.Object.Ref, Target: node.Ref, Level: string(node.Role), Block: from.Block.String(),
 		Strategy: w.outcome.Strategy(from), Condition: conditionOf(l.Policy, from.Block), Origin: &origin}
 }
 
@@ -66,8 +66,7 @@ func (w writer) uses() []PolicyUse {
 	}
 	out := make([]PolicyUse, len(w.outcome.Layers))
 	for i, l := range w.outcome.Layers {
-		ref, node := l.Policy.Ref(), w.res.Node(l.Node)
-		origin := l.Policy.Object.Origin
+		node := w.res.Node(l.Node)
 		role := "ignored"
 		switch {
 		case won[i] > 0 && lost[i] > 0:
@@ -77,7 +76,7 @@ func (w writer) uses() []PolicyUse {
 		case lost[i] > ignored[i]:
 			role = "lost"
 		}
-		out[i] = PolicyUse{Policy: &ref, Target: node.Ref, Level: string(node.Role), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &origin, Role: role}
+		out[i] = PolicyUse{Policy: &l.Policy.Object.Ref, Target: node.Ref, Level: string(node.Role), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Role: role}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ type survey struct {
 	answers map[*resolve.Kind]map[resolve.StackID]*answer
 	found   []model.Problem
 	spaces  map[string]bool          // the namespaces of what was looked at
+	ways    map[string][]Path        // what paths made, by the nodes that count
 	atRules bool                     // a policy kind that was looked at has results at route rules
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked   map[topology.NodeID]bool
@@ -55,7 +57,7 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 				a.kinds[k.GroupKind] = true
 				ways := k.Paths(id, s)
 				if a.query.Through != nil && !a.asked[id] {
-					ways = slices.DeleteFunc(ways, func(w resolve.Path) bool { return !a.passes(w) })
+					ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
 				}
 				if len(ways) > 0 {
 					see(k, id, s, a.paths(ways))
@@ -137,7 +139,7 @@ func (a *survey) uncovered(id topology.NodeID, covered []Path) []Path {
 		for _, s := range contexts {
 			ways = append(ways, k.Paths(id, s)...)
 		}
-		return slices.DeleteFunc(a.paths(ways), func(p Path) bool {
+		return slices.DeleteFunc(slices.Clone(a.paths(ways)), func(p Path) bool {
 			return slices.ContainsFunc(covered, func(c Path) bool { return comparePaths(p, c) == 0 })
 		})
 	}
@@ -171,8 +173,21 @@ func (a *survey) passes(way resolve.Path) bool {
 	return slices.ContainsFunc(way, func(id topology.NodeID) bool { return slices.Contains(a.query.Through, id) })
 }
 
-// paths puts ways into the shape of the contract, sorted, each once.
+// paths puts ways into the shape of the contract, sorted, each once. The same ways share one list, which is not to be changed.
 func (a *survey) paths(ways []resolve.Path) []Path {
+	var key []byte
+	for _, way := range ways {
+		for _, step := range way {
+			switch a.res.Node(step).Role {
+			case topology.GatewayClass, topology.Gateway, topology.Listener:
+				key = binary.AppendUvarint(key, uint64(step))
+			}
+		}
+		key = append(key, 0xff, 0xff) // ends no number
+	}
+	if known, ok := a.ways[string(key)]; ok {
+		return known
+	}
 	out := []Path{}
 	for _, way := range ways {
 		var p Path
@@ -192,7 +207,12 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 		}
 	}
 	slices.SortFunc(out, comparePaths)
-	return slices.CompactFunc(out, func(x, y Path) bool { return comparePaths(x, y) == 0 })
+	out = slices.CompactFunc(out, func(x, y Path) bool { return comparePaths(x, y) == 0 })
+	if a.ways == nil {
+		a.ways = map[string][]Path{}
+	}
+	a.ways[string(key)] = slices.Clip(out)
+	return a.ways[string(key)]
 }
 
 func comparePaths(a, b Path) int {
