@@ -14,6 +14,11 @@ func Fold(plans []Plan, rules Shape, s Stack) Result {
 // FoldSteps is Fold, and calls observe (if not nil) after every step with the step's index into the trace and what is in force then.
 func FoldSteps(plans []Plan, rules Shape, s Stack, observe func(step int, units []Unit)) Result {
 	f := newFolder(rules, s)
+	steps := 0
+	for i := range s.Layers {
+		steps += len(s.Layers[i].Blocks)
+	}
+	f.trace = make([]Step, 0, steps)
 	f.observe, f.partial = observe, len(plans) != 1 || !plans[0].simple()
 	layers := make([]int, len(s.Layers))
 	for i := range layers {

@@ -1,6 +1,9 @@
 package merge
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // clash is a unit that lost, and the units of the other side that it clashed with.
 type clash struct {
@@ -29,7 +32,7 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 		}
 	})
 	if filled == nil && beaten == nil {
-		return winner, loser, nil
+		return slices.Clip(winner), slices.Clip(loser), nil
 	}
 	for i, w := range winner {
 		if inside := filled[i]; inside != nil {

@@ -6,8 +6,11 @@ import (
 )
 
 // Recut cuts units at another shape: coarse ones are split, finer ones joined. Sources are kept: a joined unit keeps the parts that
-// differ in theirs. The order is that of the first part of each unit.
+// differ in theirs. The order is that of the first part of each unit. Units that are cut so already are returned as they are.
 func Recut(units []Unit, shape Shape) []Unit {
+	if id := shape.id(); id != nil && !slices.ContainsFunc(units, func(u Unit) bool { return u.cut != id }) {
+		return units
+	}
 	r := recutter{shape: shape, out: make([]Unit, 0, len(units))}
 	for i := range units {
 		if units[i].cut != nil && units[i].cut == shape.id() {

@@ -288,7 +288,7 @@ func (f *folder) wrote(from From) written {
 	var w written
 	for _, b := range f.stack.Layers[from.Layer].Blocks {
 		if b.Kind == from.Block {
-			w.rules = append(w.rules, Recut(b.Units, f.rules)...)
+			w.rules = slices.Concat(w.rules, Recut(b.Units, f.rules))
 		}
 	}
 	w.at = make(map[string]int, len(w.rules))

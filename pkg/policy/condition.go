@@ -12,6 +12,7 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
 )
 
@@ -51,6 +52,7 @@ type Condition struct {
 	limits  guard
 	err     error
 	program cel.Program
+	cheap   bool // its cost need not be counted
 	owner   *Conditions
 }
 
@@ -62,7 +64,7 @@ func (c *Conditions) Compile(text string) *Condition {
 		return known
 	}
 	cond := &Condition{Text: text, owner: c, limits: guardFor(text)}
-	cond.program, cond.err = c.program(text)
+	cond.program, cond.cheap, cond.err = c.program(text)
 	if c.compiled == nil {
 		c.compiled = map[string]*Condition{}
 	}
@@ -70,12 +72,12 @@ func (c *Conditions) Compile(text string) *Condition {
 	return cond
 }
 
-func (c *Conditions) program(text string) (cel.Program, error) {
+func (c *Conditions) program(text string) (p cel.Program, free bool, err error) {
 	if text == "" {
-		return nil, errors.New("is empty")
+		return nil, false, errors.New("is empty")
 	}
 	if len(text) > maxExpression {
-		return nil, fmt.Errorf("the expression has %d bytes, more than %d", len(text), maxExpression)
+		return nil, false, fmt.Errorf("the expression has %d bytes, more than %d", len(text), maxExpression)
 	}
 	c.once.Do(func() {
 		options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true), cel.ParserRecursionLimit(maxDepth),
@@ -86,19 +88,21 @@ func (c *Conditions) program(text string) (cel.Program, error) {
 		c.env, c.envErr = cel.NewEnv(options...)
 	})
 	if c.envErr != nil {
-		return nil, c.envErr
+		return nil, false, c.envErr
 	}
 	compiled, issues := c.env.Compile(text)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("does not compile: %s", firstLine(issues.Err().Error()))
+		return nil, false, fmt.Errorf("does not compile: %s", firstLine(issues.Err().Error()))
 	}
 	if t := compiled.OutputType(); t != cel.BoolType && t != cel.DynType {
-		return nil, fmt.Errorf("is of type %s, not boolean", t)
+		return nil, false, fmt.Errorf("is of type %s, not boolean", t)
 	}
 	if c.free && cheap(compiled.NativeRep().Expr()) {
-		return c.env.Program(compiled, cel.EvalOptions(cel.OptOptimize))
+		p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptOptimize))
+		return p, true, err
 	}
-	return c.env.Program(compiled, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+	p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+	return p, false, err
 }
 
 // cheap reports whether an expression has no loops and calls nothing that makes texts or lists: evaluating it takes no longer than the
@@ -143,9 +147,7 @@ func (c *Condition) judge(doc any) (bool, error) {
 	for key, value := range fields {
 		vars[key] = value
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
-	defer cancel()
-	value, details, err := c.program.ContextEval(ctx, vars)
+	value, details, err := c.eval(vars)
 	if details != nil && details.ActualCost() != nil {
 		c.owner.spend(min(*details.ActualCost(), maxCost))
 	}
@@ -160,6 +162,15 @@ func (c *Condition) judge(doc any) (bool, error) {
 		return false, fmt.Errorf("gives %s, not a boolean", value.Type().TypeName())
 	}
 	return holds, nil
+}
+
+func (c *Condition) eval(vars map[string]any) (ref.Val, *cel.EvalDetails, error) {
+	if c.cheap {
+		return c.program.Eval(vars)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
+	defer cancel()
+	return c.program.ContextEval(ctx, vars)
 }
 
 func (c *Conditions) afford() bool {

@@ -107,17 +107,15 @@ func (d *decoder) block(b merge.BlockKind) {
 	settings := map[string]any{}
 	out := merge.Block{Kind: b}
 	known := d.kind.Strategy.fields()
-	words := append(slices.Clone(known), d.kind.Content.Unset...)
 	if d.kind.Generic() {
-		known, words = append(known, foreignWords()...), append(words, foreignWords()...)
+		known = append(known, foreignWords()...)
 	}
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		value := fields[key]
+	for key, value := range fields {
 		text, isText := value.(string)
 		switch {
 		case key == d.kind.Content.Condition && key != "" && isText:
 			out.When = d.condition(strings.TrimSpace(text), b, append(slices.Clone(at), key))
-		case d.setting(key, words):
+		case d.setting(key, func() []string { return slices.Concat(known, d.kind.Content.Unset) }):
 			settings[key] = value
 		case !slices.Contains(known, key):
 			d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of a block: kept out of the rules", strings.Join(at, "."), key)
@@ -139,15 +137,14 @@ func (d *decoder) condition(text string, b merge.BlockKind, at []string) *Condit
 func (d *decoder) bare() {
 	settings := map[string]any{}
 	at := d.kind.Content.At
-	words := d.words()
-	for _, key := range slices.Sorted(maps.Keys(d.spec)) {
-		_, isText := d.spec[key].(string)
+	for key, value := range d.spec {
+		_, isText := value.(string)
 		switch {
 		case key == d.kind.Content.Condition && key != "" && isText:
 			d.problem(model.WrongType, append(slices.Clone(at), key), "a condition stands in a block; %s.%s is a list of predicates: kept out of the rules", strings.Join(at, "."), key)
-		case d.setting(key, words):
-			settings[key] = d.spec[key]
-		case !slices.Contains(words, key):
+		case d.setting(key, d.words):
+			settings[key] = value
+		case !slices.Contains(d.words(), key):
 			d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of the kind: kept out of the rules", strings.Join(at, "."), key)
 		}
 	}
@@ -157,11 +154,11 @@ func (d *decoder) bare() {
 }
 
 // setting reports whether a key of a block is a setting of the kind.
-func (d *decoder) setting(key string, words []string) bool {
+func (d *decoder) setting(key string, words func() []string) bool {
 	if d.kind.Content.Fields != nil {
 		return slices.Contains(d.kind.Content.Fields, key)
 	}
-	return !slices.Contains(words, key)
+	return !slices.Contains(words(), key)
 }
 
 // words are the fields of the settings root that are no settings: references, blocks, strategy, unset lists.

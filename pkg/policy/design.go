@@ -21,13 +21,16 @@ func (d *decoder) design(b merge.BlockKind, raw any, at []string) bool {
 		d.operations(b, t, at)
 		return true
 	case map[string]any:
-		keys := slices.Sorted(maps.Keys(t))
+		dotted := false
+		for key := range t {
+			dotted = dotted || strings.Contains(key, ".")
+		}
 		switch {
 		case t["granularity"] != nil:
 			d.experimental(at, "granularity")
 			d.granularity(b, t, at)
 			return true
-		case slices.ContainsFunc(keys, func(k string) bool { return strings.Contains(k, ".") }):
+		case dotted:
 			d.experimental(at, "paths as keys")
 			d.pathKeys(b, t, at)
 			return true
@@ -194,7 +197,12 @@ func hasCondition(v any) bool {
 	if _, isText := m["when"].(string); isText {
 		return true
 	}
-	return slices.ContainsFunc(slices.Collect(maps.Values(m)), hasCondition)
+	for _, inner := range m {
+		if hasCondition(inner) {
+			return true
+		}
+	}
+	return false
 }
 
 // operations reads a list of {path, operation, value}.

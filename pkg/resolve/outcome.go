@@ -53,6 +53,7 @@ func (k *Kind) Steps(s StackID, observe func(step int, units []merge.Unit)) merg
 func (k *Kind) build(s StackID) *Outcome {
 	o := &Outcome{}
 	nodes := k.nodes(s)
+	o.Layers = make([]Layer, 0, len(nodes))
 	for _, id := range nodes {
 		at := k.attached[id]
 		for _, a := range at.policies {
@@ -62,6 +63,7 @@ func (k *Kind) build(s StackID) *Outcome {
 	if k.Direct {
 		k.byAge(o)
 	}
+	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for _, l := range o.Layers {
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(k.res.Node(l.Node).Role), Target: slices.Index(nodes, l.Node),
 			Blocks: l.Policy.Blocks, Unset: l.Policy.Unset, Render: l.Policy.Render})

@@ -127,7 +127,7 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) Eff
 
 // contentHash is short, and changes with the kind, the spec or a source, but not with where a source was read.
 func contentHash(e *EffectivePolicy) string {
-	b := make(digest, 0, 1<<10)
+	b := make(digest, 0, 1<<9)
 	b.text(e.PolicyKind)
 	b.value(e.Spec)
 	for _, r := range e.Rules {
