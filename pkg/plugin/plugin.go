@@ -3,6 +3,7 @@ package plugin
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -36,6 +37,8 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
+		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
+		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds})
 	}
 	return policy.NewCatalog(builtin, user, settings, funcs)

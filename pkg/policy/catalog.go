@@ -25,10 +25,11 @@ const AutoValue = "auto"
 // Auto decides a setting for one kind by all loaded objects of it, and may report why.
 type Auto func(gk model.GroupKind, objects []*model.Object) (value string, problems []model.Problem)
 
-// Functions are what descriptors may name in {func: NAME}, by name.
+// Functions are what descriptors may name in {func: NAME}. Those that write statuses are called elsewhere: here only their names count.
 type Functions struct {
-	Auto map[string]Auto
-	Path map[string]Step
+	Auto             map[string]Auto
+	Path             map[string]Step
+	Writers, Markers []string
 }
 
 // Step judges one step of a path, from a node to one below it: nil if the vendor recognises it, else why not.

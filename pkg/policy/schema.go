@@ -110,17 +110,6 @@ func (k *Kind) makeDirect() {
 	k.Content.Blocks, k.Content.Unset, k.Content.Condition = nil, nil, ""
 }
 
-// paths reads the function that says which steps of a path the vendor recognises.
-func (r *kindReader) paths(n *yaml.Node) {
-	var name string
-	r.object(n, map[string]field{"func": r.text(&name)})
-	step, ok := r.funcs.Path[name]
-	if !ok {
-		r.fail(n, "there is no function %q to judge paths", name)
-	}
-	r.kind.Step = step
-}
-
 // admission reads the validation rules that are repeated here.
 func (r *kindReader) admission(n *yaml.Node) {
 	r.kind.Admission = nil
@@ -134,16 +123,6 @@ func (r *kindReader) admission(n *yaml.Node) {
 		a.Refuses = effect == "refuse"
 		r.kind.Admission = append(r.kind.Admission, a)
 	})
-}
-
-// status reads the kind's words for its conditions.
-func (r *kindReader) status(n *yaml.Node) {
-	s := &r.kind.Status
-	r.object(n, map[string]field{"func": r.text(&s.Func), "marks": func(n *yaml.Node) { r.object(n, map[string]field{"func": r.text(&s.Marks)}) },
-		"writes": nil, "ancestor": r.word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": nil, "accepted": nil, "affected": nil,
-		"inForce": func(n *yaml.Node) {
-			r.object(n, map[string]field{"type": r.text(&s.Type), "all": r.text(&s.All), "some": r.text(&s.Some), "none": r.text(&s.None), "noScope": r.text(&s.NoScope)})
-		}})
 }
 
 func (r *kindReader) short(n *yaml.Node) {

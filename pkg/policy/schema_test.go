@@ -52,6 +52,8 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"place not built", kind("strategy: {read: [lower.spec.mergeType]}"), `kinds.yaml:4: a strategy read at "lower" is not supported yet`},
 		{"strategy func", kind("strategy: {func: v.F}"), `kinds.yaml:4: field "func" is not supported yet`},
 		{"field not built", kind("normalize: {func: v.F}"), `kinds.yaml:4: field "normalize" is not supported yet`},
+		{"writer that nobody registered", kind("status: {func: v.Conditions}"), `kinds.yaml:4: there is no function "v.Conditions" to write conditions`},
+		{"marker that nobody registered", kind("status:", "  marks: {func: v.Marks}"), `kinds.yaml:5: there is no function "v.Marks" to write marks`},
 		{"parts not built", kind("", "parts: []"), `kinds.yaml:5: field "parts" is not supported yet`},
 		{"word not built", kind("sameTarget: disjoint"), `kinds.yaml:4: "disjoint" is not supported yet`},
 		{"word unknown", kind("sameTarget: newest"), `kinds.yaml:4: "newest" is not one of stack, oldest, first, conflict, fill`},

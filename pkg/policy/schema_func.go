@@ -1,0 +1,42 @@
+package policy
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// function reads the name of a function that a vendor registered. A name that nobody did is a mistake: it would leave the work undone
+// without a word.
+func (r *kindReader) function(into *string, known []string, what string) field {
+	return func(n *yaml.Node) {
+		r.text(into)(n)
+		if *into != "" && !slices.Contains(known, *into) {
+			r.fail(n, "there is no function %q %s", *into, what)
+		}
+	}
+}
+
+// paths reads the function that says which steps of a path the vendor recognises.
+func (r *kindReader) paths(n *yaml.Node) {
+	var name string
+	r.object(n, map[string]field{"func": r.text(&name)})
+	step, ok := r.funcs.Path[name]
+	if !ok {
+		r.fail(n, "there is no function %q to judge paths", name)
+	}
+	r.kind.Step = step
+}
+
+// status reads the kind's words for its conditions.
+func (r *kindReader) status(n *yaml.Node) {
+	s := &r.kind.Status
+	marks := func(n *yaml.Node) {
+		r.object(n, map[string]field{"func": r.function(&s.Marks, r.funcs.Markers, "to write marks")})
+	}
+	r.object(n, map[string]field{"func": r.function(&s.Func, r.funcs.Writers, "to write conditions"), "marks": marks,
+		"writes": nil, "ancestor": r.word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": nil, "accepted": nil, "affected": nil,
+		"inForce": func(n *yaml.Node) {
+			r.object(n, map[string]field{"type": r.text(&s.Type), "all": r.text(&s.All), "some": r.text(&s.Some), "none": r.text(&s.None), "noScope": r.text(&s.NoScope)})
+		}})
+}
