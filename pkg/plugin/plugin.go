@@ -16,6 +16,7 @@ type Plugin struct {
 	Auto  map[string]policy.Auto
 	Path  map[string]policy.Step
 
+	Checks map[string]policy.Check
 	Status status.Functions
 }
 
@@ -33,10 +34,11 @@ func StatusFunctions(plugins []Plugin) status.Functions {
 // Errors are *policy.DescriptorError or *policy.SettingError.
 func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy.Catalog, error) {
 	var builtin []policy.Source
-	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}}
+	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
+		maps.Copy(funcs.Checks, p.Checks)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds})

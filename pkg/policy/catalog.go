@@ -29,6 +29,7 @@ type Auto func(gk model.GroupKind, objects []*model.Object) (value string, probl
 type Functions struct {
 	Auto             map[string]Auto
 	Path             map[string]Step
+	Checks           map[string]Check
 	Writers, Markers []string
 }
 

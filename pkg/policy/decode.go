@@ -18,6 +18,7 @@ type Policy struct {
 	Blocks   []merge.Block // in the order defaults, bare, overrides; only those that are there
 	Unset    []string      // deactivated names, sorted, each once
 	Refused  bool          // the API server would not have it: it takes no part
+	Fault    string        // why it is in error by a check of its kind; "": it is not
 	Problems []model.Problem
 
 	words map[merge.BlockKind]string // the strategy word of each block

@@ -35,6 +35,8 @@ type Kind struct {
 	Status     StatusWords
 	Step       Step // nil: every step that the Gateway API allows
 	Admission  []Admission
+	Checks     []Check
+	InError    InError // what becomes of policies in which a check finds a fault
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 }
 

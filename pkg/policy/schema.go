@@ -38,7 +38,8 @@ func newKind() *Kind {
 // read fills the kind from a PolicyKind document; mistakes are collected in the reader.
 func (r *kindReader) read(n *yaml.Node) {
 	k := r.kind
-	var name, family, rejects, invalid, result string
+	var name, family, rejects, result string
+	invalid := string(Drop)
 	none := func(*yaml.Node) {}
 	r.object(n, map[string]field{
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
@@ -49,14 +50,18 @@ func (r *kindReader) read(n *yaml.Node) {
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
 		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&family, []string{topology.Traffic}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
-		"invalid": r.word(&invalid, []string{"drop"}, "claim", "poison"),
+		"invalid": r.word(&invalid, []string{string(Drop), string(Claim)}, "poison"),
 		"parts":   nil, "scopes": nil, "members": nil, "builtins": nil, "defaults": nil, "normalize": nil, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
-		"checks": nil, "lints": nil, "status": r.status, "evaluate": nil, "notEvaluated": nil,
+		"checks": r.checks, "lints": nil, "status": r.status, "evaluate": nil, "notEvaluated": nil,
 	})
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
 		r.fail(n, "field \"for\" must be Kind.group")
 		return
+	}
+	k.InError = InError(invalid)
+	if k.InError == Claim && r.plans != nil {
+		r.fail(n, "a kind with plans cannot let policies in error claim their place yet")
 	}
 	r.finish()
 }

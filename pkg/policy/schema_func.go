@@ -28,6 +28,20 @@ func (r *kindReader) paths(n *yaml.Node) {
 	r.kind.Step = step
 }
 
+// checks reads the functions that find faults.
+func (r *kindReader) checks(n *yaml.Node) {
+	r.kind.Checks = nil
+	r.list(n, func(e *yaml.Node) {
+		var name string
+		r.object(e, map[string]field{"func": r.text(&name)})
+		check, ok := r.funcs.Checks[name]
+		if !ok {
+			r.fail(e, "there is no function %q to check policies", name)
+		}
+		r.kind.Checks = append(r.kind.Checks, check)
+	})
+}
+
 // status reads the kind's words for its conditions.
 func (r *kindReader) status(n *yaml.Node) {
 	s := &r.kind.Status

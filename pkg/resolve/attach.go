@@ -18,6 +18,7 @@ func (k *Kind) attach() {
 		if p.Refused {
 			continue
 		}
+		var own []policy.Attached
 		for i, ref := range p.Refs {
 			for _, id := range k.targets(p, ref) {
 				k.leads[lead{p, i}] = true
@@ -27,12 +28,21 @@ func (k *Kind) attach() {
 					continue
 				}
 				k.targetsOf[p] = append(k.targetsOf[p], id)
-				at[id] = append(at[id], policy.Attached{Policy: p, Node: id, Ref: i})
+				own = append(own, policy.Attached{Policy: p, Node: id, Ref: i})
 				role := k.res.Node(id).Role
 				k.beside = k.beside || role == topology.Namespace || role == topology.Backend
 			}
 		}
 		slices.Sort(k.targetsOf[p])
+		if len(own) > 0 {
+			k.res.Problems = append(k.res.Problems, k.Judge(p, k.res.Snapshot)...)
+		}
+		if p.Fault != "" && k.InError == policy.Drop {
+			continue
+		}
+		for _, a := range own {
+			at[a.Node] = append(at[a.Node], a)
+		}
 	}
 	for id, as := range at {
 		ordered, ageIgnored := k.Order(as)

@@ -110,6 +110,8 @@ func acceptance(in Input) (Condition, bool) {
 		default:
 			return no("Invalid", "%s cannot be a target of the policy", describe(ref))
 		}
+	case f.Policy.Fault != "":
+		return no("Invalid", "%s", f.Policy.Fault)
 	case len(f.RejectedBy) > 0 && f.Reached == 0 && len(f.LostTo) <= len(f.RejectedBy):
 		return no("Conflicted", "conflicts with %s, which %s", some(f.RejectedBy), orderWord(in))
 	}

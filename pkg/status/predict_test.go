@@ -79,6 +79,15 @@ func TestUsual(t *testing.T) {
 	}
 }
 
+// A policy in error is not accepted, and nothing is said about its being in force.
+func TestUsualOfAPolicyInError(t *testing.T) {
+	r := resolved(t, object("Stain", "p", 0, onRoute+"wall: red"))
+	kind(t, r, "Stain").Policies[0].Fault = "the colour is sold out"
+	if got, want := usual(t, r, "Stain", "p"), "Accepted=False/Invalid: the colour is sold out"; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
 // A policy that sets nothing is reached all the same.
 func TestUsualWithoutSettings(t *testing.T) {
 	t.Skip("bug: inForce tells no settings and no path apart by nothing: both say that no traffic path reaches the target")

@@ -15,8 +15,9 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuadrant", Kinds: kinds,
-		Auto: map[string]policy.Auto{"kuadrant.Profile": profile},
-		Path: map[string]policy.Step{"kuadrant.ValidPath": validStep},
+		Auto:   map[string]policy.Auto{"kuadrant.Profile": profile},
+		Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
+		Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
 			Markers: map[string]status.Marker{"kuadrant.Marks": marks}}}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -51,8 +50,8 @@ func refusal(in status.Input) (reason, message string) {
 	if winner := conflict(in); winner != "" {
 		return "Conflicted", fmt.Sprintf("%s is conflicted by %s: conflicting policy", kind, winner)
 	}
-	if kind == "TLSPolicy" && !issuerFound(in) {
-		return "Invalid", "TLSPolicy target is invalid: unable to find issuer"
+	if fault := f.Policy.Fault; fault != "" {
+		return "Invalid", fmt.Sprintf("%s target is invalid: %s", kind, fault)
 	}
 	return "", ""
 }
@@ -66,16 +65,6 @@ func conflict(in status.Input) string {
 		}
 	}
 	return ""
-}
-
-// issuerFound reports whether the Issuer (of the policy's namespace) or ClusterIssuer that the policy names is in the input.
-func issuerFound(in status.Input) bool {
-	o := in.Fate.Policy.Object
-	ref := model.Ref{Group: "cert-manager.io", Kind: "Issuer", Namespace: o.Ref.Namespace, Name: o.Text("spec", "issuerRef", "name")}
-	if o.Text("spec", "issuerRef", "kind") == "ClusterIssuer" {
-		ref.Kind, ref.Namespace = "ClusterIssuer", ""
-	}
-	return in.Resolution.Snapshot.Get(ref) != nil
 }
 
 // enforced is whether the policy's rules are what the effective policies are made of.

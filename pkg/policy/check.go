@@ -1,0 +1,58 @@
+package policy
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Check judges a policy by the objects around it: why it is in error, "" if it is not, and what there is to say about that.
+type Check func(p *Policy, in *model.Snapshot) (fault string, problems []model.Problem)
+
+// InError is what becomes of a policy in which a check finds a fault.
+type InError string
+
+// The ways with policies in error.
+const (
+	Drop  InError = "drop"  // it takes no part
+	Claim InError = "claim" // it holds its place, empty: what is above it does not reach what is below
+)
+
+// Invalid is why the settings of a policy in error are lost.
+const Invalid merge.Reason = "Invalid"
+
+// Judge runs the kind's checks on the policy. The first fault counts.
+func (k *Kind) Judge(p *Policy, in *model.Snapshot) []model.Problem {
+	var out []model.Problem
+	for _, check := range k.Checks {
+		fault, problems := check(p, in)
+		out = append(out, problems...)
+		if p.Fault == "" {
+			p.Fault = fault
+		}
+	}
+	if p.Fault == "" || k.InError != Claim {
+		return out
+	}
+	p.Unset = nil
+	for i := range p.Blocks {
+		p.Blocks[i].When, p.Blocks[i].Strategy = nil, merge.Strategy{Func: claim}
+	}
+	return out
+}
+
+// claim is the step of a policy in error: nothing of it gets in, but where nothing is below it, its place is taken. The mark of that is a
+// deletion, which the fold takes out again at the end; it is no filler, so the sets above find the place taken.
+func claim(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
+	var effects []merge.Effect
+	for _, u := range in {
+		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Dropped, Reason: Invalid})
+	}
+	if len(lower) > 0 || len(in) == 0 {
+		return lower, effects
+	}
+	mark := merge.Unit{Null: true, From: in[0].From}
+	if len(in[0].Path) == 1 { // of a field, whose loss is written down above; deeper ones would leave their container behind
+		mark.Path = in[0].Path
+	}
+	return []merge.Unit{mark}, effects
+}

@@ -1,0 +1,26 @@
+package kuadrant
+
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// issuer looks for the Issuer (of the policy's namespace) or ClusterIssuer that a TLSPolicy names. The operator refuses a policy without
+// one. That it is not in the input need not mean that it does not exist.
+func issuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
+	o := p.Object
+	ref := model.Ref{Group: "cert-manager.io", Kind: "Issuer", Namespace: o.Ref.Namespace, Name: o.Text("spec", "issuerRef", "name")}
+	if o.Text("spec", "issuerRef", "kind") == "ClusterIssuer" {
+		ref.Kind, ref.Namespace = "ClusterIssuer", ""
+	}
+	if in.Get(ref) != nil {
+		return "", nil
+	}
+	origin := o.OriginOf("spec", "issuerRef")
+	missing := model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf("%s is not in the input and counts as missing; it may exist outside of it", ref),
+		Hint: "add its manifest if it exists"}.At(o)
+	missing.Origin = &origin
+	return "unable to find issuer", []model.Problem{missing}
+}
