@@ -37,7 +37,7 @@ type Kind struct {
 	Admission  []Admission
 	Checks     []Check
 	InError    InError // what becomes of policies in which a check finds a fault
-	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
+	Tolerant   bool    // policies that the API would refuse take part all the same, and are reported
 }
 
 // StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.

@@ -23,13 +23,22 @@ type Fate struct {
 	LostTo   []model.Ref        // policies that its rules lost to, when they lost; sorted
 	// Holders are the policies that have now what this one does not: the sources of the rule, else all that contribute there.
 	Holders    []model.Ref
+	Lost       []Lost      // rules that it does not have somewhere, by name
 	RejectedBy []model.Ref // policies in force that keep it out of targets of its own
 	Affected   []model.Ref // objects that it changes: declared and effective targets, and the backends behind these
 }
 
+// Lost is a rule that a policy sets and does not have, over all stacks where that is so.
+type Lost struct {
+	Rule    string
+	To      []model.Ref // the policies that it lost to, when it lost
+	Holders []model.Ref // the policies that have it now
+	Beside  []model.Ref // all policies of the stacks in which nobody has it, the loser included
+}
+
 // Fates counts for every policy of a kind, in the order of the kind's policies.
 func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
-	c := counter{res: r, kind: k, fates: map[*policy.Policy]*Fate{}, affected: map[*policy.Policy]map[model.Ref]bool{}}
+	c := counter{res: r, kind: k, fates: map[*policy.Policy]*Fate{}, affected: map[*policy.Policy]map[model.Ref]bool{}, lost: map[*policy.Policy]losses{}}
 	out := make([]*Fate, len(k.Policies))
 	for i, p := range k.Policies {
 		f := &Fate{Policy: p, Targets: k.TargetsOf(p)}
@@ -38,7 +47,7 @@ func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 				f.Missed = append(f.Missed, ref)
 			}
 		}
-		c.fates[p], c.affected[p], out[i] = f, map[model.Ref]bool{}, f
+		c.fates[p], c.affected[p], c.lost[p], out[i] = f, map[model.Ref]bool{}, losses{}, f
 	}
 	for _, v := range k.Rejected {
 		if f := c.fates[v.Attached.Policy]; !v.Silent {
@@ -51,6 +60,7 @@ func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 			slices.SortFunc(*list, model.Ref.Compare)
 			*list = slices.Compact(*list)
 		}
+		f.Lost = c.lost[f.Policy].sorted()
 		for ref := range c.affected[f.Policy] {
 			f.Affected = append(f.Affected, ref)
 		}
@@ -64,6 +74,7 @@ type counter struct {
 	kind     *resolve.Kind
 	fates    map[*policy.Policy]*Fate
 	affected map[*policy.Policy]map[model.Ref]bool
+	lost     map[*policy.Policy]losses
 	shares   map[resolve.StackID][]share
 }
 
@@ -160,11 +171,12 @@ func (c *counter) share(s resolve.StackID) []share {
 			}
 		}
 		sh.conflicted = sh.conflicted || loss.Reason == merge.Conflicted
-		if now := holder[loss.Rule]; now != nil {
-			sh.holders = appendNew(sh.holders, now)
-		} else {
-			sh.holders = appendNew(sh.holders, contributors)
+		now := holder[loss.Rule]
+		c.lost[sh.policy].add(o, loss, now)
+		if now == nil {
+			now = contributors
 		}
+		sh.holders = appendNew(sh.holders, now)
 	}
 	return out
 }

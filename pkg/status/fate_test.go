@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -121,6 +122,21 @@ func TestFatesAndReferences(t *testing.T) {
 	}
 	if ref := r.Node(fates[2].Targets[0]).Ref; ref.Name != "shop" || ref.Section != "" {
 		t.Errorf("target %v", ref)
+	}
+}
+
+// Each rule that is lost somewhere is named once, with who took it away, who has it now, and who stands where nobody has it.
+func TestLostRules(t *testing.T) {
+	r := resolved(t, object("Paint", "p", 0, onGateway+"overrides: {strategy: merge, wall: red}"), object("Paint", "q", 0, onRoute+"defaults: {strategy: merge, wall: blue, door: blue}"),
+		object("Paint", "r", 0, onCart+"wall: green, unset: [door]"))
+	for name, want := range map[string]string{"p": "", "q": "door to r now - beside p q r; wall to p r now p beside -; ", "r": "wall to p now p beside -; "} {
+		got := ""
+		for _, l := range fate(t, r, "Paint", name).Lost {
+			got += l.Rule + " to " + cmp.Or(short(l.To), "-") + " now " + cmp.Or(short(l.Holders), "-") + " beside " + cmp.Or(short(l.Beside), "-") + "; "
+		}
+		if got != want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+		}
 	}
 }
 

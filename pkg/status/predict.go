@@ -171,9 +171,9 @@ func inForce(f *Fate, words policy.StatusWords) *Condition {
 	case f.Holds == 0:
 		return yes("False", words.None, "overridden by %s", some(f.LostTo))
 	case f.Reached < f.Paths:
-		return yes("True", words.Some, "in force on %d of %d paths; overridden by %s", f.Reached, f.Paths, some(f.LostTo))
+		return yes("True", words.Some, "in force on %d of %d paths; overridden by %s: %s", f.Reached, f.Paths, some(f.LostTo), f.rules())
 	case f.Holds < f.Sets:
-		return yes("True", words.Some, "in force in part on %s; overridden by %s", paths(f.Paths), some(f.LostTo))
+		return yes("True", words.Some, "in force in part on %s; overridden by %s: %s", paths(f.Paths), some(f.LostTo), f.rules())
 	}
 	return yes("True", words.All, "in force on %s", paths(f.Paths))
 }
@@ -187,16 +187,21 @@ func paths(n int) string {
 
 // some names up to five policies, then counts (gep713 P37).
 func some(refs []model.Ref) string {
-	const most = 5
 	if len(refs) == 0 {
 		return "its own condition"
 	}
 	var names []string
-	for _, r := range refs[:min(most, len(refs))] {
+	for _, r := range refs {
 		names = append(names, r.FullName())
 	}
-	if rest := len(refs) - most; rest > 0 {
-		names = append(names, fmt.Sprintf("and %d more", rest))
+	return few(names)
+}
+
+// few lists up to five names, then counts.
+func few(names []string) string {
+	const most = 5
+	if rest := len(names) - most; rest > 0 {
+		names = append(names[:most:most], fmt.Sprintf("and %d more", rest))
 	}
 	return strings.Join(names, ", ")
 }

@@ -19,8 +19,8 @@ func TestUsual(t *testing.T) {
 		"in force, partly, and nowhere": {
 			[]string{object("Paint", "p", 0, onGateway+"wall: red"), object("Paint", "q", 0, onCart+"wall: green"), object("Paint", "r", 0, onAPI+"overrides: {wall: blue}")}, "Paint",
 			map[string]string{
-				"p": accepted + " | Programmed=True/PartiallyProgrammed: in force on 1 of 4 paths; overridden by demo/q, demo/r",
-				"q": accepted + " | Programmed=True/PartiallyProgrammed: in force on 1 of 2 paths; overridden by demo/r",
+				"p": accepted + " | Programmed=True/PartiallyProgrammed: in force on 1 of 4 paths; overridden by demo/q, demo/r: wall",
+				"q": accepted + " | Programmed=True/PartiallyProgrammed: in force on 1 of 2 paths; overridden by demo/r: wall",
 				"r": accepted + " | Programmed=True/Programmed: in force on all 2 paths"}},
 		"nothing holds": {
 			[]string{object("Paint", "p", 0, onGateway+"overrides: {wall: red}"), object("Paint", "q", 0, onRoute+"wall: green")}, "Paint",
@@ -33,7 +33,7 @@ func TestUsual(t *testing.T) {
 				"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: stray, namespace: demo}\nspec: {rules: [{name: only}]}",
 				object("Stain", "r", 0, "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: stray}, wall: red")}, "Stain",
 			map[string]string{
-				"p": accepted + " | Holds=True/Partly: in force on 2 of 4 paths; overridden by demo/q",
+				"p": accepted + " | Holds=True/Partly: in force on 2 of 4 paths; overridden by demo/q: wall",
 				"q": accepted + " | Holds=True/Whole: in force on all 2 paths",
 				"r": accepted + "; no traffic path reaches the target | Holds=False/Idle: no traffic path reaches the target"}},
 		"no word for a target on no path": {

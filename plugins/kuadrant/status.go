@@ -5,11 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
+
+// tokens is the kind for which the operator writes its statuses by a code of its own.
+const tokens = "TokenRateLimitPolicy"
 
 // controller is the name under which the operator writes into the status of routes.
 const controller = "kuadrant.io/policy-controller"
@@ -71,26 +75,62 @@ func conflict(in status.Input) string {
 func enforced(in status.Input) status.Condition {
 	kind, f := in.Kind.GroupKind.Kind, in.Fate
 	c := status.Condition{Type: "Enforced", Status: "True", Reason: "Enforced"}
-	var by []string
-	for _, ref := range f.Holders {
-		if ref != f.Policy.Ref() {
-			by = append(by, ref.FullName())
-		}
-	}
-	slices.Sort(by)
+	by := overriders(in)
 	switch {
 	case f.Holds == 0 && len(by) == 0:
 		c.Status, c.Reason, c.Message = "False", "Unknown", kind+" is not in the path to any existing routes"
 	case f.Holds == 0:
 		c.Status, c.Reason, c.Message = "False", "Overridden", fmt.Sprintf("%s is overridden by [%s]", kind, strings.Join(by, " "))
-	case len(by) > 0 && kind == "TokenRateLimitPolicy":
-		c.Status, c.Reason, c.Message = "False", "Unknown", fmt.Sprintf("%s has encountered some issues: policy rule(s) overridden by %s", kind, strings.Join(by, ", "))
+	case len(by) > 0 && kind == tokens:
+		c.Status, c.Reason, c.Message = "False", "Unknown", fmt.Sprintf("%s has encountered some issues: policy rule(s) overridden: %s", kind, strings.Join(tokenLosses(in), ", "))
 	case len(by) > 0:
 		c.Message = kind + " has been partially enforced"
 	default:
 		c.Message = kind + " has been successfully enforced"
 	}
 	return c
+}
+
+// overriders are the policies that the operator names for what the policy does not have: those that have the rule, else all that
+// contribute. For tokens, where nobody has the rule, it takes every policy on the way for a contributor, and so the policy itself too.
+func overriders(in status.Input) []string {
+	f := in.Fate
+	refs := f.Holders
+	if in.Kind.GroupKind.Kind == tokens {
+		refs = nil
+		for _, l := range f.Lost {
+			refs = slices.Concat(refs, l.Holders, l.Beside)
+		}
+	} else {
+		refs = slices.DeleteFunc(slices.Clone(refs), func(r model.Ref) bool { return r == f.Policy.Ref() })
+	}
+	var by []string
+	for _, ref := range refs {
+		by = append(by, ref.FullName())
+	}
+	slices.Sort(by)
+	return slices.Compact(by)
+}
+
+// tokenLosses names each rule that is lost somewhere by the operator's id, with the locator of a policy that has it, else of one that took
+// it away.
+func tokenLosses(in status.Input) []string {
+	own := in.Fate.Policy.Ref()
+	var out []string
+	for _, l := range in.Fate.Lost {
+		text := ruleID(in.Kind.GroupKind.Kind, l.Rule)
+		by := slices.DeleteFunc(slices.Concat(l.Holders, l.To), func(r model.Ref) bool { return r == own })
+		if len(by) > 0 {
+			text += " by " + locator(by[0])
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// locator is how the operator names an object.
+func locator(r model.Ref) string {
+	return strings.ToLower(r.Kind) + "." + r.Group + ":" + r.FullName()
 }
 
 // marks are the conditions by which the operator tells the owners of Gateways, listeners and routes that a policy attaches to them or
