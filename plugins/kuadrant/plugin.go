@@ -19,5 +19,5 @@ func Plugin() plugin.Plugin {
 		Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
 		Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
-			Markers: map[string]status.Marker{"kuadrant.Marks": marks}}}
+			Markers: map[string]status.Marker{"kuadrant.Marks": marks, "kuadrant.RFCMarks": rfcMarks}}}
 }
