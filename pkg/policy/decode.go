@@ -55,6 +55,9 @@ func (c *Content) blockPath(b merge.BlockKind) []string {
 // be read takes no part.
 func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 	d := decoder{kind: k, policy: &Policy{Kind: k, Object: o, words: map[merge.BlockKind]string{}}, body: o.Body.Value(), conditions: conditions}
+	if k.Content.StripNulls {
+		d.body = stripped(d.body)
+	}
 	d.spec, _ = model.Get(d.body, k.Content.At...).(map[string]any)
 	if model.Get(d.body, k.Content.At...) != nil && d.spec == nil {
 		d.problem(model.WrongType, k.Content.At, "%s is not an object: the policy has no settings", strings.Join(k.Content.At, "."))
@@ -70,7 +73,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 	d.oneSet()
 	d.unset()
 	d.mixture()
-	d.admit()
+	d.validate()
 	return d.policy
 }
 
@@ -80,6 +83,7 @@ type decoder struct {
 	body       any
 	spec       map[string]any
 	conditions *Conditions
+	strange    []string // fields that are reported as unknown
 }
 
 func (d *decoder) problem(code model.Code, at []string, format string, args ...any) *model.Problem {
@@ -119,7 +123,7 @@ func (d *decoder) block(b merge.BlockKind) {
 		case d.setting(key, func() []string { return slices.Concat(known, d.kind.Content.Unset) }):
 			settings[key] = value
 		case !slices.Contains(known, key):
-			d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of a block: kept out of the rules", strings.Join(at, "."), key)
+			d.unknown(at, key, "a block")
 		}
 	}
 	d.add(out, settings, fields, at)
@@ -146,7 +150,7 @@ func (d *decoder) bare() {
 		case d.setting(key, d.words):
 			settings[key] = value
 		case !slices.Contains(d.words(), key):
-			d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of the kind: kept out of the rules", strings.Join(at, "."), key)
+			d.unknown(at, key, "the kind")
 		}
 	}
 	if len(settings) > 0 || d.kind.Content.Claims && d.spec != nil {

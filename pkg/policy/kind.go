@@ -35,6 +35,7 @@ type Kind struct {
 	Status     StatusWords
 	Step       Step // nil: every step that the Gateway API allows
 	Admission  []Admission
+	Fits       []Fit
 	Checks     []Check
 	InError    InError // what becomes of policies in which a check finds a fault
 	Tolerant   bool    // policies that the API would refuse take part all the same, and are reported
@@ -122,6 +123,8 @@ type Content struct {
 	OneSet    bool     // only one set is read: the first that is there of defaults, overrides and the bare one
 	Designs   bool     // blocks may be written in the designs that RFC 0009 did not choose
 	Claims    bool     // an empty spec still holds its place
+
+	StripNulls bool // the API server takes nulls out before anything sees them
 }
 
 // SameTarget is how several policies on one target compete (engine E8).

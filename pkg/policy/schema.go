@@ -115,21 +115,6 @@ func (k *Kind) makeDirect() {
 	k.Content.Blocks, k.Content.Unset, k.Content.Condition = nil, nil, ""
 }
 
-// admission reads the validation rules that are repeated here.
-func (r *kindReader) admission(n *yaml.Node) {
-	r.kind.Admission = nil
-	r.list(n, func(e *yaml.Node) {
-		var a Admission
-		effect := "refuse"
-		r.object(e, map[string]field{"rule": r.text(&a.Rule), "message": r.text(&a.Message), "effect": r.word(&effect, []string{"refuse", "warn"})})
-		if a.Rule == "" || a.Message == "" {
-			r.fail(e, "a validation needs \"rule\" and \"message\"")
-		}
-		a.Refuses = effect == "refuse"
-		r.kind.Admission = append(r.kind.Admission, a)
-	})
-}
-
 func (r *kindReader) short(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode {
 		var s string
@@ -181,7 +166,7 @@ func (r *kindReader) namespaces(n *yaml.Node) {
 func (r *kindReader) content(n *yaml.Node) {
 	c := &r.kind.Content
 	r.object(n, map[string]field{"at": r.path(&c.At), "fields": r.texts(&c.Fields), "condition": r.text(&c.Condition),
-		"unset": r.texts(&c.Unset), "claims": r.flag(&c.Claims), "designs": r.flag(&c.Designs), "oneSet": r.flag(&c.OneSet), "nulls": r.word(new(string), []string{"value"}, "delete", "strip"),
+		"unset": r.texts(&c.Unset), "claims": r.flag(&c.Claims), "designs": r.flag(&c.Designs), "oneSet": r.flag(&c.OneSet), "nulls": r.nulls,
 		"zero": r.word(new(string), []string{"set"}, "unset", "tail"),
 		"blocks": func(n *yaml.Node) {
 			var defaults, overrides []string

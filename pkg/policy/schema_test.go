@@ -76,7 +76,7 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"reference without a place", kind("refs: [{form: ref}]"), `kinds.yaml:4: field "at" is missing`},
 		{"reference field not built", kind("refs: [{at: spec.x, leg: proxy}]"), `kinds.yaml:4: field "leg" is not supported yet`},
 		{"content", kind("content: {field: [a]}"), `kinds.yaml:4: unknown field "field" (did you mean "fields"?)`},
-		{"content nulls", kind("content: {nulls: strip}"), `kinds.yaml:4: "strip" is not supported yet`},
+		{"content nulls", kind("content: {nulls: delete}"), `kinds.yaml:4: "delete" is not supported yet`},
 		{"blocks", kind("content: {blocks: {default: spec.default}}"), `kinds.yaml:4: unknown field "default" (did you mean "defaults"?)`},
 		{"rules word", kind("rules: named"), `kinds.yaml:4: "named" is not one of whole, fields, entries, leaves`},
 		{"rules func", kind("rules: {func: v.R}"), "kinds.yaml:4: a function is not supported here yet"},

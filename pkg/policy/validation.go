@@ -1,0 +1,176 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"go.yaml.in/yaml/v3"
+)
+
+// PrunedByOperator is the code of a field that the API server of the kind drops.
+const PrunedByOperator model.Code = "PrunedByOperator"
+
+// Fit is a piece of the schema of the kind's API: the type of the values at some paths, or all fields of the objects there.
+type Fit struct {
+	At      [][]string // from the object's root; "*" is any key
+	Type    string     // of JSON
+	Fields  []string   // the API server drops all others
+	Refuses bool       // a policy with another type cannot exist and takes no part
+}
+
+// admission reads the validation that is repeated here: rules, and pieces of the schema.
+func (r *kindReader) admission(n *yaml.Node) {
+	r.kind.Admission, r.kind.Fits = nil, nil
+	r.list(n, func(e *yaml.Node) {
+		var a Admission
+		var f Fit
+		var at []string
+		effect := "refuse"
+		r.object(e, map[string]field{"rule": r.text(&a.Rule), "message": r.text(&a.Message), "effect": r.word(&effect, []string{"refuse", "warn"}),
+			"at": r.texts(&at), "type": r.word(&f.Type, []string{"object", "array", "string", "boolean", "integer", "number"}), "fields": r.texts(&f.Fields)})
+		for _, path := range at {
+			f.At = append(f.At, strings.Split(path, "."))
+		}
+		a.Refuses, f.Refuses = effect == "refuse", effect == "refuse"
+		rule, fit := a.Rule != "" || a.Message != "", f.At != nil || f.Type != "" || f.Fields != nil
+		switch {
+		case rule && !fit && a.Rule != "" && a.Message != "":
+			r.kind.Admission = append(r.kind.Admission, a)
+		case fit && !rule && f.At != nil && (f.Type == "") != (f.Fields == nil):
+			r.kind.Fits = append(r.kind.Fits, f)
+		default:
+			r.fail(e, "a validation needs \"rule\" and \"message\", or \"at\" with \"type\" or \"fields\"")
+		}
+	})
+}
+
+// nulls reads what an explicit null means.
+func (r *kindReader) nulls(n *yaml.Node) {
+	var word string
+	r.word(&word, []string{"value", "strip"}, "delete")(n)
+	r.kind.Content.StripNulls = word == "strip"
+}
+
+// validate repeats the API's validation. It is the last step: what is validated has no nulls.
+func (d *decoder) validate() {
+	if len(d.kind.Admission)+len(d.kind.Fits) == 0 {
+		return
+	}
+	d.body = stripped(d.body)
+	for _, f := range d.kind.Fits {
+		for _, at := range f.At {
+			each(d.body, at, nil, func(at []string, v any) { d.fit(f, at, v) })
+		}
+	}
+	d.admit()
+}
+
+// fit judges the value at one path by its type, or by its fields.
+func (d *decoder) fit(f Fit, at []string, v any) {
+	path := strings.Join(at, ".")
+	if f.Type != "" {
+		if is := typeOf(v); is != f.Type && (f.Type != "number" || is != "integer") {
+			d.problem(model.RefusedByOperator, at, "the API server refuses it: %s: Invalid value: %q: %s in body must be of type %s: %q", path, is, path, f.Type, is)
+			d.policy.Refused = d.policy.Refused || f.Refuses && !d.kind.Tolerant
+		}
+		return
+	}
+	fields, _ := v.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(f.Fields, key) && !slices.Contains(d.strange, path+"."+key) {
+			d.problem(PrunedByOperator, append(slices.Clone(at), key), "the API server drops %s.%s, which it does not know", path, key)
+		}
+	}
+}
+
+// unknown reports a field that nothing reads, unless the validation says that it is dropped.
+func (d *decoder) unknown(at []string, key, of string) {
+	path := strings.Join(at, ".")
+	dropped := slices.ContainsFunc(d.kind.Fits, func(f Fit) bool {
+		return f.Fields != nil && slices.ContainsFunc(f.At, func(p []string) bool { return slices.Equal(p, at) })
+	})
+	if dropped && !d.kind.Tolerant {
+		return
+	}
+	d.strange = append(d.strange, path+"."+key)
+	d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of %s: kept out of the rules", path, key, of)
+}
+
+// each calls see for every value in v at a path with "*" for any key. What see gets as the path is good until it returns.
+func each(v any, path, at []string, see func(at []string, v any)) {
+	if len(path) == 0 {
+		see(at, v)
+		return
+	}
+	m, _ := v.(map[string]any)
+	keys := []string{path[0]}
+	if path[0] == "*" {
+		keys = slices.Sorted(maps.Keys(m))
+	}
+	for _, key := range keys {
+		if below, ok := m[key]; ok {
+			each(below, path[1:], append(at, key), see)
+		}
+	}
+}
+
+// typeOf is the JSON type of a value.
+func typeOf(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case int64, uint64:
+		return "integer"
+	case float64:
+		return "number"
+	}
+	return "null"
+}
+
+// stripped is v without the nulls that are fields of objects: the API server takes them out before it validates. What has none is not
+// copied.
+func stripped(v any) any {
+	if !hasNull(v) {
+		return v
+	}
+	switch t := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(t))
+		for key, below := range t {
+			if below != nil {
+				out[key] = stripped(below)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(t))
+		for i, entry := range t {
+			out[i] = stripped(entry)
+		}
+		return out
+	}
+	return v
+}
+
+// hasNull reports whether an object within v has a field that is null.
+func hasNull(v any) bool {
+	switch t := v.(type) {
+	case map[string]any:
+		for _, below := range t {
+			if below == nil || hasNull(below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(t, hasNull)
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package policy
+
+import "testing"
+
+// Validation by type and by fields: paths with stars, every type, nulls that nobody sees, and what a tolerant kind makes of it.
+func TestAdmissionOfTypesAndFields(t *testing.T) {
+	lines := []string{"targets: [Gateway]", "rules: fields", "content: {fields: [a, b, c], unset: [unset]}", "admission:",
+		"- {at: [spec.a, spec.a.*], type: object}", "- {at: [spec.b], type: number}", "- {at: [spec.c], type: array, effect: warn}", "- {at: [spec], fields: [targetRef, a, b, c]}"}
+	strict, tolerant := paint(t, lines...), paint(t, append(lines, "tolerant: true")...)
+	for _, c := range []struct{ name, spec, strict, tolerant string }{
+		{"as it should be", "{a: {x: {}}, b: 1.5, c: []}", "", ""},
+		{"an integer is a number", "{b: 2}", "", ""},
+		{"nulls are not there", "{a: {x: null}, b: null}", "", ""},
+		{"wrong types", "{a: {x: 1, y: {}, z: text}, b: true}", "RefusedByOperator; RefusedByOperator; RefusedByOperator refused", "RefusedByOperator; RefusedByOperator; RefusedByOperator"},
+		{"a warning refuses nothing", "{c: {}}", "RefusedByOperator", "RefusedByOperator"},
+		{"a field that only the kind knows", "{a: {}, unset: [a]}", "PrunedByOperator", "PrunedByOperator"},
+		{"a field that nobody knows", "{a: {}, d: 1}", "PrunedByOperator", "UnknownBlockField"},
+	} {
+		for _, k := range []*Kind{strict, tolerant} {
+			p := k.Decode(painted(t, "{"+toGateway+", "+c.spec[1:]), &Conditions{})
+			got := ""
+			for i, problem := range p.Problems {
+				if i > 0 {
+					got += "; "
+				}
+				got += string(problem.Code)
+			}
+			want := c.strict
+			if p.Refused {
+				got += " refused"
+			}
+			if k.Tolerant {
+				want = c.tolerant
+			}
+			if got != want {
+				t.Errorf("%s, tolerant %v: %s, want %s", c.name, k.Tolerant, got, want)
+			}
+		}
+	}
+}
+
+// The words are the API server's.
+func TestAdmissionWords(t *testing.T) {
+	k := paint(t, "targets: [Gateway]", "admission: [{at: [spec.a.*], type: object}, {at: [spec], fields: [targetRef, a]}]")
+	p := k.Decode(painted(t, "{"+toGateway+", a: {x: [1]}, b: 1}"), &Conditions{})
+	want := []string{`the API server refuses it: spec.a.x: Invalid value: "array": spec.a.x in body must be of type object: "array"`, "the API server drops spec.b, which it does not know"}
+	if len(p.Problems) != 2 || p.Problems[0].Message != want[0] || p.Problems[1].Message != want[1] {
+		t.Errorf("%+v", p.Problems)
+	}
+}
