@@ -30,6 +30,7 @@ type Functions struct {
 	Auto             map[string]Auto
 	Path             map[string]Step
 	Checks           map[string]Check
+	Lints            map[string]Lint
 	Writers, Markers []string
 }
 

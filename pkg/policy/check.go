@@ -3,10 +3,14 @@ package policy
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Check judges a policy by the objects around it: why it is in error, "" if it is not, and what there is to say about that.
 type Check func(p *Policy, in *model.Snapshot) (fault string, problems []model.Problem)
+
+// Lint looks for what deserves a word where policies of the kind are attached; attached reports whether one is, at a node.
+type Lint func(k *Kind, g *topology.Graph, attached func(topology.NodeID) bool) []model.Problem
 
 // InError is what becomes of a policy in which a check finds a fault.
 type InError string

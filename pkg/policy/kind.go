@@ -37,6 +37,7 @@ type Kind struct {
 	Admission  []Admission
 	Fits       []Fit
 	Checks     []Check
+	Lints      []Lint
 	InError    InError // what becomes of policies in which a check finds a fault
 	Tolerant   bool    // policies that the API would refuse take part all the same, and are reported
 }

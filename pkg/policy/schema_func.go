@@ -30,16 +30,27 @@ func (r *kindReader) paths(n *yaml.Node) {
 
 // checks reads the functions that find faults.
 func (r *kindReader) checks(n *yaml.Node) {
-	r.kind.Checks = nil
+	r.kind.Checks = functions(r, n, r.funcs.Checks, "to check policies")
+}
+
+// lints reads the functions that look for what deserves a word.
+func (r *kindReader) lints(n *yaml.Node) {
+	r.kind.Lints = functions(r, n, r.funcs.Lints, "to look for findings")
+}
+
+// functions reads a list of named functions.
+func functions[F any](r *kindReader, n *yaml.Node, known map[string]F, what string) []F {
+	var out []F
 	r.list(n, func(e *yaml.Node) {
 		var name string
 		r.object(e, map[string]field{"func": r.text(&name)})
-		check, ok := r.funcs.Checks[name]
+		f, ok := known[name]
 		if !ok {
-			r.fail(e, "there is no function %q to check policies", name)
+			r.fail(e, "there is no function %q %s", name, what)
 		}
-		r.kind.Checks = append(r.kind.Checks, check)
+		out = append(out, f)
 	})
+	return out
 }
 
 // status reads the kind's words for its conditions.

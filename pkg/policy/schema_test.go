@@ -54,6 +54,7 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"field not built", kind("normalize: {func: v.F}"), `kinds.yaml:4: field "normalize" is not supported yet`},
 		{"writer that nobody registered", kind("status: {func: v.Conditions}"), `kinds.yaml:4: there is no function "v.Conditions" to write conditions`},
 		{"check that nobody registered", kind("checks:", "- {func: v.Check}"), `kinds.yaml:5: there is no function "v.Check" to check policies`},
+		{"lint that nobody registered", kind("lints: [{func: v.Lint}]"), `kinds.yaml:4: there is no function "v.Lint" to look for findings`},
 		{"claim beside plans", kind("invalid: claim", "resolve: [{levels: [rule]}]"), "kinds.yaml:1: a kind with plans cannot let policies in error claim their place yet"},
 		{"marker that nobody registered", kind("status:", "  marks: {func: v.Marks}"), `kinds.yaml:5: there is no function "v.Marks" to write marks`},
 		{"parts not built", kind("", "parts: []"), `kinds.yaml:5: field "parts" is not supported yet`},

@@ -48,6 +48,17 @@ func (k *Kind) attach() {
 		ordered, ageIgnored := k.Order(as)
 		k.attached[id] = place{ordered, ageIgnored}
 	}
+	k.lint()
+}
+
+// lint reports what the kind's vendor has to say about the places where its policies are attached.
+func (k *Kind) lint() {
+	if len(k.attached) == 0 {
+		return
+	}
+	for _, lint := range k.Lints {
+		k.res.Problems = append(k.res.Problems, lint(k.Kind, k.res.Graph, func(id topology.NodeID) bool { return len(k.attached[id].policies) > 0 })...)
+	}
 }
 
 // problem reports something about one reference of a policy.

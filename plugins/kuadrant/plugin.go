@@ -18,6 +18,7 @@ func Plugin() plugin.Plugin {
 		Auto:   map[string]policy.Auto{"kuadrant.Profile": profile},
 		Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
 		Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
+		Lints:  map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
 			Markers: map[string]status.Marker{"kuadrant.Marks": marks, "kuadrant.RFCMarks": rfcMarks}}}
 }

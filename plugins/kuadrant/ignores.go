@@ -1,0 +1,59 @@
+package kuadrant
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// operatorIgnores is the code of a way that exists for the operator, which does not look at what forbids it, and for no traffic.
+const operatorIgnores model.Code = "OperatorIgnores"
+
+// ignored reports the listeners that refuse a route, by their allowedRoutes or because the parentRef names another port, where the
+// operator has an effective policy of the kind all the same.
+func ignored(k *policy.Kind, g *topology.Graph, holds func(topology.NodeID) bool) []model.Problem {
+	var out []model.Problem
+	for _, id := range g.Order(topology.Traffic) {
+		route := g.Node(id)
+		if route.Role != topology.Route || route.Object == nil || !k.Allows(route.Ref) {
+			continue
+		}
+		own := holds(id) || slices.ContainsFunc(g.Children(topology.Traffic, id), holds)
+		for _, parent := range g.Verdicts(id) {
+			for _, gateway := range g.Lookup(parent.Parent.Whole()) {
+				for _, listener := range g.Children(topology.Traffic, gateway) {
+					why := forbidden(g, parent, listener, id)
+					if why == "" || !own && !holds(gateway) && !holds(listener) {
+						continue
+					}
+					p := model.Problem{Severity: model.Info, Code: operatorIgnores, Message: fmt.Sprintf(
+						"no traffic of %s reaches %s: %s; the operator does not look at that, and has an effective policy for this way", g.Node(listener).Ref, route.Ref, why)}
+					out = append(out, p.At(route.Object))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// forbidden says why no traffic of a listener reaches a route by a parentRef that the operator takes for valid; "" where traffic does,
+// by this or another parentRef, or where the operator sees no way either.
+func forbidden(g *topology.Graph, parent topology.Attachment, listener, route topology.NodeID) string {
+	l := g.Node(listener)
+	if l.Role != topology.Listener || parent.Parent.Section != "" && parent.Parent.Section != l.Ref.Section ||
+		slices.Contains(g.Parents(topology.Traffic, route), listener) || validStep(g, listener, route) != nil {
+		return ""
+	}
+	for _, row := range g.Attachments(route) {
+		if row.Parent == parent.Parent && row.Port == parent.Port && row.Listener == listener {
+			if row.State == topology.NotAllowedByListeners {
+				return row.Reason
+			}
+			return ""
+		}
+	}
+	return fmt.Sprintf("the parentRef names port %d", parent.Port)
+}
