@@ -190,6 +190,7 @@ const (
 	SameLevelOrder        Reason = "SameLevelOrder"
 	BuiltInWins           Reason = "BuiltInWins"
 	NoEffect              Reason = "NoEffect"
+	Invalid               Reason = "Invalid" // the policy is in error
 	Ignored               Reason = "Ignored"
 )
 

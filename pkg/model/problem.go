@@ -60,6 +60,8 @@ const (
 	ConflictingStrategy   Code = "ConflictingStrategy"
 	ConstraintInDefaults  Code = "ConstraintInDefaults"
 	RefusedByOperator     Code = "RefusedByOperator"
+	PrunedByOperator      Code = "PrunedByOperator"
+	OperatorIgnores       Code = "OperatorIgnores"
 	IgnoredTopLevelWhen   Code = "IgnoredTopLevelWhen"
 
 	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"

@@ -21,9 +21,6 @@ const (
 	Claim InError = "claim" // it holds its place, empty: what is above it does not reach what is below
 )
 
-// Invalid is why the settings of a policy in error are lost.
-const Invalid merge.Reason = "Invalid"
-
 // Judge runs the kind's checks on the policy. The first fault counts.
 func (k *Kind) Judge(p *Policy, in *model.Snapshot) []model.Problem {
 	var out []model.Problem
@@ -49,7 +46,7 @@ func (k *Kind) Judge(p *Policy, in *model.Snapshot) []model.Problem {
 func claim(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 	var effects []merge.Effect
 	for _, u := range in {
-		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Dropped, Reason: Invalid})
+		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Dropped, Reason: merge.Invalid})
 	}
 	if len(lower) > 0 || len(in) == 0 {
 		return lower, effects

@@ -9,9 +9,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// PrunedByOperator is the code of a field that the API server of the kind drops.
-const PrunedByOperator model.Code = "PrunedByOperator"
-
 // Fit is a piece of the schema of the kind's API: the type of the values at some paths, or all fields of the objects there.
 type Fit struct {
 	At      [][]string // from the object's root; "*" is any key
@@ -80,7 +77,7 @@ func (d *decoder) fit(f Fit, at []string, v any) {
 	fields, _ := v.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(f.Fields, key) && !slices.Contains(d.strange, path+"."+key) {
-			d.problem(PrunedByOperator, append(slices.Clone(at), key), "the API server drops %s.%s, which it does not know", path, key)
+			d.problem(model.PrunedByOperator, append(slices.Clone(at), key), "the API server drops %s.%s, which it does not know", path, key)
 		}
 	}
 }

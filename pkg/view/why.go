@@ -33,6 +33,8 @@ func (w writer) why(l merge.Loss) string {
 		return fmt.Sprintf("rejected: %s targets the same object and %s", w.winners(l), w.order(l))
 	case merge.NoEffect:
 		return "there is nothing that it could change"
+	case merge.Invalid:
+		return "the policy is in error, and what is in error is in force nowhere"
 	case merge.Ignored:
 		return "nothing of the policy's kind is read at this place"
 	}

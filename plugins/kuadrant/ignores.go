@@ -9,9 +9,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// operatorIgnores is the code of a way that exists for the operator, which does not look at what forbids it, and for no traffic.
-const operatorIgnores model.Code = "OperatorIgnores"
-
 // ignored reports the listeners that refuse a route, by their allowedRoutes or because the parentRef names another port, where the
 // operator has an effective policy of the kind all the same.
 func ignored(k *policy.Kind, g *topology.Graph, holds func(topology.NodeID) bool) []model.Problem {
@@ -29,7 +26,7 @@ func ignored(k *policy.Kind, g *topology.Graph, holds func(topology.NodeID) bool
 					if why == "" || !own && !holds(gateway) && !holds(listener) {
 						continue
 					}
-					p := model.Problem{Severity: model.Info, Code: operatorIgnores, Message: fmt.Sprintf(
+					p := model.Problem{Severity: model.Info, Code: model.OperatorIgnores, Message: fmt.Sprintf(
 						"no traffic of %s reaches %s: %s; the operator does not look at that, and has an effective policy for this way", g.Node(listener).Ref, route.Ref, why)}
 					out = append(out, p.At(route.Object))
 				}
