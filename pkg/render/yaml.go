@@ -148,12 +148,12 @@ const longKey = 1000
 func (y *yamlWriter) key(indent int) {
 	token := y.token()
 	switch {
-	case isPlain(token):
-		y.out = append(y.out, token[1:len(token)-1]...)
 	case len(token) > longKey:
 		y.out = append(append(y.out, "? "...), token...)
 		y.out = append(y.out, '\n')
 		y.lead(indent)
+	case isPlain(token):
+		y.out = append(y.out, token[1:len(token)-1]...)
 	default:
 		y.out = append(y.out, token...)
 	}
