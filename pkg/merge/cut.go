@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -197,17 +198,38 @@ func (k knife) cut(v any, at Path, c cursor) {
 	}
 	switch t := v.(type) {
 	case map[string]any:
-		if len(t) == 0 && len(at) > 0 && c.deep() {
-			k.emit(at, v)
-		}
-		for _, key := range slices.Sorted(maps.Keys(t)) {
-			seg := Segment{Name: key}
-			k.cut(t[key], at.below(seg), c.next(seg))
+		k.object(v, maps.All(t), at, c)
+	case Packed:
+		if t.IsObject() {
+			k.object(v, t.Parts(), at, c)
+		} else {
+			k.cut(t.Value(), at, c)
 		}
 	case []any:
 		k.list(t, at, c)
 	default:
 		k.scalar(v, at, c)
+	}
+}
+
+// object cuts the entries of an object, by key.
+func (k knife) object(v any, entries iter.Seq2[string, any], at Path, c cursor) {
+	type entry struct {
+		key   string
+		value any
+	}
+	var few [8]entry
+	all := few[:0]
+	for key, value := range entries {
+		all = append(all, entry{key, value})
+	}
+	if len(all) == 0 && len(at) > 0 && c.deep() {
+		k.emit(at, v)
+	}
+	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	for _, e := range all {
+		seg := Segment{Name: e.key}
+		k.cut(e.value, at.below(seg), c.next(seg))
 	}
 }
 
@@ -248,7 +270,7 @@ func entryNames(list []any, keys []string) ([]string, bool) {
 	names := make([]string, len(list))
 	seen := make(map[string]bool, len(list))
 	for i, entry := range list {
-		m, _ := entry.(map[string]any)
+		m, _ := Plain(entry).(map[string]any)
 		parts := make([]string, len(keys))
 		for j, key := range keys {
 			switch v := m[key].(type) {

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"reflect"
 	"slices"
 )
 
@@ -98,6 +97,6 @@ func directionMatters(blocks []incoming) bool {
 
 func sameRules(a, b Result) bool {
 	return slices.EqualFunc(a.Rules, b.Rules, func(x, y Rule) bool {
-		return x.Name == y.Name && slices.Equal(x.From, y.From) && reflect.DeepEqual(x.Value, y.Value)
+		return x.Name == y.Name && slices.Equal(x.From, y.From) && Equal(x.Value, y.Value)
 	})
 }

@@ -240,7 +240,7 @@ func (f *folder) conditional(st *Step, acc *accumulator, units []Unit) (plain, o
 
 // document is what is effective, as the conditions see it.
 func (acc *accumulator) document() any {
-	settings := Assemble(acc.units)
+	settings := Plain(Assemble(acc.units))
 	if acc.render == nil {
 		return settings
 	}

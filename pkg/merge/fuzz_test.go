@@ -87,6 +87,9 @@ func FuzzFold(f *testing.F) {
 		if again := Fold(plans, shape, s); !reflect.DeepEqual(again.Rules, r.Rules) || !reflect.DeepEqual(again.Doc, r.Doc) {
 			t.Fatalf("%s\n%s\nfolded again: %s", write(s), say(r), say(again))
 		}
+		if packed := unpacked(Fold(plans, shape, packedUp(s))); say(packed) != say(r) || !reflect.DeepEqual(packed.Doc, r.Doc) {
+			t.Fatalf("%s\n%s\nwith packed values: %s", write(s), say(r), say(packed))
+		}
 		if !reflect.DeepEqual(s, before) {
 			t.Fatalf("the input was changed: %s", write(before))
 		}

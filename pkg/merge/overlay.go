@@ -88,9 +88,21 @@ func meet(a, b []Unit, see func(i, j int)) {
 	}
 }
 
+// isEmpty reports whether u is an object without entries.
 func isEmpty(u Unit) bool {
-	m, ok := u.Value.(map[string]any)
-	return ok && len(m) == 0
+	switch v := u.Value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case Packed:
+		if !v.IsObject() {
+			return false
+		}
+		for range v.Parts() {
+			return false
+		}
+		return true
+	}
+	return false
 }
 
 // hollow reports whether u has nothing in it.

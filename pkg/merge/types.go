@@ -27,7 +27,7 @@ type Condition interface {
 // Unit is a setting: a value at a path below the settings root.
 type Unit struct {
 	Path  Path
-	Value any       // JSON
+	Value any       // JSON, perhaps Packed
 	Null  bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
 	When  Condition // nil: always
 	From  []From    // set once, by the first step that takes the unit

@@ -1,7 +1,10 @@
 package model
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"iter"
 	"math"
 	"strconv"
@@ -81,6 +84,15 @@ func (b Body) Field(key string) Body {
 	return Body{b.tape, at}
 }
 
+// Has reports whether an object has an entry at a key, be it null.
+func (b Body) Has(key string) bool {
+	if !b.IsObject() {
+		return false
+	}
+	at, _ := b.entry(b.at, key)
+	return at >= 0
+}
+
 // IsNull reports whether the value is null.
 func (b Body) IsNull() bool { return b.tape == "" || b.tape[b.at] == null }
 
@@ -110,6 +122,37 @@ func (b Body) Fields() iter.Seq2[string, Body] {
 			at = b.skip(at)
 		}
 	}
+}
+
+// Parts are the entries of an object: objects and lists as bodies, all else as it is.
+func (b Body) Parts() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for key, inner := range b.Fields() {
+			if !yield(key, inner.Part()) {
+				return
+			}
+		}
+	}
+}
+
+// Part is the value itself if it is no object and no list, else b.
+func (b Body) Part() any {
+	if b.IsObject() || b.IsList() {
+		return b
+	}
+	return b.Value()
+}
+
+// String is the value as fmt prints it.
+func (b Body) String() string { return fmt.Sprint(b.Value()) }
+
+// MarshalJSON writes the value as encoding/json does.
+func (b Body) MarshalJSON() ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // whoever asks decides on that
+	err := e.Encode(b.Value())
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 // Len is the number of entries of a list or an object, 0 for anything else.

@@ -7,8 +7,8 @@ import (
 )
 
 // admit repeats the API's validation. A rule that cannot be judged refuses nothing.
-func (d *decoder) admit() {
-	for _, i := range d.conditions.validator(d.kind).broken(d.body) {
+func (d *decoder) admit(body model.Body) {
+	for _, i := range d.conditions.validator(d.kind).broken(body) {
 		a := d.kind.Admission[i]
 		d.problem(model.RefusedByOperator, d.kind.Content.At, "the API server refuses it: %s", a.Message)
 		d.policy.Refused = d.policy.Refused || a.Refuses && !d.kind.Tolerant
@@ -42,17 +42,26 @@ func (c *Conditions) validator(k *Kind) *validator {
 	return v
 }
 
+// bindings are the names that an object binds in expressions: its fields, and self for all of it.
+func bindings(body model.Body) map[string]any {
+	vars := map[string]any{"self": celValue(body)}
+	for key, value := range body.Fields() {
+		vars[key] = celValue(value)
+	}
+	return vars
+}
+
 // broken lists the rules that the object does not meet, by number.
-func (v *validator) broken(body any) (out []int) {
+func (v *validator) broken(body model.Body) (out []int) {
 	if len(v.rules) == 0 {
 		return nil
 	}
-	s := sizesOf(body)
+	s, vars := sizesOf(body), bindings(body)
 	holds := func(c *Condition, otherwise bool) bool {
 		if c.err != nil || c.limits.check(s) != nil {
 			return otherwise
 		}
-		holds, err := c.judge(body)
+		holds, err := c.judge(vars)
 		if err != nil {
 			return otherwise
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -134,18 +135,18 @@ func (c *Condition) Holds(doc any) (bool, error) {
 	if err := c.limits.check(sizesOf(doc)); err != nil {
 		return false, err
 	}
-	return c.judge(doc)
-}
-
-// judge is Holds for a document within the limits.
-func (c *Condition) judge(doc any) (bool, error) {
-	fields, _ := doc.(map[string]any)
-	if !c.owner.afford() {
-		return false, errors.New("is not evaluated: the conditions of this run have cost too much already")
-	}
 	vars := map[string]any{"self": doc}
+	fields, _ := doc.(map[string]any)
 	for key, value := range fields {
 		vars[key] = value
+	}
+	return c.judge(vars)
+}
+
+// judge is Holds for what a document within the limits binds.
+func (c *Condition) judge(vars map[string]any) (bool, error) {
+	if !c.owner.afford() {
+		return false, errors.New("is not evaluated: the conditions of this run have cost too much already")
 	}
 	value, details, err := c.eval(vars)
 	if details != nil && details.ActualCost() != nil {
@@ -214,6 +215,14 @@ func (s *sizes) add(v any) {
 	switch t := v.(type) {
 	case string:
 		s.text = max(s.text, len(t))
+	case model.Body:
+		s.entries = max(s.entries, t.Len())
+		for _, kid := range t.Fields() {
+			s.add(kid.Part())
+		}
+		for _, kid := range t.Items() {
+			s.add(kid.Part())
+		}
 	case map[string]any:
 		s.entries = max(s.entries, len(t))
 		for _, kid := range t {

@@ -54,12 +54,12 @@ func (c *Content) blockPath(b merge.BlockKind) []string {
 // Decode reads a custom resource of kind k. Whatever is wrong with it is a problem of the result, never an error: a part that cannot
 // be read takes no part.
 func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
-	d := decoder{kind: k, policy: &Policy{Kind: k, Object: o, words: map[merge.BlockKind]string{}}, body: o.Body.Value(), conditions: conditions}
+	d := decoder{kind: k, policy: &Policy{Kind: k, Object: o, words: map[merge.BlockKind]string{}}, body: o.Body, conditions: conditions}
 	if k.Content.StripNulls {
 		d.body = stripped(d.body)
 	}
-	d.spec, _ = model.Get(d.body, k.Content.At...).(map[string]any)
-	if model.Get(d.body, k.Content.At...) != nil && d.spec == nil {
+	d.spec = d.body.At(k.Content.At...)
+	if !d.spec.IsNull() && !d.spec.IsObject() {
 		d.problem(model.WrongType, k.Content.At, "%s is not an object: the policy has no settings", strings.Join(k.Content.At, "."))
 	}
 	d.refs()
@@ -80,8 +80,8 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 type decoder struct {
 	kind       *Kind
 	policy     *Policy
-	body       any
-	spec       map[string]any
+	body       model.Body
+	spec       model.Body
 	conditions *Conditions
 	strange    []string // fields that are reported as unknown
 }
@@ -97,15 +97,14 @@ func (d *decoder) problem(code model.Code, at []string, format string, args ...a
 // block decodes defaults or overrides.
 func (d *decoder) block(b merge.BlockKind) {
 	at, ok := d.kind.Content.Blocks[b]
-	raw := model.Get(d.body, at...)
-	if !ok || raw == nil {
+	raw := d.body.At(at...)
+	if !ok || raw.IsNull() {
 		return
 	}
 	if d.kind.Content.Designs && d.design(b, raw, at) {
 		return
 	}
-	fields, ok := raw.(map[string]any)
-	if !ok {
+	if !raw.IsObject() {
 		d.problem(model.WrongType, at, "%s is not an object: the block takes no part", strings.Join(at, "."))
 		return
 	}
@@ -115,18 +114,17 @@ func (d *decoder) block(b merge.BlockKind) {
 	if d.kind.Generic() {
 		known = append(known, foreignWords()...)
 	}
-	for key, value := range fields {
-		text, isText := value.(string)
+	for key, value := range raw.Fields() {
 		switch {
-		case key == d.kind.Content.Condition && key != "" && isText:
-			out.When = d.condition(strings.TrimSpace(text), b, append(slices.Clone(at), key))
+		case key == d.kind.Content.Condition && key != "" && value.IsText():
+			out.When = d.condition(strings.TrimSpace(value.Text()), b, append(slices.Clone(at), key))
 		case d.setting(key, func() []string { return slices.Concat(known, d.kind.Content.Unset) }):
-			settings[key] = value
+			settings[key] = value.Part()
 		case !slices.Contains(known, key):
 			d.unknown(at, key, "a block")
 		}
 	}
-	d.add(out, settings, fields, at)
+	d.add(out, settings, raw, at)
 }
 
 // condition compiles a block's condition; one that does not compile never holds.
@@ -142,19 +140,18 @@ func (d *decoder) condition(text string, b merge.BlockKind, at []string) *Condit
 func (d *decoder) bare() {
 	settings := map[string]any{}
 	at := d.kind.Content.At
-	for key, value := range d.spec {
-		_, isText := value.(string)
+	for key, value := range d.spec.Fields() {
 		switch {
-		case key == d.kind.Content.Condition && key != "" && isText:
+		case key == d.kind.Content.Condition && key != "" && value.IsText():
 			d.problem(model.WrongType, append(slices.Clone(at), key), "a condition stands in a block; %s.%s is a list of predicates: kept out of the rules", strings.Join(at, "."), key)
 		case d.setting(key, d.words):
-			settings[key] = value
+			settings[key] = value.Part()
 		case !slices.Contains(d.words(), key):
 			d.unknown(at, key, "the kind")
 		}
 	}
-	if len(settings) > 0 || d.kind.Content.Claims && d.spec != nil {
-		d.add(merge.Block{Kind: merge.Bare}, settings, nil, at)
+	if len(settings) > 0 || d.kind.Content.Claims && d.spec.IsObject() {
+		d.add(merge.Block{Kind: merge.Bare}, settings, model.Body{}, at)
 	}
 }
 
@@ -188,7 +185,7 @@ func (d *decoder) words() []string {
 }
 
 // add cuts a block's settings into units and appends it.
-func (d *decoder) add(b merge.Block, settings map[string]any, block any, at []string) {
+func (d *decoder) add(b merge.Block, settings map[string]any, block model.Body, at []string) {
 	strategy, place, problem := d.kind.Strategy.of(b.Kind, block, d.spec)
 	if problem != nil {
 		p := problem.At(d.policy.Object)
@@ -204,7 +201,7 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block any, at []st
 	}
 	b.Strategy = strategy
 	for _, field := range d.kind.containers() {
-		if _, isMap := settings[field].(map[string]any); settings[field] != nil && !isMap {
+		if body, ok := settings[field].(model.Body); settings[field] != nil && !(ok && body.IsObject()) {
 			d.problem(model.WrongType, append(slices.Clone(at), field), "%s.%s is not an object: it takes no part", strings.Join(at, "."), field)
 			delete(settings, field)
 		}
@@ -227,12 +224,12 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block any, at []st
 // unset collects the deactivation lists; both spellings are one list.
 func (d *decoder) unset() {
 	for _, field := range d.kind.Content.Unset {
-		raw, ok := d.spec[field]
-		if !ok || raw == nil {
+		raw := d.spec.Field(field)
+		if raw.IsNull() {
 			continue
 		}
 		at := append(slices.Clone(d.kind.Content.At), field)
-		list, ok := raw.([]any)
+		list, ok := raw.Value().([]any)
 		if !ok {
 			d.problem(model.WrongType, at, "%s is not a list of rule names: ignored", strings.Join(at, "."))
 			continue

@@ -14,33 +14,31 @@ import (
 // operations. They are understood where a kind's descriptor allows them, and marked as experimental.
 
 // design decodes a block that is written in one of these designs; false if it is not.
-func (d *decoder) design(b merge.BlockKind, raw any, at []string) bool {
-	switch t := raw.(type) {
-	case []any:
-		d.experimental(at, "a list of operations")
-		d.operations(b, t, at)
-		return true
-	case map[string]any:
-		dotted := false
-		for key := range t {
-			dotted = dotted || strings.Contains(key, ".")
-		}
-		switch {
-		case t["granularity"] != nil:
-			d.experimental(at, "granularity")
-			d.granularity(b, t, at)
-			return true
-		case dotted:
-			d.experimental(at, "paths as keys")
-			d.pathKeys(b, t, at)
-			return true
-		case slices.ContainsFunc(d.kind.containers(), func(f string) bool { return hasCondition(t[f]) }):
-			d.experimental(at, "conditions inside a block")
-			d.nested(b, t, at)
-			return true
-		}
+func (d *decoder) design(b merge.BlockKind, raw model.Body, at []string) bool {
+	dotted := false
+	for key := range raw.Fields() {
+		dotted = dotted || strings.Contains(key, ".")
 	}
-	return false
+	fields := func() map[string]any { return raw.Value().(map[string]any) }
+	switch {
+	case raw.IsList():
+		d.experimental(at, "a list of operations")
+		d.operations(b, raw.Value().([]any), at)
+	case !raw.IsObject():
+		return false
+	case !raw.Field("granularity").IsNull():
+		d.experimental(at, "granularity")
+		d.granularity(b, fields(), at)
+	case dotted:
+		d.experimental(at, "paths as keys")
+		d.pathKeys(b, fields(), at)
+	case slices.ContainsFunc(d.kind.containers(), func(f string) bool { return hasCondition(raw.Field(f)) }):
+		d.experimental(at, "conditions inside a block")
+		d.nested(b, fields(), raw, at)
+	default:
+		return false
+	}
+	return true
 }
 
 func (d *decoder) experimental(at []string, what string) {
@@ -132,7 +130,7 @@ func overlapping(units []merge.Unit) bool {
 }
 
 // nested reads a block in which maps have conditions of their own; what stands outside of these follows the block's strategy.
-func (d *decoder) nested(b merge.BlockKind, block map[string]any, at []string) {
+func (d *decoder) nested(b merge.BlockKind, block map[string]any, raw model.Body, at []string) {
 	rest := map[string]any{}
 	out := merge.Block{Kind: b, When: d.blockCondition(b, block, at)}
 	var shape merge.Shape
@@ -156,7 +154,7 @@ func (d *decoder) nested(b merge.BlockKind, block map[string]any, at []string) {
 	}
 	plain, _ := d.kind.Rules.CutAll(rest)
 	out.Units = append(plain, out.Units...)
-	strategy, _, _ := d.kind.Strategy.of(b, block, d.spec)
+	strategy, _, _ := d.kind.Strategy.of(b, raw, d.spec)
 	strategy.Shape = slices.Concat(shape, d.kind.Rules)
 	out.Strategy = strategy
 	d.append(out)
@@ -189,16 +187,9 @@ func (d *decoder) pull(b merge.BlockKind, path merge.Path, v any, at []string, u
 }
 
 // hasCondition reports whether a map within v has a condition of its own.
-func hasCondition(v any) bool {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return false
-	}
-	if _, isText := m["when"].(string); isText {
-		return true
-	}
-	for _, inner := range m {
-		if hasCondition(inner) {
+func hasCondition(v model.Body) bool {
+	for key, inner := range v.Fields() {
+		if key == "when" && inner.IsText() || hasCondition(inner) {
 			return true
 		}
 	}

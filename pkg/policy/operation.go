@@ -23,6 +23,9 @@ type operation struct {
 // apply is the block's strategy: own has one unit per operation, with its source.
 func (o operations) apply(own, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 	w := workbench{units: slices.Clone(lower)}
+	for i := range w.units { // the operations look into values
+		w.units[i].Value = merge.Plain(w.units[i].Value)
+	}
 	for i, op := range o.list {
 		from := own[i].From
 		switch {

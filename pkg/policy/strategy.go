@@ -66,22 +66,21 @@ func (r StrategyRule) words() []string {
 }
 
 // of reads the strategy of a block, and where it stands. An unknown value is atomic, and said.
-func (r StrategyRule) of(b merge.BlockKind, block, spec any) (merge.Strategy, Place, *model.Problem) {
+func (r StrategyRule) of(b merge.BlockKind, block, spec model.Body) (merge.Strategy, Place, *model.Problem) {
 	for _, place := range r.Read {
 		from := spec
 		if place.Block {
 			from = block
 		}
-		raw := model.Get(from, place.Path...)
-		if raw == nil {
+		raw := from.At(place.Path...)
+		if raw.IsNull() {
 			continue
 		}
-		word, isText := raw.(string)
-		if choice, ok := r.Values[word]; ok && isText {
+		if choice, ok := r.Values[raw.Text()]; ok && raw.IsText() {
 			return choice.on(b), place, nil
 		}
 		return Choice{}.on(b), place, &model.Problem{Severity: model.Warning, Code: model.UnknownStrategy,
-			Message: fmt.Sprintf("strategy %q is not known, atomic is used", fmt.Sprint(raw)),
+			Message: fmt.Sprintf("strategy %q is not known, atomic is used", fmt.Sprint(raw.Value())),
 			Hint:    "use one of: " + strings.Join(r.known(), ", ")}
 	}
 	return r.Default.on(b), Place{}, nil

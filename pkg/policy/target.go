@@ -31,16 +31,16 @@ const maxRefs = 16
 func (d *decoder) refs() {
 	found := 0
 	for _, form := range d.kind.Refs {
-		if form.Unless != nil && model.Get(d.body, form.Unless...) != nil {
+		if form.Unless != nil && !d.body.At(form.Unless...).IsNull() {
 			continue
 		}
-		switch raw := model.Get(d.body, form.At...).(type) {
-		case nil:
-		case map[string]any:
+		switch raw := d.body.At(form.At...); {
+		case raw.IsNull():
+		case raw.IsObject():
 			found++
 			d.ref(form, raw, form.At)
-		case []any:
-			for i, entry := range raw {
+		case raw.IsList():
+			for i, entry := range raw.Items() {
 				found++
 				d.ref(form, entry, append(slices.Clone(form.At), strconv.Itoa(i)))
 			}
@@ -65,27 +65,24 @@ func (d *decoder) forms() string {
 	return strings.Join(out, " or ")
 }
 
-func (d *decoder) ref(form RefForm, raw any, at []string) {
+func (d *decoder) ref(form RefForm, fields model.Body, at []string) {
 	where := strings.Join(form.At, ".")
 	if len(at) > len(form.At) {
 		where += "[" + at[len(at)-1] + "]"
 	}
-	fields, ok := raw.(map[string]any)
-	if !ok {
+	if !fields.IsObject() {
 		d.problem(model.WrongType, at, "%s is not an object: this reference does not attach", where)
 		return
 	}
 	for _, key := range []string{"group", "kind", "name", "namespace", "sectionName"} {
-		if v := fields[key]; v != nil {
-			if _, ok := v.(string); !ok {
-				d.problem(model.WrongType, append(slices.Clone(at), key), "%s.%s is not a string: this reference does not attach", where, key)
-				return
-			}
+		if v := fields.Field(key); !v.IsNull() && !v.IsText() {
+			d.problem(model.WrongType, append(slices.Clone(at), key), "%s.%s is not a string: this reference does not attach", where, key)
+			return
 		}
 	}
 	t := TargetRef{Selector: form.Selector, Silent: form.Silent, object: d.policy.Object, at: at}
-	t.Ref = model.Ref{Group: model.Text(fields, "group"), Kind: model.Text(fields, "kind"), Name: model.Text(fields, "name"),
-		Namespace: model.Text(fields, "namespace"), Section: model.Text(fields, "sectionName")}
+	t.Ref = model.Ref{Group: fields.Text("group"), Kind: fields.Text("kind"), Name: fields.Text("name"),
+		Namespace: fields.Text("namespace"), Section: fields.Text("sectionName")}
 	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {
 		d.problem(model.GroupWithVersion, at, "%s.group is %q: a group has no version, %q is dropped", where, t.Ref.Group, version).Severity = model.Info
 		t.Ref.Group = group
@@ -104,11 +101,11 @@ func (d *decoder) ref(form RefForm, raw any, at []string) {
 }
 
 // labels reads what a selector asks for.
-func (d *decoder) labels(t *TargetRef, fields map[string]any, at []string) bool {
+func (d *decoder) labels(t *TargetRef, fields model.Body, at []string) bool {
 	t.Ref.Name = ""
-	raw := fields["matchLabels"]
-	want, ok := raw.(map[string]any)
-	if raw != nil && !ok || fields["matchExpressions"] != nil {
+	raw := fields.Field("matchLabels")
+	want, ok := raw.Value().(map[string]any)
+	if !raw.IsNull() && !ok || !fields.Field("matchExpressions").IsNull() {
 		d.problem(model.NotEvaluated, at, "%s: the selector is no plain set of matchLabels and is not evaluated", strings.Join(at, "."))
 		return false
 	}

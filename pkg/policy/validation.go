@@ -55,28 +55,32 @@ func (d *decoder) validate() {
 	if len(d.kind.Admission)+len(d.kind.Fits) == 0 {
 		return
 	}
-	d.body = stripped(d.body)
+	body := stripped(d.body)
+	var few [8]string
 	for _, f := range d.kind.Fits {
 		for _, at := range f.At {
-			each(d.body, at, nil, func(at []string, v any) { d.fit(f, at, v) })
+			each(body, at, few[:0], func(at []string, v model.Body) { d.fit(f, at, v) })
 		}
 	}
-	d.admit()
+	d.admit(body)
 }
 
 // fit judges the value at one path by its type, or by its fields.
-func (d *decoder) fit(f Fit, at []string, v any) {
-	path := strings.Join(at, ".")
+func (d *decoder) fit(f Fit, at []string, v model.Body) {
 	if f.Type != "" {
 		if is := typeOf(v); is != f.Type && (f.Type != "number" || is != "integer") {
+			path := strings.Join(at, ".")
 			d.problem(model.RefusedByOperator, at, "the API server refuses it: %s: Invalid value: %q: %s in body must be of type %s: %q", path, is, path, f.Type, is)
 			d.policy.Refused = d.policy.Refused || f.Refuses && !d.kind.Tolerant
 		}
 		return
 	}
-	fields, _ := v.(map[string]any)
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		if !slices.Contains(f.Fields, key) && !slices.Contains(d.strange, path+"."+key) {
+	for key := range v.Fields() {
+		if slices.Contains(f.Fields, key) {
+			continue
+		}
+		path := strings.Join(at, ".")
+		if !slices.Contains(d.strange, path+"."+key) {
 			d.problem(model.PrunedByOperator, append(slices.Clone(at), key), "the API server drops %s.%s, which it does not know", path, key)
 		}
 	}
@@ -96,35 +100,32 @@ func (d *decoder) unknown(at []string, key, of string) {
 }
 
 // each calls see for every value in v at a path with "*" for any key. What see gets as the path is good until it returns.
-func each(v any, path, at []string, see func(at []string, v any)) {
+func each(v model.Body, path, at []string, see func(at []string, v model.Body)) {
 	if len(path) == 0 {
 		see(at, v)
 		return
 	}
-	m, _ := v.(map[string]any)
-	keys := []string{path[0]}
-	if path[0] == "*" {
-		keys = slices.Sorted(maps.Keys(m))
-	}
-	for _, key := range keys {
-		if below, ok := m[key]; ok {
+	for key, below := range v.Fields() {
+		if path[0] == "*" || path[0] == key {
 			each(below, path[1:], append(at, key), see)
 		}
 	}
 }
 
 // typeOf is the JSON type of a value.
-func typeOf(v any) string {
-	switch v.(type) {
-	case map[string]any:
+func typeOf(b model.Body) string {
+	switch {
+	case b.IsObject():
 		return "object"
-	case []any:
+	case b.IsList():
 		return "array"
+	}
+	switch b.Value().(type) {
 	case string:
 		return "string"
 	case bool:
 		return "boolean"
-	case int64, uint64:
+	case int64:
 		return "integer"
 	case float64:
 		return "number"
@@ -134,40 +135,39 @@ func typeOf(v any) string {
 
 // stripped is v without the nulls that are fields of objects: the API server takes them out before it validates. What has none is not
 // copied.
-func stripped(v any) any {
+func stripped(v model.Body) model.Body {
 	if !hasNull(v) {
 		return v
 	}
+	return model.Pack(withoutNulls(v.Value()), nil)
+}
+
+func withoutNulls(v any) any {
 	switch t := v.(type) {
 	case map[string]any:
-		out := make(map[string]any, len(t))
-		for key, below := range t {
-			if below != nil {
-				out[key] = stripped(below)
-			}
+		maps.DeleteFunc(t, func(_ string, below any) bool { return below == nil })
+		for key := range t {
+			t[key] = withoutNulls(t[key])
 		}
-		return out
 	case []any:
-		out := make([]any, len(t))
-		for i, entry := range t {
-			out[i] = stripped(entry)
+		for i := range t {
+			t[i] = withoutNulls(t[i])
 		}
-		return out
 	}
 	return v
 }
 
 // hasNull reports whether an object within v has a field that is null.
-func hasNull(v any) bool {
-	switch t := v.(type) {
-	case map[string]any:
-		for _, below := range t {
-			if below == nil || hasNull(below) {
-				return true
-			}
+func hasNull(v model.Body) bool {
+	for _, below := range v.Fields() {
+		if below.IsNull() || hasNull(below) {
+			return true
 		}
-	case []any:
-		return slices.ContainsFunc(t, hasNull)
+	}
+	for _, entry := range v.Items() {
+		if hasNull(entry) {
+			return true
+		}
 	}
 	return false
 }

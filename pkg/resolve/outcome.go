@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -197,14 +196,14 @@ func (o *Outcome) sets(from merge.From, path merge.Path, value any) bool {
 		if b.Kind != from.Block {
 			continue
 		}
-		if slices.ContainsFunc(b.Units, func(u merge.Unit) bool { return slices.Equal(u.Path, path) && reflect.DeepEqual(u.Value, value) }) {
+		if slices.ContainsFunc(b.Units, func(u merge.Unit) bool { return slices.Equal(u.Path, path) && merge.Equal(u.Value, value) }) {
 			return true
 		}
 		keys := make([]string, len(path))
 		for i, seg := range path {
 			keys[i] = seg.Name
 		}
-		if have := model.Get(merge.Assemble(b.Units), keys...); have != nil && reflect.DeepEqual(have, value) {
+		if have := model.Get(merge.Plain(merge.Assemble(b.Units)), keys...); have != nil && merge.Equal(have, value) {
 			return true
 		}
 	}
@@ -234,7 +233,7 @@ func differing(r, other merge.Result) string {
 	const most = 4
 	rules := slices.DeleteFunc(slices.Clone(r.Rules), func(x merge.Rule) bool {
 		return slices.ContainsFunc(other.Rules, func(y merge.Rule) bool {
-			return x.Name == y.Name && slices.Equal(x.From, y.From) && reflect.DeepEqual(x.Value, y.Value)
+			return x.Name == y.Name && slices.Equal(x.From, y.From) && merge.Equal(x.Value, y.Value)
 		})
 	})
 	var out []string
@@ -271,7 +270,7 @@ func (k *Kind) switches(s StackID, o *Outcome) []model.Problem {
 	}
 	other := k.oldest().build(s)
 	result := merge.Fold([]merge.Plan{{SameTarget: merge.Fill}}, k.Rules, other.stack)
-	if reflect.DeepEqual(result.Doc, o.Result.Doc) {
+	if merge.Equal(result.Doc, o.Result.Doc) {
 		return nil
 	}
 	return []model.Problem{model.Problem{Severity: model.Info, Code: model.SettingMatters,

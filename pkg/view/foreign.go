@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -19,7 +20,7 @@ func foreignReferences(item *EffectivePolicy) []model.Problem {
 			if s.Policy == nil || s.Policy.Namespace == item.Target.Namespace || s.Policy.Namespace == "" {
 				continue
 			}
-			if name := bareReference(r.Value); name != "" {
+			if name := bareReference(merge.Plain(r.Value)); name != "" {
 				out = append(out, model.Problem{Severity: model.Warning, Code: model.ForeignReference, Ref: s.Policy, Origin: s.Origin,
 					Message: fmt.Sprintf("%s is in force in namespace %s and refers to %q without a namespace: it means one in %s", r.Name, item.Target.Namespace, name, s.Policy.Namespace)})
 			}
@@ -65,6 +66,15 @@ func bareName(key string, v any) string {
 // refersBarely reports whether bareReference finds a name.
 func refersBarely(v any) bool {
 	switch t := v.(type) {
+	case merge.Packed:
+		if !t.IsObject() {
+			return refersBarely(t.Value())
+		}
+		for key, inner := range t.Parts() {
+			if strings.HasSuffix(key, "Ref") && bareName(key, merge.Plain(inner)) != "" || refersBarely(inner) {
+				return true
+			}
+		}
 	case map[string]any:
 		for key, inner := range t {
 			if bareName(key, inner) != "" || refersBarely(inner) {

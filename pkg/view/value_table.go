@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
 // valueWidth is how wide a value may be in a table that cuts; explainWidth where it is the answer itself.
@@ -22,6 +24,7 @@ const wholeDepth = -1
 // valueText is a JSON value on one line, YAML flow style, keys sorted. If it is wider than width, deeper levels give way to {…} and
 // […] first; what is still too wide is cut at the end. A width of 0 shows everything.
 func valueText(v any, width int) string {
+	v = merge.Plain(v)
 	if width == 0 {
 		w := flowText{}
 		w.value(v, wholeDepth)

@@ -1,0 +1,61 @@
+package merge
+
+import (
+	"iter"
+	"reflect"
+)
+
+// Packed is a JSON value in a form that takes less memory than Go maps and lists. Values of units may be packed, and so values within
+// what folds make of them. Whoever looks into a value asks Plain for it; a fold itself looks into objects only to cut them.
+type Packed interface {
+	Value() any                    // as Go maps and lists
+	IsObject() bool                // an object, or else a list
+	Parts() iter.Seq2[string, any] // the entries of an object, in any order; objects and lists among them are packed
+}
+
+// Plain is v without anything packed in it, as Go maps and lists. It is not to be changed: what holds nothing packed is not copied.
+func Plain(v any) any {
+	if !holdsPacked(v) {
+		return v
+	}
+	switch t := v.(type) {
+	case Packed:
+		return t.Value()
+	case map[string]any:
+		out := make(map[string]any, len(t))
+		for key, inner := range t {
+			out[key] = Plain(inner)
+		}
+		return out
+	case []any:
+		out := make([]any, len(t))
+		for i, inner := range t {
+			out[i] = Plain(inner)
+		}
+		return out
+	}
+	return v
+}
+
+func holdsPacked(v any) bool {
+	switch t := v.(type) {
+	case Packed:
+		return true
+	case map[string]any:
+		for _, inner := range t {
+			if holdsPacked(inner) {
+				return true
+			}
+		}
+	case []any:
+		for _, inner := range t {
+			if holdsPacked(inner) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Equal reports whether two values are the same JSON, packed or not.
+func Equal(a, b any) bool { return reflect.DeepEqual(Plain(a), Plain(b)) }
