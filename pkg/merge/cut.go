@@ -201,7 +201,7 @@ func (k knife) cut(v any, at Path, c cursor) {
 		k.object(v, maps.All(t), at, c)
 	case Packed:
 		if t.IsObject() {
-			k.object(v, t.Parts(), at, c)
+			k.object(v, t.Parts, at, c)
 		} else {
 			k.cut(t.Value(), at, c)
 		}
@@ -218,8 +218,7 @@ func (k knife) object(v any, entries iter.Seq2[string, any], at Path, c cursor) 
 		key   string
 		value any
 	}
-	var few [8]entry
-	all := few[:0]
+	var all []entry
 	for key, value := range entries {
 		all = append(all, entry{key, value})
 	}

@@ -97,7 +97,7 @@ func isEmpty(u Unit) bool {
 		if !v.IsObject() {
 			return false
 		}
-		for range v.Parts() {
+		for range v.Parts {
 			return false
 		}
 		return true

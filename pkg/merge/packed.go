@@ -1,16 +1,13 @@
 package merge
 
-import (
-	"iter"
-	"reflect"
-)
+import "reflect"
 
 // Packed is a JSON value in a form that takes less memory than Go maps and lists. Values of units may be packed, and so values within
 // what folds make of them. Whoever looks into a value asks Plain for it; a fold itself looks into objects only to cut them.
 type Packed interface {
-	Value() any                    // as Go maps and lists
-	IsObject() bool                // an object, or else a list
-	Parts() iter.Seq2[string, any] // the entries of an object, in any order; objects and lists among them are packed
+	Value() any                         // as Go maps and lists
+	IsObject() bool                     // an object, or else a list
+	Parts(yield func(string, any) bool) // iterates over the entries of an object, in any order; objects and lists among them are packed
 }
 
 // Plain is v without anything packed in it, as Go maps and lists. It is not to be changed: what holds nothing packed is not copied.

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"iter"
 	"math/rand"
 	"reflect"
 	"testing"
@@ -14,13 +13,11 @@ func (p packed) Value() any { return deep(p.v) }
 
 func (p packed) IsObject() bool { _, ok := p.v.(m); return ok }
 
-func (p packed) Parts() iter.Seq2[string, any] {
-	return func(yield func(string, any) bool) {
-		settings, _ := p.v.(m)
-		for key, v := range settings {
-			if !yield(key, pack(v)) {
-				return
-			}
+func (p packed) Parts(yield func(string, any) bool) {
+	settings, _ := p.v.(m)
+	for key, v := range settings {
+		if !yield(key, pack(v)) {
+			return
 		}
 	}
 }

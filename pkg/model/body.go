@@ -1,11 +1,8 @@
 package model
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"iter"
 	"math"
 	"strconv"
 )
@@ -105,32 +102,28 @@ func (b Body) IsList() bool { return b.tape != "" && b.tape[b.meant(b.at)] == li
 // IsText reports whether the value is a string.
 func (b Body) IsText() bool { return b.tape != "" && b.tape[b.at] == text }
 
-// Fields are the entries of an object as they are written; those of anything else are none.
-func (b Body) Fields() iter.Seq2[string, Body] {
-	return func(yield func(string, Body) bool) {
-		if !b.IsObject() {
+// Fields is an iterator over the entries of an object as they are written; those of anything else are none.
+func (b Body) Fields(yield func(string, Body) bool) {
+	if !b.IsObject() {
+		return
+	}
+	n, at := b.number(b.meant(b.at) + 1 + sizeWidth)
+	for range n {
+		var key string
+		_, at = b.line(at)
+		key, at = b.text(at)
+		if !yield(key, Body{b.tape, at}) {
 			return
 		}
-		n, at := b.number(b.meant(b.at) + 1 + sizeWidth)
-		for range n {
-			var key string
-			_, at = b.line(at)
-			key, at = b.text(at)
-			if !yield(key, Body{b.tape, at}) {
-				return
-			}
-			at = b.skip(at)
-		}
+		at = b.skip(at)
 	}
 }
 
-// Parts are the entries of an object: objects and lists as bodies, all else as it is.
-func (b Body) Parts() iter.Seq2[string, any] {
-	return func(yield func(string, any) bool) {
-		for key, inner := range b.Fields() {
-			if !yield(key, inner.Part()) {
-				return
-			}
+// Parts is an iterator over the entries of an object: objects and lists are bodies, all else as it is.
+func (b Body) Parts(yield func(string, any) bool) {
+	for key, inner := range b.Fields {
+		if !yield(key, inner.Part()) {
+			return
 		}
 	}
 }
@@ -146,14 +139,8 @@ func (b Body) Part() any {
 // String is the value as fmt prints it.
 func (b Body) String() string { return fmt.Sprint(b.Value()) }
 
-// MarshalJSON writes the value as encoding/json does.
-func (b Body) MarshalJSON() ([]byte, error) {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false) // whoever asks decides on that
-	err := e.Encode(b.Value())
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
-}
+// MarshalJSON writes the value as encoding/json does, but for the escapes for HTML: whoever asks decides on those.
+func (b Body) MarshalJSON() ([]byte, error) { return AppendJSON(nil, b), nil }
 
 // Len is the number of entries of a list or an object, 0 for anything else.
 func (b Body) Len() int {
@@ -164,20 +151,18 @@ func (b Body) Len() int {
 	return int(n)
 }
 
-// Items are the entries of a list with their indexes; those of anything else are none.
-func (b Body) Items() iter.Seq2[int, Body] {
-	return func(yield func(int, Body) bool) {
-		if !b.IsList() {
+// Items is an iterator over the entries of a list with their indexes; those of anything else are none.
+func (b Body) Items(yield func(int, Body) bool) {
+	if !b.IsList() {
+		return
+	}
+	n, at := b.number(b.meant(b.at) + 1 + sizeWidth)
+	for i := range int(n) {
+		_, at = b.line(at)
+		if !yield(i, Body{b.tape, at}) {
 			return
 		}
-		n, at := b.number(b.meant(b.at) + 1 + sizeWidth)
-		for i := range int(n) {
-			_, at = b.line(at)
-			if !yield(i, Body{b.tape, at}) {
-				return
-			}
-			at = b.skip(at)
-		}
+		at = b.skip(at)
 	}
 }
 

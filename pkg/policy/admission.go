@@ -45,7 +45,7 @@ func (c *Conditions) validator(k *Kind) *validator {
 // bindings are the names that an object binds in expressions: its fields, and self for all of it.
 func bindings(body model.Body) map[string]any {
 	vars := map[string]any{"self": celValue(body)}
-	for key, value := range body.Fields() {
+	for key, value := range body.Fields {
 		vars[key] = celValue(value)
 	}
 	return vars

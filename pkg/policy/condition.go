@@ -217,10 +217,10 @@ func (s *sizes) add(v any) {
 		s.text = max(s.text, len(t))
 	case model.Body:
 		s.entries = max(s.entries, t.Len())
-		for _, kid := range t.Fields() {
+		for _, kid := range t.Fields {
 			s.add(kid.Part())
 		}
-		for _, kid := range t.Items() {
+		for _, kid := range t.Items {
 			s.add(kid.Part())
 		}
 	case map[string]any:

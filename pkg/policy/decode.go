@@ -114,7 +114,7 @@ func (d *decoder) block(b merge.BlockKind) {
 	if d.kind.Generic() {
 		known = append(known, foreignWords()...)
 	}
-	for key, value := range raw.Fields() {
+	for key, value := range raw.Fields {
 		switch {
 		case key == d.kind.Content.Condition && key != "" && value.IsText():
 			out.When = d.condition(strings.TrimSpace(value.Text()), b, append(slices.Clone(at), key))
@@ -140,7 +140,7 @@ func (d *decoder) condition(text string, b merge.BlockKind, at []string) *Condit
 func (d *decoder) bare() {
 	settings := map[string]any{}
 	at := d.kind.Content.At
-	for key, value := range d.spec.Fields() {
+	for key, value := range d.spec.Fields {
 		switch {
 		case key == d.kind.Content.Condition && key != "" && value.IsText():
 			d.problem(model.WrongType, append(slices.Clone(at), key), "a condition stands in a block; %s.%s is a list of predicates: kept out of the rules", strings.Join(at, "."), key)

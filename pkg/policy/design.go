@@ -16,7 +16,7 @@ import (
 // design decodes a block that is written in one of these designs; false if it is not.
 func (d *decoder) design(b merge.BlockKind, raw model.Body, at []string) bool {
 	dotted := false
-	for key := range raw.Fields() {
+	for key := range raw.Fields {
 		dotted = dotted || strings.Contains(key, ".")
 	}
 	fields := func() map[string]any { return raw.Value().(map[string]any) }
@@ -188,7 +188,7 @@ func (d *decoder) pull(b merge.BlockKind, path merge.Path, v any, at []string, u
 
 // hasCondition reports whether a map within v has a condition of its own.
 func hasCondition(v model.Body) bool {
-	for key, inner := range v.Fields() {
+	for key, inner := range v.Fields {
 		if key == "when" && inner.IsText() || hasCondition(inner) {
 			return true
 		}

@@ -40,7 +40,7 @@ func (d *decoder) refs() {
 			found++
 			d.ref(form, raw, form.At)
 		case raw.IsList():
-			for i, entry := range raw.Items() {
+			for i, entry := range raw.Items {
 				found++
 				d.ref(form, entry, append(slices.Clone(form.At), strconv.Itoa(i)))
 			}

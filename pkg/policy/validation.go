@@ -75,7 +75,7 @@ func (d *decoder) fit(f Fit, at []string, v model.Body) {
 		}
 		return
 	}
-	for key := range v.Fields() {
+	for key := range v.Fields {
 		if slices.Contains(f.Fields, key) {
 			continue
 		}
@@ -105,7 +105,7 @@ func each(v model.Body, path, at []string, see func(at []string, v model.Body)) 
 		see(at, v)
 		return
 	}
-	for key, below := range v.Fields() {
+	for key, below := range v.Fields {
 		if path[0] == "*" || path[0] == key {
 			each(below, path[1:], append(at, key), see)
 		}
@@ -159,12 +159,12 @@ func withoutNulls(v any) any {
 
 // hasNull reports whether an object within v has a field that is null.
 func hasNull(v model.Body) bool {
-	for _, below := range v.Fields() {
+	for _, below := range v.Fields {
 		if below.IsNull() || hasNull(below) {
 			return true
 		}
 	}
-	for _, entry := range v.Items() {
+	for _, entry := range v.Items {
 		if hasNull(entry) {
 			return true
 		}

@@ -52,7 +52,7 @@ func (b *builder) attach(r *route) {
 	b.readHostnames(r)
 	reset(&b.parents)
 	b.table = b.table[:0]
-	for i, v := range list.Items() {
+	for i, v := range list.Items {
 		at := at.entry(i)
 		p, ok := b.readParentRef(v, at)
 		if !ok {
@@ -93,7 +93,7 @@ func (b *builder) readHostnames(r *route) {
 	b.hosts = b.hosts[:0]
 	list, at := r.spec.list("hostnames"), r.spec.at.field("hostnames")
 	b.limit(list.Len(), mostHostnames, at)
-	for i, v := range list.Items() {
+	for i, v := range list.Items {
 		switch h := v.Text(); {
 		case !v.IsText():
 			b.wrong(v, "a text", at.entry(i))

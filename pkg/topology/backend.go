@@ -38,7 +38,7 @@ func (b *builder) addBackend(ref model.Ref, o *model.Object) NodeID {
 
 func (b *builder) addPorts(service NodeID, o *model.Object) {
 	spec := b.spec(o)
-	for i, v := range spec.list("ports").Items() {
+	for i, v := range spec.list("ports").Items {
 		f := b.entry(v, spec.at.field("ports").entry(i))
 		name, number, protocol := f.text("name"), f.port("port"), f.text("protocol")
 		if f.bad {
@@ -84,7 +84,7 @@ type backendRef struct {
 
 // addBackends connects a rule to what its backendRefs name. References of filters are no edges.
 func (b *builder) addBackends(r *route, id NodeID, rule *fields) {
-	for i, v := range rule.list("backendRefs").Items() {
+	for i, v := range rule.list("backendRefs").Items {
 		if to, ok := b.readBackendRef(v, rule.at.field("backendRefs").entry(i)); ok {
 			b.send(r, id, to)
 		}

@@ -60,7 +60,7 @@ func (b *builder) addListeners(gateway NodeID, spec *fields) {
 	list, at := spec.list("listeners"), spec.at.field("listeners")
 	b.limit(list.Len(), mostListeners, at)
 	reset(&b.names)
-	for i, v := range list.Items() {
+	for i, v := range list.Items {
 		f := b.entry(v, at.entry(i))
 		name := f.text("name")
 		if f.bad {
@@ -107,7 +107,7 @@ func (b *builder) readKinds(l *listener, allowed *fields, protocol string) {
 		l.kinds = standard
 		return
 	}
-	for i, v := range list.Items() {
+	for i, v := range list.Items {
 		f := b.entry(v, allowed.at.field("kinds").entry(i))
 		gk := model.GroupKind{Group: f.textOr("group", gatewayGroup), Kind: f.text("kind")}
 		if !f.bad && (foreign || slices.Contains(standard, gk)) {

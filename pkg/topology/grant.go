@@ -49,7 +49,7 @@ type grantEnd struct {
 
 func (b *builder) grantEnds(spec *fields, side string) []grantEnd {
 	var out []grantEnd
-	for i, v := range spec.list(side).Items() {
+	for i, v := range spec.list(side).Items {
 		f := b.entry(v, spec.at.field(side).entry(i))
 		end := grantEnd{kind: model.GroupKind{Group: f.text("group"), Kind: f.text("kind")}}
 		if side == "from" {

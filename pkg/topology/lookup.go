@@ -72,7 +72,7 @@ func (g *Graph) find(ref model.Ref) (NodeID, bool) {
 func (g *Graph) rule(route *Node, section string) []NodeID {
 	var byPlace []NodeID
 	id, end := route.parts.first, route.parts.first+NodeID(route.parts.n)
-	for i, rule := range route.Object.Body.At("spec", "rules").Items() {
+	for i, rule := range route.Object.Body.At("spec", "rules").Items {
 		if id == end || g.nodes[id].Index != i {
 			continue // it has no node
 		}
@@ -120,12 +120,12 @@ func (g *Graph) numbered(n *Node, number string) []NodeID {
 // opaqueSections are the sections of an object that has a single node: its listeners by name, its rules by name or place.
 func opaqueSections(o *model.Object) []string {
 	var out []string
-	for _, v := range o.Body.At("spec", "listeners").Items() {
+	for _, v := range o.Body.At("spec", "listeners").Items {
 		if name := v.Field("name").Text(); name != "" {
 			out = append(out, name)
 		}
 	}
-	for i, v := range o.Body.At("spec", "rules").Items() {
+	for i, v := range o.Body.At("spec", "rules").Items {
 		name := v.Field("name").Text()
 		if name == "" || slices.Contains(out, name) {
 			name = rulePlace(i)

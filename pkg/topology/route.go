@@ -59,7 +59,7 @@ func (b *builder) addRules(r *route) {
 	}
 	reset(&b.names)
 	matches := 0
-	for i, v := range list.Items() {
+	for i, v := range list.Items {
 		f := b.entry(v, at.entry(i))
 		if f.bad {
 			continue
@@ -77,7 +77,7 @@ func (b *builder) addRules(r *route) {
 	}
 	parts := b.nodes[r.id].parts
 	id := parts.first
-	for i, v := range list.Items() {
+	for i, v := range list.Items {
 		if id == parts.first+NodeID(parts.n) || b.nodes[id].Index != i {
 			continue // it has no node
 		}

@@ -71,11 +71,11 @@ func (r requirement) holds(value string, present bool) truth {
 func (b *builder) readSelector(f *fields) selector {
 	s := selector{some: true}
 	labels := f.object("matchLabels")
-	for key := range labels.m.Fields() {
+	for key := range labels.m.Fields {
 		s.requirements = append(s.requirements, requirement{key, "In", []string{labels.text(key)}})
 	}
 	f.bad = f.bad || labels.bad
-	for i, v := range f.list("matchExpressions").Items() {
+	for i, v := range f.list("matchExpressions").Items {
 		e := b.entry(v, f.at.field("matchExpressions").entry(i))
 		s.requirements = append(s.requirements, b.readRequirement(&e))
 		f.bad = f.bad || e.bad
@@ -85,7 +85,7 @@ func (b *builder) readSelector(f *fields) selector {
 
 func (b *builder) readRequirement(f *fields) requirement {
 	r := requirement{key: f.text("key"), operator: f.text("operator")}
-	for _, v := range f.list("values").Items() {
+	for _, v := range f.list("values").Items {
 		value := v.Text()
 		if !v.IsText() {
 			b.wrong(v, "a text", f.at.field("values"))

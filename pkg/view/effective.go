@@ -3,14 +3,9 @@ package view
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -133,7 +128,7 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) Eff
 func contentHash(e *EffectivePolicy) string {
 	b := make(digest, 0, 1<<9)
 	b.text(e.PolicyKind)
-	b.value(e.Spec)
+	b = model.AppendJSON(b, e.Spec)
 	for _, r := range e.Rules {
 		for _, s := range r.Sources {
 			b.text(r.Name)
@@ -159,45 +154,3 @@ func (d *digest) text(texts ...string) {
 }
 
 func (d *digest) ref(r model.Ref) { d.text(r.Group, r.Kind, r.Namespace, r.Name, r.Section) }
-
-// object writes entries by key.
-func (d *digest) object(entries iter.Seq2[string, any]) {
-	type entry struct {
-		key   string
-		value any
-	}
-	var few [8]entry
-	all := few[:0]
-	for key, value := range entries {
-		all = append(all, entry{key, value})
-	}
-	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
-	*d = strconv.AppendInt(append(*d, '{'), int64(len(all)), 10)
-	for _, e := range all {
-		d.text(e.key)
-		d.value(e.value)
-	}
-}
-
-func (d *digest) value(v any) {
-	switch t := v.(type) {
-	case merge.Packed:
-		if t.IsObject() {
-			d.object(t.Parts())
-		} else {
-			d.value(t.Value())
-		}
-	case map[string]any:
-		d.object(maps.All(t))
-	case []any:
-		*d = strconv.AppendInt(append(*d, '['), int64(len(t)), 10)
-		for _, entry := range t {
-			d.value(entry)
-		}
-	case string:
-		d.text(t)
-	default:
-		*d = fmt.Append(append(*d, '='), t)
-		*d = append(*d, ';')
-	}
-}

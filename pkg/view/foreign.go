@@ -66,15 +66,8 @@ func bareName(key string, v any) string {
 // refersBarely reports whether bareReference finds a name.
 func refersBarely(v any) bool {
 	switch t := v.(type) {
-	case merge.Packed:
-		if !t.IsObject() {
-			return refersBarely(t.Value())
-		}
-		for key, inner := range t.Parts() {
-			if strings.HasSuffix(key, "Ref") && bareName(key, merge.Plain(inner)) != "" || refersBarely(inner) {
-				return true
-			}
-		}
+	case model.Body:
+		return bodyRefersBarely(t)
 	case map[string]any:
 		for key, inner := range t {
 			if bareName(key, inner) != "" || refersBarely(inner) {
@@ -83,6 +76,20 @@ func refersBarely(v any) bool {
 		}
 	case []any:
 		return slices.ContainsFunc(t, refersBarely)
+	}
+	return false
+}
+
+func bodyRefersBarely(b model.Body) bool {
+	for key, inner := range b.Fields {
+		if strings.HasSuffix(key, "Ref") && inner.Text("name") != "" && inner.Field("namespace").IsNull() || bodyRefersBarely(inner) {
+			return true
+		}
+	}
+	for _, inner := range b.Items {
+		if bodyRefersBarely(inner) {
+			return true
+		}
 	}
 	return false
 }

@@ -63,7 +63,7 @@ func blockMark(name string, block model.Body, container string) string {
 	case !block.At("granularity").IsNull():
 		return "spec." + name + " has granularity"
 	}
-	for key := range block.Fields() {
+	for key := range block.Fields {
 		if strings.Contains(key, ".") {
 			return "spec." + name + " has the path " + key + " as a key"
 		}
@@ -76,7 +76,7 @@ func blockMark(name string, block model.Body, container string) string {
 
 // nestedCondition reports whether a map within v has a condition of its own.
 func nestedCondition(v model.Body) bool {
-	for key, inner := range v.Fields() {
+	for key, inner := range v.Fields {
 		if key == "when" && inner.IsText() || nestedCondition(inner) {
 			return true
 		}
@@ -86,7 +86,7 @@ func nestedCondition(v model.Body) bool {
 
 // scalarMark finds a rule whose value is no object; rules of an AuthPolicy stand one level deeper, in sections.
 func scalarMark(at string, container model.Body, sections bool) string {
-	for key, inner := range container.Fields() {
+	for key, inner := range container.Fields {
 		mark := ""
 		switch {
 		case !inner.IsObject():
