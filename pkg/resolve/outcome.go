@@ -32,14 +32,17 @@ type Outcome struct {
 
 // Outcome folds the stack, once.
 func (k *Kind) Outcome(s StackID) *Outcome {
-	if o := k.outcomes[s]; o != nil {
-		return o
+	if k.outcomes[s] == nil {
+		k.outcomes[s] = k.fold(s)
 	}
+	return k.outcomes[s]
+}
+
+func (k *Kind) fold(s StackID) *Outcome {
 	o := k.build(s)
 	o.Result = merge.Fold(k.Plans, k.Rules, o.stack)
 	o.reject(k)
 	o.Problems = slices.Concat(o.conditions(), o.uncertain(), k.sensitive(o), k.switches(s, o))
-	k.outcomes[s] = o
 	return o
 }
 

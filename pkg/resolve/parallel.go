@@ -33,22 +33,40 @@ func SideBySide(n int, do func(i int)) {
 	workers.Wait()
 }
 
-// Fold folds every stack in force, as many at a time as there are processors: for questions about everything. Where conditions have a
-// say, one after the other: they draw on one budget, and which of them are judged must not depend on chance.
+// Stacks lists the stacks in force, each once, in a stable order.
+func (k *Kind) Stacks() []StackID {
+	var out []StackID
+	k.InForce(func(s StackID) { out = append(out, s) })
+	return out
+}
+
+// Fold folds every stack in force and keeps the outcomes: for questions about everything.
 func (k *Kind) Fold() {
-	var stacks []StackID
-	k.InForce(func(s StackID) {
-		if k.outcomes[s] == nil {
-			stacks = append(stacks, s)
-		}
-	})
+	stacks := k.Stacks()
+	k.Outcomes(stacks, func(i int, o *Outcome) { k.outcomes[stacks[i]] = o })
+}
+
+// Outcomes folds stacks, as many at a time as there are processors, and calls see with the number of a stack and its outcome. They are not
+// kept. Where conditions have a say, one stack is folded after the other: conditions draw on one budget, and which of them are judged must
+// not depend on chance.
+func (k *Kind) Outcomes(stacks []StackID, see func(i int, o *Outcome)) {
+	each := SideBySide
 	if slices.ContainsFunc(k.Policies, conditional) {
-		for _, s := range stacks {
-			k.Outcome(s)
-		}
-		return
+		each = oneByOne
 	}
-	SideBySide(len(stacks), func(i int) { k.Outcome(stacks[i]) })
+	each(len(stacks), func(i int) {
+		o := k.outcomes[stacks[i]]
+		if o == nil {
+			o = k.fold(stacks[i])
+		}
+		see(i, o)
+	})
+}
+
+func oneByOne(n int, do func(i int)) {
+	for i := range n {
+		do(i)
+	}
 }
 
 // conditional reports whether a policy has conditions.

@@ -54,8 +54,9 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 
 // answer is what the effective policies of one stack have in common.
 type answer struct {
-	policy EffectivePolicy
-	told   bool // its problems are among those found
+	policy   EffectivePolicy
+	problems []model.Problem
+	told     bool // the problems are among those found
 }
 
 // item is the effective policy at one target.
@@ -68,12 +69,13 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 	}
 	common := a.answers[k][s]
 	if common == nil {
-		common = &answer{policy: stackAnswer(a.res, k, k.Outcome(s))}
+		o := k.Outcome(s)
+		common = &answer{policy: stackAnswer(a.res, k, o), problems: o.Problems}
 		a.answers[k][s] = common
 	}
 	if !common.told {
 		common.told = true
-		a.found = append(a.found, k.Outcome(s).Problems...)
+		a.found = append(a.found, common.problems...)
 	}
 	out := common.policy
 	out.Target, out.Paths = a.res.Node(id).Ref, paths
@@ -83,16 +85,17 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 	return out
 }
 
-// answerAll makes the answers of all stacks in force, as many at a time as there are processors, and returns how many items they make.
+// answerAll makes the answers of all stacks in force, as many at a time as there are processors, and returns how many items they make. What
+// the folds tell beyond the answers is not kept.
 func (a *survey) answerAll() (items int) {
 	a.answers = map[*resolve.Kind]map[resolve.StackID]*answer{}
 	for _, k := range a.chosen() {
-		k.Fold()
 		k.EachContext(func(topology.NodeID, resolve.StackID) { items++ })
-		var stacks []resolve.StackID
-		k.InForce(func(s resolve.StackID) { stacks = append(stacks, s) })
+		stacks := k.Stacks()
 		answers := make([]answer, len(stacks))
-		resolve.SideBySide(len(stacks), func(i int) { answers[i].policy = stackAnswer(a.res, k, k.Outcome(stacks[i])) })
+		k.Outcomes(stacks, func(i int, o *resolve.Outcome) {
+			answers[i] = answer{policy: stackAnswer(a.res, k, o), problems: o.Problems}
+		})
 		a.answers[k] = make(map[resolve.StackID]*answer, len(stacks))
 		for i, s := range stacks {
 			a.answers[k][s] = &answers[i]

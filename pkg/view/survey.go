@@ -39,7 +39,7 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 	kinds := a.chosen()
 	for _, k := range kinds {
 		a.atRules = a.atRules || k.Reaches(topology.Rule)
-		if a.query.Targets == nil {
+		if a.query.Targets == nil && a.answers == nil {
 			k.Fold()
 		}
 	}
