@@ -106,35 +106,57 @@ func (p *Packer) Bodies(marks []Mark) []Body {
 	return out
 }
 
-// Pack is the body with a content of Go maps and lists. Line says where the part at a path stands; nil: that is not known.
+// Pack is the body with a content of Go maps and lists, and of other bodies. Line says where the part at a path stands; nil: that is not known.
 func Pack(v any, line func(path ...string) int) Body {
-	if line == nil {
-		line = func(...string) int { return 0 }
-	}
 	var p Packer
 	p.pack(v, nil, line)
 	return p.Bodies([]Mark{0})[0]
 }
 
 func (p *Packer) pack(v any, path []string, line func(...string) int) {
-	below := func(key string) []string { return append(path[:len(path):len(path)], key) }
+	below := func(key string) (inner []string, at int) {
+		if line == nil {
+			return nil, 0
+		}
+		inner = append(path[:len(path):len(path)], key)
+		return inner, line(inner...)
+	}
+	field := func(key string, v any) {
+		inner, at := below(key)
+		p.Field(key, at)
+		p.pack(v, inner, line)
+	}
+	item := func(i int, v any) {
+		inner, at := below(strconv.Itoa(i))
+		p.Item(at)
+		p.pack(v, inner, line)
+	}
 	switch t := v.(type) {
 	case map[string]any:
-		at := p.OpenObject(len(t))
+		defer p.Close(p.OpenObject(len(t)))
 		for _, key := range slices.Sorted(maps.Keys(t)) {
-			path := below(key)
-			p.Field(key, line(path...))
-			p.pack(t[key], path, line)
+			field(key, t[key])
 		}
-		p.Close(at)
 	case []any:
-		at := p.OpenList(len(t))
-		for i, e := range t {
-			path := below(strconv.Itoa(i))
-			p.Item(line(path...))
-			p.pack(e, path, line)
+		defer p.Close(p.OpenList(len(t)))
+		for i, v := range t {
+			item(i, v)
 		}
-		p.Close(at)
+	case Body:
+		switch {
+		case t.IsObject():
+			defer p.Close(p.OpenObject(t.Len()))
+			for key, v := range t.Fields {
+				field(key, v)
+			}
+		case t.IsList():
+			defer p.Close(p.OpenList(t.Len()))
+			for i, v := range t.Items {
+				item(i, v)
+			}
+		default:
+			p.Scalar(t.Value())
+		}
 	default:
 		p.Scalar(v)
 	}

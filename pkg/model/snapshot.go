@@ -55,30 +55,54 @@ type Snapshot struct {
 	Objects  []*Object
 	Problems []Problem
 
-	byRef  map[Ref]*Object
-	byKind map[GroupKind][]*Object
+	byKind map[GroupKind]*ofKind
 }
+
+// ofKind is the objects of one kind.
+type ofKind struct {
+	sorted []*Object
+	byName map[name]*Object
+}
+
+type name struct{ namespace, name string }
 
 // NewSnapshot sorts the objects and builds the look-up tables. The caller has settled duplicates.
 func NewSnapshot(objects []*Object, problems []Problem) *Snapshot {
 	s := &Snapshot{
 		Objects:  slices.SortedFunc(slices.Values(objects), func(a, b *Object) int { return a.Ref.Compare(b.Ref) }),
 		Problems: problems,
-		byRef:    make(map[Ref]*Object, len(objects)),
-		byKind:   map[GroupKind][]*Object{},
+		byKind:   map[GroupKind]*ofKind{},
 	}
-	for _, o := range s.Objects {
-		s.byRef[o.Ref] = o
-		s.byKind[o.Ref.GroupKind()] = append(s.byKind[o.Ref.GroupKind()], o)
+	for i := 0; i < len(s.Objects); { // those of one kind follow each other
+		gk, n := s.Objects[i].Ref.GroupKind(), 1
+		for i+n < len(s.Objects) && s.Objects[i+n].Ref.GroupKind() == gk {
+			n++
+		}
+		k := &ofKind{sorted: s.Objects[i : i+n : i+n], byName: make(map[name]*Object, n)}
+		for _, o := range k.sorted {
+			k.byName[name{o.Ref.Namespace, o.Ref.Name}] = o
+		}
+		s.byKind[gk] = k
+		i += n
 	}
 	return s
 }
 
 // Get is the object that ref names (its section is ignored), or nil.
-func (s *Snapshot) Get(ref Ref) *Object { return s.byRef[ref.Whole()] }
+func (s *Snapshot) Get(ref Ref) *Object {
+	if k := s.byKind[ref.GroupKind()]; k != nil {
+		return k.byName[name{ref.Namespace, ref.Name}]
+	}
+	return nil
+}
 
 // Of lists the objects of a kind, sorted by namespace and name.
-func (s *Snapshot) Of(gk GroupKind) []*Object { return s.byKind[gk] }
+func (s *Snapshot) Of(gk GroupKind) []*Object {
+	if k := s.byKind[gk]; k != nil {
+		return k.sorted
+	}
+	return nil
+}
 
 // Kinds lists the kinds of which there are objects, sorted.
 func (s *Snapshot) Kinds() []GroupKind {

@@ -21,7 +21,7 @@ type Policy struct {
 	Fault    string        // why it is in error by a check of its kind; "": it is not
 	Problems []model.Problem
 
-	words map[merge.BlockKind]string // the strategy word of each block
+	words [merge.Overrides + 1]string // the strategy word of each block
 }
 
 // Ref is the policy's identity.
@@ -54,7 +54,7 @@ func (c *Content) blockPath(b merge.BlockKind) []string {
 // Decode reads a custom resource of kind k. Whatever is wrong with it is a problem of the result, never an error: a part that cannot
 // be read takes no part.
 func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
-	d := decoder{kind: k, policy: &Policy{Kind: k, Object: o, words: map[merge.BlockKind]string{}}, body: o.Body, conditions: conditions}
+	d := decoder{kind: k, policy: &Policy{Kind: k, Object: o}, body: o.Body, conditions: conditions}
 	if k.Content.StripNulls {
 		d.body = stripped(d.body)
 	}

@@ -106,7 +106,7 @@ func (a *survey) answerAll() (items int) {
 
 func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) EffectivePolicy {
 	w := writer{res: r, outcome: o}
-	out := EffectivePolicy{PolicyKind: k.Name(), Ordered: o.Result.Ordered, Spec: o.Result.Doc, Profile: k.Profile,
+	out := EffectivePolicy{PolicyKind: k.Name(), Ordered: o.Result.Ordered, Profile: k.Profile,
 		Rules: []Rule{}, Policies: []PolicyUse{}, Lost: []RuleLoss{}}
 	for _, rule := range o.Result.Rules {
 		out.Rules = append(out.Rules, w.rule(rule))
@@ -120,6 +120,9 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) Eff
 			group.Rules = append(group.Rules, w.rule(rule))
 		}
 		out.Groups = append(out.Groups, group)
+	}
+	if o.Result.Doc != nil {
+		out.Spec = model.Pack(o.Result.Doc, nil) // answers to everything keep one for every stack
 	}
 	out.Policies = w.uses()
 	out.ID = contentHash(&out)
