@@ -292,7 +292,10 @@ func (b Body) skip(at int) int {
 func (b Body) text(at int) (s string, end int) {
 	n, start := b.number(at)
 	if n&1 == 1 {
-		s, _ = b.text(int(n >> 1))
+		if n>>1 < uint64(len(common)) {
+			return common[n>>1], start
+		}
+		s, _ = b.text(int(n>>1) - len(common))
 		return s, start
 	}
 	end = start + int(n>>1)

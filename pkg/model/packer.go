@@ -80,11 +80,15 @@ func (p *Packer) Field(key string, line int) {
 // Again writes the list or object once more that was begun at a mark.
 func (p *Packer) Again(at Mark) { p.tape = binary.AppendUvarint(append(p.tape, again), uint64(at)) }
 
-// text writes twice its length and the text, or, with an odd number, where the same text stands.
+// text writes twice its length and the text; or, as an odd number, that of a common word, or where the same text stands.
 func (p *Packer) text(s string) {
+	if at, known := numberOf[s]; known {
+		p.tape = binary.AppendUvarint(p.tape, uint64(at)<<1|1)
+		return
+	}
 	if len(s) >= longText {
 		if at, known := p.texts[s]; known {
-			p.tape = binary.AppendUvarint(p.tape, uint64(at)<<1|1)
+			p.tape = binary.AppendUvarint(p.tape, uint64(len(common)+at)<<1|1)
 			return
 		}
 		if p.texts == nil {
