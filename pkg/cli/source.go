@@ -76,6 +76,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 	if err != nil {
 		return nil, err
 	}
+	boundMemory(in.Size)
 	g := topology.Build(in, catalog.Settings())
 	return &session{flags: f, Resolution: resolve.Run(in, g, catalog), catalog: catalog, streams: s}, nil
 }

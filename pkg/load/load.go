@@ -49,6 +49,7 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 		return nil, err
 	}
 	snapshot := settle(o, outcomes, r.problems)
+	snapshot.Size = limits.Total - r.left
 	for _, out := range outcomes {
 		if out.readable > 0 {
 			return snapshot, nil

@@ -54,6 +54,7 @@ func Text(v any, path ...string) string {
 type Snapshot struct {
 	Objects  []*Object
 	Problems []Problem
+	Size     int64 // bytes that were read for it
 
 	byKind map[GroupKind]*ofKind
 }

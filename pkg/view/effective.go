@@ -107,7 +107,7 @@ func (a *survey) answerAll() (items int) {
 func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) EffectivePolicy {
 	w := writer{res: r, outcome: o}
 	out := EffectivePolicy{PolicyKind: k.Name(), Ordered: o.Result.Ordered, Profile: k.Profile,
-		Rules: []Rule{}, Policies: []PolicyUse{}, Lost: []RuleLoss{}}
+		Rules: make([]Rule, 0, len(o.Result.Rules)), Policies: w.uses(), Lost: make([]RuleLoss, 0, len(o.Result.Lost))}
 	for _, rule := range o.Result.Rules {
 		out.Rules = append(out.Rules, w.rule(rule))
 	}
@@ -124,7 +124,6 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) Eff
 	if o.Result.Doc != nil {
 		out.Spec = model.Pack(o.Result.Doc, nil) // answers to everything keep one for every stack
 	}
-	out.Policies = w.uses()
 	out.ID = contentHash(&out)
 	out.refers = slices.ContainsFunc(out.Rules, func(r Rule) bool { return refersBarely(r.Value) })
 	return out

@@ -29,7 +29,7 @@ func (w writer) sources(from []merge.From, rule merge.Path) []Source {
 }
 
 func (w writer) rule(r merge.Rule) Rule {
-	out := Rule{Name: r.Name, Value: r.Value, Sources: w.sources(r.From, r.Path), Lost: []Loss{}}
+	out := Rule{Name: r.Name, Value: r.Value, Sources: w.sources(r.From, r.Path), Lost: make([]Loss, 0, len(r.Lost))}
 	for _, l := range r.Lost {
 		out.Lost = append(out.Lost, w.loss(l))
 	}
