@@ -63,14 +63,14 @@ func (b *bench) build(ctx context.Context) error {
 	b.program = filepath.Join(b.folder, "kubectl-dopolicy")
 	return errors.Join(
 		b.goBuild(ctx, "peer", b.peer.path, "."),
-		b.goBuild(ctx, "..", b.program, "./cmd/kubectl-dopolicy"),
+		b.goBuild(ctx, "..", b.program, "./cmd/kubectl-dopolicy", "-tags", "kustomize_disable_go_plugin_support"), // as the Makefile does
 	)
 }
 
 // goBuild builds a package of the module in a folder.
-func (b *bench) goBuild(ctx context.Context, module, program, pkg string) error {
+func (b *bench) goBuild(ctx context.Context, module, program, pkg string, flags ...string) error {
 	b.say("building %s", filepath.Base(program))
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-o", program, pkg)
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-C", module, "-o", program}, flags, []string{pkg})...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", cmd, err, text)
 	}

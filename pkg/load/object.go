@@ -25,9 +25,9 @@ func (d *document) object(s subject, m *tree) {
 	}
 	d.press.add(m)
 	meta := asMap(m.at("metadata"))
-	o.Labels = d.texts(s, o, meta, "labels")
-	o.Annotations = d.texts(s, o, meta, "annotations")
-	o.Created = d.created(s, o, meta)
+	o.Labels = d.texts(o, meta, "labels")
+	o.Annotations = d.texts(o, meta, "annotations")
+	o.Created = d.created(o, meta)
 	d.oddKeys(s, o)
 	d.out.objects = append(d.out.objects, o)
 	d.out.readable++
@@ -107,12 +107,12 @@ func tidy(body *tree) *tree {
 }
 
 // texts is the map of texts at a field of the metadata. What is not text is left out.
-func (d *document) texts(s subject, o *model.Object, meta *tree, field string) map[string]string {
+func (d *document) texts(o *model.Object, meta *tree, field string) map[string]string {
 	v := meta.at(field)
 	m := asMap(v)
 	if m == nil {
 		if v != nil {
-			d.leftOut(s, o, "a map", field)
+			d.leftOut(o, meta.find(field).line, "a map", field)
 		}
 		return nil
 	}
@@ -123,7 +123,7 @@ func (d *document) texts(s subject, o *model.Object, meta *tree, field string) m
 	for _, e := range m.kids {
 		text, ok := e.value.(string)
 		if !ok {
-			d.leftOut(s, o, "text", field, e.key)
+			d.leftOut(o, e.line, "text", field, e.key)
 			continue
 		}
 		texts[e.key] = text
@@ -131,9 +131,9 @@ func (d *document) texts(s subject, o *model.Object, meta *tree, field string) m
 	return texts
 }
 
-func (d *document) leftOut(s subject, o *model.Object, want string, path ...string) {
+func (d *document) leftOut(o *model.Object, line int, want string, path ...string) {
 	path = append([]string{"metadata"}, path...)
-	t := &trouble{code: model.WrongType, line: s.lineOf(path...), message: strings.Join(path, ".") + " is not " + want + " and is left out"}
+	t := &trouble{code: model.WrongType, line: line, message: strings.Join(path, ".") + " is not " + want + " and is left out"}
 	if want == "text" {
 		t.hint = "quote the value"
 	}
@@ -141,7 +141,7 @@ func (d *document) leftOut(s subject, o *model.Object, want string, path ...stri
 }
 
 // created is the time of creation: zero where it is not written, as in most files.
-func (d *document) created(s subject, o *model.Object, meta *tree) time.Time {
+func (d *document) created(o *model.Object, meta *tree) time.Time {
 	v := meta.at("creationTimestamp")
 	if v == nil {
 		return time.Time{}
@@ -149,7 +149,7 @@ func (d *document) created(s subject, o *model.Object, meta *tree) time.Time {
 	text, _ := v.(string)
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		d.leftOut(s, o, "a time like 2006-01-02T15:04:05Z", "creationTimestamp")
+		d.leftOut(o, meta.find("creationTimestamp").line, "a time like 2006-01-02T15:04:05Z", "creationTimestamp")
 		return time.Time{}
 	}
 	return at.UTC()

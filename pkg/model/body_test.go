@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -38,6 +39,36 @@ func TestBodyGivesBackWhatWasPacked(t *testing.T) {
 	b.Value().(map[string]any)["text"] = "changed"
 	if got := b.Text("text"); got != "text" {
 		t.Errorf("a caller changed the body: %s", got)
+	}
+}
+
+func TestBodyWithManyEntries(t *testing.T) { // from a certain number on there is an index
+	for _, n := range []int{1, 63, 64, 65, 1000} {
+		m, l := map[string]any{}, []any{}
+		for i := range n {
+			m[fmt.Sprint("k", i*7919%n)] = []any{int64(i)}
+			l = append(l, map[string]any{"i": int64(i)})
+		}
+		want := map[string]any{"m": m, "l": l, "z": "end"}
+		b := model.Pack(want, func(path ...string) int { return 100*len(path) + len(path[len(path)-1]) })
+		if got := b.Value(); !reflect.DeepEqual(got, any(want)) || b.Text("z") != "end" {
+			t.Errorf("%d: got %v", n, got)
+		}
+		for i := range n {
+			key, index := fmt.Sprint("k", i), fmt.Sprint(i)
+			if got := b.Get("m", key); !reflect.DeepEqual(got, m[key]) || b.Line("m", key) != 200+len(key) {
+				t.Errorf("%d: %s is %v on line %d", n, key, got, b.Line("m", key))
+			}
+			if got := b.Get("l", index, "i"); got != int64(i) || b.Line("l", index) != 200+len(index) {
+				t.Errorf("%d: %d is %v", n, i, got)
+			}
+		}
+		if b.Has("m") != true || b.At("m").Has("k") || b.Get("l", fmt.Sprint(n)) != nil || b.Get("l", "-1") != nil || b.At("m").Len() != n {
+			t.Errorf("%d: finds what is not there", n)
+		}
+		if got := string(model.AppendJSON(nil, b)); got != string(model.AppendJSON(nil, want)) {
+			t.Errorf("%d: %s", n, got)
+		}
 	}
 }
 

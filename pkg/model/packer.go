@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Packer writes bodies, several of them onto one tape. A value is written by Scalar, or by Open, its entries and Close; in front of each
@@ -14,10 +15,19 @@ import (
 type Packer struct {
 	tape  []byte
 	texts map[string]int // long texts, by where they stand
+	open  [][]place      // of the lists and objects that are open: their entries, nil for those with few
 }
 
-// longText is the length from which texts are kept once.
-const longText = 64
+// place is where an entry stands on the tape.
+type place struct {
+	key string
+	at  int
+}
+
+const (
+	longText = 64 // bytes from which texts are kept once
+	many     = 64 // entries from which lists and objects get an index
+)
 
 // Mark is a place on the tape of a Packer.
 type Mark int
@@ -50,13 +60,19 @@ func (p *Packer) Scalar(v any) {
 }
 
 // OpenList begins a list of n entries.
-func (p *Packer) OpenList(n int) Mark { return p.open(list, n) }
+func (p *Packer) OpenList(n int) Mark { return p.begin(list, n) }
 
 // OpenObject begins an object of n entries.
-func (p *Packer) OpenObject(n int) Mark { return p.open(object, n) }
+func (p *Packer) OpenObject(n int) Mark { return p.begin(object, n) }
 
-func (p *Packer) open(form byte, n int) Mark {
+func (p *Packer) begin(form byte, n int) Mark {
 	at := p.Here()
+	var entries []place
+	if n >= many {
+		form |= indexed
+		entries = make([]place, 0, n)
+	}
+	p.open = append(p.open, entries)
 	p.tape = append(p.tape, form, 0, 0, 0, 0)
 	p.tape = binary.AppendUvarint(p.tape, uint64(n))
 	return at
@@ -64,17 +80,31 @@ func (p *Packer) open(form byte, n int) Mark {
 
 // Close ends the list or object that was begun at a mark.
 func (p *Packer) Close(at Mark) {
+	last := len(p.open) - 1
+	entries := p.open[last]
+	p.open = p.open[:last]
+	slices.SortStableFunc(entries, func(a, b place) int { return strings.Compare(a.key, b.key) })
+	for _, e := range entries {
+		p.tape = binary.LittleEndian.AppendUint32(p.tape, uint32(e.at))
+	}
 	start := int(at) + 1
 	binary.LittleEndian.PutUint32(p.tape[start:], uint32(len(p.tape)-start-sizeWidth))
 }
 
 // Item comes before an entry of a list; line 0 means that it is not known.
-func (p *Packer) Item(line int) { p.tape = binary.AppendUvarint(p.tape, uint64(max(line, 0))) }
+func (p *Packer) Item(line int) { p.entry("", line) }
 
 // Field comes before an entry of an object.
 func (p *Packer) Field(key string, line int) {
-	p.Item(line)
+	p.entry(key, line)
 	p.text(key)
+}
+
+func (p *Packer) entry(key string, line int) {
+	if open := &p.open[len(p.open)-1]; *open != nil {
+		*open = append(*open, place{key, len(p.tape)})
+	}
+	p.tape = binary.AppendUvarint(p.tape, uint64(max(line, 0)))
 }
 
 // Again writes the list or object once more that was begun at a mark.
