@@ -33,13 +33,13 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// hostile reports whether r can move a cursor, reorder a line or hide: C0, C1, DEL, line and paragraph separators, and every format
-// character (bidirectional controls, zero-width characters, tags).
+// hostile reports whether r can move a cursor, reorder a line or hide: C0, C1, DEL, line and paragraph separators, every format
+// character (bidirectional controls, zero-width characters, tags), and what Unicode keeps from being a character, which YAML refuses.
 func hostile(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point)
 }
 
 func visible(r rune) string {

@@ -128,7 +128,7 @@ func FuzzEscape(f *testing.F) {
 
 // Whatever a key or a text contains, YAML reads it back as it was; encoding/json has replaced what is no UTF-8.
 func FuzzYAML(f *testing.F) {
-	for _, s := range []string{evil, "a\n  b\n", "yes", "10s", "0xff", "# x", "a: b", "- x", strings.Repeat("long ", 300), strings.Repeat("long", 300)} {
+	for _, s := range []string{evil, "a\n  b\n", "yes", "10s", "0xff", "# x", "a: b", "- x", strings.Repeat("long ", 300), strings.Repeat("long", 300), "\uffff\ufffe\ufdd0\U0001ffff"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, key, text string) {
