@@ -200,7 +200,7 @@ func (k knife) cut(v any, at Path, c cursor) {
 	case map[string]any:
 		k.object(v, maps.All(t), at, c)
 	case Packed:
-		if t.IsObject() {
+		if _, object := t.Size(); object {
 			k.object(v, t.Parts, at, c)
 		} else {
 			k.cut(t.Value(), at, c)

@@ -94,13 +94,8 @@ func isEmpty(u Unit) bool {
 	case map[string]any:
 		return len(v) == 0
 	case Packed:
-		if !v.IsObject() {
-			return false
-		}
-		for range v.Parts {
-			return false
-		}
-		return true
+		n, object := v.Size()
+		return object && n == 0
 	}
 	return false
 }

@@ -6,7 +6,7 @@ import "reflect"
 // what folds make of them. Whoever looks into a value asks Plain for it; a fold itself looks into objects only to cut them.
 type Packed interface {
 	Value() any                         // as Go maps and lists
-	IsObject() bool                     // an object, or else a list
+	Size() (entries int, object bool)   // of an object, or else of a list
 	Parts(yield func(string, any) bool) // iterates over the entries of an object, in any order; objects and lists among them are packed
 }
 

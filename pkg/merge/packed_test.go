@@ -11,7 +11,12 @@ type packed struct{ v any }
 
 func (p packed) Value() any { return deep(p.v) }
 
-func (p packed) IsObject() bool { _, ok := p.v.(m); return ok }
+func (p packed) Size() (entries int, object bool) {
+	if settings, ok := p.v.(m); ok {
+		return len(settings), true
+	}
+	return len(p.v.(l)), false
+}
 
 func (p packed) Parts(yield func(string, any) bool) {
 	settings, _ := p.v.(m)

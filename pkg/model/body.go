@@ -123,6 +123,9 @@ func (b Body) String() string { return fmt.Sprint(b.Value()) }
 // MarshalJSON writes the value as encoding/json does, but for the escapes for HTML: whoever asks decides on those.
 func (b Body) MarshalJSON() ([]byte, error) { return AppendJSON(nil, b), nil }
 
+// Size is Len, and whether that is of an object.
+func (b Body) Size() (entries int, object bool) { return b.Len(), b.IsObject() }
+
 // Len is the number of entries of a list or an object, 0 for anything else.
 func (b Body) Len() int {
 	if !b.IsList() && !b.IsObject() {
