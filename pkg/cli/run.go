@@ -13,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The exit codes, whatever the output format.
@@ -83,9 +84,7 @@ is in force, and which settings lost, to whom and why.`,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("see: "+strings.TrimSpace("kubectl dopolicy "+strings.TrimPrefix(cmd.CommandPath(), root.CommandPath()))+" --help", "%s", err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), a.graphCmd(s), a.kindsCmd(s), a.versionCmd(s))
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
@@ -98,14 +97,51 @@ func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return nil
 	}
-	if cmd, _, err := root.Find(args[:1]); err == nil && cmd != root || slices.Contains([]string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, args[0]) {
+	word := args[0]
+	switch word {
+	case cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+		return nil
+	case "completion":
+		if len(args) > 1 && !strings.HasPrefix(args[1], "-") && !slices.Contains(shells, args[1]) {
+			return usage("use one of: "+strings.Join(shells, ", "), "unknown shell %q", args[1])
+		}
+		return nil
+	case "help":
+		if len(args) == 1 || slices.Contains([]string{"help", "completion"}, args[1]) {
+			return nil
+		}
+		word = args[1]
+	}
+	if cmd, _, err := root.Find([]string{word}); err == nil && cmd != root {
 		return nil
 	}
 	hint := "list the commands with: kubectl dopolicy --help"
-	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := root.SuggestionsFor(word); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return usage(hint, "unknown command %q", args[0])
+	return usage(hint, "unknown command %q", word)
+}
+
+// shells are those for which there is a completion script.
+var shells = []string{"bash", "fish", "powershell", "zsh"}
+
+// flagError says what is wrong with a flag, and which one may be meant.
+func flagError(cmd *cobra.Command, err error) error {
+	what, hint := err.Error(), "see: "+cmd.CommandPath()+" --help"
+	if name, unknown := strings.CutPrefix(what, "unknown flag: --"); unknown {
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		if near := policy.Nearest(name, known); len(near) > 0 {
+			hint = "did you mean --" + near[0] + "?"
+		}
+	}
+	if text, parser, found := strings.Cut(what, ": strconv."); found {
+		what = text + ": it takes a number"
+		if strings.HasPrefix(parser, "ParseBool") {
+			what = text + ": it takes true or false"
+		}
+	}
+	return usage(hint, "%s", what)
 }
 
 // usageError is a mistake on the command line.
