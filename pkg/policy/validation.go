@@ -55,7 +55,10 @@ func (d *decoder) validate() {
 	if len(d.kind.Admission)+len(d.kind.Fits) == 0 {
 		return
 	}
-	body := stripped(d.body)
+	body := d.body
+	if !d.kind.Content.StripNulls { // else they are gone
+		body = stripped(body)
+	}
 	var few [8]string
 	for _, f := range d.kind.Fits {
 		for _, at := range f.At {
