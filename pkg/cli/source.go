@@ -76,9 +76,9 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 	if err != nil {
 		return nil, err
 	}
-	boundMemory(in.Size)
-	g := topology.Build(in, catalog.Settings())
-	return &session{flags: f, Resolution: resolve.Run(in, g, catalog), catalog: catalog, streams: s}, nil
+	resolution := resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)
+	boundMemory(s, in.Size, resolution.Kinds)
+	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
 }
 
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.

@@ -83,7 +83,7 @@ type decoder struct {
 	body       model.Body
 	spec       model.Body
 	conditions *Conditions
-	strange    []string // fields that are reported as unknown
+	strange    map[string]bool // fields that are reported as unknown, by path
 }
 
 func (d *decoder) problem(code model.Code, at []string, format string, args ...any) *model.Problem {

@@ -67,6 +67,8 @@ func (d *decoder) granularity(b merge.BlockKind, block map[string]any, at []stri
 	if block["strategy"] != nil {
 		d.problem(model.ConflictingStrategy, where, "%s has granularity and strategy: granularity counts", strings.Join(at, "."))
 	}
+	const deepest = 100 // no document is nested deeper
+	n = min(n, deepest)
 	settings := map[string]any{}
 	var shape merge.Shape
 	for _, field := range d.kind.Content.Fields {

@@ -83,7 +83,7 @@ func (d *decoder) fit(f Fit, at []string, v model.Body) {
 			continue
 		}
 		path := strings.Join(at, ".")
-		if !slices.Contains(d.strange, path+"."+key) {
+		if !d.strange[path+"."+key] {
 			d.problem(model.PrunedByOperator, append(slices.Clone(at), key), "the API server drops %s.%s, which it does not know", path, key)
 		}
 	}
@@ -98,7 +98,10 @@ func (d *decoder) unknown(at []string, key, of string) {
 	if dropped && !d.kind.Tolerant {
 		return
 	}
-	d.strange = append(d.strange, path+"."+key)
+	if d.strange == nil {
+		d.strange = map[string]bool{}
+	}
+	d.strange[path+"."+key] = true
 	d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of %s: kept out of the rules", path, key, of)
 }
 

@@ -56,11 +56,17 @@ func bareName(key string, v any) string {
 	if !strings.HasSuffix(key, "Ref") {
 		return ""
 	}
-	ref, _ := v.(map[string]any)
-	if ref["namespace"] != nil {
-		return ""
+	switch ref := v.(type) {
+	case model.Body:
+		if ref.Field("namespace").IsNull() {
+			return ref.Text("name")
+		}
+	case map[string]any:
+		if ref["namespace"] == nil {
+			return model.Text(ref, "name")
+		}
 	}
-	return model.Text(ref, "name")
+	return ""
 }
 
 // refersBarely reports whether bareReference finds a name.
@@ -82,7 +88,7 @@ func refersBarely(v any) bool {
 
 func bodyRefersBarely(b model.Body) bool {
 	for key, inner := range b.Fields {
-		if strings.HasSuffix(key, "Ref") && inner.Text("name") != "" && inner.Field("namespace").IsNull() || bodyRefersBarely(inner) {
+		if bareName(key, inner) != "" || bodyRefersBarely(inner) {
 			return true
 		}
 	}

@@ -175,15 +175,15 @@ func (a *survey) passes(way resolve.Path) bool {
 
 // paths puts ways into the shape of the contract, sorted, each once. The same ways share one list, which is not to be changed.
 func (a *survey) paths(ways []resolve.Path) []Path {
-	var key []byte
+	var key []byte // numbers of nodes, from 1; 0 ends a way
 	for _, way := range ways {
 		for _, step := range way {
 			switch a.res.Node(step).Role {
 			case topology.GatewayClass, topology.Gateway, topology.Listener:
-				key = binary.AppendUvarint(key, uint64(step))
+				key = binary.AppendUvarint(key, uint64(step)+1)
 			}
 		}
-		key = append(key, 0xff, 0xff) // ends no number
+		key = append(key, 0)
 	}
 	if known, ok := a.ways[string(key)]; ok {
 		return known
