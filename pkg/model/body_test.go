@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -68,6 +69,25 @@ func TestBodyWithManyEntries(t *testing.T) { // from a certain number on there i
 		}
 		if got := string(model.AppendJSON(nil, b)); got != string(model.AppendJSON(nil, want)) {
 			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+func TestBodyIsSearchedQuickly(t *testing.T) { // bound: 10 s for each of 200,000 keys and entries; one after the other it takes minutes
+	const n, bound = 200_000, 10 * time.Second
+	m, l := map[string]any{}, []any{}
+	for i := range n {
+		m[fmt.Sprint("key-", i)] = int64(i)
+		l = append(l, int64(i))
+	}
+	b := model.Pack(map[string]any{"m": m, "l": l}, nil)
+	start := time.Now()
+	for i := range n {
+		if b.Get("m", fmt.Sprint("key-", i)) != int64(i) || b.Get("l", fmt.Sprint(i)) != int64(i) {
+			t.Fatalf("%d is not found", i)
+		}
+		if i%1000 == 0 && time.Since(start) > bound {
+			t.Fatalf("%d look-ups took %s", i, time.Since(start))
 		}
 	}
 }
