@@ -34,7 +34,8 @@ func decode(ctx context.Context, pieces []piece, limits Limits) ([]outcome, erro
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
 		workers.Go(func() {
-			w := worker{words: newWords(), packer: &model.Packer{}, limits: &limits}
+			w := worker{words: newWords(), press: &press{to: &model.Packer{}}, limits: &limits}
+			defer w.press.deliver()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(pieces) {
@@ -51,7 +52,7 @@ func decode(ctx context.Context, pieces []piece, limits Limits) ([]outcome, erro
 // worker reads one piece after the other.
 type worker struct {
 	words  *words
-	packer *model.Packer
+	press  *press
 	limits *Limits
 }
 
@@ -60,7 +61,7 @@ type document struct {
 	file  source
 	first int // the file's line on which its text begins
 	odd   []oddKey
-	press press
+	press *press
 	out   *outcome
 }
 
@@ -75,7 +76,7 @@ type subject struct {
 // decode reads one piece. Its text is wiped: it may hold a Secret, or something that was meant as one.
 func (w *worker) decode(p piece) (out outcome) {
 	defer clear(p.text)
-	d := &document{file: p.file, first: p.line, press: press{to: w.packer, first: p.line}, out: &out}
+	d := &document{file: p.file, first: p.line, press: w.press.begin(p.line), out: &out}
 	nodes, failed := parse(p.text, *w.limits)
 	if failed != nil {
 		d.report(nil, failed)
@@ -97,9 +98,6 @@ func (w *worker) decode(p piece) (out outcome) {
 		if v != nil {
 			d.take(subject{value: v, line: n.Line, until: math.MaxInt})
 		}
-	}
-	for i, body := range w.packer.Bodies(d.press.marks) {
-		out.objects[i].Body = body
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func (d *document) object(s subject, m *tree) {
 	if isSecret(o.Ref) {
 		m = reduceSecret(m)
 	}
-	d.press.add(m)
+	d.press.add(o, m)
 	meta := asMap(m.at("metadata"))
 	o.Labels = d.texts(o, meta, "labels")
 	o.Annotations = d.texts(o, meta, "annotations")

@@ -108,18 +108,37 @@ func goValue(v any, known map[*tree]any) any {
 	return out
 }
 
-// press packs the objects of one text.
+// press packs objects. Those of small texts share a tape.
 type press struct {
-	to    *model.Packer
-	first int // the file's line on which the text begins
-	known map[*tree]model.Mark
-	marks []model.Mark
+	to      *model.Packer
+	first   int // the file's line on which the present text begins
+	known   map[*tree]model.Mark
+	objects []*model.Object // that wait for their bodies
+	marks   []model.Mark
 }
 
-// add packs one more object.
-func (p *press) add(t *tree) {
-	p.marks = append(p.marks, p.to.Here())
+// begin is p for a text that begins on a line of its file.
+func (p *press) begin(first int) *press {
+	const full = 64 << 10
+	if p.to.Here() > full {
+		p.deliver()
+	}
+	p.first, p.known = first, nil
+	return p
+}
+
+// add packs one more object, which gets its body later.
+func (p *press) add(o *model.Object, t *tree) {
+	p.objects, p.marks = append(p.objects, o), append(p.marks, p.to.Here())
 	p.pack(t)
+}
+
+// deliver gives the objects that wait their bodies.
+func (p *press) deliver() {
+	for i, body := range p.to.Bodies(p.marks) {
+		p.objects[i].Body = body
+	}
+	p.objects, p.marks = p.objects[:0], p.marks[:0]
 }
 
 func (p *press) pack(v any) {
