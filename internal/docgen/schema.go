@@ -66,6 +66,9 @@ func (g *generator) fields(t reflect.Type, props map[string]any, required *[]str
 		}
 		name, options, _ := strings.Cut(tag, ",")
 		props[name] = g.schema(f.Type)
+		if f.Tag.Get("null") == "never" { // a pointer that only saves memory
+			props[name] = g.schema(f.Type.Elem())
+		}
 		if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
 			*required = append(*required, name)
 		}

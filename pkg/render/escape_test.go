@@ -49,10 +49,10 @@ func hostileGraph() *view.Topology {
 func hostileList() *view.EffectivePolicyList {
 	ref := model.Ref{Group: evil, Kind: evil, Namespace: evil, Name: evil, Section: evil}
 	origin := &model.Origin{File: evil, Line: 1}
-	s := view.Source{Policy: &ref, Target: ref, Level: evil, Block: evil, Strategy: evil, Origin: origin}
+	s := view.Source{Policy: &ref, Target: &ref, Level: evil, Block: evil, Strategy: evil, Origin: origin}
 	l := &view.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: evil, Target: ref, Paths: []view.Path{{Gateway: evil, Listener: evil}},
 		Spec: map[string]any{evil: evil}, Rules: []view.Rule{{Name: evil, Value: map[string]any{evil: []any{evil}}, Sources: []view.Source{s}, Lost: []view.Loss{{Source: s, Value: evil, Reason: evil, Message: evil}}}},
-		Policies: []view.PolicyUse{{Policy: &ref, Target: ref, Level: evil, Role: evil}}, Lost: []view.RuleLoss{{Rule: evil, Loss: view.Loss{Source: s, Value: evil, Reason: evil, Message: evil}}}}}}
+		Policies: []view.PolicyUse{{Policy: &ref, Target: &ref, Level: evil, Role: evil}}, Lost: []view.RuleLoss{{Rule: evil, Loss: view.Loss{Source: s, Value: evil, Reason: evil, Message: evil}}}}}}
 	l.Seal("EffectivePolicyList", []model.Problem{{Severity: model.Error, Ref: &ref, Origin: origin, Message: evil, Hint: evil}})
 	return l
 }

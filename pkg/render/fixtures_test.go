@@ -18,7 +18,7 @@ func target(kind, name string) model.Ref {
 func source(policy string, at model.Ref, level, block, strategy string) view.Source {
 	kind, name, _ := strings.Cut(policy, " ")
 	namespace, name, _ := strings.Cut(name, "/")
-	return view.Source{Policy: &model.Ref{Group: "example.com", Kind: kind, Namespace: namespace, Name: name}, Target: at, Level: level,
+	return view.Source{Policy: &model.Ref{Group: "example.com", Kind: kind, Namespace: namespace, Name: name}, Target: &at, Level: level,
 		Block: block, Strategy: strategy, Origin: &model.Origin{File: "demo/" + namespace + ".yaml", Line: 12}}
 }
 

@@ -140,7 +140,7 @@ func contentHash(e *EffectivePolicy) string {
 			if s.Policy != nil {
 				b.ref(*s.Policy)
 			}
-			b.ref(s.Target)
+			b.ref(*s.Target)
 			b.text(s.Level, s.Block, s.Strategy, s.Builtin)
 		}
 	}

@@ -147,7 +147,7 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 			tone = Dim
 		}
 		texts := []string{kind, name, valueText(r.Value, width), fromText(item, r.Sources), whyText(item, r),
-			eachSource(r.Sources, func(s Source) string { return targetName(s.Target) }),
+			eachSource(r.Sources, func(s Source) string { return targetName(*s.Target) }),
 			eachSource(r.Sources, func(s Source) string { return s.Block }),
 			eachSource(r.Sources, func(s Source) string { return s.Strategy }),
 			eachSource(r.Sources, originText)}

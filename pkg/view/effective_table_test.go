@@ -109,7 +109,7 @@ func TestEffectiveOnTargetsThatAreNoRules(t *testing.T) {
 	gw := from("infra", "gw", gateway(""), "gateway", "bare")
 	service := model.Ref{Kind: "Service", Namespace: "bakery", Name: "oven"}
 	own := from("bakery", "oven", service, "backend", "bare")
-	builtin := Rule{Name: "minimum", Value: "1.2", Sources: []Source{{Target: service, Level: "backend", Builtin: "API default"}}}
+	builtin := Rule{Name: "minimum", Value: "1.2", Sources: []Source{{Target: &service, Level: "backend", Builtin: "API default"}}}
 	listener := in("DNSPolicy", gateway("https"), "https", sets("a", gw))
 	other := in("DNSPolicy", gateway("http"), "http", sets("a", gw))
 	l := list(listener, other, in("TLSPolicy", service, "", sets("ca", own), builtin))

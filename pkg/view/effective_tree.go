@@ -92,7 +92,7 @@ func stackBranches(item *EffectivePolicy, o TableOptions) []Branch {
 	var out []Branch
 	byPlace := layersOf(item, o)
 	for _, use := range item.Policies {
-		key := placeKey(use.Policy, use.Builtin, use.Target)
+		key := placeKey(use.Policy, use.Builtin, *use.Target)
 		layers := byPlace[key]
 		delete(byPlace, key)
 		if len(layers) == 0 {
@@ -110,7 +110,7 @@ func stackBranches(item *EffectivePolicy, o TableOptions) []Branch {
 func layersOf(item *EffectivePolicy, o TableOptions) map[string][]treeLayer {
 	out := map[string][]treeLayer{}
 	add := func(s Source, c Cell) {
-		key := placeKey(s.Policy, s.Builtin, s.Target)
+		key := placeKey(s.Policy, s.Builtin, *s.Target)
 		at := slices.IndexFunc(out[key], func(l treeLayer) bool { return l.source.Block == s.Block })
 		if at < 0 {
 			at = len(out[key])
@@ -189,8 +189,8 @@ func treeReason(reason string) string {
 
 // branch is l as a line: where it stands, the policy, its block and strategy, its rules.
 func (l *treeLayer) branch(item *EffectivePolicy) Branch {
-	place := targetName(l.source.Target)
-	if l.source.Target == item.Target && item.Target.Section != "" {
+	place := targetName(*l.source.Target)
+	if *l.source.Target == item.Target && item.Target.Section != "" {
 		place = item.Target.Section
 	}
 	how := strings.Join(slices.DeleteFunc([]string{l.source.Block, l.source.Strategy}, func(s string) bool { return s == "" }), ", ")

@@ -164,7 +164,7 @@ func (l *lossLine) row(o TableOptions) []Cell {
 	}
 	one := []Source{i.Source}
 	cells := []Cell{{Text: wantedBy(i)}, {Text: i.Rule}, {Text: on}, {Text: eachSource(i.LostTo, winnerName)}, {Text: reasonWords(i.Reason, i.LostTo)}, {},
-		{Text: targetName(i.Source.Target)}, {Text: eachSource(one, func(s Source) string { return s.Block })},
+		{Text: targetName(*i.Source.Target)}, {Text: eachSource(one, func(s Source) string { return s.Block })},
 		{Text: eachSource(one, func(s Source) string { return s.Strategy })}, {Text: eachSource(one, originText)}, {Text: i.Message}}
 	if o.Wide {
 		cells[5].Text = valueText(i.Value, 0)

@@ -72,7 +72,7 @@ func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule s
 				path = nil
 			}
 			origin := p.OriginOf(b.Kind, path)
-			out = append(out, Source{Policy: &ref, Target: node.Ref, Level: string(node.Role), Block: b.Kind.String(),
+			out = append(out, Source{Policy: &ref, Target: &node.Ref, Level: string(node.Role), Block: b.Kind.String(),
 				Strategy: p.Word(b.Kind), Condition: conditionOf(p, b.Kind), Origin: &origin})
 		}
 	}

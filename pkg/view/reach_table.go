@@ -65,7 +65,7 @@ func (r *PolicyReach) setOn() string {
 	words := map[string]string{"defaults": "default", "overrides": "override", "bare": "default"}
 	var out []string
 	for _, s := range r.Sources {
-		text := fmt.Sprintf("%s (%s) on %s", words[s.Block], s.Strategy, targetName(s.Target))
+		text := fmt.Sprintf("%s (%s) on %s", words[s.Block], s.Strategy, targetName(*s.Target))
 		if !slices.Contains(out, text) {
 			out = append(out, text)
 		}

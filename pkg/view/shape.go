@@ -30,7 +30,7 @@ func (e *Envelope) Seal(kind string, problems []model.Problem) {
 // Source says who set something: a block of a policy at a target, or a value that no policy wrote (Builtin).
 type Source struct {
 	Policy   *model.Ref `json:"policy,omitempty"`
-	Target   model.Ref  `json:"target"`
+	Target   *model.Ref `json:"target" null:"never"` // shared, and not to be changed
 	Level    string     `json:"level"`
 	Block    string     `json:"block,omitempty"`    // defaults, bare, overrides
 	Strategy string     `json:"strategy,omitempty"` // atomic, merge, patch, none, union
@@ -82,7 +82,7 @@ type Rule struct {
 // PolicyUse is one policy of the stack and what became of it.
 type PolicyUse struct {
 	Policy   *model.Ref    `json:"policy,omitempty"`
-	Target   model.Ref     `json:"target"`
+	Target   *model.Ref    `json:"target" null:"never"`
 	Level    string        `json:"level"`
 	Strategy string        `json:"strategy,omitempty"`
 	Origin   *model.Origin `json:"origin,omitempty"`

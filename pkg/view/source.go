@@ -16,7 +16,7 @@ func (w writer) source(from merge.From, rule merge.Path) Source {
 	l := w.outcome.Layers[from.Layer]
 	origin := l.Policy.OriginOf(from.Block, rule)
 	node := w.res.Node(l.Node)
-	return Source{Policy: &l.Policy.Object.Ref, Target: node.Ref, Level: string(node.Role), Block: from.Block.String(),
+	return Source{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(node.Role), Block: from.Block.String(),
 		Strategy: w.outcome.Strategy(from), Condition: conditionOf(l.Policy, from.Block), Origin: &origin}
 }
 
@@ -76,7 +76,7 @@ func (w writer) uses() []PolicyUse {
 		case lost[i] > ignored[i]:
 			role = "lost"
 		}
-		out[i] = PolicyUse{Policy: &l.Policy.Object.Ref, Target: node.Ref, Level: string(node.Role), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Role: role}
+		out[i] = PolicyUse{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(node.Role), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Role: role}
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func whyGround(item *EffectivePolicy, r *Rule) string {
 
 // isHere reports whether s stands on the target of item or on the object that the target is a section of.
 func isHere(item *EffectivePolicy, s Source) bool {
-	return s.Target == item.Target || s.Target == item.Target.Whole()
+	return *s.Target == item.Target || *s.Target == item.Target.Whole()
 }
 
 func placeWord(item *EffectivePolicy, s Source) string {
@@ -91,7 +91,7 @@ func placeWord(item *EffectivePolicy, s Source) string {
 func anyBelow(item *EffectivePolicy, s Source) bool {
 	at := -1
 	for i, use := range item.Policies {
-		same := use.Target == s.Target && use.Level == s.Level
+		same := *use.Target == *s.Target && use.Level == s.Level
 		switch {
 		case same:
 			at = i
@@ -144,7 +144,7 @@ func loserText(verb string, names []string, suffix string) string {
 // loserName is the policy that lost; a policy may also beat a block of its own.
 func loserName(r *Rule, l Loss) string {
 	winner := r.Sources[len(r.Sources)-1]
-	if l.Policy != nil && winner.Policy != nil && *l.Policy == *winner.Policy && l.Target == winner.Target {
+	if l.Policy != nil && winner.Policy != nil && *l.Policy == *winner.Policy && *l.Target == *winner.Target {
 		return "its own " + l.Block
 	}
 	return sourceName(l.Source)

@@ -19,7 +19,7 @@ func authPolicy(namespace, name string) *model.Ref {
 }
 
 func from(namespace, name string, target model.Ref, level, block string) Source {
-	return Source{Policy: authPolicy(namespace, name), Target: target, Level: level, Block: block, Strategy: "merge"}
+	return Source{Policy: authPolicy(namespace, name), Target: &target, Level: level, Block: block, Strategy: "merge"}
 }
 
 func loses(s Source, reason string) Loss { return Loss{Source: s, Reason: reason, Message: "because"} }
@@ -34,7 +34,8 @@ func TestWhy(t *testing.T) {
 	override := from("infra", "gw-cap", gateway(""), "gateway", "overrides")
 	listener := from("infra", "https-only", gateway("https"), "listener", "overrides")
 	parent := from("infra", "root", httpRoute("root", ""), "route", "defaults")
-	builtin := Source{Target: gateway(""), Level: "gateway", Builtin: "API default"}
+	at := gateway("")
+	builtin := Source{Target: &at, Level: "gateway", Builtin: "API default"}
 	for _, tc := range []struct {
 		want    string
 		sources []Source
