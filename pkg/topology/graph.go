@@ -119,12 +119,13 @@ type ListenerFacts struct {
 	Kinds        []model.GroupKind // the route kinds that it takes (gatewayapi G13)
 	Unsupported  bool              // the protocol is none of the Gateway API's, nor one with a domain
 	InvalidKinds bool              // allowedRoutes names kinds that it cannot take
+	Unreadable   bool              // a field has the wrong type: it takes no route
 }
 
 // Listener has the facts of a listener.
 func (g *Graph) Listener(id NodeID) ListenerFacts {
 	l := &g.listeners[id-g.firstListener]
-	return ListenerFacts{Protocol: l.protocol, Kinds: l.kinds, InvalidKinds: l.invalidKinds,
+	return ListenerFacts{Protocol: l.protocol, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable,
 		Unsupported: kindsByProtocol(l.protocol) == nil && !strings.Contains(l.protocol, "/")}
 }
 

@@ -37,11 +37,11 @@ func ignored(k *policy.Kind, g *topology.Graph, holds func(topology.NodeID) bool
 }
 
 // forbidden says why no traffic of a listener reaches a route by a parentRef that the operator takes for valid; "" where traffic does,
-// by this or another parentRef, or where the operator sees no way either.
+// by this or another parentRef, or where the operator sees no way either: it is never given a listener that cannot be read.
 func forbidden(g *topology.Graph, parent topology.Attachment, listener, route topology.NodeID) string {
 	l := g.Node(listener)
 	if l.Role != topology.Listener || parent.Parent.Section != "" && parent.Parent.Section != l.Ref.Section ||
-		slices.Contains(g.Parents(topology.Traffic, route), listener) || validStep(g, listener, route) != nil {
+		slices.Contains(g.Parents(topology.Traffic, route), listener) || validStep(g, listener, route) != nil || g.Listener(listener).Unreadable {
 		return ""
 	}
 	for _, row := range g.Attachments(route) {
