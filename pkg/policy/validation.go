@@ -111,10 +111,14 @@ func each(v model.Body, path, at []string, see func(at []string, v model.Body)) 
 		see(at, v)
 		return
 	}
-	for key, below := range v.Fields {
-		if path[0] == "*" || path[0] == key {
-			each(below, path[1:], append(at, key), see)
+	if key := path[0]; key != "*" {
+		if v.Has(key) {
+			each(v.Field(key), path[1:], append(at, key), see)
 		}
+		return
+	}
+	for key, below := range v.Fields {
+		each(below, path[1:], append(at, key), see)
 	}
 }
 
