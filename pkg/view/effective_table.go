@@ -27,7 +27,7 @@ func (l *EffectivePolicyList) Table(o TableOptions) Table {
 	}
 	t.Footer = append(t.Footer, moreLine(len(answers)-len(shown), "block")...)
 	if len(items) == 0 {
-		t.Footer = append(t.Footer, nothingInForce(o))
+		t.Footer = append(t.Footer, l.nothing(o))
 	}
 	t.Footer = append(t.Footer, l.unattached...)
 	if len(items) > 0 {
@@ -68,6 +68,20 @@ func (e *Envelope) genericLine() []string {
 		return nil
 	}
 	return []string{"read as GEP-713 says, for want of a descriptor: " + strings.Join(kinds, ", ")}
+}
+
+// nothing says that there is no answer. Where only gateways were looked at, the question may have been about what comes through them.
+func (l *EffectivePolicyList) nothing(o TableOptions) string {
+	if len(l.gateways) == 0 || len(l.bare)+len(l.unattached) > 0 {
+		return nothingInForce(o)
+	}
+	var names []string
+	for _, g := range l.gateways {
+		names = append(names, targetName(g))
+	}
+	first := l.gateways[0]
+	return fmt.Sprintf("no route rules are asked about, only %s; what comes through: %s", strings.Join(names, ", "),
+		o.command("effective", strings.ToLower(first.Kind)+"/"+first.Name, "-n", first.Namespace))
 }
 
 func nothingInForce(o TableOptions) string {

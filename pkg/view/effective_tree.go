@@ -27,7 +27,7 @@ func (l *EffectivePolicyList) Tree(o TableOptions) []Branch {
 	}
 	out := effectiveTree(items, o)
 	if len(items) == 0 {
-		out = append(out, Branch{Cells: []Cell{{Text: nothingInForce(o)}}})
+		out = append(out, Branch{Cells: []Cell{{Text: l.nothing(o)}}})
 	}
 	for _, line := range append(slices.Clone(l.unattached), l.closing()...) {
 		out = append(out, Branch{Cells: []Cell{{Text: line}}})

@@ -121,6 +121,7 @@ type EffectivePolicyList struct {
 	bare       []model.Ref // route rules that were asked for and have no item
 	bareWays   []string    // ways to route rules on which nothing is in force, a sentence each
 	unattached []string    // why a route that was asked for gets no traffic, a sentence each
+	gateways   []model.Ref // that were asked about as objects of a namespace, not for what comes through them
 	unlisted   int         // settings that lost on targets without an item
 }
 
