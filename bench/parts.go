@@ -104,7 +104,7 @@ func (b *bench) load(ctx context.Context, routes int) (*loading, error) {
 			if err != nil {
 				return nil, err
 			}
-			if i == 0 || m.seconds(decoding) < side.best.seconds(decoding) {
+			if i == 0 || m.seconds(parts) < side.best.seconds(parts) {
 				*side.best = m
 			}
 		}

@@ -36,6 +36,7 @@ type Kind struct {
 	Step       Step // nil: every step that the Gateway API allows
 	Admission  []Admission
 	Fits       []Fit
+	fits       fitTree // the same, by path
 	Checks     []Check
 	Lints      []Lint
 	InError    InError // what becomes of policies in which a check finds a fault

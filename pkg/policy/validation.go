@@ -19,7 +19,7 @@ type Fit struct {
 
 // admission reads the validation that is repeated here: rules, and pieces of the schema.
 func (r *kindReader) admission(n *yaml.Node) {
-	r.kind.Admission, r.kind.Fits = nil, nil
+	r.kind.Admission, r.kind.Fits, r.kind.fits = nil, nil, fitTree{}
 	r.list(n, func(e *yaml.Node) {
 		var a Admission
 		var f Fit
@@ -37,6 +37,9 @@ func (r *kindReader) admission(n *yaml.Node) {
 			r.kind.Admission = append(r.kind.Admission, a)
 		case fit && !rule && f.At != nil && (f.Type == "") != (f.Fields == nil):
 			r.kind.Fits = append(r.kind.Fits, f)
+			for _, path := range f.At {
+				r.kind.fits.add(path, f)
+			}
 		default:
 			r.fail(e, "a validation needs \"rule\" and \"message\", or \"at\" with \"type\" or \"fields\"")
 		}
@@ -60,11 +63,7 @@ func (d *decoder) validate() {
 		body = stripped(body)
 	}
 	var few [8]string
-	for _, f := range d.kind.Fits {
-		for _, at := range f.At {
-			each(body, at, few[:0], func(at []string, v model.Body) { d.fit(f, at, v) })
-		}
-	}
+	d.fitAll(&d.kind.fits, few[:0], body)
 	d.admit(body)
 }
 
@@ -105,20 +104,50 @@ func (d *decoder) unknown(at []string, key, of string) {
 	d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of %s: kept out of the rules", path, key, of)
 }
 
-// each calls see for every value in v at a path with "*" for any key. What see gets as the path is good until it returns.
-func each(v model.Body, path, at []string, see func(at []string, v model.Body)) {
-	if len(path) == 0 {
-		see(at, v)
-		return
-	}
-	if key := path[0]; key != "*" {
-		if v.Has(key) {
-			each(v.Field(key), path[1:], append(at, key), see)
+// fitTree is pieces of a schema by their paths, so that an object is walked once for all of them.
+type fitTree struct {
+	here  []Fit
+	below map[string]*fitTree
+	any   *fitTree // at every key
+}
+
+func (t *fitTree) add(path []string, f Fit) {
+	for _, key := range path {
+		next := t.any
+		if key != "*" {
+			next = t.below[key]
 		}
+		if next == nil {
+			next = &fitTree{}
+			switch {
+			case key == "*":
+				t.any = next
+			case t.below == nil:
+				t.below = map[string]*fitTree{key: next}
+			default:
+				t.below[key] = next
+			}
+		}
+		t = next
+	}
+	t.here = append(t.here, f)
+}
+
+// fitAll judges v, which stands at a path, and what is in it.
+func (d *decoder) fitAll(t *fitTree, at []string, v model.Body) {
+	for _, f := range t.here {
+		d.fit(f, at, v)
+	}
+	if t.any == nil && t.below == nil {
 		return
 	}
-	for key, below := range v.Fields {
-		each(below, path[1:], append(at, key), see)
+	for key, inner := range v.Fields {
+		if next := t.below[key]; next != nil {
+			d.fitAll(next, append(at, key), inner)
+		}
+		if t.any != nil {
+			d.fitAll(t.any, append(at, key), inner)
+		}
 	}
 }
 

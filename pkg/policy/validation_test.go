@@ -43,7 +43,7 @@ func TestAdmissionOfTypesAndFields(t *testing.T) {
 func TestAdmissionWords(t *testing.T) {
 	k := paint(t, "targets: [Gateway]", "admission: [{at: [spec.a.*], type: object}, {at: [spec], fields: [targetRef, a]}]")
 	p := k.Decode(painted(t, "{"+toGateway+", a: {x: [1]}, b: 1}"), &Conditions{})
-	want := []string{`the API server refuses it: spec.a.x: Invalid value: "array": spec.a.x in body must be of type object: "array"`, "the API server drops spec.b, which it does not know"}
+	want := []string{"the API server drops spec.b, which it does not know", `the API server refuses it: spec.a.x: Invalid value: "array": spec.a.x in body must be of type object: "array"`}
 	if len(p.Problems) != 2 || p.Problems[0].Message != want[0] || p.Problems[1].Message != want[1] {
 		t.Errorf("%+v", p.Problems)
 	}
