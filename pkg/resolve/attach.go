@@ -13,7 +13,9 @@ import (
 
 // attach finds the targets of every policy of the kind by hash look-ups (engine E13).
 func (k *Kind) attach() {
-	at := map[topology.NodeID][]policy.Attached{}
+	n := len(k.Policies)
+	at := make(map[topology.NodeID][]policy.Attached, n)
+	k.leads, k.targetsOf = make(map[lead]bool, n), make(map[*policy.Policy][]topology.NodeID, n)
 	for _, p := range k.Policies {
 		if p.Refused {
 			continue
@@ -44,6 +46,7 @@ func (k *Kind) attach() {
 			at[a.Node] = append(at[a.Node], a)
 		}
 	}
+	k.attached = make(map[topology.NodeID]place, len(at))
 	for id, as := range at {
 		ordered, ageIgnored := k.Order(as)
 		k.attached[id] = place{ordered, ageIgnored}

@@ -20,7 +20,8 @@ type push struct {
 // walk computes the contexts of every node from the top down, once.
 func (k *Kind) walk() {
 	g := k.res.Graph
-	k.stacks = []push{{}}
+	k.stacks = append(make([]push, 0, len(k.attached)+1), push{})
+	k.interned = make(map[push]StackID, len(k.attached))
 	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
 	k.roles = map[topology.Role]bool{topology.Opaque: true}
 	for _, role := range k.Effective {

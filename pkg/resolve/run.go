@@ -61,8 +61,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
 	conditions := &policy.Conditions{}
 	for _, pk := range kinds {
-		k := &Kind{Kind: pk, res: r, attached: map[topology.NodeID]place{}, interned: map[push]StackID{}, ways: map[push][]Path{},
-			targetsOf: map[*policy.Policy][]topology.NodeID{}, leads: map[lead]bool{}}
+		k := &Kind{Kind: pk, res: r, ways: map[push][]Path{}}
 		k.Policies = decode(pk, in.Of(pk.GroupKind), conditions)
 		for _, p := range k.Policies {
 			r.Problems = append(r.Problems, p.Problems...)
