@@ -130,10 +130,13 @@ type command struct {
 	processors int // 0: all
 }
 
+// garbage has every side collect its garbage as seldom as kubectl-dopolicy does while it stays within its bound of memory.
+const garbage = "GOGC=400"
+
 // run runs the side once.
 func (c command) run(ctx context.Context, args ...string) (measurement, error) {
 	cmd := exec.CommandContext(ctx, c.path, args...)
-	cmd.Env = append(os.Environ(), sideEnv+"="+c.side)
+	cmd.Env = append(os.Environ(), sideEnv+"="+c.side, garbage)
 	if c.processors > 0 {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", c.processors))
 	}

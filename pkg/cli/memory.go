@@ -7,23 +7,37 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// The memory that a run aims to stay within: so many times the bytes it read, or so much for each answer there may be, and at least this
+// The memory that a run aims to stay within: so many times the bytes it reads, or so much for each answer there may be, and at least this
 // much. Where answers are many and what was read is little, less would have the garbage collector run all the time.
 const (
-	memoryPerByte   = 9.6
+	memoryPerByte   = 9.2
 	memoryPerAnswer = 2 << 10
 	leastMemory     = 64 << 20
 )
 
-// boundMemory has the garbage collector work harder where memory would otherwise grow beyond the bound; left to itself it lets memory double.
-// A limit from the environment stands.
-func boundMemory(s Streams, read int64, kinds []*resolve.Kind) {
-	if _, set := s.LookupEnv("GOMEMLIMIT"); set {
-		return
+// garbagePercent is how much garbage there may be before it is collected, in percent of what is in use, while memory stays within the bound.
+// A run is short and most of what it makes stays in use, so that collecting as often as Go does by default (100) finds little.
+const garbagePercent = 400
+
+// boundMemory is told how many bytes are read before they are decoded. Limits from the environment stand.
+func boundMemory(s Streams, read int64) {
+	if _, set := s.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(garbagePercent)
 	}
+	setMemoryLimit(s, read, 0)
+}
+
+// boundAnswers is told what the answers may be, once that is known.
+func boundAnswers(s Streams, read int64, kinds []*resolve.Kind) {
 	answers := int64(0)
 	for _, k := range kinds {
 		k.EachContext(func(topology.NodeID, resolve.StackID) { answers++ })
 	}
-	debug.SetMemoryLimit(max(leastMemory, int64(memoryPerByte*float64(read)), memoryPerAnswer*answers))
+	setMemoryLimit(s, read, answers)
+}
+
+func setMemoryLimit(s Streams, read, answers int64) {
+	if _, set := s.LookupEnv("GOMEMLIMIT"); !set {
+		debug.SetMemoryLimit(max(leastMemory, int64(memoryPerByte*float64(read)), memoryPerAnswer*answers))
+	}
 }

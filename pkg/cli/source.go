@@ -67,7 +67,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 		}
 	}
 	in, err := load.Files(ctx, load.Options{Paths: f.files, Recursive: f.recursive, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: clusterScoped})
+		Namespace: f.namespace, ClusterScoped: clusterScoped, Sized: func(bytes int64) { boundMemory(s, bytes) }})
 	if errors.Is(err, load.ErrNothingReadable) {
 		if failed := render.Problems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
 			return nil, failed
@@ -77,7 +77,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 		return nil, err
 	}
 	resolution := resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)
-	boundMemory(s, in.Size, resolution.Kinds)
+	boundAnswers(s, in.Size, resolution.Kinds)
 	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
 }
 

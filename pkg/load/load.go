@@ -30,6 +30,9 @@ type Options struct {
 	ClusterScoped []model.GroupKind
 
 	Limits Limits
+
+	// Sized, if not nil, is told how many bytes were read, before they are decoded.
+	Sized func(bytes int64)
 }
 
 // Files reads everything that the options name into a snapshot. Trouble with single documents is in its problems. There
@@ -44,12 +47,16 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	size := limits.Total - r.left
+	if o.Sized != nil {
+		o.Sized(size)
+	}
 	outcomes, err := decode(ctx, pieces, limits)
 	if err != nil {
 		return nil, err
 	}
 	snapshot := settle(o, outcomes, r.problems)
-	snapshot.Size = limits.Total - r.left
+	snapshot.Size = size
 	for _, out := range outcomes {
 		if out.readable > 0 {
 			return snapshot, nil
