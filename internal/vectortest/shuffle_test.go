@@ -30,7 +30,7 @@ func TestShuffledDocuments(t *testing.T) {
 	}
 	lines := regexp.MustCompile(`"line": \d+|stdin:\d+`)
 	for _, args := range [][]string{
-		{"effective", "-A", "-o", "json"}, {"effective", "baker", "-v"}, {"reach", "gw-auth", "-o", "json"}, {"overridden", "-o", "json"},
+		{"effective", "-A", "-o", "json"}, {"effective", "baker", "--verbose"}, {"reach", "gw-auth", "-o", "json"}, {"overridden", "-o", "json"},
 		{"explain", "cart", "-o", "json"}, {"graph", "-o", "json"}, {"graph", "-o", "dot"}, {"kinds", "-o", "json"},
 	} {
 		var first string

@@ -30,7 +30,7 @@ func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
 	fs.StringVarP(&f.format, "output", "o", formats[0], "output format: "+strings.Join(formats, "|"))
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the output: "+strings.Join(render.ColorModes(), "|"))
 	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
-	fs.BoolVarP(&f.verbose, "verbose", "v", false, "also print notes, such as assumptions that were made")
+	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions that were made")
 	fs.BoolVar(&f.noHeaders, "no-headers", false, "leave out the column names")
 	complete(cmd, "output", formats)
 	complete(cmd, "color", render.ColorModes())
@@ -71,7 +71,7 @@ func (q *question) write(s Streams, session *session, typed string, v render.Vie
 	noColor, _ := s.LookupEnv("NO_COLOR")
 	colored := func(tty bool) bool { return mode.Enabled(render.Terminal{IsTerminal: tty, NoColor: noColor != ""}) }
 	ascii := !utf8Locale(s)
-	if err := render.Problems(s.Err, e.Problems, render.ProblemOptions{Verbose: q.verbose, Color: colored(s.ErrIsTTY), ASCII: ascii}); err != nil {
+	if err := render.Problems(s.Err, e.Problems, render.ProblemOptions{Verbose: q.verbose || q.level > 0, Color: colored(s.ErrIsTTY), ASCII: ascii}); err != nil {
 		return err
 	}
 	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), NoHeaders: q.noHeaders, Color: colored(s.OutIsTTY), ASCII: ascii,

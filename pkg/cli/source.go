@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 // sourceFlags are the flags shared by all commands that read objects.
 type sourceFlags struct {
+	connectionFlags
 	files         []string
 	recursive     bool
 	kustomization string
@@ -33,10 +35,11 @@ type sourceFlags struct {
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
+	f.connectionFlags.add(fs)
 	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
 	fs.BoolVarP(&f.recursive, "recursive", "R", false, "read folders with their sub-folders")
 	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization, which is built offline (instead of -f)")
-	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the names asked for, and of objects in files that have none")
+	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the names asked for (default: the kubeconfig's; with -f all), and of objects in files that have none")
 	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "ask about all namespaces")
 	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with descriptors of policy kinds, which replace built-in ones (repeatable)")
 	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "narrow the answer to these policy kinds")
@@ -60,6 +63,30 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 	if err := f.checkSources(); err != nil {
 		return nil, err
 	}
+	in, err := f.read(ctx, catalog, s)
+	if err != nil {
+		return nil, err
+	}
+	resolution := resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)
+	boundAnswers(s, in.Size, resolution.Kinds)
+	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
+}
+
+// read reads manifests if the flags name any, else the cluster.
+func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Streams) (*model.Snapshot, error) {
+	if len(f.files) == 0 && f.kustomization == "" {
+		c, err := f.connect()
+		if err != nil {
+			return nil, err
+		}
+		f.namespace = cmp.Or(f.namespace, c.namespace)
+		return f.live(ctx, c, catalog, s)
+	}
+	return f.manifests(ctx, catalog, s)
+}
+
+// manifests reads the files or the kustomization that the flags name.
+func (f *sourceFlags) manifests(ctx context.Context, catalog *policy.Catalog, s Streams) (*model.Snapshot, error) {
 	var clusterScoped []model.GroupKind
 	for _, k := range catalog.Kinds() {
 		if k.Cluster {
@@ -73,12 +100,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 			return nil, failed
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	resolution := resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)
-	boundAnswers(s, in.Size, resolution.Kinds)
-	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
+	return in, err
 }
 
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.
@@ -88,8 +110,6 @@ func (f *sourceFlags) checkSources() error {
 		return usage("drop one of the two", "only one of -f and -k can be given")
 	case f.kustomization != "" && f.recursive:
 		return usage("drop -R: a kustomization names its folders itself", "-R cannot be given with -k")
-	case f.kustomization == "" && len(f.files) == 0:
-		return usage("name files or folders with -f, or a kustomization with -k; reading a cluster is not supported yet", "no manifests are given")
 	}
 	return nil
 }
@@ -133,7 +153,7 @@ func (f *sourceFlags) given() string {
 	repeat("--policy-kinds", f.policyKinds)
 	repeat("--policy-kind", f.onlyKinds)
 	repeat("--vendor-setting", f.settings)
-	return strings.Join(out, " ")
+	return strings.Join(append(out, f.connectionFlags.given()...), " ")
 }
 
 // kinds are the policy kinds that --policy-kind names, nil for all.

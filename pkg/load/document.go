@@ -59,7 +59,8 @@ type worker struct {
 // document is a document while it is being read.
 type document struct {
 	file  source
-	first int // the file's line on which its text begins
+	from  string // the context of the cluster that the document is from; "": it is a manifest
+	first int    // the file's line on which its text begins
 	odd   []oddKey
 	press *press
 	out   *outcome
@@ -106,8 +107,16 @@ func (w *worker) decode(p piece) (out outcome) {
 func (d *document) report(of *model.Object, t *trouble) {
 	d.out.findings = append(d.out.findings, finding{of: of, problem: model.Problem{
 		Severity: severity(t.code), Code: t.code, Message: t.message, Hint: t.hint,
-		Origin: &model.Origin{File: d.file.name, Line: d.first + t.line - 1},
+		Origin: d.origin(t.line),
 	}})
+}
+
+// origin is the place of a line of the text. Objects of a cluster have no lines.
+func (d *document) origin(line int) *model.Origin {
+	if d.from != "" {
+		return &model.Origin{Cluster: d.from}
+	}
+	return &model.Origin{File: d.file.name, Line: d.first + line - 1}
 }
 
 // take reads s as an object, or as a list of objects.

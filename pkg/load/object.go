@@ -18,7 +18,7 @@ func (d *document) object(s subject, m *tree) {
 		d.report(nil, &failed.trouble)
 		return
 	}
-	o.Origin = model.Origin{File: d.file.name, Line: d.first + s.line - 1}
+	o.Origin = *d.origin(s.line)
 	m = tidy(m)
 	if isSecret(o.Ref) {
 		m = reduceSecret(m)

@@ -84,6 +84,24 @@ func asList(v any) []any {
 	return nil
 }
 
+// Defines reports whether a CustomResourceDefinition defines a policy kind: by its label, or by references to targets in its schema
+// (gep713 P1).
+func Defines(definition *model.Object) bool {
+	if _, labelled := definition.Labels[policyLabel]; labelled {
+		return true
+	}
+	for _, v := range definition.Body.At("spec", "versions").Items {
+		spec := v.At("schema", "openAPIV3Schema", "properties", "spec", "properties")
+		for _, ref := range []model.Body{spec.At("targetRef"), spec.At("targetRefs", "items"), spec.At("targetSelectors", "items")} {
+			fields := ref.At("properties")
+			if fields.At("group").IsObject() && fields.At("kind").IsObject() && !fields.At("apiVersion").IsObject() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // crd is what a CustomResourceDefinition says that matters here.
 type crd struct {
 	labelled bool

@@ -39,8 +39,9 @@ type Kind struct {
 	fits       fitTree // the same, by path
 	Checks     []Check
 	Lints      []Lint
-	InError    InError // what becomes of policies in which a check finds a fault
-	Tolerant   bool    // policies that the API would refuse take part all the same, and are reported
+	Reads      []model.GroupKind // what else the kind's answers depend on
+	InError    InError           // what becomes of policies in which a check finds a fault
+	Tolerant   bool              // policies that the API would refuse take part all the same, and are reported
 }
 
 // StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.

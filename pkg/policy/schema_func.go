@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -36,6 +37,19 @@ func (r *kindReader) checks(n *yaml.Node) {
 // lints reads the functions that look for what deserves a word.
 func (r *kindReader) lints(n *yaml.Node) {
 	r.kind.Lints = functions(r, n, r.funcs.Lints, "to look for findings")
+}
+
+// reads reads the kinds, beside targets, of which objects decide something about policies of the kind.
+func (r *kindReader) reads(n *yaml.Node) {
+	r.list(n, func(e *yaml.Node) {
+		var name string
+		r.text(&name)(e)
+		gk := model.ParseGroupKind(name)
+		if gk.Kind == "" {
+			r.fail(e, "%q is not a kind, written Kind.group", name)
+		}
+		r.kind.Reads = append(r.kind.Reads, gk)
+	})
 }
 
 // functions reads a list of named functions.

@@ -131,7 +131,7 @@ func (b *builder) attachTo(r *route, p parentRef) {
 // a has everything but the verdict.
 func (b *builder) attachToGateway(r *route, a Attachment) {
 	id, ok := b.find(a.Parent.Whole())
-	if !ok {
+	if !ok || b.nodes[id].Object == nil {
 		b.table = append(b.table, b.withoutGateway(r, a))
 		return
 	}
@@ -161,12 +161,28 @@ func (b *builder) attachToGateway(r *route, a Attachment) {
 func (b *builder) withoutGateway(r *route, a Attachment) Attachment {
 	a.State = NoMatchingParent
 	gateway := a.Parent.Whole()
-	if b.covers.gateways(gateway.Namespace) {
+	switch {
+	case b.covers.gateways(gateway.Namespace):
 		a.Reason = gateway.String() + " does not exist"
 		return a
+	case b.covers.withheld(gatewayKind, gateway.Namespace):
+		return b.throughWithheld(r, a)
 	}
 	a.Missing, a.Reason = true, gateway.String()+" is not in the input"
 	b.note(topic{what: gatewayMissing, about: gateway}, r.object)
+	return a
+}
+
+// throughWithheld assumes that a Gateway which we may not read exists and takes the route: the policies that are known to hold there and
+// below can be told then, and every answer through it is marked as one that may change.
+func (b *builder) throughWithheld(r *route, a Attachment) Attachment {
+	a.State, a.Missing, a.Reason = Unknown, true, a.Parent.Whole().String()+" may not be read"
+	id, ok := b.find(a.Parent.Whole())
+	if !ok {
+		id = b.add(Node{Role: Gateway, Ref: a.Parent.Whole()})
+		b.under(a.Parent.Namespace, id)
+	}
+	b.connect(id, r.id)
 	return a
 }
 

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -154,20 +155,21 @@ func TestGRPCRouteAttachesLikeHTTPRoute(t *testing.T) {
 
 func TestMissingGatewayInACluster(t *testing.T) { // G10
 	all := objects(t, routeWith(`{parentRefs: [{name: lost}, {name: lost, namespace: far}]}`))
-	all[0].Origin = model.Origin{Cluster: "kind"}
-	missing := func(problems ...model.Problem) []bool {
-		g := Build(model.NewSnapshot(all, problems), model.Settings{})
-		var out []bool
+	table := func(c *model.Cluster) []string {
+		in := model.NewSnapshot(all, nil)
+		in.Cluster = c
+		g := Build(in, model.Settings{})
+		var out []string
 		for _, a := range g.Attachments(g.Lookup(all[0].Ref)[0]) {
-			out = append(out, a.Missing)
+			out = append(out, fmt.Sprintf("%s %s %t", a.Parent.Namespace, a.State, a.Missing))
+		}
+		for _, id := range g.Parents(Traffic, g.Lookup(all[0].Ref)[0]) {
+			out = append(out, "below "+g.Node(id).Ref.String())
 		}
 		return out
 	}
-	if got := missing(); got[0] || !got[1] {
-		t.Errorf("missing: %v, want it only in the namespace that was not read", got)
-	}
-	forbidden := model.Problem{Code: model.Forbidden, Ref: &model.Ref{Group: gatewayGroup, Kind: "Gateway"}}
-	if got := missing(forbidden); !got[0] {
-		t.Error("Gateways that may not be listed are taken to be absent")
-	}
+	equal(t, "manifests", table(nil), []string{"demo NoMatchingParent true", "far NoMatchingParent true"})
+	equal(t, "a whole cluster", table(&model.Cluster{}), []string{"demo NoMatchingParent false", "far NoMatchingParent false"})
+	gap := model.Gap{Kind: gatewayKind, Except: []string{"demo"}}
+	equal(t, "one namespace", table(&model.Cluster{Gaps: []model.Gap{gap}}), []string{"demo NoMatchingParent false", "far Unknown true", "below gateway/far/lost"})
 }

@@ -121,7 +121,7 @@ func (b *builder) send(r *route, rule NodeID, to backendRef) {
 		})
 		return
 	}
-	if !r.meshBound && !b.grants.allow(r.kind, r.object.Ref.Namespace, to.ref) { // G33: backends of mesh routes need no grant
+	if !r.meshBound && !b.grants.allow(r.kind, r.object.Ref.Namespace, to.ref) && !b.covers.withheld(grantKind, to.ref.Namespace) { // G33: backends of mesh routes need no grant
 		b.refuse(r, to, "RefNotPermitted", model.Problem{
 			Code: model.RefNotPermitted, Message: "rule " + section + " sends to " + to.ref.String() + ", and no ReferenceGrant permits that",
 			Hint: "add to namespace " + to.ref.Namespace + " a ReferenceGrant from kind " + r.kind.String() + ", namespace " +

@@ -132,26 +132,32 @@ func TestMeshBackendsNeedNoGrant(t *testing.T) { // G33
 
 func TestServicesThatMayNotBeListed(t *testing.T) { // G36
 	all := objects(t, demo+gateway+routeWith(`{parentRefs: [{name: gw}], rules: [{backendRefs: [{name: x, port: 80}]}]}`))
-	for _, o := range all {
-		o.Origin = model.Origin{Cluster: "kind"}
-	}
 	backend := model.Ref{Kind: "Service", Namespace: "demo", Name: "x"}
-	found := func(refs ...*model.Ref) bool {
-		var problems []model.Problem
-		for _, ref := range refs {
-			problems = append(problems, model.Problem{Code: model.Forbidden, Ref: ref})
-		}
-		return len(Build(model.NewSnapshot(all, problems), model.Settings{}).Lookup(backend)) > 0
+	found := func(gaps ...model.Gap) bool {
+		in := model.NewSnapshot(all, nil)
+		in.Cluster = &model.Cluster{Gaps: gaps}
+		return len(Build(in, model.Settings{}).Lookup(backend)) > 0
 	}
 	if found() {
 		t.Error("a namespace that was read from a cluster is complete")
 	}
-	if found(&model.Ref{Kind: "Secret"}, &model.Ref{Kind: "Service", Namespace: "other"}) {
+	if found(model.Gap{Kind: grantKind}, model.Gap{Kind: serviceKind, Namespace: "other"}, model.Gap{Kind: serviceKind, Except: []string{"demo"}}) {
 		t.Error("what else may not be listed does not matter")
 	}
-	for _, ref := range []*model.Ref{nil, {Kind: "Service"}, {Kind: "Service", Namespace: "demo"}} {
-		if !found(ref) {
-			t.Errorf("a Service is said to be missing although Services could not be listed (%v)", ref)
+	for _, gap := range []model.Gap{{Kind: serviceKind}, {Kind: serviceKind, Namespace: "demo"}, {Kind: serviceKind, Except: []string{"other"}}} {
+		if !found(gap) {
+			t.Errorf("a Service is said to be missing although Services could not be listed (%v)", gap)
 		}
+	}
+}
+
+func TestGrantsThatMayNotBeListed(t *testing.T) {
+	all := objects(t, demo+gateway+strings.Replace(service, "namespace: demo", "namespace: far", 1)+
+		routeWith(`{parentRefs: [{name: gw}], rules: [{backendRefs: [{name: b, namespace: far, port: 80}]}]}`))
+	in := model.NewSnapshot(all, nil)
+	in.Cluster = &model.Cluster{Gaps: []model.Gap{{Kind: grantKind, Namespace: "far"}}}
+	g := Build(in, model.Settings{})
+	if len(g.Parents(Traffic, g.Lookup(model.Ref{Kind: "Service", Namespace: "far", Name: "b"})[0])) == 0 {
+		t.Error("a reference is refused although its grant may exist")
 	}
 }

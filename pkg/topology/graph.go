@@ -151,11 +151,11 @@ func (g *Graph) Problems() []model.Problem { return g.problems }
 // or one with a loaded CRD. A target of any other kind is a virtual one (gep713 P14).
 func (g *Graph) KnownKind(gk model.GroupKind) bool {
 	_, ok := g.kinds[gk]
-	return ok
+	return ok || g.in.Cluster.Serves(gk) != nil
 }
 
 // Granted reports whether objects of kind from in namespace ns may refer to the object to: it is in the same namespace, or a
-// ReferenceGrant there says so (gatewayapi G32).
+// ReferenceGrant there says so (gatewayapi G32), or may say so where a cluster did not let us read them.
 func (g *Graph) Granted(from model.GroupKind, ns string, to model.Ref) bool {
-	return g.grants.allow(from, ns, to)
+	return g.grants.allow(from, ns, to) || g.in.Cluster.Misses(grantKind, to.Namespace)
 }

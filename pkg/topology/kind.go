@@ -38,6 +38,12 @@ var standardKinds = [...]model.GroupKind{
 	serviceKind, namespaceKind, {Kind: "Secret"}, {Kind: "ConfigMap"}, serviceImportKind,
 }
 
+// Kinds are the kinds of the objects that make the graph, sorted.
+func Kinds() []model.GroupKind {
+	return []model.GroupKind{namespaceKind, serviceKind, grpcRouteKind, gatewayKind, gatewayClassKind, httpRouteKind, listenerSetKind,
+		grantKind, tcpRouteKind, tlsRouteKind, udpRouteKind, xBackendKind, xListenerSetKind, serviceImportKind}
+}
+
 // knownKinds is what KnownKind answers from.
 func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 	known := map[model.GroupKind]struct{}{}

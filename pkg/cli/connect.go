@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// requestLevel is the -v from which requests are shown, as kubectl has it.
+const requestLevel = 6
+
+// connectionFlags are kubectl's flags about the cluster.
+type connectionFlags struct {
+	config *genericclioptions.ConfigFlags
+	chunk  int
+	level  int
+}
+
+// commonConnectionFlags are those that help shows; the others work as well.
+var commonConnectionFlags = []string{"as", "as-group", "context", "kubeconfig", "request-timeout"}
+
+func (f *connectionFlags) add(fs *pflag.FlagSet) {
+	f.config = genericclioptions.NewConfigFlags(true)
+	f.config.Namespace, f.config.CacheDir = nil, nil // -n is a flag of its own, and nothing is cached
+	kube := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.config.AddFlags(kube)
+	kube.IntVar(&f.chunk, "chunk-size", 500, "ask the server for lists in chunks of so many objects (0 for all at once)")
+	kube.VisitAll(func(flag *pflag.Flag) {
+		flag.Hidden = !slices.Contains(commonConnectionFlags, flag.Name)
+		flag.Usage = strings.TrimSuffix(flag.Usage, ".")
+	})
+	fs.AddFlagSet(kube)
+	fs.IntVarP(&f.level, "v", "v", 0, "level of what is told on the side: from 1 notes, from 6 the requests to the server")
+}
+
+// given repeats the flags that choose the cluster and the user, for commands proposed to the user.
+func (f *connectionFlags) given() []string {
+	var out []string
+	if f.config == nil {
+		return nil
+	}
+	text := func(flag string, value *string) {
+		if value != nil && *value != "" && *value != "0" {
+			out = append(out, flag, view.ShellWord(*value))
+		}
+	}
+	text("--kubeconfig", f.config.KubeConfig)
+	text("--context", f.config.Context)
+	text("--cluster", f.config.ClusterName)
+	text("--user", f.config.AuthInfoName)
+	text("--server", f.config.APIServer)
+	text("--as", f.config.Impersonate)
+	if f.config.ImpersonateGroup != nil {
+		for _, group := range *f.config.ImpersonateGroup {
+			out = append(out, "--as-group", view.ShellWord(group))
+		}
+	}
+	return out
+}
+
+// cluster is a cluster that a command may ask.
+type cluster struct {
+	context   string // its name
+	namespace string // the one to ask about where the command line names none
+	config    *rest.Config
+	timeout   time.Duration // for all requests of a command together; 0: none
+}
+
+// connect reads the kubeconfig. Nothing is sent yet.
+func (f *connectionFlags) connect() (*cluster, error) {
+	loader := f.config.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return nil, kubeconfigError(err)
+	}
+	c := &cluster{context: raw.CurrentContext}
+	if f.config.Context != nil && *f.config.Context != "" {
+		c.context = *f.config.Context
+	}
+	if c.config, err = loader.ClientConfig(); err != nil {
+		return nil, kubeconfigError(err)
+	}
+	chosen := f.config.APIServer != nil && *f.config.APIServer != ""
+	if len(raw.Clusters) == 0 && !chosen && c.config.Host == clientcmd.ClusterDefaults.Server {
+		return nil, &noAnswer{"there is no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster",
+			"set KUBECONFIG or --kubeconfig to ask a cluster, or read manifests with -f"}
+	}
+	if c.context == "" {
+		c.context = c.config.Host
+	}
+	if c.namespace, _, err = loader.Namespace(); err != nil {
+		return nil, kubeconfigError(err)
+	}
+	c.timeout, c.config.Timeout = c.config.Timeout, 0
+	return c, nil
+}
+
+func kubeconfigError(err error) error {
+	return &noAnswer{"reading the kubeconfig: " + err.Error(), "see what there is with: kubectl config get-contexts"}
+}
+
+// live reads what a command may need of the cluster.
+func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Catalog, s Streams) (*model.Snapshot, error) {
+	var log func(format string, args ...any)
+	if f.level >= requestLevel {
+		log = func(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
+	}
+	klog.LogToStderr(false) // the client's own words, which say nothing that our errors do not
+	klog.SetOutput(io.Discard)
+	server, err := load.NewServer(c.config, log)
+	if err != nil {
+		return nil, kubeconfigError(err)
+	}
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, errTooLate)
+		defer cancel()
+	}
+	progress := &load.Progress{}
+	stop := showProgress(s, progress)
+	defer stop()
+	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), Policies: f.otherPolicies(),
+		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Sized: func(bytes int64) { boundMemory(s, bytes) }})
+	switch {
+	case errors.Is(context.Cause(ctx), errTooLate):
+		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "give it more time with --request-timeout, or see the requests with -v 6"}
+	case ctx.Err() != nil:
+		return nil, &noAnswer{"interrupted while reading cluster " + c.context, ""}
+	}
+	return in, err
+}
+
+var errTooLate = errors.New("the time for all requests is over")
+
+// wantedKinds are the kinds whose objects a question can depend on: those that make the topology, and the policy kinds asked about with what
+// they look at.
+func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {
+	out := topology.Kinds()
+	for _, k := range catalog.Kinds() {
+		asked := len(f.onlyKinds) == 0 || slices.ContainsFunc(f.onlyKinds, func(name string) bool {
+			return slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), strings.ToLower(name))
+		})
+		if asked {
+			out = append(append(out, k.GroupKind), k.Reads...)
+		}
+	}
+	return out
+}
+
+// otherPolicies finds the policy kinds without a descriptor, unless the question is about others.
+func (f *sourceFlags) otherPolicies() func(*model.Object) bool {
+	if len(f.onlyKinds) > 0 {
+		return nil
+	}
+	return policy.Defines
+}
+
+// quiet is how long reading may take before anything is said about it.
+const quiet = time.Second
+
+// showProgress keeps a line on a terminal up to date while reading lasts longer than a moment. The returned function ends and removes it.
+func showProgress(s Streams, p *load.Progress) func() {
+	if !s.ErrIsTTY {
+		return func() {}
+	}
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		wait := quiet
+		shown := false
+		for {
+			select {
+			case <-done:
+				if shown {
+					fmt.Fprint(s.Err, "\r\x1b[K")
+				}
+				return
+			case <-time.After(wait):
+				fmt.Fprintf(s.Err, "\r\x1b[Kreading: %d of %d lists, %d objects", p.Done.Load(), p.Lists.Load(), p.Objects.Load())
+				wait, shown = 100*time.Millisecond, true
+			}
+		}
+	}()
+	return func() { close(done); <-gone }
+}

@@ -1,0 +1,185 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// refusal is what became of a kind whose objects may not be listed in all namespaces.
+type refusal struct {
+	kind    *model.ServedKind
+	read    []string          // namespaces that could be read instead
+	refused map[string]string // those that could not, and what the server says
+}
+
+// refuse notes that a list is forbidden.
+func (r *liveReader) refuse(k *model.ServedKind, namespace string, err error) {
+	f := r.forbidden[k.GroupKind]
+	if f == nil {
+		f = &refusal{kind: k, refused: map[string]string{}}
+		r.forbidden[k.GroupKind] = f
+	}
+	f.refused[namespace] = err.Error()
+}
+
+// mostNamespaces is up to how many namespaces are tried one by one where lists of all are forbidden. Beyond, only those that the question is
+// about, and those that objects name, are.
+const mostNamespaces = 200
+
+// nearby reads what may not be listed everywhere in single namespaces: those that the question is about, those that objects name
+// which were read, and all if they are known and not too many.
+func (r *liveReader) nearby(ctx context.Context) error {
+	tried := map[string]bool{}
+	for len(r.forbidden) > 0 {
+		var namespaces []string
+		for _, ns := range r.namespaces() {
+			if !tried[ns] {
+				tried[ns] = true
+				namespaces = append(namespaces, ns)
+			}
+		}
+		if len(namespaces) == 0 {
+			return nil
+		}
+		var jobs []job
+		for _, f := range r.sortedRefusals() {
+			for _, ns := range namespaces {
+				switch {
+				case f.kind.Namespaced:
+					jobs = append(jobs, job{kind: f.kind, namespace: ns})
+				case f.kind.Group == "" && f.kind.Kind == namespaceKind:
+					jobs = append(jobs, job{kind: f.kind, name: ns})
+				}
+			}
+		}
+		if err := r.tryEach(ctx, jobs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *liveReader) tryEach(ctx context.Context, jobs []job) error {
+	err := r.all(ctx, jobs, func(j job, err error) { r.refuse(j.kind, cmp.Or(j.namespace, j.name), err) })
+	for _, j := range jobs {
+		f, ns := r.forbidden[j.kind.GroupKind], cmp.Or(j.namespace, j.name)
+		if f.refused[ns] == "" {
+			f.read = append(f.read, ns)
+		}
+	}
+	return err
+}
+
+// namespaces are those to try, sorted.
+func (r *liveReader) namespaces() []string {
+	found := map[string]bool{}
+	all := 0
+	for _, ns := range r.o.Home {
+		found[ns] = true
+	}
+	for _, out := range r.outcomes {
+		for _, o := range out.objects {
+			if o.Ref.Group == "" && o.Ref.Kind == namespaceKind {
+				all++
+			}
+			if o.Ref.Namespace != "" {
+				found[o.Ref.Namespace] = true
+			}
+			namedNamespaces(o.Body.At("spec"), found)
+		}
+	}
+	if all <= mostNamespaces {
+		for _, out := range r.outcomes {
+			for _, o := range out.objects {
+				if o.Ref.Group == "" && o.Ref.Kind == namespaceKind {
+					found[o.Ref.Name] = true
+				}
+			}
+		}
+	}
+	delete(found, "")
+	return slices.Sorted(maps.Keys(found))
+}
+
+// namedNamespaces adds the namespaces of all references within v: maps with a name and a namespace.
+func namedNamespaces(v model.Body, to map[string]bool) {
+	if ns := v.Field("namespace").Text(); ns != "" {
+		to[ns] = true
+	}
+	for _, inner := range v.Fields {
+		namedNamespaces(inner, to)
+	}
+	for _, inner := range v.Items {
+		namedNamespaces(inner, to)
+	}
+}
+
+func (r *liveReader) sortedRefusals() []*refusal {
+	return slices.SortedFunc(maps.Values(r.forbidden), func(a, b *refusal) int { return a.kind.GroupKind.Compare(b.kind.GroupKind) })
+}
+
+// gaps are what could not be read.
+func (r *liveReader) gaps() []model.Gap {
+	var out []model.Gap
+	for _, f := range r.sortedRefusals() {
+		if f.kind.Kind != definitionKind {
+			out = append(out, model.Gap{Kind: f.kind.GroupKind, Except: slices.Sorted(slices.Values(f.read))})
+		}
+	}
+	return out
+}
+
+// problems are those of the reading itself: a Forbidden one for every kind and namespace that matters and may not be listed.
+func (r *liveReader) problems() []model.Problem {
+	out := slices.Clone(r.failed)
+	for _, f := range r.sortedRefusals() {
+		if f.kind.Kind == definitionKind {
+			out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+				Message: "cannot list customresourcedefinitions.apiextensions.k8s.io (forbidden): of the kinds without a descriptor, only those called …Policy are taken for policies",
+				Hint:    "ask for: list on customresourcedefinitions.apiextensions.k8s.io (docs/rbac.yaml), or describe the kinds with --policy-kinds"})
+			continue
+		}
+		out = append(out, f.problems()...)
+	}
+	return out
+}
+
+func (f *refusal) problems() []model.Problem {
+	name := f.kind.Plural
+	if f.kind.Group != "" {
+		name += "." + f.kind.Group
+	}
+	problem := func(namespace, where string) model.Problem {
+		ref := model.Ref{Group: f.kind.Group, Kind: f.kind.Kind, Namespace: namespace, Name: "*"}
+		return model.Problem{Severity: model.Warning, Code: model.Forbidden, Ref: &ref,
+			Message: fmt.Sprintf("cannot list %s%s (forbidden)", name, where),
+			Hint:    fmt.Sprintf("ask for: list on %s%s (docs/rbac.yaml)", name, where)}
+	}
+	if !f.kind.Namespaced {
+		where := ""
+		if len(f.read) > 0 {
+			where = " but " + strings.Join(slices.Sorted(slices.Values(f.read)), ", ")
+		}
+		p := problem("", where)
+		p.Hint = fmt.Sprintf("ask for: list on %s (docs/rbac.yaml)", name)
+		return []model.Problem{p}
+	}
+	var out []model.Problem
+	for _, ns := range slices.Sorted(maps.Keys(f.refused)) {
+		if ns != "" {
+			out = append(out, problem(ns, " in namespace "+ns))
+		}
+	}
+	if out == nil {
+		p := problem("", " in all namespaces")
+		p.Message += "; read in: " + strings.Join(slices.Sorted(slices.Values(f.read)), ", ")
+		return []model.Problem{p}
+	}
+	return out
+}

@@ -1,0 +1,181 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// job is one list to be read: the objects of a kind, of one namespace if it is not "".
+type job struct {
+	kind      *model.ServedKind
+	namespace string
+	name      string                   // of the one object that is read instead of a list; "": a list
+	keep      func(*model.Object) bool // nil: keep all
+}
+
+func (j job) String() string {
+	s := j.kind.Plural
+	if j.kind.Group != "" {
+		s += "." + j.kind.Group
+	}
+	if j.namespace != "" {
+		s += " in namespace " + j.namespace
+	}
+	return s
+}
+
+// all reads lists side by side. A list that is forbidden is told to refused, one that has gone is empty, and any other failure ends all.
+func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job, error)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	outcomes, errs, sizes := make([]outcome, len(jobs)), make([]error, len(jobs)), make([]int64, len(jobs))
+	r.o.Progress.Lists.Add(int64(len(jobs)))
+	var done sync.WaitGroup
+	for i, j := range jobs {
+		done.Go(func() {
+			r.seats <- struct{}{}
+			defer func() { <-r.seats }()
+			l := newListing(r, j)
+			errs[i] = l.read(ctx)
+			outcomes[i], sizes[i] = l.out, l.size
+			if fatal(errs[i]) {
+				cancel()
+			}
+			r.o.Progress.Done.Add(1)
+		})
+	}
+	done.Wait()
+	var failed error
+	for i, j := range jobs {
+		r.size += sizes[i]
+		switch err := errs[i]; {
+		case err == nil:
+			r.outcomes = append(r.outcomes, outcomes[i])
+		case apierrors.IsForbidden(err):
+			refused(j, err)
+		case fatal(err) && (failed == nil || errors.Is(failed, context.Canceled)): // not those that were cancelled for another
+			failed = err
+			if !errors.Is(err, context.Canceled) && !apierrors.IsUnauthorized(err) {
+				failed = &listError{j.String(), err}
+			}
+		}
+	}
+	if r.o.Sized != nil && failed == nil {
+		r.o.Sized(r.size)
+	}
+	return failed
+}
+
+// fatal reports whether an error leaves no answer: all but a list that one may not read, or that is not there any more.
+func fatal(err error) bool {
+	return err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err)
+}
+
+// listing is the reading of one list.
+type listing struct {
+	r     *liveReader
+	job   job
+	words *words
+	press *press
+	out   outcome
+	size  int64
+}
+
+func newListing(r *liveReader, j job) *listing {
+	l := &listing{r: r, job: j, words: newWords()}
+	l.reset()
+	return l
+}
+
+// reset forgets what was read.
+func (l *listing) reset() {
+	l.press, l.out = &press{to: &model.Packer{}}, outcome{}
+}
+
+// read reads the list to its end. If it expires between two pages, it is read anew, all at once.
+func (l *listing) read(ctx context.Context) error {
+	if l.job.name != "" {
+		_, err := l.page(ctx, collection(l.job.kind, "")+"/"+l.job.name, nil)
+		l.press.deliver()
+		return err
+	}
+	chunk := l.r.o.Chunk
+	for next := ""; ; {
+		query := url.Values{}
+		if chunk > 0 {
+			query.Set("limit", strconv.Itoa(chunk))
+		}
+		if next != "" {
+			query.Set("continue", next)
+		}
+		more, err := l.page(ctx, collection(l.job.kind, l.job.namespace), query)
+		switch {
+		case err != nil && next != "" && expired(err):
+			l.reset()
+			chunk, more = 0, ""
+			next = ""
+			continue
+		case err != nil:
+			return err
+		case more == "":
+			l.press.deliver()
+			return nil
+		}
+		next = more
+	}
+}
+
+// expired reports whether the server has forgotten the place from which a list was to go on.
+func expired(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.As(err, &status) && status.Status().Code == http.StatusGone
+}
+
+// page reads one page, and returns where the list goes on, or "".
+func (l *listing) page(ctx context.Context, path string, query url.Values) (more string, err error) {
+	body, err := l.r.server.get(ctx, path, query)
+	if err != nil {
+		return "", err
+	}
+	l.size += int64(len(body))
+	v, err := readTree(body, l.words, l.r.limits)
+	m := asMap(v)
+	switch {
+	case err != nil:
+		return "", errors.New("the server's answer cannot be read: " + err.Error())
+	case m == nil || !isList(m) && l.job.name == "":
+		return "", errors.New("the server's answer is not a list")
+	}
+	d := &document{from: l.r.o.Context, first: 1, press: l.press.begin(1), out: &l.out}
+	before := len(l.out.objects)
+	if l.job.keep != nil {
+		m = l.kept(m)
+	}
+	d.take(subject{value: m})
+	l.r.o.Progress.Objects.Add(int64(len(l.out.objects) - before))
+	return asMap(m.at("metadata")).text("continue"), nil
+}
+
+// kept is the list with those of its items only that the job keeps.
+func (l *listing) kept(m *tree) *tree {
+	entries, _ := asList(m.at("items"))
+	var items []kid
+	for _, e := range entries {
+		one := newListing(l.r, l.job)
+		d := &document{from: l.r.o.Context, first: 1, press: one.press, out: &one.out}
+		d.take(subject{value: withType(e, m.text("apiVersion"), l.job.kind.Kind)})
+		one.press.deliver()
+		if len(one.out.objects) == 1 && l.job.keep(one.out.objects[0]) {
+			items = append(items, e)
+		}
+	}
+	return m.with("items", 0, &tree{list: true, kids: items})
+}

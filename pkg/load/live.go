@@ -1,0 +1,214 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// LiveOptions say what to read of a cluster.
+type LiveOptions struct {
+	Context string            // the name by which answers call the cluster
+	Kinds   []model.GroupKind // what is read where it is served
+
+	// Policies tells the CustomResourceDefinitions of policy kinds from others. The objects of such kinds are read as well, and
+	// the definitions. If it is nil, no definition is read.
+	Policies func(definition *model.Object) bool
+
+	// Home are the namespaces that the question is about. Where the objects of all namespaces may not be listed, those of these
+	// namespaces, and of all that are named by objects there, may be.
+	Home []string
+
+	Chunk  int // objects a list is asked for at a time; 0: all at once
+	Limits Limits
+	Sized  func(bytes int64) // told how much was read so far, now and then
+
+	Progress *Progress
+}
+
+// Progress is how far reading has come, to be looked at from elsewhere.
+type Progress struct{ Lists, Done, Objects atomic.Int64 }
+
+// listsAtATime bounds the requests that are under way at once.
+const listsAtATime = 16
+
+const (
+	secretKind     = "Secret"
+	namespaceKind  = "Namespace"
+	definitionKind = "CustomResourceDefinition"
+	gatewayGroup   = "gateway.networking.k8s.io"
+)
+
+// Live reads a cluster into a snapshot: a list of every kind that matters and is served, page by page, all kinds side by side, and no
+// request for a single object but where lists are forbidden. What the user may not list is a gap of the snapshot's Cluster and a Forbidden
+// problem. Secrets are never read. There is an *Error if no answer is possible: no server, no valid credentials, no Gateway API, or a list
+// that fails for other reasons than permissions; a part of a list never passes for the whole.
+func Live(ctx context.Context, server *Server, o LiveOptions) (*model.Snapshot, error) {
+	if o.Progress == nil {
+		o.Progress = &Progress{}
+	}
+	r := &liveReader{server: server, o: o, limits: o.Limits.orDefault(), seats: make(chan struct{}, listsAtATime), forbidden: map[model.GroupKind]*refusal{}}
+	if err := r.run(ctx); err != nil {
+		return nil, liveError(ctx, o.Context, err)
+	}
+	snapshot := settle(Options{}, r.outcomes, r.problems())
+	snapshot.Size = r.size
+	snapshot.Cluster = &model.Cluster{Context: o.Context, Kinds: r.served, Gaps: r.gaps()}
+	return snapshot, nil
+}
+
+// liveReader is one reading of a cluster.
+type liveReader struct {
+	server *Server
+	o      LiveOptions
+	limits Limits
+	seats  chan struct{}
+
+	served    []model.ServedKind
+	size      int64
+	outcomes  []outcome
+	failed    []model.Problem // beside those of objects and of refused lists
+	forbidden map[model.GroupKind]*refusal
+}
+
+func (r *liveReader) run(ctx context.Context) error {
+	var err error
+	if r.served, err = r.server.kinds(ctx); r.served == nil && err != nil {
+		return err
+	}
+	if err != nil {
+		r.failed = append(r.failed, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			Message: "some groups of the API are not served now, their kinds are taken for absent: " + err.Error()})
+	}
+	if !slices.ContainsFunc(r.served, func(k model.ServedKind) bool { return k.Group == gatewayGroup }) {
+		return errNoGatewayAPI
+	}
+	var first []*model.ServedKind
+	for i := range r.served {
+		if k := &r.served[i]; slices.Contains(r.o.Kinds, k.GroupKind) && !isSecretKind(k.GroupKind) {
+			first = append(first, k)
+		}
+	}
+	if err := r.everywhere(ctx, first, r.definitions()); err != nil {
+		return err
+	}
+	if err := r.everywhere(ctx, r.discovered(), nil); err != nil {
+		return err
+	}
+	return r.nearby(ctx)
+}
+
+var errNoGatewayAPI = errors.New("the cluster serves no Gateway API: there is no kind of " + gatewayGroup)
+
+func isSecretKind(gk model.GroupKind) bool { return gk.Group == "" && gk.Kind == secretKind }
+
+// everywhere lists the objects of kinds in all namespaces, and the definitions of policy kinds if that is wanted.
+func (r *liveReader) everywhere(ctx context.Context, kinds []*model.ServedKind, definitions *model.ServedKind) error {
+	jobs := make([]job, 0, len(kinds)+1)
+	for _, k := range kinds {
+		jobs = append(jobs, job{kind: k})
+	}
+	if definitions != nil {
+		jobs = append(jobs, job{kind: definitions, keep: r.o.Policies})
+	}
+	return r.all(ctx, jobs, func(j job, refused error) {
+		r.refuse(j.kind, "", refused)
+	})
+}
+
+// definitions is the kind of CustomResourceDefinitions if they have to be looked at: some kind served is neither known nor one of
+// Kubernetes' own.
+func (r *liveReader) definitions() *model.ServedKind {
+	if r.o.Policies == nil || !slices.ContainsFunc(r.served, r.unexplained) {
+		return nil
+	}
+	i := slices.IndexFunc(r.served, func(k model.ServedKind) bool { return k.Kind == definitionKind && k.Group == "apiextensions.k8s.io" })
+	if i < 0 {
+		return nil
+	}
+	return &r.served[i]
+}
+
+func (r *liveReader) unexplained(k model.ServedKind) bool {
+	return strings.Contains(k.Group, ".") && !strings.HasSuffix(k.Group, ".k8s.io") && !slices.Contains(r.o.Kinds, k.GroupKind)
+}
+
+// discovered are the kinds that the first lists point at and that are not read yet: those whose definitions say that they are policies,
+// and those that policies target.
+func (r *liveReader) discovered() []*model.ServedKind {
+	wanted := map[model.GroupKind]bool{}
+	if refused := r.forbidden[model.GroupKind{Group: "apiextensions.k8s.io", Kind: definitionKind}]; refused != nil {
+		for _, k := range r.served {
+			wanted[k.GroupKind] = wanted[k.GroupKind] || r.unexplained(k) && strings.HasSuffix(k.Kind, "Policy")
+		}
+	}
+	for _, out := range r.outcomes {
+		for _, o := range out.objects {
+			if o.Ref.Kind == definitionKind {
+				wanted[model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}] = true
+			}
+			targetKinds(o, wanted)
+		}
+	}
+	var kinds []*model.ServedKind
+	for i := range r.served {
+		if k := &r.served[i]; wanted[k.GroupKind] && !slices.Contains(r.o.Kinds, k.GroupKind) && !isSecretKind(k.GroupKind) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// targetKinds adds the kinds that o, if it is a policy, names as its targets.
+func targetKinds(o *model.Object, to map[model.GroupKind]bool) {
+	add := func(ref model.Body) {
+		if kind := ref.Field("kind").Text(); kind != "" {
+			group, _, _ := strings.Cut(ref.Field("group").Text(), "/")
+			to[model.GroupKind{Group: group, Kind: kind}] = true
+		}
+	}
+	spec := o.Body.At("spec")
+	add(spec.At("targetRef"))
+	for _, field := range []string{"targetRefs", "targetSelectors"} {
+		for _, ref := range spec.At(field).Items {
+			add(ref)
+		}
+	}
+}
+
+// liveError is why a cluster could not be read, and what to do about it.
+func liveError(ctx context.Context, name string, err error) error {
+	e := &Error{What: "reading cluster " + name, Err: err}
+	var listing *listError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errNoGatewayAPI):
+		e.Hint = "install its CRDs (gateway-api.sigs.k8s.io), choose another cluster with --context, or read manifests with -f"
+	case apierrors.IsUnauthorized(err):
+		e.Err, e.Hint = errors.New("you must be logged in to the server (Unauthorized)"), "renew the credentials of the context, or choose another with --context"
+	case apierrors.IsForbidden(err):
+		e.Hint = "ask for the permission; docs/rbac.yaml has all that are needed"
+	case errors.As(err, &listing):
+		e.Hint = "nothing is answered from a part of a list; try again, or see the requests with -v 6"
+	default:
+		e.Hint = "check the kubeconfig's server, or choose another with --context; manifests are read with -f"
+	}
+	return e
+}
+
+// listError is a list that failed.
+type listError struct {
+	what string
+	err  error
+}
+
+func (e *listError) Error() string { return fmt.Sprintf("listing %s: %s", e.what, e.err) }
+func (e *listError) Unwrap() error { return e.err }

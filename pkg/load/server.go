@@ -1,0 +1,201 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Server is a Kubernetes API server, as far as reading needs it.
+type Server struct {
+	rest      rest.Interface
+	discovery discovery.DiscoveryInterface
+	log       func(format string, args ...any)
+}
+
+// NewServer is the server that a kubeconfig's entry describes. Every request is told to log, if that is not nil. Requests are not
+// throttled here: there are few of them, and the server says itself when it is too many.
+func NewServer(config *rest.Config, log func(format string, args ...any)) (*Server, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // Status, in which servers say what is wrong
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	config.GroupVersion = &schema.GroupVersion{}
+	config.AcceptContentTypes, config.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	r, err := rest.UnversionedRESTClientForConfigAndClient(config, client)
+	if err != nil {
+		return nil, err
+	}
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(config, client)
+	if err != nil {
+		return nil, err
+	}
+	if log == nil {
+		log = func(string, ...any) {}
+	}
+	return &Server{rest: r, discovery: d, log: log}, nil
+}
+
+// attempts is how often a request is made that fails for reasons that may pass: a connection that breaks, an error within the server.
+// Where the server says when to come back (Retry-After), the client does so by itself and it counts once.
+const attempts = 4
+
+// get is the body of the answer to a GET request.
+func (s *Server) get(ctx context.Context, path string, query url.Values) ([]byte, error) {
+	pause := 100 * time.Millisecond
+	for try := 1; ; try++ {
+		request := s.rest.Get().AbsPath(path)
+		for name, values := range query {
+			request.Param(name, values[0])
+		}
+		start := time.Now()
+		body, err := request.Do(ctx).Raw()
+		s.log("GET %s %s in %d ms, %d bytes", pathOf(path, query), outcomeOf(err), time.Since(start).Milliseconds(), len(body))
+		if err == nil || try == attempts || ctx.Err() != nil || !passes(err) {
+			return body, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+		pause *= 3
+	}
+}
+
+// passes reports whether the same request may be answered when it is made again: the connection broke, or the server failed. A server
+// that does not answer at all is not asked again.
+func passes(err error) bool {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return status.Status().Code >= 500 || apierrors.IsTooManyRequests(err)
+	}
+	var dial *net.OpError
+	return !errors.As(err, &dial) || dial.Op != "dial"
+}
+
+func pathOf(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}
+
+func outcomeOf(err error) string {
+	if err == nil {
+		return "200 OK"
+	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return fmt.Sprintf("%d %s", status.Status().Code, status.Status().Reason)
+	}
+	return "failed: " + err.Error()
+}
+
+// kinds are all kinds that can be listed, each in the first of the group's versions that serves it (the preferred one is first), sorted.
+// A group whose own server does not answer is left out and named by the error, with which the other kinds come.
+func (s *Server) kinds(ctx context.Context) ([]model.ServedKind, error) {
+	start := time.Now()
+	type found struct {
+		groups []*metav1.APIGroup
+		lists  []*metav1.APIResourceList
+		err    error
+	}
+	done := make(chan found, 1)
+	go func() { // the library's discovery knows no context
+		groups, lists, err := s.discovery.ServerGroupsAndResources()
+		done <- found{groups, lists, err}
+	}()
+	var f found
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case f = <-done:
+	}
+	s.log("discovery of %d groups %s in %d ms", len(f.groups), outcomeOf(f.err), time.Since(start).Milliseconds())
+	if f.err != nil && !discovery.IsGroupDiscoveryFailedError(f.err) {
+		return nil, f.err
+	}
+	byVersion := map[string]*metav1.APIResourceList{}
+	for _, l := range f.lists {
+		byVersion[l.GroupVersion] = l
+	}
+	var out []model.ServedKind
+	for _, group := range f.groups {
+		seen := map[string]bool{}
+		for _, version := range preferredFirst(group) {
+			for _, k := range listed(byVersion[version], group.Name) {
+				if !seen[k.Kind] {
+					seen[k.Kind] = true
+					out = append(out, k)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b model.ServedKind) int { return a.GroupKind.Compare(b.GroupKind) })
+	return out, f.err
+}
+
+// preferredFirst lists the versions of a group as group/version.
+func preferredFirst(group *metav1.APIGroup) []string {
+	out := []string{group.PreferredVersion.GroupVersion}
+	for _, v := range group.Versions {
+		if v.GroupVersion != out[0] {
+			out = append(out, v.GroupVersion)
+		}
+	}
+	return out
+}
+
+// listed are the kinds of one version of a group that can be listed.
+func listed(list *metav1.APIResourceList, group string) []model.ServedKind {
+	if list == nil {
+		return nil
+	}
+	_, version, found := strings.Cut(list.GroupVersion, "/")
+	if !found {
+		version = list.GroupVersion
+	}
+	var out []model.ServedKind
+	for _, r := range list.APIResources {
+		if strings.Contains(r.Name, "/") || !slices.Contains([]string(r.Verbs), "list") {
+			continue
+		}
+		out = append(out, model.ServedKind{GroupKind: model.GroupKind{Group: group, Kind: r.Kind}, Version: version, Plural: r.Name,
+			Singular: r.SingularName, Short: r.ShortNames, Namespaced: r.Namespaced})
+	}
+	return out
+}
+
+// collection is the path of the objects of a kind, in all namespaces if the name is "".
+func collection(k *model.ServedKind, namespace string) string {
+	path := "/apis/" + k.Group + "/" + k.Version
+	if k.Group == "" {
+		path = "/api/" + k.Version
+	}
+	if namespace != "" {
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + k.Plural
+}

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Cluster is what is known of the cluster that a snapshot was read from, beside its objects.
+type Cluster struct {
+	Context string       // the name of the kubeconfig's context
+	Kinds   []ServedKind // what the server serves, sorted
+	Gaps    []Gap        // what could not be read, sorted
+}
+
+// ServedKind is a kind that an API server serves, with its names on the command line.
+type ServedKind struct {
+	GroupKind
+	Version    string // in which its objects are read
+	Plural     string
+	Singular   string
+	Short      []string
+	Namespaced bool
+}
+
+// Gap is objects of a kind that exist perhaps, but could not be read. A Namespace counts as being in itself.
+type Gap struct {
+	Kind      GroupKind
+	Namespace string   // "" stands for all
+	Except    []string // namespaces that could be read, where Namespace is ""; sorted
+}
+
+// Compare orders gaps by kind and namespace.
+func (g Gap) Compare(o Gap) int {
+	return cmp.Or(g.Kind.Compare(o.Kind), cmp.Compare(g.Namespace, o.Namespace))
+}
+
+// Holds reports whether g may hold an object of the namespace ("" for objects without one).
+func (g Gap) Holds(namespace string) bool {
+	return g.Namespace == namespace || g.Namespace == "" && !slices.Contains(g.Except, namespace)
+}
+
+// Serves is the kind as it is served, or nil. No cluster serves nothing.
+func (c *Cluster) Serves(gk GroupKind) *ServedKind {
+	if c == nil {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(c.Kinds, gk, func(k ServedKind, gk GroupKind) int { return k.GroupKind.Compare(gk) })
+	if !found {
+		return nil
+	}
+	return &c.Kinds[i]
+}
+
+// Knows reports whether an object of the kind in the namespace that is not in the snapshot does not exist. Without a cluster (c is nil)
+// that is never known.
+func (c *Cluster) Knows(gk GroupKind, namespace string) bool {
+	return c != nil && !c.Misses(gk, namespace)
+}
+
+// Misses reports whether the cluster did not let us read the objects of a kind in a namespace.
+func (c *Cluster) Misses(gk GroupKind, namespace string) bool {
+	return c != nil && slices.ContainsFunc(c.Gaps, func(g Gap) bool { return g.Kind == gk && g.Holds(namespace) })
+}
