@@ -116,9 +116,12 @@ func (f *sourceFlags) checkSources() error {
 
 // missed is a usage error about a name that is not in the input. What could not be read comes before it: the name may be in there.
 func (s *session) missed(hint, format string, args ...any) error {
-	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return p.Severity != model.Error })
+	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return !p.Incomplete() })
 	if err := render.Problems(s.streams.Err, broken, render.ProblemOptions{}); err != nil {
 		return err
+	}
+	if s.Snapshot.Cluster != nil && len(s.Snapshot.Cluster.Gaps) > 0 {
+		return &noAnswer{fmt.Sprintf(format, args...) + " among what may be read", hint}
 	}
 	return usage(hint, format, args...)
 }

@@ -53,7 +53,7 @@ func problemKinds(problems []model.Problem, o ProblemOptions) [][]trouble {
 	}
 	var out [][]trouble
 	kinds, texts := map[kind]int{}, map[text]int{}
-	for _, p := range problems {
+	for _, p := range together(problems) {
 		if p.Severity == model.Info && !o.Verbose && p.Code != model.NotReached {
 			continue
 		}
@@ -119,7 +119,7 @@ func (t *trouble) sentence() string {
 	if t.Origin != nil && t.Origin.Cluster == "" {
 		parts = append(parts, t.Origin.String())
 	}
-	if t.Ref != nil && !strings.Contains(t.Message, t.Ref.String()) {
+	if t.Ref != nil && t.Ref.Name != "*" && !strings.Contains(t.Message, t.Ref.String()) {
 		parts = append(parts, t.Ref.String())
 	}
 	return strings.Join(append(parts, t.Message), ": ")

@@ -70,7 +70,7 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 		for _, f := range Fates(r, k) {
 			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected}
 			if !f.Policy.Refused {
-				p.Ancestors = write(Input{r, k, f})
+				p.Ancestors = unsure(Input{r, k, f}, write)
 			}
 			out = append(out, p)
 		}

@@ -43,7 +43,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 			list.bare = append(list.bare, n.Ref)
 		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id]:
 			if bare := a.uncovered(id, ways[id]); len(bare) > 0 {
-				list.bareWays = append(list.bareWays, "no policy is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.Whole(), TableOptions{}))
+				list.bareWays = append(list.bareWays, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.Whole(), TableOptions{}))
 			}
 		case n.Role == topology.Route && q.Targets != nil && !a.reached(id):
 			list.unattached = append(list.unattached, a.whyUnattached(id))
@@ -81,6 +81,7 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 	}
 	out := common.policy
 	out.Target, out.Paths = a.res.Node(id).Ref, paths
+	out.Unread = a.res.Unread(k.Gaps(id))
 	if out.refers {
 		a.found = append(a.found, foreignReferences(&out)...)
 	}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,18 +32,22 @@ func (l *EffectivePolicyList) Table(o TableOptions) Table {
 	}
 	t.Footer = append(t.Footer, l.unattached...)
 	if len(items) > 0 {
-		t.Footer = append(t.Footer, bareLine(l.bare)...)
-		t.Footer = append(t.Footer, l.bareWays...)
+		t.Footer = append(t.Footer, l.bareLine()...)
+		for _, way := range l.bareWays {
+			t.Footer = append(t.Footer, l.noPolicy()+way)
+		}
 	}
 	t.Footer = append(t.Footer, lostHint(items, l.unlisted, o)...)
 	t.Footer = append(t.Footer, l.genericLine()...)
+	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(items, func(i *EffectivePolicy) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, l.closing()...)
 	return t
 }
 
 // bareLine names the route rules on which no policy is in force, so that a rule without any does not go unnoticed.
-func bareLine(rules []model.Ref) []string {
+func (l *EffectivePolicyList) bareLine() []string {
 	const most = 4
+	rules := l.bare
 	if len(rules) == 0 {
 		return nil
 	}
@@ -53,7 +58,7 @@ func bareLine(rules []model.Ref) []string {
 	if rest := len(rules) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more", rest))
 	}
-	return []string{"no policy is in force on " + counted(len(rules), "route rule") + ": " + strings.Join(names, ", ")}
+	return []string{l.noPolicy() + " is in force on " + counted(len(rules), "route rule") + ": " + strings.Join(names, ", ")}
 }
 
 // genericLine names the kinds in view that are only guessed at.
@@ -73,7 +78,7 @@ func (e *Envelope) genericLine() []string {
 // nothing says that there is no answer. Where only gateways were looked at, the question may have been about what comes through them.
 func (l *EffectivePolicyList) nothing(o TableOptions) string {
 	if len(l.gateways) == 0 || len(l.bare)+len(l.unattached) > 0 {
-		return nothingInForce(o)
+		return l.nothingInForce(o)
 	}
 	var names []string
 	for _, g := range l.gateways {
@@ -84,11 +89,19 @@ func (l *EffectivePolicyList) nothing(o TableOptions) string {
 		o.command("effective", strings.ToLower(first.Kind)+"/"+first.Name, "-n", first.Namespace))
 }
 
-func nothingInForce(o TableOptions) string {
+func (e *Envelope) nothingInForce(o TableOptions) string {
 	if o.Target == "" {
-		return "no policy is in force here"
+		return e.noPolicy() + " is in force here"
 	}
-	return "no policy is in force on " + o.Target
+	return e.noPolicy() + " is in force on " + o.Target
+}
+
+// noPolicy claims no more than is known.
+func (e *Envelope) noPolicy() string {
+	if slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
+		return "no policy that may be read"
+	}
+	return "no policy"
 }
 
 // effectiveBlock is one answer as a block: the heading, and one row per setting.
@@ -108,7 +121,7 @@ func effectiveBlock(a *pathGroup, kinds kindNames, o TableOptions) Block {
 	for _, same := range foldSections(a, o, rows, rowsText) {
 		label := Cell{Text: sectionList(same.sections, o)}
 		for _, row := range same.lines {
-			b.Rows = append(b.Rows, append([]Cell{label}, row...))
+			b.Rows = append(b.Rows, labelled(label, row))
 		}
 	}
 	if a.rules == 0 {
@@ -120,8 +133,11 @@ func effectiveBlock(a *pathGroup, kinds kindNames, o TableOptions) Block {
 // dropFirstColumn is for targets that have no sections.
 func (b *Block) dropFirstColumn() {
 	b.Columns = b.Columns[1:]
-	for i := range b.Rows {
-		b.Rows[i] = b.Rows[i][1:]
+	for i, row := range b.Rows {
+		b.Rows[i] = row[1:]
+		if strings.HasPrefix(row[0].Text, unsure) {
+			row[1].Text = unsure + row[1].Text
+		}
 	}
 }
 
@@ -143,7 +159,7 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 	kind := kinds.short(item.PolicyKind)
 	if len(item.Rules) == 0 {
 		dash := Cell{Text: "-", Tone: Dim}
-		return [][]Cell{{{Text: kind}, dash, dash, dash, {Text: "nothing in force", Tone: Bad}, dash, dash, dash, dash}}
+		return [][]Cell{markUnsure([]Cell{{Text: kind}, dash, dash, dash, {Text: "nothing in force", Tone: Bad}, dash, dash, dash, dash}, item.Unread)}
 	}
 	width := valueWidth
 	if o.Wide {
@@ -169,7 +185,7 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 		for c, text := range texts {
 			row[c] = Cell{Text: text, Tone: tone}
 		}
-		rows = append(rows, row)
+		rows = append(rows, markUnsure(row, item.Unread))
 	}
 	return rows
 }

@@ -20,7 +20,7 @@ func (l *Explanation) Table(o TableOptions) Table {
 	}
 	t.Footer = moreLine(len(l.Items)-len(shown), "block")
 	if len(l.Items) == 0 {
-		t.Footer = append(t.Footer, nothingInForce(o))
+		t.Footer = append(t.Footer, l.nothingInForce(o))
 	}
 	t.Footer = append(t.Footer, l.closing()...)
 	return t

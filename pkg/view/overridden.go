@@ -31,7 +31,7 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 			}
 			list.Items = append(list.Items, OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.source(l.From, l.Path), Value: l.Value,
 				Target: r.Node(id).Ref, Paths: paths, LostTo: w.sources(l.To, l.Path), Reason: string(l.Reason), Message: w.why(l),
-				Everywhere: !stands[k][setting{p, l.From.Block, l.Rule}]})
+				Everywhere: !stands[k][setting{p, l.From.Block, l.Rule}], Unread: r.Unread(k.Gaps(id))})
 		}
 	})
 	list.Seal("OverriddenRuleList", a.problems())

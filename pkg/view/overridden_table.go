@@ -28,6 +28,7 @@ func (l *OverriddenRuleList) Table(o TableOptions) Table {
 	}
 	t := Table{Blocks: []Block{b}, Footer: moreLine(len(lines)-len(shown), "line")}
 	t.Footer = append(t.Footer, l.summary())
+	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(l.Items, func(i OverriddenRule) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, l.closing()...)
 	return t
 }
@@ -172,7 +173,7 @@ func (l *lossLine) row(o TableOptions) []Cell {
 	if i.Everywhere {
 		cells[1].Tone = Bad
 	}
-	return cells
+	return markUnsure(cells, i.Unread)
 }
 
 func winnerName(s Source) string {

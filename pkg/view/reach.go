@@ -33,7 +33,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		o := k.Outcome(s)
 		a.found = append(a.found, o.Problems...)
 		item := reachItem(r, o, p, rule)
-		item.Target, item.Paths, item.Rule = r.Node(id).Ref, paths, rule
+		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.Unread(k.Gaps(id))
 		out.Items = append(out.Items, item)
 		count.node(id, paths)
 		switch item.State {

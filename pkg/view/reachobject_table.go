@@ -55,8 +55,9 @@ func (r *PolicyReach) objects(o TableOptions) []reachObject {
 // row is the line of x.
 func (x *reachObject) row(o TableOptions) []Cell {
 	state := x.state()
-	return []Cell{{Text: cmp.Or(x.target.Namespace, "-")}, {Text: strings.ToLower(x.target.Kind) + "/" + x.target.Name}, {Text: x.share(o)}, state,
+	row := []Cell{{Text: cmp.Or(x.target.Namespace, "-")}, {Text: strings.ToLower(x.target.Kind) + "/" + x.target.Name}, {Text: x.share(o)}, state,
 		{Text: strings.Join(x.details(o), "; ")}, {Text: viaText(x.paths(), x.target.Whole(), o)}, {Text: x.sentences()}}
+	return markUnsure(row, x.unread())
 }
 
 // share is in how many sections the policy has a part ("2 of 3"), or the section where each has its own line.
@@ -99,6 +100,15 @@ func (x *reachObject) state() Cell {
 		return Cell{Text: "ignored", Tone: Bad}
 	}
 	return Cell{Text: "lost", Tone: Bad}
+}
+
+// unread are the lists that may change the line, of all its items.
+func (x *reachObject) unread() []string {
+	var out []string
+	for _, item := range x.items() {
+		out = append(out, item.Unread...)
+	}
+	return out
 }
 
 func (x *reachObject) items() []*ReachItem {

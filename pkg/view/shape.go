@@ -108,7 +108,8 @@ type EffectivePolicy struct {
 	Lost       []RuleLoss  `json:"lost"`     // rules that are nowhere in the result
 	Groups     []Group     `json:"groups,omitempty"`
 	Profile    string      `json:"profile,omitempty"`
-	ID         string      `json:"id"` // short hash of policyKind, spec and sources, origins aside
+	ID         string      `json:"id"`               // short hash of policyKind, spec and sources, origins aside
+	Unread     []string    `json:"unread,omitempty"` // lists that a cluster refused and that may change the result, as "httproutes.gateway.networking.k8s.io in shop"
 
 	refers bool // a rule names an object without its namespace
 }
@@ -119,7 +120,7 @@ type EffectivePolicyList struct {
 	Items []EffectivePolicy `json:"items"`
 
 	bare       []model.Ref // route rules that were asked for and have no item
-	bareWays   []string    // ways to route rules on which nothing is in force, a sentence each
+	bareWays   []string    // ways to route rules on which no policy is in force, the end of a sentence each
 	unattached []string    // why a route that was asked for gets no traffic, a sentence each
 	gateways   []model.Ref // that were asked about as objects of a namespace, not for what comes through them
 	unlisted   int         // settings that lost on targets without an item
@@ -169,9 +170,10 @@ type ReachItem struct {
 	Target model.Ref `json:"target"`
 	Paths  []Path    `json:"paths"`
 	Rule   string    `json:"rule,omitempty"`
-	State  string    `json:"state"`  // Effective, Partial, Overridden, Unset, ConditionFalse, Conflicted, Ignored
-	By     []Source  `json:"by"`     // who won where it lost
-	Reason string    `json:"reason"` // one plain sentence, "" where it is wholly in force
+	State  string    `json:"state"`            // Effective, Partial, Overridden, Unset, ConditionFalse, Conflicted, Ignored
+	By     []Source  `json:"by"`               // who won where it lost
+	Reason string    `json:"reason"`           // one plain sentence, "" where it is wholly in force
+	Unread []string  `json:"unread,omitempty"` // lists that a cluster refused and that may change the state
 }
 
 // PolicyReach answers `reach`.
@@ -195,7 +197,8 @@ type OverriddenRule struct {
 	LostTo     []Source  `json:"lostTo"`
 	Reason     string    `json:"reason"`
 	Message    string    `json:"message"`
-	Everywhere bool      `json:"everywhere"` // this rule of this policy is in force nowhere
+	Everywhere bool      `json:"everywhere"`       // this rule of this policy is in force nowhere
+	Unread     []string  `json:"unread,omitempty"` // lists that a cluster refused and that may change the loss
 }
 
 // OverriddenRuleList answers `overridden`.
