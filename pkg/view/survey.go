@@ -27,6 +27,7 @@ type survey struct {
 	answers map[*resolve.Kind]map[resolve.StackID]*answer
 	found   []model.Problem
 	spaces  map[string]bool          // the namespaces of what was looked at
+	routes  map[model.Ref]bool       // the routes that were looked at
 	ways    map[string][]Path        // what paths made, by the nodes that count
 	atRules bool                     // a policy kind that was looked at has results at route rules
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
@@ -35,7 +36,7 @@ type survey struct {
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
 func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
-	a.spaces, a.kinds = map[string]bool{}, map[model.GroupKind]bool{}
+	a.spaces, a.routes, a.kinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
 	kinds := a.chosen()
 	for _, k := range kinds {
 		a.atRules = a.atRules || k.Reaches(topology.Rule)
@@ -46,6 +47,9 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 	for _, id := range a.nodes() {
 		role := a.res.Node(id).Role
 		a.spaces[a.res.Node(id).Ref.Namespace] = true
+		if role == topology.Route || role == topology.Rule {
+			a.routes[a.res.Node(id).Ref.Whole()] = true
+		}
 		for _, k := range kinds {
 			if role != topology.Opaque && !k.Reaches(role) {
 				continue
@@ -226,9 +230,15 @@ func (a *survey) problems() []model.Problem {
 		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
 			continue
 		}
-		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || a.spaces[p.Ref.Namespace] {
+		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || a.spaces[p.Ref.Namespace] && !a.otherRoute(*p.Ref) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// otherRoute reports whether ref is a route beside those that were looked at.
+func (a *survey) otherRoute(ref model.Ref) bool {
+	ids := a.res.Graph.Lookup(ref.Whole())
+	return len(ids) > 0 && a.res.Node(ids[0]).Role == topology.Route && !a.routes[ref.Whole()]
 }
