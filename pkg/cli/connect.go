@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
@@ -121,8 +121,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 	if f.level >= requestLevel {
 		log = func(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
 	}
-	klog.LogToStderr(false) // the client's own words, which say nothing that our errors do not
-	klog.SetOutput(io.Discard)
+	klog.SetLogger(logr.Discard()) // the client's own words, which say nothing that our errors do not
 	server, err := load.NewServer(c.config, log)
 	if err != nil {
 		return nil, kubeconfigError(err)
@@ -136,7 +135,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 	stop := showProgress(s, progress)
 	defer stop()
 	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), Policies: f.otherPolicies(),
-		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Sized: func(bytes int64) { boundMemory(s, bytes) }})
+		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Over: f.manifests(catalog, s), Sized: func(bytes int64) { boundMemory(s, bytes) }})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
 		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "give it more time with --request-timeout, or see the requests with -v 6"}

@@ -25,6 +25,7 @@ type sourceFlags struct {
 	connectionFlags
 	files         []string
 	recursive     bool
+	overLive      bool
 	kustomization string
 	namespace     string
 	allNamespaces bool
@@ -34,15 +35,22 @@ type sourceFlags struct {
 }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
+	f.addCluster(cmd)
 	fs := cmd.Flags()
-	f.connectionFlags.add(fs)
 	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
 	fs.BoolVarP(&f.recursive, "recursive", "R", false, "read folders with their sub-folders")
+	fs.BoolVar(&f.overLive, "live", false, "lay the files over the cluster: what would it be if they were applied")
 	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization, which is built offline (instead of -f)")
-	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the names asked for (default: the kubeconfig's; with -f all), and of objects in files that have none")
-	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "ask about all namespaces")
-	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with descriptors of policy kinds, which replace built-in ones (repeatable)")
 	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "narrow the answer to these policy kinds")
+	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "ask about all namespaces")
+}
+
+// addCluster adds the flags that reading a cluster takes.
+func (f *sourceFlags) addCluster(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	f.connectionFlags.add(fs)
+	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the names asked for (default: the kubeconfig's; with -f all), and of objects in files that have none")
+	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with descriptors of policy kinds, which replace built-in ones (repeatable)")
 	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "set a switch that changes results, as VENDOR.NAME=VALUE (repeatable; docs/policy-kinds.md lists them)")
 }
 
@@ -74,7 +82,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 
 // read reads manifests if the flags name any, else the cluster.
 func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Streams) (*model.Snapshot, error) {
-	if len(f.files) == 0 && f.kustomization == "" {
+	if f.overLive || len(f.files) == 0 && f.kustomization == "" {
 		c, err := f.connect()
 		if err != nil {
 			return nil, err
@@ -82,19 +90,7 @@ func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Strea
 		f.namespace = cmp.Or(f.namespace, c.namespace)
 		return f.live(ctx, c, catalog, s)
 	}
-	return f.manifests(ctx, catalog, s)
-}
-
-// manifests reads the files or the kustomization that the flags name.
-func (f *sourceFlags) manifests(ctx context.Context, catalog *policy.Catalog, s Streams) (*model.Snapshot, error) {
-	var clusterScoped []model.GroupKind
-	for _, k := range catalog.Kinds() {
-		if k.Cluster {
-			clusterScoped = append(clusterScoped, k.GroupKind)
-		}
-	}
-	in, err := load.Files(ctx, load.Options{Paths: f.files, Recursive: f.recursive, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: clusterScoped, Sized: func(bytes int64) { boundMemory(s, bytes) }})
+	in, err := load.Files(ctx, f.manifests(catalog, s))
 	if errors.Is(err, load.ErrNothingReadable) {
 		if failed := render.Problems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
 			return nil, failed
@@ -103,11 +99,25 @@ func (f *sourceFlags) manifests(ctx context.Context, catalog *policy.Catalog, s 
 	return in, err
 }
 
+// manifests are the files or the kustomization that the flags name.
+func (f *sourceFlags) manifests(catalog *policy.Catalog, s Streams) load.Options {
+	var clusterScoped []model.GroupKind
+	for _, k := range catalog.Kinds() {
+		if k.Cluster {
+			clusterScoped = append(clusterScoped, k.GroupKind)
+		}
+	}
+	return load.Options{Paths: f.files, Recursive: f.recursive, Kustomization: f.kustomization, Stdin: s.In,
+		Namespace: f.namespace, ClusterScoped: clusterScoped, Sized: func(bytes int64) { boundMemory(s, bytes) }}
+}
+
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.
 func (f *sourceFlags) checkSources() error {
 	switch {
 	case f.kustomization != "" && len(f.files) > 0:
 		return usage("drop one of the two", "only one of -f and -k can be given")
+	case f.overLive && f.kustomization == "" && len(f.files) == 0:
+		return usage("name the files with -f, or drop --live to ask the cluster as it is", "--live lays files over the cluster, and no files are given")
 	case f.kustomization != "" && f.recursive:
 		return usage("drop -R: a kustomization names its folders itself", "-R cannot be given with -k")
 	}
@@ -152,6 +162,9 @@ func (f *sourceFlags) given() string {
 	}
 	if f.recursive {
 		out = append(out, "-R")
+	}
+	if f.overLive {
+		out = append(out, "--live")
 	}
 	repeat("--policy-kinds", f.policyKinds)
 	repeat("--policy-kind", f.onlyKinds)

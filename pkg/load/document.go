@@ -77,7 +77,11 @@ type subject struct {
 // decode reads one piece. Its text is wiped: it may hold a Secret, or something that was meant as one.
 func (w *worker) decode(p piece) (out outcome) {
 	defer clear(p.text)
-	d := &document{file: p.file, first: p.line, press: w.press.begin(p.line), out: &out}
+	first := p.line
+	if p.from != "" {
+		first = noLines
+	}
+	d := &document{file: p.file, from: p.from, first: p.line, press: w.press.begin(first), out: &out}
 	nodes, failed := parse(p.text, *w.limits)
 	if failed != nil {
 		d.report(nil, failed)

@@ -154,7 +154,7 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	case m == nil || !isList(m) && l.job.name == "":
 		return "", errors.New("the server's answer is not a list")
 	}
-	d := &document{from: l.r.o.Context, first: 1, press: l.press.begin(1), out: &l.out}
+	d := &document{from: l.r.o.Context, press: l.press.begin(noLines), out: &l.out}
 	before := len(l.out.objects)
 	if l.job.keep != nil {
 		m = l.kept(m)
@@ -170,7 +170,7 @@ func (l *listing) kept(m *tree) *tree {
 	var items []kid
 	for _, e := range entries {
 		one := newListing(l.r, l.job)
-		d := &document{from: l.r.o.Context, first: 1, press: one.press, out: &one.out}
+		d := &document{from: l.r.o.Context, press: one.press, out: &one.out}
 		d.take(subject{value: withType(e, m.text("apiVersion"), l.job.kind.Kind)})
 		one.press.deliver()
 		if len(one.out.objects) == 1 && l.job.keep(one.out.objects[0]) {

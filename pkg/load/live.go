@@ -31,6 +31,8 @@ type LiveOptions struct {
 	Sized  func(bytes int64) // told how much was read so far, now and then
 
 	Progress *Progress
+
+	Over Options // manifests that take the place of what the cluster has, as if they were applied
 }
 
 // Progress is how far reading has come, to be looked at from elsewhere.
@@ -58,10 +60,33 @@ func Live(ctx context.Context, server *Server, o LiveOptions) (*model.Snapshot, 
 	if err := r.run(ctx); err != nil {
 		return nil, liveError(ctx, o.Context, err)
 	}
-	snapshot := settle(Options{}, r.outcomes, r.problems())
+	outcomes, problems := r.outcomes, r.problems()
+	if len(o.Over.Paths) > 0 || o.Over.Kustomization != "" {
+		over, more, err := o.Over.read(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		outcomes, problems = append(outcomes, over...), append(problems, more...)
+	}
+	snapshot := settle(o.Over, &model.Cluster{Context: o.Context, Kinds: r.served, Gaps: r.gaps()}, outcomes, problems)
 	snapshot.Size = r.size
-	snapshot.Cluster = &model.Cluster{Context: o.Context, Kinds: r.served, Gaps: r.gaps()}
 	return snapshot, nil
+}
+
+// read reads the manifests that lie over a cluster.
+func (o Options) read(ctx context.Context, r *liveReader) ([]outcome, []model.Problem, error) {
+	limits := o.Limits.orDefault()
+	in := &reader{stdin: o.Stdin, left: limits.Total}
+	pieces, err := o.pieces(ctx, in, limits)
+	if err != nil {
+		return nil, nil, err
+	}
+	if in.header != nil {
+		return nil, nil, &Error{What: o.Paths[0], Err: errors.New("a snapshot cannot lie over a cluster"), Hint: "drop --live to ask the snapshot"}
+	}
+	r.size += limits.Total - in.left
+	outcomes, err := decode(ctx, pieces, limits)
+	return outcomes, in.problems, err
 }
 
 // liveReader is one reading of a cluster.

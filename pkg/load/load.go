@@ -55,7 +55,12 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snapshot := settle(o, outcomes, r.problems)
+	var cluster *model.Cluster
+	if r.header != nil {
+		cluster = r.header.Of()
+		r.problems = append(r.problems, r.header.Problems...)
+	}
+	snapshot := settle(o, cluster, outcomes, r.problems)
 	snapshot.Size = size
 	for _, out := range outcomes {
 		if out.readable > 0 {

@@ -17,6 +17,7 @@ type reader struct {
 	stdin    io.Reader
 	left     int64
 	problems []model.Problem
+	header   *model.Header // of the snapshot among the sources, if one is
 }
 
 // read is the documents of all sources, in order.
@@ -30,9 +31,31 @@ func (r *reader) read(ctx context.Context, sources []source) ([]piece, error) {
 		if err != nil {
 			return nil, err
 		}
-		pieces = append(pieces, split(s, utf8Text(text))...)
+		var more []piece
+		if isGzip(text) {
+			more, err = r.unpack(ctx, s, text)
+		} else {
+			more, err = r.documents(s, utf8Text(text))
+		}
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, more...)
 	}
 	return pieces, nil
+}
+
+// documents are the documents of one file.
+func (r *reader) documents(s source, text []byte) ([]piece, error) {
+	if !isSnapshot(text) {
+		return split(s, text), nil
+	}
+	if r.header != nil {
+		return nil, &Error{What: s.name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
+	}
+	header, pieces, err := splitSnapshot(s, text)
+	r.header = header
+	return pieces, err
 }
 
 // open is the content of one source, or nothing if that is more than may still be read.

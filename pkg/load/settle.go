@@ -6,19 +6,21 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // settle makes one snapshot of all outcomes: it fills in namespaces and sees to objects that were read more than once.
-func settle(o Options, outcomes []outcome, problems []model.Problem) *model.Snapshot {
+// Manifests lie over the objects of a cluster, if there is one.
+func settle(o Options, from *model.Cluster, outcomes []outcome, problems []model.Problem) *model.Snapshot {
 	var objects []*model.Object
 	foreign := 0
 	for _, out := range outcomes {
 		objects = append(objects, out.objects...)
 		foreign += out.foreign
 	}
-	cluster := scopes(objects, o.ClusterScoped)
+	cluster := scopes(objects, slices.Concat(o.ClusterScoped, from.WithoutNamespace()))
 	namespace := cmp.Or(o.Namespace, "default")
 	assumed := map[model.Ref]bool{}
 	for _, o := range objects {
@@ -31,10 +33,42 @@ func settle(o Options, outcomes []outcome, problems []model.Problem) *model.Snap
 			problems = append(problems, f.complete())
 		}
 	}
+	if from != nil {
+		objects = overlay(objects)
+	}
 	objects, duplicates := unique(objects)
 	problems = append(problems, duplicates...)
 	problems = append(problems, notes(objects, assumed, namespace, foreign)...)
-	return model.NewSnapshot(objects, model.SortProblems(problems))
+	s := model.NewSnapshot(objects, model.SortProblems(problems))
+	s.Cluster = from
+	return s
+}
+
+// overlay drops the objects of a cluster that manifests replace. What is applied keeps the time of creation, or is created now.
+func overlay(objects []*model.Object) []*model.Object {
+	live := map[model.Ref]*model.Object{}
+	for _, o := range objects {
+		if o.Origin.Cluster != "" {
+			live[o.Ref] = o
+		}
+	}
+	if len(live) == len(objects) {
+		return objects
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	replaced := map[model.Ref]bool{}
+	for _, o := range objects {
+		if o.Origin.Cluster != "" {
+			continue
+		}
+		replaced[o.Ref] = true
+		if before := live[o.Ref]; before != nil {
+			o.Created = before.Created
+		} else if o.Created.IsZero() {
+			o.Created = now
+		}
+	}
+	return slices.DeleteFunc(objects, func(o *model.Object) bool { return o.Origin.Cluster != "" && replaced[o.Ref] })
 }
 
 // complete is the problem with the reference of its object, whose namespace is known by now.

@@ -5,7 +5,8 @@ import "bytes"
 // piece is one document of a file before it is parsed.
 type piece struct {
 	file source
-	line int // of the first line of text, in the file
+	from string // the context of the cluster, if the document is part of a snapshot
+	line int    // of the first line of text, in the file
 	text []byte
 }
 

@@ -111,10 +111,21 @@ func goValue(v any, known map[*tree]any) any {
 // press packs objects. Those of small texts share a tape.
 type press struct {
 	to      *model.Packer
-	first   int // the file's line on which the present text begins
+	first   int // the file's line on which the present text begins, or noLines
 	known   map[*tree]model.Mark
 	objects []*model.Object // that wait for their bodies
 	marks   []model.Mark
+}
+
+// noLines is the first line of texts that are parts of no file.
+const noLines = 0
+
+// line is that of the file for one of the text.
+func (p *press) line(line int) int {
+	if p.first == noLines {
+		return 0
+	}
+	return p.first + line - 1
 }
 
 // begin is p for a text that begins on a line of its file.
@@ -160,7 +171,7 @@ func (p *press) pack(v any) {
 	if t.list {
 		at := p.to.OpenList(len(t.kids))
 		for _, e := range t.kids {
-			p.to.Item(p.first + e.line - 1)
+			p.to.Item(p.line(e.line))
 			p.pack(e.value)
 		}
 		p.to.Close(at)
@@ -168,7 +179,7 @@ func (p *press) pack(v any) {
 	}
 	at := p.to.OpenObject(len(t.kids))
 	for _, e := range t.kids {
-		p.to.Field(e.key, p.first+e.line-1)
+		p.to.Field(e.key, p.line(e.line))
 		p.pack(e.value)
 	}
 	p.to.Close(at)

@@ -10,6 +10,13 @@ type Cluster struct {
 	Context string       // the name of the kubeconfig's context
 	Kinds   []ServedKind // what the server serves, sorted
 	Gaps    []Gap        // what could not be read, sorted
+
+	Redacted bool // the settings of policies have no values
+}
+
+func (c *Cluster) sort() {
+	slices.SortFunc(c.Kinds, func(a, b ServedKind) int { return a.GroupKind.Compare(b.GroupKind) })
+	slices.SortFunc(c.Gaps, Gap.Compare)
 }
 
 // ServedKind is a kind that an API server serves, with its names on the command line.
@@ -49,6 +56,20 @@ func (c *Cluster) Serves(gk GroupKind) *ServedKind {
 		return nil
 	}
 	return &c.Kinds[i]
+}
+
+// WithoutNamespace lists the kinds served whose objects have no namespace.
+func (c *Cluster) WithoutNamespace() []GroupKind {
+	if c == nil {
+		return nil
+	}
+	var out []GroupKind
+	for _, k := range c.Kinds {
+		if !k.Namespaced {
+			out = append(out, k.GroupKind)
+		}
+	}
+	return out
 }
 
 // Knows reports whether an object of the kind in the namespace that is not in the snapshot does not exist. Without a cluster (c is nil)

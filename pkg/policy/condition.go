@@ -33,6 +33,9 @@ const (
 // ErrMissingField is the error of a condition that reads a field which is not there: it does not match.
 var ErrMissingField = errors.New("a field it reads is not there")
 
+// ErrRedacted is the error of a condition where the values it would read were taken out: the block is taken not to apply.
+var ErrRedacted = errors.New("cannot be evaluated, because the snapshot is redacted")
+
 // Conditions compiles and evaluates the D/O conditions of one run. The zero value is ready; it is safe for concurrent use.
 type Conditions struct {
 	once     sync.Once
@@ -42,6 +45,9 @@ type Conditions struct {
 	compiled map[string]*Condition
 	spent    uint64
 	free     bool // expressions of descriptors, which draw on no budget
+
+	// Redacted says that settings have no values: nothing can be judged by them.
+	Redacted bool
 
 	api        *Conditions // the validation rules of descriptors
 	validators map[*Kind]*validator
@@ -65,7 +71,11 @@ func (c *Conditions) Compile(text string) *Condition {
 		return known
 	}
 	cond := &Condition{Text: text, owner: c, limits: guardFor(text)}
-	cond.program, cond.cheap, cond.err = c.program(text)
+	if c.Redacted {
+		cond.err = ErrRedacted
+	} else {
+		cond.program, cond.cheap, cond.err = c.program(text)
+	}
 	if c.compiled == nil {
 		c.compiled = map[string]*Condition{}
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -130,7 +131,10 @@ func (d *decoder) block(b merge.BlockKind) {
 // condition compiles a block's condition; one that does not compile never holds.
 func (d *decoder) condition(text string, b merge.BlockKind, at []string) *Condition {
 	c := d.conditions.Compile(text)
-	if c.Err() != nil {
+	switch {
+	case errors.Is(c.Err(), ErrRedacted):
+		d.problem(model.NotEvaluated, at, "the condition of %s %s: the block is taken not to apply", b, c.Err())
+	case c.Err() != nil:
 		d.problem(model.InvalidCondition, at, "the condition %q of %s %s: the block does not apply", text, b, c.Err()).Severity = model.Error
 	}
 	return c

@@ -55,7 +55,7 @@ func (r *kindReader) nulls(n *yaml.Node) {
 
 // validate repeats the API's validation. It is the last step: what is validated has no nulls.
 func (d *decoder) validate() {
-	if len(d.kind.Admission)+len(d.kind.Fits) == 0 {
+	if len(d.kind.Admission)+len(d.kind.Fits) == 0 || d.conditions.Redacted {
 		return
 	}
 	body := d.body

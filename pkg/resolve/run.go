@@ -59,7 +59,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	r := &Resolution{Snapshot: in, Graph: g, byRef: map[model.Ref]topology.NodeID{}}
 	kinds, problems := c.Discover(in)
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
-	conditions := &policy.Conditions{}
+	conditions := &policy.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}
 	for _, pk := range kinds {
 		k := &Kind{Kind: pk, res: r, ways: map[push][]Path{}}
 		k.Policies = decode(pk, in.Of(pk.GroupKind), conditions)

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+)
+
+// snapshotFlags say where a snapshot goes, and what is left out of it.
+type snapshotFlags struct {
+	sourceFlags
+	outputFlags
+	file   string
+	redact bool
+}
+
+func (a App) snapshotCmd(s Streams) *cobra.Command {
+	f := &snapshotFlags{}
+	cmd := &cobra.Command{
+		Use:   "snapshot -o FILE",
+		Short: "Write all that an answer about a cluster can depend on into one file",
+		Long: `Write all that an answer about a cluster can depend on into one file: what the server serves, what could not be read, and the objects,
+without Secrets and without managed fields. Every command gives the same answer with -f FILE as with the cluster.
+
+The file's name says how it is written: .yaml, .json, or .tgz (compressed). "-" writes YAML to standard output.
+
+With --redact the settings of policies lose their values: their names, targets and owners stay, so that the answers still tell which
+setting wins and which is lost. Conditions cannot be evaluated then.`,
+		Example: `  # ask later, or elsewhere
+  kubectl dopolicy snapshot -o cluster.tgz
+  kubectl dopolicy effective -A -f cluster.tgz
+
+  # for somebody who may not see limits and keys
+  kubectl dopolicy snapshot --redact -o cluster.yaml`,
+		Args: takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.takeSnapshot(cmd, f, s) },
+	}
+	f.sourceFlags.addCluster(cmd)
+	cmd.Flags().StringVarP(&f.file, "output", "o", "", "file to write, whose name ends in .yaml, .json or .tgz; - for standard output")
+	cmd.Flags().BoolVar(&f.redact, "redact", false, "leave out the values of the policies' settings")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "write nothing and exit with 3 if not everything could be read")
+	return cmd
+}
+
+// snapshotForm is what a file's name asks for.
+func snapshotForm(file string) (render.SnapshotForm, error) {
+	switch name := strings.ToLower(file); {
+	case file == "":
+		return "", usage("write to a file: -o cluster.yaml, .json or .tgz; or -o - for standard output", "no file is named for the snapshot")
+	case file == "-", strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
+		return render.SnapshotYAML, nil
+	case strings.HasSuffix(name, ".json"):
+		return render.SnapshotJSON, nil
+	case strings.HasSuffix(name, ".tgz"), strings.HasSuffix(name, ".tar.gz"):
+		return render.SnapshotArchive, nil
+	}
+	return "", usage("the name must end in .yaml, .json or .tgz", "%q does not say how to write the snapshot", file)
+}
+
+func (a App) takeSnapshot(cmd *cobra.Command, f *snapshotFlags, s Streams) error {
+	form, err := snapshotForm(f.file)
+	if err != nil {
+		return err
+	}
+	session, err := f.open(cmd.Context(), a.Plugins, s)
+	if err != nil {
+		return err
+	}
+	in := session.Snapshot
+	if err := render.Problems(s.Err, in.Problems, render.ProblemOptions{}); err != nil {
+		return err
+	}
+	if f.strict && len(in.Cluster.Gaps) > 0 {
+		return &noAnswer{"not everything could be read: no snapshot is written", "the problems above say what is missing"}
+	}
+	objects := make([]any, len(in.Objects))
+	for i, o := range in.Objects {
+		objects[i] = o.Body
+	}
+	header := model.HeaderOf(in)
+	if f.redact {
+		header.Redacted = true
+		session.redact(objects)
+	}
+	if f.file == "-" {
+		return render.Snapshot(s.Out, form, header, objects)
+	}
+	if err := writeFile(f.file, func(w io.Writer) error { return render.Snapshot(w, form, header, objects) }); err != nil {
+		return &noAnswer{fmt.Sprintf("writing %s: %s", f.file, err), "check the folder, and who may write there"}
+	}
+	fmt.Fprintf(s.Err, "%d objects of cluster %s written to %s; ask it with -f %s\n", len(objects), in.Cluster.Context, f.file, f.file)
+	return nil
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(name string, write func(io.Writer) error) error {
+	t, err := os.CreateTemp(filepath.Dir(name), ".snapshot-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name())
+	if err := write(t); err != nil {
+		_ = t.Close()
+		return err
+	}
+	if err := t.Close(); err != nil {
+		return err
+	}
+	return os.Rename(t.Name(), name)
+}
+
+// redact takes the values of their settings out of the policies among the objects of the session's snapshot.
+func (s *session) redact(objects []any) {
+	at := map[model.Ref]int{}
+	for i, o := range s.Snapshot.Objects {
+		at[o.Ref] = i
+	}
+	for _, k := range s.Kinds {
+		for _, p := range k.Policies {
+			objects[at[p.Ref()]] = p.Redacted()
+		}
+	}
+}

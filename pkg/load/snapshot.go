@@ -1,0 +1,108 @@
+package load
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"sigs.k8s.io/yaml"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// headerSearch is within how many bytes the beginning of a file tells whether it is a snapshot.
+const headerSearch = 256
+
+// isSnapshot reports whether a file begins with the header of a snapshot, as YAML or JSON.
+func isSnapshot(text []byte) bool {
+	begin := text[:min(len(text), headerSearch)]
+	return bytes.Contains(begin, []byte("kind: "+model.SnapshotKind+"\n")) || bytes.Contains(bytes.ReplaceAll(begin, []byte(" "), nil), []byte(`"kind":"`+model.SnapshotKind+`"`))
+}
+
+// splitSnapshot reads the header of a snapshot and cuts out its objects, which are documents that follow it or, in JSON, its items.
+func splitSnapshot(file source, text []byte) (*model.Header, []piece, error) {
+	fail := func(err error) (*model.Header, []piece, error) {
+		return nil, nil, &Error{What: file.name, Err: fmt.Errorf("the snapshot cannot be read: %w", err), Hint: "take it anew with: kubectl dopolicy snapshot -o FILE"}
+	}
+	var pieces []piece
+	var header []byte
+	var err error
+	if text[contentStart(text)] == '{' {
+		header, pieces, err = splitItems(file, text)
+	} else {
+		pieces = split(file, text)
+		if header, err = yaml.YAMLToJSON(pieces[0].text); err == nil {
+			pieces = pieces[1:]
+		}
+	}
+	if err != nil {
+		return fail(err)
+	}
+	h := &model.Header{}
+	if err := json.Unmarshal(header, h); err != nil {
+		return fail(err)
+	}
+	switch {
+	case h.Kind != model.SnapshotKind || h.APIVersion != model.SnapshotVersion:
+		return fail(fmt.Errorf("it is of %s %s, not %s %s", h.APIVersion, h.Kind, model.SnapshotVersion, model.SnapshotKind))
+	case h.Cluster == "":
+		return fail(errors.New("its header names no cluster"))
+	}
+	for i := range pieces {
+		pieces[i].from = h.Cluster
+	}
+	return h, pieces, nil
+}
+
+// splitItems cuts the items out of a snapshot in JSON, and returns the rest as its header.
+func splitItems(file source, text []byte) (header []byte, pieces []piece, err error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(text))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, nil, err
+	}
+	header = append(header, '{')
+	for d.PeekKind() == '"' {
+		name, err := d.ReadValue()
+		if err != nil {
+			return nil, nil, err
+		}
+		key := bytes.Clone(name)
+		if string(key) == `"items"` && d.PeekKind() == '[' {
+			if pieces, err = itemPieces(d, file); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(header) > 1 {
+			header = append(header, ',')
+		}
+		header = append(append(append(header, key...), ':'), value...)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, nil, err
+	}
+	return append(header, '}'), pieces, nil
+}
+
+// itemPieces are the entries of a list, each a piece of its own.
+func itemPieces(d *jsontext.Decoder, file source) ([]piece, error) {
+	var pieces []piece
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	for d.PeekKind() != ']' {
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, piece{file: file, line: 1, text: bytes.Clone(value)})
+	}
+	_, err := d.ReadToken()
+	return pieces, err
+}

@@ -1,0 +1,64 @@
+package model
+
+// SnapshotKind is the kind of a snapshot's header; its apiVersion is SnapshotVersion.
+const (
+	SnapshotKind    = "Snapshot"
+	SnapshotVersion = "dopolicy.dev/v1alpha1"
+)
+
+// Header opens the file that a snapshot of a cluster is written to: what is known beside the objects, which follow it.
+type Header struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Cluster    string       `json:"cluster"`            // the context
+	Redacted   bool         `json:"redacted,omitempty"` // the settings of policies have no values
+	Kinds      []HeaderKind `json:"kinds"`              // what the server serves
+	Gaps       []HeaderGap  `json:"gaps"`               // what could not be read
+	Problems   []Problem    `json:"problems"`           // of reading
+}
+
+// HeaderKind is a ServedKind.
+type HeaderKind struct {
+	Group      string   `json:"group"`
+	Version    string   `json:"version"`
+	Kind       string   `json:"kind"`
+	Plural     string   `json:"plural"`
+	Singular   string   `json:"singular,omitempty"`
+	ShortNames []string `json:"shortNames,omitempty"`
+	Namespaced bool     `json:"namespaced"`
+}
+
+// HeaderGap is a Gap.
+type HeaderGap struct {
+	Group     string   `json:"group"`
+	Kind      string   `json:"kind"`
+	Namespace string   `json:"namespace,omitempty"`
+	Except    []string `json:"except,omitempty"`
+}
+
+// HeaderOf is the header of a snapshot of a cluster.
+func HeaderOf(s *Snapshot) *Header {
+	c := s.Cluster
+	h := &Header{APIVersion: SnapshotVersion, Kind: SnapshotKind, Cluster: c.Context, Redacted: c.Redacted, Kinds: []HeaderKind{}, Gaps: []HeaderGap{}, Problems: []Problem{}}
+	for _, k := range c.Kinds {
+		h.Kinds = append(h.Kinds, HeaderKind{k.Group, k.Version, k.Kind, k.Plural, k.Singular, k.Short, k.Namespaced})
+	}
+	for _, g := range c.Gaps {
+		h.Gaps = append(h.Gaps, HeaderGap{g.Kind.Group, g.Kind.Kind, g.Namespace, g.Except})
+	}
+	h.Problems = append(h.Problems, s.Problems...)
+	return h
+}
+
+// Of is the cluster that the header tells of.
+func (h *Header) Of() *Cluster {
+	c := &Cluster{Context: h.Cluster, Redacted: h.Redacted}
+	for _, k := range h.Kinds {
+		c.Kinds = append(c.Kinds, ServedKind{GroupKind{k.Group, k.Kind}, k.Version, k.Plural, k.Singular, k.ShortNames, k.Namespaced})
+	}
+	for _, g := range h.Gaps {
+		c.Gaps = append(c.Gaps, Gap{GroupKind{g.Group, g.Kind}, g.Namespace, g.Except})
+	}
+	c.sort()
+	return c
+}

@@ -1,0 +1,98 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// redacted stands for a value that was taken out.
+const redacted = "REDACTED"
+
+// Redacted is the content of the policy's object without the values of its settings: their names stay, and so do references to targets,
+// strategies and deactivated names. Whatever else is in the spec is left out.
+func (p *Policy) Redacted() any {
+	whole, _ := p.Object.Body.Value().(map[string]any)
+	out := map[string]any{}
+	for _, key := range []string{"apiVersion", "kind", "metadata", "status"} {
+		if v, ok := whole[key]; ok {
+			out[key] = v
+		}
+	}
+	keep := func(path ...string) {
+		if v := model.Get(whole, path...); v != nil {
+			put(out, path, v)
+		}
+	}
+	for _, ref := range p.Kind.Refs {
+		keep(ref.At...)
+	}
+	for _, b := range p.Blocks {
+		at := p.Kind.Content.blockPath(b.Kind)
+		if model.Get(out, at...) == nil {
+			put(out, at, map[string]any{})
+		}
+		for _, word := range slices.Concat(p.Kind.Strategy.fields(), p.Kind.Content.Unset) {
+			keep(append(slices.Clone(at), word)...)
+		}
+		if c := p.Kind.Content.Condition; c != "" && model.Get(whole, append(slices.Clone(at), c)...) != nil {
+			put(out, append(slices.Clone(at), c), redacted)
+		}
+		for _, u := range b.Units {
+			p.redact(whole, out, at, u.Path)
+		}
+	}
+	for _, word := range slices.Concat(p.Kind.Strategy.fields(), p.Kind.Content.Unset) {
+		keep(append(slices.Clone(p.Kind.Content.At), word)...)
+	}
+	return out
+}
+
+// redact puts a setting without its value into the block at a path. Of the entries of a keyed list only the keys stay.
+func (p *Policy) redact(whole, out map[string]any, at []string, setting merge.Path) {
+	path := slices.Clone(at)
+	for _, seg := range setting {
+		if seg.Form != merge.Key {
+			put(out, path, p.keysOnly(model.Get(whole, path...)))
+			return
+		}
+		path = append(path, seg.Name)
+	}
+	if len(setting) == 0 {
+		path = append(path, "redacted")
+	}
+	put(out, path, redacted)
+}
+
+// keysOnly is a list whose entries have nothing but what tells them apart.
+func (p *Policy) keysOnly(list any) any {
+	keys := []string{"name"}
+	for _, pattern := range p.Kind.Rules {
+		keys = append(keys, pattern.Keys...)
+	}
+	var out []any
+	for _, e := range asList(list) {
+		entry := map[string]any{}
+		for _, key := range keys {
+			if v := model.Get(e, key); v != nil {
+				entry[key] = v
+			}
+		}
+		out = append(out, entry)
+	}
+	return out
+}
+
+// put sets the value at a path of maps, which it makes where they are missing.
+func put(m map[string]any, path []string, v any) {
+	for _, key := range path[:len(path)-1] {
+		inner, ok := m[key].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			m[key] = inner
+		}
+		m = inner
+	}
+	m[path[len(path)-1]] = v
+}
