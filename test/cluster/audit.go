@@ -16,7 +16,7 @@ type Request struct {
 	Verb      string // as RBAC knows it: get, list, watch, create, …
 	Path      string
 	Query     url.Values
-	User      string
+	User      string // who asked, also where somebody else is impersonated
 	UserAgent string
 	Time      time.Time
 }
@@ -30,9 +30,6 @@ type event struct {
 	User       struct {
 		Username string `json:"username"`
 	} `json:"user"`
-	Impersonated *struct {
-		Username string `json:"username"`
-	} `json:"impersonatedUser"`
 }
 
 // Requests are the requests of a user ("" for everybody but the harness) from a time on, in the order in which they came. A request is
@@ -84,9 +81,5 @@ func readEvent(line []byte) (Request, error) {
 	if err != nil {
 		return Request{}, fmt.Errorf("reading %s: %w", e.RequestURI, err)
 	}
-	r := Request{Verb: e.Verb, Path: uri.Path, Query: uri.Query(), User: e.User.Username, UserAgent: e.UserAgent, Time: e.Time}
-	if e.Impersonated != nil {
-		r.User = e.Impersonated.Username
-	}
-	return r, nil
+	return Request{Verb: e.Verb, Path: uri.Path, Query: uri.Query(), User: e.User.Username, UserAgent: e.UserAgent, Time: e.Time}, nil
 }

@@ -11,11 +11,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Cluster is a server as one test uses it. Its methods may be called by several goroutines, but for Apply, Populate and Delete.
+// Cluster is a server as one test uses it. One goroutine at a time may call the methods that make and delete objects.
 type Cluster struct {
 	*server
-	tb   testing.TB
-	made []object // by Apply and its like, in this order
+	tb      testing.TB
+	made    []object // by Apply and its like, in this order
+	changed []change // what they replaced
 }
 
 // Start starts a server for this test alone. It serves the built-in kinds only, and stops when the test ends.

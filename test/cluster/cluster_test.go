@@ -3,10 +3,8 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
-	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +71,31 @@ func TestServerDemo(t *testing.T) {
 	}
 	if _, err := client.Resource(definitions).Get(t.Context(), "timeoutpolicies.policies.example.com", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the definition is left: %v", err)
+	}
+}
+
+// TestServerTidies: Delete puts back what was changed, and objects with finalizers go.
+func TestServerTidies(t *testing.T) {
+	c := Shared(t)
+	c.MustApply("{apiVersion: v1, kind: Namespace, metadata: {name: default, labels: {team: a}}}",
+		"{apiVersion: v1, kind: Namespace, metadata: {name: default, labels: {team: b}}}",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: held-by-one, finalizers: [example.com/one]}}",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: held-by-two, namespace: held, finalizers: [example.com/two]}}")
+	if err := c.Delete(); err != nil {
+		t.Fatal(err)
+	}
+	ns, err := c.dynamic.Resource(namespaces).Get(t.Context(), "default", metav1.GetOptions{})
+	if err != nil || ns.GetLabels()["team"] != "" {
+		t.Errorf("the namespace default: %v, %v", ns, err)
+	}
+	maps, err := c.dynamic.Resource(namespaces.GroupVersion().WithResource("configmaps")).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range maps.Items {
+		if strings.HasPrefix(left.GetName(), "held-") {
+			t.Errorf("ConfigMap %s is left", left.GetName())
+		}
 	}
 }
 
@@ -163,80 +186,6 @@ func TestServerCreatedAt(t *testing.T) {
 	}
 }
 
-// TestServerFaults: what each fault is for a client.
-func TestServerFaults(t *testing.T) {
-	c := Shared(t)
-	c.MustApply("{apiVersion: kuadrant.io/v1, kind: AuthPolicy, metadata: {name: one, namespace: faults}, spec: {}}")
-	status := func(code int32) func(error) bool {
-		return func(err error) bool {
-			var answer apierrors.APIStatus
-			return errors.As(err, &answer) && answer.Status().Code == code
-		}
-	}
-	none := func(err error) bool { return err == nil }
-	says := func(part string) func(error) bool {
-		return func(err error) bool { return err != nil && strings.Contains(err.Error(), part) }
-	}
-	for name, f := range map[string]struct {
-		fault Fault
-		want  func(error) bool
-	}{
-		"none":      {Fault{}, none},
-		"busy":      {TooManyRequests(0), status(http.StatusTooManyRequests)},
-		"error":     {InternalError(), status(http.StatusInternalServerError)},
-		"expired":   {Expired(), apierrors.IsResourceExpired},
-		"slow":      {SlowBody(time.Millisecond), none},
-		"late":      {SlowStart(time.Millisecond), none},
-		"reset":     {ResetBody(), says("reset by peer")},
-		"closed":    {CloseBody(), says("unexpected EOF")},
-		"truncated": {TruncateBody(), says("unexpected end of JSON input")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := c.Proxy("admin", func(*http.Request, int) Fault { return f.fault })
-			resp, err := http.Get(p.URL() + "/apis/kuadrant.io/v1/namespaces/faults/authpolicies")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer resp.Body.Close()
-			err = readList(resp)
-			if !f.want(err) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
-// readList is what a client without retries makes of an answer.
-func readList(resp *http.Response) error {
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode == http.StatusOK {
-		return json.Unmarshal(body, &metav1.List{})
-	}
-	failure := &apierrors.StatusError{}
-	if err := json.Unmarshal(body, &failure.ErrStatus); err != nil {
-		return err
-	}
-	return failure
-}
-
-// TestServerRetry: the client library takes a refusal for what it is, tries again and succeeds.
-func TestServerRetry(t *testing.T) {
-	c := Shared(t)
-	p := c.Proxy("admin", func(_ *http.Request, n int) Fault {
-		if n == 1 {
-			return TooManyRequests(1)
-		}
-		return Fault{}
-	})
-	count(t, clientFor(t, &rest.Config{Host: p.URL()}), authPolicies)
-	if n := len(p.Requests()); n != 2 {
-		t.Errorf("%d requests", n)
-	}
-}
-
 // TestServerPopulate makes a load of every sort, and looks at one policy on a gateway and one on a route.
 func TestServerPopulate(t *testing.T) {
 	c := Shared(t)
@@ -277,6 +226,10 @@ func TestServerKubectl(t *testing.T) {
 	got := RunProgram(t, Kubectl(t), []string{"get", "gatewayclasses", "-o", "name"}, "KUBECONFIG="+c.Kubeconfig("admin", ""))
 	if got.Code != 0 || got.Stdout != "gatewayclass.gateway.networking.k8s.io/seen\n" {
 		t.Errorf("kubectl: %+v", got)
+	}
+	got = RunProgram(t, Kubectl(t), []string{"dopolicy", "version"}, "PATH="+filepath.Dir(Plugin(t)))
+	if got.Code != 0 || got.Stdout == "" {
+		t.Errorf("the plugin by kubectl: %+v", got)
 	}
 	if got := Run(t, []string{"version"}); got.Code != 0 || got.Stdout == "" {
 		t.Errorf("the plugin: %+v", got)

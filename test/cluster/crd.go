@@ -3,12 +3,12 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +25,7 @@ import (
 var (
 	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	namespaces  = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
 )
 
 // gatewayAPI is the module that has the custom resource definitions.
@@ -103,7 +104,7 @@ func (s *server) installPolicyKinds() error {
 	return s.install(texts)
 }
 
-// served is the version of kinds that are not served as v1: descriptors do not know versions.
+// servedVersion is the version of kinds that are not served as v1: descriptors do not know versions.
 var servedVersion = map[string]string{"TokenRateLimitPolicy.kuadrant.io": "v1alpha1"}
 
 // definition is a custom resource definition that takes any spec and status, without subresources.
@@ -170,11 +171,21 @@ func (s *server) served(crd *unstructured.Unstructured) error {
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	s.mapper.Reset()
-	return eventually(crd.GetName()+" served", func(ctx context.Context) (bool, error) {
+	err = eventually(crd.GetName()+" established", func(ctx context.Context) (bool, error) {
 		now, err := s.dynamic.Resource(definitions).Get(ctx, crd.GetName(), metav1.GetOptions{})
 		if err != nil || !established(now) {
 			return false, err
 		}
+		_, err = s.dynamic.Resource(definitions).UpdateStatus(ctx, now, metav1.UpdateOptions{})
+		if apierrors.IsConflict(err) {
+			return false, nil
+		}
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	return eventually(crd.GetName()+" served", func(context.Context) (bool, error) {
 		for _, v := range versions {
 			if version := v.(map[string]any); version["served"] == true {
 				ok, err := listed(disco, schema.GroupVersionResource{Group: group, Version: version["name"].(string), Resource: plural})
@@ -187,12 +198,18 @@ func (s *server) served(crd *unstructured.Unstructured) error {
 	})
 }
 
+// established reports whether a definition has that condition, and sets its time back: the server lets objects wait for two seconds that are
+// made in the first two seconds after it.
 func established(crd *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
-	return slices.ContainsFunc(conditions, func(c any) bool {
+	for _, c := range conditions {
 		condition, ok := c.(map[string]any)
-		return ok && condition["type"] == "Established" && condition["status"] == "True"
-	})
+		if ok && condition["type"] == "Established" && condition["status"] == "True" {
+			condition["lastTransitionTime"] = time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+			return unstructured.SetNestedSlice(crd.Object, conditions, "status", "conditions") == nil
+		}
+	}
+	return false
 }
 
 // listed reports whether a resource is in both of the lists that clients read: the one of its group and the one of everything.
@@ -211,8 +228,5 @@ func listed(disco *discovery.DiscoveryClient, resource schema.GroupVersionResour
 	if err != nil {
 		return false, err
 	}
-	if err := errors.Join(failed[resource.GroupVersion()]); err != nil {
-		return false, nil // the list is not made yet
-	}
-	return has(all[resource.GroupVersion()]), nil
+	return failed[resource.GroupVersion()] == nil && has(all[resource.GroupVersion()]), nil // one that failed is not made yet
 }

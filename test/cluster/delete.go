@@ -8,11 +8,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// Delete deletes everything that was made through c so far, with everything of the same kinds in namespaces that were made, and returns when
-// it is gone. Objects that existed before they were applied stay as they are now.
+// Delete deletes everything that was made through c so far, with everything of the same kinds in namespaces that were made, and returns
+// when it is gone; finalizers do not hold it. What existed before it was applied becomes what it was, but for its status.
 func (c *Cluster) Delete() error {
 	var errs []error
 	var own []string // namespaces that were made
@@ -21,69 +21,91 @@ func (c *Cluster) Delete() error {
 			own = append(own, o.name)
 		}
 	}
-	var emptied []object // one object of each kind and namespace that has been emptied
+	var emptied []object // with no name: all of a kind in a namespace
 	for _, o := range slices.Backward(c.made) {
-		whole := object{resource: o.resource, namespace: o.namespace}
+		all := object{resource: o.resource, namespace: o.namespace}
 		switch {
-		case o.resource == namespaces || o.resource == definitions:
-			continue
-		case !slices.Contains(own, o.namespace) || o.resource == services: // services have no way to delete all
-			errs = append(errs, c.remove(o))
-		case !slices.Contains(emptied, whole):
-			emptied = append(emptied, whole)
-			errs = append(errs, named(whole, c.at(whole).DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{})))
+		case o.resource == namespaces || o.resource == definitions: // later
+		case !slices.Contains(own, o.namespace):
+			errs = append(errs, named(o, c.remove(o)))
+		case !slices.Contains(emptied, all):
+			emptied = append(emptied, all)
+			errs = append(errs, named(all, c.empty(all)))
 		}
 	}
 	for _, o := range slices.Backward(c.made) {
 		switch o.resource {
 		case namespaces:
-			errs = append(errs, c.removeNamespace(o))
+			errs = append(errs, named(o, c.removeNamespace(o)))
 		case definitions:
-			errs = append(errs, c.remove(o), c.gone(o))
+			errs = append(errs, named(o, c.remove(o)))
 			c.mapper.Reset()
 		}
 	}
-	c.made = nil
+	for _, x := range c.changed {
+		_, err := c.replace(context.Background(), x.at, x.before)
+		errs = append(errs, named(x.at, err))
+	}
+	c.made, c.changed = nil, nil
 	return errors.Join(errs...)
 }
 
-var services = schema.GroupVersionResource{Version: "v1", Resource: "services"}
-
-// remove deletes one object; it is no fault if there is none.
-func (s *server) remove(o object) error {
-	err := s.at(o).Delete(context.Background(), o.name, metav1.DeleteOptions{})
-	if apierrors.IsNotFound(err) {
+// empty deletes all objects of a kind in a namespace.
+func (s *server) empty(all object) error {
+	ctx := context.Background()
+	err := s.at(all).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) { // the kind has gone
 		return nil
 	}
-	return named(o, err)
+	if err != nil {
+		return err
+	}
+	left, err := s.at(all).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, o := range left.Items {
+		if err := s.remove(object{all.resource, all.namespace, o.GetName()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes one object and waits until it is gone; it is no fault if there is none. The finalizers of tests are taken away, since no
+// controller does; definitions have one of the server's own, which knows what it is for.
+func (s *server) remove(o object) error {
+	err := s.at(o).Delete(context.Background(), o.name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	return eventually(o.String()+" gone", func(ctx context.Context) (bool, error) {
+		left, err := s.at(o).Get(ctx, o.name, metav1.GetOptions{})
+		if err == nil && len(left.GetFinalizers()) > 0 && o.resource != definitions {
+			_, err = s.at(o).Patch(ctx, o.name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		}
+		return gone(err)
+	})
 }
 
 // removeNamespace deletes a namespace, and says for the controller that is not there that nothing is left in it.
 func (s *server) removeNamespace(o object) error {
-	if err := s.remove(o); err != nil {
+	err := s.at(o).Delete(context.Background(), o.name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
 	return eventually(o.String()+" gone", func(ctx context.Context) (bool, error) {
-		client := s.dynamic.Resource(namespaces)
-		ns, err := client.Get(ctx, o.name, metav1.GetOptions{})
-		if err == nil && ns.GetDeletionTimestamp() != nil {
-			ns.Object["spec"] = map[string]any{"finalizers": []any{}}
-			_, err = client.Update(ctx, ns, metav1.UpdateOptions{}, "finalize")
+		left, err := s.at(o).Get(ctx, o.name, metav1.GetOptions{})
+		if err == nil {
+			left.Object["spec"] = map[string]any{"finalizers": []any{}}
+			_, err = s.at(o).Update(ctx, left, metav1.UpdateOptions{}, "finalize")
 		}
-		return goneOrChanged(err)
+		return gone(err)
 	})
 }
 
-// gone waits until a deleted object is no longer there.
-func (s *server) gone(o object) error {
-	return eventually(o.String()+" gone", func(ctx context.Context) (bool, error) {
-		_, err := s.at(o).Get(ctx, o.name, metav1.GetOptions{})
-		return goneOrChanged(err)
-	})
-}
-
-// goneOrChanged reads the answer to a look at an object that is going: yes if it is not there, no if it is or has been changed meanwhile.
-func goneOrChanged(err error) (bool, error) {
+// gone reads the answer to a look at an object that is going: yes if it is not there, not yet if it is or has been changed meanwhile.
+func gone(err error) (bool, error) {
 	if apierrors.IsNotFound(err) {
 		return true, nil
 	}
@@ -93,9 +115,10 @@ func goneOrChanged(err error) (bool, error) {
 	return false, err
 }
 
+// named says of an error which object was to be deleted or put back.
 func named(o object, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("deleting %s: %w", o, err)
+	return fmt.Errorf("tidying %s: %w", o, err)
 }

@@ -13,16 +13,19 @@ import (
 
 // Fault is what a Proxy does to one request. The zero value passes it on as it is.
 type Fault struct {
-	refusal    *metav1.Status
-	retryAfter int // seconds, with refusal
-	delay      time.Duration
-	body       func(w http.ResponseWriter, answer *http.Response, head, tail []byte) // nil: the body as it is
+	delay  time.Duration
+	answer func(w http.ResponseWriter)                                           // in place of the server's; nil: the server answers
+	body   func(w http.ResponseWriter, answer *http.Response, head, tail []byte) // nil: the body as it is
 }
 
 // TooManyRequests is 429 with the number of seconds after which to try again.
 func TooManyRequests(retryAfter int) Fault {
 	f := Refuse(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the server is busy")
-	f.retryAfter = retryAfter
+	refuse := f.answer
+	f.answer = func(w http.ResponseWriter) {
+		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+		refuse(w)
+	}
 	return f
 }
 
@@ -37,9 +40,19 @@ func Expired() Fault {
 }
 
 // Refuse is any other failure as the server's API reports it.
-func Refuse(code int32, reason metav1.StatusReason, message string) Fault {
-	return Fault{refusal: &metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
+func Refuse(code int, reason metav1.StatusReason, message string) Fault {
+	text, _ := json.Marshal(metav1.Status{ // of strings and numbers: cannot fail
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+	})
+	return Answer(code, "application/json", string(text))
+}
+
+// Answer is any other answer in place of the server's.
+func Answer(code int, contentType, text string) Fault {
+	return Fault{answer: func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", contentType)
+		w.WriteHeader(code)
+		write(w, []byte(text))
 	}}
 }
 
@@ -111,16 +124,6 @@ func copyHeader(w http.ResponseWriter, answer *http.Response, length int) {
 func write(w http.ResponseWriter, data []byte) {
 	_, _ = w.Write(data)
 	_ = http.NewResponseController(w).Flush()
-}
-
-// refuse answers with the failure.
-func (f Fault) refuse(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
-	if f.refusal.Code == http.StatusTooManyRequests {
-		w.Header().Set("Retry-After", strconv.Itoa(f.retryAfter))
-	}
-	w.WriteHeader(int(f.refusal.Code))
-	_ = json.NewEncoder(w).Encode(f.refusal) // as in write
 }
 
 // spoil answers with the body as the fault has it.

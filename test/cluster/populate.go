@@ -44,6 +44,9 @@ func (c *Cluster) Populate(l Load) {
 	if l.Kinds == nil {
 		l.Kinds = []string{"AuthPolicy", "RateLimitPolicy", "TokenRateLimitPolicy"}
 	}
+	if l.Gateways < 1 || l.Routes > 0 && l.Namespaces < 1 {
+		c.tb.Fatalf("populating the cluster: %+v has nowhere to put things", l)
+	}
 	err := c.Apply(loadBase(l)...)
 	var objects []*unstructured.Unstructured
 	for i := range l.Gateways {

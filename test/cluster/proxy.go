@@ -86,8 +86,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch {
-	case fault.refusal != nil:
-		fault.refuse(w)
+	case fault.answer != nil:
+		fault.answer(w)
 	case fault.body != nil:
 		p.spoil(fault, w, r)
 	default:
