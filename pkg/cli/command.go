@@ -21,7 +21,7 @@ type question struct {
 func (q *question) add(cmd *cobra.Command, formats ...string) {
 	q.sourceFlags.add(cmd)
 	q.outputFlags.add(cmd, formats)
-	cmd.PreRunE = func(*cobra.Command, []string) error { return q.check() }
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return q.check(cmd.Flags().Changed("output")) }
 }
 
 func (q *question) addLabels(cmd *cobra.Command) {
