@@ -90,7 +90,7 @@ func typedRef(ref model.Ref) string {
 
 func (a App) versionCmd(s Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: takes(0, 0),
+		Use: "version", Short: "Print the version", Args: takes(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(s.Out, "kubectl dopolicy", a.Version)
 			return err

@@ -40,6 +40,7 @@ of that name, only what concerns it.`,
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
+	a.completion(cmd, &q.sourceFlags, s, q.explainArguments)
 	return cmd
 }
 

@@ -122,9 +122,9 @@ func completeFormats(formats []string) cobra.CompletionFunc {
 	}
 }
 
-// offer is the words that go on from what is typed. No space is put behind a word that is to be continued: after / and =.
+// offer is the words that go on from what is typed, sorted, each once; what no terminal should get is left out. No space is put behind a word that is to be continued: after / and =.
 func offer(words []string, typed string) ([]string, cobra.ShellCompDirective) {
-	words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
+	words = slices.DeleteFunc(unique(words), func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
 	directive := cobra.ShellCompDirectiveNoFileComp
 	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasSuffix(w, "/") && !strings.HasSuffix(w, "=") }) {
 		directive |= cobra.ShellCompDirectiveNoSpace
