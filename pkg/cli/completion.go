@@ -45,9 +45,10 @@ func (a App) propose(f *sourceFlags, s Streams, open opener, words proposals) co
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
-		quiet := s
-		quiet.In, quiet.Out, quiet.Err = strings.NewReader(""), io.Discard, io.Discard
-		session, err := open(f, ctx, a.Plugins, quiet)
+		silent := s
+		silent.In, silent.Out, silent.Err = strings.NewReader(""), io.Discard, io.Discard
+		silent.ErrIsTTY = false
+		session, err := open(f, ctx, a.Plugins, silent)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -71,4 +72,24 @@ func TestTemplateOfAnotherFormat(t *testing.T) {
 	if _, err := NewTemplate(JSON, "{.kind}", TemplateOptions{}); err == nil || err.Error() != "json: it takes no template" {
 		t.Errorf("got %v", err)
 	}
+}
+
+// No template makes the program fail other than with an error.
+func FuzzTemplate(f *testing.F) {
+	for _, s := range []string{"{.items[*].target.name}", `{range .items[*]}{.x}{"\n"}{end}`, `{.items[?(@.policyKind=="A")].rules[0:2:1]}`, "{..name}",
+		"{['a','b']}", "A:.x,B:{.y[*]}", "A B\n.x {.y[*]}", "{.items[-1:]}{$}", "{.items[?(@.a.b<3)]['x']}"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, format := range []Format{JSONPath, JSONPathAsJSON, CustomColumns, ColumnsFile} {
+			var wrong *TemplateError
+			tmpl, err := NewTemplate(format, s, TemplateOptions{})
+			if err == nil {
+				err = Write(io.Discard, effective(), Options{Template: tmpl, Terminal: true})
+			}
+			if err != nil && !errors.As(err, &wrong) {
+				t.Errorf("%s %q: %v", format, s, err)
+			}
+		}
+	})
 }
