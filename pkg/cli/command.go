@@ -21,7 +21,7 @@ type question struct {
 func (q *question) add(cmd *cobra.Command, formats ...string) {
 	q.sourceFlags.add(cmd)
 	q.outputFlags.add(cmd, formats)
-	cmd.PreRunE = func(*cobra.Command, []string) error { return q.check() }
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return q.check(cmd.Flags().Changed("output")) }
 }
 
 func (q *question) addLabels(cmd *cobra.Command) {
@@ -90,7 +90,7 @@ func typedRef(ref model.Ref) string {
 
 func (a App) versionCmd(s Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: takes(0, 0),
+		Use: "version", Short: "Print the version", Args: takes(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(s.Out, "kubectl dopolicy", a.Version)
 			return err

@@ -34,5 +34,6 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 	q.addTable(cmd)
 	cmd.Flags().BoolVar(&q.showNone, "show-none", false, "also show targets on which no policy is in force")
 	cmd.Flags().BoolVar(&q.byRule, "by-rule", false, "one line per rule, even where several rules have the same answer")
+	a.completion(cmd, &q.sourceFlags, s, targetArguments)
 	return cmd
 }

@@ -38,8 +38,9 @@ of that name, only what concerns it.`,
 			return q.write(s, session, typed, out, &out.Envelope)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json")
+	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
+	a.completion(cmd, &q.sourceFlags, s, q.explainArguments)
 	return cmd
 }
 

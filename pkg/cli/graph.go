@@ -39,10 +39,12 @@ Mermaid draws no more than 500 edges unless it is told to; --focus keeps a pictu
 			return a.about(q, s, g.draw)(cmd, args)
 		},
 	}
-	q.add(cmd, "dot", "mermaid", "json", "yaml", "table")
+	q.add(cmd, "dot", "mermaid", "json", "yaml", "table", "name")
 	q.addLabels(cmd)
 	cmd.Flags().StringVar(&g.focus, "focus", "", "only what is near this target, as [KIND/]NAME[/SECTION]")
 	cmd.Flags().IntVar(&g.depth, "depth", defaultDepth, "how many edges away from the focus")
+	a.completion(cmd, &q.sourceFlags, s, targetArguments)
+	_ = cmd.RegisterFlagCompletionFunc("focus", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).targetWords)))
 	return cmd
 }
 

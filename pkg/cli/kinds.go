@@ -30,5 +30,6 @@ func (a App) kindsCmd(s Streams) *cobra.Command {
 		},
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	a.completion(cmd, &q.sourceFlags, s, nil)
 	return cmd
 }

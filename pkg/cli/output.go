@@ -13,6 +13,7 @@ import (
 
 // outputFlags say how an answer is written.
 type outputFlags struct {
+	templateFlags
 	formats   []string
 	format    string
 	color     string
@@ -27,12 +28,14 @@ type outputFlags struct {
 func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
 	f.formats = formats
 	fs := cmd.Flags()
-	fs.StringVarP(&f.format, "output", "o", formats[0], "output format: "+strings.Join(formats, "|"))
+	fs.StringVarP(&f.format, "output", "o", formats[0], "output format: "+strings.Join(f.known(), "|"))
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the output: "+strings.Join(render.ColorModes(), "|"))
 	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
 	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions that were made")
 	fs.BoolVar(&f.noHeaders, "no-headers", false, "leave out the column names")
-	complete(cmd, "output", formats)
+	f.templateFlags.add(cmd)
+	// The flag was added just above, the only thing that can go wrong.
+	_ = cmd.RegisterFlagCompletionFunc("output", completeFormats(formats))
 	complete(cmd, "color", render.ColorModes())
 }
 
@@ -46,15 +49,23 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// check refuses formats that the command does not offer, before anything is read.
-func (f *outputFlags) check() error {
-	if !slices.Contains(f.formats, f.format) {
-		return usage("use one of: "+strings.Join(f.formats, ", "), "unknown output format %q", f.format)
+// known are the formats that the command offers, as they are listed for people.
+func (f *outputFlags) known() []string { return slices.Concat(f.formats, templateWords()) }
+
+// check refuses formats that the command does not offer and templates that cannot be read, before anything else is. outputGiven tells
+// whether -o is the user's.
+func (f *outputFlags) check(outputGiven bool) error {
+	templated, err := f.templateFlags.read(f.format, outputGiven)
+	if err != nil {
+		return err
+	}
+	if !templated && !slices.Contains(f.formats, f.format) {
+		return usage("use one of: "+strings.Join(f.known(), ", "), "unknown output format %q", f.format)
 	}
 	if f.limit < 0 {
 		return usage("0 shows all", "--limit cannot be %d", f.limit)
 	}
-	_, err := render.ParseColorMode(f.color)
+	_, err = render.ParseColorMode(f.color)
 	if err != nil {
 		return usage("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
 	}
@@ -75,7 +86,11 @@ func (q *question) write(s Streams, session *session, typed string, v render.Vie
 		return err
 	}
 	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), NoHeaders: q.noHeaders, Color: colored(s.OutIsTTY), ASCII: ascii,
+		Template: q.parsed, Terminal: s.OutIsTTY,
 		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
+	if wrong := templateFailure(err); wrong != err {
+		return wrong
+	}
 	if err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}

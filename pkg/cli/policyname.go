@@ -88,6 +88,11 @@ func (s *session) policyNotOne(name string, found []namedPolicy, names []string,
 
 // fullRule completes a rule's name from an unambiguous suffix.
 func fullRule(n namedPolicy, text string) (string, error) {
+	return pickRule(ruleNames(n), text, n.policy.Ref().String())
+}
+
+// ruleNames are the rules of a policy as they are printed, sorted, each once.
+func ruleNames(n namedPolicy) []string {
 	var names []string
 	for _, b := range n.policy.Blocks {
 		for _, u := range merge.Recut(b.Units, n.kind.Rules) {
@@ -95,7 +100,7 @@ func fullRule(n namedPolicy, text string) (string, error) {
 		}
 	}
 	slices.Sort(names)
-	return pickRule(slices.Compact(names), text, n.policy.Ref().String())
+	return slices.Compact(names)
 }
 
 // pickRule finds the one name that is text or ends in it.

@@ -53,5 +53,6 @@ parent, of gateways and of listeners, and the marks that policies leave on them.
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "also routes, gateways and listeners")
+	a.completion(cmd, &q.sourceFlags, s, firstArgument((*session).policyWords))
 	return cmd
 }

@@ -131,10 +131,7 @@ func chosen(known []Setting, texts []string) (model.Settings, error) {
 			return model.Settings{}, &SettingError{fmt.Sprintf("unknown vendor setting %q", name), hint}
 		}
 		value = strings.Trim(value, `"`)
-		allowed := s.Values
-		if s.Type == "bool" {
-			allowed = []string{"true", "false"}
-		}
+		allowed := s.Allowed()
 		if len(allowed) > 0 && !slices.Contains(allowed, value) {
 			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %s cannot be %q", name, value), "use one of: " + strings.Join(allowed, ", ")}
 		}
@@ -144,6 +141,14 @@ func chosen(known []Setting, texts []string) (model.Settings, error) {
 		values[s.Name] = s.value(value)
 	}
 	return model.NewSettings(values), nil
+}
+
+// Allowed are the values that the setting takes; nil if it takes any.
+func (s Setting) Allowed() []string {
+	if s.Type == "bool" {
+		return []string{"true", "false"}
+	}
+	return s.Values
 }
 
 func (s Setting) value(text string) any {

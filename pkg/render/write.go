@@ -47,6 +47,8 @@ type Options struct {
 	NoHeaders bool              // leave out the line of column names
 	Color     bool              // repeat in colour what the text says
 	ASCII     bool              // draw tables and trees with ASCII only
+	Template  *Template         // what to print, instead of a Format
+	Terminal  bool              // a person looks at it: what a Template prints of the answer is escaped
 }
 
 // FormatError says that a view has no such form.
@@ -75,12 +77,13 @@ func Formats(v View) []string {
 	return out
 }
 
-// Write writes v to w in the format of o. It returns a *FormatError if v has no such form, else what w returned.
+// Write writes v to w in the format of o. It returns a *FormatError if v has no such form, a *TemplateError if the template does not suit
+// the answer, else what w returned.
 func Write(w io.Writer, v View, o Options) error {
 	if o.Format == "" {
 		o.Format = Table
 	}
-	if supported := Formats(v); !slices.Contains(supported, string(o.Format)) {
+	if supported := Formats(v); o.Template == nil && !slices.Contains(supported, string(o.Format)) {
 		return &FormatError{Format: o.Format, Supported: supported}
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
@@ -91,6 +94,9 @@ func Write(w io.Writer, v View, o Options) error {
 }
 
 func write(w *bufio.Writer, v View, o Options) error {
+	if o.Template != nil {
+		return writeTemplate(w, v, o.Template, o)
+	}
 	p := printer{w: w, style: style{color: o.Color, ascii: o.ASCII}}
 	switch o.Format {
 	case JSON:

@@ -185,6 +185,9 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 		for c, text := range texts {
 			row[c] = Cell{Text: text, Tone: tone}
 		}
+		if tone == Plain && len(item.Unread) == 0 {
+			row[1].Tone = Good // it is in force, as every row of this table
+		}
 		rows = append(rows, markUnsure(row, item.Unread))
 	}
 	return rows

@@ -154,6 +154,7 @@ func (l *lossLine) key(o TableOptions) string {
 	return strings.Join(parts, "\x00")
 }
 
+// row is the line of l. A rule that lost here and is in force elsewhere is partly in force.
 func (l *lossLine) row(o TableOptions) []Cell {
 	i := l.item
 	on := strings.ToLower(i.Target.Kind) + " " + i.Target.FullName()
@@ -170,8 +171,15 @@ func (l *lossLine) row(o TableOptions) []Cell {
 	if o.Wide {
 		cells[5].Text = valueText(i.Value, 0)
 	}
+	cells[1].Tone, cells[4].Tone = Partly, Bad
 	if i.Everywhere {
 		cells[1].Tone = Bad
+	}
+	if i.Source.Policy == nil {
+		cells[0].Tone = Dim
+	}
+	if !slices.ContainsFunc(i.LostTo, func(s Source) bool { return s.Policy != nil }) {
+		cells[3].Tone = Dim
 	}
 	return markUnsure(cells, i.Unread)
 }
@@ -200,7 +208,7 @@ func (l *OverriddenRuleList) Tree(o TableOptions) []Branch {
 	for i := range shown {
 		row := shown[i].row(o)
 		rule := child(&child(&out, row[0].Text, row[0].Tone).Children, row[1].Text, row[1].Tone)
-		rule.Children = append(rule.Children, Branch{Cells: []Cell{row[2], row[3], {Text: markLost + " " + row[4].Text, Tone: Bad}}})
+		rule.Children = append(rule.Children, Branch{Cells: []Cell{row[2], row[3], {Text: markLost + " " + row[4].Text, Tone: row[4].Tone}}})
 	}
 	for _, line := range moreLine(len(lines)-len(shown), "line") {
 		out = append(out, Branch{Cells: []Cell{{Text: line, Tone: Dim}}})

@@ -60,19 +60,13 @@ func (s *ObjectStatus) policyRow(o TableOptions) []Cell {
 		return row
 	}
 	for _, c := range s.Ancestors[0].Conditions {
-		cell := Cell{Text: c.Status, Tone: Good}
+		cell := Cell{Text: c.Status, Tone: conditionTone(c)}
 		if c.Reason != c.Type {
 			cell.Text += " " + c.Reason
-		}
-		if c.Status != "True" {
-			cell.Tone = Bad
 		}
 		if c.Type == "Accepted" {
 			row[2] = cell
 		} else {
-			if strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially") {
-				cell.Tone = Partly
-			}
 			row[3] = cell
 		}
 		if c.Status != "True" || cell.Tone == Partly || o.Wide {
@@ -80,6 +74,19 @@ func (s *ObjectStatus) policyRow(o TableOptions) []Cell {
 		}
 	}
 	return row
+}
+
+// conditionTone is how good a condition is. What is not known is neither good nor bad.
+func conditionTone(c Condition) Tone {
+	switch {
+	case c.Type != "Accepted" && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")):
+		return Partly
+	case c.Status == "True":
+		return Good
+	case c.Status == "False":
+		return Bad
+	}
+	return Plain
 }
 
 // objectRows is another object, one line per condition and parent.
@@ -94,11 +101,8 @@ func (s *ObjectStatus) objectRows() [][]Cell {
 			}
 		}
 		for _, c := range a.Conditions {
-			tone := Good
-			if c.Status != "True" {
-				tone = Bad
-			}
-			rows = append(rows, []Cell{{Text: targetName(s.Object)}, {Text: parent}, {Text: c.Type}, {Text: c.Status, Tone: tone}, {Text: c.Reason}, {Text: c.Message}})
+			tone := conditionTone(c)
+			rows = append(rows, []Cell{{Text: targetName(s.Object)}, {Text: parent}, {Text: c.Type}, {Text: c.Status, Tone: tone}, {Text: c.Reason, Tone: tone}, {Text: c.Message}})
 		}
 	}
 	return slices.Clip(rows)

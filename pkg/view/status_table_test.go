@@ -71,6 +71,17 @@ func TestStatusTones(t *testing.T) {
 	}
 }
 
+// What is not known is neither good nor bad.
+func TestStatusTonesOfObjects(t *testing.T) {
+	rows := statuses(attached("cart", AncestorRef{Ref: gateway("")}, Condition{"Accepted", "Unknown", "NoMatchingParent", ""},
+		Condition{"example.com/ColorPolicyAffected", "True", "PartiallyAffected", ""}, Condition{"ResolvedRefs", "False", "BackendNotFound", ""})).Table(TableOptions{}).Blocks[0].Rows
+	for i, want := range []Tone{Plain, Partly, Bad} {
+		if got := [2]Tone{rows[i][3].Tone, rows[i][4].Tone}; got != [2]Tone{want, want} {
+			t.Errorf("%s: tones %v, want %v", rows[i][2].Text, got, want)
+		}
+	}
+}
+
 // With -o wide the message is shown also where all is well.
 func TestStatusWide(t *testing.T) {
 	same(t, text(statuses(predicted("gw-auth", gateway(""), fine, everywhere)).Table(TableOptions{Wide: true})),

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// targetWords complete [KIND/]NAME[/SECTION]: kinds and routes; behind a kind its objects; behind an object its sections.
+func (s *session) targetWords(typed string) []string {
+	head, rest, deep := strings.Cut(typed, "/")
+	if !deep {
+		return append(s.targetKindWords(), s.nameWords(model.GroupKind{}, typed)...)
+	}
+	if gk, known := s.findKind(head); known {
+		return prefixed(head+"/", s.nameWords(gk, rest))
+	}
+	return s.nameWords(model.GroupKind{}, typed)
+}
+
+// targetKindWords are the kinds of the targets in the input, to be continued.
+func (s *session) targetKindWords() []string {
+	seen := map[model.GroupKind]bool{}
+	var out []string
+	for id := range s.Graph.Len() {
+		n := s.Graph.Node(topology.NodeID(id))
+		if gk := n.Ref.GroupKind(); n.Ref.Section == "" && !seen[gk] && s.inNamespace(n.Ref) {
+			seen[gk] = true
+			out = append(out, strings.ToLower(gk.Kind)+"/")
+		}
+	}
+	return out
+}
+
+// nameWords complete NAME[/SECTION] of a kind, or of any route.
+func (s *session) nameWords(kind model.GroupKind, typed string) []string {
+	name, _, deep := strings.Cut(typed, "/")
+	var out []string
+	for _, ref := range s.candidates(wanted{kind: kind}) {
+		switch {
+		case deep && ref.Name == name:
+			out = append(out, prefixed(name+"/", s.Graph.Sections(ref))...)
+		case !deep && len(s.Graph.Lookup(ref)) > 0:
+			out = append(out, ref.Name)
+		}
+	}
+	return out
+}
+
+// targetArguments complete [KIND/]NAME[/SECTION] or KIND NAME.
+func targetArguments(s *session, args []string, typed string) []string {
+	switch len(args) {
+	case 0:
+		return s.targetWords(typed)
+	case 1:
+		if gk, known := s.findKind(args[0]); known {
+			return s.nameWords(gk, typed)
+		}
+	}
+	return nil
+}
+
+// explainArguments complete a target and, behind it, a rule.
+func (q *question) explainArguments(s *session, args []string, typed string) []string {
+	if len(args) == 0 {
+		return s.targetWords(typed)
+	}
+	if gk, kind := s.findKind(args[0]); kind && len(args) == 1 {
+		return s.nameWords(gk, typed)
+	}
+	target, rule := splitExplain(s, args)
+	query, _, err := q.query(s, target)
+	if err != nil || rule != "" {
+		return nil
+	}
+	return ruleWords(view.RuleNames(s.Resolution, query), typed)
+}
+
+// policyWords complete [KIND/]NAME: kinds and policies; behind a kind its policies.
+func (s *session) policyWords(typed string) []string {
+	only, prefix := s.policyPrefix(typed)
+	narrowed, err := s.kinds()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, k := range s.Kinds {
+		if only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+			continue
+		}
+		for _, p := range k.Policies {
+			if !s.inNamespace(p.Ref()) {
+				continue
+			}
+			out = append(out, prefix+p.Ref().Name)
+			if only == nil {
+				out = append(out, lowerKind(p.Ref())+"/")
+			}
+		}
+	}
+	return out
+}
+
+// policyRuleWords complete [KIND/]NAME[/RULE].
+func (s *session) policyRuleWords(typed string) []string {
+	_, prefix := s.policyPrefix(typed)
+	name, rule, deep := strings.Cut(typed[len(prefix):], "/")
+	if !deep {
+		return s.policyWords(typed)
+	}
+	named, err := s.policy(prefix + name)
+	if err != nil {
+		return nil
+	}
+	return prefixed(prefix+name+"/", ruleWords(ruleNames(named), rule))
+}
+
+// policyPrefix is the policy kind that typed begins with, and how it is spelled there; nil and "" if there is none.
+func (s *session) policyPrefix(typed string) (*resolve.Kind, string) {
+	if head, _, deep := strings.Cut(typed, "/"); deep {
+		if k := s.policyKind(head); k != nil {
+			return k, head + "/"
+		}
+	}
+	return nil, ""
+}
+
+// ruleWords are the rules in full or, where none begins with what is typed, their unambiguous endings.
+func ruleWords(names []string, typed string) []string {
+	if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, typed) }) {
+		return names
+	}
+	var out []string
+	for _, name := range names {
+		for i, r := range name {
+			if r != '.' {
+				continue
+			}
+			if _, err := pickRule(names, name[i+1:], ""); err == nil {
+				out = append(out, name[i+1:])
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/spf13/cobra"
+)
+
+// templateForm is a form of output that takes a template of the user's, written -o NAME=TEMPLATE.
+type templateForm struct {
+	name   string
+	format render.Format
+	file   bool // the template is in a file, and its name is given
+	alias  bool // an older name, not proposed
+}
+
+// templateForms are those of kubectl.
+func templateForms() []templateForm {
+	return []templateForm{
+		{name: "jsonpath", format: render.JSONPath},
+		{name: "jsonpath-file", format: render.JSONPath, file: true},
+		{name: "jsonpath-as-json", format: render.JSONPathAsJSON},
+		{name: "go-template", format: render.GoTemplate},
+		{name: "go-template-file", format: render.GoTemplate, file: true},
+		{name: "custom-columns", format: render.CustomColumns},
+		{name: "custom-columns-file", format: render.ColumnsFile, file: true},
+		{name: "template", format: render.GoTemplate, alias: true},
+		{name: "templatefile", format: render.GoTemplate, file: true, alias: true},
+	}
+}
+
+// templateWords are the forms as the help of -o lists them; there is another of each for a template in a file.
+func templateWords() []string { return []string{"jsonpath=", "go-template=", "custom-columns="} }
+
+// templateFlags say what -o prints of an answer where the user writes it.
+type templateFlags struct {
+	text         string
+	allowMissing bool
+	parsed       *render.Template // nil: another form of output
+}
+
+func (f *templateFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.text, "template", "", "template, or the file with it, for -o go-template, jsonpath or custom-columns (by itself: go-template)")
+	fs.BoolVar(&f.allowMissing, "allow-missing-template-keys", true, "pass over what a go-template or jsonpath asks for and the answer does not have")
+}
+
+// read parses the template that goes with a form of output, and reports whether it is such a form. With --template by itself the form is
+// a Go template.
+func (f *templateFlags) read(output string, given bool) (bool, error) {
+	name, text, behind := strings.Cut(output, "=")
+	if f.text != "" && !given {
+		name = "go-template"
+	}
+	at := slices.IndexFunc(templateForms(), func(t templateForm) bool { return t.name == name })
+	switch {
+	case at < 0 && f.text != "":
+		return false, usage("use it with -o go-template, -o jsonpath or -o custom-columns", "--template cannot be given with -o %s", output)
+	case at < 0:
+		return false, nil
+	case f.text != "" && behind:
+		return false, usage("drop one of the two", "-o %s= and --template cannot be given together", name)
+	case f.text != "":
+		text = f.text
+	}
+	form := templateForms()[at]
+	if text == "" {
+		return false, usage(templateHint(form.format), "output format %q needs a template", name)
+	}
+	if form.file {
+		data, err := os.ReadFile(text)
+		if err != nil {
+			return false, &noAnswer{fmt.Sprintf("reading the template: %s", err), "-o " + name + " takes the name of a file"}
+		}
+		text = string(data)
+	}
+	var err error
+	f.parsed, err = render.NewTemplate(form.format, text, render.TemplateOptions{RequireKeys: !f.allowMissing})
+	return true, templateFailure(err)
+}
+
+// templateFailure makes a usage error of an error about a template; others stay as they are.
+func templateFailure(err error) error {
+	var wrong *render.TemplateError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	return usage(templateHint(wrong.Format), "%s", wrong.Error())
+}
+
+// templateHint shows a template of the format.
+func templateHint(f render.Format) string {
+	switch f {
+	case render.GoTemplate:
+		return `write for example: -o go-template='{{range .items}}{{.target.name}}{{"\n"}}{{end}}'; -o json shows the fields`
+	case render.CustomColumns:
+		return "write for example: -o custom-columns=NAME:.target.name,RULES:.rules[*].name; -o json shows the fields"
+	case render.ColumnsFile:
+		return "write two lines, for example: NAME RULES, and below it: .target.name .rules[*].name"
+	}
+	return `write for example: -o jsonpath='{range .items[*]}{.target.name}{"\n"}{end}'; -o json shows the fields`
+}
+
+// completeFormats offers the forms of output; behind those that take a template no space is put, and a file is offered where it is in one.
+func completeFormats(formats []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		words := slices.Clone(formats)
+		for _, t := range templateForms() {
+			if t.file && strings.HasPrefix(typed, t.name+"=") {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			if !t.alias {
+				words = append(words, t.name+"=")
+			}
+		}
+		return offer(words, typed)
+	}
+}
+
+// offer is the words that go on from what is typed, sorted, each once; what no terminal should get is left out. No space is put behind a word that is to be continued: after / and =.
+func offer(words []string, typed string) ([]string, cobra.ShellCompDirective) {
+	words = slices.DeleteFunc(unique(words), func(w string) bool { return !strings.HasPrefix(w, typed) || render.Escape(w) != w })
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.HasSuffix(w, "/") && !strings.HasSuffix(w, "=") }) {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return words, directive
+}
