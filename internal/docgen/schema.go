@@ -104,6 +104,7 @@ func (g *generator) schema(t reflect.Type) any {
 func files() map[string][]byte {
 	out := prefixed("cli/", Pages())
 	maps.Copy(out, prefixed("schema/", Schemas()))
+	out["rbac.yaml"] = rbac()
 	return out
 }
 

@@ -32,8 +32,16 @@ type connectionFlags struct {
 	level  int
 }
 
-// commonConnectionFlags are those that help shows; the others work as well.
-var commonConnectionFlags = []string{"as", "as-group", "context", "kubeconfig", "request-timeout"}
+// commonConnectionFlags are those that help shows, in its words; the others work as well.
+func commonConnectionFlags() map[string]string {
+	return map[string]string{
+		"as":              "user to ask the cluster as: what would that user see",
+		"as-group":        "group to ask the cluster as (repeatable)",
+		"context":         "context of the kubeconfig",
+		"kubeconfig":      "kubeconfig file",
+		"request-timeout": "how long all requests together may take, such as 5s or 2m (0: no limit)",
+	}
+}
 
 func (f *connectionFlags) add(fs *pflag.FlagSet) {
 	f.config = genericclioptions.NewConfigFlags(true)
@@ -42,8 +50,8 @@ func (f *connectionFlags) add(fs *pflag.FlagSet) {
 	f.config.AddFlags(kube)
 	kube.IntVar(&f.chunk, "chunk-size", 500, "ask the server for lists in chunks of so many objects (0 for all at once)")
 	kube.VisitAll(func(flag *pflag.Flag) {
-		flag.Hidden = !slices.Contains(commonConnectionFlags, flag.Name)
-		flag.Usage = strings.TrimSuffix(flag.Usage, ".")
+		usage, common := commonConnectionFlags()[flag.Name]
+		flag.Hidden, flag.Usage = !common, usage
 	})
 	fs.AddFlagSet(kube)
 	fs.IntVarP(&f.level, "v", "v", 0, "level of what is told on the side: from 1 notes, from 6 the requests to the server")
@@ -135,7 +143,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 	stop := showProgress(s, progress)
 	defer stop()
 	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), Policies: f.otherPolicies(),
-		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Over: f.manifests(catalog, s), Sized: func(bytes int64) { boundMemory(s, bytes) }})
+		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s), Sized: func(bytes int64) { boundMemory(s, bytes) }})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
 		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "give it more time with --request-timeout, or see the requests with -v 6"}
@@ -147,19 +155,26 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 
 var errTooLate = errors.New("the time for all requests is over")
 
-// wantedKinds are the kinds whose objects a question can depend on: those that make the topology, and the policy kinds asked about with what
-// they look at.
+// wantedKinds are the kinds whose objects a question can depend on.
 func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {
-	out := topology.Kinds()
-	for _, k := range catalog.Kinds() {
-		asked := len(f.onlyKinds) == 0 || slices.ContainsFunc(f.onlyKinds, func(name string) bool {
+	return ReadKinds(catalog, func(k *policy.Kind) bool {
+		return len(f.onlyKinds) == 0 || slices.ContainsFunc(f.onlyKinds, func(name string) bool {
 			return slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), strings.ToLower(name))
 		})
-		if asked {
+	})
+}
+
+// ReadKinds are the kinds that are read from a cluster, sorted: those that make the topology, and the described policy kinds that are asked
+// about with what they look at.
+func ReadKinds(catalog *policy.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
+	out := topology.Kinds()
+	for _, k := range catalog.Kinds() {
+		if asked(k) {
 			out = append(append(out, k.GroupKind), k.Reads...)
 		}
 	}
-	return out
+	slices.SortFunc(out, model.GroupKind.Compare)
+	return slices.Compact(out)
 }
 
 // otherPolicies finds the policy kinds without a descriptor, unless the question is about others.

@@ -7,31 +7,44 @@ import (
 )
 
 func (a App) effectiveCmd(s Streams) *cobra.Command {
-	q := &question{}
+	q, watch := &question{}, false
 	cmd := &cobra.Command{
-		Use:   "effective [TARGET] -f FILE",
+		Use:   "effective [TARGET]",
 		Short: "Show the policies in force, per route rule, with the source of every setting",
 		Long: `Show the effective policies of a route, a rule, a gateway, a listener or a backend, or of everything.
 
 TARGET is [KIND/]NAME[/SECTION] or KIND NAME. Without a kind, routes are looked up. A section is a listener, a rule's name,
 rule-N (counted from 1) for an unnamed rule, or a Service port.`,
-		Example: `  # every rule of one route
-  kubectl dopolicy effective baker -f manifests/
+		Example: `  # every rule of one route, in the cluster and namespace of the kubeconfig
+  kubectl dopolicy effective baker
 
-  # one rule, as YAML
+  # one rule, as YAML, from manifests
   kubectl dopolicy effective httproute/baker/rule-2 -f manifests/ -o yaml
 
   # everything, only rate limits
-  kubectl dopolicy effective -A -f manifests/ --policy-kind ratelimitpolicy`,
+  kubectl dopolicy effective -A --policy-kind ratelimitpolicy
+
+  # what it would be if these manifests were applied
+  kubectl dopolicy effective baker -f new.yaml --live
+
+  # what somebody else sees, and when it changes
+  kubectl dopolicy effective baker --as dev@example.com -w`,
 		Args: takes(0, 2),
-		RunE: a.about(q, s, func(s *session, query view.Query) (render.View, *view.Envelope) {
-			out := view.Effective(s.Resolution, query)
-			return out, &out.Envelope
-		}),
+	}
+	answer := func(s *session, query view.Query) (render.View, *view.Envelope) {
+		out := view.Effective(s.Resolution, query)
+		return out, &out.Envelope
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if watch {
+			return a.watch(cmd, q, s, answer, args)
+		}
+		return a.about(q, s, answer)(cmd, args)
 	}
 	q.add(cmd, "table", "wide", "tree", "yaml", "json", "name")
 	q.addLabels(cmd)
 	q.addTable(cmd)
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "print the answer again whenever it changes")
 	cmd.Flags().BoolVar(&q.showNone, "show-none", false, "also show targets on which no policy is in force")
 	cmd.Flags().BoolVar(&q.byRule, "by-rule", false, "one line per rule, even where several rules have the same answer")
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)

@@ -8,7 +8,7 @@ import (
 func (a App) explainCmd(s Streams) *cobra.Command {
 	q := &question{}
 	cmd := &cobra.Command{
-		Use:   "explain TARGET [RULE] -f FILE",
+		Use:   "explain TARGET [RULE]",
 		Short: "Show the fold step by step",
 		Long: `Show how the policies on the way to a target were merged, most specific first: every step with its strategy and
 condition, what it took and what lost. With a RULE, named as 'effective' prints it or by any unambiguous ending

@@ -18,7 +18,7 @@ type graphFlags struct {
 func (a App) graphCmd(s Streams) *cobra.Command {
 	q, g := &question{}, &graphFlags{}
 	cmd := &cobra.Command{
-		Use:   "graph [TARGET | --focus TARGET [--depth N]] -f FILE",
+		Use:   "graph [TARGET | --focus TARGET [--depth N]]",
 		Short: "Draw the targets, the policies on them and where each is in force",
 		Long: `Draw the gateways, listeners, routes, rules and backends with the policies attached to them. Edges tell where a policy is
 in force, partly in force or overridden. With a TARGET, only what is above and below it; with --focus, only what is a few

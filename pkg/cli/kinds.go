@@ -8,7 +8,7 @@ import (
 func (a App) kindsCmd(s Streams) *cobra.Command {
 	q := &question{}
 	cmd := &cobra.Command{
-		Use:   "kinds [-f FILE]",
+		Use:   "kinds",
 		Short: "List the policy kinds: the built-in ones, the user's, and those found in the input",
 		Example: `  # which kinds are known, and how each is read
   kubectl dopolicy kinds -o wide

@@ -9,7 +9,7 @@ func (a App) overriddenCmd(s Streams) *cobra.Command {
 	q := &question{}
 	var target string
 	cmd := &cobra.Command{
-		Use:   "overridden [POLICY[/RULE]] [--target TARGET] -f FILE",
+		Use:   "overridden [POLICY[/RULE]] [--target TARGET]",
 		Short: "Show which settings lost, to whom and why",
 		Long:  `Show the settings that are not in force although a policy sets them: of one policy, at one target, or all.`,
 		Example: `  # what did this route lose on the way?

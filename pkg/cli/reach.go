@@ -8,7 +8,7 @@ import (
 func (a App) reachCmd(s Streams) *cobra.Command {
 	q := &question{}
 	cmd := &cobra.Command{
-		Use:   "reach POLICY[/RULE] -f FILE",
+		Use:   "reach POLICY[/RULE]",
 		Short: "Show where a policy, or one rule of it, is in force and where it is not",
 		Long: `Show every gateway, route and rule below a policy's targets, and what became of the policy there.
 

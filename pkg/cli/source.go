@@ -26,6 +26,7 @@ type sourceFlags struct {
 	files         []string
 	recursive     bool
 	overLive      bool
+	cache         *load.Cache // of lists that were read before
 	kustomization string
 	namespace     string
 	allNamespaces bool
@@ -188,7 +189,7 @@ func (s *session) kinds() ([]model.GroupKind, error) {
 // policyKind finds a policy kind by kind, plural, singular or short name, with or without its group.
 func (s *session) policyKind(name string) *resolve.Kind {
 	for _, k := range s.Kinds {
-		if slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), strings.ToLower(name)) {
+		if name := strings.ToLower(name); slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), name) || s.servedAs(k.GroupKind, name) {
 			return k
 		}
 	}

@@ -10,7 +10,7 @@ func (a App) statusCmd(s Streams) *cobra.Command {
 	q := &question{}
 	var all bool
 	cmd := &cobra.Command{
-		Use:   "status [POLICY] -f FILE",
+		Use:   "status [POLICY]",
 		Short: "Predict the conditions that policies, and with --all routes, gateways and listeners, should report",
 		Long: `Predict what a controller would write into the status of policies: whether each is accepted, and whether it is in force
 everywhere, partly or nowhere, with the winners and losers by name. With --all also the conditions of routes for each

@@ -45,11 +45,17 @@ func (s *session) findKind(word string) (model.GroupKind, bool) {
 		}
 	}
 	for _, gk := range s.Snapshot.Kinds() {
-		if slices.Contains(kindNames(gk, policy.Plural(gk.Kind), nil), word) {
+		if slices.Contains(kindNames(gk, policy.Plural(gk.Kind), nil), word) || s.servedAs(gk, word) {
 			return gk, true
 		}
 	}
 	return model.GroupKind{}, false
+}
+
+// servedAs reports whether the server the input is from calls a kind so.
+func (s *session) servedAs(gk model.GroupKind, word string) bool {
+	k := s.Snapshot.Cluster.Serves(gk)
+	return k != nil && (word == k.Singular || slices.Contains(kindNames(gk, k.Plural, k.Short), word))
 }
 
 // wanted is a target as it was typed.

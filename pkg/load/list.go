@@ -40,6 +40,10 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job, erro
 	r.o.Progress.Lists.Add(int64(len(jobs)))
 	var done sync.WaitGroup
 	for i, j := range jobs {
+		if known, ok := r.o.Cache.take(j); ok {
+			outcomes[i], sizes[i] = known.out, known.size
+			continue
+		}
 		done.Go(func() {
 			r.seats <- struct{}{}
 			defer func() { <-r.seats }()
@@ -59,6 +63,7 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job, erro
 		switch err := errs[i]; {
 		case err == nil:
 			r.outcomes = append(r.outcomes, outcomes[i])
+			r.o.Cache.put(j, keptList{outcomes[i], sizes[i]})
 		case apierrors.IsForbidden(err):
 			refused(j, err)
 		case fatal(err) && (failed == nil || errors.Is(failed, context.Canceled)): // not those that were cancelled for another

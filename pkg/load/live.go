@@ -31,6 +31,7 @@ type LiveOptions struct {
 	Sized  func(bytes int64) // told how much was read so far, now and then
 
 	Progress *Progress
+	Cache    *Cache // of lists that are not read again; nil: all are read
 
 	Over Options // manifests that take the place of what the cluster has, as if they were applied
 }

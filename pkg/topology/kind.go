@@ -1,6 +1,10 @@
 package topology
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
 
 // The groups whose kinds are all known (gatewayapi §1).
 const (
@@ -38,10 +42,16 @@ var standardKinds = [...]model.GroupKind{
 	serviceKind, namespaceKind, {Kind: "Secret"}, {Kind: "ConfigMap"}, serviceImportKind,
 }
 
-// Kinds are the kinds of the objects that make the graph, sorted.
+// Kinds are the kinds of the objects that make the graph, and the Gateway API's own policies, sorted.
 func Kinds() []model.GroupKind {
-	return []model.GroupKind{namespaceKind, serviceKind, grpcRouteKind, gatewayKind, gatewayClassKind, httpRouteKind, listenerSetKind,
-		grantKind, tcpRouteKind, tlsRouteKind, udpRouteKind, xBackendKind, xListenerSetKind, serviceImportKind}
+	var out []model.GroupKind
+	for _, gk := range standardKinds {
+		if gk.Kind != "Secret" && gk.Kind != "ConfigMap" && gk.Kind != "XMesh" {
+			out = append(out, gk)
+		}
+	}
+	slices.SortFunc(out, model.GroupKind.Compare)
+	return out
 }
 
 // knownKinds is what KnownKind answers from.

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
+)
+
+const rbacHead = `# What kubectl dopolicy reads of a cluster, and nothing else: lists of these kinds. "watch" is for --watch alone. Secrets are not among them.
+# Policy kinds without a descriptor are found by their definitions; add a rule for each of them.
+# Generated from the descriptors (make docs).
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: kubectl-dopolicy
+rules:
+`
+
+// rbac is the least ClusterRole with which every answer about a cluster is complete.
+func rbac() []byte {
+	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	if err != nil {
+		panic(err) // the built-in descriptors are tested
+	}
+	kinds := append(cli.ReadKinds(catalog, func(*policy.Kind) bool { return true }),
+		model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"})
+	var groups []string
+	resources := map[string][]string{}
+	for _, gk := range kinds {
+		plural := policy.Plural(gk.Kind)
+		if k := catalog.Kind(gk); k != nil {
+			plural = k.Plural
+		}
+		if resources[gk.Group] == nil {
+			groups = append(groups, gk.Group)
+		}
+		resources[gk.Group] = append(resources[gk.Group], plural)
+	}
+	out := bytes.NewBufferString(rbacHead)
+	for _, group := range groups {
+		fmt.Fprintf(out, "- apiGroups: [%q]\n  resources:\n", group)
+		for _, r := range resources[group] {
+			fmt.Fprintf(out, "  - %s\n", r)
+		}
+		fmt.Fprintln(out, "  verbs: [list, watch]")
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+)
+
+// How long nothing must change before the answer is computed anew, and how long to wait where that fails.
+const (
+	settled    = 300 * time.Millisecond
+	tryAgainIn = 5 * time.Second
+)
+
+// watch prints the answer, and prints it again whenever it changes, until it is interrupted. Errors after the first answer are told and the
+// watch goes on.
+func (a App) watch(cmd *cobra.Command, q *question, s Streams, answer answer, args []string) error {
+	if !q.overLive && (len(q.files) > 0 || q.kustomization != "") {
+		return usage("drop -w, or add --live to lay the files over the cluster", "--watch follows a cluster, and manifests do not change")
+	}
+	ctx := cmd.Context()
+	q.cache = &load.Cache{}
+	var last printed
+	first, err := a.once(ctx, q, s, answer, args)
+	if err != nil {
+		return err
+	}
+	if err := first.print(s, q.format, &last); err != nil {
+		return err
+	}
+	c, err := q.connect()
+	if err != nil {
+		return err
+	}
+	watcher, err := load.NewWatcher(c.config, func(kind string, err error) {
+		fmt.Fprintf(s.Err, "warning: changes of %s are not seen: %s\nhint: ask for: watch on %s (docs/rbac.yaml)\n", kind, render.Escape(err.Error()), kind)
+	})
+	if err != nil {
+		return kubeconfigError(err)
+	}
+	for {
+		watcher.Follow(ctx, q.cache)
+		changed := watcher.Next(ctx, settled)
+		if changed == nil {
+			return nil // interrupted
+		}
+		q.cache.Forget(changed)
+		next, err := a.once(ctx, q, s, answer, args)
+		for err != nil && ctx.Err() == nil {
+			f := failure(err)
+			fmt.Fprintf(s.Err, "error: %s\n", render.Escape(f.what))
+			if f.code == ExitUsage { // what was asked about is gone, and may come back
+				break
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(tryAgainIn):
+			}
+			next, err = a.once(ctx, q, s, answer, args)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			continue
+		}
+		if err := next.print(s, q.format, &last); err != nil {
+			return err
+		}
+	}
+}
+
+// printed is one answer as it is printed: what is told on the side, and the answer.
+type printed struct{ side, answer string }
+
+// once computes the answer.
+func (a App) once(ctx context.Context, q *question, s Streams, answer answer, args []string) (*printed, error) {
+	session, err := q.open(ctx, a.Plugins, s)
+	if err != nil {
+		return nil, err
+	}
+	query, typed, err := q.query(session, args)
+	if err != nil {
+		return nil, err
+	}
+	v, envelope := answer(session, query)
+	var side, out bytes.Buffer
+	aside := s
+	aside.Err, aside.Out = &side, &out
+	err = q.write(aside, session, typed, v, envelope)
+	var incomplete *noAnswer
+	if err != nil && !errors.As(err, &incomplete) { // with --strict an answer may be incomplete for a while
+		return nil, err
+	}
+	return &printed{side.String(), out.String()}, nil
+}
+
+// print writes an answer that is another than the last one.
+func (p *printed) print(s Streams, format string, last *printed) error {
+	if *p == *last {
+		return nil
+	}
+	if *last != (printed{}) {
+		switch format {
+		case "json":
+		case "yaml":
+			fmt.Fprintln(s.Out, "---")
+		default:
+			fmt.Fprintf(s.Out, "\nchanged at %s\n", time.Now().Format(time.TimeOnly))
+		}
+	}
+	*last = *p
+	if _, err := fmt.Fprint(s.Err, p.side); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(s.Out, p.answer)
+	return err
+}
