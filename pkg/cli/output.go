@@ -25,15 +25,20 @@ type outputFlags struct {
 
 // add adds the flags; the first format is the default.
 func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
-	f.formats = formats
+	f.addFormat(cmd, formats)
 	fs := cmd.Flags()
-	fs.StringVarP(&f.format, "output", "o", formats[0], "output format: "+strings.Join(formats, "|"))
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the output: "+strings.Join(render.ColorModes(), "|"))
 	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "also print notes, such as assumptions that were made")
 	fs.BoolVar(&f.noHeaders, "no-headers", false, "leave out the column names")
-	complete(cmd, "output", formats)
 	complete(cmd, "color", render.ColorModes())
+}
+
+// addFormat adds only the flag for the format; the first format is the default.
+func (f *outputFlags) addFormat(cmd *cobra.Command, formats []string) {
+	f.formats = formats
+	cmd.Flags().StringVarP(&f.format, "output", "o", formats[0], "output format: "+strings.Join(formats, "|"))
+	complete(cmd, "output", formats)
 }
 
 // addTable adds the flags of commands whose tables can be long.
