@@ -79,8 +79,8 @@ completions: build ## write the completion script of each shell to bin/completio
 
 # The first time, this builds goreleaser and krew, which takes minutes.
 snapshot: ## build the archives of a release into dist, publish nothing, and install them with krew
-	go build -C tools/release -o $(CURDIR)/bin/tools/ tool
-	go build -C tools/krew -o $(CURDIR)/bin/tools/ tool
+	go build -C tools/release -trimpath -o $(CURDIR)/bin/tools/ tool
+	go build -C tools/krew -trimpath -o $(CURDIR)/bin/tools/ tool
 	$(RELEASE) goreleaser check
 	$(RELEASE) $(REMOTE) goreleaser release --snapshot --clean
 	go run ./internal/krewmanifest dist
