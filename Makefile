@@ -1,15 +1,21 @@
 BIN     := bin/kubectl-dopolicy
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -X main.version=$(VERSION)
+VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
+COMMIT  ?= $(shell git describe --match= --always --abbrev=40 --dirty 2>/dev/null)
+DATE    ?= $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
+# What is not known here stays empty; the program then says what the go command recorded.
+LDFLAGS = -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 # Loading Go plugins is never asked of the kustomize library; where it can be, the linker drops nothing.
 TAGS    := kustomize_disable_go_plugin_support
 LINTER  := go tool -modfile=tools/go.mod staticcheck
+RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
+# In a clone without a remote goreleaser does not look at the commit.
+REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test lint golden docs bench fuzz verify
+.PHONY: help build install demo test lint golden docs bench fuzz completions snapshot verify
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/kubectl-dopolicy
 	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-dopolicy
@@ -63,6 +69,22 @@ fuzz: ## fuzz every target for FUZZTIME (1h), one after the other
 	    go test ./$$(dirname $$at) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
 	  done; \
 	done
+
+completions: build ## write the completion script of each shell to bin/completion
+	@mkdir -p bin/completion
+	$(BIN) completion bash > bin/completion/kubectl-dopolicy.bash
+	$(BIN) completion zsh > bin/completion/_kubectl-dopolicy
+	$(BIN) completion fish > bin/completion/kubectl-dopolicy.fish
+	$(BIN) completion powershell > bin/completion/kubectl-dopolicy.ps1
+
+# The first time, this builds goreleaser and krew, which takes minutes.
+snapshot: ## build the archives of a release into dist, publish nothing, and install them with krew
+	go build -C tools/release -trimpath -o $(CURDIR)/bin/tools/ tool
+	go build -C tools/krew -trimpath -o $(CURDIR)/bin/tools/ tool
+	$(RELEASE) goreleaser check
+	$(RELEASE) $(REMOTE) goreleaser release --snapshot --clean
+	go run ./internal/krewmanifest dist
+	$(RELEASE) .ci/installed dist
 
 verify: ## check that generated docs, formatting and go.mod are up to date
 	$(check-format)

@@ -10,11 +10,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-var version = "dev"
+var version, commit, date string // set by the linker
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := cli.App{Plugins: plugins.All(), Version: version}.Run(ctx, os.Args[1:], cli.Terminal())
+	app := cli.App{Plugins: plugins.All(), Build: cli.Build{Version: version, Commit: commit, Date: date}}
+	code := app.Run(ctx, os.Args[1:], cli.Terminal())
 	stop()
 	os.Exit(code)
 }

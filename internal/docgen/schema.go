@@ -16,6 +16,7 @@ func answers() map[string]any {
 	return map[string]any{
 		"EffectivePolicyList": view.EffectivePolicyList{}, "PolicyReach": view.PolicyReach{}, "OverriddenRuleList": view.OverriddenRuleList{},
 		"Explanation": view.Explanation{}, "StatusList": view.StatusList{}, "Topology": view.Topology{}, "KindList": view.KindList{},
+		"Version": view.Version{},
 	}
 }
 

@@ -18,9 +18,12 @@ import (
 func TestAnswersFitTheirSchema(t *testing.T) {
 	schemas := Schemas()
 	for _, args := range []string{"effective -A", "effective -A --show-none", "reach gw-auth", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
-		"status -A", "graph", "kinds"} {
+		"status -A", "graph", "kinds", "version"} {
 		var out, errs bytes.Buffer
-		line := append(strings.Fields(args), "-o", "json", "-f", "../../testdata/demo")
+		line := append(strings.Fields(args), "-o", "json")
+		if args != "version" {
+			line = append(line, "-f", "../../testdata/demo")
+		}
 		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), line, cli.Streams{Out: &out, Err: &errs, LookupEnv: os.LookupEnv}); code != 0 {
 			t.Fatalf("%s: exit %d: %s", args, code, errs.String())
 		}
@@ -79,6 +82,7 @@ var contract = map[string]string{
 	"Topology":                            "apiVersion kind complete problems nodes edges",
 	"Topology/GraphNode":                  "id ref kind labels",
 	"Topology/GraphEdge":                  "from to kind",
+	"Version":                             "apiVersion kind complete problems version commit date goVersion platform gatewayAPI",
 }
 
 func TestContractKeys(t *testing.T) {

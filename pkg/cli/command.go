@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -86,14 +84,4 @@ func typedRef(ref model.Ref) string {
 		s += "/" + ref.Section
 	}
 	return s
-}
-
-func (a App) versionCmd(s Streams) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: takes(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(s.Out, "kubectl dopolicy", a.Version)
-			return err
-		},
-	}
 }

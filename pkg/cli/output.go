@@ -26,9 +26,8 @@ type outputFlags struct {
 
 // add adds the flags; the first format is the default.
 func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
-	f.formats = formats
+	f.addFormat(cmd, formats, templateWords())
 	fs := cmd.Flags()
-	fs.StringVarP(&f.format, "output", "o", formats[0], "output format: "+strings.Join(f.known(), "|"))
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the output: "+strings.Join(render.ColorModes(), "|"))
 	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
 	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions that were made")
@@ -37,6 +36,12 @@ func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
 	// The flag was added just above, the only thing that can go wrong.
 	_ = cmd.RegisterFlagCompletionFunc("output", completeFormats(formats))
 	complete(cmd, "color", render.ColorModes())
+}
+
+// addFormat adds -o; the first format is the default, and help names the others with it.
+func (f *outputFlags) addFormat(cmd *cobra.Command, formats, others []string) {
+	f.formats = formats
+	cmd.Flags().StringVarP(&f.format, "output", "o", formats[0], "output format: "+strings.Join(slices.Concat(formats, others), "|"))
 }
 
 // addTable adds the flags of commands whose tables can be long.

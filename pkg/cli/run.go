@@ -38,7 +38,7 @@ type Streams struct {
 // App is what the program is made of.
 type App struct {
 	Plugins []plugin.Plugin
-	Version string
+	Build   Build
 }
 
 // Run runs one command line (without the program's name) and returns the exit code.

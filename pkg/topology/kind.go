@@ -6,6 +6,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
+// GatewayAPI is the release of the Gateway API by whose rules objects are read. Nothing of its Go types is compiled in: fields that it does
+// not have are kept, and some kinds that only later releases have are known.
+const GatewayAPI = "v1.6.3"
+
 // The groups whose kinds are all known (gatewayapi §1).
 const (
 	coreGroup         = ""
