@@ -12,10 +12,10 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test lint golden docs bench fuzz completions snapshot verify
+.PHONY: help build install demo test test-offline test-cluster lint golden docs bench fuzz completions snapshot verify
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/kubectl-dopolicy
 	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-dopolicy
@@ -37,9 +37,15 @@ demo: build ## build the tool and ask it about the shop in testdata/demo (no clu
 	$(call show,overridden gw-auth -f testdata/demo)
 	$(call show,explain baker/rule-1 limits.cap -f testdata/demo)
 
-test: ## run go vet and every test
+test: test-offline test-cluster ## run go vet and every test
+
+test-offline: ## run go vet and the tests that need nothing but Go
 	go vet ./...
 	go test ./...
+
+test-cluster: ## run the tests against a real API server, which the first run builds (5 minutes)
+	go vet -C test/cluster ./...
+	go test -C test/cluster -timeout 40m ./...
 
 lint: ## check formatting, go vet and staticcheck
 	$(check-format)
@@ -90,4 +96,6 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	$(check-format)
 	go mod verify
 	go mod tidy -diff
+	cd bench && go mod tidy -diff
+	cd test/cluster && go mod tidy -diff
 	go run ./internal/docgen -check

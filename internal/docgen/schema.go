@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -16,7 +17,7 @@ func answers() map[string]any {
 	return map[string]any{
 		"EffectivePolicyList": view.EffectivePolicyList{}, "PolicyReach": view.PolicyReach{}, "OverriddenRuleList": view.OverriddenRuleList{},
 		"Explanation": view.Explanation{}, "StatusList": view.StatusList{}, "Topology": view.Topology{}, "KindList": view.KindList{},
-		"Version": view.Version{},
+		"Version": view.Version{}, "Snapshot": model.Header{},
 	}
 }
 
