@@ -171,7 +171,10 @@ func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, 
 			names = append(names, o.Ref.Name)
 		}
 	}
-	hint := "add its manifest if it exists"
+	hint := ""
+	if k.res.Snapshot.Cluster == nil {
+		hint = "add its manifest if it exists"
+	}
 	if near := policy.Nearest(ref.Name, names); len(near) > 0 {
 		hint = "did you mean " + model.Ref{Kind: ref.Kind, Namespace: ref.Namespace, Name: near[0]}.String() + "?"
 	}

@@ -49,6 +49,9 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 		a.spaces[a.res.Node(id).Ref.Namespace] = true
 		if role == topology.Route || role == topology.Rule {
 			a.routes[a.res.Node(id).Ref.Whole()] = true
+			for _, parent := range a.attachments(id) {
+				a.spaces[parent.Parent.Namespace] = true
+			}
 		}
 		for _, k := range kinds {
 			if role != topology.Opaque && !k.Reaches(role) {
@@ -235,6 +238,14 @@ func (a *survey) problems() []model.Problem {
 		}
 	}
 	return out
+}
+
+// attachments are those of a route; of a rule there are none.
+func (a *survey) attachments(id topology.NodeID) []topology.Attachment {
+	if int(id) >= a.res.Graph.Len() {
+		return nil
+	}
+	return a.res.Graph.Attachments(id)
 }
 
 // otherRoute reports whether ref is a route beside those that were looked at.
