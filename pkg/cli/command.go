@@ -52,6 +52,9 @@ func (q *question) query(s *session, args []string) (query view.Query, typed str
 		}
 	}
 	query.ShowNone = q.showNone
+	if !q.allNamespaces {
+		query.Namespace = q.namespace
+	}
 	return query, typedRef(ref), nil
 }
 

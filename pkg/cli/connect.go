@@ -101,6 +101,9 @@ func (f *connectionFlags) connect() (*cluster, error) {
 	if f.config.Context != nil && *f.config.Context != "" {
 		c.context = *f.config.Context
 	}
+	if _, wrong := clientcmd.ParseTimeout(*f.config.Timeout); wrong != nil {
+		return nil, usage("write 5s, 2m or 1h; 0 for no limit", "--request-timeout cannot be %q", *f.config.Timeout)
+	}
 	if c.config, err = loader.ClientConfig(); err != nil {
 		return nil, kubeconfigError(err)
 	}

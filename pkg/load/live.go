@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -128,8 +129,16 @@ func (r *liveReader) run(ctx context.Context) error {
 	if err := r.everywhere(ctx, r.discovered(), nil); err != nil {
 		return err
 	}
-	return r.nearby(ctx)
+	if err := r.nearby(ctx); err != nil {
+		return err
+	}
+	if len(r.forbidden) > 0 && len(r.outcomes) == 0 {
+		return errNothingAllowed
+	}
+	return nil
 }
+
+var errNothingAllowed = errors.New("not one list may be read (Forbidden)")
 
 var errNoGatewayAPI = errors.New("the cluster serves no Gateway API: there is no kind of " + gatewayGroup)
 
@@ -213,6 +222,7 @@ func targetKinds(o *model.Object, to map[model.GroupKind]bool) {
 func liveError(ctx context.Context, name string, err error) error {
 	e := &Error{What: "reading cluster " + name, Err: err}
 	var listing *listError
+	var request *url.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -220,14 +230,26 @@ func liveError(ctx context.Context, name string, err error) error {
 		e.Hint = "install its CRDs (gateway-api.sigs.k8s.io), choose another cluster with --context, or read manifests with -f"
 	case apierrors.IsUnauthorized(err):
 		e.Err, e.Hint = errors.New("you must be logged in to the server (Unauthorized)"), "renew the credentials of the context, or choose another with --context"
-	case apierrors.IsForbidden(err):
+	case errors.Is(err, errNothingAllowed), apierrors.IsForbidden(err):
 		e.Hint = "ask for the permission; docs/rbac.yaml has all that are needed"
+	case errors.As(err, &request) && !errors.As(err, &listing):
+		e.Err = fmt.Errorf("the server %s cannot be reached: %w", serverOf(request), request.Err)
+		e.Hint = "check the kubeconfig's server, or choose another with --context; manifests are read with -f"
 	case errors.As(err, &listing):
 		e.Hint = "nothing is answered from a part of a list; try again, or see the requests with -v 6"
 	default:
 		e.Hint = "check the kubeconfig's server, or choose another with --context; manifests are read with -f"
 	}
 	return e
+}
+
+// serverOf is the address that a request went to, without its path.
+func serverOf(request *url.Error) string {
+	u, err := url.Parse(request.URL)
+	if err != nil {
+		return request.URL
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // listError is a list that failed.

@@ -17,6 +17,9 @@ type Query struct {
 	Through  []topology.NodeID // targets above route rules that were asked for by name: the rules below them are asked for as well
 	Kinds    []model.GroupKind // nil: every policy kind
 	ShowNone bool              // also targets on which nothing is in force
+
+	// Namespace is the one that was asked about: problems of it matter even where nothing was found. "": none in particular.
+	Namespace string
 }
 
 // survey collects what one view looks at.
@@ -233,7 +236,7 @@ func (a *survey) problems() []model.Problem {
 		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
 			continue
 		}
-		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || a.spaces[p.Ref.Namespace] && !a.otherRoute(*p.Ref) {
+		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.spaces[p.Ref.Namespace] || p.Ref.Namespace == a.query.Namespace) && !a.otherRoute(*p.Ref) {
 			out = append(out, p)
 		}
 	}
