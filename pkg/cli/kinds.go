@@ -10,7 +10,7 @@ func (a App) kindsCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kinds",
 		Short: "List the policy kinds: the built-in ones, the user's, and those found in the input",
-		Example: `  # which kinds are known, and how each is read
+		Example: `  # which kinds are known, which are in the cluster, and how each is read
   kubectl dopolicy kinds -o wide
 
   # which of them, and which others, are in these manifests

@@ -220,10 +220,19 @@ func kindNames(gk model.GroupKind, plural string, short []string) []string {
 	return append(out, short...)
 }
 
-// openKinds is open, but an input is not required: the described kinds are known without one.
+// openKinds is open, but an input is not required: the described kinds are known without one. A kubeconfig that leads to no cluster is told.
 func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
-	if len(f.files) > 0 || f.kustomization != "" {
-		return f.open(ctx, plugins, s)
+	read, err := f.open(ctx, plugins, s)
+	var loading *load.Error
+	var none *noAnswer
+	switch {
+	case len(f.files) > 0 || f.kustomization != "" || ctx.Err() != nil:
+		return read, err
+	case errors.As(err, &none): // no kubeconfig
+	case errors.As(err, &loading):
+		fmt.Fprintf(s.Err, "warning: %s: only kinds with a descriptor are listed\n", render.Escape(loading.Error()))
+	default:
+		return read, err
 	}
 	catalog, err := f.catalog(plugins)
 	if err != nil {
