@@ -16,7 +16,8 @@ func isGzip(text []byte) bool { return bytes.HasPrefix(text, []byte{0x1f, 0x8b})
 // limit for all files.
 func (r *reader) unpack(ctx context.Context, s source, packed []byte) ([]piece, error) {
 	fail := func(err error) ([]piece, error) {
-		return nil, &Error{What: s.name, Err: errors.New("the archive cannot be unpacked: " + err.Error())}
+		r.broken(s, "the archive cannot be unpacked: "+err.Error(), "")
+		return nil, nil
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

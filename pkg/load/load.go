@@ -68,7 +68,7 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 		}
 	}
 	what := cmp.Or(o.Kustomization, strings.Join(o.Paths, ", "))
-	return snapshot, &Error{What: what, Err: ErrNothingReadable, Hint: nothingHint(len(pieces))}
+	return snapshot, &Error{What: what, Err: ErrNothingReadable, Hint: nothingHint(len(pieces) + len(r.problems))}
 }
 
 // pieces is every document that the options name.
@@ -88,8 +88,8 @@ func (o Options) pieces(ctx context.Context, r *reader, limits Limits) ([]piece,
 	return r.read(ctx, sources)
 }
 
-func nothingHint(documents int) string {
-	if documents == 0 {
+func nothingHint(found int) string {
+	if found == 0 {
 		return "there is nothing in it"
 	}
 	return "see the problems with each document; objects have apiVersion, kind and metadata.name"

@@ -54,8 +54,18 @@ func (r *reader) documents(s source, text []byte) ([]piece, error) {
 		return nil, &Error{What: s.name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}
 	}
 	header, pieces, err := splitSnapshot(s, text)
+	if err != nil {
+		r.broken(s, "the snapshot cannot be read: "+err.Error(), "take it anew with: kubectl dopolicy snapshot -o FILE")
+		return nil, nil
+	}
 	r.header = header
-	return pieces, err
+	return pieces, nil
+}
+
+// broken reports a file that cannot be read as what it is. The others are read all the same.
+func (r *reader) broken(s source, what, hint string) {
+	r.problems = append(r.problems, model.Problem{Severity: model.Error, Code: model.InvalidYAML, Origin: &model.Origin{File: s.name, Line: 1},
+		Message: "not used: " + what, Hint: hint})
 }
 
 // open is the content of one source, or nothing if that is more than may still be read.

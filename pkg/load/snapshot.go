@@ -18,17 +18,18 @@ const headerSearch = 256
 // isSnapshot reports whether a file begins with the header of a snapshot, as YAML or JSON.
 func isSnapshot(text []byte) bool {
 	begin := text[:min(len(text), headerSearch)]
+	if !bytes.Contains(begin, []byte(snapshotGroup)) {
+		return false
+	}
 	return bytes.Contains(begin, []byte("kind: "+model.SnapshotKind+"\n")) || bytes.Contains(bytes.ReplaceAll(begin, []byte(" "), nil), []byte(`"kind":"`+model.SnapshotKind+`"`))
 }
 
+// snapshotGroup tells our snapshots, of whatever version, from kinds of others that are called so.
+const snapshotGroup = "dopolicy.dev/"
+
 // splitSnapshot reads the header of a snapshot and cuts out its objects, which are documents that follow it or, in JSON, its items.
-func splitSnapshot(file source, text []byte) (*model.Header, []piece, error) {
-	fail := func(err error) (*model.Header, []piece, error) {
-		return nil, nil, &Error{What: file.name, Err: fmt.Errorf("the snapshot cannot be read: %w", err), Hint: "take it anew with: kubectl dopolicy snapshot -o FILE"}
-	}
-	var pieces []piece
+func splitSnapshot(file source, text []byte) (h *model.Header, pieces []piece, err error) {
 	var header []byte
-	var err error
 	if text[contentStart(text)] == '{' {
 		header, pieces, err = splitItems(file, text)
 	} else {
@@ -37,18 +38,19 @@ func splitSnapshot(file source, text []byte) (*model.Header, []piece, error) {
 			pieces = pieces[1:]
 		}
 	}
-	if err != nil {
-		return fail(err)
-	}
-	h := &model.Header{}
-	if err := json.Unmarshal(header, h); err != nil {
-		return fail(err)
+	h = &model.Header{}
+	if err == nil {
+		err = json.Unmarshal(header, h)
 	}
 	switch {
+	case err != nil:
 	case h.Kind != model.SnapshotKind || h.APIVersion != model.SnapshotVersion:
-		return fail(fmt.Errorf("it is of %s %s, not %s %s", h.APIVersion, h.Kind, model.SnapshotVersion, model.SnapshotKind))
+		err = fmt.Errorf("it is of %s %s, not %s %s", h.APIVersion, h.Kind, model.SnapshotVersion, model.SnapshotKind)
 	case h.Cluster == "":
-		return fail(errors.New("its header names no cluster"))
+		err = errors.New("its header names no cluster")
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	for i := range pieces {
 		pieces[i].from = h.Cluster

@@ -14,7 +14,13 @@ import (
 // pluginFolder is where Plugin builds, "" before it does.
 var pluginFolder string
 
+// pluginEnv names a program to test in place of one that is built: that of a release.
+const pluginEnv = "DOPOLICY_PLUGIN"
+
 var buildPlugin = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv(pluginEnv); path != "" {
+		return path, nil
+	}
 	source, err := moduleFolder(project)
 	if err != nil {
 		return "", err
@@ -27,7 +33,8 @@ var buildPlugin = sync.OnceValues(func() (string, error) {
 	return path, err
 })
 
-// Plugin is the path of the program kubectl-dopolicy, built from the sources beside this module once in a test process. Main removes it.
+// Plugin is the path of the program kubectl-dopolicy: what DOPOLICY_PLUGIN names, or one that is built from the sources beside this module once in
+// a test process, which Main removes.
 func Plugin(tb testing.TB) string {
 	tb.Helper()
 	path, err := buildPlugin()
