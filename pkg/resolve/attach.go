@@ -183,7 +183,7 @@ func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, 
 }
 
 func clusterScoped(gk model.GroupKind) bool {
-	return gk.Kind == "GatewayClass" && gk.Group == "gateway.networking.k8s.io" || gk.Kind == "Namespace" && gk.Group == ""
+	return gk == classKind || gk == namespaceKind
 }
 
 func targetForms(forms []policy.TargetForm) string {

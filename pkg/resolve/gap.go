@@ -18,59 +18,184 @@ type Gap struct {
 // Gaps lists what may change what is in force of the kind at a node, and could not be read; nil for manifests and clusters that were
 // read whole. A gap in a namespace from which nothing can get there is not in it.
 func (k *Kind) Gaps(id topology.NodeID) []Gap {
+	f := k.gapFinder()
+	if f == nil {
+		return nil
+	}
+	f.anywhere()
+	if n := k.res.Node(id); n.Role == topology.Backend || n.Role == topology.Port {
+		f.routes()
+	}
+	f.above(id)
+	return f.sorted()
+}
+
+// GapsBelow lists what may change what is in force of the kind at a node or below it, and could not be read.
+func (k *Kind) GapsBelow(id topology.NodeID) []Gap { return k.gapsBelow([]topology.NodeID{id}) }
+
+// GapsOf lists what may change what becomes of a policy of the kind at any of its targets and below them, and could not be read.
+func (k *Kind) GapsOf(p *policy.Policy) []Gap { return k.gapsBelow(k.targetsOf[p]) }
+
+func (k *Kind) gapsBelow(ids []topology.NodeID) []Gap {
+	f := k.gapFinder()
+	if f == nil {
+		return nil
+	}
+	f.anywhere()
+	for _, id := range ids {
+		f.above(id)
+		switch k.res.Node(id).Role {
+		case topology.GatewayClass, topology.Namespace:
+			f.any(gatewayKind)
+			f.below()
+		case topology.Gateway, topology.Listener, topology.Backend, topology.Port:
+			f.below()
+		case topology.Route, topology.Rule:
+			f.backends()
+		}
+	}
+	return f.sorted()
+}
+
+// gapFinder collects the gaps that matter for a kind.
+type gapFinder struct {
+	k       *Kind
+	cluster *model.Cluster
+	found   map[Gap]bool
+	seen    map[topology.NodeID]bool
+}
+
+// gapFinder is nil if there are no gaps.
+func (k *Kind) gapFinder() *gapFinder {
 	cluster := k.res.Snapshot.Cluster
 	if cluster == nil || len(cluster.Gaps) == 0 {
 		return nil
 	}
-	found := map[Gap]bool{}
-	for _, g := range cluster.Gaps {
-		if g.Kind == k.GroupKind && k.Namespaces != policy.OwnNamespace || slices.Contains(k.Reads, g.Kind) || k.mayTargetAll(g.Kind) {
-			found[Gap{Kind: g.Kind}] = true
-		}
-	}
-	k.gapsAbove(id, cluster, found)
-	return slices.SortedFunc(maps.Keys(found), func(a, b Gap) int {
+	return &gapFinder{k: k, cluster: cluster, found: map[Gap]bool{}, seen: map[topology.NodeID]bool{}}
+}
+
+func (f *gapFinder) sorted() []Gap {
+	return slices.SortedFunc(maps.Keys(f.found), func(a, b Gap) int {
 		return model.Gap{Kind: a.Kind, Namespace: a.Namespace}.Compare(model.Gap{Kind: b.Kind, Namespace: b.Namespace})
 	})
 }
 
-// mayTargetAll reports whether a kind of objects that have no namespace is one that policies of k may be attached to.
-func (k *Kind) mayTargetAll(gk model.GroupKind) bool {
-	return clusterScoped(gk) && slices.ContainsFunc(k.Targets, func(f policy.TargetForm) bool { return f.GroupKind == gk })
+// any adds the gaps of a kind, wherever they are.
+func (f *gapFinder) any(gk model.GroupKind) {
+	if slices.ContainsFunc(f.cluster.Gaps, func(g model.Gap) bool { return g.Kind == gk }) {
+		f.found[Gap{Kind: gk}] = true
+	}
 }
 
-// gapsAbove adds the gaps in the namespaces of the node and of all above it, from which traffic comes.
-func (k *Kind) gapsAbove(id topology.NodeID, cluster *model.Cluster, to map[Gap]bool) {
-	seen := map[topology.NodeID]bool{}
-	var visit func(id topology.NodeID)
-	visit = func(id topology.NodeID) {
-		if seen[id] {
-			return
-		}
-		seen[id] = true
-		n := k.res.Node(id)
-		namespace := n.Ref.Namespace
-		if cluster.Misses(k.GroupKind, namespace) && namespace != "" {
-			to[Gap{k.GroupKind, namespace}] = true
-		}
-		if n.Object == nil && cluster.Misses(n.Ref.GroupKind(), namespace) {
-			to[Gap{n.Ref.GroupKind(), namespace}] = true
-		}
-		if int(id) >= k.res.Graph.Len() {
-			return
-		}
-		for _, a := range k.res.Graph.Attachments(id) {
-			if a.State == topology.Unknown && !a.Missing { // the labels of the route's namespace
-				if labels := (model.GroupKind{Kind: "Namespace"}); cluster.Misses(labels, namespace) {
-					to[Gap{labels, ""}] = true
-				}
-			}
-		}
-		for _, p := range k.res.Graph.Parents(k.Family, id) {
-			visit(p)
+// in adds the gap of a kind in a namespace, if there is one.
+func (f *gapFinder) in(gk model.GroupKind, namespace string) {
+	if f.cluster.Misses(gk, namespace) {
+		f.found[Gap{gk, namespace}] = true
+	}
+}
+
+// anywhere adds the gaps that matter at every node: of policies that need not be where their targets are, or whose targets have no
+// namespace, of such targets, and of what the kind looks at.
+func (f *gapFinder) anywhere() {
+	if f.k.Namespaces != policy.OwnNamespace || f.k.mayTarget(classKind) {
+		f.any(f.k.GroupKind)
+	}
+	for _, gk := range f.k.Reads {
+		f.any(gk)
+	}
+	for _, gk := range []model.GroupKind{classKind, namespaceKind} {
+		if f.k.mayTarget(gk) {
+			f.any(gk)
 		}
 	}
-	visit(id)
+}
+
+// routes adds the gaps of routes, any of which may lead to a backend or hang on a listener.
+func (f *gapFinder) routes() {
+	f.any(httpRouteKind)
+	f.any(grpcRouteKind)
+}
+
+// backends adds the gaps that matter for what rules send to, where the kind has results there.
+func (f *gapFinder) backends() {
+	if f.k.Reaches(topology.Backend) || f.k.Reaches(topology.Port) {
+		f.any(serviceKind)
+		f.any(grantKind)
+		f.any(f.k.GroupKind)
+	}
+}
+
+// below adds the gaps that matter for what comes through a Gateway, or to a backend.
+func (f *gapFinder) below() {
+	f.routes()
+	f.backends()
+	f.any(f.k.GroupKind)
+	g := f.k.res.Graph
+	for _, id := range g.Order(topology.Traffic) {
+		if g.Node(id).Role == topology.Route {
+			f.attachments(id)
+		}
+	}
+}
+
+// attachments adds the gaps that leave open where a route is attached: a Gateway, or the labels of its namespace.
+func (f *gapFinder) attachments(route topology.NodeID) {
+	for _, a := range f.k.res.Graph.Attachments(route) {
+		switch {
+		case a.State != topology.Unknown:
+		case a.Missing:
+			f.in(gatewayKind, a.Parent.Namespace)
+		case f.cluster.Misses(namespaceKind, f.k.res.Node(route).Ref.Namespace):
+			f.found[Gap{Kind: namespaceKind}] = true
+		}
+	}
+}
+
+// above adds the gaps in the namespaces of a node and of all above it, from which traffic comes.
+func (f *gapFinder) above(id topology.NodeID) {
+	if f.seen[id] {
+		return
+	}
+	f.seen[id] = true
+	n := f.k.res.Node(id)
+	namespace := n.Ref.Namespace
+	if namespace != "" {
+		f.in(f.k.GroupKind, namespace)
+	}
+	if n.Object == nil {
+		f.in(n.Ref.GroupKind(), namespace)
+	}
+	if f.k.Namespaces == policy.WithGrant && slices.ContainsFunc(f.k.attached[id].policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
+		f.in(grantKind, namespace)
+	}
+	if int(id) >= f.k.res.Graph.Len() {
+		return
+	}
+	f.attachments(id)
+	for _, p := range f.k.res.Graph.Parents(f.k.Family, id) {
+		if n.Role == topology.Backend || n.Role == topology.Port {
+			if f.k.res.Node(p).Ref.Namespace != namespace { // by a grant that may be there
+				f.in(grantKind, namespace)
+			}
+		}
+		f.above(p)
+	}
+}
+
+// The kinds whose gaps matter beside those of the nodes.
+var (
+	classKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}
+	gatewayKind   = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
+	httpRouteKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
+	grpcRouteKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"}
+	grantKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}
+	serviceKind   = model.GroupKind{Kind: "Service"}
+	namespaceKind = model.GroupKind{Kind: "Namespace"}
+)
+
+// mayTarget reports whether policies of k may be attached to whole objects of a kind.
+func (k *Kind) mayTarget(gk model.GroupKind) bool {
+	return k.Targets == nil || slices.ContainsFunc(k.Targets, func(f policy.TargetForm) bool { return f.GroupKind == gk })
 }
 
 // Unread names the lists that are gaps, as an administrator would: httproutes.gateway.networking.k8s.io in shop.

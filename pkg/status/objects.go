@@ -2,6 +2,8 @@ package status
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -16,12 +18,12 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 	for _, k := range kinds {
 		if mark, ok := funcs.Markers[k.Status.Marks]; ok && len(k.Policies) > 0 {
 			for _, m := range mark(r, k) {
-				marks[m.Object] = append(marks[m.Object], m)
+				marks[m.Object] = append(marks[m.Object], unsureMark(r, k, m))
 			}
 		}
 	}
 	g := r.Graph
-	attached := attachedRoutes(g)
+	attached := attachedRoutes(r)
 	var out []Prediction
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
@@ -34,8 +36,9 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 			p = gateway(g, id)
 		case topology.Listener:
 			p = listener(g, id)
-			count := attached[id]
-			p.AttachedRoutes = &count
+			if count, known := attached[id]; known {
+				p.AttachedRoutes = &count
+			}
 		case topology.Route:
 			p = route(r, id)
 		default:
@@ -70,16 +73,29 @@ func (p *Prediction) mark(marks []Mark) {
 	}
 }
 
-// attachedRoutes counts for every listener the routes that it accepts (gatewayapi G31).
-func attachedRoutes(g *topology.Graph) map[topology.NodeID]int {
-	out := map[topology.NodeID]int{}
+// attachedRoutes counts for every listener the routes that it accepts (gatewayapi G31). Where a cluster did not let us read whether there
+// are more, there is no number.
+func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
+	g, out, open := r.Graph, map[topology.NodeID]int{}, map[topology.NodeID]bool{}
 	for _, id := range g.Order(topology.Traffic) {
-		if g.Node(id).Role == topology.Route {
+		switch g.Node(id).Role {
+		case topology.Listener:
+			out[id] = 0
+			open[id] = slices.ContainsFunc(g.Listener(id).Kinds, func(gk model.GroupKind) bool {
+				return r.Snapshot.Cluster != nil && slices.ContainsFunc(r.Snapshot.Cluster.Gaps, func(gap model.Gap) bool { return gap.Kind == gk })
+			})
+		case topology.Route:
 			for _, listener := range g.Parents(topology.Traffic, id) {
 				out[listener]++
 			}
+			for _, a := range g.Attachments(id) {
+				if a.State == topology.Unknown && a.Listener != topology.None && r.Snapshot.Cluster != nil {
+					open[a.Listener] = true
+				}
+			}
 		}
 	}
+	maps.DeleteFunc(out, func(id topology.NodeID, _ int) bool { return open[id] })
 	return out
 }
 
@@ -122,8 +138,11 @@ func listener(g *topology.Graph, id topology.NodeID) Prediction {
 func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 	g := r.Graph
 	resolved := Condition{"ResolvedRefs", "True", "ResolvedRefs", "all references are resolved"}
-	if u := g.Unresolved(id); u.Reason != "" {
+	switch u := g.Unresolved(id); {
+	case u.Reason != "":
 		resolved = Condition{"ResolvedRefs", "False", u.Reason, u.Message}
+	case u.Message != "":
+		resolved = Condition{"ResolvedRefs", "Unknown", "NotEvaluated", u.Message}
 	}
 	p := Prediction{Object: g.Node(id).Ref}
 	for _, v := range g.Verdicts(id) {

@@ -124,10 +124,13 @@ func acceptance(in Input) (Condition, bool) {
 		message += "; not found: " + strings.Join(missed, ", ")
 	}
 	if f.Paths == 0 {
-		message += "; no traffic path reaches the target"
+		message += noPath
 	}
 	return Condition{"Accepted", "True", "Accepted", message}, true
 }
+
+// noPath ends the message of a policy that is accepted where no traffic comes.
+const noPath = "; no traffic path reaches the target"
 
 // missCode is the problem that was reported for a reference that led nowhere.
 func missCode(in Input, ref policy.TargetRef) model.Code {

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
 // unsure is the status that write predicts, less what a cluster did not let us read enough for: a condition that depends on it is Unknown.
@@ -20,21 +22,39 @@ func unsure(in Input, write Writer) []Ancestor {
 		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", describe(in.Fate.Missed[i].Ref) + " may not be read"}}}}
 	}
 	out := write(in)
-	var unread []string
-	for _, id := range in.Fate.Targets {
-		unread = append(unread, in.Resolution.Unread(in.Kind.Gaps(id))...)
-	}
-	if len(unread) == 0 {
+	gaps := in.Kind.GapsOf(in.Fate.Policy)
+	if len(gaps) == 0 {
 		return out
 	}
-	slices.Sort(unread)
-	message := "depends on what may not be read: " + strings.Join(slices.Compact(unread), ", ")
+	looked := func(p model.Problem) bool {
+		return p.Code == model.NotEvaluated && p.Severity == model.Warning && p.Ref != nil && *p.Ref == in.Fate.Policy.Ref()
+	}
+	open := slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return slices.Contains(in.Kind.Reads, g.Kind) }) &&
+		slices.ContainsFunc(in.Resolution.Problems, looked)
 	for _, a := range out {
 		for i, c := range a.Conditions {
-			if c.Type != "Accepted" && c.Type != "ResolvedRefs" {
-				a.Conditions[i] = Condition{c.Type, "Unknown", "NotEvaluated", message + "; without it " + c.Type + "=" + c.Status + " (" + c.Message + ")"}
+			if c.Type != "Accepted" || open {
+				a.Conditions[i] = withhold(in.Resolution, gaps, c)
+			} else {
+				a.Conditions[i].Message = strings.TrimSuffix(c.Message, noPath)
 			}
 		}
 	}
 	return out
+}
+
+// withhold is a condition that the gaps may change.
+func withhold(r *resolve.Resolution, gaps []resolve.Gap, c Condition) Condition {
+	message := "depends on what may not be read: " + strings.Join(r.Unread(gaps), ", ")
+	return Condition{c.Type, "Unknown", "NotEvaluated", message + "; without it " + c.Type + "=" + c.Status + " (" + c.Message + ")"}
+}
+
+// unsureMark is a mark of a kind, withheld if a cluster did not let us read all that it may depend on.
+func unsureMark(r *resolve.Resolution, k *resolve.Kind, m Mark) Mark {
+	for _, id := range r.Graph.Lookup(m.Object) {
+		if gaps := k.GapsBelow(id); len(gaps) > 0 {
+			m.Condition = withhold(r, gaps, m.Condition)
+		}
+	}
+	return m
 }

@@ -121,7 +121,10 @@ func (b *builder) send(r *route, rule NodeID, to backendRef) {
 		})
 		return
 	}
-	if !r.meshBound && !b.grants.allow(r.kind, r.object.Ref.Namespace, to.ref) && !b.covers.withheld(grantKind, to.ref.Namespace) { // G33: backends of mesh routes need no grant
+	granted := r.meshBound || b.grants.allow(r.kind, r.object.Ref.Namespace, to.ref) // G33: backends of mesh routes need no grant
+	if !granted && b.covers.withheld(grantKind, to.ref.Namespace) {
+		b.leaveOpen(r, to, "the ReferenceGrants in namespace "+to.ref.Namespace+" may not be read")
+	} else if !granted {
 		b.refuse(r, to, "RefNotPermitted", model.Problem{
 			Code: model.RefNotPermitted, Message: "rule " + section + " sends to " + to.ref.String() + ", and no ReferenceGrant permits that",
 			Hint: "add to namespace " + to.ref.Namespace + " a ReferenceGrant from kind " + r.kind.String() + ", namespace " +
@@ -138,6 +141,9 @@ func (b *builder) send(r *route, rule NodeID, to backendRef) {
 			return
 		}
 		id = b.assume(to.ref)
+	}
+	if b.nodes[id].Object == nil && b.covers.withheld(gk, to.ref.Namespace) {
+		b.leaveOpen(r, to, to.ref.String()+" may not be read")
 	}
 	b.connect(rule, id)
 	if gk == serviceKind {
@@ -175,6 +181,13 @@ func (b *builder) refuse(r *route, to backendRef, reason string, p model.Problem
 		r.unresolved = Unresolved{Reason: reason, Message: p.Message}
 	}
 	b.problem(p, to.at.object, to.at.path()...)
+}
+
+// leaveOpen notes that a backendRef is taken to be good because what would tell may not be read.
+func (b *builder) leaveOpen(r *route, to backendRef, why string) {
+	if r.unresolved == (Unresolved{}) {
+		r.unresolved.Message = to.at.String() + " is not evaluated: " + why
+	}
 }
 
 // assume is a new node for a backend that no earlier step has added: of another kind, or not in the input (gatewayapi G36, §7).

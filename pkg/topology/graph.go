@@ -106,7 +106,8 @@ func (g *Graph) Attachments(route NodeID) []Attachment {
 	return g.tables[n.table]
 }
 
-// Unresolved says why a backend of a route cannot be used: the reason of its ResolvedRefs condition.
+// Unresolved says why a backend of a route cannot be used: the reason of its ResolvedRefs condition. Without a Reason it is not known
+// whether it can: a cluster did not let us read what would tell.
 type Unresolved struct{ Reason, Message string }
 
 // Unresolved is the first backend reference of a route, in document order, that cannot be resolved (gatewayapi G34); zero if all can.

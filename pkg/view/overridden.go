@@ -1,6 +1,8 @@
 package view
 
 import (
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -29,9 +31,15 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 			if stands[k] == nil {
 				stands[k] = inForce(k)
 			}
-			list.Items = append(list.Items, OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.source(l.From, l.Path), Value: l.Value,
+			item := OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.source(l.From, l.Path), Value: l.Value,
 				Target: r.Node(id).Ref, Paths: paths, LostTo: w.sources(l.To, l.Path), Reason: string(l.Reason), Message: w.why(l),
-				Everywhere: !stands[k][setting{p, l.From.Block, l.Rule}], Unread: r.Unread(k.Gaps(id))})
+				Everywhere: !stands[k][setting{p, l.From.Block, l.Rule}], Unread: r.Unread(k.Gaps(id))}
+			if item.Everywhere {
+				item.Unread = append(item.Unread, r.Unread(k.GapsOf(p))...)
+				slices.Sort(item.Unread)
+				item.Unread = slices.Compact(item.Unread)
+			}
+			list.Items = append(list.Items, item)
 		}
 	})
 	list.Seal("OverriddenRuleList", a.problems())

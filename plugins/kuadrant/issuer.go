@@ -19,6 +19,11 @@ func issuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 		return "", nil
 	}
 	origin := o.OriginOf("spec", "issuerRef")
+	if in.Cluster.Misses(ref.GroupKind(), ref.Namespace) {
+		unread := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf("%s may not be read: whether it exists is not known", ref)}.At(o)
+		unread.Origin = &origin
+		return "", []model.Problem{unread}
+	}
 	missing := model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf("%s is not in the input and counts as missing; it may exist outside of it", ref),
 		Hint: "add its manifest if it exists"}.At(o)
 	missing.Origin = &origin

@@ -1,0 +1,268 @@
+package vectortest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
+)
+
+// TestWithheld takes the objects of every vector for a whole cluster, withholds kinds and namespaces, and holds the answers of a user who
+// may not read them against those of one who may read everything: what is not marked as unsure has to be right, and an answer that differs
+// must not say that it is complete.
+func TestWithheld(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "*", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "base") {
+			continue
+		}
+		name, _ := filepath.Rel(root, file)
+		t.Run(strings.TrimSuffix(name, ".yaml"), func(t *testing.T) {
+			v, manifests := read(t, file)
+			o := load.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(manifests)}
+			if v.Base != "" {
+				o.Paths = append(o.Paths, filepath.Join(filepath.Dir(file), v.Base))
+			}
+			var settings []string
+			for name, value := range v.Settings {
+				settings = append(settings, fmt.Sprintf("%s=%v", name, value))
+			}
+			if settings == nil {
+				settings = []string{oneDialect}
+			}
+			withheld(t, o, settings, users)
+		})
+	}
+	for _, dialect := range []string{"rfc", "operator"} {
+		t.Run("demo/"+dialect, func(t *testing.T) {
+			withheld(t, load.Options{Paths: []string{"../../testdata/demo"}}, []string{"kuadrant.profile=" + dialect}, moreUsers)
+		})
+		t.Run("references/"+dialect, func(t *testing.T) {
+			withheld(t, load.Options{Paths: []string{"testdata/withheld.yaml"}}, []string{"kuadrant.profile=" + dialect}, moreUsers)
+		})
+	}
+}
+
+// oneDialect keeps policies that may not be read from changing how the others are read.
+const oneDialect = "kuadrant.profile=rfc"
+
+// user is what somebody may read.
+type user struct {
+	name string
+	may  func(gk model.GroupKind, namespace string) bool
+}
+
+func withheld(t *testing.T, o load.Options, settings []string, users func(*model.Snapshot) []user) {
+	t.Helper()
+	in, err := load.Files(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := answersTo(t, in, func(model.GroupKind, string) bool { return true }, settings)
+	for _, u := range users(in) {
+		got := answersTo(t, in, u.may, settings)
+		if wrong := compare(whole, got); len(wrong) > 0 {
+			t.Errorf("%s:\n%s", u.name, strings.Join(wrong, "\n"))
+		}
+	}
+}
+
+// spaceOf is the namespace that an object counts as being in.
+func spaceOf(ref model.Ref) string {
+	if ref.Kind == "Namespace" && ref.Group == "" {
+		return ref.Name
+	}
+	return ref.Namespace
+}
+
+// users are those who may read all but one kind, one namespace only, or all but one, and who may read nothing.
+func users(in *model.Snapshot) []user {
+	var out []user
+	add := func(name string, may func(gk model.GroupKind, namespace string) bool) {
+		out = append(out, user{name, may})
+	}
+	for _, kind := range append(in.Kinds(), model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}) {
+		if kind.Kind != "CustomResourceDefinition" {
+			add("without "+kind.String(), func(gk model.GroupKind, _ string) bool { return gk != kind })
+		}
+	}
+	for _, ns := range spaces(in) {
+		add("with namespace "+ns+" only", func(_ model.GroupKind, in string) bool { return in == ns })
+		add("with namespace "+ns+" and what has none", func(_ model.GroupKind, in string) bool { return in == ns || in == "" })
+		add("without namespace "+ns, func(_ model.GroupKind, in string) bool { return in != ns })
+	}
+	add("without anything", func(model.GroupKind, string) bool { return false })
+	return out
+}
+
+// moreUsers are also those who may read a kind in one namespace only, or in all but one.
+func moreUsers(in *model.Snapshot) []user {
+	out := users(in)
+	for _, kind := range in.Kinds() {
+		if kind.Kind == "CustomResourceDefinition" {
+			continue
+		}
+		for _, ns := range spaces(in) {
+			out = append(out, user{"without " + kind.String() + " in " + ns, func(gk model.GroupKind, in string) bool { return gk != kind || in != ns && in != "" }},
+				user{"with " + kind.String() + " in " + ns + " only", func(gk model.GroupKind, in string) bool { return gk != kind || in == ns }})
+		}
+	}
+	return out
+}
+
+// answers are those that are compared.
+type answers struct {
+	effective  *view.EffectivePolicyList
+	overridden *view.OverriddenRuleList
+	status     *view.StatusList
+	reach      []*view.PolicyReach
+}
+
+// answersTo answers for a cluster with these objects and a user who may read some of them.
+func answersTo(t *testing.T, in *model.Snapshot, may func(model.GroupKind, string) bool, settings []string) answers {
+	t.Helper()
+	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := &model.Cluster{Context: "test"}
+	kinds := append(in.Kinds(), topology.Kinds()...)
+	for _, k := range catalog.Kinds() {
+		kinds = append(kinds, k.GroupKind)
+	}
+	slices.SortFunc(kinds, model.GroupKind.Compare)
+	var problems []model.Problem
+	for _, gk := range slices.Compact(kinds) {
+		namespaced := gk.Kind != "GatewayClass" && gk.Kind != "Namespace" && gk.Kind != "ClusterIssuer"
+		cluster.Kinds = append(cluster.Kinds, model.ServedKind{GroupKind: gk, Plural: strings.ToLower(gk.Kind) + "s", Namespaced: namespaced})
+		refused := slices.ContainsFunc(append(spaces(in), ""), func(ns string) bool { return !may(gk, ns) })
+		if !refused || gk.Kind == "CustomResourceDefinition" {
+			continue
+		}
+		gap := model.Gap{Kind: gk}
+		for _, ns := range spaces(in) {
+			if may(gk, ns) && (namespaced || gk.Kind == "Namespace") {
+				gap.Except = append(gap.Except, ns)
+			}
+		}
+		cluster.Gaps = append(cluster.Gaps, gap)
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.Forbidden, Ref: &model.Ref{Group: gk.Group, Kind: gk.Kind, Name: "*"}, Message: "cannot list"})
+	}
+	var objects []*model.Object
+	for _, o := range in.Objects {
+		if !cluster.Misses(o.Ref.GroupKind(), spaceOf(o.Ref)) {
+			objects = append(objects, o)
+		}
+	}
+	s := model.NewSnapshot(objects, problems)
+	s.Cluster = cluster
+	r := resolve.Run(s, topology.Build(s, catalog.Settings()), catalog)
+	out := answers{effective: view.Effective(r, view.Query{ShowNone: true}), overridden: view.Overridden(r, view.Query{}, nil, ""),
+		status: view.Status(r, view.StatusQuery{Objects: true}, plugin.StatusFunctions(plugins.All()))}
+	for _, k := range r.Kinds {
+		for _, p := range k.Policies {
+			out.reach = append(out.reach, view.Reach(r, k, p, ""))
+		}
+	}
+	return out
+}
+
+func spaces(in *model.Snapshot) []string {
+	var out []string
+	for _, o := range in.Objects {
+		if ns := spaceOf(o.Ref); ns != "" && !slices.Contains(out, ns) {
+			out = append(out, ns)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// compare lists what is wrong with an answer that knows less.
+func compare(whole, got answers) []string {
+	var out []string
+	wrong := func(format string, args ...any) { out = append(out, "  "+fmt.Sprintf(format, args...)) }
+	for _, item := range got.effective.Items {
+		if len(item.Unread) > 0 {
+			continue
+		}
+		same := slices.ContainsFunc(whole.effective.Items, func(w view.EffectivePolicy) bool {
+			return w.PolicyKind == item.PolicyKind && w.Target == item.Target && w.ID == item.ID && reflect.DeepEqual(w.Paths, item.Paths) &&
+				reflect.DeepEqual(w.Lost, item.Lost) && reflect.DeepEqual(w.Rules, item.Rules) && reflect.DeepEqual(w.Policies, item.Policies)
+		})
+		if !same {
+			wrong("effective: unmarked: %s at %s via %v: %v", item.PolicyKind, item.Target, item.Paths, item.Spec)
+		}
+	}
+	for _, item := range got.overridden.Items {
+		if len(item.Unread) == 0 && !slices.ContainsFunc(whole.overridden.Items, func(w view.OverriddenRule) bool { return reflect.DeepEqual(w, item) }) {
+			wrong("overridden: unmarked: %s %s of %s at %s: %s everywhere %v", item.PolicyKind, item.Rule, item.Source.Policy, item.Target, item.Message, item.Everywhere)
+		}
+	}
+	for _, r := range got.reach {
+		i := slices.IndexFunc(whole.reach, func(w *view.PolicyReach) bool { return w.Policy == r.Policy })
+		for _, item := range r.Items {
+			if len(item.Unread) == 0 && !slices.ContainsFunc(whole.reach[i].Items, func(w view.ReachItem) bool { return reflect.DeepEqual(w, item) }) {
+				wrong("reach %s: unmarked: %s at %s via %v: %s", r.Policy, item.State, item.Target, item.Paths, item.Reason)
+			}
+		}
+		if r.Complete && !reflect.DeepEqual(r.Items, whole.reach[i].Items) {
+			wrong("reach %s: complete", r.Policy)
+		}
+	}
+	for _, item := range got.status.Items {
+		i := slices.IndexFunc(whole.status.Items, func(w view.ObjectStatus) bool { return w.Object == item.Object })
+		if i < 0 {
+			wrong("status: %s is not in the whole answer", item.Object)
+			continue
+		}
+		compareStatus(whole.status.Items[i], item, wrong)
+	}
+	if got.effective.Complete && !reflect.DeepEqual(got.effective.Items, whole.effective.Items) {
+		wrong("effective: complete")
+	}
+	return out
+}
+
+func compareStatus(whole, got view.ObjectStatus, wrong func(string, ...any)) {
+	if got.AttachedRoutes != nil && *got.AttachedRoutes != *whole.AttachedRoutes {
+		wrong("status of %s: attachedRoutes %d, not %d", got.Object, *got.AttachedRoutes, *whole.AttachedRoutes)
+	}
+	for _, a := range got.Ancestors {
+		var have []view.Condition
+		for _, w := range whole.Ancestors {
+			if reflect.DeepEqual(a.AncestorRef, w.AncestorRef) && (a.ControllerName == w.ControllerName || a.ControllerName == "") {
+				have = append(have, w.Conditions...)
+			}
+		}
+		for _, c := range a.Conditions {
+			if c.Status != "Unknown" && !slices.ContainsFunc(have, func(w view.Condition) bool { return sameCondition(w, c) }) {
+				wrong("status of %s towards %v: %v, not %v", got.Object, a.AncestorRef, c, have)
+			}
+		}
+	}
+}
+
+// sameCondition compares conditions. The words of an acceptance are the vendor profile's, and say whether traffic comes at all, which may
+// not be known.
+func sameCondition(whole, got view.Condition) bool {
+	if got.Type == "Accepted" && got.Status == "True" {
+		whole.Message, got.Message = "", ""
+	}
+	return whole == got
+}
