@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -110,9 +111,8 @@ func (r *liveReader) run(ctx context.Context) error {
 	if r.served, err = r.server.kinds(ctx); r.served == nil && err != nil {
 		return err
 	}
-	if err != nil {
-		r.failed = append(r.failed, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-			Message: "some groups of the API are not served now, their kinds are taken for absent: " + err.Error()})
+	if err := r.missing(err); err != nil {
+		return err
 	}
 	if !slices.ContainsFunc(r.served, func(k model.ServedKind) bool { return k.Group == gatewayGroup }) {
 		return errNoGatewayAPI
@@ -139,6 +139,31 @@ func (r *liveReader) run(ctx context.Context) error {
 }
 
 var errNothingAllowed = errors.New("not one list may be read (Forbidden)")
+
+// missing notes the groups that the server names and does not serve now. It is an error if kinds are wanted of one of them, or the kinds that
+// every server has are not there: what is not read would be taken for absent.
+func (r *liveReader) missing(failure error) error {
+	core := func(k model.ServedKind) bool { return k.Group == "" && k.Kind == namespaceKind }
+	if !slices.ContainsFunc(r.served, core) {
+		return errors.Join(errors.New("the server does not say that it serves Namespaces"), failure)
+	}
+	var failed *discovery.ErrGroupDiscoveryFailed
+	if !errors.As(failure, &failed) {
+		return failure
+	}
+	p := model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+		Message: "some groups of the API are not served now, their kinds are taken for absent: " + failure.Error()}
+	for version := range failed.Groups {
+		if slices.ContainsFunc(r.o.Kinds, func(gk model.GroupKind) bool { return gk.Group == version.Group }) {
+			return failure
+		}
+		if r.unexplained(model.ServedKind{GroupKind: model.GroupKind{Group: version.Group}}) {
+			p.Severity = model.Warning
+		}
+	}
+	r.failed = append(r.failed, p)
+	return nil
+}
 
 var errNoGatewayAPI = errors.New("the cluster serves no Gateway API: there is no kind of " + gatewayGroup)
 

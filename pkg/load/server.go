@@ -70,7 +70,11 @@ func (s *Server) get(ctx context.Context, path string, query url.Values) ([]byte
 			request.Param(name, values[0])
 		}
 		start := time.Now()
-		body, err := request.Do(ctx).Raw()
+		result := request.Do(ctx)
+		body, err := result.Raw()
+		if err != nil {
+			err = result.Error() // with the server's own words
+		}
 		s.log("GET %s %s in %d ms, %d bytes", pathOf(path, query), outcomeOf(err), time.Since(start).Milliseconds(), len(body))
 		if err == nil || try == attempts || ctx.Err() != nil || !passes(err) {
 			return body, err
@@ -135,6 +139,12 @@ func (s *Server) kinds(ctx context.Context) ([]model.ServedKind, error) {
 	}
 	s.log("discovery of %d groups %s in %d ms", len(f.groups), outcomeOf(f.err), time.Since(start).Milliseconds())
 	if f.err != nil && !discovery.IsGroupDiscoveryFailedError(f.err) {
+		var refused apierrors.APIStatus
+		if errors.As(f.err, &refused) { // without the server's own words, which it has for other requests
+			if _, err := s.get(ctx, "/api", nil); err != nil {
+				return nil, err
+			}
+		}
 		return nil, f.err
 	}
 	byVersion := map[string]*metav1.APIResourceList{}
