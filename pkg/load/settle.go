@@ -44,18 +44,23 @@ func settle(o Options, from *model.Cluster, outcomes []outcome, problems []model
 	return s
 }
 
-// overlay drops the objects of a cluster that manifests replace. What is applied keeps the time of creation, or is created now.
+// overlay drops the objects of a cluster that manifests replace. What is applied keeps the time of creation, or is created now: later than
+// everything that the cluster has, whose clock may be ahead of ours.
 func overlay(objects []*model.Object) []*model.Object {
 	live := map[model.Ref]*model.Object{}
+	now := time.Now().UTC().Truncate(time.Second)
 	for _, o := range objects {
-		if o.Origin.Cluster != "" {
-			live[o.Ref] = o
+		if o.Origin.Cluster == "" {
+			continue
+		}
+		live[o.Ref] = o
+		if !o.Created.Before(now) {
+			now = o.Created.Add(time.Second)
 		}
 	}
 	if len(live) == len(objects) {
 		return objects
 	}
-	now := time.Now().UTC().Truncate(time.Second)
 	replaced := map[model.Ref]bool{}
 	for _, o := range objects {
 		if o.Origin.Cluster != "" {
