@@ -131,6 +131,7 @@ type answers struct {
 	overridden *view.OverriddenRuleList
 	status     *view.StatusList
 	reach      []*view.PolicyReach
+	explained  *view.Explanation
 }
 
 // answersTo answers for a cluster with these objects and a user who may read some of them.
@@ -174,6 +175,7 @@ func answersTo(t *testing.T, in *model.Snapshot, may func(model.GroupKind, strin
 	r := resolve.Run(s, topology.Build(s, catalog.Settings()), catalog)
 	out := answers{effective: view.Effective(r, view.Query{ShowNone: true}), overridden: view.Overridden(r, view.Query{}, nil, ""),
 		status: view.Status(r, view.StatusQuery{Objects: true}, plugin.StatusFunctions(plugins.All()))}
+	out.explained = view.Explain(r, view.Query{}, "")
 	for _, k := range r.Kinds {
 		for _, p := range k.Policies {
 			out.reach = append(out.reach, view.Reach(r, k, p, ""))
@@ -212,6 +214,13 @@ func compare(whole, got answers) []string {
 	for _, item := range got.overridden.Items {
 		if len(item.Unread) == 0 && !slices.ContainsFunc(whole.overridden.Items, func(w view.OverriddenRule) bool { return reflect.DeepEqual(w, item) }) {
 			wrong("overridden: unmarked: %s %s of %s at %s: %s everywhere %v", item.PolicyKind, item.Rule, item.Source.Policy, item.Target, item.Message, item.Everywhere)
+		}
+	}
+	for _, item := range got.explained.Items {
+		if len(item.Unread) == 0 && !slices.ContainsFunc(whole.explained.Items, func(w view.ExplainedPolicy) bool {
+			return w.Target == item.Target && reflect.DeepEqual(w.Steps, item.Steps)
+		}) {
+			wrong("explain: unmarked: %s at %s via %v", item.PolicyKind, item.Target, item.Paths)
 		}
 	}
 	for _, r := range got.reach {

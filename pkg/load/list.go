@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -48,7 +49,9 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job, erro
 			r.seats <- struct{}{}
 			defer func() { <-r.seats }()
 			l := newListing(r, j)
-			errs[i] = l.read(ctx)
+			if errs[i] = l.read(ctx); apierrors.IsNotFound(errs[i]) && j.name == "" {
+				errs[i] = r.gone(ctx, j, errs[i])
+			}
 			outcomes[i], sizes[i] = l.out, l.size
 			if fatal(errs[i]) {
 				cancel()
@@ -79,9 +82,22 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job, erro
 	return failed
 }
 
+// gone is the error of a list that is not found: as it is if its kind is not served any more, else one that leaves no answer.
+func (r *liveReader) gone(ctx context.Context, j job, notFound error) error {
+	served, err := r.server.kinds(ctx)
+	if err != nil && served == nil {
+		return err
+	}
+	same := func(k model.ServedKind) bool { return k.GroupKind == j.kind.GroupKind && k.Version == j.kind.Version }
+	if err == nil && !slices.ContainsFunc(served, same) {
+		return notFound
+	}
+	return errors.New("the server says that it serves them, and does not: " + notFound.Error())
+}
+
 // fatal reports whether an error leaves no answer: all but a list that one may not read, or that is not there any more.
 func fatal(err error) bool {
-	return err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err)
+	return err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err)
 }
 
 // listing is the reading of one list.

@@ -73,6 +73,9 @@ func TestFaults(t *testing.T) {
 		"redirect":       {Answer(http.StatusFound, "text/html", ""), "listing httproutes"},
 		"no content":     {Answer(http.StatusNoContent, "application/json", ""), "listing httproutes"},
 		"always expired": {expired, "listing httproutes"},
+		"not found":      {Refuse(http.StatusNotFound, "NotFound", "the server could not find the requested resource"), "listing httproutes"},
+		"not allowed":    {Refuse(http.StatusMethodNotAllowed, "MethodNotAllowed", "not by this proxy"), "listing httproutes"},
+		"logged out":     {Refuse(http.StatusUnauthorized, "Unauthorized", "Unauthorized"), "must be logged in"},
 	} {
 		for page := 1; page <= 2; page++ {
 			t.Run("always "+name, func(t *testing.T) {
@@ -91,11 +94,6 @@ func TestFaults(t *testing.T) {
 		if got := Run(t, append(everyQuestion, pages), environment(p.Kubeconfig(""))); got.Code != 0 || got.Stdout != whole {
 			t.Errorf("exit %d, the same answer: %v\n%s", got.Code, got.Stdout == whole, got.Stderr)
 		}
-		for _, r := range p.Requests() {
-			if strings.HasSuffix(r.Path, "/httproutes") {
-				t.Log(r.Query)
-			}
-		}
 	})
 	t.Run("slow body", func(t *testing.T) {
 		t.Parallel()
@@ -104,6 +102,26 @@ func TestFaults(t *testing.T) {
 			t.Errorf("exit %d, the same answer: %v\n%s", got.Code, got.Stdout == whole, got.Stderr)
 		}
 	})
+}
+
+// TestFaultsForbidden: a list of which a later page is forbidden is one that may not be read, as a whole.
+func TestFaultsForbidden(t *testing.T) {
+	c := Shared(t)
+	c.ApplyFiles(demo)
+	whole := askJSON(t, c.Kubeconfig("admin", ""), everyQuestion[:2]...)
+	forbidden := Refuse(http.StatusForbidden, "Forbidden", "not any more")
+	for _, resource := range []string{"httproutes", "services", "authpolicies", "gateways", "namespaces"} {
+		for _, page := range []int{1, 2} {
+			p := c.Proxy("admin", onList(resource, page, always, forbidden))
+			got := askJSON(t, p.Kubeconfig(""), "effective", "-A", "--chunk-size=1")
+			if got.Complete || len(got.forbidden()) == 0 {
+				t.Errorf("%s, page %d: complete %v, forbidden %v", resource, page, got.Complete, got.forbidden())
+			}
+			for _, wrong := range unmarked(t, whole, got) {
+				t.Errorf("%s, page %d: not marked, and not what the whole answer has: %s", resource, page, wrong)
+			}
+		}
+	}
 }
 
 // TestFaultsOfDiscovery: without knowing what is served there is no answer; a failure that passes is none.
