@@ -45,7 +45,7 @@ func unsure(in Input, write Writer) []Ancestor {
 
 // withhold is a condition that the gaps may change.
 func withhold(r *resolve.Resolution, gaps []resolve.Gap, c Condition) Condition {
-	message := "depends on what may not be read: " + strings.Join(r.Unread(gaps), ", ")
+	message := "depends on what may not be read: " + strings.Join(slices.Sorted(slices.Values(r.Unread(gaps))), ", ")
 	return Condition{c.Type, "Unknown", "NotEvaluated", message + "; without it " + c.Type + "=" + c.Status + " (" + c.Message + ")"}
 }
 

@@ -24,6 +24,9 @@ func issuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 		unread.Origin = &origin
 		return "", []model.Problem{unread}
 	}
+	if in.Cluster.Knows(ref.GroupKind(), ref.Namespace) {
+		return "unable to find issuer", nil
+	}
 	missing := model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf("%s is not in the input and counts as missing; it may exist outside of it", ref),
 		Hint: "add its manifest if it exists"}.At(o)
 	missing.Origin = &origin

@@ -157,13 +157,20 @@ func sameLiveAndOffline(t *testing.T, c *Cluster, args []string) {
 	}
 }
 
-// settled is what manifests leave open and a cluster does not (gatewayapi G10): a Gateway that is not in there does not exist.
+// settled is what manifests leave open and a cluster does not (gatewayapi G10): a Gateway that is not in there does not exist, and nothing is
+// proposed to add the manifest of.
 func (a *answer) settled() {
 	const absent, gone = " is not in the input", " does not exist"
 	a.Problems = slices.DeleteFunc(a.Problems, func(p map[string]any) bool {
 		message := p["message"].(string)
-		return strings.HasPrefix(message, "gateway/") && strings.Contains(message, absent+"; no path through it")
+		return strings.HasPrefix(message, "gateway/") && strings.Contains(message, absent+"; no path through it") ||
+			strings.Contains(message, absent+" and counts as missing")
 	})
+	for _, p := range a.Problems {
+		if p["hint"] == "add its manifest if it exists" {
+			delete(p, "hint")
+		}
+	}
 	for _, item := range a.Items {
 		ancestors, _ := item["ancestors"].([]any) // of an answer to status
 		for _, ancestor := range ancestors {
