@@ -140,7 +140,7 @@ func (r *liveReader) problems() []model.Problem {
 	out := slices.Clone(r.failed)
 	for _, f := range r.sortedRefusals() {
 		if f.kind.Kind == definitionKind {
-			out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 				Message: "cannot list customresourcedefinitions.apiextensions.k8s.io (forbidden): of the kinds without a descriptor, only those called …Policy are taken for policies",
 				Hint:    "ask for: list on customresourcedefinitions.apiextensions.k8s.io (docs/rbac.yaml), or describe the kinds with --policy-kinds"})
 			continue

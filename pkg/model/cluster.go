@@ -78,6 +78,11 @@ func (c *Cluster) Knows(gk GroupKind, namespace string) bool {
 	return c != nil && !c.Misses(gk, namespace)
 }
 
+// MissesAny reports whether the cluster did not let us read all objects of a kind.
+func (c *Cluster) MissesAny(gk GroupKind) bool {
+	return c != nil && slices.ContainsFunc(c.Gaps, func(g Gap) bool { return g.Kind == gk })
+}
+
 // Misses reports whether the cluster did not let us read the objects of a kind in a namespace.
 func (c *Cluster) Misses(gk GroupKind, namespace string) bool {
 	return c != nil && slices.ContainsFunc(c.Gaps, func(g Gap) bool { return g.Kind == gk && g.Holds(namespace) })

@@ -37,6 +37,11 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*Kind, problems []model.Pr
 			value, why := c.builder.funcs.Auto[s.Auto](k.GroupKind, in.Of(k.GroupKind))
 			settings = settings.With(s.Name, value)
 			problems = append(problems, why...)
+			if len(why) == 0 && c.builder.varies(k.GroupKind) && len(in.Of(k.GroupKind)) > 0 && in.Cluster.MissesAny(k.GroupKind) {
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Ref: &model.Ref{Group: k.GroupKind.Group, Kind: k.GroupKind.Kind, Name: "*"},
+					Message: fmt.Sprintf("%s is read with %s=%s by the policies that may be read; others may decide otherwise", k.GroupKind.Kind, s.Name, value),
+					Hint:    fmt.Sprintf("settle it with --vendor-setting %s=%s", s.Name, value)})
+			}
 		}
 		if len(auto) > 0 {
 			if decided, err := c.builder.kind(k.GroupKind, settings); err == nil { // tried before with every value
@@ -47,6 +52,9 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*Kind, problems []model.Pr
 	}
 	return kinds, problems
 }
+
+// varies reports whether the descriptor of a kind has variants.
+func (b *builder) varies(gk model.GroupKind) bool { return member(b.raw[gk].node, "variants") != nil }
 
 // base is what a descriptor extends: another one, or the built-in one that it replaces.
 func (b *builder) base(gk, name model.GroupKind) (rawKind, bool) {
