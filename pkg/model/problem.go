@@ -43,6 +43,7 @@ const (
 	DuplicateParentRef    Code = "DuplicateParentRef"
 	DuplicateRuleName     Code = "DuplicateRuleName"
 	RuleNameCollision     Code = "RuleNameCollision"
+	ListenerConflict      Code = "ListenerConflict"
 	NotReached            Code = "NotReached"
 	BareWithBlocks        Code = "BareWithBlocks"
 	MultipleBlocks        Code = "MultipleBlocks"

@@ -12,7 +12,7 @@ import (
 )
 
 // Objects predicts the conditions of Gateways, listeners and routes (gatewayapi §5) with the marks that policies of the given kinds
-// leave on them. Conflicts between listeners and certificates are not judged.
+// leave on them. Certificates are not judged.
 func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	marks := map[model.Ref][]Mark{}
 	for _, k := range kinds {
@@ -85,10 +85,12 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 				return r.Snapshot.Cluster != nil && slices.ContainsFunc(r.Snapshot.Cluster.Gaps, func(gap model.Gap) bool { return gap.Kind == gk })
 			})
 		case topology.Route:
-			for _, listener := range g.Parents(topology.Traffic, id) {
-				out[listener]++
-			}
+			counted := map[topology.NodeID]bool{}
 			for _, a := range g.Attachments(id) {
+				if a.State == topology.Accepted && !counted[a.Listener] {
+					counted[a.Listener] = true
+					out[a.Listener]++
+				}
 				if a.State == topology.Unknown && a.Listener != topology.None && r.Snapshot.Cluster != nil {
 					open[a.Listener] = true
 				}
@@ -103,7 +105,7 @@ func gateway(g *topology.Graph, id topology.NodeID) Prediction {
 	total, bad := 0, 0
 	for _, l := range g.Children(topology.Traffic, id) {
 		total++
-		if f := g.Listener(l); f.Unsupported {
+		if f := g.Listener(l); f.Unsupported || f.Conflict.Reason != "" {
 			bad++
 		}
 	}
@@ -128,6 +130,9 @@ func listener(g *topology.Graph, id topology.NodeID) Prediction {
 		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
 	}
 	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
+	if f.Conflict.Reason != "" {
+		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{"Conflicted", "True", f.Conflict.Reason, f.Conflict.Message})
+	}
 	for _, gk := range f.Kinds {
 		p.SupportedKinds = append(p.SupportedKinds, gk.String())
 	}

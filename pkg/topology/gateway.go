@@ -18,6 +18,7 @@ type listener struct {
 	selector     selector
 	invalidKinds bool // allowedRoutes names kinds that it cannot take
 	unreadable   bool // a field has the wrong type: it takes no route
+	conflict     Conflict
 
 	accepts string     // the reason of an accepted attachment
 	whole   []Hostname // what a route without hostnames gets
@@ -43,6 +44,7 @@ func (b *builder) addGateways() {
 	b.firstListener = NodeID(len(b.nodes))
 	for i := range gateways {
 		b.addListeners(ids[i], &specs[i])
+		b.conflicts(ids[i])
 	}
 }
 

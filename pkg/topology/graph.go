@@ -121,12 +121,13 @@ type ListenerFacts struct {
 	Unsupported  bool              // the protocol is none of the Gateway API's, nor one with a domain
 	InvalidKinds bool              // allowedRoutes names kinds that it cannot take
 	Unreadable   bool              // a field has the wrong type: it takes no route
+	Conflict     Conflict          // with other listeners of the Gateway: it takes no traffic
 }
 
 // Listener has the facts of a listener.
 func (g *Graph) Listener(id NodeID) ListenerFacts {
 	l := &g.listeners[id-g.firstListener]
-	return ListenerFacts{Protocol: l.protocol, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable,
+	return ListenerFacts{Protocol: l.protocol, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable, Conflict: l.conflict,
 		Unsupported: kindsByProtocol(l.protocol) == nil && !strings.Contains(l.protocol, "/")}
 }
 

@@ -175,7 +175,11 @@ func (a *survey) whyUnattached(id topology.NodeID) string {
 	if len(reasons) == 0 {
 		return ref.String() + " names no Gateway: no traffic reaches it"
 	}
-	return ref.String() + " is attached to no listener: " + strings.Join(reasons, "; ")
+	what := " is attached to no listener: "
+	if slices.ContainsFunc(a.res.Graph.Verdicts(id), func(v topology.Attachment) bool { return v.State == topology.Accepted }) {
+		what = " gets no traffic: "
+	}
+	return ref.String() + what + strings.Join(reasons, "; ")
 }
 
 // passes reports whether a way goes through one of the nodes asked for.
