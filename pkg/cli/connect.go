@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -98,8 +99,10 @@ func (f *connectionFlags) connect() (*cluster, error) {
 		return nil, kubeconfigError(err)
 	}
 	c := &cluster{context: raw.CurrentContext}
-	if f.config.Context != nil && *f.config.Context != "" {
-		c.context = *f.config.Context
+	for _, name := range []*string{f.config.Context, f.config.ClusterName, f.config.APIServer} { // each takes the place of those before it
+		if name != nil && *name != "" {
+			c.context = *name
+		}
 	}
 	if _, wrong := clientcmd.ParseTimeout(*f.config.Timeout); wrong != nil {
 		return nil, usage("write 5s, 2m or 1h; 0 for no limit", "--request-timeout cannot be %q", *f.config.Timeout)
@@ -130,7 +133,12 @@ func kubeconfigError(err error) error {
 func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Catalog, s Streams) (*model.Snapshot, error) {
 	var log func(format string, args ...any)
 	if f.level >= requestLevel {
-		log = func(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
+		var one sync.Mutex // requests are made side by side
+		log = func(format string, args ...any) {
+			one.Lock()
+			defer one.Unlock()
+			fmt.Fprintf(s.Err, format+"\n", args...)
+		}
 	}
 	klog.SetLogger(logr.Discard()) // the client's own words, which say nothing that our errors do not
 	server, err := load.NewServer(c.config, log)
@@ -143,8 +151,9 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 		defer cancel()
 	}
 	progress := &load.Progress{}
-	stop := showProgress(s, progress)
-	defer stop()
+	if log == nil {
+		defer showProgress(s, progress)()
+	}
 	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), Policies: f.otherPolicies(),
 		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s), Sized: func(bytes int64) { boundMemory(s, bytes) }})
 	switch {

@@ -5,12 +5,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // snapshotFlags say where a snapshot goes, and what is left out of it.
@@ -77,7 +80,7 @@ func (a App) takeSnapshot(cmd *cobra.Command, f *snapshotFlags, s Streams) error
 	if err := render.Problems(s.Err, in.Problems, render.ProblemOptions{}); err != nil {
 		return err
 	}
-	if f.strict && len(in.Cluster.Gaps) > 0 {
+	if f.strict && slices.ContainsFunc(in.Problems, model.Problem.Incomplete) {
 		return &noAnswer{"not everything could be read: no snapshot is written", "the problems above say what is missing"}
 	}
 	objects := make([]any, len(in.Objects))
@@ -116,15 +119,22 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return os.Rename(t.Name(), name)
 }
 
-// redact takes the values of their settings out of the policies among the objects of the session's snapshot.
+// redact takes the values of their settings out of the policies among the objects of the session's snapshot. Objects of kinds that are
+// not known keep nothing but their identity.
 func (s *session) redact(objects []any) {
-	at := map[model.Ref]int{}
-	for i, o := range s.Snapshot.Objects {
-		at[o.Ref] = i
-	}
+	policies := map[model.Ref]*policy.Policy{}
 	for _, k := range s.Kinds {
 		for _, p := range k.Policies {
-			objects[at[p.Ref()]] = p.Redacted()
+			policies[p.Ref()] = p
+		}
+	}
+	known := append(topology.Kinds(), model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"})
+	for i, o := range s.Snapshot.Objects {
+		switch p := policies[o.Ref]; {
+		case p != nil:
+			objects[i] = p.Redacted()
+		case !slices.Contains(known, o.Ref.GroupKind()) || strings.HasSuffix(o.Ref.Kind, "Policy"):
+			objects[i] = policy.RedactedObject(o)
 		}
 	}
 }

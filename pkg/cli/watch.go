@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,9 @@ func (a App) watch(cmd *cobra.Command, q *question, s Streams, answer answer, ar
 	if !q.overLive && (len(q.files) > 0 || q.kustomization != "") {
 		return usage("drop -w, or add --live to lay the files over the cluster", "--watch follows a cluster, and manifests do not change")
 	}
+	if slices.Contains(q.files, "-") {
+		return usage("write it to a file, and name that with -f", "standard input can be read once only, and --watch reads it again")
+	}
 	ctx := cmd.Context()
 	q.cache = &load.Cache{}
 	var last printed
@@ -39,36 +43,32 @@ func (a App) watch(cmd *cobra.Command, q *question, s Streams, answer answer, ar
 	if err != nil {
 		return err
 	}
-	watcher, err := load.NewWatcher(c.config, func(kind string, err error) {
-		fmt.Fprintf(s.Err, "warning: changes of %s are not seen: %s\nhint: ask for: watch on %s (docs/rbac.yaml)\n", kind, render.Escape(err.Error()), kind)
+	watcher, err := load.NewWatcher(c.config, func(what, hint string) {
+		fmt.Fprintf(s.Err, "warning: %s\n", render.Escape(what))
+		if hint != "" {
+			fmt.Fprintf(s.Err, "hint: %s\n", hint)
+		}
 	})
 	if err != nil {
 		return kubeconfigError(err)
 	}
+	var again <-chan time.Time
 	for {
 		watcher.Follow(ctx, q.cache)
-		changed := watcher.Next(ctx, settled)
-		if changed == nil {
+		changed, ok := watcher.Next(ctx, settled, again)
+		if !ok {
 			return nil // interrupted
 		}
 		q.cache.Forget(changed)
+		again = nil
 		next, err := a.once(ctx, q, s, answer, args)
-		for err != nil && ctx.Err() == nil {
-			f := failure(err)
-			fmt.Fprintf(s.Err, "error: %s\n", render.Escape(f.what))
-			if f.code == ExitUsage { // what was asked about is gone, and may come back
-				break
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(tryAgainIn):
-			}
-			next, err = a.once(ctx, q, s, answer, args)
-		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil
-		}
-		if err != nil {
+		case err != nil: // what was asked about may be gone and come back, and so may the server
+			fmt.Fprintf(s.Err, "error: %s\n", render.Escape(failure(err).what))
+			again = time.After(tryAgainIn)
+			last = printed{}
 			continue
 		}
 		if err := next.print(s, q.format, &last); err != nil {
@@ -109,10 +109,9 @@ func (p *printed) print(s Streams, format string, last *printed) error {
 	}
 	if *last != (printed{}) {
 		switch format {
-		case "json":
 		case "yaml":
 			fmt.Fprintln(s.Out, "---")
-		default:
+		case "table", "wide", "tree":
 			fmt.Fprintf(s.Out, "\nchanged at %s\n", time.Now().Format(time.TimeOnly))
 		}
 	}

@@ -35,28 +35,48 @@ func (r *reader) unpack(ctx context.Context, s source, packed []byte) ([]piece, 
 	}
 	r.left -= int64(len(text))
 	t := tar.NewReader(bytes.NewReader(text))
-	var pieces []piece
+	var files []packedFile
 	for first := true; ; first = false {
 		entry, err := t.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return pieces, nil
+			return r.unpacked(s, files)
 		case err != nil && first: // no archive
-			return r.documents(s, text)
+			return r.documents(s, utf8Text(text))
 		case err != nil:
 			return fail(err)
 		}
 		if entry.Typeflag != tar.TypeReg || !isManifest(entry.Name) {
 			continue
 		}
+		if entry.Size > r.left { // some entries claim to be larger than what is there for them
+			r.refuse(s)
+			return nil, nil
+		}
+		r.left -= entry.Size
 		inner, err := io.ReadAll(t)
 		if err != nil {
 			return fail(err)
 		}
-		more, err := r.documents(source{name: s.name + "/" + entry.Name, named: s.named}, inner)
+		files = append(files, packedFile{entry.Name, inner})
+	}
+}
+
+// packedFile is a file of an archive.
+type packedFile struct {
+	name string
+	text []byte
+}
+
+// unpacked is the documents of an archive that was read to its end.
+func (r *reader) unpacked(s source, files []packedFile) ([]piece, error) {
+	var pieces []piece
+	for _, f := range files {
+		more, err := r.documents(source{name: s.name + "/" + f.name, named: s.named}, utf8Text(f.text))
 		if err != nil {
 			return nil, err
 		}
 		pieces = append(pieces, more...)
 	}
+	return pieces, nil
 }

@@ -131,6 +131,8 @@ func (d *document) take(s subject) {
 		d.notMap(s)
 	case m.at("apiVersion") == nil && m.at("kind") == nil:
 		d.other(s, "not used: it has neither apiVersion nor kind")
+	case strings.HasPrefix(m.text("apiVersion"), snapshotGroup) && m.text("kind") == model.SnapshotKind:
+		d.report(nil, invalid(s.line, "not used: the header of a snapshot, which has to open its file: without it, what follows is not known to be all"))
 	case isList(m):
 		d.list(s, m)
 	case strings.HasPrefix(m.text("apiVersion"), "kustomize.config.k8s.io/"):

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -16,13 +18,14 @@ type refusal struct {
 	kind    *model.ServedKind
 	read    []string          // namespaces that could be read instead
 	refused map[string]string // those that could not, and what the server says
+	tried   map[string]bool
 }
 
 // refuse notes that a list is forbidden.
 func (r *liveReader) refuse(k *model.ServedKind, namespace string, err error) {
 	f := r.forbidden[k.GroupKind]
 	if f == nil {
-		f = &refusal{kind: k, refused: map[string]string{}}
+		f = &refusal{kind: k, refused: map[string]string{}, tried: map[string]bool{}}
 		r.forbidden[k.GroupKind] = f
 	}
 	f.refused[namespace] = err.Error()
@@ -35,21 +38,15 @@ const mostNamespaces = 200
 // nearby reads what may not be listed everywhere in single namespaces: those that the question is about, those that objects name
 // which were read, and all if they are known and not too many.
 func (r *liveReader) nearby(ctx context.Context) error {
-	tried := map[string]bool{}
 	for len(r.forbidden) > 0 {
-		var namespaces []string
-		for _, ns := range r.namespaces() {
-			if !tried[ns] {
-				tried[ns] = true
-				namespaces = append(namespaces, ns)
-			}
-		}
-		if len(namespaces) == 0 {
-			return nil
-		}
 		var jobs []job
+		namespaces := r.namespaces()
 		for _, f := range r.sortedRefusals() {
 			for _, ns := range namespaces {
+				if f.tried[ns] {
+					continue
+				}
+				f.tried[ns] = true
 				switch {
 				case f.kind.Namespaced:
 					jobs = append(jobs, job{kind: f.kind, namespace: ns})
@@ -57,6 +54,9 @@ func (r *liveReader) nearby(ctx context.Context) error {
 					jobs = append(jobs, job{kind: f.kind, name: ns})
 				}
 			}
+		}
+		if len(jobs) == 0 {
+			return nil
 		}
 		if err := r.tryEach(ctx, jobs); err != nil {
 			return err
@@ -103,7 +103,8 @@ func (r *liveReader) namespaces() []string {
 			}
 		}
 	}
-	delete(found, "")
+	// What objects say may be anything, and becomes part of a request's path.
+	maps.DeleteFunc(found, func(ns string, _ bool) bool { return len(validation.IsDNS1123Label(ns)) > 0 })
 	return slices.Sorted(maps.Keys(found))
 }
 

@@ -43,6 +43,7 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job, erro
 	for i, j := range jobs {
 		if known, ok := r.o.Cache.take(j); ok {
 			outcomes[i], sizes[i] = known.out, known.size
+			r.o.Progress.Done.Add(1)
 			continue
 		}
 		done.Go(func() {
@@ -128,7 +129,7 @@ func (l *listing) read(ctx context.Context) error {
 		l.press.deliver()
 		return err
 	}
-	chunk := l.r.o.Chunk
+	chunk, anew := l.r.o.Chunk, false
 	for next := ""; ; {
 		query := url.Values{}
 		if chunk > 0 {
@@ -139,16 +140,18 @@ func (l *listing) read(ctx context.Context) error {
 		}
 		more, err := l.page(ctx, collection(l.job.kind, l.job.namespace), query)
 		switch {
-		case err != nil && next != "" && expired(err):
+		case err != nil && next != "" && expired(err) && !anew:
 			l.reset()
-			chunk, more = 0, ""
-			next = ""
+			chunk, next, anew = 0, "", true
 			continue
 		case err != nil:
 			return err
 		case more == "":
 			l.press.deliver()
 			return nil
+		}
+		if more == next {
+			return errors.New("the server says that the list goes on where it went on before")
 		}
 		next = more
 	}
@@ -175,10 +178,16 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	case m == nil || !isList(m) && l.job.name == "":
 		return "", errors.New("the server's answer is not a list")
 	}
+	if l.job.name != "" && (m.text("kind") != l.job.kind.Kind || asMap(m.at("metadata")).text("name") != l.job.name) {
+		return "", errors.New("the server's answer is not the object that was asked for")
+	}
 	d := &document{from: l.r.o.Context, press: l.press.begin(noLines), out: &l.out}
 	before := len(l.out.objects)
 	if l.job.keep != nil {
 		m = l.kept(m)
+	}
+	if l.r.bones[l.job.kind.GroupKind] {
+		m = bones(m)
 	}
 	d.take(subject{value: m})
 	l.r.o.Progress.Objects.Add(int64(len(l.out.objects) - before))
@@ -199,4 +208,42 @@ func (l *listing) kept(m *tree) *tree {
 		}
 	}
 	return m.with("items", 0, &tree{list: true, kids: items})
+}
+
+// bones is a list of targets, whatever they are, less all that answers do not depend on: they tell of themselves who they are, their labels, and what
+// their sections are called.
+func bones(m *tree) *tree {
+	entries, _ := asList(m.at("items"))
+	items := make([]kid, len(entries))
+	for i, e := range entries {
+		whole := asMap(e.value)
+		items[i].value = onlyKeys(whole, "apiVersion", "kind", "metadata")
+		sections := &tree{}
+		for _, field := range []string{"listeners", "rules", "ports"} {
+			list, ok := asList(asMap(whole.at("spec")).at(field))
+			if !ok {
+				continue
+			}
+			named := &tree{list: true}
+			for _, s := range list {
+				named.kids = append(named.kids, kid{value: onlyKeys(asMap(s.value), "name", "port")})
+			}
+			sections.kids = append(sections.kids, kid{key: field, value: named})
+		}
+		if len(sections.kids) > 0 {
+			items[i].value = items[i].value.(*tree).with("spec", 0, sections)
+		}
+	}
+	return m.with("items", 0, &tree{list: true, kids: items})
+}
+
+// onlyKeys is a map with some of its keys.
+func onlyKeys(m *tree, keys ...string) *tree {
+	out := &tree{}
+	for _, key := range keys {
+		if e := m.find(key); e != nil {
+			out.kids = append(out.kids, *e)
+		}
+	}
+	return out
 }

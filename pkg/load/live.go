@@ -59,7 +59,8 @@ func Live(ctx context.Context, server *Server, o LiveOptions) (*model.Snapshot, 
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
-	r := &liveReader{server: server, o: o, limits: o.Limits.orDefault(), seats: make(chan struct{}, listsAtATime), forbidden: map[model.GroupKind]*refusal{}}
+	r := &liveReader{server: server, o: o, limits: o.Limits.orDefault(), seats: make(chan struct{}, listsAtATime), forbidden: map[model.GroupKind]*refusal{},
+		asked: map[model.GroupKind]bool{}, bones: map[model.GroupKind]bool{}}
 	if err := r.run(ctx); err != nil {
 		return nil, liveError(ctx, o.Context, err)
 	}
@@ -99,6 +100,8 @@ type liveReader struct {
 	limits Limits
 	seats  chan struct{}
 
+	asked     map[model.GroupKind]bool // kinds that were listed
+	bones     map[model.GroupKind]bool // kinds of which no more is kept than targets need
 	served    []model.ServedKind
 	size      int64
 	outcomes  []outcome
@@ -126,11 +129,17 @@ func (r *liveReader) run(ctx context.Context) error {
 	if err := r.everywhere(ctx, first, r.definitions()); err != nil {
 		return err
 	}
-	if err := r.everywhere(ctx, r.discovered(), nil); err != nil {
-		return err
-	}
-	if err := r.nearby(ctx); err != nil {
-		return err
+	for {
+		if err := r.follow(ctx); err != nil {
+			return err
+		}
+		before := len(r.outcomes)
+		if err := r.nearby(ctx); err != nil {
+			return err
+		}
+		if len(r.outcomes) == before {
+			break
+		}
 	}
 	if len(r.forbidden) > 0 && len(r.outcomes) == 0 {
 		return errNothingAllowed
@@ -169,10 +178,28 @@ var errNoGatewayAPI = errors.New("the cluster serves no Gateway API: there is no
 
 func isSecretKind(gk model.GroupKind) bool { return gk.Group == "" && gk.Kind == secretKind }
 
+// follow lists what the objects that were read point at: policy kinds that are defined, and kinds that policies target, until there is
+// nothing new.
+func (r *liveReader) follow(ctx context.Context) error {
+	for {
+		policies, targets := r.discovered()
+		if len(policies)+len(targets) == 0 {
+			return nil
+		}
+		if err := r.everywhere(ctx, policies, nil); err != nil {
+			return err
+		}
+		if err := r.everywhere(ctx, targets, nil); err != nil {
+			return err
+		}
+	}
+}
+
 // everywhere lists the objects of kinds in all namespaces, and the definitions of policy kinds if that is wanted.
 func (r *liveReader) everywhere(ctx context.Context, kinds []*model.ServedKind, definitions *model.ServedKind) error {
 	jobs := make([]job, 0, len(kinds)+1)
 	for _, k := range kinds {
+		r.asked[k.GroupKind] = true
 		jobs = append(jobs, job{kind: k})
 	}
 	if definitions != nil {
@@ -200,30 +227,34 @@ func (r *liveReader) unexplained(k model.ServedKind) bool {
 	return strings.Contains(k.Group, ".") && !strings.HasSuffix(k.Group, ".k8s.io") && !slices.Contains(r.o.Kinds, k.GroupKind)
 }
 
-// discovered are the kinds that the first lists point at and that are not read yet: those whose definitions say that they are policies,
-// and those that policies target.
-func (r *liveReader) discovered() []*model.ServedKind {
-	wanted := map[model.GroupKind]bool{}
+// discovered are the kinds that the objects read so far point at and that are not read yet: those whose definitions say that they are
+// policies, and those that policies target.
+func (r *liveReader) discovered() (policies, targets []*model.ServedKind) {
+	defined, targeted := map[model.GroupKind]bool{}, map[model.GroupKind]bool{}
 	if refused := r.forbidden[model.GroupKind{Group: "apiextensions.k8s.io", Kind: definitionKind}]; refused != nil {
 		for _, k := range r.served {
-			wanted[k.GroupKind] = wanted[k.GroupKind] || r.unexplained(k) && strings.HasSuffix(k.Kind, "Policy")
+			defined[k.GroupKind] = r.unexplained(k) && strings.HasSuffix(k.Kind, "Policy")
 		}
 	}
 	for _, out := range r.outcomes {
 		for _, o := range out.objects {
 			if o.Ref.Kind == definitionKind {
-				wanted[model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}] = true
+				defined[model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}] = true
 			}
-			targetKinds(o, wanted)
+			targetKinds(o, targeted)
 		}
 	}
-	var kinds []*model.ServedKind
 	for i := range r.served {
-		if k := &r.served[i]; wanted[k.GroupKind] && !slices.Contains(r.o.Kinds, k.GroupKind) && !isSecretKind(k.GroupKind) {
-			kinds = append(kinds, k)
+		switch k := &r.served[i]; {
+		case r.asked[k.GroupKind] || isSecretKind(k.GroupKind):
+		case defined[k.GroupKind]:
+			policies = append(policies, k)
+		case targeted[k.GroupKind]:
+			r.bones[k.GroupKind] = true
+			targets = append(targets, k)
 		}
 	}
-	return kinds
+	return policies, targets
 }
 
 // targetKinds adds the kinds that o, if it is a policy, names as its targets.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -58,7 +59,10 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 	var cluster *model.Cluster
 	if r.header != nil {
 		cluster = r.header.Of()
-		r.problems = append(r.problems, r.header.Problems...)
+		r.problems = slices.Concat(r.problems, r.header.Problems, r.header.Unsaid())
+		if p := cutOff(r.header, outcomes); p != nil {
+			r.problems = append(r.problems, *p)
+		}
 	}
 	snapshot := settle(o, cluster, outcomes, r.problems)
 	snapshot.Size = size

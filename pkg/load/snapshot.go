@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"sigs.k8s.io/yaml"
@@ -17,7 +19,8 @@ const headerSearch = 256
 
 // isSnapshot reports whether a file begins with the header of a snapshot, as YAML or JSON.
 func isSnapshot(text []byte) bool {
-	begin := text[:min(len(text), headerSearch)]
+	begin := text[contentStart(text):]
+	begin = bytes.ReplaceAll(begin[:min(len(begin), headerSearch)], []byte("\r"), nil)
 	if !bytes.Contains(begin, []byte(snapshotGroup)) {
 		return false
 	}
@@ -40,12 +43,18 @@ func splitSnapshot(file source, text []byte) (h *model.Header, pieces []piece, e
 	}
 	h = &model.Header{}
 	if err == nil {
-		err = json.Unmarshal(header, h)
+		d := json.NewDecoder(bytes.NewReader(header))
+		d.DisallowUnknownFields() // one of them may be a gap
+		err = d.Decode(h)
 	}
 	switch {
 	case err != nil:
 	case h.Kind != model.SnapshotKind || h.APIVersion != model.SnapshotVersion:
 		err = fmt.Errorf("it is of %s %s, not %s %s", h.APIVersion, h.Kind, model.SnapshotVersion, model.SnapshotKind)
+	case slices.ContainsFunc(h.Problems, func(p model.Problem) bool {
+		return !slices.Contains([]model.Severity{model.Error, model.Warning, model.Info}, p.Severity)
+	}):
+		err = errors.New("its header has a problem of unknown severity")
 	case h.Cluster == "":
 		err = errors.New("its header names no cluster")
 	}
@@ -89,6 +98,9 @@ func splitItems(file source, text []byte) (header []byte, pieces []piece, err er
 	if _, err := d.ReadToken(); err != nil {
 		return nil, nil, err
 	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, nil, errors.New("something follows it")
+	}
 	return append(header, '}'), pieces, nil
 }
 
@@ -107,4 +119,25 @@ func itemPieces(d *jsontext.Decoder, file source) ([]piece, error) {
 	}
 	_, err := d.ReadToken()
 	return pieces, err
+}
+
+// cutOff is a problem if fewer objects were read than the header of a snapshot announces.
+func cutOff(h *model.Header, outcomes []outcome) *model.Problem {
+	if h.Objects == nil {
+		return nil
+	}
+	read := 0
+	for _, out := range outcomes {
+		for _, o := range out.objects {
+			if o.Origin.Cluster != "" {
+				read++
+			}
+		}
+	}
+	if read == *h.Objects {
+		return nil
+	}
+	return &model.Problem{Severity: model.Error, Code: model.InvalidYAML, Origin: &model.Origin{Cluster: h.Cluster},
+		Message: fmt.Sprintf("the snapshot holds %d objects, and its header says %d: something of it is lost", read, *h.Objects),
+		Hint:    "take it anew with: kubectl dopolicy snapshot -o FILE"}
 }

@@ -2,6 +2,8 @@ package load
 
 import (
 	"context"
+	"errors"
+	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -53,7 +55,7 @@ func (c *Cache) take(j job) (keptList, bool) {
 }
 
 func (c *Cache) put(j job, k keptList) {
-	if c == nil {
+	if c == nil || j.name != "" { // single objects are not watched
 		return
 	}
 	if c.lists == nil {
@@ -65,30 +67,32 @@ func (c *Cache) put(j job, k keptList) {
 // Watcher tells which lists of a cluster change. It watches metadata only.
 type Watcher struct {
 	client metadata.Interface
-	report func(kind string, err error)
+	report func(what, hint string)
 
 	following map[listName]bool
 	mu        sync.Mutex
+	refused   map[model.GroupKind]bool
+	told      time.Time // when it was told last that watching fails
 	changed   map[model.GroupKind]bool
 	wake      chan struct{}
 }
 
-// NewWatcher watches the server that a kubeconfig's entry describes. A list that cannot be watched is told to report, once.
-func NewWatcher(config *rest.Config, report func(kind string, err error)) (*Watcher, error) {
+// NewWatcher watches the server that a kubeconfig's entry describes. What cannot be watched is told to report, which is called one at a time.
+func NewWatcher(config *rest.Config, report func(what, hint string)) (*Watcher, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	client, err := metadata.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
-	return &Watcher{client: client, report: report, following: map[listName]bool{}, changed: map[model.GroupKind]bool{}, wake: make(chan struct{}, 1)}, nil
+	return &Watcher{client: client, report: report, following: map[listName]bool{}, refused: map[model.GroupKind]bool{}, changed: map[model.GroupKind]bool{}, wake: make(chan struct{}, 1)}, nil
 }
 
 // Follow begins to watch the lists in the cache that are not watched yet, until ctx ends. They count as changed at once, because
 // what happened between reading and watching is not known.
 func (w *Watcher) Follow(ctx context.Context, c *Cache) {
 	for l := range c.lists {
-		if w.following[l] || l.name != "" {
+		if w.following[l] {
 			continue
 		}
 		w.following[l] = true
@@ -102,12 +106,7 @@ func (w *Watcher) follow(ctx context.Context, l listName) {
 	change := func() { w.mark(l.kind) }
 	// Only to tell what is old from what is new: neither can fail on an informer that does not run yet.
 	_ = informer.SetTransform(func(o any) (any, error) { return bareMetadata(o), nil })
-	var once sync.Once
-	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			once.Do(func() { w.report(l.plural, err) })
-		}
-	})
+	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { w.failed(l, err) })
 	handler, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(_ any, inInitialList bool) {
 			if !inInitialList {
@@ -122,7 +121,7 @@ func (w *Watcher) follow(ctx context.Context, l listName) {
 		DeleteFunc: func(any) { change() },
 	})
 	if err != nil {
-		w.report(l.plural, err)
+		w.failed(l, err)
 		return
 	}
 	go informer.RunWithContext(ctx)
@@ -159,27 +158,66 @@ func (w *Watcher) mark(kind model.GroupKind) {
 	}
 }
 
-// Next waits until something has changed and nothing more does for a moment, and returns the kinds; nil when ctx ends. Changes that do not
-// stop are returned after ten such moments.
-func (w *Watcher) Next(ctx context.Context, moment time.Duration) []model.GroupKind {
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-w.wake:
+// failed sees to a watch that does not work. A list that may not be watched is read anew with every change of another one.
+func (w *Watcher) failed(l listName, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case apierrors.IsForbidden(err):
+		if !w.refused[l.kind] {
+			w.refused[l.kind] = true
+			w.report(l.plural+" are not watched: "+err.Error(), "ask for: watch on "+l.plural+" (docs/rbac.yaml)")
+		}
+	case apierrors.IsResourceExpired(err), apierrors.IsGone(err), errors.Is(err, io.EOF):
+	case time.Since(w.told) > tellAgain:
+		w.told = time.Now()
+		w.report("the cluster cannot be watched, the last answer may be out of date: "+err.Error(), "")
 	}
-	for last := time.After(10 * moment); ; {
+}
+
+// tellAgain is how often it is told that a cluster cannot be watched.
+const tellAgain = 30 * time.Second
+
+// Next waits until something has changed and nothing more does for a moment, and returns the kinds. Changes that do not stop are returned after
+// ten such moments. When again fires, the kinds may be none. It reports false when ctx ends.
+func (w *Watcher) Next(ctx context.Context, moment time.Duration, again <-chan time.Time) (kinds []model.GroupKind, ok bool) {
+	for len(kinds) == 0 {
 		select {
 		case <-ctx.Done():
-			return nil
+			return nil, false
+		case <-again:
+			return w.take(), true
+		case <-w.wake:
+		}
+		w.settle(ctx, moment)
+		kinds = w.take()
+	}
+	return kinds, ctx.Err() == nil
+}
+
+// settle waits until nothing changes for a moment.
+func (w *Watcher) settle(ctx context.Context, moment time.Duration) {
+	for last := time.After(10 * moment); ; {
+		select {
 		case <-w.wake:
 			continue
+		case <-ctx.Done():
 		case <-last:
 		case <-time.After(moment):
 		}
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		kinds := slices.SortedFunc(maps.Keys(w.changed), model.GroupKind.Compare)
-		clear(w.changed)
-		return kinds
+		return
 	}
+}
+
+// take is what has changed since it was asked last, with what is not watched.
+func (w *Watcher) take() []model.GroupKind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.changed) == 0 {
+		return nil
+	}
+	maps.Copy(w.changed, w.refused)
+	kinds := slices.SortedFunc(maps.Keys(w.changed), model.GroupKind.Compare)
+	clear(w.changed)
+	return kinds
 }

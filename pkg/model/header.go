@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // SnapshotKind is the kind of a snapshot's header; its apiVersion is SnapshotVersion.
 const (
 	SnapshotKind    = "Snapshot"
@@ -12,6 +14,7 @@ type Header struct {
 	Kind       string       `json:"kind"`
 	Cluster    string       `json:"cluster"`            // the context
 	Redacted   bool         `json:"redacted,omitempty"` // the settings of policies have no values
+	Objects    *int         `json:"objects,omitempty"`  // that follow: with fewer the file is cut off
 	Kinds      []HeaderKind `json:"kinds"`              // what the server serves
 	Gaps       []HeaderGap  `json:"gaps"`               // what could not be read
 	Problems   []Problem    `json:"problems"`           // of reading
@@ -47,7 +50,24 @@ func HeaderOf(s *Snapshot) *Header {
 		h.Gaps = append(h.Gaps, HeaderGap{g.Kind.Group, g.Kind.Kind, g.Namespace, g.Except})
 	}
 	h.Problems = append(h.Problems, s.Problems...)
+	count := len(s.Objects)
+	h.Objects = &count
 	return h
+}
+
+// Unsaid are problems for the gaps of which the header's problems do not speak, so that no gap goes without a word.
+func (h *Header) Unsaid() []Problem {
+	var out []Problem
+	for _, g := range h.Gaps {
+		said := slices.ContainsFunc(h.Problems, func(p Problem) bool {
+			return p.Code == Forbidden && p.Ref != nil && p.Ref.Group == g.Group && p.Ref.Kind == g.Kind
+		})
+		if !said {
+			ref := Ref{Group: g.Group, Kind: g.Kind, Namespace: g.Namespace, Name: "*"}
+			out = append(out, Problem{Severity: Warning, Code: Forbidden, Ref: &ref, Message: "not all objects of kind " + ref.GroupKind().String() + " could be read"})
+		}
+	}
+	return out
 }
 
 // Of is the cluster that the header tells of.

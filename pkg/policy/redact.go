@@ -11,29 +11,27 @@ import (
 const redacted = "REDACTED"
 
 // Redacted is the content of the policy's object without the values of its settings: their names stay, and so do references to targets,
-// strategies and deactivated names. Whatever else is in the spec is left out.
+// strategies and deactivated names. Whatever else is in the spec is left out, and so are annotations and the messages of conditions.
 func (p *Policy) Redacted() any {
 	whole, _ := p.Object.Body.Value().(map[string]any)
-	out := map[string]any{}
-	for _, key := range []string{"apiVersion", "kind", "metadata", "status"} {
-		if v, ok := whole[key]; ok {
-			out[key] = v
-		}
-	}
+	out := RedactedObject(p.Object)
 	keep := func(path ...string) {
-		if v := model.Get(whole, path...); v != nil {
+		if v := names(model.Get(whole, path...)); v != nil {
 			put(out, path, v)
 		}
 	}
 	for _, ref := range p.Kind.Refs {
-		keep(ref.At...)
+		if v := references(model.Get(whole, ref.At...)); v != nil {
+			put(out, ref.At, v)
+		}
 	}
+	words := slices.Concat(p.Kind.Strategy.fields(), p.Kind.Content.Unset)
 	for _, b := range p.Blocks {
 		at := p.Kind.Content.blockPath(b.Kind)
 		if model.Get(out, at...) == nil {
 			put(out, at, map[string]any{})
 		}
-		for _, word := range slices.Concat(p.Kind.Strategy.fields(), p.Kind.Content.Unset) {
+		for _, word := range words {
 			keep(append(slices.Clone(at), word)...)
 		}
 		if c := p.Kind.Content.Condition; c != "" && model.Get(whole, append(slices.Clone(at), c)...) != nil {
@@ -43,10 +41,70 @@ func (p *Policy) Redacted() any {
 			p.redact(whole, out, at, u.Path)
 		}
 	}
-	for _, word := range slices.Concat(p.Kind.Strategy.fields(), p.Kind.Content.Unset) {
+	for _, word := range words {
 		keep(append(slices.Clone(p.Kind.Content.At), word)...)
 	}
 	return out
+}
+
+// RedactedObject is as much of an object as may be shown of one that is not known to be harmless: its identity, labels and age, and its
+// conditions without their messages.
+func RedactedObject(o *model.Object) map[string]any {
+	out := map[string]any{}
+	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "labels"},
+		{"metadata", "creationTimestamp"}, {"metadata", "generation"}, {"metadata", "ownerReferences"}} {
+		if v := o.Get(path...); v != nil {
+			put(out, path, v)
+		}
+	}
+	if conditions := onlyFields(o.Get("status", "conditions"), "type", "status", "reason", "observedGeneration"); conditions != nil {
+		put(out, []string{"status", "conditions"}, conditions)
+	}
+	return out
+}
+
+// references are references to targets, without anything else that stands beside their fields.
+func references(v any) any {
+	fields := []string{"group", "kind", "namespace", "name", "sectionName", "matchLabels", "matchExpressions"}
+	switch v.(type) {
+	case []any:
+		return onlyFields(v, fields...)
+	case map[string]any:
+		return onlyFields([]any{v}, fields...)[0]
+	}
+	return nil
+}
+
+// onlyFields is a list of objects with some of their fields; nil if v is none.
+func onlyFields(v any, fields ...string) []any {
+	list, _ := v.([]any)
+	var out []any
+	for _, e := range list {
+		entry := map[string]any{}
+		for _, f := range fields {
+			if value := model.Get(e, f); value != nil {
+				entry[f] = value
+			}
+		}
+		out = append(out, entry)
+	}
+	return out
+}
+
+// names are a word or a list of words, nil if v is anything else.
+func names(v any) any {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		for _, e := range v {
+			if _, ok := e.(string); !ok {
+				return nil
+			}
+		}
+		return v
+	}
+	return nil
 }
 
 // redact puts a setting without its value into the block at a path. Of the entries of a keyed list only the keys stay.

@@ -40,7 +40,7 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*Kind, problems []model.Pr
 			if len(why) == 0 && c.builder.varies(k.GroupKind) && len(in.Of(k.GroupKind)) > 0 && in.Cluster.MissesAny(k.GroupKind) {
 				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Ref: &model.Ref{Group: k.GroupKind.Group, Kind: k.GroupKind.Kind, Name: "*"},
 					Message: fmt.Sprintf("%s is read with %s=%s by the policies that may be read; others may decide otherwise", k.GroupKind.Kind, s.Name, value),
-					Hint:    fmt.Sprintf("settle it with --vendor-setting %s=%s", s.Name, value)})
+					Hint:    fmt.Sprintf("if the controller reads it so, say it with --vendor-setting %s=%s", s.Name, value)})
 			}
 		}
 		if len(auto) > 0 {

@@ -35,7 +35,8 @@ func together(problems []model.Problem) []model.Problem {
 		_, where, _ := forbiddenList(out[i])
 		out[i].Ref = nil
 		out[i].Message = fmt.Sprintf("cannot list %d kinds%s: %s", len(names), where, strings.Join(slices.Compact(names), ", "))
-		out[i].Hint = fmt.Sprintf("ask for: list on these kinds%s (docs/rbac.yaml)", strings.TrimSuffix(where, " (forbidden)"))
+		where, _, _ = strings.Cut(where, " (forbidden)")
+		out[i].Hint = fmt.Sprintf("ask for: list on these kinds%s (docs/rbac.yaml)", where)
 	}
 	return out
 }

@@ -67,7 +67,7 @@ func (k *Kind) unreached() []model.Problem {
 	}
 	var out []model.Problem
 	for _, p := range k.Policies {
-		if attached[p] && !reached[p] {
+		if attached[p] && !reached[p] && len(k.GapsOf(p)) == 0 {
 			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached,
 				Message: fmt.Sprintf("no traffic path reaches the target of %s: it is in force nowhere", p.Ref())}.At(p.Object))
 		}

@@ -84,6 +84,14 @@ func (b *builder) report() {
 	for t, c := range b.notes {
 		p := t.problem(c)
 		p.Code = model.NotEvaluated
+		if b.in.Cluster != nil {
+			switch t.what {
+			case labelsUnknown:
+				p.Hint = "ask for: list on namespaces (docs/rbac.yaml)"
+			case backendMissing:
+				p.Hint = ""
+			}
+		}
 		switch {
 		case t.about.Name != "" && t.about.Kind != "":
 			ref := t.about

@@ -99,7 +99,7 @@ func (e *Envelope) nothingInForce(o TableOptions) string {
 // noPolicy claims no more than is known.
 func (e *Envelope) noPolicy() string {
 	if slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
-		return "no policy that may be read"
+		return "it is not known that any policy"
 	}
 	return "no policy"
 }

@@ -29,7 +29,8 @@ func (l *EffectivePolicyList) Tree(o TableOptions) []Branch {
 	if len(items) == 0 {
 		out = append(out, Branch{Cells: []Cell{{Text: l.nothing(o)}}})
 	}
-	for _, line := range append(slices.Clone(l.unattached), l.closing()...) {
+	marked := unsureLine(slices.ContainsFunc(items, func(i *EffectivePolicy) bool { return len(i.Unread) > 0 }))
+	for _, line := range slices.Concat(l.unattached, marked, l.closing()) {
 		out = append(out, Branch{Cells: []Cell{{Text: line}}})
 	}
 	return out
@@ -76,7 +77,7 @@ func branchesText(branches []Branch) string {
 func kindBranches(items []*EffectivePolicy, kinds kindNames, o TableOptions) []Branch {
 	var out []Branch
 	for _, item := range items {
-		out = append(out, Branch{Cells: []Cell{{Text: kinds.short(item.PolicyKind)}}, Children: stackBranches(item, o)})
+		out = append(out, Branch{Cells: markUnsure([]Cell{{Text: kinds.short(item.PolicyKind)}}, item.Unread), Children: stackBranches(item, o)})
 	}
 	return out
 }

@@ -22,6 +22,7 @@ func (l *Explanation) Table(o TableOptions) Table {
 	if len(l.Items) == 0 {
 		t.Footer = append(t.Footer, l.nothingInForce(o))
 	}
+	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(l.Items, func(i ExplainedPolicy) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, l.closing()...)
 	return t
 }
@@ -125,7 +126,7 @@ func (p *ExplainedPolicy) results(o TableOptions) [][]Cell {
 			}
 			return sourceName(s)
 		})
-		out = append(out, []Cell{{Text: "=", Tone: Good}, {Text: fmt.Sprintf("%s = %s   (%s)", r.Name, valueText(r.Value, width), from)}})
+		out = append(out, markUnsure([]Cell{{Text: "=", Tone: Good}, {Text: fmt.Sprintf("%s = %s   (%s)", r.Name, valueText(r.Value, width), from)}}, p.Unread))
 	}
 	for i := range p.Lost {
 		l := &p.Lost[i]
@@ -133,10 +134,10 @@ func (p *ExplainedPolicy) results(o TableOptions) [][]Cell {
 		if o.Wide && l.Message != "" {
 			text = fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, l.Message, sourceName(l.Source))
 		}
-		out = append(out, []Cell{{Text: "-", Tone: Bad}, {Text: text}})
+		out = append(out, markUnsure([]Cell{{Text: "-", Tone: Bad}, {Text: text}}, p.Unread))
 	}
 	if out == nil {
-		out = [][]Cell{{{Text: "=", Tone: Dim}, {Text: "nothing in force"}}}
+		out = [][]Cell{markUnsure([]Cell{{Text: "=", Tone: Dim}, {Text: "nothing in force"}}, p.Unread)}
 	}
 	return out
 }

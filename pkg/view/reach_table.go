@@ -46,6 +46,9 @@ func (r *PolicyReach) heading() []string {
 		what += " · " + set
 	}
 	if !slices.ContainsFunc(r.Items, func(i ReachItem) bool { return !i.unattached() }) {
+		if r.noPolicy() != "no policy" {
+			return []string{what, "not known to be in force anywhere: not everything could be read"}
+		}
 		return []string{what, "in force nowhere: no target of it is in view"}
 	}
 	parts := reachCounts(r.Items)
