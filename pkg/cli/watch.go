@@ -53,6 +53,7 @@ func (a App) watch(cmd *cobra.Command, q *question, s Streams, answer answer, ar
 		return kubeconfigError(err)
 	}
 	var again <-chan time.Time
+	told := "" // the error that was told last, until there is an answer again
 	for {
 		watcher.Follow(ctx, q.cache)
 		changed, ok := watcher.Next(ctx, settled, again)
@@ -66,11 +67,15 @@ func (a App) watch(cmd *cobra.Command, q *question, s Streams, answer answer, ar
 		case ctx.Err() != nil:
 			return nil
 		case err != nil: // what was asked about may be gone and come back, and so may the server
-			fmt.Fprintf(s.Err, "error: %s\n", render.Escape(failure(err).what))
+			if what := failure(err).what; what != told {
+				told = what
+				fmt.Fprintf(s.Err, "error: %s\n", render.Escape(what))
+			}
 			again = time.After(tryAgainIn)
 			last = printed{}
 			continue
 		}
+		told = ""
 		if err := next.print(s, q.format, &last); err != nil {
 			return err
 		}
