@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -64,17 +65,22 @@ type answer func(s *session, query view.Query) (render.View, *view.Envelope)
 // about is the whole of a command whose arguments name a target: load, resolve, find it, answer, write.
 func (a App) about(q *question, s Streams, answer answer) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		session, err := q.open(cmd.Context(), a.Plugins, s)
-		if err != nil {
-			return err
-		}
-		query, typed, err := q.query(session, args)
-		if err != nil {
-			return err
-		}
-		v, envelope := answer(session, query)
-		return q.write(s, session, typed, v, envelope)
+		return a.ask(cmd.Context(), q, s, s, answer, args)
 	}
+}
+
+// ask answers once: reading uses one pair of streams, the answer is written to the other.
+func (a App) ask(ctx context.Context, q *question, s, to Streams, answer answer, args []string) error {
+	session, err := q.open(ctx, a.Plugins, s)
+	if err != nil {
+		return err
+	}
+	query, typed, err := q.query(session, args)
+	if err != nil {
+		return err
+	}
+	v, envelope := answer(session, query)
+	return q.write(to, session, typed, v, envelope)
 }
 
 // typedRef names an object as the command line takes it.

@@ -50,8 +50,9 @@ func (f *connectionFlags) add(fs *pflag.FlagSet) {
 	kube := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.config.AddFlags(kube)
 	kube.IntVar(&f.chunk, "chunk-size", 500, "ask the server for lists in chunks of so many objects (0 for all at once)")
+	shown := commonConnectionFlags()
 	kube.VisitAll(func(flag *pflag.Flag) {
-		usage, common := commonConnectionFlags()[flag.Name]
+		usage, common := shown[flag.Name]
 		flag.Hidden, flag.Usage = !common, usage
 	})
 	fs.AddFlagSet(kube)

@@ -77,6 +77,9 @@ func (f *outputFlags) check(outputGiven bool) error {
 	return nil
 }
 
+// errIncomplete is what --strict makes of an answer that was written and is incomplete.
+var errIncomplete = &noAnswer{"the answer is incomplete", "the problems above say what is missing"}
+
 // write prints the problems to stderr and the answer to stdout. With --strict an incomplete answer is an error, as it always is when
 // nothing could be read.
 func (q *question) write(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
@@ -100,7 +103,7 @@ func (q *question) write(s Streams, session *session, typed string, v render.Vie
 		return fmt.Errorf("writing the answer: %w", err)
 	}
 	if q.strict && !e.Complete {
-		return &noAnswer{"the answer is incomplete", "the problems above say what is missing"}
+		return errIncomplete
 	}
 	return nil
 }

@@ -87,21 +87,11 @@ type printed struct{ side, answer string }
 
 // once computes the answer.
 func (a App) once(ctx context.Context, q *question, s Streams, answer answer, args []string) (*printed, error) {
-	session, err := q.open(ctx, a.Plugins, s)
-	if err != nil {
-		return nil, err
-	}
-	query, typed, err := q.query(session, args)
-	if err != nil {
-		return nil, err
-	}
-	v, envelope := answer(session, query)
 	var side, out bytes.Buffer
 	aside := s
 	aside.Err, aside.Out = &side, &out
-	err = q.write(aside, session, typed, v, envelope)
-	var incomplete *noAnswer
-	if err != nil && !errors.As(err, &incomplete) { // with --strict an answer may be incomplete for a while
+	err := a.ask(ctx, q, s, aside, answer, args)
+	if err != nil && !errors.Is(err, errIncomplete) { // with --strict an answer may be incomplete for a while
 		return nil, err
 	}
 	return &printed{side.String(), out.String()}, nil

@@ -15,20 +15,30 @@ import (
 
 // refusal is what became of a kind whose objects may not be listed in all namespaces.
 type refusal struct {
-	kind    *model.ServedKind
-	read    []string          // namespaces that could be read instead
-	refused map[string]string // those that could not, and what the server says
-	tried   map[string]bool
+	kind  *model.ServedKind
+	tried map[string]bool // namespaces, and "" for all of them: whether they could be read
+}
+
+// namespaces are those that could be read instead of all, or those that could not, sorted.
+func (f *refusal) namespaces(read bool) []string {
+	var out []string
+	for ns, could := range f.tried {
+		if ns != "" && could == read {
+			out = append(out, ns)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // refuse notes that a list is forbidden.
-func (r *liveReader) refuse(k *model.ServedKind, namespace string, err error) {
+func (r *liveReader) refuse(k *model.ServedKind, namespace string) {
 	f := r.forbidden[k.GroupKind]
 	if f == nil {
-		f = &refusal{kind: k, refused: map[string]string{}, tried: map[string]bool{}}
+		f = &refusal{kind: k, tried: map[string]bool{}}
 		r.forbidden[k.GroupKind] = f
 	}
-	f.refused[namespace] = err.Error()
+	f.tried[namespace] = false
 }
 
 // mostNamespaces is up to how many namespaces are tried one by one where lists of all are forbidden. Beyond, only those that the question is
@@ -43,11 +53,9 @@ func (r *liveReader) nearby(ctx context.Context) error {
 		namespaces := r.namespaces()
 		for _, f := range r.sortedRefusals() {
 			for _, ns := range namespaces {
-				if f.tried[ns] {
-					continue
-				}
-				f.tried[ns] = true
+				_, tried := f.tried[ns]
 				switch {
+				case tried:
 				case f.kind.Namespaced:
 					jobs = append(jobs, job{kind: f.kind, namespace: ns})
 				case f.kind.Group == "" && f.kind.Kind == namespaceKind:
@@ -65,28 +73,25 @@ func (r *liveReader) nearby(ctx context.Context) error {
 	return nil
 }
 
+// tryEach notes for each list of a single namespace whether it could be read.
 func (r *liveReader) tryEach(ctx context.Context, jobs []job) error {
-	err := r.all(ctx, jobs, func(j job, err error) { r.refuse(j.kind, cmp.Or(j.namespace, j.name), err) })
 	for _, j := range jobs {
-		f, ns := r.forbidden[j.kind.GroupKind], cmp.Or(j.namespace, j.name)
-		if f.refused[ns] == "" {
-			f.read = append(f.read, ns)
-		}
+		r.forbidden[j.kind.GroupKind].tried[cmp.Or(j.namespace, j.name)] = true
 	}
-	return err
+	return r.all(ctx, jobs, func(j job) { r.refuse(j.kind, cmp.Or(j.namespace, j.name)) })
 }
 
 // namespaces are those to try, sorted.
 func (r *liveReader) namespaces() []string {
 	found := map[string]bool{}
-	all := 0
+	var all []string
 	for _, ns := range r.o.Home {
 		found[ns] = true
 	}
 	for _, out := range r.outcomes {
 		for _, o := range out.objects {
 			if o.Ref.Group == "" && o.Ref.Kind == namespaceKind {
-				all++
+				all = append(all, o.Ref.Name)
 			}
 			if o.Ref.Namespace != "" {
 				found[o.Ref.Namespace] = true
@@ -94,13 +99,9 @@ func (r *liveReader) namespaces() []string {
 			namedNamespaces(o.Body.At("spec"), found)
 		}
 	}
-	if all <= mostNamespaces {
-		for _, out := range r.outcomes {
-			for _, o := range out.objects {
-				if o.Ref.Group == "" && o.Ref.Kind == namespaceKind {
-					found[o.Ref.Name] = true
-				}
-			}
+	if len(all) <= mostNamespaces {
+		for _, ns := range all {
+			found[ns] = true
 		}
 	}
 	// What objects say may be anything, and becomes part of a request's path.
@@ -130,7 +131,7 @@ func (r *liveReader) gaps() []model.Gap {
 	var out []model.Gap
 	for _, f := range r.sortedRefusals() {
 		if f.kind.Kind != definitionKind {
-			out = append(out, model.Gap{Kind: f.kind.GroupKind, Except: slices.Sorted(slices.Values(f.read))})
+			out = append(out, model.Gap{Kind: f.kind.GroupKind, Except: f.namespaces(true)})
 		}
 	}
 	return out
@@ -152,10 +153,7 @@ func (r *liveReader) problems() []model.Problem {
 }
 
 func (f *refusal) problems() []model.Problem {
-	name := f.kind.Plural
-	if f.kind.Group != "" {
-		name += "." + f.kind.Group
-	}
+	name := f.kind.Resource()
 	problem := func(namespace, where string) model.Problem {
 		ref := model.Ref{Group: f.kind.Group, Kind: f.kind.Kind, Namespace: namespace, Name: "*"}
 		return model.Problem{Severity: model.Warning, Code: model.Forbidden, Ref: &ref,
@@ -164,22 +162,20 @@ func (f *refusal) problems() []model.Problem {
 	}
 	if !f.kind.Namespaced {
 		where := ""
-		if len(f.read) > 0 {
-			where = " but " + strings.Join(slices.Sorted(slices.Values(f.read)), ", ")
+		if read := f.namespaces(true); len(read) > 0 {
+			where = " but " + strings.Join(read, ", ")
 		}
 		p := problem("", where)
 		p.Hint = fmt.Sprintf("ask for: list on %s (docs/rbac.yaml)", name)
 		return []model.Problem{p}
 	}
 	var out []model.Problem
-	for _, ns := range slices.Sorted(maps.Keys(f.refused)) {
-		if ns != "" {
-			out = append(out, problem(ns, " in namespace "+ns))
-		}
+	for _, ns := range f.namespaces(false) {
+		out = append(out, problem(ns, " in namespace "+ns))
 	}
 	if out == nil {
 		p := problem("", " in all namespaces")
-		p.Message += "; read in: " + strings.Join(slices.Sorted(slices.Values(f.read)), ", ")
+		p.Message += "; read in: " + strings.Join(f.namespaces(true), ", ")
 		return []model.Problem{p}
 	}
 	return out

@@ -23,18 +23,14 @@ type job struct {
 }
 
 func (j job) String() string {
-	s := j.kind.Plural
-	if j.kind.Group != "" {
-		s += "." + j.kind.Group
+	if j.namespace == "" {
+		return j.kind.Resource()
 	}
-	if j.namespace != "" {
-		s += " in namespace " + j.namespace
-	}
-	return s
+	return j.kind.Resource() + " in namespace " + j.namespace
 }
 
 // all reads lists side by side. A list that is forbidden is told to refused, one that has gone is empty, and any other failure ends all.
-func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job, error)) error {
+func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	outcomes, errs, sizes := make([]outcome, len(jobs)), make([]error, len(jobs)), make([]int64, len(jobs))
@@ -69,7 +65,7 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job, erro
 			r.outcomes = append(r.outcomes, outcomes[i])
 			r.o.Cache.put(j, keptList{outcomes[i], sizes[i]})
 		case apierrors.IsForbidden(err):
-			refused(j, err)
+			refused(j)
 		case fatal(err) && (failed == nil || errors.Is(failed, context.Canceled)): // not those that were cancelled for another
 			failed = err
 			if !errors.Is(err, context.Canceled) && !apierrors.IsUnauthorized(err) {

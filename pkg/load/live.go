@@ -205,9 +205,7 @@ func (r *liveReader) everywhere(ctx context.Context, kinds []*model.ServedKind, 
 	if definitions != nil {
 		jobs = append(jobs, job{kind: definitions, keep: r.o.Policies})
 	}
-	return r.all(ctx, jobs, func(j job, refused error) {
-		r.refuse(j.kind, "", refused)
-	})
+	return r.all(ctx, jobs, func(j job) { r.refuse(j.kind, "") })
 }
 
 // definitions is the kind of CustomResourceDefinitions if they have to be looked at: some kind served is neither known nor one of

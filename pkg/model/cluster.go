@@ -29,6 +29,14 @@ type ServedKind struct {
 	Namespaced bool
 }
 
+// Resource is the kind as an administrator names it: httproutes.gateway.networking.k8s.io.
+func (k *ServedKind) Resource() string {
+	if k.Group == "" {
+		return k.Plural
+	}
+	return k.Plural + "." + k.Group
+}
+
 // Gap is objects of a kind that exist perhaps, but could not be read. A Namespace counts as being in itself.
 type Gap struct {
 	Kind      GroupKind
@@ -76,6 +84,14 @@ func (c *Cluster) WithoutNamespace() []GroupKind {
 // that is never known.
 func (c *Cluster) Knows(gk GroupKind, namespace string) bool {
 	return c != nil && !c.Misses(gk, namespace)
+}
+
+// MissesRef reports whether an object that is not in the snapshot may exist all the same. A Namespace counts as being in itself.
+func (c *Cluster) MissesRef(ref Ref) bool {
+	if ref.Group == "" && ref.Kind == "Namespace" {
+		return c.Misses(ref.GroupKind(), ref.Name)
+	}
+	return c.Misses(ref.GroupKind(), ref.Namespace)
 }
 
 // MissesAny reports whether the cluster did not let us read all objects of a kind.

@@ -129,17 +129,7 @@ func (p *Policy) keysOnly(list any) any {
 	for _, pattern := range p.Kind.Rules {
 		keys = append(keys, pattern.Keys...)
 	}
-	var out []any
-	for _, e := range asList(list) {
-		entry := map[string]any{}
-		for _, key := range keys {
-			if v := model.Get(e, key); v != nil {
-				entry[key] = v
-			}
-		}
-		out = append(out, entry)
-	}
-	return out
+	return onlyFields(asList(list), keys...)
 }
 
 // put sets the value at a path of maps, which it makes where they are missing.

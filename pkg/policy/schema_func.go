@@ -1,9 +1,9 @@
 package policy
 
 import (
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"go.yaml.in/yaml/v3"
 )
 

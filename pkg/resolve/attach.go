@@ -143,7 +143,7 @@ func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Co
 // missing says why a reference leads nowhere, or stands in for what no graph can know.
 func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
 	g := k.res.Graph
-	if k.res.Snapshot.Cluster.Misses(ref.GroupKind(), cmp.Or(ref.Namespace, ref.Name)) && k.res.Snapshot.Get(ref) == nil {
+	if k.res.Snapshot.Cluster.MissesRef(ref) && k.res.Snapshot.Get(ref) == nil {
 		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(policy.Plural(ref.Kind)), "%s may not be read: whether the policy attaches there is not known", ref)
 		return nil
 	}

@@ -59,6 +59,7 @@ func (k *Kind) gapsBelow(ids []topology.NodeID) []Gap {
 
 // gapFinder collects the gaps that matter for a kind.
 type gapFinder struct {
+	res     *Resolution
 	k       *Kind
 	cluster *model.Cluster
 	found   map[Gap]bool
@@ -71,7 +72,7 @@ func (k *Kind) gapFinder() *gapFinder {
 	if cluster == nil || len(cluster.Gaps) == 0 {
 		return nil
 	}
-	return &gapFinder{k: k, cluster: cluster, found: map[Gap]bool{}, seen: map[topology.NodeID]bool{}}
+	return &gapFinder{res: k.res, k: k, cluster: cluster, found: map[Gap]bool{}, seen: map[topology.NodeID]bool{}}
 }
 
 func (f *gapFinder) sorted() []Gap {
@@ -130,22 +131,31 @@ func (f *gapFinder) below() {
 	f.routes()
 	f.backends()
 	f.any(f.k.GroupKind)
-	g := f.k.res.Graph
-	for _, id := range g.Order(topology.Traffic) {
-		if g.Node(id).Role == topology.Route {
-			f.attachments(id)
+	maps.Copy(f.found, f.res.openAttachments(f.cluster))
+}
+
+// openAttachments are the gaps that leave open where any of the routes is attached. They are the same for every kind.
+func (r *Resolution) openAttachments(cluster *model.Cluster) map[Gap]bool {
+	if r.open == nil {
+		r.open = map[Gap]bool{}
+		all := gapFinder{res: r, cluster: cluster, found: r.open}
+		for _, id := range r.Graph.Order(topology.Traffic) {
+			if r.Node(id).Role == topology.Route {
+				all.attachments(id)
+			}
 		}
 	}
+	return r.open
 }
 
 // attachments adds the gaps that leave open where a route is attached: a Gateway, or the labels of its namespace.
 func (f *gapFinder) attachments(route topology.NodeID) {
-	for _, a := range f.k.res.Graph.Attachments(route) {
+	for _, a := range f.res.Graph.Attachments(route) {
 		switch {
 		case a.State != topology.Unknown:
 		case a.Missing:
 			f.in(gatewayKind, a.Parent.Namespace)
-		case f.cluster.Misses(namespaceKind, f.k.res.Node(route).Ref.Namespace):
+		case f.cluster.Misses(namespaceKind, f.res.Node(route).Ref.Namespace):
 			f.found[Gap{Kind: namespaceKind}] = true
 		}
 	}
@@ -157,7 +167,7 @@ func (f *gapFinder) above(id topology.NodeID) {
 		return
 	}
 	f.seen[id] = true
-	n := f.k.res.Node(id)
+	n := f.res.Node(id)
 	namespace := n.Ref.Namespace
 	if namespace != "" {
 		f.in(f.k.GroupKind, namespace)
@@ -168,13 +178,13 @@ func (f *gapFinder) above(id topology.NodeID) {
 	if f.k.Namespaces == policy.WithGrant && slices.ContainsFunc(f.k.attached[id].policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
 		f.in(grantKind, namespace)
 	}
-	if int(id) >= f.k.res.Graph.Len() {
+	if int(id) >= f.res.Graph.Len() {
 		return
 	}
 	f.attachments(id)
-	for _, p := range f.k.res.Graph.Parents(f.k.Family, id) {
+	for _, p := range f.res.Graph.Parents(f.k.Family, id) {
 		if n.Role == topology.Backend || n.Role == topology.Port {
-			if f.k.res.Node(p).Ref.Namespace != namespace { // by a grant that may be there
+			if f.res.Node(p).Ref.Namespace != namespace { // by a grant that may be there
 				f.in(grantKind, namespace)
 			}
 		}
@@ -202,13 +212,11 @@ func (k *Kind) mayTarget(gk model.GroupKind) bool {
 func (r *Resolution) Unread(gaps []Gap) []string {
 	var out []string
 	for _, g := range gaps {
-		name := policy.Plural(g.Kind.Kind)
-		if served := r.Snapshot.Cluster.Serves(g.Kind); served != nil {
-			name = served.Plural
+		served := r.Snapshot.Cluster.Serves(g.Kind)
+		if served == nil {
+			served = &model.ServedKind{GroupKind: g.Kind, Plural: policy.Plural(g.Kind.Kind)}
 		}
-		if g.Kind.Group != "" {
-			name += "." + g.Kind.Group
-		}
+		name := served.Resource()
 		if g.Namespace != "" {
 			name += " in " + g.Namespace
 		}

@@ -18,6 +18,7 @@ type Resolution struct {
 
 	virtual []topology.Node // targets outside the graph, numbered after its nodes
 	byRef   map[model.Ref]topology.NodeID
+	open    map[Gap]bool // what leaves open where routes are attached; nil: not looked for yet
 }
 
 // Kind is one policy kind with its policies, and where they meet.

@@ -12,11 +12,7 @@ import (
 // unsure is the status that write predicts, less what a cluster did not let us read enough for: a condition that depends on it is Unknown.
 func unsure(in Input, write Writer) []Ancestor {
 	withheld := func(t policy.TargetRef) bool {
-		namespace := t.Ref.Namespace
-		if t.Ref.Kind == "Namespace" {
-			namespace = t.Ref.Name
-		}
-		return in.Resolution.Snapshot.Cluster.Misses(t.Ref.GroupKind(), namespace) && in.Resolution.Snapshot.Get(t.Ref) == nil
+		return in.Resolution.Snapshot.Cluster.MissesRef(t.Ref) && in.Resolution.Snapshot.Get(t.Ref) == nil
 	}
 	if i := slices.IndexFunc(in.Fate.Missed, withheld); i >= 0 && len(in.Fate.Targets) == 0 {
 		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", describe(in.Fate.Missed[i].Ref) + " may not be read"}}}}

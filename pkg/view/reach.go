@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -148,8 +147,8 @@ func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []Reac
 			continue
 		}
 		item := ReachItem{Target: ref.Ref, Paths: []Path{}, State: StateIgnored, By: []Source{}, Reason: "the policy does not attach"}
-		if gap := (resolve.Gap{Kind: ref.Ref.GroupKind(), Namespace: ref.Ref.Namespace}); r.Snapshot.Cluster.Misses(gap.Kind, cmp.Or(gap.Namespace, ref.Ref.Name)) {
-			item.Unread = r.Unread([]resolve.Gap{gap})
+		if r.Snapshot.Cluster.MissesRef(ref.Ref) {
+			item.Unread = r.Unread([]resolve.Gap{{Kind: ref.Ref.GroupKind(), Namespace: ref.Ref.Namespace}})
 		}
 		for _, problem := range r.Problems {
 			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin() {

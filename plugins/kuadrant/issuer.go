@@ -19,7 +19,7 @@ func issuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 		return "", nil
 	}
 	origin := o.OriginOf("spec", "issuerRef")
-	if in.Cluster.Misses(ref.GroupKind(), ref.Namespace) {
+	if in.Cluster.MissesRef(ref) {
 		unread := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf("%s may not be read: whether it exists is not known", ref)}.At(o)
 		unread.Origin = &origin
 		return "", []model.Problem{unread}
