@@ -30,3 +30,9 @@ func (s Settings) Bool(name string) bool {
 	v, _ := s.values[name].(bool)
 	return v
 }
+
+// Off reports whether a true-or-false switch is set to false; one that is not set is not off.
+func (s Settings) Off(name string) bool {
+	v, set := s.values[name].(bool)
+	return set && !v
+}

@@ -22,21 +22,6 @@ type Setting struct {
 	at string // file:line
 }
 
-// The settings of the Gateway API itself that are built.
-const (
-	SameLevelSetting       = "gatewayapi.sameLevel"
-	GenericStrategySetting = "gatewayapi.genericStrategy"
-)
-
-func coreSettings() []Setting {
-	return []Setting{
-		{Name: GenericStrategySetting, Type: "text", Values: []string{"atomic", "merge", "patch"}, Default: "atomic",
-			Doc: "Strategy of generic policy kinds whose API has no field for it."},
-		{Name: SameLevelSetting, Type: "text", Values: []string{"gep713", "oldest"}, Default: "gep713",
-			Doc: "Which of several generic policies on one target wins: as GEP-713 says (defaults: the newer, overrides: the older), or always the oldest."},
-	}
-}
-
 // vendorReader reads a Vendor document.
 type vendorReader struct {
 	*reader

@@ -5,6 +5,7 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 // builder collects a graph. Its steps run in the order of Build: each relies on the nodes of those before it.
 type builder struct {
 	in       *model.Snapshot
+	settings model.Settings
 	nodes    []Node
 	byObject map[*model.Object]NodeID
 	byName   map[model.Ref]NodeID
@@ -35,11 +36,12 @@ type builder struct {
 }
 
 // Build builds the graph of everything in the snapshot. The outcome does not depend on the order of the input, and costs time and
-// space linear in its objects and references. No setting changes it so far.
-func Build(in *model.Snapshot, _ model.Settings) *Graph {
+// space linear in its objects and references.
+func Build(in *model.Snapshot, settings model.Settings) *Graph {
 	size := estimate(in)
 	b := &builder{
 		in:       in,
+		settings: settings,
 		nodes:    make([]Node, 0, size),
 		byObject: make(map[*model.Object]NodeID, len(in.Objects)),
 		byName:   map[model.Ref]NodeID{},

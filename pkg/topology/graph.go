@@ -114,9 +114,11 @@ type Unresolved struct{ Reason, Message string }
 // A backend that may only be missing from the input counts as resolved.
 func (g *Graph) Unresolved(route NodeID) Unresolved { return g.unresolved[route] }
 
-// ListenerFacts is what the spec of a listener says about the routes it takes.
+// ListenerFacts is what the spec of a listener says about the traffic and the routes it takes.
 type ListenerFacts struct {
 	Protocol     string
+	Port         int32             // 0: not given
+	Hostname     string            // "": every host
 	Kinds        []model.GroupKind // the route kinds that it takes (gatewayapi G13)
 	Unsupported  bool              // the protocol is none of the Gateway API's, nor one with a domain
 	InvalidKinds bool              // allowedRoutes names kinds that it cannot take
@@ -127,7 +129,7 @@ type ListenerFacts struct {
 // Listener has the facts of a listener.
 func (g *Graph) Listener(id NodeID) ListenerFacts {
 	l := &g.listeners[id-g.firstListener]
-	return ListenerFacts{Protocol: l.protocol, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable, Conflict: l.conflict,
+	return ListenerFacts{Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable, Conflict: l.conflict,
 		Unsupported: kindsByProtocol(l.protocol) == nil && !strings.Contains(l.protocol, "/")}
 }
 
