@@ -79,6 +79,7 @@ func (b *builder) graph() *Graph {
 		firstPort:   b.firstPort,
 		grants:      b.grants,
 		kinds:       b.known,
+		covers:      b.covers,
 		problems:    model.SortProblems(b.problems),
 
 		listeners:     b.listeners,

@@ -67,6 +67,7 @@ type Graph struct {
 	firstPort   NodeID
 	grants      grants
 	kinds       map[model.GroupKind]struct{}
+	covers      coverage
 	problems    []model.Problem
 
 	listeners     []listener // by listener node, from firstListener on

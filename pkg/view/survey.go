@@ -24,8 +24,9 @@ type Query struct {
 
 // survey collects what one view looks at.
 type survey struct {
-	res   *resolve.Resolution
-	query Query
+	res    *resolve.Resolution
+	query  Query
+	picked []*resolve.Kind // that the question is about and that have policies
 
 	answers map[*resolve.Kind]map[resolve.StackID]*answer
 	found   []model.Problem
@@ -39,40 +40,62 @@ type survey struct {
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
 func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
-	a.spaces, a.routes, a.kinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
-	kinds := a.chosen()
-	for _, k := range kinds {
-		a.atRules = a.atRules || k.Reaches(topology.Rule)
+	a.begin()
+	for _, k := range a.picked {
 		if a.query.Targets == nil && a.answers == nil {
 			k.Fold()
 		}
 	}
-	for _, id := range a.nodes() {
-		role := a.res.Node(id).Role
-		a.spaces[a.res.Node(id).Ref.Namespace] = true
-		if role == topology.Route || role == topology.Rule {
-			a.routes[a.res.Node(id).Ref.Whole()] = true
+	nodes := a.nodes()
+	a.look(nodes)
+	for _, id := range nodes {
+		a.seeNode(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
+			if a.query.Through != nil && !a.asked[id] {
+				ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
+			}
+			if len(ways) > 0 {
+				see(k, id, s, a.paths(ways))
+			}
+		})
+	}
+}
+
+// begin prepares a survey of nothing yet.
+func (a *survey) begin() {
+	a.spaces, a.routes, a.kinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
+	a.picked = a.chosen()
+	for _, k := range a.picked {
+		a.atRules = a.atRules || k.Reaches(topology.Rule)
+	}
+}
+
+// look notes what is looked at: problems of it matter.
+func (a *survey) look(nodes []topology.NodeID) {
+	for _, id := range nodes {
+		n := a.res.Node(id)
+		a.spaces[n.Ref.Namespace] = true
+		if n.Role == topology.Route || n.Role == topology.Rule {
+			a.routes[n.Ref.Whole()] = true
 			for _, parent := range a.attachments(id) {
 				a.spaces[parent.Parent.Namespace] = true
 			}
 		}
-		for _, k := range kinds {
-			if role != topology.Opaque && !k.Reaches(role) {
+	}
+}
+
+// seeNode calls see for a node with every kind that has results there, and every stack that reaches it.
+func (a *survey) seeNode(id topology.NodeID, see func(*resolve.Kind, topology.NodeID, resolve.StackID, []resolve.Path)) {
+	role := a.res.Node(id).Role
+	for _, k := range a.picked {
+		if role != topology.Opaque && !k.Reaches(role) {
+			continue
+		}
+		for _, s := range k.Contexts(id) {
+			if s == 0 && !a.query.ShowNone {
 				continue
 			}
-			for _, s := range k.Contexts(id) {
-				if s == 0 && !a.query.ShowNone {
-					continue
-				}
-				a.kinds[k.GroupKind] = true
-				ways := k.Paths(id, s)
-				if a.query.Through != nil && !a.asked[id] {
-					ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
-				}
-				if len(ways) > 0 {
-					see(k, id, s, a.paths(ways))
-				}
-			}
+			a.kinds[k.GroupKind] = true
+			see(k, id, s, k.Paths(id, s))
 		}
 	}
 }
