@@ -48,7 +48,7 @@ func (k *Kind) gapsBelow(ids []topology.NodeID) []Gap {
 		case topology.GatewayClass, topology.Namespace:
 			f.any(gatewayKind)
 			f.below()
-		case topology.Gateway, topology.Listener, topology.Backend, topology.Port:
+		case topology.Gateway, topology.Listener, topology.Frontend, topology.Backend, topology.Port:
 			f.below()
 		case topology.Route, topology.Rule:
 			f.backends()
@@ -113,8 +113,11 @@ func (f *gapFinder) anywhere() {
 
 // routes adds the gaps of routes, any of which may lead to a backend or hang on a listener.
 func (f *gapFinder) routes() {
-	f.any(httpRouteKind)
-	f.any(grpcRouteKind)
+	for _, gk := range topology.RouteKinds() {
+		if f.k.Passes(gk) {
+			f.any(gk)
+		}
+	}
 }
 
 // backends adds the gaps that matter for what rules send to, where the kind has results there.
@@ -148,13 +151,13 @@ func (r *Resolution) openAttachments(cluster *model.Cluster) map[Gap]bool {
 	return r.open
 }
 
-// attachments adds the gaps that leave open where a route is attached: a Gateway, or the labels of its namespace.
+// attachments adds the gaps that leave open where a route is attached: a parent, or the labels of its namespace.
 func (f *gapFinder) attachments(route topology.NodeID) {
 	for _, a := range f.res.Graph.Attachments(route) {
 		switch {
 		case a.State != topology.Unknown:
 		case a.Missing:
-			f.in(gatewayKind, a.Parent.Namespace)
+			f.in(a.Parent.GroupKind(), a.Parent.Namespace)
 		case f.cluster.Misses(namespaceKind, f.res.Node(route).Ref.Namespace):
 			f.found[Gap{Kind: namespaceKind}] = true
 		}
@@ -196,8 +199,6 @@ func (f *gapFinder) above(id topology.NodeID) {
 var (
 	classKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}
 	gatewayKind   = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
-	httpRouteKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
-	grpcRouteKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"}
 	grantKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}
 	serviceKind   = model.GroupKind{Kind: "Service"}
 	namespaceKind = model.GroupKind{Kind: "Namespace"}

@@ -25,14 +25,21 @@ const (
 	Rule         Role = "rule"
 	Backend      Role = "backend"
 	Port         Role = "port"
+	Frontend     Role = "service" // a Service as the parent of routes (gatewayapi G49), or one port of it
 	Namespace    Role = "namespace"
 	Opaque       Role = "opaque"
 )
 
-// Traffic is the family of gatewayClass > gateway > listener > route > rule > backend and port (gatewayapi G4).
+// Traffic is the family of what comes through Gateways: gatewayClass > gateway > listener > route > rule > backend and port (gatewayapi G4).
 // A rule that names a port of a Service has an edge to the Service and one to the port; the Service has none to its ports, so that
 // a path to a port comes from a rule that uses it.
 const Traffic = "traffic"
+
+// Mesh is the family of what comes to Services as such: service > route > rule > backend and port (gatewayapi G4, G49). All holds both.
+const (
+	Mesh = "mesh"
+	All  = "all"
+)
 
 // trafficLevels are the roles of Traffic, every parent's before its children's.
 var trafficLevels = [...]Role{GatewayClass, Gateway, ListenerSet, Listener, Route, Rule, Backend, Port}
@@ -44,7 +51,7 @@ type Node struct {
 	Object *model.Object // nil: known only by name
 	Index  int           // position in spec.listeners, spec.rules or spec.ports; else 0
 
-	parts span  // of a gateway its listeners, of a route its rules, of a Service its ports
+	parts span  // of a gateway its listeners, of a route its rules, of a Service its ports; of a frontend nothing
 	table int32 // of a route: its position in Graph.tables
 }
 
@@ -65,7 +72,6 @@ type Graph struct {
 	tables      [][]Attachment // by route
 	portNumbers []int32        // by port node, from firstPort on
 	firstPort   NodeID
-	grants      grants
 	kinds       map[model.GroupKind]struct{}
 	covers      coverage
 	problems    []model.Problem
@@ -73,6 +79,8 @@ type Graph struct {
 	listeners     []listener // by listener node, from firstListener on
 	firstListener NodeID
 	unresolved    map[NodeID]Unresolved
+	frontends     map[model.Ref]NodeID
+	referents     referents
 }
 
 // Len is the number of nodes.
@@ -90,7 +98,8 @@ func (g *Graph) Children(family string, id NodeID) []NodeID {
 func (g *Graph) Parents(family string, id NodeID) []NodeID { return g.families[family].parents.of(id) }
 
 // Order lists the nodes of the family's roles, every parent before its children. Nodes that no traffic reaches are in it too: a route
-// that nothing accepts, its rules, a Service that no rule names. A path starts at a class, or at a Gateway that names none.
+// that nothing accepts, its rules, a Service that no rule names. A path starts at a class, at a Gateway that names none, or at a Service
+// that is a parent.
 func (g *Graph) Order(family string) []NodeID { return g.families[family].order }
 
 // Above lists the nodes whose policies hold at id as well without being on the path, least specific first: the Namespace of a
@@ -162,5 +171,5 @@ func (g *Graph) KnownKind(gk model.GroupKind) bool {
 // Granted reports whether objects of kind from in namespace ns may refer to the object to: it is in the same namespace, or a
 // ReferenceGrant there says so (gatewayapi G32), or may say so where a cluster did not let us read them.
 func (g *Graph) Granted(from model.GroupKind, ns string, to model.Ref) bool {
-	return g.grants.allow(from, ns, to) || g.in.Cluster.Misses(grantKind, to.Namespace)
+	return g.referents.grants.allow(from, ns, to) || g.in.Cluster.Misses(grantKind, to.Namespace)
 }

@@ -8,10 +8,18 @@ import (
 )
 
 // Lookup finds the nodes that stand for ref: one for most objects, none if the graph has none, several where one name means several
-// parts. A section is a listener's name; a rule's name, where the first rule of that name is meant and a name wins over rule-N (gatewayapi
+// parts, and last a Service's node as a parent of routes, if it is one. A section is a listener's name; a rule's name, where the first rule of that name is meant and a name wins over rule-N (gatewayapi
 // G3); or a port's name, else its number. Kinds without a namespace are found whatever namespace ref says.
 // Of the objects in the input only those of the roles' kinds, and those that a rule names as a backend, have nodes.
 func (g *Graph) Lookup(ref model.Ref) []NodeID {
+	found := g.lookup(ref)
+	if len(g.frontends) == 0 {
+		return found
+	}
+	return g.withFrontends(ref, found)
+}
+
+func (g *Graph) lookup(ref model.Ref) []NodeID {
 	id, ok := g.find(ref)
 	switch {
 	case !ok:

@@ -16,7 +16,7 @@ const (
 	delegationNotEvaluated                // rules that send to a route; about: the kind of the latter
 	defaultGateways                       // routes that ask for default Gateways (G20)
 	labelsUnknown                         // a listener selects namespaces by label (G14); about: the namespace, at: the listener
-	gatewayMissing                        // parentRefs to a Gateway that is not in the input (G10); about: the Gateway
+	parentMissing                         // parentRefs to a Gateway or a Service that is not in the input (G10); about: the parent
 	backendMissing                        // backends that are not in the input (G36)
 	backendKind                           // backends of a kind that is not the Gateway API's (§7); about: the kind
 )
@@ -28,7 +28,7 @@ type topic struct {
 }
 
 // unevaluatedKinds have objects that are taken in but have no edges.
-var unevaluatedKinds = [...]model.GroupKind{listenerSetKind, tcpRouteKind, tlsRouteKind, udpRouteKind, xListenerSetKind}
+var unevaluatedKinds = [...]model.GroupKind{listenerSetKind, xListenerSetKind}
 
 func kindRef(gk model.GroupKind) model.Ref { return model.Ref{Group: gk.Group, Kind: gk.Kind} }
 
@@ -105,7 +105,7 @@ func (b *builder) report() {
 
 func (t topic) problem(c *tally) model.Problem {
 	switch t.what {
-	case gatewayMissing, labelsUnknown:
+	case parentMissing, labelsUnknown:
 		return t.missing(c)
 	case backendMissing:
 		return model.Problem{
@@ -140,7 +140,7 @@ func (t topic) problem(c *tally) model.Problem {
 // missing is the problem of an object that would settle the question if it were in the input.
 func (t topic) missing(c *tally) model.Problem {
 	p := model.Problem{Severity: model.Info, Hint: "add the manifest of " + t.about.String()}
-	if t.what == gatewayMissing {
+	if t.what == parentMissing {
 		p.Message = t.about.String() + " is not in the input; no path through it for " + c.of("route", "routes") + ": " + c.list()
 		return p
 	}

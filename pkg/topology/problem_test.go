@@ -87,14 +87,13 @@ func TestProblems(t *testing.T) {
 			"warning WrongType referencegrant/far/g: spec.to[0].kind is a list, not a text"}},
 
 		// What is not evaluated, once for all it concerns.
-		{"kinds", sets + manifest("UDPRoute", "u", "{}"), []string{
+		{"kinds", sets, []string{
 			"warning NotEvaluated: kind ListenerSet.gateway.networking.k8s.io is not evaluated; 7 objects: " +
-				"listenerset/demo/s0, listenerset/demo/s1, listenerset/demo/s2, listenerset/demo/s3, listenerset/demo/s4 and 2 more",
-			"warning NotEvaluated udproute/demo/u: kind UDPRoute.gateway.networking.k8s.io is not evaluated; 1 object: udproute/demo/u"}},
+				"listenerset/demo/s0, listenerset/demo/s1, listenerset/demo/s2, listenerset/demo/s3, listenerset/demo/s4 and 2 more"}},
 		{"parents", routeWith(`{parentRefs: [{kind: ListenerSet, name: l}, {kind: ListenerSet, name: l2}]}`) +
 			manifest("HTTPRoute", "q", `{parentRefs: [{kind: ListenerSet, name: l}, {group: "", kind: Service, name: l}]}`), []string{
 			"warning NotEvaluated: parents of kind ListenerSet.gateway.networking.k8s.io are not evaluated; 2 routes name one: httproute/demo/q, httproute/demo/r",
-			"warning NotEvaluated httproute/demo/q: parents of kind Service are not evaluated; 1 route names one: httproute/demo/q"}},
+			"info NotEvaluated service/demo/l: service/demo/l is not in the input; no path through it for 1 route: httproute/demo/q"}},
 		{"protocols", gatewayWith(`[{name: a, protocol: x.example.com/p}, {name: b, protocol: x.example.com/p}]`), []string{
 			"warning NotEvaluated: protocol x.example.com/p belongs to an implementation and is not evaluated: gateway/demo/gw a, gateway/demo/gw b"}},
 		{"default Gateways", routeWith(`{useDefaultGateways: All}`) + manifest("HTTPRoute", "q", "{useDefaultGateways: None}"), []string{
