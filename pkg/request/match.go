@@ -133,7 +133,10 @@ func (m *match) expressions() bool {
 }
 
 // compiler reads the matches of rules. Regular expressions are made once, however often they are written.
-type compiler struct{ made map[string]*pattern }
+type compiler struct {
+	made     map[string]*pattern
+	textOnly bool // expressions are not made
+}
 
 // rule reads the matches of a rule. One without any has one match: of an HTTPRoute the path prefix /, of a GRPCRoute everything
 // (gatewayapi G5). A match that cannot be read takes no part; what is wrong is told in faults.
@@ -237,7 +240,7 @@ func (c *compiler) value(kind, where string, v valueMatch) (valueMatch, error) {
 
 // regex is an expression as RE2.
 func (c *compiler) regex(text string) *pattern {
-	if p, known := c.made[text]; known {
+	if p, known := c.made[text]; known || c.textOnly {
 		return p
 	}
 	p := &pattern{}

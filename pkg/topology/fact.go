@@ -2,6 +2,7 @@ package topology
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -59,4 +60,30 @@ func (g *Graph) PortName(service model.Ref, number int32) string {
 		return g.nodes[ports[i]].Ref.Section
 	}
 	return ""
+}
+
+// Unattached says for a route that gets no traffic what became of its parentRefs; "" if it gets some.
+func (g *Graph) Unattached(route NodeID) string {
+	if len(g.Parents(All, route)) > 0 {
+		return ""
+	}
+	verdicts := g.Verdicts(route)
+	ref := g.nodes[route].Ref
+	if len(verdicts) == 0 {
+		return ref.String() + " names no Gateway: no traffic reaches it"
+	}
+	var reasons []string
+	what := " is attached to no listener: "
+	for _, v := range verdicts {
+		reasons = append(reasons, v.Reason)
+		if v.State == Accepted {
+			what = " gets no traffic: "
+		}
+	}
+	return ref.String() + what + strings.Join(reasons, "; ")
+}
+
+// MayMissRoutes reports whether a cluster did not let us read all routes that a listener may take.
+func (g *Graph) MayMissRoutes(listener NodeID) bool {
+	return slices.ContainsFunc(g.listeners[listener-g.firstListener].kinds, g.in.Cluster.MissesAny)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -193,23 +192,6 @@ func (a *survey) reached(id topology.NodeID) bool {
 		id = g.Parents(topology.All, id)[0]
 	}
 	return len(g.Parents(topology.All, id)) > 0
-}
-
-// whyUnattached says for a route that no listener accepts what became of its parentRefs.
-func (a *survey) whyUnattached(id topology.NodeID) string {
-	var reasons []string
-	for _, v := range a.res.Graph.Verdicts(id) {
-		reasons = append(reasons, v.Reason)
-	}
-	ref := a.res.Node(id).Ref
-	if len(reasons) == 0 {
-		return ref.String() + " names no Gateway: no traffic reaches it"
-	}
-	what := " is attached to no listener: "
-	if slices.ContainsFunc(a.res.Graph.Verdicts(id), func(v topology.Attachment) bool { return v.State == topology.Accepted }) {
-		what = " gets no traffic: "
-	}
-	return ref.String() + what + strings.Join(reasons, "; ")
 }
 
 // passes reports whether a way goes through one of the nodes asked for.
