@@ -166,7 +166,7 @@ func (e expectation) fits(item view.EffectivePolicy) bool {
 		return true
 	}
 	return slices.ContainsFunc(item.Paths, func(p view.Path) bool {
-		have := map[string]string{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listener": p.Listener}
+		have := map[string]string{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listener": p.Listener, "destination": p.Destination, "direction": p.Direction}
 		for key, want := range e.Via {
 			if have[key] != want {
 				return false

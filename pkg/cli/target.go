@@ -95,7 +95,7 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 }
 
 func (s *session) unknownKind(word string) error {
-	hint := "known kinds: httproute, grpcroute, gateway, gatewayclass, service, namespace"
+	hint := "known kinds: httproute, grpcroute, tlsroute, tcproute, udproute, gateway, gatewayclass, service, namespace"
 	if near := policy.Nearest(word, kindWords()); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}

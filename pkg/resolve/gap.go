@@ -158,6 +158,10 @@ func (f *gapFinder) attachments(route topology.NodeID) {
 		case a.State != topology.Unknown:
 		case a.Missing:
 			f.in(a.Parent.GroupKind(), a.Parent.Namespace)
+		case topology.MeshParent(a.Parent.GroupKind()): // a route of another kind could have it
+			for _, gk := range topology.RouteKinds() {
+				f.in(gk, f.res.Node(route).Ref.Namespace)
+			}
 		case f.cluster.Misses(namespaceKind, f.res.Node(route).Ref.Namespace):
 			f.found[Gap{Kind: namespaceKind}] = true
 		}

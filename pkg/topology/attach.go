@@ -67,7 +67,7 @@ func (b *builder) attach(r *route) {
 			continue
 		}
 		b.parents[p] = struct{}{}
-		r.gatewayBound = r.gatewayBound || !isMeshParent(p.ref.GroupKind())
+		r.gatewayBound = r.gatewayBound || !MeshParent(p.ref.GroupKind())
 		b.attachTo(r, p)
 	}
 	r.meshBound = len(b.parents) > 0 && !r.gatewayBound
@@ -125,7 +125,7 @@ func (b *builder) attachTo(r *route, p parentRef) {
 	case gk == gatewayKind:
 		b.attachToGateway(r, a)
 		return
-	case isMeshParent(gk):
+	case MeshParent(gk):
 		b.attachToService(r, a)
 		return
 	case gk == listenerSetKind, gk == xListenerSetKind,

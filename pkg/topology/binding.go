@@ -87,10 +87,17 @@ func (b *builder) bind() {
 	}
 	for i := range b.bindings {
 		x := &b.bindings[i]
-		if by := b.winner(x, held[client{x.service, x.namespace}]); by != nil {
-			row := &b.tables[b.nodes[x.route].table][x.row]
+		row := &b.tables[b.nodes[x.route].table][x.row]
+		by, unread := b.winner(x, held[client{x.service, x.namespace}]), b.unreadRivals(x)
+		switch {
+		case unread != "": // decided by what is known; answers are marked
+			row.State, row.Hostnames = Unknown, nil
+			row.Reason = "routes of kind " + unread + " in namespace " + x.namespace + " may not be read, and go before " + x.kind.Kind
+		case by != nil:
 			row.State, row.Hostnames = Conflicted, nil
 			row.Reason = b.nodes[by.route].Ref.String() + " has the same port, and kind " + by.kind.Kind + " goes before " + x.kind.Kind
+		}
+		if by != nil {
 			continue
 		}
 		at := b.frontend(x.service)
@@ -99,6 +106,16 @@ func (b *builder) bind() {
 		}
 		b.mesh = append(b.mesh, edge{at, x.route})
 	}
+}
+
+// unreadRivals names a kind that x would lose a port to and whose objects may not be read.
+func (b *builder) unreadRivals(x *binding) string {
+	for i := range max(0, x.rank()) {
+		if b.covers.withheld(meshOrder[i], x.namespace) {
+			return meshOrder[i].Kind
+		}
+	}
+	return ""
 }
 
 // claim notes a binding that goes before those met so far.

@@ -13,8 +13,8 @@ var (
 	allLevels  = [...]Role{Frontend, GatewayClass, Gateway, ListenerSet, Listener, Route, Rule, Backend, Port}
 )
 
-// isMeshParent reports whether a parent of the kind makes a route one of the mesh (gatewayapi G19, G49).
-func isMeshParent(gk model.GroupKind) bool { return gk == serviceKind || gk == serviceImportKind }
+// MeshParent reports whether a parent of the kind makes a route one of the mesh (gatewayapi G19, G49).
+func MeshParent(gk model.GroupKind) bool { return gk == serviceKind || gk == serviceImportKind }
 
 // families makes the families of the edges. Without a route that a Service is the parent of, All is Traffic, and Mesh has what only
 // policies of its own can be in force at: backends.

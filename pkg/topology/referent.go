@@ -153,5 +153,5 @@ func weight(v model.Body) int {
 // meshBound reports whether all parents of a route are Services.
 func (g *Graph) meshBound(route *model.Object) bool {
 	all := g.Attachments(g.byObject[route])
-	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return !isMeshParent(a.Parent.GroupKind()) })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return !MeshParent(a.Parent.GroupKind()) })
 }

@@ -140,6 +140,9 @@ func (d *drawing) node(id topology.NodeID) {
 	if n.Object == nil {
 		labels["state"] = "not in the input"
 	}
+	if n.Role == topology.Frontend {
+		labels["mesh"] = "parent of routes"
+	}
 	var hosts []string
 	if n.Role == topology.Route && n.Object != nil {
 		list, _ := n.Object.Get("spec", "hostnames").([]any)

@@ -9,7 +9,7 @@ import (
 func (t *Topology) Table(o TableOptions) Table {
 	names := make(map[string]Cell, len(t.Nodes))
 	for i := range t.Nodes {
-		names[t.Nodes[i].ID] = Cell{Text: targetName(t.Nodes[i].Ref)}
+		names[t.Nodes[i].ID] = Cell{Text: targetName(t.Nodes[i].Ref) + t.Nodes[i].Suffix()}
 	}
 	name := func(id string) Cell {
 		if c, known := names[id]; known {

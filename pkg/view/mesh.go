@@ -1,6 +1,8 @@
 package view
 
 import (
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -23,6 +25,22 @@ func (a *survey) consumes(way resolve.Path) bool {
 		}
 	}
 	return false
+}
+
+// isTwin reports whether a node is a Service as a parent and the same Service is among the nodes as a backend.
+func isTwin(r *resolve.Resolution, id topology.NodeID, among []topology.NodeID) bool {
+	n := r.Node(id)
+	return n.Role == topology.Frontend && slices.ContainsFunc(among, func(other topology.NodeID) bool {
+		return other != id && r.Node(other).Ref == n.Ref
+	})
+}
+
+// Suffix tells a Service as a parent of routes from the same one as a backend, where nodes are called by their references.
+func (n *GraphNode) Suffix() string {
+	if n.Kind == string(topology.Frontend) {
+		return " (mesh)"
+	}
+	return ""
 }
 
 // throughService is how a path through a Service of the mesh reads: "Service shop/cart (mesh)". It is "" for any other path.

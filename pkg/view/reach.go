@@ -61,7 +61,11 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 // ownSources are the blocks of a policy that set the rule, at every target that was found.
 func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) []Source {
 	out := []Source{}
-	for _, id := range k.TargetsOf(p) {
+	targets := k.TargetsOf(p)
+	for _, id := range targets {
+		if isTwin(r, id, targets) {
+			continue
+		}
 		for _, b := range p.Blocks {
 			at := slices.IndexFunc(b.Units, func(u merge.Unit) bool { return names(u.Path.String(), rule) })
 			if at < 0 {
