@@ -210,14 +210,14 @@ func (r *kindReader) effective(n *yaml.Node) {
 // roles reads a list of roles of the traffic family.
 func (r *kindReader) roles(into *[]string) field {
 	var known []string
-	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.Listener, topology.Route, topology.Rule, topology.Backend, topology.Port, topology.Namespace} {
+	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend, topology.Port, topology.Namespace} {
 		known = append(known, string(role))
 	}
 	return func(n *yaml.Node) {
 		*into = []string{}
 		r.list(n, func(e *yaml.Node) {
 			var s string
-			r.word(&s, known, "listenerSet", "workload", "service", "mesh", "cluster", "filter")(e)
+			r.word(&s, known, "workload", "service", "mesh", "cluster", "filter")(e)
 			*into = append(*into, s)
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Objects predicts the conditions of Gateways, listeners and routes (gatewayapi §5) with the marks that policies of the given kinds
+// Objects predicts the conditions of Gateways, ListenerSets, listeners and routes (gatewayapi §5) with the marks that policies of the given kinds
 // leave on them. Certificates are not judged.
 func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	marks := map[model.Ref][]Mark{}
@@ -34,6 +34,9 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 		switch n.Role {
 		case topology.Gateway:
 			p = gateway(g, id)
+			p.AttachedListenerSets = attachedSets(r, id)
+		case topology.ListenerSet:
+			p = listenerSet(r, id)
 		case topology.Listener:
 			p = listener(g, id)
 			if count, known := attached[id]; known {
@@ -104,6 +107,9 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 func gateway(g *topology.Graph, id topology.NodeID) Prediction {
 	total, bad := 0, 0
 	for _, l := range g.Children(topology.Traffic, id) {
+		if g.Node(l).Role != topology.Listener {
+			continue
+		}
 		total++
 		if f := g.Listener(l); f.Unsupported || f.Conflict.Reason != "" {
 			bad++
@@ -130,6 +136,10 @@ func listener(g *topology.Graph, id topology.NodeID) Prediction {
 		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
 	}
 	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
+	if f.Conflict.Reason != "" && isListenerSet(p.Object.GroupKind()) { // gatewayapi G29
+		p.Ancestors[0].Conditions[0] = Condition{"Accepted", "False", f.Conflict.Reason, f.Conflict.Message}
+		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{"Programmed", "False", f.Conflict.Reason, f.Conflict.Message})
+	}
 	if f.Conflict.Reason != "" {
 		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{"Conflicted", "True", f.Conflict.Reason, f.Conflict.Message})
 	}
@@ -151,6 +161,9 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 	}
 	p := Prediction{Object: g.Node(id).Ref}
 	for _, v := range g.Verdicts(id) {
+		if v.Implicit && v.State != topology.Accepted { // nobody named the Gateway: it has nothing to say
+			continue
+		}
 		parent := v.Parent
 		accepted := Condition{"Accepted", "False", string(v.State), v.Reason}
 		switch {

@@ -17,9 +17,14 @@ type builder struct {
 	covers   coverage
 	grants   grants
 
+	gateways      []gatewaySpec // in order of their references
+	gatewayOf     map[NodeID]int
+	sets          []listenerSet // by ListenerSet node, from firstSet on
+	firstSet      NodeID
 	listeners     []listener // by listener node, from firstListener on
 	firstListener NodeID
-	ports         []servicePort // by port node, from firstPort on
+	asking        map[NodeID]struct{} // routes that ask for default Gateways (G20)
+	ports         []servicePort       // by port node, from firstPort on
 	firstPort     NodeID
 	tables        [][]Attachment
 	unresolved    map[NodeID]Unresolved
@@ -54,6 +59,8 @@ func Build(in *model.Snapshot, settings model.Settings) *Graph {
 		names:    map[string]struct{}{},
 		parents:  map[parentRef]struct{}{},
 
+		gatewayOf:  map[NodeID]int{},
+		asking:     map[NodeID]struct{}{},
 		unresolved: map[NodeID]Unresolved{},
 	}
 	b.addNamespaces()
@@ -84,6 +91,18 @@ func (b *builder) graph() *Graph {
 		listeners:     b.listeners,
 		firstListener: b.firstListener,
 		unresolved:    b.unresolved,
+		sets:          make([]SetFacts, len(b.sets)),
+		firstSet:      b.firstSet,
+		setsOf:        map[NodeID][]NodeID{},
+		asking:        b.asking,
+		setsApart:     b.settings.Off(GatewayReachesSets),
+	}
+	for i := range b.sets {
+		s := &b.sets[i]
+		g.sets[i] = s.SetFacts
+		if s.Gateway != None {
+			g.setsOf[s.Gateway] = append(g.setsOf[s.Gateway], s.id)
+		}
 	}
 	for i, p := range b.ports {
 		g.portNumbers[i] = p.number

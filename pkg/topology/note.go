@@ -14,9 +14,10 @@ const (
 	parentNotEvaluated                    // parentRefs to a kind; about: the kind
 	protocolNotEvaluated                  // listeners of an implementation's protocol; about: its name
 	delegationNotEvaluated                // rules that send to a route; about: the kind of the latter
-	defaultGateways                       // routes that ask for default Gateways (G20)
 	labelsUnknown                         // a listener selects namespaces by label (G14); about: the namespace, at: the listener
-	gatewayMissing                        // parentRefs to a Gateway that is not in the input (G10); about: the Gateway
+	parentMissing                         // parentRefs to a Gateway or a ListenerSet that is not in the input (G10); about: the parent
+	setLabelsUnknown                      // a Gateway selects the namespaces of its ListenerSets by label (G22); about: the namespace, at: the Gateway
+	setParentMissing                      // ListenerSets of a Gateway that is not in the input (G10); about: the Gateway
 	backendMissing                        // backends that are not in the input (G36)
 	backendKind                           // backends of a kind that is not the Gateway API's (§7); about: the kind
 )
@@ -28,7 +29,7 @@ type topic struct {
 }
 
 // unevaluatedKinds have objects that are taken in but have no edges.
-var unevaluatedKinds = [...]model.GroupKind{listenerSetKind, tcpRouteKind, tlsRouteKind, udpRouteKind, xListenerSetKind}
+var unevaluatedKinds = [...]model.GroupKind{tcpRouteKind, tlsRouteKind, udpRouteKind}
 
 func kindRef(gk model.GroupKind) model.Ref { return model.Ref{Group: gk.Group, Kind: gk.Kind} }
 
@@ -86,7 +87,7 @@ func (b *builder) report() {
 		p.Code = model.NotEvaluated
 		if b.in.Cluster != nil {
 			switch t.what {
-			case labelsUnknown:
+			case labelsUnknown, setLabelsUnknown:
 				p.Hint = "ask for: list on namespaces (docs/rbac.yaml)"
 			case backendMissing:
 				p.Hint = ""
@@ -105,7 +106,7 @@ func (b *builder) report() {
 
 func (t topic) problem(c *tally) model.Problem {
 	switch t.what {
-	case gatewayMissing, labelsUnknown:
+	case parentMissing, labelsUnknown, setParentMissing, setLabelsUnknown:
 		return t.missing(c)
 	case backendMissing:
 		return model.Problem{
@@ -130,9 +131,6 @@ func (t topic) problem(c *tally) model.Problem {
 		p.Hint = "its listeners take only the kinds of routes that they name"
 	case delegationNotEvaluated:
 		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("route sends", "routes send") + " to one: " + c.list()
-	case defaultGateways:
-		p.Message = "useDefaultGateways is not evaluated; " + c.of("route asks", "routes ask") + " for it: " + c.list()
-		p.Hint = "name the Gateways in parentRefs"
 	}
 	return p
 }
@@ -140,12 +138,19 @@ func (t topic) problem(c *tally) model.Problem {
 // missing is the problem of an object that would settle the question if it were in the input.
 func (t topic) missing(c *tally) model.Problem {
 	p := model.Problem{Severity: model.Info, Hint: "add the manifest of " + t.about.String()}
-	if t.what == gatewayMissing {
-		p.Message = t.about.String() + " is not in the input; no path through it for " + c.of("route", "routes") + ": " + c.list()
+	what := c.of("route", "routes")
+	if t.what == setParentMissing || t.what == setLabelsUnknown {
+		what = c.of("listener set", "listener sets")
+	}
+	if t.what == parentMissing || t.what == setParentMissing {
+		p.Message = t.about.String() + " is not in the input; no path through it for " + what + ": " + c.list()
 		return p
 	}
 	p.Severity = model.Warning
-	p.Message = "listener " + t.at.String() + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " +
-		c.of("route", "routes") + ": " + c.list()
+	holder := "listener " + t.at.String()
+	if t.what == setLabelsUnknown {
+		holder = t.at.String()
+	}
+	p.Message = holder + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " + what + ": " + c.list()
 	return p
 }

@@ -193,7 +193,7 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 	for _, way := range ways {
 		for _, step := range way {
 			switch a.res.Node(step).Role {
-			case topology.GatewayClass, topology.Gateway, topology.Listener:
+			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener:
 				key = binary.AppendUvarint(key, uint64(step)+1)
 			}
 		}
@@ -212,11 +212,14 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 			case topology.Gateway:
 				p.Gateway = n.Ref.FullName()
 				a.spaces[n.Ref.Namespace] = true
+			case topology.ListenerSet:
+				p.ListenerSet = n.Ref.FullName()
+				a.spaces[n.Ref.Namespace] = true
 			case topology.Listener:
 				p.Listener = n.Ref.Section
 			}
 		}
-		if p.Gateway != "" || p.GatewayClass != "" {
+		if p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" {
 			out = append(out, p)
 		}
 	}
@@ -230,7 +233,7 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 }
 
 func comparePaths(a, b Path) int {
-	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.GatewayClass, b.GatewayClass))
+	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.GatewayClass, b.GatewayClass))
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.
