@@ -104,6 +104,9 @@ func (f *gapFinder) anywhere() {
 	for _, gk := range f.k.Reads {
 		f.any(gk)
 	}
+	if f.res.Graph.Merging() { // any Gateway may have the place of a listener
+		f.any(gatewayKind)
+	}
 	for _, gk := range []model.GroupKind{classKind, namespaceKind} {
 		if f.k.mayTarget(gk) {
 			f.any(gk)

@@ -57,9 +57,13 @@ func (r *Resolution) switched() []model.Problem {
 			holds, other = "do not hold for the listeners of its listener sets", "true"
 		}
 		ref := g.Node(id).Ref
-		out = append(out, model.Problem{Severity: model.Info, Code: model.SettingMatters,
+		p := model.Problem{Severity: model.Info, Code: model.SettingMatters, Ref: &ref,
 			Message: fmt.Sprintf("policies that hold at %s %s; implementations differ", ref, holds),
-			Hint:    fmt.Sprintf("--vendor-setting %s=%s", topology.GatewayReachesSets, other)}.At(g.Node(id).Object))
+			Hint:    fmt.Sprintf("--vendor-setting %s=%s", topology.GatewayReachesSets, other)}
+		if o := g.Node(id).Object; o != nil {
+			p = p.At(o)
+		}
+		out = append(out, p)
 	}
 	return out
 }

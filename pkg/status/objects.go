@@ -33,12 +33,12 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 		var p Prediction
 		switch n.Role {
 		case topology.Gateway:
-			p = gateway(g, id)
+			p = gateway(r, id)
 			p.AttachedListenerSets = attachedSets(r, id)
 		case topology.ListenerSet:
 			p = listenerSet(r, id)
 		case topology.Listener:
-			p = listener(g, id)
+			p = listener(r, id)
 			if count, known := attached[id]; known {
 				p.AttachedRoutes = &count
 			}
@@ -104,8 +104,8 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 	return out
 }
 
-func gateway(g *topology.Graph, id topology.NodeID) Prediction {
-	total, bad := 0, 0
+func gateway(r *resolve.Resolution, id topology.NodeID) Prediction {
+	g, total, bad := r.Graph, 0, 0
 	for _, l := range g.Children(topology.Traffic, id) {
 		if g.Node(l).Role != topology.Listener {
 			continue
@@ -119,13 +119,16 @@ func gateway(g *topology.Graph, id topology.NodeID) Prediction {
 	switch {
 	case bad > 0 && bad == total:
 		c = Condition{"Accepted", "False", "ListenersNotValid", "no listener is valid"}
+	case unreadRivals(r, id) != "":
+		c = Condition{"Accepted", "Unknown", "NotEvaluated", unreadRivals(r, id)}
 	case bad > 0:
 		c = Condition{"Accepted", "True", "ListenersNotValid", fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
 	}
 	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{c}}}}
 }
 
-func listener(g *topology.Graph, id topology.NodeID) Prediction {
+func listener(r *resolve.Resolution, id topology.NodeID) Prediction {
+	g := r.Graph
 	f := g.Listener(id)
 	accepted := Condition{"Accepted", "True", "Accepted", "the listener is accepted"}
 	if f.Unsupported {
@@ -136,13 +139,7 @@ func listener(g *topology.Graph, id topology.NodeID) Prediction {
 		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
 	}
 	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
-	if f.Conflict.Reason != "" && isListenerSet(p.Object.GroupKind()) { // gatewayapi G29
-		p.Ancestors[0].Conditions[0] = Condition{"Accepted", "False", f.Conflict.Reason, f.Conflict.Message}
-		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{"Programmed", "False", f.Conflict.Reason, f.Conflict.Message})
-	}
-	if f.Conflict.Reason != "" {
-		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{"Conflicted", "True", f.Conflict.Reason, f.Conflict.Message})
-	}
+	p.Ancestors[0].Conditions = conflicted(r, id, p.Ancestors[0].Conditions)
 	for _, gk := range f.Kinds {
 		p.SupportedKinds = append(p.SupportedKinds, gk.String())
 	}
@@ -179,8 +176,15 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 	return p
 }
 
-// controllerOf is the controller of a Gateway's class, "" if the input does not tell.
+// controllerOf is the controller of the class of a Gateway, or of a ListenerSet's, "" if the input does not tell.
 func controllerOf(r *resolve.Resolution, gateway model.Ref) string {
+	if isListenerSet(gateway.GroupKind()) {
+		ids := r.Graph.Lookup(gateway.Whole())
+		if len(ids) == 0 || r.Graph.Set(ids[0]).Gateway == topology.None {
+			return ""
+		}
+		gateway = r.Graph.Node(r.Graph.Set(ids[0]).Gateway).Ref
+	}
 	o := r.Snapshot.Get(gateway)
 	if o == nil || !strings.HasSuffix(gateway.Kind, "Gateway") {
 		return ""

@@ -166,7 +166,7 @@ func (b *builder) attachToOwner(r *route, owner NodeID, a Attachment, way passag
 		if row.State == Accepted && way.open && l.conflict == (Conflict{}) {
 			b.connect(id, r.id)
 		}
-		if row.State == Accepted && !way.sure { // a refusal stands whatever becomes of the owner
+		if !way.sure { // what the listener says may not be asked at all
 			row.State, row.Reason, row.Hostnames = Unknown, way.why, nil
 		}
 		b.table = append(b.table, row)

@@ -96,6 +96,7 @@ func (b *builder) graph() *Graph {
 		setsOf:        map[NodeID][]NodeID{},
 		asking:        b.asking,
 		setsApart:     b.settings.Off(GatewayReachesSets),
+		merging:       b.settings.Bool(GatewayMerging),
 	}
 	for i := range b.sets {
 		s := &b.sets[i]

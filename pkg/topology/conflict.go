@@ -12,6 +12,7 @@ import (
 type Conflict struct {
 	Reason  string // HostnameConflict or ProtocolConflict
 	Message string
+	Settled bool // a listener of a Gateway is in the way, so that no ListenerSet could change it
 }
 
 // conflicts judges the listeners of every Gateway, and those of its ListenerSets against them. Where an implementation merges the Gateways
@@ -145,7 +146,7 @@ func mark(ls []*listener, reason string) {
 		if more := len(ls) - 1 - len(others); more > 0 {
 			others = append(others, itoa(more)+" more")
 		}
-		l.refuse(reason, strings.Join(others, ", "))
+		l.refuse(reason, strings.Join(others, ", "), true)
 	}
 }
 
@@ -156,12 +157,12 @@ const (
 )
 
 // refuse notes that the listener conflicts with others.
-func (l *listener) refuse(reason, others string) {
+func (l *listener) refuse(reason, others string, settled bool) {
 	what := "the same hostname on the same port"
 	if reason == protocolConflict {
 		what = "protocols that do not go together share the port"
 	}
-	l.conflict = Conflict{Reason: reason, Message: what + " as listener " + others}
+	l.conflict = Conflict{Reason: reason, Message: what + " as listener " + others, Settled: settled}
 	l.accepts = "listener " + l.ref.Section + " accepts the route, and takes no traffic: " + l.conflict.Message
 }
 

@@ -76,6 +76,7 @@ type Graph struct {
 	setsOf    map[NodeID][]NodeID
 	asking    map[NodeID]struct{}
 	setsApart bool
+	merging   bool
 }
 
 // Len is the number of nodes.

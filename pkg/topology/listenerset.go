@@ -45,6 +45,10 @@ func (g *Graph) Passes(from, to NodeID) bool {
 	return !g.setsApart || g.nodes[from].Role != Gateway || g.nodes[to].Role != ListenerSet
 }
 
+// Merging reports whether the Gateways of a class share their ports, so that a listener of one can conflict with those of another (switch
+// gatewayMerging).
+func (g *Graph) Merging() bool { return g.merging }
+
 // AsksForDefaults reports whether a route asks for default Gateways (gatewayapi G20).
 func (g *Graph) AsksForDefaults(route NodeID) bool {
 	_, ok := g.asking[route]
