@@ -30,7 +30,7 @@ func targetKinds() []targetKind {
 	return []targetKind{gw("HTTPRoute", "httproutes"), gw("GRPCRoute", "grpcroutes"), gw("TLSRoute", "tlsroutes"), gw("TCPRoute", "tcproutes"),
 		gw("UDPRoute", "udproutes"), gw("Gateway", "gateways", "gtw"), gw("GatewayClass", "gatewayclasses", "gc"),
 		gw("ListenerSet", "listenersets", "lset"),
-		{model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}, "xlistenersets", []string{"lset"}}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns")}
+		{model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}, "xlistenersets", nil}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns")}
 }
 
 func isRoute(gk model.GroupKind) bool {

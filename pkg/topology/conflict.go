@@ -137,16 +137,13 @@ func mark(ls []*listener, reason string) {
 		return
 	}
 	for _, l := range ls {
-		var others []string
-		for _, o := range ls {
-			if o != l && len(others) < namesShown {
-				others = append(others, o.seenFrom(l))
+		others := tally{n: len(ls) - 1}
+		for _, o := range ls[:min(len(ls), namesShown+1)] {
+			if o != l && len(others.names) < namesShown {
+				others.names = append(others.names, o.seenFrom(l))
 			}
 		}
-		if more := len(ls) - 1 - len(others); more > 0 {
-			others = append(others, itoa(more)+" more")
-		}
-		l.refuse(reason, strings.Join(others, ", "), true)
+		l.refuse(reason, others.list(), true)
 	}
 }
 

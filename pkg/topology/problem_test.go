@@ -8,12 +8,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
+// manifest is an object of the Gateway API in namespace demo with the given spec, a flow map of YAML.
+func manifest(kind, name, spec string) string {
+	return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: demo}\nspec: " + spec + "\n---\n"
+}
+
 func TestProblems(t *testing.T) {
 	n := func(count int, entry string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(entry+", ", count), ", ") + "]"
-	}
-	manifest := func(kind, name, spec string) string {
-		return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: demo}\nspec: " + spec + "\n---\n"
 	}
 	sets := ""
 	for i := range 7 {
@@ -159,6 +161,8 @@ func TestAnyValueAnywhere(t *testing.T) {
 	in := demo + class + service + grantWith(`{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: demo}`, `{group: "", kind: Service, name: b}`) +
 		gatewayWith(`[{name: a, port: 80, protocol: HTTP, hostname: "*.x", allowedRoutes: {kinds: [{group: gateway.networking.k8s.io, kind: HTTPRoute}],
 			namespaces: {from: Selector, selector: {matchLabels: {a: b}, matchExpressions: [{key: k, operator: In, values: [v]}]}}}}]`) +
+		manifest("Gateway", "open", `{defaultScope: All, allowedListeners: {namespaces: {from: Selector, selector: {matchLabels: {a: b}}}}, listeners: [{name: a, port: 80, protocol: HTTP}]}`) +
+		manifest("ListenerSet", "s", `{parentRef: {group: gateway.networking.k8s.io, kind: Gateway, namespace: demo, name: open}, listeners: [{name: a, port: 80, protocol: HTTP}]}`) +
 		routeWith(`{useDefaultGateways: All, hostnames: [a.x], parentRefs: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: demo, name: gw, sectionName: a, port: 80}],
 			rules: [{name: n, matches: [{}], backendRefs: [{group: "", kind: Service, namespace: demo, name: b, port: 80}]}]}`)
 	values := []any{nil, "x", "", int64(5), int64(-1), int64(1) << 40, 1.5, 80.0, true, []any{}, []any{int64(7)}, []any{nil}, m{}, m{"x": nil}}
