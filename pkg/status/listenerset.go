@@ -17,10 +17,10 @@ var (
 func isListenerSet(gk model.GroupKind) bool { return gk == setKind || gk == xSetKind }
 
 // listenerSet has the conditions of a ListenerSet (gatewayapi G22). Programmed is predicted only where it follows from the spec.
-func listenerSet(r *resolve.Resolution, id topology.NodeID) Prediction {
-	f := r.Graph.Set(id)
+func listenerSet(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
+	f := g.Set(id)
 	conditions := []Condition{{"Accepted", "False", string(f.State), f.Reason}}
-	doubt := unreadRivals(r, id)
+	doubt := others.unread(id)
 	switch {
 	case f.State == topology.SetUnknown, f.Missing:
 		conditions[0].Status = "Unknown"
@@ -31,18 +31,18 @@ func listenerSet(r *resolve.Resolution, id topology.NodeID) Prediction {
 	case f.State == topology.SetNotAllowed, f.State == topology.SetListenersNotValid:
 		conditions = append(conditions, Condition{"Programmed", "False", string(f.State), f.Reason})
 	}
-	return Prediction{Object: r.Graph.Node(id).Ref, Ancestors: []Ancestor{{Conditions: conditions}}}
+	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: conditions}}}
 }
 
 // conflicted adds to the conditions of a listener, the first of which is Accepted, what its conflicts come to (gatewayapi G29). A listener
 // of a ListenerSet is not accepted if it conflicts; whether it does is not known if the set does not take part, and nobody says anything
 // about the acceptance of listeners of a set that the Gateway refuses.
-func conflicted(r *resolve.Resolution, id topology.NodeID, conditions []Condition) []Condition {
-	facts := r.Graph.Listener(id)
+func conflicted(g *topology.Graph, id topology.NodeID, conditions []Condition, others rivals) []Condition {
+	facts := g.Listener(id)
 	conflict := facts.Conflict
-	owner := r.Graph.Parents(topology.Traffic, id)[0]
-	doubt := unreadRivals(r, owner)
-	if r.Graph.Node(owner).Role != topology.ListenerSet {
+	owner := g.Parents(topology.Traffic, id)[0]
+	doubt := others.unread(owner)
+	if g.Node(owner).Role != topology.ListenerSet {
 		switch {
 		case conflict.Reason == "":
 		case doubt != "":
@@ -52,14 +52,14 @@ func conflicted(r *resolve.Resolution, id topology.NodeID, conditions []Conditio
 		}
 		return conditions
 	}
-	set := r.Graph.Set(owner)
+	set := g.Set(owner)
 	switch {
 	case set.State == topology.SetUnknown, set.Missing:
 		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", set.Reason}
 	case set.State == topology.SetNotAllowed, set.State == topology.SetWithoutParent:
 		return conditions[1:]
 	case facts.Unsupported: // it has no place that others could take
-	case doubt != "" && (!conflict.Settled || r.Graph.Merging()):
+	case doubt != "" && (!conflict.Settled || g.Merging()):
 		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", doubt}
 	case conflict.Reason != "":
 		conditions[0] = Condition{"Accepted", "False", conflict.Reason, conflict.Message}
@@ -69,29 +69,44 @@ func conflicted(r *resolve.Resolution, id topology.NodeID, conditions []Conditio
 	return conditions
 }
 
-// unreadRivals says why a cluster leaves open which listeners of a Gateway or a ListenerSet conflict, "" if it does not: sets that may not be
-// read, or of which it is not known whether they take part, can have the place of other sets' listeners; Gateways of the class that
-// of any, where they share their ports.
-func unreadRivals(r *resolve.Resolution, owner topology.NodeID) string {
-	cluster := r.Snapshot.Cluster
-	if cluster == nil {
-		return ""
+// rivals are listeners that a cluster kept from us and that may have the place of others.
+type rivals struct {
+	graph    *topology.Graph
+	gateways bool                                // Gateways may not be read, and those of a class share their ports
+	sets     bool                                // ListenerSets may not be read
+	unknown  map[topology.NodeID]topology.NodeID // by Gateway, a set of which it is not known whether it takes part
+}
+
+func newRivals(r *resolve.Resolution) rivals {
+	v := rivals{graph: r.Graph, unknown: map[topology.NodeID]topology.NodeID{}}
+	if r.Snapshot.Cluster == nil {
+		return v
 	}
-	unread := func(is func(model.GroupKind) bool) bool {
-		return slices.ContainsFunc(cluster.Gaps, func(gap model.Gap) bool { return is(gap.Kind) })
+	for _, gap := range r.Snapshot.Cluster.Gaps {
+		v.gateways = v.gateways || gap.Kind == gatewayKind && r.Graph.Merging()
+		v.sets = v.sets || isListenerSet(gap.Kind)
 	}
-	if r.Graph.Merging() && unread(func(gk model.GroupKind) bool { return gk == gatewayKind }) {
+	for _, id := range r.Graph.Order(topology.Traffic) {
+		if r.Graph.Node(id).Role == topology.ListenerSet {
+			if set := r.Graph.Set(id); set.State == topology.SetUnknown && set.Gateway != topology.None {
+				v.unknown[set.Gateway] = id
+			}
+		}
+	}
+	return v
+}
+
+// unread says why it is open which listeners of a Gateway or a ListenerSet conflict, "" if it is not.
+func (v rivals) unread(owner topology.NodeID) string {
+	switch isSet := v.graph.Node(owner).Role == topology.ListenerSet; {
+	case v.gateways:
 		return "Gateways that share its ports may not be read"
-	}
-	if r.Graph.Node(owner).Role != topology.ListenerSet {
-		return ""
-	}
-	if unread(isListenerSet) {
+	case !isSet:
+	case v.sets:
 		return "listener sets that come before it may not be read"
-	}
-	for _, other := range r.Graph.SetsOf(r.Graph.Set(owner).Gateway) {
-		if other != owner && r.Graph.Set(other).State == topology.SetUnknown {
-			return "whether " + r.Graph.Node(other).Ref.String() + " takes part is not known, and it may come before it"
+	default:
+		if other, ok := v.unknown[v.graph.Set(owner).Gateway]; ok {
+			return "whether " + v.graph.Node(other).Ref.String() + " takes part is not known, and it may come before it"
 		}
 	}
 	return ""

@@ -23,7 +23,7 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 		}
 	}
 	g := r.Graph
-	attached := attachedRoutes(r)
+	attached, others := attachedRoutes(r), newRivals(r)
 	var out []Prediction
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
@@ -33,12 +33,12 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 		var p Prediction
 		switch n.Role {
 		case topology.Gateway:
-			p = gateway(r, id)
+			p = gateway(g, id, others)
 			p.AttachedListenerSets = attachedSets(r, id)
 		case topology.ListenerSet:
-			p = listenerSet(r, id)
+			p = listenerSet(g, id, others)
 		case topology.Listener:
-			p = listener(r, id)
+			p = listener(g, id, others)
 			if count, known := attached[id]; known {
 				p.AttachedRoutes = &count
 			}
@@ -104,8 +104,8 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 	return out
 }
 
-func gateway(r *resolve.Resolution, id topology.NodeID) Prediction {
-	g, total, bad := r.Graph, 0, 0
+func gateway(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
+	total, bad := 0, 0
 	for _, l := range g.Children(topology.Traffic, id) {
 		if g.Node(l).Role != topology.Listener {
 			continue
@@ -119,16 +119,15 @@ func gateway(r *resolve.Resolution, id topology.NodeID) Prediction {
 	switch {
 	case bad > 0 && bad == total:
 		c = Condition{"Accepted", "False", "ListenersNotValid", "no listener is valid"}
-	case unreadRivals(r, id) != "":
-		c = Condition{"Accepted", "Unknown", "NotEvaluated", unreadRivals(r, id)}
+	case others.unread(id) != "":
+		c = Condition{"Accepted", "Unknown", "NotEvaluated", others.unread(id)}
 	case bad > 0:
 		c = Condition{"Accepted", "True", "ListenersNotValid", fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
 	}
 	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{c}}}}
 }
 
-func listener(r *resolve.Resolution, id topology.NodeID) Prediction {
-	g := r.Graph
+func listener(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 	f := g.Listener(id)
 	accepted := Condition{"Accepted", "True", "Accepted", "the listener is accepted"}
 	if f.Unsupported {
@@ -139,7 +138,7 @@ func listener(r *resolve.Resolution, id topology.NodeID) Prediction {
 		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
 	}
 	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
-	p.Ancestors[0].Conditions = conflicted(r, id, p.Ancestors[0].Conditions)
+	p.Ancestors[0].Conditions = conflicted(g, id, p.Ancestors[0].Conditions, others)
 	for _, gk := range f.Kinds {
 		p.SupportedKinds = append(p.SupportedKinds, gk.String())
 	}
