@@ -147,7 +147,7 @@ func (b *builder) attachToGateway(r *route, a Attachment) {
 		row.Listener = id
 		b.judge(r, &row)
 		b.table = append(b.table, row)
-		if row.State == Accepted && l.conflict == (Conflict{}) {
+		if row.State == Accepted && !l.idle() {
 			b.connect(id, r.id)
 		}
 	}

@@ -23,6 +23,7 @@ type builder struct {
 	firstPort     NodeID
 	tables        [][]Attachment
 	unresolved    map[NodeID]Unresolved
+	clients       map[NodeID]Unresolved // by Gateway with a client certificate
 
 	lastNamespace struct {
 		name string
@@ -55,6 +56,7 @@ func Build(in *model.Snapshot, settings model.Settings) *Graph {
 		parents:  map[parentRef]struct{}{},
 
 		unresolved: map[NodeID]Unresolved{},
+		clients:    map[NodeID]Unresolved{},
 	}
 	b.addNamespaces()
 	b.readGrants()
@@ -84,6 +86,8 @@ func (b *builder) graph() *Graph {
 		listeners:     b.listeners,
 		firstListener: b.firstListener,
 		unresolved:    b.unresolved,
+		clients:       b.clients,
+		certificates:  b.certificates(),
 	}
 	for i, p := range b.ports {
 		g.portNumbers[i] = p.number

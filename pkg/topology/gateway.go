@@ -20,6 +20,12 @@ type listener struct {
 	unreadable   bool // a field has the wrong type: it takes no route
 	conflict     Conflict
 
+	tlsMode   string     // of HTTPS and TLS; "" where it is not said
+	refs      Unresolved // its certificates, and those by which it knows its clients
+	refused   Refusal
+	dark      bool // it is withheld whether it is refused
+	validated bool // it says itself how it knows its clients
+
 	accepts string     // the reason of an accepted attachment
 	whole   []Hostname // what a route without hostnames gets
 }
@@ -45,6 +51,7 @@ func (b *builder) addGateways() {
 	for i := range gateways {
 		b.addListeners(ids[i], &specs[i])
 		b.conflicts(ids[i])
+		b.secure(ids[i], &specs[i])
 	}
 }
 
@@ -94,6 +101,7 @@ func (b *builder) readListener(f *fields, ref model.Ref) listener {
 	namespaces := allowed.object("namespaces")
 	b.readNamespaces(&l, &namespaces)
 	l.unreadable = f.bad || allowed.bad || namespaces.bad
+	b.readTLS(&l, f)
 	return l
 }
 

@@ -72,6 +72,8 @@ type Graph struct {
 	listeners     []listener // by listener node, from firstListener on
 	firstListener NodeID
 	unresolved    map[NodeID]Unresolved
+	clients       map[NodeID]Unresolved // by Gateway with a client certificate
+	certificates  certificates
 }
 
 // Len is the number of nodes.
@@ -106,9 +108,13 @@ func (g *Graph) Attachments(route NodeID) []Attachment {
 	return g.tables[n.table]
 }
 
-// Unresolved says why a backend of a route cannot be used: the reason of its ResolvedRefs condition. Without a Reason it is not known
-// whether it can: a cluster did not let us read what would tell.
-type Unresolved struct{ Reason, Message string }
+// Unresolved says why a reference cannot be used: the reason of the ResolvedRefs condition of what makes it. Without a Reason it is not
+// known whether it can, because what would tell could not be read or is not in the input.
+type Unresolved struct {
+	Reason, Message string
+
+	gap gap // what a cluster did not let us read, if that would tell
+}
 
 // Unresolved is the first backend reference of a route, in document order, that cannot be resolved (gatewayapi G34); zero if all can.
 // A backend that may only be missing from the input counts as resolved.
@@ -124,12 +130,36 @@ type ListenerFacts struct {
 	InvalidKinds bool              // allowedRoutes names kinds that it cannot take
 	Unreadable   bool              // a field has the wrong type: it takes no route
 	Conflict     Conflict          // with other listeners of the Gateway: it takes no traffic
+	Refused      Refusal           // it is not accepted for another reason than its protocol: it takes no traffic
+	TLSMode      string            // of HTTPS and TLS: Terminate or Passthrough; "" where it is not said
+	Refs         Unresolved        // the certificates it refers to (gatewayapi G58); zero if all are good
+	Doubtful     bool              // a cluster withholds what would tell whether it is Valid
+}
+
+// Valid reports whether nothing is wrong with a listener that its owner's status counts: its protocol is supported, it is in no conflict,
+// nothing refuses it, and its references are not known to be bad (gatewayapi G22).
+func (f *ListenerFacts) Valid() bool {
+	return !f.Unsupported && f.TakesTraffic() && f.Refs.Reason == ""
+}
+
+// TakesTraffic reports whether traffic passes a listener of a known protocol. References that are bad do not stop it: what a listener
+// does with a connection for which it has no certificate is not the policies' business.
+func (f *ListenerFacts) TakesTraffic() bool {
+	return f.Conflict == (Conflict{}) && f.Refused.Reason == ""
+}
+
+// ClientCertificate is what became of the certificate that a Gateway shows to backends (gatewayapi G58), zero if it is good; false if the
+// Gateway has none.
+func (g *Graph) ClientCertificate(gateway NodeID) (Unresolved, bool) {
+	u, ok := g.clients[gateway]
+	return u, ok
 }
 
 // Listener has the facts of a listener.
 func (g *Graph) Listener(id NodeID) ListenerFacts {
 	l := &g.listeners[id-g.firstListener]
 	return ListenerFacts{Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable, Conflict: l.conflict,
+		Refused: l.refused, TLSMode: l.tlsMode, Refs: l.refs, Doubtful: l.refs.gap != noGap,
 		Unsupported: kindsByProtocol(l.protocol) == nil && !strings.Contains(l.protocol, "/")}
 }
 

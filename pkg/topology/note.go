@@ -19,6 +19,8 @@ const (
 	gatewayMissing                        // parentRefs to a Gateway that is not in the input (G10); about: the Gateway
 	backendMissing                        // backends that are not in the input (G36)
 	backendKind                           // backends of a kind that is not the Gateway API's (§7); about: the kind
+	authorityWithheld                     // listeners that know their clients by grants that a cluster withholds (G58)
+	certificateWithheld                   // certificates that are not in the input, or are an implementation's (G58)
 )
 
 // topic is what one note is about.
@@ -88,7 +90,7 @@ func (b *builder) report() {
 			switch t.what {
 			case labelsUnknown:
 				p.Hint = "ask for: list on namespaces (docs/rbac.yaml)"
-			case backendMissing:
+			case backendMissing, certificateWithheld: // neither Secrets nor ConfigMaps are read from a cluster
 				p.Hint = ""
 			}
 		}
@@ -112,6 +114,11 @@ func (t topic) problem(c *tally) model.Problem {
 			Severity: model.Info, Message: c.of("backend is", "backends are") + " not in the input and taken to exist: " + c.list(),
 			Hint: "add the manifests of the backends",
 		}
+	case certificateWithheld:
+		return model.Problem{
+			Severity: model.Info, Message: c.of("certificate is", "certificates are") + " not judged, being not in the input, or of a kind that is up to the implementation: " + c.list(),
+			Hint: "add the manifests of the Secrets and ConfigMaps; of Secrets only the names of keys are kept",
+		}
 	case backendKind:
 		return model.Problem{
 			Severity: model.Info, Message: "kind " + t.about.GroupKind().String() + " is a backend of an implementation, taken as it is: " + c.list(),
@@ -130,6 +137,9 @@ func (t topic) problem(c *tally) model.Problem {
 		p.Hint = "its listeners take only the kinds of routes that they name"
 	case delegationNotEvaluated:
 		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("route sends", "routes send") + " to one: " + c.list()
+	case authorityWithheld:
+		p.Message = "whether a listener takes traffic depends on ReferenceGrants that may not be read; not evaluated for " + c.list()
+		p.Hint = "the answer has no path through these listeners; ask for: list on referencegrants.gateway.networking.k8s.io (docs/rbac.yaml)"
 	case defaultGateways:
 		p.Message = "useDefaultGateways is not evaluated; " + c.of("route asks", "routes ask") + " for it: " + c.list()
 		p.Hint = "name the Gateways in parentRefs"
