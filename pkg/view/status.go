@@ -41,6 +41,7 @@ type ObjectStatus struct {
 
 	targets []model.Ref
 	policy  bool
+	refused bool // by its API
 }
 
 // StatusList answers `status`.
@@ -125,7 +126,7 @@ func targetsOf(r *resolve.Resolution, ref model.Ref) []model.Ref {
 }
 
 func objectStatus(p status.Prediction) ObjectStatus {
-	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds}
+	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds, refused: p.Refused}
 	out.Affected = append(out.Affected, p.Affected...)
 	for _, a := range p.Ancestors {
 		s := AncestorStatus{ControllerName: a.Controller, Conditions: []Condition{}}
