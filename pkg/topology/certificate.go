@@ -26,14 +26,14 @@ const (
 	WrongCertificateKind  Flaw = "wrong kind"
 	MissingCertificate    Flaw = "missing"
 	IncompleteCertificate Flaw = "incomplete" // a key is not there
-	MalformedCertificate  Flaw = "malformed"  // what is there is not PEM; looked for only with CheckCertificates
+	MalformedCertificate  Flaw = "malformed"  // what is there is not PEM
 )
 
 // certificates tells what the input has of Secrets and other objects with certificates.
 type certificates struct {
 	in     *model.Snapshot
 	covers coverage
-	check  bool // their content is judged
+	check  bool // whether what is no PEM is a flaw for Authority
 }
 
 // keyPair looks for a flaw of what should be a certificate with its key. The text says what it is.
@@ -49,7 +49,7 @@ func (c certificates) keyPair(ref model.Ref) (Flaw, string) {
 		switch entry := o.Body.At("data", key); { // what reading leaves of a Secret: facts about each key
 		case entry.IsNull():
 			return IncompleteCertificate, ref.String() + " has no " + key
-		case c.check && entry.Get("pem") != true:
+		case entry.Get("pem") != true:
 			return MalformedCertificate, key + " of " + ref.String() + " is not PEM"
 		}
 	}
@@ -78,7 +78,7 @@ func (c certificates) authority(ref model.Ref) (Flaw, string) {
 	switch block, _ := pem.Decode(raw); {
 	case text.IsNull() && binary.IsNull():
 		return IncompleteCertificate, ref.String() + " has no ca.crt"
-	case c.check && block == nil:
+	case block == nil:
 		return MalformedCertificate, "ca.crt of " + ref.String() + " is not PEM"
 	}
 	return NoFlaw, ""
@@ -117,8 +117,14 @@ func (c certificates) complete(gk model.GroupKind, namespace string) bool {
 }
 
 // Authority looks for a flaw of an object that should hold certificates of authorities in a key ca.crt (gatewayapi G58). The text says
-// what it is. A missing key is a flaw whatever the settings say; whether the value is PEM is asked only with CheckCertificates.
-func (g *Graph) Authority(ref model.Ref) (Flaw, string) { return g.certificates.authority(ref) }
+// what it is. A missing key is one whatever the settings say, a value that is not PEM only with CheckCertificates.
+func (g *Graph) Authority(ref model.Ref) (Flaw, string) {
+	flaw, what := g.certificates.authority(ref)
+	if flaw == MalformedCertificate && !g.certificates.check {
+		return NoFlaw, ""
+	}
+	return flaw, what
+}
 
 // gap is what a cluster withholds of a reference: the object, or even whether a grant permits it.
 type gap int
@@ -182,6 +188,7 @@ func (b *builder) refer(owner model.Ref, v model.Body, at place, u use) Unresolv
 		return Unresolved{Reason: u.wrong, Message: what}
 	case IncompleteCertificate, MalformedCertificate:
 		if !b.settings.Bool(CheckCertificates) {
+			b.noteName(topic{what: contentNotChecked}, to.String(), nil)
 			return Unresolved{}
 		}
 	}

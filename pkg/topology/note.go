@@ -21,6 +21,9 @@ const (
 	backendKind                           // backends of a kind that is not the Gateway API's (§7); about: the kind
 	authorityWithheld                     // listeners that know their clients by grants that a cluster withholds (G58)
 	certificateWithheld                   // certificates that are not in the input, or are an implementation's (G58)
+	contentNotChecked                     // certificates whose content is bad, which does not count (G58)
+	terminatesTLS                         // TLS listeners with mode Terminate (§6)
+	mixesModes                            // TLS listeners of both modes on one port (§6)
 )
 
 // topic is what one note is about.
@@ -85,7 +88,9 @@ func (c *tally) list() string {
 func (b *builder) report() {
 	for t, c := range b.notes {
 		p := t.problem(c)
-		p.Code = model.NotEvaluated
+		if p.Code == "" {
+			p.Code = model.NotEvaluated
+		}
 		if b.in.Cluster != nil {
 			switch t.what {
 			case labelsUnknown:
@@ -114,6 +119,12 @@ func (t topic) problem(c *tally) model.Problem {
 			Severity: model.Info, Message: c.of("backend is", "backends are") + " not in the input and taken to exist: " + c.list(),
 			Hint: "add the manifests of the backends",
 		}
+	case contentNotChecked:
+		return matters(CheckCertificates, "with true these are no certificates: "+c.list())
+	case terminatesTLS:
+		return matters(TLSTerminate, "with false these listeners are not accepted: "+c.list())
+	case mixesModes:
+		return matters(TLSModeMixed, "with false these listeners are not accepted: "+c.list())
 	case certificateWithheld:
 		return model.Problem{
 			Severity: model.Info, Message: c.of("certificate is", "certificates are") + " not judged, being not in the input, or of a kind that is up to the implementation: " + c.list(),
@@ -158,4 +169,10 @@ func (t topic) missing(c *tally) model.Problem {
 	p.Message = "listener " + t.at.String() + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " +
 		c.of("route", "routes") + ": " + c.list()
 	return p
+}
+
+// matters is the problem of an answer that another value of a setting would change (gatewayapi §6).
+func matters(setting, how string) model.Problem {
+	return model.Problem{Severity: model.Info, Code: model.SettingMatters, Message: setting + " matters: " + how,
+		Hint: "set it with --vendor-setting " + setting + "=VALUE"}
 }

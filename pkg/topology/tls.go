@@ -39,6 +39,8 @@ func (b *builder) readTLS(l *listener, f *fields) {
 	l.refs = b.referAll(l.ref, tls.list("certificateRefs"), tls.at.field("certificateRefs"), serverUse).Unresolved
 	if l.protocol == "TLS" && b.settings.Off(TLSTerminate) {
 		l.refuse(Refusal{"UnsupportedValue", "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
+	} else if l.protocol == "TLS" {
+		b.noteName(topic{what: terminatesTLS}, l.ref.String(), nil)
 	}
 	own := tls.object("frontendValidation") // experimental, gone since it stands at the Gateway
 	b.know(l, b.readAuthorities(&own))
@@ -146,9 +148,6 @@ func (b *builder) secure(gateway NodeID, spec *fields) {
 // separateModes refuses TLS listeners of both modes on one port, where the implementation cannot have them (gatewayapi §6). As inside one
 // Gateway none of them wins (G28). HTTPS beside TLS is another matter, and fine (G27).
 func (b *builder) separateModes(gateway NodeID, all []listener) {
-	if !b.settings.Off(TLSModeMixed) {
-		return
-	}
 	modes := map[int32]map[string]bool{}
 	for i := range all {
 		if l := &all[i]; l.protocol == "TLS" && l.tlsMode != "" && l.port != 0 {
@@ -162,6 +161,10 @@ func (b *builder) separateModes(gateway NodeID, all []listener) {
 	for i := range all {
 		l := &all[i]
 		if l.protocol != "TLS" || l.tlsMode == "" || len(modes[l.port]) < 2 {
+			continue
+		}
+		if !b.settings.Off(TLSModeMixed) {
+			b.noteName(topic{what: mixesModes}, l.ref.String(), nil)
 			continue
 		}
 		r := Refusal{"ProtocolConflict", "TLS listeners of both modes share port " + itoa(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
