@@ -18,9 +18,13 @@ const policyLabel = "gateway.networking.k8s.io/policy"
 func (c *Catalog) Discover(in *model.Snapshot) ([]*Kind, []model.Problem) {
 	kinds, problems := c.decide(in)
 	for i, k := range kinds {
-		if k.Effective == nil { // targets are what is observed
+		if k.Targets == nil { // they are what is observed
+			targets := observed(in.Of(k.GroupKind))
 			seen := *k
-			seen.Effective = effectiveRoles(observed(in.Of(k.GroupKind)))
+			seen.Routes = observedRoutes(targets)
+			if k.Effective == nil {
+				seen.Effective = effectiveRoles(targets)
+			}
 			kinds[i] = &seen
 		}
 	}
@@ -163,7 +167,8 @@ func (g *generic) describe(gk model.GroupKind) *Kind {
 	case g.legacy():
 		g.useLegacy()
 	}
-	k.Effective = effectiveRoles(observed(g.objects))
+	targets := observed(g.objects)
+	k.Effective, k.Routes, k.Family = effectiveRoles(targets), observedRoutes(targets), topology.All
 	g.mergeTypes()
 	k.Plans = []merge.Plan{{SameTarget: k.foldTarget()}}
 	return k
@@ -310,6 +315,3 @@ func (g *generic) mark() model.Problem {
 		Message: fmt.Sprintf("%s has no descriptor, it was recognised by %s; it is read as GEP-713 says: %s", k.Name(), k.From, how),
 		Hint:    "describe the kind with --policy-kinds if its controller does otherwise"}
 }
-
-// Reaches reports whether the kind has results at nodes of the role.
-func (k *Kind) Reaches(role topology.Role) bool { return slices.Contains(k.Effective, role) }

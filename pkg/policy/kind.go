@@ -30,6 +30,7 @@ type Kind struct {
 	Checked    bool // the order of folding is left open upstream: compare both (gep713 P27)
 	SameTarget SameTarget
 	Effective  []topology.Role
+	Routes     []model.GroupKind // whose rules the kind has results at; sorted
 	Plans      []merge.Plan
 	Family     string
 	Status     StatusWords

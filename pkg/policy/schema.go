@@ -38,7 +38,7 @@ func newKind() *Kind {
 // read fills the kind from a PolicyKind document; mistakes are collected in the reader.
 func (r *kindReader) read(n *yaml.Node) {
 	k := r.kind
-	var name, family, rejects, result string
+	var name, rejects, result string
 	invalid := string(Drop)
 	none := func(*yaml.Node) {}
 	r.object(n, map[string]field{
@@ -48,7 +48,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"namespaces": r.namespaces, "content": r.content, "rules": r.rules, "strategy": r.strategy, "compare": r.compare,
 		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
-		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&family, []string{topology.Traffic}),
+		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim)}, "poison"),
 		"parts":   nil, "scopes": nil, "members": nil, "builtins": nil, "defaults": nil, "normalize": nil, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
@@ -85,6 +85,7 @@ func (r *kindReader) finish() {
 	if k.Effective == nil {
 		k.Effective = effectiveRoles(k.Targets)
 	}
+	k.Routes = targetRoutes(k.Targets)
 	k.Plans = r.plans
 	if k.Plans == nil {
 		k.Plans = []merge.Plan{{}}
@@ -207,17 +208,17 @@ func (r *kindReader) effective(n *yaml.Node) {
 	}
 }
 
-// roles reads a list of roles of the traffic family.
+// roles reads a list of roles of the families of traffic.
 func (r *kindReader) roles(into *[]string) field {
 	var known []string
-	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend, topology.Port, topology.Namespace} {
+	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend, topology.Port, topology.Frontend, topology.Namespace} {
 		known = append(known, string(role))
 	}
 	return func(n *yaml.Node) {
 		*into = []string{}
 		r.list(n, func(e *yaml.Node) {
 			var s string
-			r.word(&s, known, "workload", "service", "mesh", "cluster", "filter")(e)
+			r.word(&s, known, "workload", "mesh", "cluster", "filter")(e)
 			*into = append(*into, s)
 		})
 	}

@@ -22,16 +22,19 @@ func (k *Kind) attach() {
 		}
 		var own []policy.Attached
 		for i, ref := range p.Refs {
-			for _, id := range k.targets(p, ref) {
+			for _, id := range k.attachable(k.targets(p, ref)) {
 				k.leads[lead{p, i}] = true
+				role := k.res.Node(id).Role
 				if slices.Contains(k.targetsOf[p], id) {
+					if role == topology.Frontend {
+						continue // said of the Service itself
+					}
 					k.res.problem(p, ref, model.Problem{Severity: model.Info, Code: model.DuplicateReference,
 						Message: fmt.Sprintf("%s is named twice; it counts once", k.res.Node(id).Ref)})
 					continue
 				}
 				k.targetsOf[p] = append(k.targetsOf[p], id)
 				own = append(own, policy.Attached{Policy: p, Node: id, Ref: i})
-				role := k.res.Node(id).Role
 				k.beside = k.beside || role == topology.Namespace || role == topology.Backend
 			}
 		}

@@ -23,23 +23,17 @@ func (k *Kind) walk() {
 	k.stacks = append(make([]push, 0, len(k.attached)+1), push{})
 	k.interned = make(map[push]StackID, len(k.attached))
 	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
-	k.roles = map[topology.Role]bool{topology.Opaque: true}
-	for _, role := range k.Effective {
-		k.roles[role] = true
-	}
 	k.judgeSteps()
 	root := []StackID{0}
 	for _, id := range g.Order(k.Family) {
+		if !k.passes(g.Node(id)) {
+			continue
+		}
 		above := k.inherited(id)
 		if above == nil && k.startsPath(id) {
 			above = root
 		}
 		k.at[id] = k.with(above, id)
-	}
-	for id := range topology.NodeID(g.Len()) { // of kinds that are known, but have no family yet
-		if g.Node(id).Role == topology.Opaque {
-			k.at[id] = k.with(root, id)
-		}
 	}
 	for i := range k.res.virtual {
 		id := topology.NodeID(g.Len() + i)
@@ -54,6 +48,8 @@ func (k *Kind) startsPath(id topology.NodeID) bool {
 	switch k.res.Graph.Node(id).Role {
 	case topology.GatewayClass, topology.Backend, topology.Port:
 		return true
+	case topology.Frontend:
+		return k.res.Graph.Node(id).Ref.Section == ""
 	case topology.Gateway:
 		return len(k.res.Graph.Parents(k.Family, id)) == 0
 	case topology.ListenerSet: // one that may not be read: where it is attached is not known, what holds there and below is
@@ -127,7 +123,7 @@ func (k *Kind) holding(id topology.NodeID) []topology.NodeID {
 func (k *Kind) pushAll(s StackID, nodes []topology.NodeID) StackID {
 	for _, n := range nodes {
 		if len(nodes) > 1 || k.beside {
-			if slices.Contains(k.nodes(s), n) {
+			if k.stands(s, n) {
 				continue
 			}
 		}
@@ -146,7 +142,7 @@ func (k *Kind) pushAll(s StackID, nodes []topology.NodeID) StackID {
 // leadsTo reports whether the stack under with the given nodes below it is the stack s.
 func (k *Kind) leadsTo(under StackID, nodes []topology.NodeID, s StackID) bool {
 	for _, n := range nodes {
-		if (len(nodes) > 1 || k.beside) && slices.Contains(k.nodes(under), n) {
+		if (len(nodes) > 1 || k.beside) && k.stands(under, n) {
 			continue
 		}
 		next, ok := k.interned[push{under, n}]

@@ -48,7 +48,7 @@ func (k *Kind) gapsBelow(ids []topology.NodeID) []Gap {
 		case topology.GatewayClass, topology.Namespace:
 			f.any(gatewayKind)
 			f.below()
-		case topology.Gateway, topology.ListenerSet, topology.Listener, topology.Backend, topology.Port:
+		case topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Backend, topology.Port:
 			f.below()
 		case topology.Route, topology.Rule:
 			f.backends()
@@ -116,8 +116,11 @@ func (f *gapFinder) anywhere() {
 
 // routes adds the gaps of routes, any of which may lead to a backend or hang on a listener.
 func (f *gapFinder) routes() {
-	f.any(httpRouteKind)
-	f.any(grpcRouteKind)
+	for _, gk := range topology.RouteKinds() {
+		if f.k.Passes(gk) {
+			f.any(gk)
+		}
+	}
 }
 
 // backends adds the gaps that matter for what rules send to, where the kind has results there.
@@ -152,7 +155,7 @@ func (r *Resolution) openAttachments(cluster *model.Cluster) map[Gap]bool {
 	return r.open
 }
 
-// attachments adds the gaps that leave open where a route is attached: a Gateway, or the labels of its namespace.
+// attachments adds the gaps that leave open where a route is attached: a parent, or the labels of its namespace.
 func (f *gapFinder) attachments(route topology.NodeID) {
 	if f.res.Graph.AsksForDefaults(route) {
 		f.any(gatewayKind)
@@ -210,8 +213,6 @@ var (
 	setKind       = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ListenerSet"}
 	xSetKind      = model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}
 	gatewayKind   = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
-	httpRouteKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
-	grpcRouteKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"}
 	grantKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}
 	serviceKind   = model.GroupKind{Kind: "Service"}
 	namespaceKind = model.GroupKind{Kind: "Namespace"}

@@ -15,7 +15,7 @@ import (
 func (k *Kind) InForce(see func(StackID)) {
 	seen := make([]bool, len(k.stacks))
 	for id := range k.at {
-		if !k.roles[k.res.Node(topology.NodeID(id)).Role] {
+		if len(k.at[id]) == 0 || !k.ReachesNode(k.res.Node(topology.NodeID(id))) {
 			continue
 		}
 		for _, s := range k.at[id] {
@@ -31,7 +31,7 @@ func (k *Kind) InForce(see func(StackID)) {
 // left out.
 func (k *Kind) EachContext(see func(topology.NodeID, StackID)) {
 	for id := range k.at {
-		if !k.roles[k.res.Node(topology.NodeID(id)).Role] {
+		if len(k.at[id]) == 0 || !k.ReachesNode(k.res.Node(topology.NodeID(id))) {
 			continue
 		}
 		for _, s := range k.at[id] {

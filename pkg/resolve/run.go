@@ -41,7 +41,6 @@ type Kind struct {
 	at         [][]StackID     // by node
 	outcomes   []*Outcome      // by stack; nil: not folded yet
 	ways       map[push][]Path // the paths to nodes with much below them, by stack and node
-	roles      map[topology.Role]bool
 }
 
 // place is what is attached to one node, established first.

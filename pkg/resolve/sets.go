@@ -79,7 +79,8 @@ func (k *Kind) overSets(gateway topology.NodeID) bool {
 			continue
 		}
 		for _, listener := range g.Children(k.Family, set) {
-			if k.roles[topology.ListenerSet] || k.roles[topology.Listener] || slices.ContainsFunc(g.Children(k.Family, listener), func(route topology.NodeID) bool { return len(g.Children(k.Family, route)) > 0 }) {
+			passed := func(route topology.NodeID) bool { return len(k.Contexts(route)) > 0 }
+			if k.Reaches(topology.ListenerSet) || k.Reaches(topology.Listener) || slices.ContainsFunc(g.Children(k.Family, listener), passed) {
 				return true
 			}
 		}

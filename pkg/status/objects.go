@@ -90,7 +90,7 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 		case topology.Route:
 			counted := map[topology.NodeID]bool{}
 			for _, a := range g.Attachments(id) {
-				if a.State == topology.Accepted && !counted[a.Listener] {
+				if a.State == topology.Accepted && a.Listener != topology.None && !counted[a.Listener] {
 					counted[a.Listener] = true
 					out[a.Listener]++
 				}

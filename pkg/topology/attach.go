@@ -15,23 +15,24 @@ const (
 	NoMatchingParent           State = "NoMatchingParent"
 	NotAllowedByListeners      State = "NotAllowedByListeners"
 	NoMatchingListenerHostname State = "NoMatchingListenerHostname"
+	Conflicted                 State = "Conflicted" // of a Service: routes of another kind have all its ports (G51)
 	Unknown                    State = "Unknown"
 	Accepted                   State = "Accepted"
 )
 
 func (s State) rank() int {
-	return slices.Index([]State{NoMatchingParent, NotAllowedByListeners, NoMatchingListenerHostname, Unknown, Accepted}, s)
+	return slices.Index([]State{NoMatchingParent, NotAllowedByListeners, NoMatchingListenerHostname, Conflicted, Unknown, Accepted}, s)
 }
 
 // Attachment is one row of the attachment table: what became of a parentRef of a route at one listener.
 type Attachment struct {
 	Parent    model.Ref // the parentRef with its defaults filled in (gatewayapi G5); its Section is the sectionName
 	Port      int32     // of the parentRef; 0: not given
-	Listener  NodeID    // None where no listener was a candidate
+	Listener  NodeID    // None where no listener was a candidate, and for parents that have none: Services
 	State     State
 	Missing   bool       // the parent is not in the input but may exist: NoMatchingParent is a guess (G10)
 	Implicit  bool       // no parentRef says so: the route asks for default Gateways, and this is one (G20)
-	Hostnames []Hostname // of an accepted attachment: the pairs that survive, in the route's order (G16)
+	Hostnames []Hostname // of an accepted attachment: the pairs that survive, in the route's order (G16); see anyHost
 	Reason    string     // one plain sentence
 }
 
@@ -44,6 +45,7 @@ type parentRef struct {
 const (
 	mostParentRefs = 32
 	mostHostnames  = 16
+	mostTLSHosts   = 1024
 )
 
 // attach fills the attachment table of a route and connects it to the listeners that accept it.
@@ -93,8 +95,18 @@ func (b *builder) readParentRef(v model.Body, at place) (parentRef, bool) {
 // readHostnames reads a route's hostnames into b.hosts. A route with hostnames none of which can be read is not one without.
 func (b *builder) readHostnames(r *route) {
 	b.hosts = b.hosts[:0]
+	if ignoresHostnames(r.kind) {
+		return
+	}
 	list, at := r.spec.list("hostnames"), r.spec.at.field("hostnames")
-	b.limit(list.Len(), mostHostnames, at)
+	if r.kind == tlsRouteKind {
+		b.limit(list.Len(), mostTLSHosts, at)
+		if list.Len() == 0 && !r.spec.bad {
+			b.invalid(at, at.String()+" is empty; the API server wants at least one")
+		}
+	} else {
+		b.limit(list.Len(), mostHostnames, at)
+	}
 	for i, v := range list.Items {
 		switch h := v.Text(); {
 		case !v.IsText():
@@ -108,8 +120,6 @@ func (b *builder) readHostnames(r *route) {
 	r.hostless = len(b.hosts) == 0 && (list.Len() > 0 || list.IsNull() && r.spec.has("hostnames"))
 }
 
-func isMeshParent(gk model.GroupKind) bool { return gk == serviceKind || gk == serviceImportKind }
-
 // attachTo decides one parentRef.
 func (b *builder) attachTo(r *route, p parentRef) {
 	a := Attachment{Parent: p.ref, Port: p.port, Listener: None, State: Unknown}
@@ -120,8 +130,10 @@ func (b *builder) attachTo(r *route, p parentRef) {
 	case isListenerSet(gk):
 		b.attachToSet(r, a)
 		return
-	case isMeshParent(gk),
-		gk.Group != coreGroup && gk.Group != gatewayGroup && gk.Group != experimentalGroup:
+	case isMeshParent(gk):
+		b.attachToService(r, a)
+		return
+	case gk.Group != coreGroup && gk.Group != gatewayGroup && gk.Group != experimentalGroup:
 		b.note(topic{what: parentNotEvaluated, about: kindRef(gk)}, r.object)
 		a.Reason = "parents of kind " + gk.String() + " are not evaluated"
 	case gk.Group == gatewayGroup && gk.Kind == serviceKind.Kind: // G6
@@ -246,6 +258,8 @@ func (b *builder) judge(r *route, a *Attachment) {
 		return
 	}
 	switch {
+	case ignoresHostnames(r.kind):
+		a.Hostnames = anyHost
 	case r.hostless:
 		a.State, a.Reason = Unknown, "the hostnames of the route cannot be read"
 		return

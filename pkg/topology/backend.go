@@ -58,8 +58,8 @@ func (b *builder) addPorts(service NodeID, o *model.Object) {
 	}
 }
 
-// port is the node of the Service's port with that number; where TCP and UDP share it, HTTP and gRPC mean TCP.
-func (b *builder) port(service NodeID, number int32) NodeID {
+// port is the node of the Service's port with that number; where TCP and UDP share it, the one of the route's protocol.
+func (b *builder) port(service NodeID, number int32, udp bool) NodeID {
 	parts, found := b.nodes[service].parts, None
 	for i := range parts.n {
 		id := parts.first + NodeID(i)
@@ -67,7 +67,7 @@ func (b *builder) port(service NodeID, number int32) NodeID {
 		if p.number != number {
 			continue
 		}
-		if !p.udp {
+		if p.udp == udp {
 			return id
 		}
 		found = id
@@ -80,98 +80,113 @@ type backendRef struct {
 	ref  model.Ref
 	port int32 // 0: not given
 	at   place
+	does string // what the rule does with it, for people
 }
 
-// addBackends connects a rule to what its backendRefs name. References of filters are no edges.
+// addBackends connects a rule to what its backendRefs name. References of filters are no edges, but must be good too (gatewayapi G33, G34).
 func (b *builder) addBackends(r *route, id NodeID, rule *fields) {
+	b.checkFilters(r, id, rule)
 	for i, v := range rule.list("backendRefs").Items {
-		if to, ok := b.readBackendRef(v, rule.at.field("backendRefs").entry(i)); ok {
+		f := b.entry(v, rule.at.field("backendRefs").entry(i))
+		if to, ok := b.readBackendRef(&f); ok {
+			to.does = "sends to"
 			b.send(r, id, to)
+		}
+		b.checkFilters(r, id, &f)
+	}
+}
+
+// checkFilters judges what the filters of a rule or of a backendRef refer to.
+func (b *builder) checkFilters(r *route, id NodeID, of *fields) {
+	for i, v := range of.list("filters").Items {
+		f := b.entry(v, of.at.field("filters").entry(i))
+		for _, use := range [...]struct{ field, does string }{{"requestMirror", "mirrors to"}, {"externalAuth", "asks for permission at"}} {
+			inner := f.object(use.field)
+			if !inner.has("backendRef") {
+				continue
+			}
+			ref := inner.object("backendRef")
+			if to, ok := b.readBackendRef(&ref); ok {
+				to.does = use.does
+				b.check(r, id, to)
+			}
 		}
 	}
 }
 
-func (b *builder) readBackendRef(v model.Body, at place) (backendRef, bool) {
-	f := b.entry(v, at)
-	to := backendRef{at: at, port: f.port("port"), ref: model.Ref{
+func (b *builder) readBackendRef(f *fields) (backendRef, bool) {
+	to := backendRef{at: f.at, port: f.port("port"), ref: model.Ref{
 		Group:     f.textOr("group", coreGroup),
 		Kind:      f.textOr("kind", serviceKind.Kind),
-		Namespace: cmp.Or(f.text("namespace"), at.object.Ref.Namespace),
+		Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace),
 		Name:      f.text("name"),
 	}}
 	if to.ref.Name == "" && !f.bad {
-		b.skip(at, "has no name")
+		b.skip(f.at, "has no name")
 		f.bad = true
 	}
 	return to, !f.bad
 }
 
-// send adds the edges of one backendRef, or says why there is none: its kind, a missing grant, a missing object, in this order (G34).
+// send adds the edges of one backendRef, or says why there is none.
 func (b *builder) send(r *route, rule NodeID, to backendRef) {
-	section := b.nodes[rule].Ref.Section
-	gk := to.ref.GroupKind()
-	if isRoute(gk) { // some implementations let one route delegate to another
-		b.note(topic{what: delegationNotEvaluated, about: kindRef(gk)}, r.object)
-		return
-	}
-	if !canBeBackend(gk) {
-		b.refuse(r, to, "InvalidKind", model.Problem{
-			Code: model.BackendNotFound, Message: "rule " + section + " sends to " + to.ref.String() + ", which cannot be a backend",
-			Hint: `the standard backend is kind Service of group ""`,
-		})
-		return
-	}
-	granted := r.meshBound || b.grants.allow(r.kind, r.object.Ref.Namespace, to.ref) // G33: backends of mesh routes need no grant
-	if !granted && b.covers.withheld(grantKind, to.ref.Namespace) {
-		b.leaveOpen(r, to, "the ReferenceGrants in namespace "+to.ref.Namespace+" may not be read")
-	} else if !granted {
-		b.refuse(r, to, "RefNotPermitted", model.Problem{
-			Code: model.RefNotPermitted, Message: "rule " + section + " sends to " + to.ref.String() + ", and no ReferenceGrant permits that",
-			Hint: "add to namespace " + to.ref.Namespace + " a ReferenceGrant from kind " + r.kind.String() + ", namespace " +
-				r.object.Ref.Namespace + ", to kind " + gk.String() + ", name " + to.ref.Name,
-		})
-		return
-	}
-	id, ok := b.find(to.ref)
+	id, ok := b.check(r, rule, to)
 	if !ok {
-		if gk == serviceKind && b.covers.services(to.ref.Namespace) {
-			b.refuse(r, to, "BackendNotFound", model.Problem{
-				Code: model.BackendNotFound, Message: "rule " + section + " sends to " + to.ref.String() + ", which does not exist",
-			})
-			return
-		}
+		return
+	}
+	if id == None {
 		id = b.assume(to.ref)
 	}
-	if b.nodes[id].Object == nil && b.covers.withheld(gk, to.ref.Namespace) {
-		b.leaveOpen(r, to, to.ref.String()+" may not be read")
-	}
 	b.connect(rule, id)
-	if gk == serviceKind {
-		b.sendToPort(r, edge{rule, id}, to)
+	if to.ref.GroupKind() == serviceKind && to.port != 0 && b.nodes[id].Object != nil {
+		if port := b.port(id, to.port, r.kind == udpRouteKind); port != None {
+			b.connect(rule, port)
+		}
 	}
 }
 
-// sendToPort adds the edge from a rule to the port of a Service, given the edge to the Service. That one stays if the port is wrong,
-// because the rule and the policies on it do (gatewayapi G35).
-func (b *builder) sendToPort(r *route, whole edge, to backendRef) {
-	if to.port == 0 {
-		if !r.portless {
-			b.invalid(to.at, to.at.String()+" has no port, which a reference to a Service must have")
-		}
+// check judges one reference to a backend and reports whether the rule has an edge to it, and to which node if there is one yet. The edge
+// stays if the port is wrong, because the rule and the policies on it do (gatewayapi G35).
+func (b *builder) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
+	gk := to.ref.GroupKind()
+	if isRoute(gk) { // some implementations let one route delegate to another
+		b.note(topic{what: delegationNotEvaluated, about: kindRef(gk)}, r.object)
+		return None, false
+	}
+	id, exists := b.find(to.ref)
+	if exists {
+		exists = b.nodes[id].Object != nil
+	} else {
+		id, exists = None, b.in.Get(to.ref) != nil
+	}
+	v := b.backend(sender{r.kind, r.object.Ref.Namespace, r.meshBound}, to.ref, exists)
+	says := func(what string) string {
+		return "rule " + b.nodes[rule].Ref.Section + " " + to.does + " " + what
+	}
+	if v.reason != "" {
+		b.refuse(r, to, v.reason, model.Problem{Code: v.code, Message: says(to.ref.String() + ", " + v.why), Hint: v.hint})
+		return None, false
+	}
+	if v.open != "" {
+		b.leaveOpen(r, to, v.open)
+	}
+	if _, said := b.missing[to.ref]; v.assumed && !said {
+		b.missing[to.ref] = struct{}{}
+		b.noteName(topic{what: backendMissing}, to.ref.String(), nil)
+	}
+	if gk != serviceKind {
+		return id, true
+	}
+	switch {
+	case to.port == 0 && !r.portless:
+		b.invalid(to.at, to.at.String()+" has no port, which a reference to a Service must have")
 		r.portless = true
-		return
+	case to.port != 0 && !v.assumed && b.port(id, to.port, false) == None:
+		b.refuse(r, to, "", model.Problem{
+			Code: model.BackendNotFound, Message: says("port " + itoa(int(to.port)) + " of " + to.ref.String() + ", which has no such port"),
+		})
 	}
-	if b.nodes[whole.to].Object == nil {
-		return
-	}
-	if port := b.port(whole.to, to.port); port != None {
-		b.connect(whole.from, port)
-		return
-	}
-	b.refuse(r, to, "", model.Problem{
-		Code: model.BackendNotFound, Message: "rule " + b.nodes[whole.from].Ref.Section + " sends to port " + itoa(int(to.port)) + " of " +
-			to.ref.String() + ", which has no such port",
-	})
+	return id, true
 }
 
 // refuse reports p as a warning about a backendRef; reason is that of the route's ResolvedRefs condition, "" if it has none.
@@ -193,20 +208,8 @@ func (b *builder) leaveOpen(r *route, to backendRef, why string) {
 // assume is a new node for a backend that no earlier step has added: of another kind, or not in the input (gatewayapi G36, §7).
 func (b *builder) assume(ref model.Ref) NodeID {
 	id := b.addBackend(ref, b.in.Get(ref))
-	if b.nodes[id].Object == nil {
-		b.noteName(topic{what: backendMissing}, ref.String(), nil)
-	}
 	if gk := ref.GroupKind(); gk != serviceKind && gk != xBackendKind && gk != serviceImportKind {
 		b.noteName(topic{what: backendKind, about: kindRef(gk)}, ref.String(), nil)
 	}
 	return id
-}
-
-// canBeBackend reports whether objects of the kind can be backends: in the groups whose kinds are all known only those that are.
-func canBeBackend(gk model.GroupKind) bool {
-	switch gk.Group {
-	case coreGroup, gatewayGroup, experimentalGroup:
-		return gk == serviceKind || gk == xBackendKind
-	}
-	return true
 }

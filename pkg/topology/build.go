@@ -4,18 +4,17 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // builder collects a graph. Its steps run in the order of Build: each relies on the nodes of those before it.
 type builder struct {
-	in       *model.Snapshot
 	settings model.Settings
 	nodes    []Node
 	byObject map[*model.Object]NodeID
 	byName   map[model.Ref]NodeID
-	traffic  []edge
+	traffic  []edge // from a route down they are those of Mesh too
+	mesh     []edge // from Services that are parents down to routes
 	above    []edge
 	problems []model.Problem
 	notes    map[topic]*tally
 	known    map[model.GroupKind]struct{}
-	covers   coverage
-	grants   grants
+	referents
 
 	gateways      []gatewaySpec // in order of their references
 	gatewayOf     map[NodeID]int
@@ -28,6 +27,9 @@ type builder struct {
 	firstPort     NodeID
 	tables        [][]Attachment
 	unresolved    map[NodeID]Unresolved
+	frontends     map[model.Ref]NodeID
+	bindings      []binding
+	missing       map[model.Ref]struct{} // backends that were said not to be in the input
 
 	lastNamespace struct {
 		name string
@@ -45,30 +47,31 @@ type builder struct {
 func Build(in *model.Snapshot, settings model.Settings) *Graph {
 	size := estimate(in)
 	b := &builder{
-		in:       in,
-		settings: settings,
-		nodes:    make([]Node, 0, size),
-		byObject: make(map[*model.Object]NodeID, len(in.Objects)),
-		byName:   map[model.Ref]NodeID{},
-		traffic:  make([]edge, 0, 2*size),
-		above:    make([]edge, 0, size),
-		notes:    map[topic]*tally{},
-		known:    knownKinds(in),
-		covers:   newCoverage(in),
-		selected: map[selection]truth{},
-		names:    map[string]struct{}{},
-		parents:  map[parentRef]struct{}{},
+		settings:  settings,
+		nodes:     make([]Node, 0, size),
+		byObject:  make(map[*model.Object]NodeID, len(in.Objects)),
+		byName:    map[model.Ref]NodeID{},
+		traffic:   make([]edge, 0, 2*size),
+		above:     make([]edge, 0, size),
+		notes:     map[topic]*tally{},
+		known:     knownKinds(in),
+		referents: referents{in: in, covers: newCoverage(in), grants: grants{}},
+		selected:  map[selection]truth{},
+		names:     map[string]struct{}{},
+		parents:   map[parentRef]struct{}{},
 
 		gatewayOf:  map[NodeID]int{},
 		asking:     map[NodeID]struct{}{},
 		unresolved: map[NodeID]Unresolved{},
+		frontends:  map[model.Ref]NodeID{},
+		missing:    map[model.Ref]struct{}{},
 	}
 	b.addNamespaces()
 	b.readGrants()
 	b.addGateways()
 	b.addServices()
 	b.addRoutes()
-	b.addOpaque()
+	b.bind()
 	b.report()
 	return b.graph()
 }
@@ -79,18 +82,20 @@ func (b *builder) graph() *Graph {
 		nodes:       b.nodes,
 		byObject:    b.byObject,
 		byName:      b.byName,
-		families:    map[string]family{Traffic: newFamily(b.nodes, b.traffic, trafficLevels[:])},
+		families:    b.families(),
 		above:       newLinks(len(b.nodes), b.above),
 		tables:      b.tables,
 		portNumbers: make([]int32, len(b.ports)),
 		firstPort:   b.firstPort,
-		grants:      b.grants,
 		kinds:       b.known,
+		covers:      b.covers,
 		problems:    model.SortProblems(b.problems),
 
 		listeners:     b.listeners,
 		firstListener: b.firstListener,
 		unresolved:    b.unresolved,
+		frontends:     b.frontends,
+		referents:     b.referents,
 		sets:          make([]SetFacts, len(b.sets)),
 		firstSet:      b.firstSet,
 		setsOf:        map[NodeID][]NodeID{},
@@ -114,7 +119,7 @@ func (b *builder) graph() *Graph {
 // estimate is about the number of nodes that in will have.
 func estimate(in *model.Snapshot) int {
 	n := len(in.Objects) / 8
-	for _, gk := range [...]model.GroupKind{gatewayKind, serviceKind, httpRouteKind, grpcRouteKind} {
+	for _, gk := range append(RouteKinds(), gatewayKind, serviceKind) {
 		n += 3 * len(in.Of(gk)) // itself and two parts
 	}
 	return n
@@ -202,16 +207,6 @@ func (b *builder) namespace(name string) NodeID {
 }
 
 func namespaceRef(name string) model.Ref { return model.Ref{Kind: namespaceKind.Kind, Name: name} }
-
-// addOpaque gives one node each to objects whose place in the graph is not evaluated, so that policies on them are found.
-func (b *builder) addOpaque() {
-	for _, gk := range unevaluatedKinds {
-		for _, o := range b.in.Of(gk) {
-			b.add(Node{Role: Opaque, Ref: o.Ref, Object: o})
-			b.note(topic{what: kindNotEvaluated, about: kindRef(gk)}, o)
-		}
-	}
-}
 
 // problem reports p about the part of o at path.
 func (b *builder) problem(p model.Problem, o *model.Object, path ...string) {

@@ -29,7 +29,6 @@ func (gs grants) allow(from model.GroupKind, ns string, to model.Ref) bool {
 
 // readGrants reads the ReferenceGrants. An entry with a field of the wrong type permits nothing.
 func (b *builder) readGrants() {
-	b.grants = grants{}
 	for _, o := range b.in.Of(grantKind) {
 		spec := b.spec(o)
 		froms := b.grantEnds(&spec, "from")

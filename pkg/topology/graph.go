@@ -13,7 +13,7 @@ const None NodeID = -1
 // Role is what a node is to traffic. Roles are open words: linkers may bring their own.
 type Role string
 
-// The roles of the core families. An Opaque node is known by name alone: nothing is above or below it.
+// The roles of the core families. An Opaque node, which no graph has, is known by name alone: nothing is above or below it.
 const (
 	GatewayClass Role = "gatewayClass"
 	Gateway      Role = "gateway"
@@ -23,14 +23,22 @@ const (
 	Rule         Role = "rule"
 	Backend      Role = "backend"
 	Port         Role = "port"
+	Frontend     Role = "service" // a Service as the parent of routes (gatewayapi G49), or one port of it
 	Namespace    Role = "namespace"
 	Opaque       Role = "opaque"
 )
 
-// Traffic is the family of gatewayClass > gateway > listenerSet > listener > route > rule > backend and port (gatewayapi G4);
-// a Gateway's own listeners are right below it. A rule that names a port of a Service has an edge to the Service and one to the port; the Service has none to its ports, so that
+// Traffic is the family of what comes through Gateways: gatewayClass > gateway > listenerSet > listener > route > rule > backend and port
+// (gatewayapi G4); a Gateway's own listeners are right below it.
+// A rule that names a port of a Service has an edge to the Service and one to the port; the Service has none to its ports, so that
 // a path to a port comes from a rule that uses it.
 const Traffic = "traffic"
+
+// Mesh is the family of what comes to Services as such: service > route > rule > backend and port (gatewayapi G4, G49). All holds both.
+const (
+	Mesh = "mesh"
+	All  = "all"
+)
 
 // trafficLevels are the roles of Traffic, every parent's before its children's.
 var trafficLevels = [...]Role{GatewayClass, Gateway, ListenerSet, Listener, Route, Rule, Backend, Port}
@@ -42,7 +50,7 @@ type Node struct {
 	Object *model.Object // nil: known only by name
 	Index  int           // position in spec.listeners, spec.rules or spec.ports; else 0
 
-	parts span  // of a gateway or a listener set its listeners, of a route its rules, of a Service its ports
+	parts span  // of a gateway or a listener set its listeners, of a route its rules, of a Service its ports; of a frontend nothing
 	table int32 // of a route: its position in Graph.tables
 }
 
@@ -63,13 +71,15 @@ type Graph struct {
 	tables      [][]Attachment // by route
 	portNumbers []int32        // by port node, from firstPort on
 	firstPort   NodeID
-	grants      grants
 	kinds       map[model.GroupKind]struct{}
+	covers      coverage
 	problems    []model.Problem
 
 	listeners     []listener // by listener node, from firstListener on
 	firstListener NodeID
 	unresolved    map[NodeID]Unresolved
+	frontends     map[model.Ref]NodeID
+	referents     referents
 
 	sets      []SetFacts // by ListenerSet node, from firstSet on
 	firstSet  NodeID
@@ -94,7 +104,8 @@ func (g *Graph) Children(family string, id NodeID) []NodeID {
 func (g *Graph) Parents(family string, id NodeID) []NodeID { return g.families[family].parents.of(id) }
 
 // Order lists the nodes of the family's roles, every parent before its children. Nodes that no traffic reaches are in it too: a route
-// that nothing accepts, its rules, a Service that no rule names. A path starts at a class, or at a Gateway that names none.
+// that nothing accepts, its rules, a Service that no rule names. A path starts at a class, at a Gateway that names none, or at a Service
+// that is a parent.
 func (g *Graph) Order(family string) []NodeID { return g.families[family].order }
 
 // Above lists the nodes whose policies hold at id as well without being on the path, least specific first: the Namespace of a
@@ -167,5 +178,5 @@ func (g *Graph) KnownKind(gk model.GroupKind) bool {
 // Granted reports whether objects of kind from in namespace ns may refer to the object to: it is in the same namespace, or a
 // ReferenceGrant there says so (gatewayapi G32), or may say so where a cluster did not let us read them.
 func (g *Graph) Granted(from model.GroupKind, ns string, to model.Ref) bool {
-	return g.grants.allow(from, ns, to) || g.in.Cluster.Misses(grantKind, to.Namespace)
+	return g.referents.grants.allow(from, ns, to) || g.in.Cluster.Misses(grantKind, to.Namespace)
 }

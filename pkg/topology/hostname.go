@@ -1,12 +1,22 @@
 package topology
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
 
 // Hostname is one pair that survived the intersection of a route's and a listener's hostnames (gatewayapi G16).
 type Hostname struct {
 	Effective  string // the hosts that reach the route through this listener; "" is every host
 	Configured string // what the route's spec says; "" if it names no hostnames
 }
+
+// anyHost is what attachments of routes have to which hostnames mean nothing: those of TCPRoutes and UDPRoutes, whatever hostname the
+// listener has (gatewayapi G16), and those to Services (G50).
+var anyHost = []Hostname{{}}
+
+func ignoresHostnames(gk model.GroupKind) bool { return gk == tcpRouteKind || gk == udpRouteKind }
 
 // Covers reports whether every host that name stands for is one that pattern stands for (gatewayapi G16). Either may be a wildcard:
 // *.x is any host that ends in .x with at least one more label, never x itself. The pattern "" covers everything.

@@ -80,12 +80,17 @@ func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 func isListenerSet(gk model.GroupKind) bool { return gk == listenerSetKind || gk == xListenerSetKind }
 
 func isRoute(gk model.GroupKind) bool {
-	switch gk {
-	case httpRouteKind, grpcRouteKind, tlsRouteKind, tcpRouteKind, udpRouteKind:
-		return true
-	}
-	return false
+	return slices.Contains(routeKinds[:], gk)
 }
+
+// routeKinds are the kinds of routes, sorted. Those of the first two are HTTP traffic.
+var routeKinds = [...]model.GroupKind{grpcRouteKind, httpRouteKind, tcpRouteKind, tlsRouteKind, udpRouteKind}
+
+// RouteKinds are the kinds of routes, sorted.
+func RouteKinds() []model.GroupKind { return slices.Clone(routeKinds[:]) }
+
+// HTTPRouteKinds are the kinds of routes for HTTP traffic, gRPC included, sorted.
+func HTTPRouteKinds() []model.GroupKind { return slices.Clone(routeKinds[:2]) }
 
 // kindsByProtocol are the route kinds that listeners of a standard protocol take (gatewayapi G13), nil for any other protocol.
 func kindsByProtocol(protocol string) []model.GroupKind {

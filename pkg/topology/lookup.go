@@ -1,17 +1,24 @@
 package topology
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // Lookup finds the nodes that stand for ref: one for most objects, none if the graph has none, several where one name means several
-// parts. A section is a listener's name; a rule's name, where the first rule of that name is meant and a name wins over rule-N (gatewayapi
+// parts, and last a Service's node as a parent of routes, if it is one. A section is a listener's name; a rule's name, where the first rule of that name is meant and a name wins over rule-N (gatewayapi
 // G3); or a port's name, else its number. Kinds without a namespace are found whatever namespace ref says.
 // Of the objects in the input only those of the roles' kinds, and those that a rule names as a backend, have nodes.
 func (g *Graph) Lookup(ref model.Ref) []NodeID {
+	found := g.lookup(ref)
+	if len(g.frontends) == 0 {
+		return found
+	}
+	return g.withFrontends(ref, found)
+}
+
+func (g *Graph) lookup(ref model.Ref) []NodeID {
 	id, ok := g.find(ref)
 	switch {
 	case !ok:
@@ -22,11 +29,6 @@ func (g *Graph) Lookup(ref model.Ref) []NodeID {
 	switch n := &g.nodes[id]; n.Role {
 	case Route:
 		return g.rule(n, ref.Section)
-	case Opaque:
-		if slices.Contains(g.Sections(ref), ref.Section) {
-			return []NodeID{id}
-		}
-		return nil
 	case Backend:
 		if found := g.named(n, ref.Section); found != nil {
 			return found
@@ -45,9 +47,6 @@ func (g *Graph) Sections(ref model.Ref) []string {
 		return nil
 	}
 	n := &g.nodes[id]
-	if n.Role == Opaque {
-		return opaqueSections(n.Object)
-	}
 	var out []string
 	for i := range n.parts.n {
 		out = append(out, g.nodes[n.parts.first+NodeID(i)].Ref.Section)
@@ -113,24 +112,6 @@ func (g *Graph) numbered(n *Node, number string) []NodeID {
 		if g.portNumbers[id-g.firstPort] == int32(want) {
 			out = append(out, id)
 		}
-	}
-	return out
-}
-
-// opaqueSections are the sections of an object that has a single node: its listeners by name, its rules by name or place.
-func opaqueSections(o *model.Object) []string {
-	var out []string
-	for _, v := range o.Body.At("spec", "listeners").Items {
-		if name := v.Field("name").Text(); name != "" {
-			out = append(out, name)
-		}
-	}
-	for i, v := range o.Body.At("spec", "rules").Items {
-		name := v.Field("name").Text()
-		if name == "" || slices.Contains(out, name) {
-			name = rulePlace(i)
-		}
-		out = append(out, name)
 	}
 	return out
 }

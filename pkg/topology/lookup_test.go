@@ -34,7 +34,7 @@ spec: {listeners: [{name: n}, {port: 1}]}
 			"x:0 rule-1:- rule-2:3 rule-3:2 rule-4:- rule-5:4 rule-x:5 rule-7:- rule-8:7 rule-9:8 rule-10:-"},
 		{ref(serviceKind, "b"), "http 8080", "http:0 80:0 8080:1 81:- x:-"},
 		{ref(gatewayClassKind, "class"), "", "x:-"},
-		{ref(tlsRouteKind, "t"), "rule-1 n", "rule-1:0 n:0 x:-"},
+		{ref(tlsRouteKind, "t"), "rule-1 n", "rule-1:0 n:1 x:-"},
 		{ref(listenerSetKind, "l"), "n", "n:0 x:-"},
 		{ref(gatewayKind, "other"), "", "x:-"},
 	}

@@ -10,12 +10,11 @@ import (
 type subject int
 
 const (
-	kindNotEvaluated       subject = iota // objects of a kind without a place in the graph; about: the kind
-	parentNotEvaluated                    // parentRefs to a kind; about: the kind
+	parentNotEvaluated     subject = iota // parentRefs to a kind; about: the kind
 	protocolNotEvaluated                  // listeners of an implementation's protocol; about: its name
 	delegationNotEvaluated                // rules that send to a route; about: the kind of the latter
 	labelsUnknown                         // a listener selects namespaces by label (G14); about: the namespace, at: the listener
-	parentMissing                         // parentRefs to a Gateway or a ListenerSet that is not in the input (G10); about: the parent
+	parentMissing                         // parentRefs to a Gateway, a ListenerSet or a Service that is not in the input (G10); about: the parent
 	setLabelsUnknown                      // a Gateway selects the namespaces of its ListenerSets by label (G22); about: the namespace, at: the Gateway
 	setParentMissing                      // ListenerSets of a Gateway that is not in the input (G10); about: the Gateway
 	backendMissing                        // backends that are not in the input (G36)
@@ -27,9 +26,6 @@ type topic struct {
 	what      subject
 	about, at model.Ref
 }
-
-// unevaluatedKinds have objects that are taken in but have no edges.
-var unevaluatedKinds = [...]model.GroupKind{tcpRouteKind, tlsRouteKind, udpRouteKind}
 
 func kindRef(gk model.GroupKind) model.Ref { return model.Ref{Group: gk.Group, Kind: gk.Kind} }
 
@@ -120,9 +116,6 @@ func (t topic) problem(c *tally) model.Problem {
 	}
 	p := model.Problem{Severity: model.Warning}
 	switch t.what {
-	case kindNotEvaluated:
-		p.Message = "kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("object", "objects") + ": " + c.list()
-		p.Hint = "policies on them, and traffic through them, are not in the answer"
 	case parentNotEvaluated:
 		p.Message = "parents of kind " + t.about.GroupKind().String() + " are not evaluated; " + c.of("route names", "routes name") + " one: " + c.list()
 		p.Hint = "these routes have no path through them in the answer"

@@ -27,9 +27,9 @@ const (
 	mostInRoute = 128 // of all rules of an HTTPRoute
 )
 
-// addRoutes adds HTTPRoutes and GRPCRoutes, their rules, and the edges above and below them.
+// addRoutes adds routes, their rules, and the edges above and below them.
 func (b *builder) addRoutes() {
-	for _, gk := range [...]model.GroupKind{grpcRouteKind, httpRouteKind} {
+	for _, gk := range routeKinds {
 		for _, o := range b.in.Of(gk) {
 			r := route{id: b.add(Node{Role: Route, Ref: o.Ref, Object: o, table: int32(len(b.tables))}), object: o, kind: gk}
 			b.tables = append(b.tables, nil)
@@ -46,10 +46,10 @@ func (b *builder) addRoutes() {
 	}
 }
 
-// addRules adds the rules of a route. An HTTPRoute without any has one that sends nowhere (gatewayapi G5), a GRPCRoute has none.
+// addRules adds the rules of a route. An HTTPRoute without any has one that sends nowhere (gatewayapi G5), any other route has none.
 func (b *builder) addRules(r *route) {
 	list, at := r.spec.list("rules"), r.spec.at.field("rules")
-	b.limit(list.Len(), mostRules, at)
+	b.limitRules(r, list.Len(), at)
 	if list.Len() == 0 && r.kind == httpRouteKind && (list.IsList() || !r.spec.has("rules")) {
 		b.addRule(r, rulePlace(0), 0)
 		return
@@ -81,6 +81,18 @@ func (b *builder) addRules(r *route) {
 		rule := b.entry(v, at.entry(i))
 		b.addBackends(r, id, &rule)
 		id++
+	}
+}
+
+// limitRules reports a number of rules that the API server does not take (gatewayapi §1, §8).
+func (b *builder) limitRules(r *route, n int, at place) {
+	switch r.kind {
+	case httpRouteKind, grpcRouteKind:
+		b.limit(n, mostRules, at)
+	default:
+		if n != 1 && !r.spec.bad {
+			b.invalid(at, at.String()+" has "+itoa(n)+" entries; the API server takes exactly one")
+		}
 	}
 }
 

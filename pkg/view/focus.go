@@ -13,7 +13,7 @@ func (d *drawing) narrow(q GraphQuery) {
 	near := map[string]bool{}
 	var level []string
 	for _, id := range q.Focus {
-		level = append(level, nodeID(d.res.Node(id).Ref))
+		level = append(level, nodeID(d.res.Node(id)))
 	}
 	for depth := 0; depth <= q.Depth && len(level) > 0; depth++ {
 		var further []string

@@ -15,9 +15,9 @@ func TestGraphFocus(t *testing.T) {
 	for focus := range r.Graph.Len() {
 		id := topology.NodeID(focus)
 		for depth := range 5 {
-			near := func(node string) bool { d, linked := far[nodeID(r.Node(id).Ref)][node]; return linked && d <= depth }
+			near := func(node string) bool { d, linked := far[nodeID(r.Node(id))][node]; return linked && d <= depth }
 			got := Graph(r, GraphQuery{Focus: []topology.NodeID{id}, Depth: depth})
-			if _, drawn := far[nodeID(r.Node(id).Ref)]; !drawn {
+			if _, drawn := far[nodeID(r.Node(id))]; !drawn {
 				if len(got.Nodes) == 0 || got.Nodes[0].Ref != r.Node(id).Ref && depth == 0 {
 					t.Errorf("%s is not drawn: %v", r.Node(id).Ref, got.Nodes)
 				}

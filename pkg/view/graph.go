@@ -46,7 +46,7 @@ func Graph(r *resolve.Resolution, q GraphQuery) *Topology {
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, _ []Path) {
 		if d.shown[id] {
 			o := k.Outcome(s)
-			at := nodeID(r.Node(id).Ref)
+			at := nodeID(r.Node(id))
 			problems[at] = append(problems[at], o.Problems...)
 			d.policies(id, o)
 		}
@@ -99,7 +99,7 @@ func (d *drawing) choose(q Query) {
 			return
 		}
 		seen[id], d.shown[id] = true, d.res.Node(id).Role != topology.Port
-		for _, n := range next(topology.Traffic, id) {
+		for _, n := range next(topology.All, id) {
 			mark(n, next)
 		}
 	}
@@ -118,7 +118,15 @@ func (d *drawing) choose(q Query) {
 	}
 }
 
-func nodeID(ref model.Ref) string {
+// nodeID tells nodes apart. A Service that is a parent of routes is drawn beside the same Service as a backend.
+func nodeID(n *topology.Node) string {
+	if n.Role == topology.Frontend {
+		return refID(n.Ref) + "#mesh"
+	}
+	return refID(n.Ref)
+}
+
+func refID(ref model.Ref) string {
 	id := ref.GroupKind().String() + "/" + ref.FullName()
 	if ref.Section != "" {
 		id += "#" + ref.Section
@@ -142,7 +150,7 @@ func (d *drawing) node(id topology.NodeID) {
 	if len(hosts) > 0 {
 		labels["hostnames"] = strings.Join(hosts, ", ")
 	}
-	d.out.Nodes = append(d.out.Nodes, GraphNode{ID: nodeID(n.Ref), Ref: n.Ref, Kind: string(n.Role), Labels: labels})
+	d.out.Nodes = append(d.out.Nodes, GraphNode{ID: nodeID(n), Ref: n.Ref, Kind: string(n.Role), Labels: labels})
 }
 
 // policies notes what became of every policy of a stack at one effective target.
@@ -181,13 +189,13 @@ func (d *drawing) attachments(q Query) {
 			if !drawn {
 				continue
 			}
-			d.out.Nodes = append(d.out.Nodes, GraphNode{ID: nodeID(p.Ref()), Ref: p.Ref(), Kind: "policy", Labels: map[string]string{"policyKind": k.Name()}})
+			d.out.Nodes = append(d.out.Nodes, GraphNode{ID: refID(p.Ref()), Ref: p.Ref(), Kind: "policy", Labels: map[string]string{"policyKind": k.Name()}})
 			for _, id := range targets {
 				if !d.shown[id] {
 					d.shown[id] = true
 					d.node(id)
 				}
-				d.out.Edges = append(d.out.Edges, GraphEdge{From: nodeID(p.Ref()), To: nodeID(d.res.Node(id).Ref), Kind: EdgeTargets})
+				d.out.Edges = append(d.out.Edges, GraphEdge{From: refID(p.Ref()), To: nodeID(d.res.Node(id)), Kind: EdgeTargets})
 			}
 		}
 	}
@@ -196,14 +204,14 @@ func (d *drawing) attachments(q Query) {
 func (d *drawing) edges() {
 	for id := range d.res.Graph.Len() {
 		from := topology.NodeID(id)
-		for _, to := range d.res.Graph.Children(topology.Traffic, from) {
+		for _, to := range d.res.Graph.Children(topology.All, from) {
 			if d.shown[from] && d.shown[to] {
-				d.out.Edges = append(d.out.Edges, GraphEdge{From: nodeID(d.res.Node(from).Ref), To: nodeID(d.res.Node(to).Ref), Kind: EdgeParent})
+				d.out.Edges = append(d.out.Edges, GraphEdge{From: nodeID(d.res.Node(from)), To: nodeID(d.res.Node(to)), Kind: EdgeParent})
 			}
 		}
 	}
 	for key, f := range d.fate {
-		e := GraphEdge{From: nodeID(key.policy.Ref()), To: nodeID(d.res.Node(key.node).Ref), Kind: EdgeOverridden}
+		e := GraphEdge{From: refID(key.policy.Ref()), To: nodeID(d.res.Node(key.node)), Kind: EdgeOverridden}
 		if f.won {
 			e.Kind = EdgeEffective
 			if f.lost {

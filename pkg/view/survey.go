@@ -24,55 +24,82 @@ type Query struct {
 
 // survey collects what one view looks at.
 type survey struct {
-	res   *resolve.Resolution
-	query Query
+	res    *resolve.Resolution
+	query  Query
+	picked []*resolve.Kind // that the question is about and that have policies
 
 	answers map[*resolve.Kind]map[resolve.StackID]*answer
 	found   []model.Problem
 	spaces  map[string]bool          // the namespaces of what was looked at
 	routes  map[model.Ref]bool       // the routes that were looked at
 	ways    map[string][]Path        // what paths made, by the nodes that count
-	atRules bool                     // a policy kind that was looked at has results at route rules
+	atRules map[model.GroupKind]bool // the kinds of routes at whose rules a policy kind that was looked at has results
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked   map[topology.NodeID]bool
 }
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
 func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
-	a.spaces, a.routes, a.kinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
-	kinds := a.chosen()
-	for _, k := range kinds {
-		a.atRules = a.atRules || k.Reaches(topology.Rule)
+	a.begin()
+	for _, k := range a.picked {
 		if a.query.Targets == nil && a.answers == nil {
 			k.Fold()
 		}
 	}
-	for _, id := range a.nodes() {
-		role := a.res.Node(id).Role
-		a.spaces[a.res.Node(id).Ref.Namespace] = true
-		if role == topology.Route || role == topology.Rule {
-			a.routes[a.res.Node(id).Ref.Whole()] = true
+	nodes := a.nodes()
+	a.look(nodes)
+	for _, id := range nodes {
+		a.seeNode(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
+			if a.query.Through != nil && !a.asked[id] {
+				ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
+			}
+			if len(ways) > 0 {
+				see(k, id, s, a.paths(ways))
+			}
+		})
+	}
+}
+
+// begin prepares a survey of nothing yet.
+func (a *survey) begin() {
+	a.spaces, a.routes, a.kinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
+	a.atRules = map[model.GroupKind]bool{}
+	a.picked = a.chosen()
+	for _, k := range a.picked {
+		if k.Reaches(topology.Rule) {
+			for _, gk := range k.Routes {
+				a.atRules[gk] = true
+			}
+		}
+	}
+}
+
+// look notes what is looked at: problems of it matter.
+func (a *survey) look(nodes []topology.NodeID) {
+	for _, id := range nodes {
+		n := a.res.Node(id)
+		a.spaces[n.Ref.Namespace] = true
+		if n.Role == topology.Route || n.Role == topology.Rule {
+			a.routes[n.Ref.Whole()] = true
 			for _, parent := range a.attachments(id) {
 				a.spaces[parent.Parent.Namespace] = true
 			}
 		}
-		for _, k := range kinds {
-			if role != topology.Opaque && !k.Reaches(role) {
+	}
+}
+
+// seeNode calls see for a node with every kind that has results there, and every stack that reaches it.
+func (a *survey) seeNode(id topology.NodeID, see func(*resolve.Kind, topology.NodeID, resolve.StackID, []resolve.Path)) {
+	for _, k := range a.picked {
+		if !k.ReachesNode(a.res.Node(id)) {
+			continue
+		}
+		for _, s := range k.Contexts(id) {
+			if s == 0 && !a.query.ShowNone {
 				continue
 			}
-			for _, s := range k.Contexts(id) {
-				if s == 0 && !a.query.ShowNone {
-					continue
-				}
-				a.kinds[k.GroupKind] = true
-				ways := k.Paths(id, s)
-				if a.query.Through != nil && !a.asked[id] {
-					ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
-				}
-				if len(ways) > 0 {
-					see(k, id, s, a.paths(ways))
-				}
-			}
+			a.kinds[k.GroupKind] = true
+			see(k, id, s, k.Paths(id, s))
 		}
 	}
 }
@@ -109,19 +136,22 @@ func (a *survey) nodes() []topology.NodeID {
 			}
 		}
 		if n.Role == topology.Backend || n.Role == topology.Port {
-			out = append(out, g.Parents(topology.Traffic, id)...)
+			out = append(out, g.Parents(topology.All, id)...)
+		}
+		if n.Role == topology.Frontend {
+			out = append(out, a.under([]topology.NodeID{id})...)
 		}
 	}
-	out = append(out, a.below()...)
+	out = append(out, a.under(a.query.Through)...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// below lists what traffic reaches through the nodes that were asked for as ways, down to the route rules.
-func (a *survey) below() []topology.NodeID {
+// under lists what traffic reaches through the given nodes, down to the route rules.
+func (a *survey) under(nodes []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	seen := map[topology.NodeID]bool{}
-	for level := a.query.Through; len(level) > 0; {
+	for level := nodes; len(level) > 0; {
 		var next []topology.NodeID
 		for _, id := range level {
 			if seen[id] {
@@ -130,7 +160,7 @@ func (a *survey) below() []topology.NodeID {
 			seen[id] = true
 			out = append(out, id)
 			if a.res.Node(id).Role != topology.Rule {
-				next = append(next, a.res.Graph.Children(topology.Traffic, id)...)
+				next = append(next, a.res.Graph.Children(topology.All, id)...)
 			}
 		}
 		level = next
@@ -160,9 +190,9 @@ func (a *survey) uncovered(id topology.NodeID, covered []Path) []Path {
 func (a *survey) reached(id topology.NodeID) bool {
 	g := a.res.Graph
 	if g.Node(id).Role == topology.Rule {
-		id = g.Parents(topology.Traffic, id)[0]
+		id = g.Parents(topology.All, id)[0]
 	}
-	return len(g.Parents(topology.Traffic, id)) > 0
+	return len(g.Parents(topology.All, id)) > 0
 }
 
 // whyUnattached says for a route that no listener accepts what became of its parentRefs.
@@ -193,9 +223,12 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 	for _, way := range ways {
 		for _, step := range way {
 			switch a.res.Node(step).Role {
-			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener:
+			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend:
 				key = binary.AppendUvarint(key, uint64(step)+1)
 			}
+		}
+		if a.consumes(way) {
+			key = binary.AppendUvarint(key, uint64(a.res.Len())+1)
 		}
 		key = append(key, 0)
 	}
@@ -217,9 +250,15 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 				a.spaces[n.Ref.Namespace] = true
 			case topology.Listener:
 				p.Listener = n.Ref.Section
+			case topology.Frontend:
+				p.Destination, p.Direction = targetName(n.Ref), directionProducer
+				a.spaces[n.Ref.Namespace] = true
 			}
 		}
-		if p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" {
+		if a.consumes(way) {
+			p.Direction = directionConsumer
+		}
+		if p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" {
 			out = append(out, p)
 		}
 	}
@@ -233,7 +272,8 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 }
 
 func comparePaths(a, b Path) int {
-	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.GatewayClass, b.GatewayClass))
+	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
+		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction))
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.

@@ -51,6 +51,9 @@ func nameList(names []string, o TableOptions) string {
 
 // road is p without its entry: what several listeners of one Gateway share.
 func (p Path) road(target model.Ref) string {
+	if service := p.throughService(); service != "" {
+		return service
+	}
 	var parts []string
 	add := func(format, value string) {
 		if value != "" {

@@ -1,0 +1,152 @@
+package topology
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// binding is a parentRef to a Service that waits for the verdict on all of them (gatewayapi G51).
+type binding struct {
+	service   model.Ref // whole
+	namespace string    // of the route
+	kind      model.GroupKind
+	route     NodeID
+	row       int           // in the route's attachment table
+	port      *frontendPort // nil: all ports
+}
+
+// frontendPort is a port of a Service as parentRefs name it.
+type frontendPort struct {
+	section string // its name, else its number
+	number  int32
+	udp     bool
+}
+
+// frontendPorts reads the ports of a Service or a ServiceImport. What is wrong with them was said where they became nodes.
+func frontendPorts(o *model.Object) []frontendPort {
+	var out []frontendPort
+	for _, v := range o.Body.At("spec", "ports").Items {
+		number, ok := v.Field("port").Value().(int64)
+		if !ok {
+			continue
+		}
+		p := frontendPort{section: v.Field("name").Text(), number: int32(number), udp: v.Field("protocol").Text() == "UDP"}
+		if p.section == "" {
+			p.section = itoa(int(p.number))
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// findPort finds the port with that name and number, as far as they are given (gatewayapi G50); of several the one of the route's
+// protocol.
+func findPort(o *model.Object, section string, number int32, udp bool) *frontendPort {
+	var found *frontendPort
+	for _, p := range frontendPorts(o) {
+		if section != "" && p.section != section || number != 0 && p.number != number {
+			continue
+		}
+		if p.udp == udp {
+			return &p
+		}
+		if found == nil {
+			found = &p
+		}
+	}
+	return found
+}
+
+// meshOrder has the kinds of routes of which only the first that is there gets a port (gatewayapi G51). UDP has ports of its own.
+var meshOrder = [...]model.GroupKind{grpcRouteKind, httpRouteKind, tlsRouteKind, tcpRouteKind}
+
+// client is a Service and whose requests to it are meant: those that the routes of one namespace are for. Routes of consumers and the
+// producer's never mix (gatewayapi G49), so that only routes of one namespace compete for a port.
+type client struct {
+	service   model.Ref
+	namespace string
+}
+
+// holders are the bindings of the most preferred kinds, by port; every is that of those for all ports.
+type holders struct {
+	every  *binding
+	byPort map[int32]*binding
+}
+
+// bind settles which routes lose a Service to routes of another kind, and connects the others to it.
+func (b *builder) bind() {
+	held := map[client]*holders{}
+	for i := range b.bindings {
+		x := &b.bindings[i]
+		at := client{x.service, x.namespace}
+		if held[at] == nil {
+			held[at] = &holders{byPort: map[int32]*binding{}}
+		}
+		held[at].claim(x)
+	}
+	for i := range b.bindings {
+		x := &b.bindings[i]
+		if by := b.winner(x, held[client{x.service, x.namespace}]); by != nil {
+			row := &b.tables[b.nodes[x.route].table][x.row]
+			row.State, row.Hostnames = Conflicted, nil
+			row.Reason = b.nodes[by.route].Ref.String() + " has the same port, and kind " + by.kind.Kind + " goes before " + x.kind.Kind
+			continue
+		}
+		at := b.frontend(x.service)
+		if x.port != nil {
+			at = b.frontendPort(at, x.port.section)
+		}
+		b.mesh = append(b.mesh, edge{at, x.route})
+	}
+}
+
+// claim notes a binding that goes before those met so far.
+func (h *holders) claim(x *binding) {
+	switch {
+	case x.rank() < 0:
+	case x.port == nil && (h.every == nil || x.rank() < h.every.rank()):
+		h.every = x
+	case x.port != nil && (h.byPort[x.port.number] == nil || x.rank() < h.byPort[x.port.number].rank()):
+		h.byPort[x.port.number] = x
+	}
+}
+
+// rank is the place of the binding's kind, -1 for one that competes with no other.
+func (x *binding) rank() int { return slices.Index(meshOrder[:], x.kind) }
+
+// winner is a binding that x loses a port to, nil where a port is left for x: then it is accepted as a route is by one of several
+// listeners (gatewayapi G11).
+func (b *builder) winner(x *binding, h *holders) *binding {
+	if x.rank() < 0 {
+		return nil
+	}
+	var by *binding
+	for _, number := range b.tcpPorts(x) {
+		by = h.every
+		if own := h.byPort[number]; own != nil && (by == nil || own.rank() < by.rank()) {
+			by = own
+		}
+		if by == nil || by.rank() >= x.rank() {
+			return nil
+		}
+	}
+	return by
+}
+
+// tcpPorts are the numbers of the ports that a binding is for; 0 stands for one that the Service does not tell.
+func (b *builder) tcpPorts(x *binding) []int32 {
+	if x.port != nil {
+		return []int32{x.port.number}
+	}
+	var out []int32
+	for _, p := range frontendPorts(b.in.Get(x.service)) {
+		if !p.udp {
+			out = append(out, p.number)
+		}
+	}
+	if out == nil {
+		return []int32{0}
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package topology
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// referents judges what routes refer to.
+type referents struct {
+	in     *model.Snapshot
+	covers coverage
+	grants grants
+}
+
+// sender is what matters of the route that refers.
+type sender struct {
+	kind      model.GroupKind
+	namespace string
+	mesh      bool // all its parents are Services: its backends need no grant (gatewayapi G33)
+}
+
+// judgement is what became of a reference to a backend.
+type judgement struct {
+	reason    string // of the route's ResolvedRefs condition, where the backend cannot be used
+	code      model.Code
+	why, hint string // why ends a sentence that names the backend
+	open      string // what was not read that could forbid it; the backend is taken to be good
+	assumed   bool   // the backend is not in the input and taken to exist
+}
+
+// backend judges a reference to a backend, which is in the input or not: its kind, then the grant, then whether it exists (gatewayapi G34).
+func (f *referents) backend(from sender, to model.Ref, exists bool) judgement {
+	gk := to.GroupKind()
+	if !canBeBackend(gk) {
+		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "which cannot be a backend",
+			hint: `the standard backend is kind Service of group ""`}
+	}
+	var v judgement
+	if !from.mesh && !f.grants.allow(from.kind, from.namespace, to) {
+		if !f.covers.withheld(grantKind, to.Namespace) {
+			return judgement{reason: "RefNotPermitted", code: model.RefNotPermitted, why: "and no ReferenceGrant permits that",
+				hint: "add to namespace " + to.Namespace + " a ReferenceGrant from kind " + from.kind.String() + ", namespace " + from.namespace +
+					", to kind " + gk.String() + ", name " + to.Name}
+		}
+		v.open = "the ReferenceGrants in namespace " + to.Namespace + " may not be read"
+	}
+	switch {
+	case exists:
+	case f.complete(to):
+		return judgement{reason: "BackendNotFound", code: model.BackendNotFound, why: "which does not exist"}
+	default:
+		v.assumed = true
+		if v.open == "" && f.covers.withheld(gk, to.Namespace) {
+			v.open = to.String() + " may not be read"
+		}
+	}
+	return v
+}
+
+// complete reports whether everything of ref's kind in its namespace is in the input (gatewayapi G36).
+func (f *referents) complete(ref model.Ref) bool {
+	switch gk := ref.GroupKind(); gk {
+	case serviceKind:
+		return f.covers.services(ref.Namespace)
+	case serviceImportKind, xBackendKind:
+		return f.covers.cluster.Knows(gk, ref.Namespace)
+	}
+	return false
+}
+
+// canBeBackend reports whether objects of the kind can be backends: in the groups whose kinds are all known only those that are.
+func canBeBackend(gk model.GroupKind) bool {
+	switch gk.Group {
+	case coreGroup, gatewayGroup, experimentalGroup:
+		return gk == serviceKind || gk == xBackendKind
+	}
+	return true
+}
+
+// BackendRef is one backendRef of a rule as a request meets it.
+type BackendRef struct {
+	Ref     model.Ref // of the backend; its Section is the name of the Service's port, else the port's number
+	Port    int32     // 0: not given
+	Weight  int       // 1 unless it is written
+	Reason  string    // why nothing can be sent there: InvalidKind, RefNotPermitted or BackendNotFound (gatewayapi G34); "": it can
+	Message string    // a plain sentence for Reason, or for what is not known
+	Unknown bool      // the input does not tell whether it can be used: it may not be read, or is a route that another delegates to
+	Assumed bool      // it is not in the input and taken to exist (G36)
+}
+
+// Backends lists the backendRefs of a rule in document order, judged like the ResolvedRefs condition of its route, and a port that a Service
+// does not have beside. A reference that cannot be read is left out. It is computed when asked for.
+func (g *Graph) Backends(rule NodeID) []BackendRef {
+	n := &g.nodes[rule]
+	if n.Role != Rule || n.Object == nil {
+		return nil
+	}
+	from := sender{n.Ref.GroupKind(), n.Ref.Namespace, g.meshBound(n.Object)}
+	b := builder{referents: g.referents} // for reading; its problems were reported when the graph was built
+	spec := b.spec(n.Object)
+	var out []BackendRef
+	at := spec.at.field("rules").entry(n.Index).field("backendRefs")
+	for i, v := range n.Object.Body.At("spec", "rules", itoa(n.Index), "backendRefs").Items {
+		f := b.entry(v, at.entry(i))
+		if to, ok := b.readBackendRef(&f); ok {
+			out = append(out, g.backendRef(from, to, weight(f.m.Field("weight"))))
+		}
+	}
+	return out
+}
+
+func (g *Graph) backendRef(from sender, to backendRef, weight int) BackendRef {
+	out := BackendRef{Ref: to.ref, Port: to.port, Weight: weight}
+	if isRoute(to.ref.GroupKind()) {
+		out.Unknown, out.Message = true, "delegation to kind "+to.ref.Kind+" is not evaluated"
+		return out
+	}
+	o := g.in.Get(to.ref)
+	v := g.referents.backend(from, to.ref, o != nil)
+	out.Reason, out.Assumed = v.reason, v.assumed
+	if to.port != 0 {
+		out.Ref.Section = itoa(int(to.port))
+	}
+	switch {
+	case v.reason != "":
+		out.Message = to.ref.String() + ", " + v.why
+		return out
+	case v.open != "":
+		out.Unknown, out.Message = true, v.open
+	}
+	if o != nil && to.port != 0 && to.ref.GroupKind() == serviceKind {
+		if p := findPort(o, "", to.port, from.kind == udpRouteKind); p != nil {
+			out.Ref.Section = p.section
+		} else {
+			out.Reason, out.Message = "BackendNotFound", to.ref.String()+" has no port "+itoa(int(to.port))
+		}
+	}
+	return out
+}
+
+// weight reads a weight; one that cannot be read is the default (gatewayapi G5).
+func weight(v model.Body) int {
+	switch n := v.Value().(type) {
+	case int64:
+		return max(0, int(n))
+	case float64:
+		return max(0, int(n))
+	}
+	return 1
+}
+
+// meshBound reports whether all parents of a route are Services.
+func (g *Graph) meshBound(route *model.Object) bool {
+	all := g.Attachments(g.byObject[route])
+	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return !isMeshParent(a.Parent.GroupKind()) })
+}
