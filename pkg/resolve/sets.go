@@ -87,3 +87,15 @@ func (k *Kind) overSets(gateway topology.NodeID) bool {
 	}
 	return false
 }
+
+// below is the stacks that come from a node to the given one right below it: the node's, or those from above it where what holds at the
+// node itself ends there.
+func (k *Kind) below(from, to topology.NodeID) []StackID {
+	if k.res.Graph.Passes(from, to) {
+		return k.at[from]
+	}
+	if above := k.inherited(from); above != nil {
+		return above
+	}
+	return []StackID{0}
+}
