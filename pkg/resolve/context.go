@@ -76,18 +76,6 @@ func (k *Kind) inherited(id topology.NodeID) []StackID {
 	return out
 }
 
-// below is the stacks that come from a node to the given one right below it: the node's, or those from above it where what holds at the
-// node itself ends there.
-func (k *Kind) below(from, to topology.NodeID) []StackID {
-	if k.res.Graph.Passes(from, to) {
-		return k.at[from]
-	}
-	if above := k.inherited(from); above != nil {
-		return above
-	}
-	return []StackID{0}
-}
-
 // with adds to each stack the policies that hold at the node.
 func (k *Kind) with(stacks []StackID, id topology.NodeID) []StackID {
 	own := k.holding(id)

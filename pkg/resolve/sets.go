@@ -79,12 +79,23 @@ func (k *Kind) overSets(gateway topology.NodeID) bool {
 			continue
 		}
 		for _, listener := range g.Children(k.Family, set) {
-			if k.Reaches(topology.ListenerSet) || k.Reaches(topology.Listener) || slices.ContainsFunc(g.Children(k.Family, listener), func(route topology.NodeID) bool {
-				return k.Passes(g.Node(route).Ref.GroupKind()) && len(g.Children(k.Family, route)) > 0
-			}) {
+			passed := func(route topology.NodeID) bool { return len(k.Contexts(route)) > 0 }
+			if k.Reaches(topology.ListenerSet) || k.Reaches(topology.Listener) || slices.ContainsFunc(g.Children(k.Family, listener), passed) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// below is the stacks that come from a node to the given one right below it: the node's, or those from above it where what holds at the
+// node itself ends there.
+func (k *Kind) below(from, to topology.NodeID) []StackID {
+	if k.res.Graph.Passes(from, to) {
+		return k.at[from]
+	}
+	if above := k.inherited(from); above != nil {
+		return above
+	}
+	return []StackID{0}
 }

@@ -34,9 +34,8 @@ func (b *builder) attachToDefaults(r *route) {
 		kept := b.table[:rows]
 		for _, a := range b.table[rows:] {
 			if a.State == Accepted || a.State == Unknown {
-				kept = append(kept, a)
+				kept, r.gatewayBound = append(kept, a), true
 			}
-			r.gatewayBound = r.gatewayBound || a.State == Accepted
 		}
 		b.table = kept
 	}

@@ -13,7 +13,7 @@ const None NodeID = -1
 // Role is what a node is to traffic. Roles are open words: linkers may bring their own.
 type Role string
 
-// The roles of the core families. An Opaque node is known by name alone: nothing is above or below it.
+// The roles of the core families. An Opaque node, which no graph has, is known by name alone: nothing is above or below it.
 const (
 	GatewayClass Role = "gatewayClass"
 	Gateway      Role = "gateway"

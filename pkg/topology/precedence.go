@@ -8,28 +8,28 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// holders are the listeners that have one socket already.
-type holders struct {
+// taken is what the listeners that come first have of one socket.
+type taken struct {
 	families   []*listener // the first of each family of protocols
 	byHostname map[string]*listener
 }
 
 // inWay is the listener that keeps l out, nil if none does.
-func (h *holders) inWay(l *listener) (first *listener, reason string) {
-	for _, other := range h.families {
+func (t *taken) inWay(l *listener) (first *listener, reason string) {
+	for _, other := range t.families {
 		if other.family() != l.family() || l.alone() {
 			return other, protocolConflict
 		}
 	}
-	return h.byHostname[l.hostname], hostnameConflict
+	return t.byHostname[l.hostname], hostnameConflict
 }
 
-func (h *holders) admit(l *listener) {
-	if !slices.ContainsFunc(h.families, func(o *listener) bool { return o.family() == l.family() }) {
-		h.families = append(h.families, l)
+func (t *taken) admit(l *listener) {
+	if !slices.ContainsFunc(t.families, func(o *listener) bool { return o.family() == l.family() }) {
+		t.families = append(t.families, l)
 	}
-	if _, taken := h.byHostname[l.hostname]; !taken {
-		h.byHostname[l.hostname] = l
+	if _, known := t.byHostname[l.hostname]; !known {
+		t.byHostname[l.hostname] = l
 	}
 }
 
@@ -41,10 +41,10 @@ func (b *builder) conflictsAcross(group []NodeID, sets []int) {
 	if len(sets) == 0 {
 		return
 	}
-	ports := map[socket]*holders{}
-	at := func(s socket) *holders {
+	ports := map[socket]*taken{}
+	at := func(s socket) *taken {
 		if ports[s] == nil {
-			ports[s] = &holders{byHostname: map[string]*listener{}}
+			ports[s] = &taken{byHostname: map[string]*listener{}}
 		}
 		return ports[s]
 	}

@@ -17,6 +17,10 @@ func TestProblems(t *testing.T) {
 	n := func(count int, entry string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(entry+", ", count), ", ") + "]"
 	}
+	sets := ""
+	for i := range 7 {
+		sets += manifest("ListenerSet", fmt.Sprintf("s%d", i), "{parentRef: {name: gw}}")
+	}
 	tests := []struct {
 		name, in string
 		want     []string
@@ -90,8 +94,9 @@ func TestProblems(t *testing.T) {
 			"info NotEvaluated service/demo/l: service/demo/l is not in the input; no path through it for 1 route: httproute/demo/q",
 			"info NotEvaluated listenerset/demo/l: listenerset/demo/l is not in the input; no path through it for 2 routes: httproute/demo/q, httproute/demo/r",
 			"info NotEvaluated listenerset/demo/l2: listenerset/demo/l2 is not in the input; no path through it for 1 route: httproute/demo/r"}},
-		{"listener sets of a Gateway outside the input", manifest("ListenerSet", "a", "{parentRef: {name: gw}}") + manifest("ListenerSet", "b", "{parentRef: {name: gw}}"), []string{
-			"info NotEvaluated gateway/demo/gw: gateway/demo/gw is not in the input; no path through it for 2 listener sets: listenerset/demo/a, listenerset/demo/b"}},
+		{"listener sets of a Gateway outside the input", sets, []string{
+			"info NotEvaluated gateway/demo/gw: gateway/demo/gw is not in the input; no path through it for 7 listener sets: " +
+				"listenerset/demo/s0, listenerset/demo/s1, listenerset/demo/s2, listenerset/demo/s3, listenerset/demo/s4 and 2 more"}},
 		{"labels for the listener sets of a Gateway", manifest("Gateway", "gw", `{allowedListeners: {namespaces: {from: Selector, selector: {matchLabels: {a: b}}}}}`) +
 			manifest("ListenerSet", "a", "{parentRef: {name: gw}}"), []string{
 			"warning NotEvaluated namespace/demo: gateway/demo/gw selects namespaces by label, and the labels of namespace/demo are not known; " +
