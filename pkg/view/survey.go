@@ -184,6 +184,9 @@ func (a *survey) whyUnattached(id topology.NodeID) string {
 		return ref.String() + " names no Gateway: no traffic reaches it"
 	}
 	what := " is attached to no listener: "
+	if !slices.ContainsFunc(a.res.Graph.Verdicts(id), func(v topology.Attachment) bool { return !topology.MeshParent(v.Parent.GroupKind()) }) {
+		what = " is attached to no Service: "
+	}
 	if slices.ContainsFunc(a.res.Graph.Verdicts(id), func(v topology.Attachment) bool { return v.State == topology.Accepted }) {
 		what = " gets no traffic: "
 	}
