@@ -147,3 +147,12 @@ func ruleWords(names []string, typed string) []string {
 	}
 	return out
 }
+
+// gatewayWords are the Gateways of the input, with their namespaces.
+func (s *session) gatewayWords(string) []string {
+	var out []string
+	for _, o := range s.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
+		out = append(out, o.Ref.FullName())
+	}
+	return out
+}

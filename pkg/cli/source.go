@@ -14,6 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -77,6 +78,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 		return nil, err
 	}
 	resolution := resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)
+	resolution.Problems = append(resolution.Problems, request.Lint(resolution.Graph, catalog.Settings())...)
 	boundAnswers(s, in.Size, resolution.Kinds)
 	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
 }

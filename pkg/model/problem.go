@@ -45,6 +45,8 @@ const (
 	RuleNameCollision     Code = "RuleNameCollision"
 	ListenerConflict      Code = "ListenerConflict"
 	NotReached            Code = "NotReached"
+	RuleShadowed          Code = "RuleShadowed"
+	ListenerWithoutRoutes Code = "ListenerWithoutRoutes"
 	BareWithBlocks        Code = "BareWithBlocks"
 	MultipleBlocks        Code = "MultipleBlocks"
 	UnknownStrategy       Code = "UnknownStrategy"

@@ -178,7 +178,7 @@ func TestSettings(t *testing.T) {
 		{"v.mode=c", `vendor setting v.mode cannot be "c"`, "use one of: a, b"},
 		{"v.flag=yes", `vendor setting v.flag cannot be "yes"`, "use one of: true, false"},
 		{"v.mod=a", `unknown vendor setting "v.mod"`, "did you mean v.mode?"},
-		{"zzzzzzzzzz=a", `unknown vendor setting "zzzzzzzzzz"`, "known settings: gatewayapi.genericStrategy, gatewayapi.sameLevel, v.flag"},
+		{"zzzzzzzzzz=a", `unknown vendor setting "zzzzzzzzzz"`, "known settings: gatewayapi.checkCertificates, gatewayapi."},
 	} {
 		_, err := described(text, c.setting)
 		var wrong *SettingError

@@ -82,6 +82,7 @@ func (b *builder) graph() *Graph {
 		portNumbers: make([]int32, len(b.ports)),
 		firstPort:   b.firstPort,
 		kinds:       b.known,
+		covers:      b.covers,
 		problems:    model.SortProblems(b.problems),
 
 		listeners:     b.listeners,

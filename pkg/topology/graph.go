@@ -73,6 +73,7 @@ type Graph struct {
 	portNumbers []int32        // by port node, from firstPort on
 	firstPort   NodeID
 	kinds       map[model.GroupKind]struct{}
+	covers      coverage
 	problems    []model.Problem
 
 	listeners     []listener // by listener node, from firstListener on

@@ -46,8 +46,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 				list.bareWays = append(list.bareWays, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.Whole(), TableOptions{}))
 			}
 		case n.Role == topology.Route && q.Targets != nil && !a.reached(id):
-			list.unattached = append(list.unattached, a.whyUnattached(id))
-			a.found = append(a.found, model.Problem{Severity: model.Info, Code: model.NotReached, Ref: &n.Ref, Message: a.whyUnattached(id)})
+			list.unattached = append(list.unattached, r.Graph.Unattached(id))
 		}
 	}
 	list.Seal("EffectivePolicyList", a.problems())

@@ -50,6 +50,16 @@ func (t *Topology) Names() []string {
 	return namesOf(t.Nodes, func(n *GraphNode) *model.Ref { return &n.Ref })
 }
 
+// Names are the route that takes the request, if one does.
+func (a *RequestAnswer) Names() []string {
+	return namesOf([]RequestResult{a.RequestResult}, func(r *RequestResult) *model.Ref { return r.Route })
+}
+
+// Names are the routes that take the requests, each once.
+func (l *RequestAnswerList) Names() []string {
+	return namesOf(l.Items, func(r *RequestResult) *model.Ref { return r.Route })
+}
+
 // namesOf writes one name per object, sorted for reading; sections are parts of their object.
 func namesOf[T any](items []T, ref func(*T) *model.Ref) []string {
 	refs := make([]model.Ref, 0, len(items))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -24,8 +23,9 @@ type Query struct {
 
 // survey collects what one view looks at.
 type survey struct {
-	res   *resolve.Resolution
-	query Query
+	res    *resolve.Resolution
+	query  Query
+	picked []*resolve.Kind // that the question is about and that have policies
 
 	answers map[*resolve.Kind]map[resolve.StackID]*answer
 	found   []model.Problem
@@ -39,45 +39,66 @@ type survey struct {
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
 func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
+	a.begin()
+	for _, k := range a.picked {
+		if a.query.Targets == nil && a.answers == nil {
+			k.Fold()
+		}
+	}
+	nodes := a.nodes()
+	a.look(nodes)
+	for _, id := range nodes {
+		a.seeNode(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
+			if a.query.Through != nil && !a.asked[id] {
+				ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
+			}
+			if len(ways) > 0 {
+				see(k, id, s, a.paths(ways))
+			}
+		})
+	}
+}
+
+// begin prepares a survey of nothing yet.
+func (a *survey) begin() {
 	a.spaces, a.routes, a.kinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
 	a.atRules = map[model.GroupKind]bool{}
-	kinds := a.chosen()
-	for _, k := range kinds {
+	a.picked = a.chosen()
+	for _, k := range a.picked {
 		if k.Reaches(topology.Rule) {
 			for _, gk := range k.Routes {
 				a.atRules[gk] = true
 			}
 		}
-		if a.query.Targets == nil && a.answers == nil {
-			k.Fold()
-		}
 	}
-	for _, id := range a.nodes() {
-		role := a.res.Node(id).Role
-		a.spaces[a.res.Node(id).Ref.Namespace] = true
-		if role == topology.Route || role == topology.Rule {
-			a.routes[a.res.Node(id).Ref.Whole()] = true
+}
+
+// look notes what is looked at: problems of it matter.
+func (a *survey) look(nodes []topology.NodeID) {
+	for _, id := range nodes {
+		n := a.res.Node(id)
+		a.spaces[n.Ref.Namespace] = true
+		if n.Role == topology.Route || n.Role == topology.Rule {
+			a.routes[n.Ref.Whole()] = true
 			for _, parent := range a.attachments(id) {
 				a.spaces[parent.Parent.Namespace] = true
 			}
 		}
-		for _, k := range kinds {
-			if !k.ReachesNode(a.res.Node(id)) {
+	}
+}
+
+// seeNode calls see for a node with every kind that has results there, and every stack that reaches it.
+func (a *survey) seeNode(id topology.NodeID, see func(*resolve.Kind, topology.NodeID, resolve.StackID, []resolve.Path)) {
+	for _, k := range a.picked {
+		if !k.ReachesNode(a.res.Node(id)) {
+			continue
+		}
+		for _, s := range k.Contexts(id) {
+			if s == 0 && !a.query.ShowNone {
 				continue
 			}
-			for _, s := range k.Contexts(id) {
-				if s == 0 && !a.query.ShowNone {
-					continue
-				}
-				a.kinds[k.GroupKind] = true
-				ways := k.Paths(id, s)
-				if a.query.Through != nil && !a.asked[id] {
-					ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
-				}
-				if len(ways) > 0 {
-					see(k, id, s, a.paths(ways))
-				}
-			}
+			a.kinds[k.GroupKind] = true
+			see(k, id, s, k.Paths(id, s))
 		}
 	}
 }
@@ -171,26 +192,6 @@ func (a *survey) reached(id topology.NodeID) bool {
 		id = g.Parents(topology.All, id)[0]
 	}
 	return len(g.Parents(topology.All, id)) > 0
-}
-
-// whyUnattached says for a route that no listener accepts what became of its parentRefs.
-func (a *survey) whyUnattached(id topology.NodeID) string {
-	var reasons []string
-	for _, v := range a.res.Graph.Verdicts(id) {
-		reasons = append(reasons, v.Reason)
-	}
-	ref := a.res.Node(id).Ref
-	if len(reasons) == 0 {
-		return ref.String() + " names no Gateway: no traffic reaches it"
-	}
-	what := " is attached to no listener: "
-	if !slices.ContainsFunc(a.res.Graph.Verdicts(id), func(v topology.Attachment) bool { return !topology.MeshParent(v.Parent.GroupKind()) }) {
-		what = " is attached to no Service: "
-	}
-	if slices.ContainsFunc(a.res.Graph.Verdicts(id), func(v topology.Attachment) bool { return v.State == topology.Accepted }) {
-		what = " gets no traffic: "
-	}
-	return ref.String() + what + strings.Join(reasons, "; ")
 }
 
 // passes reports whether a way goes through one of the nodes asked for.

@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// requestFlags describe one request besides its method and URL.
+type requestFlags struct {
+	request.Options
+	gateway  string
+	listener string
+}
+
+func (f *requestFlags) add(fs *pflag.FlagSet) {
+	fs.StringArrayVarP(&f.Headers, "header", "H", nil, "a header of the request, as 'name: value' (repeatable)")
+	fs.StringVar(&f.gateway, "gateway", "", "Gateway that the request is sent to, as [NAMESPACE/]NAME (default: the one with a listener for it)")
+	fs.StringVar(&f.listener, "listener", "", "only listeners of this name")
+	fs.StringVar(&f.SNI, "sni", "", "server name of the TLS connection (default: the URL's host)")
+	fs.StringVar(&f.GRPC, "grpc", "", "a gRPC request, as package.Service/Method")
+	fs.StringVar(&f.Protocol, "protocol", "", "a connection instead of a request: TLS|TCP|UDP")
+	fs.StringVar(&f.From, "from-namespace", "", "a request in the mesh, by a client in this namespace")
+}
+
+// asked is a request as it was typed.
+type asked struct {
+	requestFlags
+	method, url string
+	place       string // file:line, where it comes from a file
+}
+
+// arguments reads [METHOD] URL.
+func (q *asked) arguments(args []string) error {
+	switch len(args) {
+	case 1:
+		q.method, q.url = "GET", args[0]
+	case 2:
+		q.method, q.url = strings.ToUpper(args[0]), args[1]
+	default:
+		return usage("write: kubectl dopolicy request [METHOD] URL, for example: request GET https://shop.example.com/cart", "a request needs a URL")
+	}
+	return nil
+}
+
+func (a App) requestCmd(s Streams) *cobra.Command {
+	q, one, curl, file := &question{}, &asked{}, "", ""
+	cmd := &cobra.Command{
+		Use:   "request [METHOD] URL",
+		Short: "Show what happens to a request: the listener, route and rule that take it, why, and the policies in force there",
+		Long: `Show which listener, route, rule and backends take a request, the comparisons that decided against every other rule that
+matches, and the policies in force on that way. Nothing is sent.
+
+Host and port of the URL are those of the connection. Its host is the Host header and the TLS server name as well, unless
+-H 'Host: …' or --sni say otherwise. What depends on something that no manifest tells is answered as Conditional.
+
+With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
+curl command; lines that begin with # are comments.`,
+		Example: `  # where does this go, and what governs it?
+  kubectl dopolicy request GET https://shop.example.com/cart -H 'x-team: blue' -f manifests/
+
+  # a gRPC call, and a pasted curl command
+  kubectl dopolicy request http://api.example.com --grpc shop.Cart/Add -f manifests/
+  kubectl dopolicy request --curl "curl -X POST https://shop.example.com/cart" -f manifests/
+
+  # in the mesh, from a client in namespace web
+  kubectl dopolicy request http://cart.shop:8080/ --from-namespace web`,
+		Args: takes(0, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file != "" {
+				return a.requests(cmd.Context(), q, s, file, args, curl != "")
+			}
+			if err := one.typed(args, curl); err != nil {
+				return err
+			}
+			return a.request(cmd.Context(), q, s, one)
+		},
+	}
+	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.addTable(cmd)
+	one.add(cmd.Flags())
+	cmd.Flags().StringVar(&curl, "curl", "", "a curl command to take the request from, instead of METHOD and URL")
+	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request a line, or - for standard input")
+	complete(cmd, "protocol", []string{"TLS", "TCP", "UDP"})
+	a.completion(cmd, &q.sourceFlags, s, nil)
+	_ = cmd.RegisterFlagCompletionFunc("gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).gatewayWords)))
+	_ = cmd.RegisterFlagCompletionFunc("from-namespace", a.propose(&q.sourceFlags, s, (*sourceFlags).open, namespaceWords))
+	return cmd
+}
+
+// typed reads the request from the arguments or a curl command.
+func (q *asked) typed(args []string, curl string) error {
+	if curl == "" {
+		return q.arguments(args)
+	}
+	if len(args) > 0 {
+		return usage("drop one of the two", "a URL and --curl cannot be given together")
+	}
+	words, err := shellWords(curl)
+	if err != nil {
+		return err
+	}
+	return q.curl(words)
+}
+
+// request answers one request.
+func (a App) request(ctx context.Context, q *question, s Streams, one *asked) error {
+	session, err := q.open(ctx, a.Plugins, s)
+	if err != nil {
+		return err
+	}
+	kinds, err := session.kinds()
+	if err != nil {
+		return err
+	}
+	answer, err := session.find(session.matcher(), one)
+	if err != nil {
+		return err
+	}
+	out := view.Request(session.Resolution, answer, kinds)
+	if answer.Rule != topology.None {
+		q.scope = requestScope(session.Node(answer.Rule).Ref)
+	}
+	return q.write(s, session, "", out, &out.Envelope)
+}
+
+// requestScope are the arguments that name a rule to `overridden`.
+func requestScope(rule model.Ref) []string {
+	return []string{"--target", typedRef(rule), "-n", rule.Namespace}
+}
+
+// requests answers those of a file.
+func (a App) requests(ctx context.Context, q *question, s Streams, file string, args []string, curl bool) error {
+	if len(args) > 0 || curl {
+		return usage("drop one of the two", "--requests-file and a request cannot be given together")
+	}
+	all, err := readRequests(file, s.In)
+	if err != nil {
+		return err
+	}
+	session, err := q.open(ctx, a.Plugins, s)
+	if err != nil {
+		return err
+	}
+	kinds, err := session.kinds()
+	if err != nil {
+		return err
+	}
+	matcher := session.matcher()
+	answers := make([]*request.Answer, 0, len(all))
+	for i := range all {
+		answer, err := session.find(matcher, &all[i])
+		if err != nil {
+			return at(all[i].place, err)
+		}
+		answers = append(answers, answer)
+	}
+	out := view.Requests(session.Resolution, answers, kinds)
+	return q.write(s, session, "", out, &out.Envelope)
+}
+
+// at says in which line of a file a request is wrong.
+func at(place string, err error) error {
+	var use *usageError
+	if place != "" && errors.As(err, &use) {
+		return usage(use.hint, "%s: %s", place, use.what)
+	}
+	return err
+}
+
+// readRequests reads one request a line.
+func readRequests(file string, in io.Reader) ([]asked, error) {
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, &noAnswer{fmt.Sprintf("reading requests: %s", err), "give a file with one request a line"}
+		}
+		defer f.Close()
+		in = f
+	}
+	var out []asked
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		place := fmt.Sprintf("%s:%d", file, n)
+		one, err := parseRequest(line)
+		if err != nil {
+			return nil, at(place, err)
+		}
+		one.place = place
+		out = append(out, one)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, &noAnswer{fmt.Sprintf("reading requests from %s: %s", file, err), "write one request a line"}
+	}
+	if len(out) == 0 {
+		return nil, usage("write one request a line, for example: GET https://shop.example.com/cart", "%s holds no request", file)
+	}
+	return out, nil
+}
+
+// parseRequest reads a request in one text: [METHOD] URL with flags, or a curl command.
+func parseRequest(text string) (asked, error) {
+	words, err := shellWords(text)
+	if err != nil {
+		return asked{}, err
+	}
+	var q asked
+	if len(words) > 0 && words[0] == "curl" {
+		return q, q.curl(words)
+	}
+	fs := pflag.NewFlagSet("request", pflag.ContinueOnError)
+	q.add(fs)
+	if err := fs.Parse(words); err != nil {
+		return q, usage("a request takes -H, --gateway, --listener, --sni, --grpc, --protocol and --from-namespace", "%s", err)
+	}
+	return q, q.arguments(fs.Args())
+}
+
+func (s *session) matcher() *request.Matcher {
+	return request.NewMatcher(s.Graph, s.catalog.Settings())
+}
+
+// find answers a request.
+func (s *session) find(m *request.Matcher, q *asked) (*request.Answer, error) {
+	r, err := request.New(q.method, q.url, q.Options)
+	var wrong *request.UsageError
+	if errors.As(err, &wrong) {
+		return nil, usage(wrong.Hint, "%s", wrong.What)
+	}
+	where := request.Where{Gateway: topology.None, Listener: q.listener}
+	if q.gateway != "" && q.From != "" {
+		return nil, usage("drop one of the two", "a request in the mesh goes to no Gateway: --gateway and --from-namespace cannot be given together")
+	}
+	if q.gateway != "" {
+		if where.Gateway, err = s.gateway(q.gateway); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := m.Find(r, where)
+	var several *request.AmbiguousError
+	if errors.As(err, &several) {
+		var names []string
+		for _, ref := range several.Gateways {
+			names = append(names, ref.FullName())
+		}
+		return nil, usage("name one with --gateway: "+strings.Join(firstFew(names), ", "), "%s", several)
+	}
+	return answer, err
+}
+
+// gateway finds the Gateway that [NAMESPACE/]NAME means.
+func (s *session) gateway(name string) (topology.NodeID, error) {
+	var found, all []string
+	id := topology.None
+	for _, o := range s.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
+		all = append(all, o.Ref.FullName())
+		if o.Ref.FullName() == name || o.Ref.Name == name && s.inNamespace(o.Ref) {
+			found = append(found, o.Ref.FullName())
+			id = s.Graph.Lookup(o.Ref)[0]
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return id, nil
+	case len(found) > 1:
+		return id, usage("name one of: "+strings.Join(found, ", "), "%q is ambiguous: %d Gateways have this name", name, len(found))
+	}
+	hint := ""
+	if near := policy.Nearest(name, all); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	} else if len(all) > 0 {
+		hint = "there are: " + strings.Join(firstFew(all), ", ")
+	}
+	return id, s.missed(hint, "no gateway %q %s", name, s.where())
+}

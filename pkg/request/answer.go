@@ -1,0 +1,71 @@
+package request
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Outcome is what becomes of a request.
+type Outcome string
+
+// The outcomes. Passthrough: traffic in the mesh that no route governs goes to the Service itself. Conditional: it depends on something
+// that no manifest tells.
+const (
+	Matched      Outcome = "Matched"
+	NoMatch      Outcome = "NoMatch"
+	Misdirected  Outcome = "Misdirected"
+	Redirect     Outcome = "Redirect"
+	BackendError Outcome = "BackendError"
+	Passthrough  Outcome = "Passthrough"
+	Conditional  Outcome = "Conditional"
+)
+
+// Answer is what becomes of a request, and why. Nodes that it has none of are topology.None.
+type Answer struct {
+	Request  Request
+	Outcome  Outcome
+	Assumed  Outcome // of a Conditional answer: the outcome if what is not known changes nothing
+	Gateway  topology.NodeID
+	Listener topology.NodeID // or the Service, or its port, that a request in the mesh is made to
+	Service  model.Ref       // of a request in the mesh
+	Route    topology.NodeID
+	Rule     topology.NodeID
+	Backends []topology.BackendRef // the usable ones
+	Location *Location             // of a Redirect
+	Status   int                   // that the Gateway itself answers with; 0: it does not, or not with HTTP
+	Filters  []string              // of the rule, by type
+	Why      []string              // the comparisons that decided
+	Shadowed []model.Ref           // rules of other routes that match as well, best first, one of each route
+	Problems []model.Problem
+}
+
+// Location is where a redirect leads.
+type Location struct {
+	Status int
+	URL    string
+}
+
+// conditional makes the outcome depend on something; the first reason says what is assumed.
+func (a *Answer) conditional(why string) {
+	if a.Outcome != Conditional {
+		a.Assumed, a.Outcome = a.Outcome, Conditional
+	}
+	a.Why = append(a.Why, "it depends: "+why)
+}
+
+func (a *Answer) note(severity model.Severity, code model.Code, about *model.Object, message, hint string) {
+	p := model.Problem{Severity: severity, Code: code, Message: message, Hint: hint}
+	if about != nil {
+		p = p.At(about)
+	}
+	a.Problems = append(a.Problems, p)
+}
+
+// key is what another setting may change.
+type key struct {
+	outcome  Outcome
+	listener topology.NodeID
+	rule     topology.NodeID
+}
+
+func (a *Answer) key() key { return key{a.Outcome, a.Listener, a.Rule} }

@@ -1,0 +1,273 @@
+package request
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Where is what a request is sent to, beside its URL.
+type Where struct {
+	Gateway  topology.NodeID // None: the one with a listener for the request
+	Listener string          // "": the one that the request leads to
+}
+
+// Find tells what becomes of a request (gatewayapi §4). The error is an *AmbiguousError if several Gateways could be meant.
+func (m *Matcher) Find(r Request, w Where) (*Answer, error) {
+	s := readSwitches(m.settings)
+	t, err := m.trace(&r, w, &s)
+	if err != nil {
+		return nil, err
+	}
+	a := t.answer
+	t.explain()
+	m.unusual(a)
+	m.alternatives(t, w)
+	m.withheld(a)
+	a.Problems = model.SortProblems(append(a.Problems, m.faults...))
+	return a, nil
+}
+
+// trace is a request on its way.
+type trace struct {
+	m        *Matcher
+	r        *Request
+	switches *switches
+	answer   *Answer
+	places   []place     // the listeners that fit, most specific first
+	sure     []candidate // that match at the place that answers, best first
+	unsure   []candidate // of which that is not known
+}
+
+func (m *Matcher) trace(r *Request, w Where, s *switches) (*trace, error) {
+	t := &trace{m: m, r: r, switches: s, answer: &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway,
+		Listener: topology.None, Route: topology.None, Rule: topology.None}}
+	if r.From != "" {
+		t.mesh()
+		return t, nil
+	}
+	if w.Gateway == topology.None {
+		switch found := m.gateways(r, w.Listener); len(found) {
+		case 0:
+			t.because("no Gateway has a listener for it: " + strings.Join(r.protocols(), " or ") + " on port " + fmt.Sprint(r.Port))
+			t.answer.Status = t.notFound()
+			return t, nil
+		case 1:
+			t.answer.Gateway = found[0]
+		default:
+			e := &AmbiguousError{}
+			for _, id := range found {
+				e.Gateways = append(e.Gateways, m.graph.Node(id).Ref)
+			}
+			return nil, e
+		}
+	}
+	t.gateway(w)
+	return t, nil
+}
+
+func (t *trace) because(why string) { t.answer.Why = append(t.answer.Why, why) }
+
+// notFound is the status of an answer for which there is no rule; 0 where no HTTP is spoken.
+func (t *trace) notFound() int {
+	if t.r.Protocol == HTTP {
+		return 404
+	}
+	return 0
+}
+
+// gateway finds the listener and the rule at a Gateway.
+func (t *trace) gateway(w Where) {
+	m, r, a := t.m, t.r, t.answer
+	if m.graph.Node(a.Gateway).Object == nil {
+		a.conditional(m.graph.Node(a.Gateway).Ref.String() + " may not be read")
+		return
+	}
+	open, refused := m.port(r, a.Gateway, w.Listener)
+	t.places = m.fitting(open, r.wanted())
+	if len(t.places) == 0 {
+		t.because(m.nowhere(r, a.Gateway, open, refused))
+		if len(open) > 0 && !r.Secure {
+			a.Status = t.notFound()
+		}
+		return
+	}
+	a.Listener = t.places[0].id
+	if outcome, why := m.misdirected(r, t.places[0], open); outcome != "" {
+		a.Outcome, a.Status = outcome, 404
+		if outcome == Misdirected {
+			a.Status = 421
+		}
+		t.because(why)
+		return
+	}
+	answering := t.places
+	if !t.switches.shared {
+		answering = answering[:1]
+	}
+	for _, p := range answering {
+		t.candidates(p)
+		if len(t.sure)+len(t.unsure) > 0 {
+			a.Listener = p.id
+			break
+		}
+	}
+	if len(t.sure) == 0 {
+		t.missed(answering)
+		return
+	}
+	t.choose()
+}
+
+// candidates are the matches of the routes at a listener, best first.
+func (t *trace) candidates(p place) {
+	kind, host := "HTTPRoute", t.r.Host
+	switch {
+	case p.facts.Protocol == "TLS":
+		kind, host = "TLSRoute", t.r.SNI
+	case p.facts.Protocol == "TCP", p.facts.Protocol == "UDP":
+		kind, host = p.facts.Protocol+"Route", ""
+	case t.r.Protocol == TLS:
+		return // the listener wants HTTP, of which nothing is known
+	case t.r.Protocol == GRPC:
+		kind = t.grpcKind(p)
+	}
+	t.take(t.m.at(p.id)[kind], host)
+}
+
+// grpcKind is the kind of routes that decide about a gRPC request: GRPCRoutes if one is for the host, else HTTPRoutes, which see it as the
+// POST that it is. Where both are for the host, implementations differ (gatewayapi G57).
+func (t *trace) grpcKind(p place) string {
+	at := t.m.at(p.id)
+	grpc, http := at["GRPCRoute"].covers(t.r.Host), at["HTTPRoute"].covers(t.r.Host)
+	if grpc && http {
+		t.answer.note(model.Info, model.NotEvaluated, nil,
+			fmt.Sprintf("HTTPRoutes and GRPCRoutes are for host %s on %s: GRPCRoutes are taken to decide, implementations may refuse the newer route", t.r.Host, t.m.name(p)), "give each kind a hostname of its own")
+	}
+	if !grpc && http {
+		t.because("no GRPCRoute is for host " + t.r.Host + ", so HTTPRoutes decide: a gRPC request is a POST to " + t.r.Path)
+		return "HTTPRoute"
+	}
+	return "GRPCRoute"
+}
+
+func (t *trace) take(from table, host string) {
+	t.sure, t.unsure = from.find(t.r, host, !t.switches.loose)
+	t.switches.sort(t.sure)
+	t.switches.sort(t.unsure)
+}
+
+// missed answers where no rule matches.
+func (t *trace) missed(answering []place) {
+	a := t.answer
+	a.Status = t.notFound()
+	chosen := answering[0]
+	switch {
+	case t.r.Protocol == TLS && chosen.facts.Protocol == "HTTPS":
+		t.because("the server name leads to " + t.m.name(chosen) + ", which takes HTTP only")
+	case len(answering) > 1:
+		t.because("no rule matches on any of the " + fmt.Sprint(len(answering)) + " listeners that fit")
+	default:
+		t.because("no rule on " + t.m.name(chosen) + " matches" + t.isolated())
+	}
+	t.openEnds(nil)
+}
+
+// isolated says that a less specific listener does not step in.
+func (t *trace) isolated() string {
+	if len(t.places) < 2 {
+		return ""
+	}
+	return "; " + t.m.name(t.places[1]) + " does not step in, because the more specific listener answers alone"
+}
+
+// choose takes the best candidate and says what becomes of the request by its rule.
+func (t *trace) choose() {
+	a, best := t.answer, &t.sure[0]
+	a.Route, a.Rule = best.route, best.rule
+	seen := map[topology.NodeID]bool{best.route: true}
+	for i := range t.sure {
+		if c := &t.sure[i]; !seen[c.route] {
+			seen[c.route] = true
+			a.Shadowed = append(a.Shadowed, t.m.graph.Node(c.rule).Ref)
+		}
+	}
+	t.rule()
+	t.openEnds(best)
+	t.expressions(best)
+	t.listenerFilters()
+	t.uncertain()
+}
+
+// openEnds makes the answer conditional if a candidate of which it is not known whether it matches would come first.
+func (t *trace) openEnds(best *candidate) {
+	for i := range t.unsure {
+		c := &t.unsure[i]
+		if best != nil {
+			both := []candidate{*best, *c}
+			t.switches.sort(both)
+			if both[0].rule == best.rule {
+				return // the rest comes later still
+			}
+		}
+		why := c.open
+		if why == "" {
+			why = "its regular expression cannot be evaluated"
+		}
+		ref := t.m.graph.Node(c.rule).Ref
+		t.answer.conditional(ref.String() + " may come first: " + why)
+		t.answer.note(model.Warning, model.NotEvaluated, c.object, "whether "+ref.String()+" takes the request is not known: "+why, "")
+	}
+}
+
+// expressions makes the answer conditional if a regular expression decides (gatewayapi G48).
+func (t *trace) expressions(best *candidate) {
+	if best.match == nil {
+		return
+	}
+	described := t.switches.regexRank != "ambiguous"
+	isPath := func(c *candidate, f form) bool { return c.match.path.form == f && !c.match.grpc }
+	for i := range t.sure {
+		c := &t.sure[i]
+		across := isPath(best, prefix) && isPath(c, expression) || isPath(best, expression) && isPath(c, prefix)
+		if mine, theirs := t.switches.rank(best), t.switches.rank(c); across && !described && c.rule != best.rule && [2]int(mine[:]) == [2]int(theirs[:]) {
+			t.answer.conditional(fmt.Sprintf("%s and %s both match; which comes first, implementations decide", best.match.path.text(), c.match.path.text()))
+			t.answer.note(model.Info, model.NotEvaluated, best.object,
+				"the place of regular expressions among path matches is the implementation's", "set it with --vendor-setting "+topology.RegexRank+"=…")
+			return
+		}
+	}
+	if best.match.expressions() && !described {
+		t.answer.conditional("the rule matches by a regular expression (" + best.match.text() + "), whose dialect implementations choose; RE2 is assumed")
+		t.answer.note(model.Info, model.NotEvaluated, best.object, "regular expressions are evaluated as RE2, which must match the whole text", "")
+	}
+}
+
+// uncertain reports an order that only names made, for want of creation times (gatewayapi G47).
+func (t *trace) uncertain() {
+	best := &t.sure[0]
+	if t.switches.ageless {
+		return
+	}
+	var same []candidate
+	var others []string
+	for i := range t.sure {
+		c := &t.sure[i]
+		if !t.switches.equal(best, c) {
+			break
+		}
+		same = append(same, *c)
+		if c.route != best.route && !slices.Contains(others, c.object.Ref.String()) {
+			others = append(others, c.object.Ref.String())
+		}
+	}
+	if len(others) == 0 || t.switches.aged(same) {
+		return
+	}
+	t.answer.note(model.Warning, model.OrderUncertain, best.object,
+		fmt.Sprintf("%s comes before %s by name alone: not all of them have a creation time, and the oldest would win", best.object.Ref, strings.Join(others, ", ")),
+		"ask the cluster, or add metadata.creationTimestamp")
+}

@@ -1,0 +1,231 @@
+package request
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// index finds the candidates of one place where routes are attached, a listener or a Service in the mesh, without looking at all of them:
+// by kind of route, then by hostname, then by path.
+type index map[string]table
+
+// table are the candidates of one kind of route, by effective hostname; "" is every host.
+type table map[string]*bucket
+
+// bucket are the candidates of one hostname. Those with a path stand under it, prefixes under their stem.
+type bucket struct {
+	exact, prefix map[string][]candidate
+	rest          []candidate
+}
+
+func (t table) add(c candidate) {
+	b := t[c.host.Effective]
+	if b == nil {
+		b = &bucket{exact: map[string][]candidate{}, prefix: map[string][]candidate{}}
+		t[c.host.Effective] = b
+	}
+	switch {
+	case c.match != nil && !c.match.grpc && c.match.path.form == exact:
+		b.exact[c.match.path.value] = append(b.exact[c.match.path.value], c)
+	case c.match != nil && !c.match.grpc && c.match.path.form == prefix:
+		key := stem(c.match.path.value)
+		b.prefix[key] = append(b.prefix[key], c)
+	default:
+		b.rest = append(b.rest, c)
+	}
+}
+
+// hostnames calls see for every hostname that covers a host: itself, the wildcards above it, and none at all.
+func hostnames(host string, see func(string)) {
+	if host != "" && !isAddress(host) {
+		see(host)
+		for at := strings.IndexByte(host, '.'); at >= 0; {
+			see("*" + host[at:])
+			next := strings.IndexByte(host[at+1:], '.')
+			if next < 0 {
+				break
+			}
+			at += 1 + next
+		}
+	}
+	see("")
+}
+
+// covers reports whether a route of the table takes requests for the host, whatever its rules say.
+func (t table) covers(host string) bool {
+	found := false
+	hostnames(host, func(h string) { found = found || t[h] != nil })
+	return found
+}
+
+// find are the candidates that hold for a request to a host; those of which that is not known are told apart.
+func (t table) find(r *Request, host string, anchored bool) (sure, unsure []candidate) {
+	see := func(cs []candidate) {
+		for _, c := range cs {
+			v := yes
+			if c.match != nil {
+				v = c.match.holds(r, anchored)
+			}
+			switch {
+			case v == no:
+			case v == yes && c.open == "":
+				sure = append(sure, c)
+			default:
+				unsure = append(unsure, c)
+			}
+		}
+	}
+	hostnames(host, func(h string) {
+		b := t[h]
+		if b == nil {
+			return
+		}
+		see(b.rest)
+		see(b.exact[r.Path])
+		if len(b.prefix) > 0 {
+			see(b.prefix[""])
+			for at := 1; at <= len(r.Path); at++ {
+				if at == len(r.Path) || r.Path[at] == '/' {
+					see(b.prefix[r.Path[:at]])
+				}
+			}
+		}
+	})
+	return sure, unsure
+}
+
+// Matcher answers requests over one graph. It keeps what it has read of routes, so that many requests cost little more than one. It is
+// not safe for concurrent use.
+type Matcher struct {
+	graph    *topology.Graph
+	settings model.Settings
+	indexes  map[topology.NodeID]index
+	compiled map[topology.NodeID][]match // by rule
+	compiler compiler
+	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
+	faults   []model.Problem
+}
+
+// NewMatcher is a Matcher over a graph, with the settings that the graph was built with.
+func NewMatcher(g *topology.Graph, s model.Settings) *Matcher {
+	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{}, compiled: map[topology.NodeID][]match{}}
+}
+
+// at is the index of a listener or of a Service in the mesh.
+func (m *Matcher) at(place topology.NodeID) index {
+	if known, ok := m.indexes[place]; ok {
+		return known
+	}
+	out := index{}
+	for _, route := range slices.Concat(m.graph.Children(topology.All, place), m.open()[place]) {
+		if m.graph.Node(route).Role == topology.Route {
+			m.addRoute(out, place, route)
+		}
+	}
+	m.indexes[place] = out
+	return out
+}
+
+// open are the routes of which it is not known whether they are attached, by listener.
+func (m *Matcher) open() map[topology.NodeID][]topology.NodeID {
+	if m.unsure != nil {
+		return m.unsure
+	}
+	m.unsure = map[topology.NodeID][]topology.NodeID{}
+	for _, route := range m.graph.Order(topology.All) {
+		for _, a := range m.graph.Attachments(route) {
+			known := a.State != topology.Unknown || a.Listener == topology.None || m.below(a.Listener, route)
+			if !known && !slices.Contains(m.unsure[a.Listener], route) {
+				m.unsure[a.Listener] = append(m.unsure[a.Listener], route)
+			}
+		}
+	}
+	return m.unsure
+}
+
+// addRoute adds the candidates of a route at one place.
+func (m *Matcher) addRoute(to index, place, route topology.NodeID) {
+	n := m.graph.Node(route)
+	t := to[n.Ref.Kind]
+	if t == nil {
+		t = table{}
+		to[n.Ref.Kind] = t
+	}
+	hosts, open := m.hostnamesAt(place, route)
+	for _, rule := range m.graph.Children(topology.All, route) {
+		c := candidate{route: route, rule: rule, object: n.Object, index: m.graph.Node(rule).Index, open: open}
+		matches := m.matches(rule)
+		for _, host := range hosts {
+			c.host = host
+			if !hasMatches(n.Ref.Kind) {
+				t.add(c)
+				continue
+			}
+			for i := range matches {
+				c.match, c.nth = &matches[i], i
+				t.add(c)
+			}
+		}
+		if !hasMatches(n.Ref.Kind) {
+			break // such routes have one rule
+		}
+	}
+}
+
+func hasMatches(kind string) bool { return kind == "HTTPRoute" || kind == "GRPCRoute" }
+
+// hostnamesAt are the hostnames under which a route is attached to a place, each once, and why that is not known.
+func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Hostname, open string) {
+	seen := map[topology.Hostname]bool{}
+	kind := m.graph.Node(route).Ref.Kind
+	everything := m.graph.Node(place).Role != topology.Listener || kind == "TCPRoute" || kind == "UDPRoute"
+	for _, a := range m.graph.Attachments(route) {
+		if a.Listener != place || everything {
+			continue
+		}
+		names := a.Hostnames
+		switch {
+		case a.State == topology.Unknown && !m.below(place, route):
+			open, names = a.Reason, m.graph.HostnamesAt(route, place)
+		case a.State != topology.Accepted:
+			continue
+		}
+		for _, h := range names {
+			if !seen[h] {
+				seen[h] = true
+				hosts = append(hosts, h)
+			}
+		}
+	}
+	if everything {
+		hosts = []topology.Hostname{{}}
+	}
+	return hosts, open
+}
+
+// matches are those of a rule.
+func (m *Matcher) matches(rule topology.NodeID) []match {
+	if known, ok := m.compiled[rule]; ok {
+		return known
+	}
+	n := m.graph.Node(rule)
+	if n.Object == nil || !hasMatches(n.Ref.Kind) {
+		return nil
+	}
+	body := ruleBody(n)
+	out, faults := m.compiler.rule(body, n.Ref.Kind == "GRPCRoute")
+	for _, f := range faults {
+		m.faults = append(m.faults, matchFault(n, f))
+	}
+	m.compiled[rule] = out
+	return out
+}
+
+// below reports whether a route is attached to a place.
+func (m *Matcher) below(place, route topology.NodeID) bool {
+	_, found := slices.BinarySearch(m.graph.Children(topology.All, place), route)
+	return found
+}

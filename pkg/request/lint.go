@@ -1,0 +1,65 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Lint finds what gets no traffic: rules that no request can reach (gatewayapi G52), routes that are attached to nothing, and listeners
+// without routes.
+func Lint(g *topology.Graph, s model.Settings) []model.Problem {
+	m := NewMatcher(g, s)
+	shadowed := shadows{m: m, switches: readSwitches(s)}
+	return append(m.idle(), shadowed.find()...)
+}
+
+// idle finds routes without a place, and listeners without a route.
+func (m *Matcher) idle() []model.Problem {
+	g := m.graph
+	taken := map[topology.NodeID]bool{}
+	var out []model.Problem
+	for _, id := range g.Order(topology.All) {
+		if g.Node(id).Role != topology.Route {
+			continue
+		}
+		for _, a := range g.Attachments(id) {
+			if a.State == topology.Accepted || a.State == topology.Unknown {
+				taken[a.Listener] = true
+			}
+		}
+		if why := g.Unattached(id); why != "" {
+			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached, Message: why}.At(g.Node(id).Object))
+		}
+	}
+	return append(out, m.unused(taken)...)
+}
+
+// unused finds the listeners that no route is attached to, told together for each object that holds them.
+func (m *Matcher) unused(taken map[topology.NodeID]bool) []model.Problem {
+	g := m.graph
+	names := map[topology.NodeID][]string{}
+	var owners []topology.NodeID
+	for _, id := range g.Order(topology.All) {
+		n := g.Node(id)
+		if n.Role != topology.Listener || taken[id] || g.MayMissRoutes(id) {
+			continue
+		}
+		owner := g.Lookup(n.Ref.Whole())[0]
+		if names[owner] == nil {
+			owners = append(owners, owner)
+		}
+		names[owner] = append(names[owner], n.Ref.Section)
+	}
+	var out []model.Problem
+	for _, owner := range owners {
+		what := "no route is attached to listener " + names[owner][0]
+		if n := len(names[owner]); n > 1 {
+			what = fmt.Sprintf("no route is attached to %d listeners: %s", n, strings.Join(names[owner], ", "))
+		}
+		out = append(out, model.Problem{Severity: model.Info, Code: model.ListenerWithoutRoutes, Message: what}.At(g.Node(owner).Object))
+	}
+	return out
+}

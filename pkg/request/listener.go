@@ -1,0 +1,180 @@
+package request
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// place is a listener that a request may come to.
+type place struct {
+	id    topology.NodeID
+	facts topology.ListenerFacts
+}
+
+// name is the listener as people name it, with what it is for.
+func (m *Matcher) name(p place) string {
+	n := m.graph.Node(p.id)
+	s := "listener " + n.Ref.Section
+	if n.Ref.Kind != "Gateway" {
+		s += " of " + n.Ref.Whole().String()
+	}
+	if p.facts.Hostname != "" {
+		s += " (" + p.facts.Hostname + ")"
+	}
+	return s
+}
+
+// protocols are those of the listeners that take a request (gatewayapi G37). What comes over TLS looks at both that end it and that do not.
+func (r *Request) protocols() []string {
+	switch {
+	case r.Protocol == TLS, r.Secure:
+		return []string{"HTTPS", "TLS"}
+	case r.Protocol == TCP:
+		return []string{"TCP"}
+	case r.Protocol == UDP:
+		return []string{"UDP"}
+	}
+	return []string{"HTTP"}
+}
+
+// wanted is the name that chooses the listener: the server name of a TLS connection, else the host; "" where there are no names.
+func (r *Request) wanted() string {
+	switch {
+	case r.Protocol == TCP, r.Protocol == UDP:
+		return ""
+	case r.Protocol == TLS, r.Secure:
+		return r.SNI
+	}
+	return r.Host
+}
+
+// takes reports whether a listener's hostname is for a host.
+func takes(hostname, host string) bool {
+	return hostname == "" || !isAddress(host) && topology.Covers(hostname, host)
+}
+
+// specificity orders hostnames: exact ones, then wildcards, each with more labels first, then none.
+func specificity(hostname string) int {
+	labels := strings.Count(hostname, ".") + 1
+	switch {
+	case hostname == "":
+		return 0
+	case strings.HasPrefix(hostname, "*"):
+		return labels
+	}
+	return 1<<16 + labels
+}
+
+// listeners are all of a Gateway and of its ListenerSets.
+func (m *Matcher) listeners(gateway topology.NodeID) []place {
+	var out []place
+	for _, id := range m.graph.Children(topology.Traffic, gateway) {
+		switch m.graph.Node(id).Role {
+		case topology.Listener:
+			out = append(out, place{id, m.graph.Listener(id)})
+		case topology.ListenerSet:
+			out = append(out, m.listeners(id)...)
+		}
+	}
+	return out
+}
+
+// port are the listeners that a connection can come to: by port, protocol and, if the request names one, their own name. Those that are
+// refused take no part (gatewayapi G37).
+func (m *Matcher) port(r *Request, gateway topology.NodeID, name string) (open, refused []place) {
+	for _, p := range m.listeners(gateway) {
+		switch {
+		case p.facts.Port != r.Port, !slices.Contains(r.protocols(), p.facts.Protocol):
+		case name != "" && m.graph.Node(p.id).Ref.Section != name:
+		case p.facts.Conflict.Reason != "":
+			refused = append(refused, p)
+		default:
+			open = append(open, p)
+		}
+	}
+	return open, refused
+}
+
+// fitting are the listeners that are for a host, the most specific first.
+func (m *Matcher) fitting(open []place, host string) []place {
+	var out []place
+	for _, p := range open {
+		if takes(p.facts.Hostname, host) {
+			out = append(out, p)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b place) int { return specificity(b.facts.Hostname) - specificity(a.facts.Hostname) })
+	return out
+}
+
+// AmbiguousError says that several Gateways could be meant.
+type AmbiguousError struct{ Gateways []model.Ref }
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%d Gateways have a listener for this request", len(e.Gateways))
+}
+
+// Gateways are the Gateways with a listener for a request, sorted.
+func (m *Matcher) gateways(r *Request, listener string) []topology.NodeID {
+	var out []topology.NodeID
+	for _, id := range m.graph.Order(topology.Traffic) {
+		if m.graph.Node(id).Role != topology.Gateway {
+			continue
+		}
+		if open, _ := m.port(r, id, listener); len(m.fitting(open, r.wanted())) > 0 {
+			out = append(out, id)
+		}
+	}
+	slices.SortFunc(out, func(a, b topology.NodeID) int {
+		return cmp.Compare(m.graph.Node(a).Ref.FullName(), m.graph.Node(b).Ref.FullName())
+	})
+	return out
+}
+
+// misdirected judges a request over TLS whose host is not the server name (gatewayapi G39): by the listener that the server name led to, and
+// the one that the host would have led to. It returns "" if the request may go on, else the outcome and why.
+func (m *Matcher) misdirected(r *Request, chosen place, open []place) (Outcome, string) {
+	if r.Host == r.SNI || r.Protocol == TLS || !r.Secure || chosen.facts.Protocol != "HTTPS" {
+		return "", ""
+	}
+	own := m.fitting(open, r.Host)
+	switch {
+	case !takes(chosen.facts.Hostname, r.Host) && len(own) > 0:
+		return Misdirected, fmt.Sprintf("the server name %s leads to %s, the host %s belongs to %s", r.SNI, m.name(chosen), r.Host, m.name(own[0]))
+	case !takes(chosen.facts.Hostname, r.Host):
+		return NoMatch, fmt.Sprintf("the server name %s leads to %s, and no listener on port %d is for host %s", r.SNI, m.name(chosen), r.Port, r.Host)
+	case specificity(own[0].facts.Hostname) > specificity(chosen.facts.Hostname):
+		return Misdirected, fmt.Sprintf("the server name %s leads to %s, but %s is more specific for host %s", r.SNI, m.name(chosen), m.name(own[0]), r.Host)
+	}
+	return "", ""
+}
+
+// nowhere says why no listener of a Gateway takes a request.
+func (m *Matcher) nowhere(r *Request, gateway topology.NodeID, open, refused []place) string {
+	ref := m.graph.Node(gateway).Ref
+	var names []string
+	switch {
+	case len(open) > 0:
+		for _, p := range open {
+			names = append(names, m.name(p))
+		}
+		return fmt.Sprintf("no listener of %s on port %d is for %s; there is %s", ref, r.Port, cmp.Or(r.wanted(), "this"), strings.Join(names, ", "))
+	case len(refused) > 0:
+		for _, p := range refused {
+			names = append(names, m.name(p)+": "+p.facts.Conflict.Message)
+		}
+		return fmt.Sprintf("the listeners of %s on port %d are refused: %s", ref, r.Port, strings.Join(names, "; "))
+	}
+	for _, p := range m.listeners(gateway) {
+		names = append(names, fmt.Sprintf("%s (%s %d)", m.graph.Node(p.id).Ref.Section, p.facts.Protocol, p.facts.Port))
+	}
+	if names == nil {
+		return fmt.Sprintf("%s has no listeners", ref)
+	}
+	return fmt.Sprintf("%s has no %s listener on port %d; it has %s", ref, strings.Join(r.protocols(), " or "), r.Port, strings.Join(names, ", "))
+}

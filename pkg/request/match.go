@@ -1,0 +1,307 @@
+package request
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// match is one entry of a rule's matches, ready to be held against requests. The zero value of a part asks for nothing.
+type match struct {
+	path    pathMatch
+	method  string
+	headers []valueMatch // names in lower case, each once
+	query   []valueMatch // each name once
+	service valueMatch   // of gRPC, without a name
+	call    valueMatch
+	grpc    bool
+}
+
+type pathMatch struct {
+	form  form
+	value string // as it is configured
+	regex *pattern
+}
+
+type valueMatch struct {
+	name, value string
+	form        form
+	regex       *pattern
+}
+
+// pattern is a regular expression. How much of a text it must match is up to implementations (gatewayapi G48).
+type pattern struct{ whole, part *regexp.Regexp } // nil: it cannot be evaluated
+
+// form is how a value is compared.
+type form uint8
+
+const (
+	anything form = iota
+	exact
+	prefix
+	expression // a regular expression
+)
+
+// verdict is whether something holds. Maybe: an expression that cannot be evaluated decides.
+type verdict uint8
+
+const (
+	no verdict = iota
+	maybe
+	yes
+)
+
+// stem is a path prefix without the slash at its end, which does not count (gatewayapi G44).
+func stem(value string) string { return strings.TrimSuffix(value, "/") }
+
+func (p pathMatch) holds(path string, anchored bool) verdict {
+	switch p.form {
+	case exact:
+		return is(path == p.value)
+	case prefix:
+		s := stem(p.value)
+		rest, found := strings.CutPrefix(path, s)
+		return is(found && (rest == "" || rest[0] == '/'))
+	case expression:
+		return p.regex.holds(path, anchored)
+	}
+	return yes
+}
+
+func (v valueMatch) holds(value string, present, anchored bool) verdict {
+	switch {
+	case v.form == anything:
+		return yes
+	case !present:
+		return no
+	case v.form == expression:
+		return v.regex.holds(value, anchored)
+	}
+	return is(value == v.value)
+}
+
+func is(b bool) verdict {
+	if b {
+		return yes
+	}
+	return no
+}
+
+func (p *pattern) holds(text string, anchored bool) verdict {
+	re := p.part
+	if anchored {
+		re = p.whole
+	}
+	if re == nil {
+		return maybe
+	}
+	return is(re.MatchString(text))
+}
+
+// holds reports whether a request fulfils all of the match (gatewayapi G44).
+func (m *match) holds(r *Request, anchored bool) verdict {
+	var all verdict
+	if m.grpc {
+		all = min(m.service.holds(r.Service, true, anchored), m.call.holds(r.Call, true, anchored))
+	} else {
+		all = min(m.path.holds(r.Path, anchored), is(m.method == "" || m.method == r.Method))
+	}
+	for _, h := range m.headers {
+		if all == no {
+			return no
+		}
+		value, present := r.header(h.name)
+		all = min(all, h.holds(value, present, anchored))
+	}
+	for _, q := range m.query {
+		if all == no {
+			return no
+		}
+		value, present := r.query(q.name)
+		all = min(all, q.holds(value, present, anchored))
+	}
+	return all
+}
+
+// expressions reports whether a regular expression is part of the match.
+func (m *match) expressions() bool {
+	isRegex := func(v valueMatch) bool { return v.form == expression }
+	return m.path.form == expression || isRegex(m.service) || isRegex(m.call) || slices.ContainsFunc(m.headers, isRegex) || slices.ContainsFunc(m.query, isRegex)
+}
+
+// compiler reads the matches of rules. Regular expressions are made once, however often they are written.
+type compiler struct {
+	made     map[string]*pattern
+	textOnly bool // expressions are not made
+}
+
+// rule reads the matches of a rule. One without any has one match: of an HTTPRoute the path prefix /, of a GRPCRoute everything
+// (gatewayapi G5). A match that cannot be read takes no part; what is wrong is told in faults.
+func (c *compiler) rule(body model.Body, grpc bool) (out []match, faults []string) {
+	list := body.Field("matches")
+	if list.Len() == 0 {
+		return []match{{grpc: grpc, path: pathMatch{form: prefix, value: "/"}}}, nil
+	}
+	for i, v := range list.Items {
+		m, err := c.match(v, grpc)
+		if err != nil {
+			faults = append(faults, fmt.Sprintf("matches[%d].%v", i, err))
+			continue
+		}
+		out = append(out, m)
+	}
+	return out, faults
+}
+
+func (c *compiler) match(v model.Body, grpc bool) (match, error) {
+	m := match{grpc: grpc}
+	var err error
+	if grpc {
+		method := v.Field("method")
+		if m.service, err = c.part(method, "service"); err == nil {
+			m.call, err = c.part(method, "method")
+		}
+	} else {
+		if m.path, err = c.path(v.Field("path")); err == nil {
+			m.method, err = textAt(v, "method")
+		}
+		if err == nil {
+			m.query, err = c.values(v, "queryParams", func(name string) string { return name })
+		}
+	}
+	if err == nil {
+		m.headers, err = c.values(v, "headers", strings.ToLower)
+	}
+	return m, err
+}
+
+func (c *compiler) path(v model.Body) (pathMatch, error) {
+	p := pathMatch{form: prefix, value: "/"}
+	if !v.Field("value").IsNull() {
+		var err error
+		if p.value, err = textAt(v, "value"); err != nil {
+			return p, fmt.Errorf("path.%w", err)
+		}
+	}
+	switch kind := v.Text("type"); kind {
+	case "", "PathPrefix":
+	case "Exact":
+		p.form = exact
+	case "RegularExpression":
+		p.form, p.regex = expression, c.regex(p.value)
+	default:
+		return p, fmt.Errorf("path.type %q is not known", kind)
+	}
+	return p, nil
+}
+
+// part is the service or the method of a gRPC match.
+func (c *compiler) part(method model.Body, key string) (valueMatch, error) {
+	value, err := textAt(method, key)
+	if err != nil || value == "" {
+		return valueMatch{}, err
+	}
+	return c.value(method.Text("type"), "method.type", valueMatch{value: value})
+}
+
+func (c *compiler) values(v model.Body, key string, normal func(string) string) ([]valueMatch, error) {
+	var out []valueMatch
+	for i, entry := range v.Field(key).Items {
+		name, err := textAt(entry, "name")
+		value, errValue := textAt(entry, "value")
+		if err != nil || errValue != nil || name == "" {
+			return nil, fmt.Errorf("%s[%d] has no readable name and value", key, i)
+		}
+		one, err := c.value(entry.Text("type"), fmt.Sprintf("%s[%d].type", key, i), valueMatch{name: normal(name), value: value})
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(out, func(o valueMatch) bool { return o.name == one.name }) { // of equal names the first counts
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+func (c *compiler) value(kind, where string, v valueMatch) (valueMatch, error) {
+	switch kind {
+	case "", "Exact":
+		v.form = exact
+	case "RegularExpression":
+		v.form, v.regex = expression, c.regex(v.value)
+	default:
+		return v, fmt.Errorf("%s %q is not known", where, kind)
+	}
+	return v, nil
+}
+
+// regex is an expression as RE2.
+func (c *compiler) regex(text string) *pattern {
+	if p, known := c.made[text]; known || c.textOnly {
+		return p
+	}
+	p := &pattern{}
+	if re, err := regexp.Compile(text); err == nil {
+		p.part = re
+		p.whole, _ = regexp.Compile(`\A(?:` + text + `)\z`) // it compiles if the text does
+	}
+	if c.made == nil {
+		c.made = map[string]*pattern{}
+	}
+	c.made[text] = p
+	return p
+}
+
+// textAt is the text at a key, "" where there is none.
+func textAt(v model.Body, key string) (string, error) {
+	f := v.Field(key)
+	if !f.IsNull() && !f.IsText() {
+		return "", fmt.Errorf("%s is not a text", key)
+	}
+	return f.Text(), nil
+}
+
+// text describes the match in a few words.
+func (m *match) text() string {
+	var parts []string
+	if m.grpc {
+		switch {
+		case m.service.form == anything && m.call.form == anything:
+			if len(m.headers) == 0 {
+				return "every gRPC request"
+			}
+		case m.call.form == anything:
+			parts = append(parts, "service "+m.service.value)
+		case m.service.form == anything:
+			parts = append(parts, "method "+m.call.value)
+		default:
+			parts = append(parts, "method "+m.service.value+"/"+m.call.value)
+		}
+	} else {
+		parts = append(parts, m.path.text())
+		if m.method != "" {
+			parts = append(parts, "method "+m.method)
+		}
+	}
+	for _, h := range m.headers {
+		parts = append(parts, "header "+h.text())
+	}
+	for _, q := range m.query {
+		parts = append(parts, "query "+q.text())
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p pathMatch) text() string {
+	return map[form]string{exact: "exact path ", prefix: "path prefix ", expression: "path expression "}[p.form] + p.value
+}
+
+func (v valueMatch) text() string {
+	if v.form == expression {
+		return v.name + "~" + v.value
+	}
+	return v.name + "=" + v.value
+}

@@ -1,0 +1,271 @@
+package request
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Protocol is what a client speaks.
+type Protocol string
+
+// The protocols. HTTP and GRPC may come over TLS; TLS is a connection of which nothing but the server name is known.
+const (
+	HTTP Protocol = "HTTP"
+	GRPC Protocol = "gRPC"
+	TLS  Protocol = "TLS"
+	TCP  Protocol = "TCP"
+	UDP  Protocol = "UDP"
+)
+
+// Field is a header or a query parameter.
+type Field struct{ Name, Value string }
+
+// Request is a request, or a connection, as its client makes it.
+type Request struct {
+	Protocol Protocol
+	Secure   bool   // HTTP or gRPC over TLS
+	Address  string // what the URL names: the host that is connected to, in the mesh a Service or a pod's address
+	Port     int32
+	Host     string // of the Host header, without a port, in lower case
+	SNI      string // the server name of a TLS connection
+	Method   string
+	Path     string // as given, without the query
+	Query    []Field
+	Headers  []Field
+	Service  string // of gRPC
+	Call     string // the method of gRPC
+	From     string // the namespace of a client in the mesh; "" for traffic through a Gateway
+	Text     string // how it reads
+}
+
+// Options are what a request is described with besides its method and URL.
+type Options struct {
+	Headers  []string // "name: value"
+	SNI      string
+	GRPC     string // service/method
+	Protocol string // TLS, TCP or UDP
+	From     string // the client's namespace, in the mesh
+}
+
+// UsageError says what is wrong with the description of a request.
+type UsageError struct{ What, Hint string }
+
+func (e *UsageError) Error() string { return e.What }
+
+func wrong(hint, format string, args ...any) error {
+	return &UsageError{fmt.Sprintf(format, args...), hint}
+}
+
+// New reads a request. The URL's host and port are those of the connection; its host is also the Host header and the server name, unless
+// the options say otherwise. Without a scheme it is http, without a port 80 or, with https, 443. The error is a *UsageError.
+func New(method, rawURL string, o Options) (Request, error) {
+	u, err := parseURL(rawURL)
+	if err != nil {
+		return Request{}, err
+	}
+	r := Request{Protocol: HTTP, Secure: u.Scheme == "https", Address: strings.ToLower(u.Hostname()), Method: method, Path: pathOf(rawURL), From: o.From}
+	if r.Port, err = portOf(u); err != nil {
+		return Request{}, err
+	}
+	r.Query = readQuery(u.RawQuery)
+	r.Host, r.SNI = r.Address, r.Address
+	if err := r.readHeaders(o.Headers); err != nil {
+		return Request{}, err
+	}
+	switch {
+	case o.SNI != "":
+		r.SNI = strings.ToLower(o.SNI)
+	case isAddress(r.Address): // a client that dials an address names the host that it means
+		r.SNI = r.Host
+	}
+	switch {
+	case o.GRPC != "" && o.Protocol != "":
+		return Request{}, wrong("gRPC is asked for with --grpc alone", "--grpc and --protocol cannot be given together")
+	case o.GRPC != "":
+		r.Protocol = GRPC
+		var found bool
+		if r.Service, r.Call, found = strings.Cut(strings.TrimPrefix(o.GRPC, "/"), "/"); !found || r.Service == "" || r.Call == "" {
+			return Request{}, wrong("write --grpc package.Service/Method", "%q is not a gRPC service and method", o.GRPC)
+		}
+		r.Method, r.Path, r.Query = "POST", "/"+r.Service+"/"+r.Call, nil
+	case o.Protocol != "":
+		r.Protocol = Protocol(strings.ToUpper(o.Protocol))
+		if !slices.Contains([]Protocol{TLS, TCP, UDP}, r.Protocol) {
+			return Request{}, wrong("use one of: TLS, TCP, UDP; HTTP and HTTPS are told by the URL", "unknown protocol %q", o.Protocol)
+		}
+		r.Secure = false
+		if r.Protocol == TLS && u.Port() == "" {
+			r.Port = 443
+		}
+	}
+	r.Text = r.text()
+	return r, nil
+}
+
+func parseURL(raw string) (*url.URL, error) {
+	hint := "write it as https://shop.example.com/cart?q=1"
+	if !strings.Contains(raw, "://") {
+		raw = "http://" + raw
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, wrong(hint, "%q is not a URL", raw)
+	}
+	u.Scheme = strings.ToLower(u.Scheme)
+	switch {
+	case !slices.Contains([]string{"http", "https", "grpc", "grpcs", "ws", "wss", "tcp", "udp", "tls"}, u.Scheme):
+		return nil, wrong("use http or https", "URLs with the scheme %q are not known", u.Scheme)
+	case u.Hostname() == "":
+		return nil, wrong(hint, "the URL %q names no host", raw)
+	}
+	switch u.Scheme {
+	case "wss", "grpcs":
+		u.Scheme = "https"
+	case "https":
+	default:
+		u.Scheme = "http"
+	}
+	return u, nil
+}
+
+// pathOf is the path of a URL as it is written: nothing is decoded or tidied (gatewayapi G46).
+func pathOf(raw string) string {
+	if _, rest, found := strings.Cut(raw, "://"); found {
+		raw = rest
+	}
+	raw, _, _ = strings.Cut(raw, "#")
+	raw, _, _ = strings.Cut(raw, "?")
+	if at := strings.IndexByte(raw, '/'); at >= 0 {
+		return raw[at:]
+	}
+	return "/"
+}
+
+func portOf(u *url.URL) (int32, error) {
+	switch {
+	case u.Port() != "":
+		n, err := strconv.ParseUint(u.Port(), 10, 16)
+		if err != nil || n == 0 {
+			return 0, wrong("ports are 1 to 65535", "%q is not a port", u.Port())
+		}
+		return int32(n), nil
+	case u.Scheme == "https":
+		return 443, nil
+	}
+	return 80, nil
+}
+
+// readQuery takes the parameters in order; what cannot be decoded stands as it is written.
+func readQuery(raw string) []Field {
+	var out []Field
+	for part := range strings.SplitSeq(raw, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		out = append(out, Field{unescape(name), unescape(value)})
+	}
+	return out
+}
+
+func unescape(s string) string {
+	if plain, err := url.QueryUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
+
+// readHeaders takes the headers; that of the host counts without its port.
+func (r *Request) readHeaders(headers []string) error {
+	for _, h := range headers {
+		name, value, found := strings.Cut(h, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !found || name == "" {
+			return wrong("write -H 'name: value'", "%q is not a header", h)
+		}
+		if strings.EqualFold(name, "Host") {
+			host := value
+			if u, err := url.Parse("http://" + value); err == nil && u.Hostname() != "" {
+				host = u.Hostname()
+			}
+			r.Host = strings.ToLower(host)
+			continue
+		}
+		r.Headers = append(r.Headers, Field{name, value})
+	}
+	return nil
+}
+
+// isAddress reports whether a host is an address, which no hostname matches.
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// header is the value of the first header of that name.
+func (r *Request) header(name string) (string, bool) {
+	for _, h := range r.Headers {
+		if strings.EqualFold(h.Name, name) {
+			return h.Value, true
+		}
+	}
+	if strings.EqualFold(name, "Host") {
+		return r.Host, true
+	}
+	return "", false
+}
+
+// query is the value of the first query parameter of that name.
+func (r *Request) query(name string) (string, bool) {
+	for _, q := range r.Query {
+		if q.Name == name {
+			return q.Value, true
+		}
+	}
+	return "", false
+}
+
+// text is the request in one line.
+func (r *Request) text() string {
+	address := r.Address
+	if strings.Contains(address, ":") {
+		address = "[" + address + "]"
+	}
+	at := address + ":" + strconv.Itoa(int(r.Port))
+	scheme := "http"
+	if r.Secure {
+		scheme = "https"
+	}
+	if r.Port == 80 && !r.Secure || r.Port == 443 && r.Secure {
+		at = address
+	}
+	var s string
+	switch r.Protocol {
+	case HTTP:
+		s = r.Method + " " + scheme + "://" + at + r.Path
+		for i, q := range r.Query {
+			s += string("?&"[min(i, 1)]) + q.Name + "=" + q.Value
+		}
+	case GRPC:
+		s = "gRPC " + r.Service + "/" + r.Call + " at " + scheme + "://" + at
+	default:
+		s = string(r.Protocol) + " connection to " + address + ":" + strconv.Itoa(int(r.Port))
+	}
+	if r.Host != r.Address {
+		s += ", Host " + r.Host
+	}
+	if (r.Secure || r.Protocol == TLS) && r.SNI != r.Host {
+		s += ", server name " + r.SNI
+	}
+	for _, h := range r.Headers {
+		s += ", " + h.Name + ": " + h.Value
+	}
+	if r.From != "" {
+		s += ", from namespace " + r.From
+	}
+	return s
+}

@@ -1,0 +1,192 @@
+package request
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// ruleBody is what the manifest says of a rule.
+func ruleBody(n *topology.Node) model.Body {
+	return n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
+}
+
+// matchFault reports a match that takes no part.
+func matchFault(n *topology.Node, what string) model.Problem {
+	p := model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " + what + "; the match takes no part"}.At(n.Object)
+	origin := n.Object.OriginOf("spec", "rules", strconv.Itoa(n.Index), "matches")
+	p.Origin = &origin
+	return p
+}
+
+// rule says what the chosen rule makes of the request: filters never influence the choice (gatewayapi §4).
+func (t *trace) rule() {
+	a, n := t.answer, t.m.graph.Node(t.answer.Rule)
+	a.Outcome = Matched
+	body := ruleBody(n)
+	var unknown []string
+	for _, f := range body.Field("filters").Items {
+		kind := f.Text("type")
+		a.Filters = append(a.Filters, kind)
+		switch kind {
+		case "RequestRedirect":
+			if a.Location == nil {
+				a.Location = t.redirect(f.Field("requestRedirect"))
+			}
+		case "ExtensionRef":
+			unknown = append(unknown, fmt.Sprintf("filter %s %s", f.Text("extensionRef", "kind"), f.Text("extensionRef", "name")))
+		case "RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "URLRewrite", "CORS":
+		default:
+			unknown = append(unknown, "filter "+kind)
+		}
+	}
+	if a.Location != nil {
+		a.Outcome, a.Status = Redirect, a.Location.Status
+	} else {
+		t.backends()
+	}
+	for _, what := range unknown {
+		a.conditional(what + " may answer the request itself")
+		a.note(model.Info, model.NotEvaluated, n.Object, what+" of "+n.Ref.String()+" is not evaluated: what it does, only the data plane knows", "")
+	}
+}
+
+// backends are those that can be used. Without any the answer is an error (gatewayapi G35).
+func (t *trace) backends() {
+	a := t.answer
+	var broken []string
+	total, lost := 0, 0
+	for _, b := range t.m.graph.Backends(a.Rule) {
+		total += b.Weight
+		switch {
+		case b.Reason != "":
+			broken = append(broken, b.Message)
+			lost += b.Weight
+		case b.Weight > 0:
+			a.Backends = append(a.Backends, b)
+		}
+	}
+	switch {
+	case len(a.Backends) == 0:
+		a.Outcome = BackendError
+		if t.r.Protocol == HTTP {
+			a.Status = 500
+		}
+		why := "the rule has no backend"
+		if len(broken) > 0 {
+			why = "no backend can be used: " + strings.Join(broken, "; ")
+		} else if total == 0 && len(t.m.graph.Backends(a.Rule)) > 0 {
+			why = "all backends have weight 0"
+		}
+		t.because(why)
+	case lost > 0:
+		t.because(fmt.Sprintf("%d of %d requests fail: %s", lost, total, strings.Join(broken, "; ")))
+	}
+}
+
+// redirect is where a RequestRedirect filter leads.
+func (t *trace) redirect(f model.Body) *Location {
+	l := &Location{Status: 302}
+	if code, ok := f.Field("statusCode").Value().(int64); ok {
+		l.Status = int(code)
+	}
+	own := "http"
+	if t.r.Secure {
+		own = "https"
+	}
+	scheme, host, path := f.Text("scheme"), f.Text("hostname"), t.r.Path
+	if host == "" {
+		host = t.r.Host
+	}
+	port := int64(t.r.Port)
+	if given, ok := f.Field("port").Value().(int64); ok {
+		port = given
+	} else if scheme != "" { // the scheme's own port
+		port = map[string]int64{"http": 80, "https": 443}[scheme]
+	}
+	if scheme == "" {
+		scheme = own
+	}
+	switch p := f.Field("path"); p.Text("type") {
+	case "ReplaceFullPath":
+		path = p.Text("replaceFullPath")
+	case "ReplacePrefixMatch":
+		path = t.replacePrefix(p.Text("replacePrefixMatch"))
+	}
+	l.URL = scheme + "://" + bracketed(host)
+	if !(scheme == "http" && port == 80 || scheme == "https" && port == 443) && port != 0 {
+		l.URL += ":" + strconv.FormatInt(port, 10)
+	}
+	l.URL += path
+	for i, q := range t.r.Query {
+		l.URL += string("?&"[min(i, 1)]) + q.Name + "=" + q.Value
+	}
+	return l
+}
+
+func bracketed(host string) string {
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// replacePrefix puts another prefix in the place of the one that matched; a slash between the two is neither lost nor doubled.
+func (t *trace) replacePrefix(with string) string {
+	best := t.sure[0].match
+	if best == nil || best.path.form != prefix {
+		return t.r.Path
+	}
+	rest := strings.TrimPrefix(t.r.Path, stem(best.path.value))
+	path := strings.TrimSuffix(with, "/") + rest
+	if path == "" {
+		return "/"
+	}
+	return path
+}
+
+// listenerFilters makes the answer conditional where filters of the listener change requests before any rule is looked for (gatewayapi G56).
+func (t *trace) listenerFilters() {
+	if t.answer.Listener == topology.None {
+		return
+	}
+	n := t.m.graph.Node(t.answer.Listener)
+	if n.Role != topology.Listener || n.Object == nil {
+		return
+	}
+	if filters := n.Object.Body.At("spec", "listeners", strconv.Itoa(n.Index), "filters", "requests"); filters.Len() > 0 {
+		t.answer.conditional("filters of " + n.Ref.String() + " may change path, headers and method before a rule is looked for")
+		t.answer.note(model.Info, model.NotEvaluated, n.Object, "the request filters of "+n.Ref.String()+" are not evaluated", "")
+	}
+}
+
+// unusual notes what is compared as it is written, because the Gateway API does not say how (gatewayapi G46).
+func (m *Matcher) unusual(a *Answer) {
+	r := &a.Request
+	if r.Protocol != HTTP {
+		return
+	}
+	dots := func(part string) bool { return part == "." || part == ".." }
+	if strings.Contains(r.Path, "%") || strings.Contains(r.Path, "//") || slices.ContainsFunc(strings.Split(r.Path, "/"), dots) {
+		a.note(model.Info, model.NotEvaluated, nil, "the path "+r.Path+" is compared as it is written; whether it is decoded or tidied first, implementations decide", "")
+	}
+	if name := repeated(r.Headers, strings.EqualFold); name != "" {
+		a.note(model.Info, model.NotEvaluated, nil, "header "+name+" is repeated: its first value is compared", "")
+	}
+	if name := repeated(r.Query, func(a, b string) bool { return a == b }); name != "" {
+		a.note(model.Info, model.NotEvaluated, nil, "query parameter "+name+" is repeated: its first value is compared", "")
+	}
+}
+
+func repeated(fields []Field, same func(a, b string) bool) string {
+	for i, f := range fields {
+		if slices.ContainsFunc(fields[:i], func(o Field) bool { return same(o.Name, f.Name) }) {
+			return f.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package request
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// mostCompared is to how many rules the chosen one is compared in words.
+const mostCompared = 10
+
+// explain says why the listener and the rule were chosen: what they are for, and what decided against each runner-up.
+func (t *trace) explain() {
+	a := t.answer
+	if a.Rule == topology.None {
+		return
+	}
+	var why []string
+	if len(t.places) > 1 {
+		at := slices.IndexFunc(t.places, func(p place) bool { return p.id == a.Listener })
+		if at == 0 {
+			why = append(why, fmt.Sprintf("%s is more specific than %s", t.m.name(t.places[0]), t.m.name(t.places[1])))
+		} else {
+			why = append(why, fmt.Sprintf("%s steps in: no rule on %s matches", t.m.name(t.places[at]), t.m.name(t.places[0])))
+		}
+	}
+	best := &t.sure[0]
+	if best.match != nil {
+		why = append(why, "matches "+best.match.text()+forHost(best))
+	} else if best.host.Configured != "" {
+		why = append(why, "matches hostname "+best.host.Configured)
+	}
+	compared := map[topology.NodeID]bool{best.rule: true}
+	left := 0
+	for i := range t.sure[1:] {
+		c := &t.sure[i+1]
+		if compared[c.rule] {
+			continue
+		}
+		compared[c.rule] = true
+		if len(compared)-1 > mostCompared {
+			left++
+			continue
+		}
+		by := t.switches.decided(best, c, t.sure)
+		why = append(why, "before "+t.other(best, c)+": "+t.switches.beats(best, c, by))
+	}
+	if left > 0 {
+		why = append(why, fmt.Sprintf("before %d more rules that match", left))
+	}
+	a.Why = append(why, a.Why...)
+}
+
+func forHost(c *candidate) string {
+	if c.host.Configured == "" {
+		return ""
+	}
+	return ", hostname " + c.host.Configured
+}
+
+// other names a rule beside the chosen one, with its route if that is another.
+func (t *trace) other(best, c *candidate) string {
+	ref := t.m.graph.Node(c.rule).Ref
+	if best.route == c.route {
+		return ref.Section
+	}
+	return ref.String()
+}
+
+// alternatives notes the settings of which another value would lead elsewhere.
+func (m *Matcher) alternatives(t *trace, w Where) {
+	a := t.answer
+	w.Gateway = a.Gateway
+	s := *t.switches
+	for _, other := range []struct {
+		setting, value string
+		change         func(*switches)
+	}{
+		{topology.ListenerIsolation, boolText(s.shared), func(s *switches) { s.shared = !s.shared }},
+		{topology.HostnamePrecedence, either(s.intersection, "original", "intersection"), func(s *switches) { s.intersection = !s.intersection }},
+		{topology.PrefixLength, either(s.stripped, "literal", "stripped"), func(s *switches) { s.stripped = !s.stripped }},
+		{topology.MethodRank, either(s.methodHeader, "own", "header"), func(s *switches) { s.methodHeader = !s.methodHeader }},
+		{topology.RouteAgeSource, either(s.ageless, "creationTimestamp", "none"), func(s *switches) { s.ageless = !s.ageless }},
+		{topology.RegexAnchored, boolText(s.loose), func(s *switches) { s.loose = !s.loose }},
+	} {
+		changed := s
+		other.change(&changed)
+		o, err := m.trace(&a.Request, w, &changed)
+		if err != nil || o.answer.key() == a.key() {
+			continue
+		}
+		instead := "no rule matches"
+		if o.answer.Rule != topology.None {
+			instead = m.graph.Node(o.answer.Rule).Ref.String() + " takes the request"
+		}
+		a.note(model.Info, model.SettingMatters, nil, fmt.Sprintf("with %s=%s %s", other.setting, other.value, instead), "")
+	}
+}
+
+func boolText(b bool) string { return either(b, "true", "false") }
+
+// either is the first text if b holds.
+func either(b bool, first, second string) string {
+	if b {
+		return first
+	}
+	return second
+}
+
+// withheld makes the answer depend on routes that a cluster did not let us read.
+func (m *Matcher) withheld(a *Answer) {
+	cluster := m.graph.Cluster()
+	if cluster == nil || a.Listener == topology.None {
+		return
+	}
+	var kinds []string
+	for _, kind := range a.Request.routeKinds() {
+		if cluster.MissesAny(model.GroupKind{Group: "gateway.networking.k8s.io", Kind: kind}) {
+			kinds = append(kinds, kind+"s")
+		}
+	}
+	if len(kinds) > 0 {
+		a.conditional(strings.Join(kinds, " and ") + " that may not be read may come first")
+	}
+}
+
+// routeKinds are the kinds of routes that may take the request.
+func (r *Request) routeKinds() []string {
+	switch {
+	case r.Protocol == TCP, r.Protocol == UDP, r.Protocol == TLS:
+		return []string{string(r.Protocol) + "Route"}
+	case r.Protocol == GRPC:
+		return []string{"GRPCRoute", "HTTPRoute"}
+	case r.Secure:
+		return []string{"HTTPRoute", "TLSRoute"}
+	}
+	return []string{"HTTPRoute"}
+}

@@ -1,0 +1,92 @@
+package topology
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// HostnamesAt is what is left of a route's hostnames at a listener, whether or not the listener takes the route (gatewayapi G16). It is nil
+// if nothing is left, or if the hostnames cannot be read.
+func (g *Graph) HostnamesAt(route, listener NodeID) []Hostname {
+	own := g.listeners[listener-g.firstListener].hostname
+	list := g.nodes[route].Object.Body.At("spec", "hostnames")
+	if list.Len() == 0 {
+		return []Hostname{{Effective: own}}
+	}
+	var hosts []string
+	for _, v := range list.Items {
+		if h := v.Text(); h != "" {
+			hosts = append(hosts, h)
+		}
+	}
+	return intersect(own, hosts)
+}
+
+// Cluster is what is known of the cluster that the objects were read from; nil for manifests.
+func (g *Graph) Cluster() *model.Cluster { return g.in.Cluster }
+
+// Has reports whether an object is in the input.
+func (g *Graph) Has(ref model.Ref) bool { return g.in.Get(ref) != nil }
+
+// KnowsServices reports whether a Service of the namespace that is not in the input does not exist (gatewayapi G36).
+func (g *Graph) KnowsServices(namespace string) bool { return g.covers.services(namespace) }
+
+// ServiceAt is the Service with a cluster IP.
+func (g *Graph) ServiceAt(address string) (model.Ref, bool) {
+	for _, o := range g.in.Of(serviceKind) {
+		has := func(v model.Body) bool { return v.Text() == address }
+		ips := o.Body.At("spec", "clusterIPs")
+		found := has(o.Body.At("spec", "clusterIP"))
+		for _, ip := range ips.Items {
+			found = found || has(ip)
+		}
+		if found {
+			return o.Ref, true
+		}
+	}
+	return model.Ref{}, false
+}
+
+// PortName is how the port of a Service with a number is called: its name, else its number; "" if there is none.
+func (g *Graph) PortName(service model.Ref, number int32) string {
+	id, ok := g.find(service)
+	if !ok {
+		return ""
+	}
+	ports := g.numbered(&g.nodes[id], itoa(int(number)))
+	if i := slices.IndexFunc(ports, func(p NodeID) bool { return g.nodes[p].Role == Port }); i >= 0 {
+		return g.nodes[ports[i]].Ref.Section
+	}
+	return ""
+}
+
+// Unattached says for a route that gets no traffic what became of its parentRefs; "" if it gets some.
+func (g *Graph) Unattached(route NodeID) string {
+	if len(g.Parents(All, route)) > 0 {
+		return ""
+	}
+	verdicts := g.Verdicts(route)
+	ref := g.nodes[route].Ref
+	if len(verdicts) == 0 {
+		return ref.String() + " names no Gateway: no traffic reaches it"
+	}
+	var reasons []string
+	what := " is attached to no listener: "
+	if g.meshBound(g.nodes[route].Object) {
+		what = " is attached to no Service: "
+	}
+	for _, v := range verdicts {
+		reasons = append(reasons, v.Reason)
+		if v.State == Accepted {
+			what = " gets no traffic: "
+		}
+	}
+	return ref.String() + what + strings.Join(reasons, "; ")
+}
+
+// MayMissRoutes reports whether a cluster did not let us read all routes that a listener may take.
+func (g *Graph) MayMissRoutes(listener NodeID) bool {
+	return slices.ContainsFunc(g.listeners[listener-g.firstListener].kinds, g.in.Cluster.MissesAny)
+}

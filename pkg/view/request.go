@@ -1,0 +1,230 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// RequestText is a request as it was understood.
+type RequestText struct {
+	Text     string `json:"text"` // in one line
+	Protocol string `json:"protocol"`
+	Method   string `json:"method,omitempty"`
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	SNI      string `json:"sni,omitempty"`
+	Path     string `json:"path,omitempty"`
+	GRPC     string `json:"grpc,omitempty"`          // service/method
+	From     string `json:"fromNamespace,omitempty"` // of a client in the mesh
+}
+
+// RequestBackend is a backend that may get the request.
+type RequestBackend struct {
+	Ref    model.Ref `json:"ref"` // its section is the port
+	Weight int       `json:"weight"`
+}
+
+// RequestResult is what becomes of one request.
+type RequestResult struct {
+	Request     RequestText       `json:"request"`
+	Outcome     string            `json:"outcome"`               // Matched, NoMatch, Misdirected, Redirect, BackendError, Passthrough, Conditional
+	Assumed     string            `json:"assumed,omitempty"`     // of a Conditional answer: the outcome if what is not known changes nothing
+	Status      int               `json:"status,omitempty"`      // of HTTP, where the Gateway answers by itself
+	Gateway     string            `json:"gateway,omitempty"`     // namespace/name
+	ListenerSet string            `json:"listenerSet,omitempty"` // namespace/name; only for a listener of that set
+	Listener    string            `json:"listener,omitempty"`
+	Service     string            `json:"service,omitempty"` // namespace/name, of a request in the mesh
+	Route       *model.Ref        `json:"route,omitempty"`
+	Rule        *int              `json:"rule,omitempty"` // counted from 0
+	Backends    []RequestBackend  `json:"backends"`       // usable ones
+	Location    string            `json:"location,omitempty"`
+	Filters     []string          `json:"filters,omitempty"` // of the rule, by type
+	Why         []string          `json:"why"`               // the comparisons that decided
+	Shadowed    []model.Ref       `json:"shadowed"`          // other routes that match as well, best first, each once
+	Effective   []EffectivePolicy `json:"effective"`
+
+	hostname string // of the listener
+}
+
+// RequestAnswer answers `request`.
+type RequestAnswer struct {
+	Envelope
+	RequestResult
+}
+
+// RequestAnswerList answers `request` for several requests.
+type RequestAnswerList struct {
+	Envelope
+	Items []RequestResult `json:"items"`
+}
+
+// Request is what becomes of a request, with the policies in force on its way.
+func Request(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind) *RequestAnswer {
+	w := requestWriter{survey: newSurvey(r, kinds)}
+	out := &RequestAnswer{RequestResult: w.result(a)}
+	out.Seal("RequestAnswer", append(w.survey.problems(), a.Problems...))
+	return out
+}
+
+// Requests is what becomes of each of several requests.
+func Requests(r *resolve.Resolution, answers []*request.Answer, kinds []model.GroupKind) *RequestAnswerList {
+	w := requestWriter{survey: newSurvey(r, kinds)}
+	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(answers))}
+	var problems []model.Problem
+	for _, a := range answers {
+		out.Items = append(out.Items, w.result(a))
+		for _, p := range a.Problems {
+			if p.Ref == nil {
+				p.Message = a.Request.Text + ": " + p.Message
+			}
+			problems = append(problems, p)
+		}
+	}
+	out.Seal("RequestAnswerList", append(w.survey.problems(), problems...))
+	return out
+}
+
+// EffectiveForRequest lists the policies in force on the way of a request.
+func EffectiveForRequest(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind) *EffectivePolicyList {
+	w := requestWriter{survey: newSurvey(r, kinds)}
+	list := &EffectivePolicyList{Items: w.result(a).Effective}
+	if a.Rule != topology.None && !slices.ContainsFunc(list.Items, func(e EffectivePolicy) bool { return e.Target == r.Node(a.Rule).Ref }) {
+		list.bare = append(list.bare, r.Node(a.Rule).Ref)
+	}
+	if a.Rule == topology.None {
+		list.unattached = a.Why
+	}
+	list.Seal("EffectivePolicyList", append(w.survey.problems(), a.Problems...))
+	return list
+}
+
+// newSurvey is a survey of nodes that are still to be named.
+func newSurvey(r *resolve.Resolution, kinds []model.GroupKind) *survey {
+	a := &survey{res: r, query: Query{Targets: []topology.NodeID{}, Kinds: kinds}}
+	a.begin()
+	return a
+}
+
+// requestWriter puts answers into the shape of the contract.
+type requestWriter struct{ survey *survey }
+
+func (w *requestWriter) result(a *request.Answer) RequestResult {
+	r := w.survey.res
+	out := RequestResult{Request: requestText(&a.Request), Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status, Filters: a.Filters,
+		Why: append([]string{}, a.Why...), Shadowed: append([]model.Ref{}, a.Shadowed...), Backends: []RequestBackend{}, Effective: []EffectivePolicy{}}
+	if a.Gateway != topology.None {
+		out.Gateway = r.Node(a.Gateway).Ref.FullName()
+	}
+	if a.Service.Name != "" {
+		out.Service = a.Service.FullName()
+	} else if a.Listener != topology.None {
+		n := r.Node(a.Listener)
+		out.Listener, out.hostname = n.Ref.Section, r.Graph.Listener(a.Listener).Hostname
+		if n.Ref.Kind != "Gateway" {
+			out.ListenerSet = n.Ref.FullName()
+		}
+	}
+	if a.Rule != topology.None {
+		ref, index := r.Node(a.Rule).Ref, r.Node(a.Rule).Index
+		out.Route, out.Rule = &ref, &index
+	}
+	for _, b := range a.Backends {
+		out.Backends = append(out.Backends, RequestBackend{b.Ref, b.Weight})
+	}
+	if a.Location != nil {
+		out.Location = a.Location.URL
+	}
+	out.Effective = append(out.Effective, w.effective(a)...)
+	return out
+}
+
+func requestText(r *request.Request) RequestText {
+	out := RequestText{Text: r.Text, Protocol: string(r.Protocol), Host: r.Host, Port: int(r.Port), From: r.From}
+	switch r.Protocol {
+	case request.HTTP:
+		out.Method, out.Path = r.Method, r.Path
+		if r.Secure {
+			out.Protocol = "HTTPS"
+		}
+	case request.GRPC:
+		out.GRPC = r.Service + "/" + r.Call
+	}
+	if r.Secure || r.Protocol == request.TLS {
+		out.SNI = r.SNI
+	}
+	return out
+}
+
+// effective are the policies in force on the way of the request: at its rule, and at the listener and the backends for kinds that have their
+// results there.
+func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
+	through := []topology.NodeID{a.Listener}
+	var at []topology.NodeID
+	for _, id := range []topology.NodeID{a.Gateway, a.Listener, a.Route, a.Rule} {
+		if id != topology.None {
+			at = append(at, id)
+		}
+	}
+	w.survey.look(at)
+	if a.Rule == topology.None && a.Outcome != request.Passthrough {
+		return nil
+	}
+	var out []EffectivePolicy
+	for _, id := range at {
+		if id == a.Rule {
+			through = append(through, a.Rule)
+		}
+		out = append(out, w.at(id, onWay(a, id))...)
+	}
+	for _, id := range w.backends(a) {
+		out = append(out, w.at(id, through)...)
+	}
+	return out
+}
+
+// onWay are the nodes through which paths to id have to lead.
+func onWay(a *request.Answer, id topology.NodeID) []topology.NodeID {
+	if id == a.Gateway || a.Listener == topology.None {
+		return nil
+	}
+	return []topology.NodeID{a.Listener}
+}
+
+// backends are the nodes of the backends and of their ports.
+func (w *requestWriter) backends(a *request.Answer) []topology.NodeID {
+	g := w.survey.res.Graph
+	var out []topology.NodeID
+	for _, b := range a.Backends {
+		for _, ref := range []model.Ref{b.Ref.Whole(), b.Ref} {
+			for _, id := range g.Lookup(ref) {
+				if role := g.Node(id).Role; (role == topology.Backend || role == topology.Port) && !slices.Contains(out, id) {
+					out = append(out, id)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// at are the policies in force at a node on paths that lead through all of the given nodes.
+func (w *requestWriter) at(id topology.NodeID, through []topology.NodeID) []EffectivePolicy {
+	var out []EffectivePolicy
+	w.survey.seeNode(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
+		ways = slices.DeleteFunc(slices.Clone(ways), func(way resolve.Path) bool {
+			return slices.ContainsFunc(through, func(t topology.NodeID) bool { return t != topology.None && !slices.Contains(way, t) })
+		})
+		if len(ways) == 0 {
+			return
+		}
+		if item := w.survey.item(k, id, s, w.survey.paths(ways)); len(item.Rules) > 0 {
+			out = append(out, item)
+		}
+	})
+	slices.SortStableFunc(out, func(a, b EffectivePolicy) int { return cmp.Compare(a.PolicyKind, b.PolicyKind) })
+	return out
+}

@@ -1,0 +1,155 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Table says on its first line where the request goes, then why, then what is in force on its way.
+func (a *RequestAnswer) Table(o TableOptions) Table {
+	head := []string{a.way()}
+	if a.Outcome != "Matched" {
+		head = append(head, a.verdict())
+	}
+	for i, why := range a.Why {
+		head = append(head, [...]string{"why: ", "     "}[min(i, 1)]+why)
+	}
+	for i, ref := range a.Shadowed {
+		head = append(head, [...]string{"shadowed: ", "          "}[min(i, 1)]+targetName(ref))
+	}
+	list := &EffectivePolicyList{Envelope: a.Envelope, Items: a.Effective}
+	body := list.Table(o)
+	if len(body.Blocks) > 0 && a.Route != nil {
+		body.Blocks[0].Heading = nil
+		if len(body.Blocks) > 1 {
+			body.Blocks[0].Heading = []string{"on " + targetName(list.Items[0].Target)}
+		}
+	}
+	if len(a.Effective) == 0 {
+		body.Footer = nil
+		if a.Route != nil {
+			body.Footer = append(body.Footer, a.noPolicy()+" is in force on "+targetName(*a.Route))
+		}
+		body.Footer = append(body.Footer, a.closing()...)
+	}
+	return Table{Blocks: append([]Block{{Heading: head}}, body.Blocks...), Footer: body.Footer}
+}
+
+// way is the road of the request as far as it gets.
+func (a *RequestResult) way() string {
+	var steps []string
+	switch {
+	case a.Service != "":
+		steps = append(steps, "Service "+a.Service+" (mesh)")
+	case a.Gateway == "":
+		return a.Request.Text
+	default:
+		step := "Gateway " + a.Gateway
+		if a.ListenerSet != "" {
+			step += " · ListenerSet " + a.ListenerSet
+		}
+		if a.Listener != "" {
+			step += " · listener " + a.Listener
+			if a.hostname != "" {
+				step += " (" + a.hostname + ")"
+			}
+		}
+		steps = append(steps, step)
+	}
+	if a.Route != nil {
+		steps = append(steps, objectName(a.Route.Whole())+" · rule "+a.Route.Section)
+	}
+	if len(a.Backends) > 0 {
+		steps = append(steps, a.backendText())
+	}
+	return strings.Join(steps, " → ")
+}
+
+// verdict is the outcome in words.
+func (a *RequestResult) verdict() string {
+	text := a.Outcome
+	switch a.Outcome {
+	case "NoMatch":
+		text = "no match"
+	case "BackendError":
+		text = "no backend answers"
+	case "Redirect":
+		text = "redirect to " + a.Location
+	case "Passthrough":
+		text = "no route governs it: it goes to the Service itself"
+	case "Conditional":
+		return "conditional: " + strings.ToLower(a.Assumed) + " unless what is named below changes it"
+	case "Misdirected":
+		text = "misdirected"
+	}
+	if a.Status != 0 {
+		text += " (" + strconv.Itoa(a.Status) + ")"
+	}
+	return text
+}
+
+// backendText names the backends; where there are several, with their share.
+func (a *RequestResult) backendText() string {
+	total := 0
+	for _, b := range a.Backends {
+		total += b.Weight
+	}
+	var out []string
+	for _, b := range a.Backends {
+		s := backendName(b.Ref)
+		if len(a.Backends) > 1 {
+			s += fmt.Sprintf(" %d/%d", b.Weight, total)
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, ", ")
+}
+
+// backendName is a backend with its port.
+func backendName(ref model.Ref) string {
+	s := objectName(ref.Whole())
+	if ref.Section != "" {
+		s += ":" + ref.Section
+	}
+	return s
+}
+
+// Table has one line for each request.
+func (l *RequestAnswerList) Table(o TableOptions) Table {
+	b := Block{Columns: []Column{{Name: "REQUEST"}, {Name: "OUTCOME"}, {Name: "LISTENER"}, {Name: "ROUTE"}, {Name: "RULE"}, {Name: "BACKENDS"}, {Name: "WHY", Wide: true}}}
+	dash := func(s string) Cell {
+		if s == "" {
+			s = "-"
+		}
+		return Cell{Text: s}
+	}
+	shown := l.Items[:o.limit(len(l.Items))]
+	for i := range shown {
+		a := &shown[i]
+		outcome := Cell{Text: a.Outcome}
+		switch a.Outcome {
+		case "Matched":
+			outcome.Tone = Good
+		case "Conditional":
+			outcome.Tone = Partly
+		case "NoMatch", "BackendError", "Misdirected":
+			outcome.Tone = Bad
+		}
+		listener, route, rule := "", "", ""
+		if a.Listener != "" {
+			listener = a.Gateway + " " + a.Listener
+		} else if a.Service != "" {
+			listener = a.Service
+		}
+		if a.Route != nil {
+			route, rule = objectName(a.Route.Whole()), a.Route.Section
+		}
+		b.Rows = append(b.Rows, []Cell{{Text: a.Request.Text}, outcome, dash(listener), dash(route), dash(rule), dash(a.backendText()), dash(strings.Join(a.Why, "; "))})
+	}
+	t := Table{Blocks: []Block{b}, Footer: moreLine(len(l.Items)-len(shown), "request")}
+	t.Footer = append(t.Footer, l.closing()...)
+	return t
+}
