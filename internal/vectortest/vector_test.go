@@ -166,7 +166,8 @@ func (e expectation) fits(item view.EffectivePolicy) bool {
 		return true
 	}
 	return slices.ContainsFunc(item.Paths, func(p view.Path) bool {
-		have := map[string]string{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listener": p.Listener, "destination": p.Destination, "direction": p.Direction}
+		have := map[string]string{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet, "listener": p.Listener,
+			"destination": p.Destination, "direction": p.Direction}
 		for key, want := range e.Via {
 			if have[key] != want {
 				return false
@@ -304,6 +305,8 @@ type condition struct {
 
 	AttachedRoutes *int     `yaml:"attachedRoutes"`
 	SupportedKinds []string `yaml:"supportedKinds"`
+
+	AttachedListenerSets *int `yaml:"attachedListenerSets"`
 }
 
 // wanted is one condition. Says are texts that the message must hold; the message is compared as a whole if it is given.
@@ -359,6 +362,9 @@ func (c condition) check(r *report, items []view.ObjectStatus) {
 	}
 	if c.AttachedRoutes != nil && (item.AttachedRoutes == nil || *item.AttachedRoutes != *c.AttachedRoutes) {
 		r.Errorf("%s: attachedRoutes %v, want %d", where, item.AttachedRoutes, *c.AttachedRoutes)
+	}
+	if c.AttachedListenerSets != nil && (item.AttachedListenerSets == nil || *item.AttachedListenerSets != *c.AttachedListenerSets) {
+		r.Errorf("%s: attachedListenerSets %v, want %d", where, item.AttachedListenerSets, *c.AttachedListenerSets)
 	}
 	if c.SupportedKinds != nil {
 		if item.SupportedKinds == nil {

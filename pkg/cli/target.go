@@ -29,7 +29,8 @@ func targetKinds() []targetKind {
 	}
 	return []targetKind{gw("HTTPRoute", "httproutes"), gw("GRPCRoute", "grpcroutes"), gw("TLSRoute", "tlsroutes"), gw("TCPRoute", "tcproutes"),
 		gw("UDPRoute", "udproutes"), gw("Gateway", "gateways", "gtw"), gw("GatewayClass", "gatewayclasses", "gc"),
-		gw("ListenerSet", "listenersets", "lset"), core("Service", "services", "svc"), core("Namespace", "namespaces", "ns")}
+		gw("ListenerSet", "listenersets", "lset"),
+		{model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}, "xlistenersets", nil}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns")}
 }
 
 func isRoute(gk model.GroupKind) bool {
@@ -252,12 +253,12 @@ func (s *session) objects(fits func(*model.Object) bool) []topology.NodeID {
 
 func lowerKind(ref model.Ref) string { return strings.ToLower(ref.Kind) }
 
-// ways are those of the targets through which traffic comes to route rules: classes, gateways, listeners.
+// ways are those of the targets through which traffic comes to route rules: classes, gateways, listener sets, listeners.
 func (s *session) ways(ids []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	for _, id := range ids {
 		switch s.Node(id).Role {
-		case topology.GatewayClass, topology.Gateway, topology.Listener:
+		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener:
 			out = append(out, id)
 		}
 	}

@@ -211,14 +211,15 @@ func (r *kindReader) effective(n *yaml.Node) {
 // roles reads a list of roles of the families of traffic.
 func (r *kindReader) roles(into *[]string) field {
 	var known []string
-	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.Listener, topology.Route, topology.Rule, topology.Backend, topology.Port, topology.Frontend, topology.Namespace} {
+	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend,
+		topology.Port, topology.Frontend, topology.Namespace} {
 		known = append(known, string(role))
 	}
 	return func(n *yaml.Node) {
 		*into = []string{}
 		r.list(n, func(e *yaml.Node) {
 			var s string
-			r.word(&s, known, "listenerSet", "workload", "mesh", "cluster", "filter")(e)
+			r.word(&s, known, "workload", "mesh", "cluster", "filter")(e)
 			*into = append(*into, s)
 		})
 	}

@@ -35,11 +35,6 @@ func (k *Kind) walk() {
 		}
 		k.at[id] = k.with(above, id)
 	}
-	for id := range topology.NodeID(g.Len()) { // of kinds that are known, but have no family yet
-		if g.Node(id).Role == topology.Opaque {
-			k.at[id] = k.with(root, id)
-		}
-	}
 	for i := range k.res.virtual {
 		id := topology.NodeID(g.Len() + i)
 		k.at[id] = k.with(root, id)
@@ -57,6 +52,8 @@ func (k *Kind) startsPath(id topology.NodeID) bool {
 		return k.res.Graph.Node(id).Ref.Section == ""
 	case topology.Gateway:
 		return len(k.res.Graph.Parents(k.Family, id)) == 0
+	case topology.ListenerSet: // one that may not be read: where it is attached is not known, what holds there and below is
+		return k.res.Graph.Node(id).Object == nil
 	}
 	return false
 }
@@ -65,11 +62,11 @@ func (k *Kind) startsPath(id topology.NodeID) bool {
 func (k *Kind) inherited(id topology.NodeID) []StackID {
 	parents := k.parents(id)
 	if len(parents) == 1 {
-		return k.at[parents[0]]
+		return k.below(parents[0], id)
 	}
 	var out []StackID
 	for _, p := range parents {
-		for _, s := range k.at[p] {
+		for _, s := range k.below(p, id) {
 			if !slices.Contains(out, s) {
 				out = append(out, s)
 			}
@@ -77,6 +74,18 @@ func (k *Kind) inherited(id topology.NodeID) []StackID {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// below is the stacks that come from a node to the given one right below it: the node's, or those from above it where what holds at the
+// node itself ends there.
+func (k *Kind) below(from, to topology.NodeID) []StackID {
+	if k.res.Graph.Passes(from, to) {
+		return k.at[from]
+	}
+	if above := k.inherited(from); above != nil {
+		return above
+	}
+	return []StackID{0}
 }
 
 // with adds to each stack the policies that hold at the node.
@@ -171,7 +180,7 @@ type Path []topology.NodeID
 // to be changed.
 func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
 	switch k.res.Node(id).Role {
-	case topology.GatewayClass, topology.Gateway, topology.Listener: // few, with many below them
+	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener: // few, with many below them
 		at := push{s, id}
 		known, ok := k.ways[at]
 		if !ok {
@@ -183,19 +192,25 @@ func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
 	return k.paths(id, s)
 }
 
-func (k *Kind) paths(id topology.NodeID, s StackID) []Path {
+func (k *Kind) paths(id topology.NodeID, s StackID) []Path { return k.waysWith(k.holding(id), id, s) }
+
+// waysWith lists the ways to the node with a stack that comes about if the nodes own hold there.
+func (k *Kind) waysWith(own []topology.NodeID, id topology.NodeID, s StackID) []Path {
 	parents := k.parents(id)
 	if len(parents) == 0 {
 		return []Path{{id}}
 	}
 	var out []Path
-	own := k.holding(id)
 	for _, p := range parents {
-		for _, under := range k.at[p] {
+		for _, under := range k.below(p, id) {
 			if !k.leadsTo(under, own, s) {
 				continue
 			}
-			for _, path := range k.Paths(p, under) {
+			above := k.Paths
+			if !k.res.Graph.Passes(p, id) {
+				above = func(p topology.NodeID, under StackID) []Path { return k.waysWith(nil, p, under) }
+			}
+			for _, path := range above(p, under) {
 				out = append(out, append(path[:len(path):len(path)], id))
 			}
 		}

@@ -48,7 +48,7 @@ func (k *Kind) gapsBelow(ids []topology.NodeID) []Gap {
 		case topology.GatewayClass, topology.Namespace:
 			f.any(gatewayKind)
 			f.below()
-		case topology.Gateway, topology.Listener, topology.Frontend, topology.Backend, topology.Port:
+		case topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Backend, topology.Port:
 			f.below()
 		case topology.Route, topology.Rule:
 			f.backends()
@@ -104,6 +104,9 @@ func (f *gapFinder) anywhere() {
 	for _, gk := range f.k.Reads {
 		f.any(gk)
 	}
+	if f.res.Graph.Merging() { // any Gateway may have the place of a listener
+		f.any(gatewayKind)
+	}
 	for _, gk := range []model.GroupKind{classKind, namespaceKind} {
 		if f.k.mayTarget(gk) {
 			f.any(gk)
@@ -133,6 +136,7 @@ func (f *gapFinder) backends() {
 func (f *gapFinder) below() {
 	f.routes()
 	f.backends()
+	f.sets()
 	f.any(f.k.GroupKind)
 	maps.Copy(f.found, f.res.openAttachments(f.cluster))
 }
@@ -153,8 +157,13 @@ func (r *Resolution) openAttachments(cluster *model.Cluster) map[Gap]bool {
 
 // attachments adds the gaps that leave open where a route is attached: a parent, or the labels of its namespace.
 func (f *gapFinder) attachments(route topology.NodeID) {
+	if f.res.Graph.AsksForDefaults(route) {
+		f.any(gatewayKind)
+	}
 	for _, a := range f.res.Graph.Attachments(route) {
 		switch {
+		case isListenerSet(a.Parent.GroupKind()) && !a.Missing:
+			f.sets()
 		case a.State != topology.Unknown:
 		case a.Missing:
 			f.in(a.Parent.GroupKind(), a.Parent.Namespace)
@@ -182,6 +191,9 @@ func (f *gapFinder) above(id topology.NodeID) {
 	if n.Object == nil {
 		f.in(n.Ref.GroupKind(), namespace)
 	}
+	if n.Role == topology.ListenerSet {
+		f.sets()
+	}
 	if f.k.Namespaces == policy.WithGrant && slices.ContainsFunc(f.k.attached[id].policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
 		f.in(grantKind, namespace)
 	}
@@ -202,6 +214,8 @@ func (f *gapFinder) above(id topology.NodeID) {
 // The kinds whose gaps matter beside those of the nodes.
 var (
 	classKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}
+	setKind       = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ListenerSet"}
+	xSetKind      = model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}
 	gatewayKind   = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
 	grantKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}
 	serviceKind   = model.GroupKind{Kind: "Service"}

@@ -81,11 +81,11 @@ func TestServiceOfAnUnattachedRoute(t *testing.T) { // no traffic reaches it; li
 	}
 }
 
-func TestTargetsThatAreNotEvaluated(t *testing.T) { // a ListenerSet has a node of its own; whether traffic reaches it is not evaluated, so not denied
+func TestListenerSetThatIsRefused(t *testing.T) { // the Gateway takes no listener sets: no traffic reaches it
 	set := "apiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: s, namespace: app}\nspec: {parentRef: {name: east, namespace: infra}, listeners: [{name: x, port: 81, protocol: HTTP}]}\n"
 	policy := "apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: p, namespace: app}\nspec: {targetRef: {group: gateway.networking.k8s.io, kind: ListenerSet, name: s}, m: {a: 1}}\n"
 	r := resolved(t, append(shop(), set, policy)...)
-	if got := r.said(model.NotReached); len(got) > 0 {
+	if got := r.said(model.NotReached); len(got) != 1 {
 		t.Errorf("got %q", got)
 	}
 }

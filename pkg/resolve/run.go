@@ -19,6 +19,8 @@ type Resolution struct {
 	virtual []topology.Node // targets outside the graph, numbered after its nodes
 	byRef   map[model.Ref]topology.NodeID
 	open    map[Gap]bool // what leaves open where routes are attached; nil: not looked for yet
+
+	setsOpen map[Gap]bool // the same of ListenerSets
 }
 
 // Kind is one policy kind with its policies, and where they meet.
@@ -78,6 +80,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 			r.Problems = append(r.Problems, k.deactivations()...)
 		}
 	}
+	r.Problems = append(r.Problems, r.switched()...)
 	return r
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Objects predicts the conditions of Gateways, listeners and routes (gatewayapi §5) with the marks that policies of the given kinds
+// Objects predicts the conditions of Gateways, ListenerSets, listeners and routes (gatewayapi §5) with the marks that policies of the given kinds
 // leave on them. Certificates are not judged.
 func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	marks := map[model.Ref][]Mark{}
@@ -23,7 +23,7 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 		}
 	}
 	g := r.Graph
-	attached := attachedRoutes(r)
+	attached, others := attachedRoutes(r), newRivals(r)
 	var out []Prediction
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
@@ -33,9 +33,12 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 		var p Prediction
 		switch n.Role {
 		case topology.Gateway:
-			p = gateway(g, id)
+			p = gateway(g, id, others)
+			p.AttachedListenerSets = attachedSets(r, id)
+		case topology.ListenerSet:
+			p = listenerSet(g, id, others)
 		case topology.Listener:
-			p = listener(g, id)
+			p = listener(g, id, others)
 			if count, known := attached[id]; known {
 				p.AttachedRoutes = &count
 			}
@@ -101,9 +104,12 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 	return out
 }
 
-func gateway(g *topology.Graph, id topology.NodeID) Prediction {
+func gateway(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 	total, bad := 0, 0
 	for _, l := range g.Children(topology.Traffic, id) {
+		if g.Node(l).Role != topology.Listener {
+			continue
+		}
 		total++
 		if f := g.Listener(l); f.Unsupported || f.Conflict.Reason != "" {
 			bad++
@@ -113,13 +119,15 @@ func gateway(g *topology.Graph, id topology.NodeID) Prediction {
 	switch {
 	case bad > 0 && bad == total:
 		c = Condition{"Accepted", "False", "ListenersNotValid", "no listener is valid"}
+	case others.unread(id) != "":
+		c = Condition{"Accepted", "Unknown", "NotEvaluated", others.unread(id)}
 	case bad > 0:
 		c = Condition{"Accepted", "True", "ListenersNotValid", fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
 	}
 	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{c}}}}
 }
 
-func listener(g *topology.Graph, id topology.NodeID) Prediction {
+func listener(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 	f := g.Listener(id)
 	accepted := Condition{"Accepted", "True", "Accepted", "the listener is accepted"}
 	if f.Unsupported {
@@ -130,9 +138,7 @@ func listener(g *topology.Graph, id topology.NodeID) Prediction {
 		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
 	}
 	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
-	if f.Conflict.Reason != "" {
-		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{"Conflicted", "True", f.Conflict.Reason, f.Conflict.Message})
-	}
+	p.Ancestors[0].Conditions = conflicted(g, id, p.Ancestors[0].Conditions, others)
 	for _, gk := range f.Kinds {
 		p.SupportedKinds = append(p.SupportedKinds, gk.String())
 	}
@@ -151,6 +157,9 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 	}
 	p := Prediction{Object: g.Node(id).Ref}
 	for _, v := range g.Verdicts(id) {
+		if v.Implicit && v.State != topology.Accepted { // nobody named the Gateway: it has nothing to say
+			continue
+		}
 		parent := v.Parent
 		accepted := Condition{"Accepted", "False", string(v.State), v.Reason}
 		switch {
@@ -166,8 +175,15 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 	return p
 }
 
-// controllerOf is the controller of a Gateway's class, "" if the input does not tell.
+// controllerOf is the controller of the class of a Gateway, or of a ListenerSet's, "" if the input does not tell.
 func controllerOf(r *resolve.Resolution, gateway model.Ref) string {
+	if isListenerSet(gateway.GroupKind()) {
+		ids := r.Graph.Lookup(gateway.Whole())
+		if len(ids) == 0 || r.Graph.Set(ids[0]).Gateway == topology.None {
+			return ""
+		}
+		gateway = r.Graph.Node(r.Graph.Set(ids[0]).Gateway).Ref
+	}
 	o := r.Snapshot.Get(gateway)
 	if o == nil || !strings.HasSuffix(gateway.Kind, "Gateway") {
 		return ""

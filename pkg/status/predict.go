@@ -28,6 +28,8 @@ type Prediction struct {
 
 	AttachedRoutes *int     // of listeners
 	SupportedKinds []string // of listeners: Kind.group
+
+	AttachedListenerSets *int // of Gateways
 }
 
 // Input is what a Writer writes from.

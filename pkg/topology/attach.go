@@ -31,6 +31,7 @@ type Attachment struct {
 	Listener  NodeID    // None where no listener was a candidate, and for parents that have none: Services
 	State     State
 	Missing   bool       // the parent is not in the input but may exist: NoMatchingParent is a guess (G10)
+	Implicit  bool       // no parentRef says so: the route asks for default Gateways, and this is one (G20)
 	Hostnames []Hostname // of an accepted attachment: the pairs that survive, in the route's order (G16); see anyHost
 	Reason    string     // one plain sentence
 }
@@ -70,6 +71,7 @@ func (b *builder) attach(r *route) {
 		r.gatewayBound = r.gatewayBound || !MeshParent(p.ref.GroupKind())
 		b.attachTo(r, p)
 	}
+	b.attachToDefaults(r)
 	r.meshBound = len(b.parents) > 0 && !r.gatewayBound
 	b.tables[b.nodes[r.id].table] = slices.Clone(b.table)
 }
@@ -128,8 +130,10 @@ func (b *builder) attachTo(r *route, p parentRef) {
 	case MeshParent(gk):
 		b.attachToService(r, a)
 		return
-	case gk == listenerSetKind, gk == xListenerSetKind,
-		gk.Group != coreGroup && gk.Group != gatewayGroup && gk.Group != experimentalGroup:
+	case isListenerSet(gk):
+		b.attachToSet(r, a)
+		return
+	case gk.Group != coreGroup && gk.Group != gatewayGroup && gk.Group != experimentalGroup:
 		b.note(topic{what: parentNotEvaluated, about: kindRef(gk)}, r.object)
 		a.Reason = "parents of kind " + gk.String() + " are not evaluated"
 	case gk.Group == gatewayGroup && gk.Kind == serviceKind.Kind: // G6
@@ -145,10 +149,22 @@ func (b *builder) attachTo(r *route, p parentRef) {
 func (b *builder) attachToGateway(r *route, a Attachment) {
 	id, ok := b.find(a.Parent.Whole())
 	if !ok || b.nodes[id].Object == nil {
-		b.table = append(b.table, b.withoutGateway(r, a))
+		b.table = append(b.table, b.withoutParent(r, a, Gateway))
 		return
 	}
-	parts, found := b.nodes[id].parts, false
+	b.attachToOwner(r, id, a, passage{sure: true, open: true})
+}
+
+// passage says how traffic comes to the listeners of a Gateway or a ListenerSet.
+type passage struct {
+	sure bool   // else whether any does is not known, nor whether a route is accepted
+	why  string // it is not sure: one plain sentence
+	open bool   // traffic passes
+}
+
+// attachToOwner decides a parentRef for each of the candidate listeners that the owner holds (gatewayapi G8, G9).
+func (b *builder) attachToOwner(r *route, owner NodeID, a Attachment, way passage) {
+	parts, found := b.nodes[owner].parts, false
 	for i := range parts.n {
 		id := parts.first + NodeID(i)
 		l := &b.listeners[id-b.firstListener]
@@ -159,10 +175,13 @@ func (b *builder) attachToGateway(r *route, a Attachment) {
 		row := a
 		row.Listener = id
 		b.judge(r, &row)
-		b.table = append(b.table, row)
-		if row.State == Accepted && l.conflict == (Conflict{}) {
+		if row.State == Accepted && way.open && l.conflict == (Conflict{}) {
 			b.connect(id, r.id)
 		}
+		if !way.sure { // what the listener says may not be asked at all
+			row.State, row.Reason, row.Hostnames = Unknown, way.why, nil
+		}
+		b.table = append(b.table, row)
 	}
 	if !found {
 		a.State, a.Reason = NoMatchingParent, a.Parent.Whole().String()+" has no "+a.wanted()
@@ -170,33 +189,38 @@ func (b *builder) attachToGateway(r *route, a Attachment) {
 	}
 }
 
-// withoutGateway is the verdict on a Gateway that is not in the input (gatewayapi G10).
-func (b *builder) withoutGateway(r *route, a Attachment) Attachment {
+// withoutParent is the verdict on a Gateway or a ListenerSet that is not in the input (gatewayapi G10).
+func (b *builder) withoutParent(r *route, a Attachment, role Role) Attachment {
 	a.State = NoMatchingParent
-	gateway := a.Parent.Whole()
+	parent := a.Parent.Whole()
 	switch {
-	case b.covers.gateways(gateway.Namespace):
-		a.Reason = gateway.String() + " does not exist"
+	case b.covers.has(parent.GroupKind(), parent.Namespace):
+		a.Reason = parent.String() + " does not exist"
 		return a
-	case b.covers.withheld(gatewayKind, gateway.Namespace):
-		return b.throughWithheld(r, a)
+	case b.covers.withheld(parent.GroupKind(), parent.Namespace):
+		return b.throughWithheld(r, a, role)
 	}
-	a.Missing, a.Reason = true, gateway.String()+" is not in the input"
-	b.note(topic{what: parentMissing, about: gateway}, r.object)
+	a.Missing, a.Reason = true, parent.String()+" is not in the input"
+	b.note(topic{what: parentMissing, about: parent}, r.object)
 	return a
 }
 
-// throughWithheld assumes that a Gateway which we may not read exists and takes the route: the policies that are known to hold there and
+// throughWithheld assumes that a parent which we may not read exists and takes the route: the policies that are known to hold there and
 // below can be told then, and every answer through it is marked as one that may change.
-func (b *builder) throughWithheld(r *route, a Attachment) Attachment {
+func (b *builder) throughWithheld(r *route, a Attachment, role Role) Attachment {
 	a.State, a.Missing, a.Reason = Unknown, true, a.Parent.Whole().String()+" may not be read"
-	id, ok := b.find(a.Parent.Whole())
-	if !ok {
-		id = b.add(Node{Role: Gateway, Ref: a.Parent.Whole()})
-		b.under(a.Parent.Namespace, id)
-	}
-	b.connect(id, r.id)
+	b.connect(b.withheld(role, a.Parent.Whole()), r.id)
 	return a
+}
+
+// withheld is the node of a Gateway or a ListenerSet that we may not read and take to exist.
+func (b *builder) withheld(role Role, ref model.Ref) NodeID {
+	id, ok := b.find(ref)
+	if !ok {
+		id = b.add(Node{Role: role, Ref: ref})
+		b.under(ref.Namespace, id)
+	}
+	return id
 }
 
 // wanted describes the listener that a parentRef asks for.
@@ -224,7 +248,7 @@ func (b *builder) judge(r *route, a *Attachment) {
 		return
 	}
 	namespace := r.object.Ref.Namespace
-	switch b.admits(a.Listener, namespace) {
+	switch b.admits(a.Listener, &l.admission, namespace) {
 	case no:
 		a.Reason = "listener " + l.ref.Section + " takes no routes from namespace " + namespace
 		return

@@ -30,7 +30,7 @@ func TestAttachments(t *testing.T) {
 		{"no hostname is left (G16)", two, `{parentRefs: [{name: gw, sectionName: b}], hostnames: [x]}`, []string{"b NoMatchingListenerHostname"}},
 		{"a Service without group (G6)", two, `{parentRefs: [{kind: Service, name: gw}]}`, []string{"- NoMatchingParent"}},
 		{"a Service outside the input (G10, G49)", two, `{parentRefs: [{group: "", kind: Service, name: gw}]}`, []string{"- NoMatchingParent"}},
-		{"a ListenerSet is not evaluated", two, `{parentRefs: [{kind: ListenerSet, name: gw}]}`, []string{"- Unknown"}},
+		{"a ListenerSet outside the input (G10)", two, `{parentRefs: [{kind: ListenerSet, name: gw}]}`, []string{"- NoMatchingParent"}},
 		{"a kind of an implementation is not evaluated", two, `{parentRefs: [{group: x.example.com, kind: Edge, name: gw}]}`, []string{"- Unknown"}},
 		{"a mesh is never a parent", two, `{parentRefs: [{group: gateway.networking.x-k8s.io, kind: XMesh, name: gw}]}`, []string{"- NoMatchingParent"}},
 		{"a Gateway outside the input (G10)", two, `{parentRefs: [{name: other}]}`, []string{"- NoMatchingParent"}},

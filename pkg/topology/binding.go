@@ -68,20 +68,20 @@ type client struct {
 	namespace string
 }
 
-// holders are the bindings of the most preferred kinds, by port; every is that of those for all ports.
-type holders struct {
+// tenants are the bindings of the most preferred kinds, by port; every is that of those for all ports.
+type tenants struct {
 	every  *binding
 	byPort map[int32]*binding
 }
 
 // bind settles which routes lose a Service to routes of another kind, and connects the others to it.
 func (b *builder) bind() {
-	held := map[client]*holders{}
+	held := map[client]*tenants{}
 	for i := range b.bindings {
 		x := &b.bindings[i]
 		at := client{x.service, x.namespace}
 		if held[at] == nil {
-			held[at] = &holders{byPort: map[int32]*binding{}}
+			held[at] = &tenants{byPort: map[int32]*binding{}}
 		}
 		held[at].claim(x)
 	}
@@ -119,7 +119,7 @@ func (b *builder) unreadRivals(x *binding) string {
 }
 
 // claim notes a binding that goes before those met so far.
-func (h *holders) claim(x *binding) {
+func (h *tenants) claim(x *binding) {
 	switch {
 	case x.rank() < 0:
 	case x.port == nil && (h.every == nil || x.rank() < h.every.rank()):
@@ -134,7 +134,7 @@ func (x *binding) rank() int { return slices.Index(meshOrder[:], x.kind) }
 
 // winner is a binding that x loses a port to, nil where a port is left for x: then it is accepted as a route is by one of several
 // listeners (gatewayapi G11).
-func (b *builder) winner(x *binding, h *holders) *binding {
+func (b *builder) winner(x *binding, h *tenants) *binding {
 	if x.rank() < 0 {
 		return nil
 	}

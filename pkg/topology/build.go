@@ -16,9 +16,14 @@ type builder struct {
 	known    map[model.GroupKind]struct{}
 	referents
 
+	gateways      []gatewaySpec // in order of their references
+	gatewayOf     map[NodeID]int
+	sets          []listenerSet // by ListenerSet node, from firstSet on
+	firstSet      NodeID
 	listeners     []listener // by listener node, from firstListener on
 	firstListener NodeID
-	ports         []servicePort // by port node, from firstPort on
+	asking        map[NodeID]struct{} // routes that ask for default Gateways (G20)
+	ports         []servicePort       // by port node, from firstPort on
 	firstPort     NodeID
 	tables        [][]Attachment
 	unresolved    map[NodeID]Unresolved
@@ -55,6 +60,8 @@ func Build(in *model.Snapshot, settings model.Settings) *Graph {
 		names:     map[string]struct{}{},
 		parents:   map[parentRef]struct{}{},
 
+		gatewayOf:  map[NodeID]int{},
+		asking:     map[NodeID]struct{}{},
 		unresolved: map[NodeID]Unresolved{},
 		frontends:  map[model.Ref]NodeID{},
 		missing:    map[model.Ref]struct{}{},
@@ -65,7 +72,6 @@ func Build(in *model.Snapshot, settings model.Settings) *Graph {
 	b.addServices()
 	b.addRoutes()
 	b.bind()
-	b.addOpaque()
 	b.report()
 	return b.graph()
 }
@@ -90,6 +96,19 @@ func (b *builder) graph() *Graph {
 		unresolved:    b.unresolved,
 		frontends:     b.frontends,
 		referents:     b.referents,
+		sets:          make([]SetFacts, len(b.sets)),
+		firstSet:      b.firstSet,
+		setsOf:        map[NodeID][]NodeID{},
+		asking:        b.asking,
+		setsApart:     b.settings.Off(GatewayReachesSets),
+		merging:       b.settings.Bool(GatewayMerging),
+	}
+	for i := range b.sets {
+		s := &b.sets[i]
+		g.sets[i] = s.SetFacts
+		if s.Gateway != None {
+			g.setsOf[s.Gateway] = append(g.setsOf[s.Gateway], s.id)
+		}
 	}
 	for i, p := range b.ports {
 		g.portNumbers[i] = p.number
@@ -188,16 +207,6 @@ func (b *builder) namespace(name string) NodeID {
 }
 
 func namespaceRef(name string) model.Ref { return model.Ref{Kind: namespaceKind.Kind, Name: name} }
-
-// addOpaque gives one node each to objects whose place in the graph is not evaluated, so that policies on them are found.
-func (b *builder) addOpaque() {
-	for _, gk := range unevaluatedKinds {
-		for _, o := range b.in.Of(gk) {
-			b.add(Node{Role: Opaque, Ref: o.Ref, Object: o})
-			b.note(topic{what: kindNotEvaluated, about: kindRef(gk)}, o)
-		}
-	}
-}
 
 // problem reports p about the part of o at path.
 func (b *builder) problem(p model.Problem, o *model.Object, path ...string) {

@@ -7,59 +7,109 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Conflict says why a listener of a Gateway is refused: it cannot be told from others of the same Gateway (gatewayapi G26, G27), none of
-// which wins (G28). The zero value is no conflict.
+// Conflict says why a listener is refused: it cannot be told from others (gatewayapi G26, G27). Of those of one Gateway none wins; one of a
+// ListenerSet gives way to all that come before it at the Gateway (G28). The zero value is no conflict.
 type Conflict struct {
 	Reason  string // HostnameConflict or ProtocolConflict
 	Message string
+	Settled bool // a listener of a Gateway is in the way, so that no ListenerSet could change it
 }
 
-// conflicts finds the listeners of one Gateway that cannot be told apart: by port and protocol, then by port and hostname.
-func (b *builder) conflicts(gateway NodeID) {
-	parts := b.nodes[gateway].parts
-	if parts.n < 2 {
-		return
-	}
-	all := b.listeners[parts.first-b.firstListener:][:parts.n]
-	type socket struct {
-		udp  bool
-		port int32
-	}
-	byPort := map[socket][]*listener{}
-	for i := range all {
-		l := &all[i]
-		if l.port != 0 && kindsByProtocol(l.protocol) != nil {
-			at := socket{l.protocol == "UDP", l.port}
-			byPort[at] = append(byPort[at], l)
+// conflicts judges the listeners of every Gateway, and those of its ListenerSets against them. Where an implementation merges the Gateways
+// of a class, these are judged together.
+func (b *builder) conflicts() {
+	sets := map[NodeID][]int{}
+	for i := range b.sets {
+		if s := &b.sets[i]; s.State == SetAccepted {
+			sets[s.Gateway] = append(sets[s.Gateway], i)
 		}
 	}
-	var names []string
-	for _, ls := range byPort {
-		names = append(names, refuse(ls)...)
+	for _, group := range b.sharing() {
+		b.conflictsInside(group)
+		var joined []int
+		for _, g := range group {
+			joined = append(joined, sets[g]...)
+		}
+		b.conflictsAcross(group, joined)
 	}
-	if len(names) == 0 {
-		return
-	}
-	slices.Sort(names)
-	b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-		Message: "listeners " + strings.Join(names, ", ") + " cannot be told apart: none of them takes traffic",
-		Hint:    "give each a port, or a hostname, of its own"}, b.nodes[gateway].Object, "spec", "listeners")
 }
 
-// refuse marks those of the listeners of one port that conflict, and returns their names.
-func refuse(ls []*listener) []string {
+// sharing groups the Gateways that share their ports: each by itself, or all of a class (switch gatewayMerging).
+func (b *builder) sharing() [][]NodeID {
+	var groups [][]NodeID
+	of := map[string]int{}
+	for i := range b.gateways {
+		g := &b.gateways[i]
+		if at, ok := of[g.class]; ok && g.class != "" && b.settings.Bool(GatewayMerging) {
+			groups[at] = append(groups[at], g.id)
+			continue
+		}
+		of[g.class] = len(groups)
+		groups = append(groups, []NodeID{g.id})
+	}
+	return groups
+}
+
+// socket is what listeners share: a port number, which UDP has for itself.
+type socket struct {
+	udp  bool
+	port int32
+}
+
+// claims is the socket that the listener claims; ok is false if it takes no part in conflicts.
+func (l *listener) claims() (at socket, ok bool) {
+	return socket{l.protocol == "UDP", l.port}, l.port != 0 && kindsByProtocol(l.protocol) != nil
+}
+
+// conflictsInside finds the listeners of one Gateway, or of several that share their ports, that cannot be told apart: by port and
+// protocol, then by port and hostname.
+func (b *builder) conflictsInside(group []NodeID) {
+	byPort := map[socket][]*listener{}
+	for _, g := range group {
+		own := b.listenersOf(g)
+		for i := range own {
+			if at, ok := own[i].claims(); ok {
+				byPort[at] = append(byPort[at], &own[i])
+			}
+		}
+	}
+	for _, ls := range byPort {
+		refuse(ls)
+	}
+	for _, g := range group {
+		var names []string
+		for _, l := range b.listenersOf(g) {
+			if l.conflict != (Conflict{}) {
+				names = append(names, l.ref.Section)
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		slices.Sort(names)
+		apart := " cannot be told apart"
+		if len(group) > 1 {
+			apart += " from others of the Gateways that share their ports"
+		}
+		b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+			Message: "listeners " + strings.Join(names, ", ") + apart + ": none of them takes traffic",
+			Hint:    "give each a port, or a hostname, of its own"}, b.nodes[g].Object, "spec", "listeners")
+	}
+}
+
+// refuse marks those of the listeners of one port that conflict.
+func refuse(ls []*listener) {
 	if !compatible(ls) {
-		return mark(ls, "ProtocolConflict", "protocols that do not go together share the port")
+		mark(ls, protocolConflict)
+		return
 	}
 	byHostname := map[string][]*listener{}
 	for _, l := range ls {
 		byHostname[l.hostname] = append(byHostname[l.hostname], l)
 	}
-	var names []string
 	for _, same := range byHostname {
-		names = append(names, mark(same, "HostnameConflict", "the same hostname on the same port")...)
+		mark(same, hostnameConflict)
 	}
-	return names
 }
 
 // compatible reports whether listeners of these protocols can share a port: those of one protocol that has hostnames, and HTTPS with TLS.
@@ -67,30 +117,56 @@ func compatible(ls []*listener) bool {
 	if len(ls) < 2 {
 		return true
 	}
-	family := func(l *listener) string {
-		if l.protocol == "HTTPS" {
-			return "TLS"
-		}
-		return l.protocol
-	}
-	return !slices.ContainsFunc(ls, func(l *listener) bool {
-		return l.protocol == "TCP" || l.protocol == "UDP" || family(l) != family(ls[0])
-	})
+	return !slices.ContainsFunc(ls, func(l *listener) bool { return l.alone() || l.family() != ls[0].family() })
 }
 
+// family names the protocols that can share a port with that of the listener.
+func (l *listener) family() string {
+	if l.protocol == "HTTPS" {
+		return "TLS"
+	}
+	return l.protocol
+}
+
+// alone reports whether the protocol has no hostnames, so that no other listener can have its port.
+func (l *listener) alone() bool { return l.protocol == "TCP" || l.protocol == "UDP" }
+
 // mark refuses listeners that conflict; one by itself does not.
-func mark(ls []*listener, reason, what string) []string {
+func mark(ls []*listener, reason string) {
 	if len(ls) < 2 {
-		return nil
-	}
-	var names []string
-	for _, l := range ls {
-		names = append(names, l.ref.Section)
+		return
 	}
 	for _, l := range ls {
-		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == l.ref.Section })
-		l.conflict = Conflict{Reason: reason, Message: what + " as listener " + strings.Join(others, ", ")}
-		l.accepts = "listener " + l.ref.Section + " accepts the route, and takes no traffic: " + l.conflict.Message
+		others := tally{n: len(ls) - 1}
+		for _, o := range ls[:min(len(ls), namesShown+1)] {
+			if o != l && len(others.names) < namesShown {
+				others.names = append(others.names, o.seenFrom(l))
+			}
+		}
+		l.refuse(reason, others.list(), true)
 	}
-	return names
+}
+
+// The reasons of conflicts (gatewayapi G29).
+const (
+	hostnameConflict = "HostnameConflict"
+	protocolConflict = "ProtocolConflict"
+)
+
+// refuse notes that the listener conflicts with others.
+func (l *listener) refuse(reason, others string, settled bool) {
+	what := "the same hostname on the same port"
+	if reason == protocolConflict {
+		what = "protocols that do not go together share the port"
+	}
+	l.conflict = Conflict{Reason: reason, Message: what + " as listener " + others, Settled: settled}
+	l.accepts = "listener " + l.ref.Section + " accepts the route, and takes no traffic: " + l.conflict.Message
+}
+
+// seenFrom names the listener where another one is spoken of: by its name alone if one object holds both.
+func (l *listener) seenFrom(other *listener) string {
+	if l.ref.Whole() == other.ref.Whole() {
+		return l.ref.Section
+	}
+	return l.ref.Section + " of " + l.ref.Whole().String()
 }

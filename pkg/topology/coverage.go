@@ -28,8 +28,10 @@ func (c coverage) services(namespace string) bool {
 	return shown || c.cluster.Knows(serviceKind, namespace)
 }
 
-// gateways reports whether all Gateways of the namespace are in the input (gatewayapi G10).
-func (c coverage) gateways(namespace string) bool { return c.cluster.Knows(gatewayKind, namespace) }
+// has reports whether all objects of the kind in the namespace are in the input (gatewayapi G10).
+func (c coverage) has(gk model.GroupKind, namespace string) bool {
+	return c.cluster.Knows(gk, namespace)
+}
 
 // withheld reports whether a cluster did not let us read the objects of a kind in a namespace. What may be in there is assumed to be.
 func (c coverage) withheld(gk model.GroupKind, namespace string) bool {

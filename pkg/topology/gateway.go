@@ -14,10 +14,9 @@ type listener struct {
 	protocol     string
 	port         int32
 	kinds        []model.GroupKind // routes it takes
-	from         string            // All, Same or Selector; anything else takes no namespace
-	selector     selector
-	invalidKinds bool // allowedRoutes names kinds that it cannot take
-	unreadable   bool // a field has the wrong type: it takes no route
+	admission                      // the namespaces of these
+	invalidKinds bool              // allowedRoutes names kinds that it cannot take
+	unreadable   bool              // a field has the wrong type: it takes no route
 	conflict     Conflict
 
 	accepts string     // the reason of an accepted attachment
@@ -26,26 +25,50 @@ type listener struct {
 
 const mostListeners = 64
 
-// addGateways adds classes, Gateways and listeners, and the edges between them.
+// gatewaySpec is a Gateway while the graph is built.
+type gatewaySpec struct {
+	id       NodeID
+	class    string
+	spec     fields
+	sets     admission // the namespaces of the ListenerSets that it takes
+	defaults bool      // it takes routes that ask for default Gateways (gatewayapi G20)
+}
+
+// addGateways adds classes, Gateways, ListenerSets and listeners, and the edges between them.
 func (b *builder) addGateways() {
 	for _, o := range b.in.Of(gatewayClassKind) {
 		b.add(Node{Role: GatewayClass, Ref: o.Ref, Object: o})
 	}
-	gateways := b.in.Of(gatewayKind)
-	ids, specs := make([]NodeID, len(gateways)), make([]fields, len(gateways))
-	for i, o := range gateways {
-		ids[i] = b.add(Node{Role: Gateway, Ref: o.Ref, Object: o})
-		b.under(o.Ref.Namespace, ids[i])
-		specs[i] = b.spec(o)
-		if class := specs[i].text("gatewayClassName"); class != "" {
-			b.connect(b.class(class), ids[i])
-		}
+	for _, o := range b.in.Of(gatewayKind) {
+		b.addGateway(o)
 	}
+	b.addSets()
 	b.firstListener = NodeID(len(b.nodes))
-	for i := range gateways {
-		b.addListeners(ids[i], &specs[i])
-		b.conflicts(ids[i])
+	for i := range b.gateways {
+		b.addListeners(b.gateways[i].id, &b.gateways[i].spec)
 	}
+	for i := range b.sets {
+		b.addListeners(b.sets[i].id, &b.sets[i].spec)
+	}
+	b.conflicts()
+	b.settleSets()
+}
+
+func (b *builder) addGateway(o *model.Object) {
+	g := gatewaySpec{id: b.add(Node{Role: Gateway, Ref: o.Ref, Object: o}), spec: b.spec(o)}
+	b.under(o.Ref.Namespace, g.id)
+	if g.class = g.spec.text("gatewayClassName"); g.class != "" {
+		b.connect(b.class(g.class), g.id)
+	}
+	allowed := g.spec.object("allowedListeners")
+	namespaces := allowed.object("namespaces")
+	g.sets = b.readAdmission(&namespaces, "None", "the Gateway takes no listener set")
+	if allowed.bad || namespaces.bad {
+		g.sets = admission{}
+	}
+	g.defaults = b.readScope(&g.spec, "defaultScope")
+	b.gatewayOf[g.id] = len(b.gateways)
+	b.gateways = append(b.gateways, g)
 }
 
 // class is the node of the class called name, which need not be in the input.
@@ -57,8 +80,8 @@ func (b *builder) class(name string) NodeID {
 	return b.add(Node{Role: GatewayClass, Ref: ref})
 }
 
-// addListeners adds the listeners of a Gateway. One without a readable name has no node.
-func (b *builder) addListeners(gateway NodeID, spec *fields) {
+// addListeners adds the listeners of a Gateway or a ListenerSet. One without a readable name has no node.
+func (b *builder) addListeners(owner NodeID, spec *fields) {
 	list, at := spec.list("listeners"), spec.at.field("listeners")
 	b.limit(list.Len(), mostListeners, at)
 	reset(&b.names)
@@ -77,7 +100,7 @@ func (b *builder) addListeners(gateway NodeID, spec *fields) {
 		}
 		b.names[name] = struct{}{}
 		ref := at.object.Ref.In(name)
-		b.connect(gateway, b.addPart(gateway, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
+		b.connect(owner, b.addPart(owner, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
 		b.listeners = append(b.listeners, b.readListener(&f, ref))
 	}
 }
@@ -92,7 +115,7 @@ func (b *builder) readListener(f *fields, ref model.Ref) listener {
 	allowed := f.object("allowedRoutes")
 	b.readKinds(&l, &allowed, protocol)
 	namespaces := allowed.object("namespaces")
-	b.readNamespaces(&l, &namespaces)
+	l.admission = b.readAdmission(&namespaces, "Same", "the listener takes no route")
 	l.unreadable = f.bad || allowed.bad || namespaces.bad
 	return l
 }
@@ -120,17 +143,14 @@ func (b *builder) readKinds(l *listener, allowed *fields, protocol string) {
 	}
 }
 
-// readNamespaces reads from which namespaces the listener takes routes (gatewayapi G5, G14).
-func (b *builder) readNamespaces(l *listener, f *fields) {
-	l.from = f.textOr("from", "Same")
-	switch {
-	case f.bad, l.from == "All", l.from == "Same":
-	case l.from != "Selector":
-		at := f.at.field("from")
-		b.invalid(at, at.String()+" is "+l.from+", which is none of All, Same and Selector; the listener takes no route")
-	case f.has("selector"): // an absent selector selects nothing, as everywhere in Kubernetes
-		selector := f.object("selector")
-		l.selector = b.readSelector(&selector)
-		f.bad = f.bad || selector.bad
-	}
+// valid reports whether a ListenerSet may count on the listener (gatewayapi G22): its protocol is supported and no other listener is in its
+// way. It is the place for what else makes a listener invalid, such as certificates that cannot be resolved.
+func (l *listener) valid() bool { return !l.refused() }
+
+// refused reports whether the listener itself is not accepted, so that it does not count as one of its Gateway (gatewayapi G29).
+func (l *listener) refused() bool { return l.unsupported() || l.conflict != (Conflict{}) }
+
+// unsupported reports whether the protocol is none of the Gateway API's, nor one with a domain.
+func (l *listener) unsupported() bool {
+	return kindsByProtocol(l.protocol) == nil && !strings.Contains(l.protocol, "/")
 }

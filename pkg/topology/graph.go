@@ -1,8 +1,6 @@
 package topology
 
 import (
-	"strings"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -30,7 +28,8 @@ const (
 	Opaque       Role = "opaque"
 )
 
-// Traffic is the family of what comes through Gateways: gatewayClass > gateway > listener > route > rule > backend and port (gatewayapi G4).
+// Traffic is the family of what comes through Gateways: gatewayClass > gateway > listenerSet > listener > route > rule > backend and port
+// (gatewayapi G4); a Gateway's own listeners are right below it.
 // A rule that names a port of a Service has an edge to the Service and one to the port; the Service has none to its ports, so that
 // a path to a port comes from a rule that uses it.
 const Traffic = "traffic"
@@ -51,7 +50,7 @@ type Node struct {
 	Object *model.Object // nil: known only by name
 	Index  int           // position in spec.listeners, spec.rules or spec.ports; else 0
 
-	parts span  // of a gateway its listeners, of a route its rules, of a Service its ports; of a frontend nothing
+	parts span  // of a gateway or a listener set its listeners, of a route its rules, of a Service its ports; of a frontend nothing
 	table int32 // of a route: its position in Graph.tables
 }
 
@@ -81,6 +80,13 @@ type Graph struct {
 	unresolved    map[NodeID]Unresolved
 	frontends     map[model.Ref]NodeID
 	referents     referents
+
+	sets      []SetFacts // by ListenerSet node, from firstSet on
+	firstSet  NodeID
+	setsOf    map[NodeID][]NodeID
+	asking    map[NodeID]struct{}
+	setsApart bool
+	merging   bool
 }
 
 // Len is the number of nodes.
@@ -133,14 +139,15 @@ type ListenerFacts struct {
 	Unsupported  bool              // the protocol is none of the Gateway API's, nor one with a domain
 	InvalidKinds bool              // allowedRoutes names kinds that it cannot take
 	Unreadable   bool              // a field has the wrong type: it takes no route
-	Conflict     Conflict          // with other listeners of the Gateway: it takes no traffic
+	Conflict     Conflict          // with other listeners of the Gateway, or that come before it there: it takes no traffic
+	Valid        bool              // a ListenerSet may count on it (gatewayapi G22)
 }
 
 // Listener has the facts of a listener.
 func (g *Graph) Listener(id NodeID) ListenerFacts {
 	l := &g.listeners[id-g.firstListener]
 	return ListenerFacts{Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable, Conflict: l.conflict,
-		Unsupported: kindsByProtocol(l.protocol) == nil && !strings.Contains(l.protocol, "/")}
+		Unsupported: l.unsupported(), Valid: l.valid()}
 }
 
 // Verdicts has for every parentRef of a route, in order, the attachment that says how far it got (gatewayapi G11, G17): the first
@@ -149,7 +156,7 @@ func (g *Graph) Verdicts(route NodeID) []Attachment {
 	var out []Attachment
 	for _, a := range g.Attachments(route) {
 		last := len(out) - 1
-		if last < 0 || out[last].Parent != a.Parent || out[last].Port != a.Port {
+		if last < 0 || out[last].Parent != a.Parent || out[last].Port != a.Port || out[last].Implicit != a.Implicit {
 			out = append(out, a)
 		} else if a.State.rank() > out[last].State.rank() {
 			out[last] = a

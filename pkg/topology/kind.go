@@ -76,6 +76,9 @@ func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 	return known
 }
 
+// isListenerSet reports whether gk is ListenerSet, or XListenerSet, which came before it and is the same.
+func isListenerSet(gk model.GroupKind) bool { return gk == listenerSetKind || gk == xListenerSetKind }
+
 func isRoute(gk model.GroupKind) bool {
 	return slices.Contains(routeKinds[:], gk)
 }

@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -30,11 +29,6 @@ func (g *Graph) lookup(ref model.Ref) []NodeID {
 	switch n := &g.nodes[id]; n.Role {
 	case Route:
 		return g.rule(n, ref.Section)
-	case Opaque:
-		if slices.Contains(g.Sections(ref), ref.Section) {
-			return []NodeID{id}
-		}
-		return nil
 	case Backend:
 		if found := g.named(n, ref.Section); found != nil {
 			return found
@@ -53,9 +47,6 @@ func (g *Graph) Sections(ref model.Ref) []string {
 		return nil
 	}
 	n := &g.nodes[id]
-	if n.Role == Opaque {
-		return opaqueSections(n.Object)
-	}
 	var out []string
 	for i := range n.parts.n {
 		out = append(out, g.nodes[n.parts.first+NodeID(i)].Ref.Section)
@@ -121,24 +112,6 @@ func (g *Graph) numbered(n *Node, number string) []NodeID {
 		if g.portNumbers[id-g.firstPort] == int32(want) {
 			out = append(out, id)
 		}
-	}
-	return out
-}
-
-// opaqueSections are the sections of an object that has a single node: its listeners by name, its rules by name or place.
-func opaqueSections(o *model.Object) []string {
-	var out []string
-	for _, v := range o.Body.At("spec", "listeners").Items {
-		if name := v.Field("name").Text(); name != "" {
-			out = append(out, name)
-		}
-	}
-	for i, v := range o.Body.At("spec", "rules").Items {
-		name := v.Field("name").Text()
-		if name == "" || slices.Contains(out, name) {
-			name = rulePlace(i)
-		}
-		out = append(out, name)
 	}
 	return out
 }

@@ -10,13 +10,13 @@ import (
 type subject int
 
 const (
-	kindNotEvaluated       subject = iota // objects of a kind without a place in the graph; about: the kind
-	parentNotEvaluated                    // parentRefs to a kind; about: the kind
+	parentNotEvaluated     subject = iota // parentRefs to a kind; about: the kind
 	protocolNotEvaluated                  // listeners of an implementation's protocol; about: its name
 	delegationNotEvaluated                // rules that send to a route; about: the kind of the latter
-	defaultGateways                       // routes that ask for default Gateways (G20)
 	labelsUnknown                         // a listener selects namespaces by label (G14); about: the namespace, at: the listener
-	parentMissing                         // parentRefs to a Gateway or a Service that is not in the input (G10); about: the parent
+	parentMissing                         // parentRefs to a parent that is not in the input (G10); about: the parent
+	setLabelsUnknown                      // a Gateway selects the namespaces of its ListenerSets by label (G22); about: the namespace, at: the Gateway
+	setParentMissing                      // ListenerSets of a Gateway that is not in the input (G10); about: the Gateway
 	backendMissing                        // backends that are not in the input (G36)
 	backendKind                           // backends of a kind that is not the Gateway API's (§7); about: the kind
 )
@@ -26,9 +26,6 @@ type topic struct {
 	what      subject
 	about, at model.Ref
 }
-
-// unevaluatedKinds have objects that are taken in but have no edges.
-var unevaluatedKinds = [...]model.GroupKind{listenerSetKind, xListenerSetKind}
 
 func kindRef(gk model.GroupKind) model.Ref { return model.Ref{Group: gk.Group, Kind: gk.Kind} }
 
@@ -86,7 +83,7 @@ func (b *builder) report() {
 		p.Code = model.NotEvaluated
 		if b.in.Cluster != nil {
 			switch t.what {
-			case labelsUnknown:
+			case labelsUnknown, setLabelsUnknown:
 				p.Hint = "ask for: list on namespaces (docs/rbac.yaml)"
 			case backendMissing:
 				p.Hint = ""
@@ -105,7 +102,7 @@ func (b *builder) report() {
 
 func (t topic) problem(c *tally) model.Problem {
 	switch t.what {
-	case parentMissing, labelsUnknown:
+	case parentMissing, labelsUnknown, setParentMissing, setLabelsUnknown:
 		return t.missing(c)
 	case backendMissing:
 		return model.Problem{
@@ -119,9 +116,6 @@ func (t topic) problem(c *tally) model.Problem {
 	}
 	p := model.Problem{Severity: model.Warning}
 	switch t.what {
-	case kindNotEvaluated:
-		p.Message = "kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("object", "objects") + ": " + c.list()
-		p.Hint = "policies on them, and traffic through them, are not in the answer"
 	case parentNotEvaluated:
 		p.Message = "parents of kind " + t.about.GroupKind().String() + " are not evaluated; " + c.of("route names", "routes name") + " one: " + c.list()
 		p.Hint = "these routes have no path through them in the answer"
@@ -130,9 +124,6 @@ func (t topic) problem(c *tally) model.Problem {
 		p.Hint = "its listeners take only the kinds of routes that they name"
 	case delegationNotEvaluated:
 		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("route sends", "routes send") + " to one: " + c.list()
-	case defaultGateways:
-		p.Message = "useDefaultGateways is not evaluated; " + c.of("route asks", "routes ask") + " for it: " + c.list()
-		p.Hint = "name the Gateways in parentRefs"
 	}
 	return p
 }
@@ -140,12 +131,19 @@ func (t topic) problem(c *tally) model.Problem {
 // missing is the problem of an object that would settle the question if it were in the input.
 func (t topic) missing(c *tally) model.Problem {
 	p := model.Problem{Severity: model.Info, Hint: "add the manifest of " + t.about.String()}
-	if t.what == parentMissing {
-		p.Message = t.about.String() + " is not in the input; no path through it for " + c.of("route", "routes") + ": " + c.list()
+	what := c.of("route", "routes")
+	if t.what == setParentMissing || t.what == setLabelsUnknown {
+		what = c.of("listener set", "listener sets")
+	}
+	if t.what == parentMissing || t.what == setParentMissing {
+		p.Message = t.about.String() + " is not in the input; no path through it for " + what + ": " + c.list()
 		return p
 	}
 	p.Severity = model.Warning
-	p.Message = "listener " + t.at.String() + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " +
-		c.of("route", "routes") + ": " + c.list()
+	holder := "listener " + t.at.String()
+	if t.what == setLabelsUnknown {
+		holder = t.at.String()
+	}
+	p.Message = holder + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " + what + ": " + c.list()
 	return p
 }

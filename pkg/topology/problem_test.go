@@ -8,16 +8,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
+// manifest is an object of the Gateway API in namespace demo with the given spec, a flow map of YAML.
+func manifest(kind, name, spec string) string {
+	return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: demo}\nspec: " + spec + "\n---\n"
+}
+
 func TestProblems(t *testing.T) {
 	n := func(count int, entry string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(entry+", ", count), ", ") + "]"
-	}
-	manifest := func(kind, name, spec string) string {
-		return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: demo}\nspec: " + spec + "\n---\n"
-	}
-	sets := ""
-	for i := range 7 {
-		sets += manifest("ListenerSet", fmt.Sprintf("s%d", i), "{}")
 	}
 	tests := []struct {
 		name, in string
@@ -87,17 +85,27 @@ func TestProblems(t *testing.T) {
 			"warning WrongType referencegrant/far/g: spec.to[0].kind is a list, not a text"}},
 
 		// What is not evaluated, once for all it concerns.
-		{"kinds", sets, []string{
-			"warning NotEvaluated: kind ListenerSet.gateway.networking.k8s.io is not evaluated; 7 objects: " +
-				"listenerset/demo/s0, listenerset/demo/s1, listenerset/demo/s2, listenerset/demo/s3, listenerset/demo/s4 and 2 more"}},
 		{"parents", routeWith(`{parentRefs: [{kind: ListenerSet, name: l}, {kind: ListenerSet, name: l2}]}`) +
 			manifest("HTTPRoute", "q", `{parentRefs: [{kind: ListenerSet, name: l}, {group: "", kind: Service, name: l}]}`), []string{
-			"warning NotEvaluated: parents of kind ListenerSet.gateway.networking.k8s.io are not evaluated; 2 routes name one: httproute/demo/q, httproute/demo/r",
-			"info NotEvaluated service/demo/l: service/demo/l is not in the input; no path through it for 1 route: httproute/demo/q"}},
+			"info NotEvaluated service/demo/l: service/demo/l is not in the input; no path through it for 1 route: httproute/demo/q",
+			"info NotEvaluated listenerset/demo/l: listenerset/demo/l is not in the input; no path through it for 2 routes: httproute/demo/q, httproute/demo/r",
+			"info NotEvaluated listenerset/demo/l2: listenerset/demo/l2 is not in the input; no path through it for 1 route: httproute/demo/r"}},
+		{"listener sets of a Gateway outside the input", manifest("ListenerSet", "a", "{parentRef: {name: gw}}") + manifest("ListenerSet", "b", "{parentRef: {name: gw}}"), []string{
+			"info NotEvaluated gateway/demo/gw: gateway/demo/gw is not in the input; no path through it for 2 listener sets: listenerset/demo/a, listenerset/demo/b"}},
+		{"labels for the listener sets of a Gateway", manifest("Gateway", "gw", `{allowedListeners: {namespaces: {from: Selector, selector: {matchLabels: {a: b}}}}}`) +
+			manifest("ListenerSet", "a", "{parentRef: {name: gw}}"), []string{
+			"warning NotEvaluated namespace/demo: gateway/demo/gw selects namespaces by label, and the labels of namespace/demo are not known; " +
+				"not evaluated for 1 listener set: listenerset/demo/a"}},
+		{"what listener sets cannot name", manifest("ListenerSet", "a", "{}") + manifest("ListenerSet", "b", "{parentRef: {kind: HTTPRoute, name: r}}"), []string{
+			"warning InvalidObject listenerset/demo/a: spec.parentRef has no name and takes no part",
+			"warning InvalidObject listenerset/demo/b: spec.parentRef names httproute/demo/r, which is no Gateway; the listener set takes no part"}},
+		{"words that do not exist", manifest("Gateway", "gw", `{defaultScope: Some, allowedListeners: {namespaces: {from: Every}}}`) +
+			manifest("HTTPRoute", "r", "{useDefaultGateways: Every}"), []string{
+			"warning InvalidObject gateway/demo/gw: spec.allowedListeners.namespaces.from is Every, which is none of All, Same, Selector and None; the Gateway takes no listener set",
+			"warning InvalidObject gateway/demo/gw: spec.defaultScope is Some, which is none of All and None; it counts as None",
+			"warning InvalidObject httproute/demo/r: spec.useDefaultGateways is Every, which is none of All and None; it counts as None"}},
 		{"protocols", gatewayWith(`[{name: a, protocol: x.example.com/p}, {name: b, protocol: x.example.com/p}]`), []string{
 			"warning NotEvaluated: protocol x.example.com/p belongs to an implementation and is not evaluated: gateway/demo/gw a, gateway/demo/gw b"}},
-		{"default Gateways", routeWith(`{useDefaultGateways: All}`) + manifest("HTTPRoute", "q", "{useDefaultGateways: None}"), []string{
-			"warning NotEvaluated httproute/demo/r: useDefaultGateways is not evaluated; 1 route asks for it: httproute/demo/r"}},
 		{"Gateways outside the input", routeWith(`{parentRefs: [{name: gw}, {name: gw, port: 1}]}`) + manifest("GRPCRoute", "r", `{parentRefs: [{name: gw}]}`), []string{
 			"info NotEvaluated gateway/demo/gw: gateway/demo/gw is not in the input; no path through it for 2 routes: grpcroute/demo/r, httproute/demo/r"}},
 		{"Services outside the input", routeWith(`{rules: [{backendRefs: [{name: x, port: 1}, {name: y, port: 1}]}, {backendRefs: [{name: x, port: 2}]}]}`), []string{
@@ -145,6 +153,8 @@ func TestAnyValueAnywhere(t *testing.T) {
 	in := demo + class + service + grantWith(`{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: demo}`, `{group: "", kind: Service, name: b}`) +
 		gatewayWith(`[{name: a, port: 80, protocol: HTTP, hostname: "*.x", allowedRoutes: {kinds: [{group: gateway.networking.k8s.io, kind: HTTPRoute}],
 			namespaces: {from: Selector, selector: {matchLabels: {a: b}, matchExpressions: [{key: k, operator: In, values: [v]}]}}}}]`) +
+		manifest("Gateway", "open", `{defaultScope: All, allowedListeners: {namespaces: {from: Selector, selector: {matchLabels: {a: b}}}}, listeners: [{name: a, port: 80, protocol: HTTP}]}`) +
+		manifest("ListenerSet", "s", `{parentRef: {group: gateway.networking.k8s.io, kind: Gateway, namespace: demo, name: open}, listeners: [{name: a, port: 80, protocol: HTTP}]}`) +
 		routeWith(`{useDefaultGateways: All, hostnames: [a.x], parentRefs: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: demo, name: gw, sectionName: a, port: 80}],
 			rules: [{name: n, matches: [{}], backendRefs: [{group: "", kind: Service, namespace: demo, name: b, port: 80}]}]}`)
 	values := []any{nil, "x", "", int64(5), int64(-1), int64(1) << 40, 1.5, 80.0, true, []any{}, []any{int64(7)}, []any{nil}, m{}, m{"x": nil}}

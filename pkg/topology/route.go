@@ -37,9 +37,6 @@ func (b *builder) addRoutes() {
 			if r.spec = b.spec(o); r.spec.bad {
 				continue
 			}
-			if v := r.spec.m.Field("useDefaultGateways"); !v.IsNull() && v.Text() != "None" { // G20
-				b.note(topic{what: defaultGateways}, o)
-			}
 			b.attach(&r)
 			b.addRules(&r)
 			if r.unresolved != (Unresolved{}) {

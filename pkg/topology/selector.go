@@ -103,25 +103,50 @@ func (b *builder) readRequirement(f *fields) requirement {
 	return r
 }
 
-// selection is a question to the selector of a listener.
+// admission says from which namespaces a listener takes routes, or a Gateway listener sets. The zero value takes none.
+type admission struct {
+	from     string // All, Same or Selector; anything else takes no namespace
+	selector selector
+}
+
+// readAdmission reads a field namespaces with the value that an absent from has (gatewayapi G5, G14); otherwise says what any other value
+// comes to. None can be written only where it is the default.
+func (b *builder) readAdmission(f *fields, absent, otherwise string) admission {
+	a := admission{from: f.textOr("from", absent)}
+	switch {
+	case f.bad, a.from == "All", a.from == "Same", a.from == absent:
+	case a.from != "Selector":
+		at, values := f.at.field("from"), "All, Same and Selector"
+		if absent == "None" {
+			values = "All, Same, Selector and None"
+		}
+		b.invalid(at, at.String()+" is "+a.from+", which is none of "+values+"; "+otherwise)
+	case f.has("selector"): // an absent selector selects nothing, as everywhere in Kubernetes
+		selector := f.object("selector")
+		a.selector = b.readSelector(&selector)
+		f.bad = f.bad || selector.bad
+	}
+	return a
+}
+
+// selection is a question to the selector of a listener or a Gateway.
 type selection struct {
-	listener  NodeID
+	holder    NodeID
 	namespace string
 }
 
-// admits reports whether the listener takes routes from the namespace (gatewayapi G14).
-func (b *builder) admits(id NodeID, namespace string) truth {
-	l := &b.listeners[id-b.firstListener]
+// admits reports whether the holder of an admission takes objects from the namespace (gatewayapi G14, G22).
+func (b *builder) admits(holder NodeID, a *admission, namespace string) truth {
 	switch {
-	case l.from == "All", l.from == "Same" && namespace == l.ref.Namespace:
+	case a.from == "All", a.from == "Same" && namespace == b.nodes[holder].Ref.Namespace:
 		return yes
-	case l.from != "Selector":
+	case a.from != "Selector":
 		return no
 	}
-	key := selection{id, namespace}
+	key := selection{holder, namespace}
 	answer, ok := b.selected[key]
 	if !ok {
-		answer = l.selector.selects(namespace, b.in.Get(namespaceRef(namespace)))
+		answer = a.selector.selects(namespace, b.in.Get(namespaceRef(namespace)))
 		b.selected[key] = answer
 	}
 	return answer

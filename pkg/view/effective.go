@@ -36,7 +36,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 	for _, id := range a.nodes() {
 		n := r.Node(id)
 		switch {
-		case n.Role == topology.Gateway && q.Targets != nil && q.Through == nil:
+		case (n.Role == topology.Gateway || n.Role == topology.ListenerSet) && q.Targets != nil && q.Through == nil:
 			list.gateways = append(list.gateways, n.Ref)
 		case n.Role == topology.Rule && !a.atRules[n.Ref.GroupKind()]:
 		case n.Role == topology.Rule && !covered[id] && a.reached(id):

@@ -183,7 +183,7 @@ func (c counter) node(id topology.NodeID, paths []Path) {
 			c.add("gateways", model.Ref{Name: p.Gateway})
 		}
 		if p.Listener != "" {
-			c.add("listeners", model.Ref{Name: p.Gateway, Section: p.Listener})
+			c.add("listeners", model.Ref{Namespace: p.ListenerSet, Name: p.Gateway, Section: p.Listener}) // names repeat across sets
 		}
 	}
 	n := c.res.Node(id)

@@ -38,6 +38,8 @@ type ObjectStatus struct {
 	Affected       []model.Ref      `json:"affected"` // of a policy: the objects that it really changes
 	AttachedRoutes *int             `json:"attachedRoutes,omitempty"`
 	SupportedKinds []string         `json:"supportedKinds,omitzero"`
+	// AttachedListenerSets is of a Gateway: how many ListenerSets it takes that are accepted.
+	AttachedListenerSets *int `json:"attachedListenerSets,omitempty"`
 
 	targets []model.Ref
 	policy  bool
@@ -54,7 +56,7 @@ type StatusQuery struct {
 	Policy  *policy.Policy              // nil: every one
 	In      func(namespace string) bool // nil: every namespace
 	Kinds   []model.GroupKind           // nil: every policy kind
-	Objects bool                        // also routes, Gateways and listeners
+	Objects bool                        // also routes, Gateways, ListenerSets and listeners
 }
 
 // Status predicts conditions: of policies, and if asked for of the objects around them with the marks that policies leave there.
@@ -125,7 +127,8 @@ func targetsOf(r *resolve.Resolution, ref model.Ref) []model.Ref {
 }
 
 func objectStatus(p status.Prediction) ObjectStatus {
-	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds}
+	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds,
+		AttachedListenerSets: p.AttachedListenerSets}
 	out.Affected = append(out.Affected, p.Affected...)
 	for _, a := range p.Ancestors {
 		s := AncestorStatus{ControllerName: a.Controller, Conditions: []Condition{}}

@@ -205,7 +205,7 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 	for _, way := range ways {
 		for _, step := range way {
 			switch a.res.Node(step).Role {
-			case topology.GatewayClass, topology.Gateway, topology.Listener, topology.Frontend:
+			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend:
 				key = binary.AppendUvarint(key, uint64(step)+1)
 			}
 		}
@@ -227,6 +227,9 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 			case topology.Gateway:
 				p.Gateway = n.Ref.FullName()
 				a.spaces[n.Ref.Namespace] = true
+			case topology.ListenerSet:
+				p.ListenerSet = n.Ref.FullName()
+				a.spaces[n.Ref.Namespace] = true
 			case topology.Listener:
 				p.Listener = n.Ref.Section
 			case topology.Frontend:
@@ -237,7 +240,7 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 		if a.consumes(way) {
 			p.Direction = directionConsumer
 		}
-		if p.Gateway != "" || p.GatewayClass != "" || p.Destination != "" {
+		if p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" {
 			out = append(out, p)
 		}
 	}
@@ -251,8 +254,8 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 }
 
 func comparePaths(a, b Path) int {
-	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.GatewayClass, b.GatewayClass),
-		cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction))
+	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
+		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction))
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.

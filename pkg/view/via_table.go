@@ -64,7 +64,7 @@ func (p Path) road(target model.Ref) string {
 	switch {
 	case target.Kind == "Gateway" && target.FullName() == p.Gateway:
 		add("GatewayClass %s", p.GatewayClass)
-	case p.ListenerSet != "" && target.FullName() != p.ListenerSet:
+	case p.ListenerSet != "" && (target.FullName() != p.ListenerSet || !strings.HasSuffix(target.Kind, "ListenerSet")):
 		add("Gateway %s", p.Gateway)
 		add("ListenerSet %s", p.ListenerSet)
 	case p.Gateway == "":

@@ -20,6 +20,9 @@ func ignored(k *policy.Kind, g *topology.Graph, holds func(topology.NodeID) bool
 		}
 		own := holds(id) || slices.ContainsFunc(g.Children(topology.Traffic, id), holds)
 		for _, parent := range g.Verdicts(id) {
+			if parent.Implicit || parent.Parent.Kind != "Gateway" {
+				continue // the operator knows neither default Gateways nor listener sets
+			}
 			for _, gateway := range g.Lookup(parent.Parent.Whole()) {
 				for _, listener := range g.Children(topology.Traffic, gateway) {
 					why := forbidden(g, parent, listener, id)

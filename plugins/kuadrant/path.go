@@ -10,10 +10,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// validStep reports whether the operator recognises a step of a path: from a listener to a route with hostnames, only if one of them is
-// within the listener's hostname. The Gateway API allows the reverse as well.
+// validStep reports whether the operator recognises a step of a path: none to a listener set, which it does not know; from a listener to a
+// route with hostnames, only if one of them is within the listener's hostname. The Gateway API allows the reverse as well.
 func validStep(g *topology.Graph, parent, child topology.NodeID) *model.Problem {
 	listener, route := g.Node(parent), g.Node(child)
+	if route.Role == topology.ListenerSet && route.Object != nil {
+		p := model.Problem{Severity: model.Info, Code: model.NotReached,
+			Message: fmt.Sprintf("the operator does not look at listener sets: no policy is enforced on the ways through %s", route.Ref)}.At(route.Object)
+		return &p
+	}
 	if listener.Role != topology.Listener || route.Role != topology.Route || route.Object == nil || listener.Object == nil {
 		return nil
 	}

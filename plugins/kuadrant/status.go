@@ -185,6 +185,9 @@ func above(g *topology.Graph, at map[topology.NodeID][]string, id topology.NodeI
 		var names []string
 		var next []topology.NodeID
 		for _, p := range parents {
+			if g.Node(p).Role == topology.ListenerSet {
+				continue // the operator does not look at listener sets
+			}
 			names = append(names, at[p]...)
 			next = append(next, g.Parents(topology.Traffic, p)...)
 		}

@@ -1,0 +1,90 @@
+package resolve
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+func isListenerSet(gk model.GroupKind) bool { return gk == setKind || gk == xSetKind }
+
+// sets adds the gaps that leave open which listeners ListenerSets add to a Gateway: the sets themselves, one of which may have the place
+// of another one's listener, their Gateways, and the labels of their namespaces.
+func (f *gapFinder) sets() {
+	f.any(setKind)
+	f.any(xSetKind)
+	maps.Copy(f.found, f.res.openSets(f.cluster))
+}
+
+// openSets are the gaps that leave open whether Gateways take the sets that were read. They are the same for every kind.
+func (r *Resolution) openSets(cluster *model.Cluster) map[Gap]bool {
+	if r.setsOpen != nil {
+		return r.setsOpen
+	}
+	r.setsOpen = map[Gap]bool{}
+	f := gapFinder{res: r, cluster: cluster, found: r.setsOpen}
+	g := r.Graph
+	for _, id := range g.Order(topology.Traffic) {
+		n := g.Node(id)
+		if n.Role != topology.ListenerSet || n.Object == nil {
+			continue
+		}
+		switch s := g.Set(id); {
+		case s.State != topology.SetUnknown:
+		case s.Missing:
+			f.in(gatewayKind, g.Node(s.Gateway).Ref.Namespace)
+		case f.cluster.Misses(namespaceKind, n.Ref.Namespace):
+			f.found[Gap{Kind: namespaceKind}] = true
+		}
+	}
+	return r.setsOpen
+}
+
+// switched tells of every Gateway with policies and ListenerSets below which these hold, or would, that a setting decides about it
+// (gatewayapi G25). It is said once for each Gateway: that is where somebody can do something about it.
+func (r *Resolution) switched() []model.Problem {
+	var out []model.Problem
+	g := r.Graph
+	for _, id := range g.Order(topology.Traffic) {
+		if g.Node(id).Role != topology.Gateway || !slices.ContainsFunc(r.Kinds, func(k *Kind) bool { return k.overSets(id) }) {
+			continue
+		}
+		holds, other := "hold for the listeners of its listener sets as well", "false"
+		if slices.ContainsFunc(g.Children(topology.Traffic, id), func(c topology.NodeID) bool { return !g.Passes(id, c) }) {
+			holds, other = "do not hold for the listeners of its listener sets", "true"
+		}
+		ref := g.Node(id).Ref
+		p := model.Problem{Severity: model.Info, Code: model.SettingMatters, Ref: &ref,
+			Message: fmt.Sprintf("policies that hold at %s %s; implementations differ", ref, holds),
+			Hint:    fmt.Sprintf("--vendor-setting %s=%s", topology.GatewayReachesSets, other)}
+		if o := g.Node(id).Object; o != nil {
+			p = p.At(o)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// overSets reports whether policies of the kind hold at a Gateway and traffic passes a ListenerSet of it on the way to an effective target.
+func (k *Kind) overSets(gateway topology.NodeID) bool {
+	if len(k.attached) == 0 || len(k.holding(gateway)) == 0 {
+		return false
+	}
+	g := k.res.Graph
+	for _, set := range g.Children(k.Family, gateway) {
+		if g.Node(set).Role != topology.ListenerSet || !slices.Contains(k.parents(set), gateway) {
+			continue
+		}
+		for _, listener := range g.Children(k.Family, set) {
+			if k.Reaches(topology.ListenerSet) || k.Reaches(topology.Listener) || slices.ContainsFunc(g.Children(k.Family, listener), func(route topology.NodeID) bool {
+				return k.Passes(g.Node(route).Ref.GroupKind()) && len(g.Children(k.Family, route)) > 0
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,133 @@
+package status
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+var (
+	gatewayKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
+	setKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ListenerSet"}
+	xSetKind    = model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}
+)
+
+func isListenerSet(gk model.GroupKind) bool { return gk == setKind || gk == xSetKind }
+
+// listenerSet has the conditions of a ListenerSet (gatewayapi G22). Programmed is predicted only where it follows from the spec.
+func listenerSet(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
+	f := g.Set(id)
+	conditions := []Condition{{"Accepted", "False", string(f.State), f.Reason}}
+	doubt := others.unread(id)
+	switch {
+	case f.State == topology.SetUnknown, f.Missing:
+		conditions[0].Status = "Unknown"
+	case f.State != topology.SetNotAllowed && f.State != topology.SetWithoutParent && doubt != "":
+		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", doubt}
+	case f.State == topology.SetAccepted:
+		conditions[0].Status = "True"
+	case f.State == topology.SetNotAllowed, f.State == topology.SetListenersNotValid:
+		conditions = append(conditions, Condition{"Programmed", "False", string(f.State), f.Reason})
+	}
+	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: conditions}}}
+}
+
+// conflicted adds to the conditions of a listener, the first of which is Accepted, what its conflicts come to (gatewayapi G29). A listener
+// of a ListenerSet is not accepted if it conflicts; whether it does is not known if the set does not take part, and nobody says anything
+// about the acceptance of listeners of a set that the Gateway refuses.
+func conflicted(g *topology.Graph, id topology.NodeID, conditions []Condition, others rivals) []Condition {
+	facts := g.Listener(id)
+	conflict := facts.Conflict
+	owner := g.Parents(topology.Traffic, id)[0]
+	doubt := others.unread(owner)
+	if g.Node(owner).Role != topology.ListenerSet {
+		switch {
+		case conflict.Reason == "":
+		case doubt != "":
+			conditions = append(conditions, Condition{"Conflicted", "Unknown", "NotEvaluated", doubt})
+		default:
+			conditions = append(conditions, Condition{"Conflicted", "True", conflict.Reason, conflict.Message})
+		}
+		return conditions
+	}
+	set := g.Set(owner)
+	switch {
+	case set.State == topology.SetUnknown, set.Missing:
+		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", set.Reason}
+	case set.State == topology.SetNotAllowed, set.State == topology.SetWithoutParent:
+		return conditions[1:]
+	case facts.Unsupported: // it has no place that others could take
+	case doubt != "" && (!conflict.Settled || g.Merging()):
+		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", doubt}
+	case conflict.Reason != "":
+		conditions[0] = Condition{"Accepted", "False", conflict.Reason, conflict.Message}
+		conditions = append(conditions, Condition{"Programmed", "False", conflict.Reason, conflict.Message},
+			Condition{"Conflicted", "True", conflict.Reason, conflict.Message})
+	}
+	return conditions
+}
+
+// rivals are listeners that a cluster kept from us and that may have the place of others.
+type rivals struct {
+	graph    *topology.Graph
+	gateways bool                                // Gateways may not be read, and those of a class share their ports
+	sets     bool                                // ListenerSets may not be read
+	unknown  map[topology.NodeID]topology.NodeID // by Gateway, a set of which it is not known whether it takes part
+}
+
+func newRivals(r *resolve.Resolution) rivals {
+	v := rivals{graph: r.Graph, unknown: map[topology.NodeID]topology.NodeID{}}
+	if r.Snapshot.Cluster == nil {
+		return v
+	}
+	for _, gap := range r.Snapshot.Cluster.Gaps {
+		v.gateways = v.gateways || gap.Kind == gatewayKind && r.Graph.Merging()
+		v.sets = v.sets || isListenerSet(gap.Kind)
+	}
+	for _, id := range r.Graph.Order(topology.Traffic) {
+		if r.Graph.Node(id).Role == topology.ListenerSet {
+			if set := r.Graph.Set(id); set.State == topology.SetUnknown && set.Gateway != topology.None {
+				v.unknown[set.Gateway] = id
+			}
+		}
+	}
+	return v
+}
+
+// unread says why it is open which listeners of a Gateway or a ListenerSet conflict, "" if it is not.
+func (v rivals) unread(owner topology.NodeID) string {
+	switch isSet := v.graph.Node(owner).Role == topology.ListenerSet; {
+	case v.gateways:
+		return "Gateways that share its ports may not be read"
+	case !isSet:
+	case v.sets:
+		return "listener sets that come before it may not be read"
+	default:
+		if other, ok := v.unknown[v.graph.Set(owner).Gateway]; ok {
+			return "whether " + v.graph.Node(other).Ref.String() + " takes part is not known, and it may come before it"
+		}
+	}
+	return ""
+}
+
+// attachedSets counts the ListenerSets of a Gateway that are accepted: those that it takes and that have a valid listener (gatewayapi G24).
+// Where a cluster did not let us read whether there are more, there is no number.
+func attachedSets(r *resolve.Resolution, gateway topology.NodeID) *int {
+	g, n := r.Graph, 0
+	if cluster := r.Snapshot.Cluster; cluster != nil && slices.ContainsFunc(cluster.Gaps, func(gap model.Gap) bool { return isListenerSet(gap.Kind) }) {
+		return nil
+	}
+	for _, id := range g.SetsOf(gateway) {
+		switch g.Set(id).State {
+		case topology.SetAccepted:
+			n++
+		case topology.SetUnknown:
+			if r.Snapshot.Cluster != nil {
+				return nil
+			}
+		}
+	}
+	return &n
+}

@@ -1,0 +1,198 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// SetState says what became of a ListenerSet at its Gateway; but for SetUnknown it is the reason of its Accepted condition (gatewayapi G22).
+type SetState string
+
+// The states. SetWithoutParent and SetUnknown are ours: the Gateway does not exist or is not in the input, or it is not known whether it takes the set.
+const (
+	SetAccepted          SetState = "Accepted"
+	SetNotAllowed        SetState = "NotAllowed"
+	SetParentNotAccepted SetState = "ParentNotAccepted"
+	SetListenersNotValid SetState = "ListenersNotValid"
+	SetWithoutParent     SetState = "NoMatchingParent"
+	SetUnknown           SetState = "NotEvaluated"
+)
+
+// SetFacts is what became of a ListenerSet at its Gateway (gatewayapi G22).
+type SetFacts struct {
+	Gateway NodeID // that parentRef names; None: it is not in the input
+	State   SetState
+	Missing bool   // the Gateway is not in the input but may exist: SetWithoutParent is a guess (G10)
+	Reason  string // one plain sentence
+}
+
+// Set has the facts of a ListenerSet. Of one that may not be read nothing is known.
+func (g *Graph) Set(id NodeID) SetFacts {
+	if i := int(id - g.firstSet); i >= 0 && i < len(g.sets) {
+		return g.sets[i]
+	}
+	return SetFacts{Gateway: None, State: SetUnknown, Missing: true, Reason: g.nodes[id].Ref.String() + " may not be read"}
+}
+
+// SetsOf lists the ListenerSets whose parentRef names the Gateway, whether it takes them or not, sorted.
+func (g *Graph) SetsOf(gateway NodeID) []NodeID { return g.setsOf[gateway] }
+
+// Passes reports whether the policies that hold at a node hold at the given one right below it as well: always, but from a Gateway to a
+// ListenerSet only where the switch of the implementation says so (gatewayapi G25).
+func (g *Graph) Passes(from, to NodeID) bool {
+	return !g.setsApart || g.nodes[from].Role != Gateway || g.nodes[to].Role != ListenerSet
+}
+
+// Merging reports whether the Gateways of a class share their ports, so that a listener of one can conflict with those of another (switch
+// gatewayMerging).
+func (g *Graph) Merging() bool { return g.merging }
+
+// AsksForDefaults reports whether a route asks for default Gateways (gatewayapi G20).
+func (g *Graph) AsksForDefaults(route NodeID) bool {
+	_, ok := g.asking[route]
+	return ok
+}
+
+// listenerSet is a ListenerSet while the graph is built.
+type listenerSet struct {
+	SetFacts
+	id     NodeID
+	object *model.Object
+	spec   fields
+}
+
+// addSets adds the ListenerSets and asks their Gateways whether they take them.
+func (b *builder) addSets() {
+	b.firstSet = NodeID(len(b.nodes))
+	for _, gk := range [...]model.GroupKind{listenerSetKind, xListenerSetKind} {
+		for _, o := range b.in.Of(gk) {
+			s := listenerSet{id: b.add(Node{Role: ListenerSet, Ref: o.Ref, Object: o}), object: o, spec: b.spec(o), SetFacts: SetFacts{Gateway: None}}
+			b.under(o.Ref.Namespace, s.id)
+			b.sets = append(b.sets, s)
+		}
+	}
+	for i := range b.sets { // after all sets have got their numbers, because Gateways that may not be read are new nodes
+		b.joinGateway(&b.sets[i])
+	}
+}
+
+// joinGateway finds the Gateway of a set and whether that takes it (gatewayapi G5, G10, G22).
+func (b *builder) joinGateway(s *listenerSet) {
+	f := s.spec.object("parentRef")
+	ref := model.Ref{
+		Group:     f.textOr("group", gatewayGroup),
+		Kind:      f.textOr("kind", gatewayKind.Kind),
+		Namespace: cmp.Or(f.text("namespace"), s.object.Ref.Namespace),
+		Name:      f.text("name"),
+	}
+	s.State = SetWithoutParent
+	switch {
+	case f.bad || s.spec.bad:
+		s.Reason = "spec.parentRef cannot be read"
+		return
+	case ref.Name == "":
+		s.Reason = "spec.parentRef names no Gateway"
+		b.skip(f.at, "has no name")
+		return
+	case ref.GroupKind() != gatewayKind:
+		s.Reason = "a listener set cannot be attached to " + ref.String()
+		b.invalid(f.at, f.at.String()+" names "+ref.String()+", which is no Gateway; the listener set takes no part")
+		return
+	}
+	id, ok := b.find(ref)
+	if !ok || b.nodes[id].Object == nil {
+		b.withoutGateway(s, ref)
+		return
+	}
+	s.Gateway = id
+	namespace := s.object.Ref.Namespace
+	switch b.admits(id, &b.gateways[b.gatewayOf[id]].sets, namespace) {
+	case yes:
+		s.State, s.Reason = SetAccepted, "the listener set is accepted"
+	case no:
+		s.State, s.Reason = SetNotAllowed, ref.String()+" takes no listener sets from namespace "+namespace
+	case unknown:
+		s.State, s.Reason = SetUnknown, ref.String()+" selects namespaces by labels, and those of "+namespace+" are not known"
+		b.note(topic{what: setLabelsUnknown, about: namespaceRef(namespace), at: ref}, s.object)
+	}
+}
+
+// withoutGateway is the verdict on a set whose Gateway is not in the input. One that we may not read is taken to take the set, as it is
+// for routes.
+func (b *builder) withoutGateway(s *listenerSet, ref model.Ref) {
+	switch {
+	case b.covers.has(gatewayKind, ref.Namespace):
+		s.Reason = ref.String() + " does not exist"
+	case b.covers.withheld(gatewayKind, ref.Namespace):
+		s.Gateway, s.State, s.Missing, s.Reason = b.withheld(Gateway, ref), SetUnknown, true, ref.String()+" may not be read"
+	default:
+		s.Missing, s.Reason = true, ref.String()+" is not in the input"
+		b.note(topic{what: setParentMissing, about: ref}, s.object)
+	}
+}
+
+// settleSets decides about sets that their Gateways take, now that it is known which listeners conflict, and connects those that traffic
+// passes. The Gateway is judged by its own listeners: a set adds to what its Gateway is, and cannot make it one.
+func (b *builder) settleSets() {
+	for i := range b.sets {
+		s := &b.sets[i]
+		if s.State == SetAccepted {
+			own := b.listenersOf(s.Gateway)
+			switch {
+			case len(own) > 0 && !slices.ContainsFunc(own, func(l listener) bool { return !l.refused() }):
+				s.State, s.Reason = SetParentNotAccepted, "no listener of "+b.nodes[s.Gateway].Ref.String()+" itself is valid"
+			case !slices.ContainsFunc(b.listenersOf(s.id), func(l listener) bool { return l.valid() }):
+				s.State, s.Reason = SetListenersNotValid, "no listener of the set is valid"
+			}
+		}
+		if b.way(s).open {
+			b.connect(s.Gateway, s.id)
+		}
+	}
+}
+
+// listenersOf are the listeners that a Gateway or a ListenerSet holds.
+func (b *builder) listenersOf(owner NodeID) []listener {
+	parts := b.nodes[owner].parts
+	if parts.n == 0 {
+		return nil
+	}
+	return b.listeners[parts.first-b.firstListener:][:parts.n]
+}
+
+// way says how traffic comes to the listeners of a set. A set without any valid listener is connected like a Gateway without one: what
+// keeps traffic out are its listeners.
+func (b *builder) way(s *listenerSet) passage {
+	way := passage{sure: true}
+	switch s.State {
+	case SetAccepted, SetListenersNotValid:
+		way.open = true
+	case SetUnknown:
+		way.sure, way.open = false, s.Missing
+	case SetWithoutParent:
+		way.sure = !s.Missing
+	}
+	if !way.sure {
+		way.why = "whether " + b.nodes[s.id].Ref.String() + " takes part is not known: " + s.Reason
+	}
+	return way
+}
+
+// attachToSet decides a parentRef to a ListenerSet. On a set that its Gateway refuses, or that has none, there is no listener to find
+// (gatewayapi G22); one that is not accepted for its or its Gateway's listeners takes routes as these do.
+func (b *builder) attachToSet(r *route, a Attachment) {
+	id, ok := b.find(a.Parent.Whole())
+	if !ok || b.nodes[id].Object == nil {
+		b.table = append(b.table, b.withoutParent(r, a, ListenerSet))
+		return
+	}
+	s := &b.sets[id-b.firstSet]
+	if s.State == SetNotAllowed || s.State == SetWithoutParent && !s.Missing {
+		a.State, a.Reason = NoMatchingParent, a.Parent.Whole().String()+" has no listeners: "+s.Reason
+		b.table = append(b.table, a)
+		return
+	}
+	b.attachToOwner(r, id, a, b.way(s))
+}

@@ -1,0 +1,115 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// holders are the listeners that have one socket already.
+type holders struct {
+	families   []*listener // the first of each family of protocols
+	byHostname map[string]*listener
+}
+
+// inWay is the listener that keeps l out, nil if none does.
+func (h *holders) inWay(l *listener) (first *listener, reason string) {
+	for _, other := range h.families {
+		if other.family() != l.family() || l.alone() {
+			return other, protocolConflict
+		}
+	}
+	return h.byHostname[l.hostname], hostnameConflict
+}
+
+func (h *holders) admit(l *listener) {
+	if !slices.ContainsFunc(h.families, func(o *listener) bool { return o.family() == l.family() }) {
+		h.families = append(h.families, l)
+	}
+	if _, taken := h.byHostname[l.hostname]; !taken {
+		h.byHostname[l.hostname] = l
+	}
+}
+
+// conflictsAcross judges the listeners of ListenerSets against those that come before them: the first one wins, later ones are refused
+// (gatewayapi G23, G28). All of the Gateway's own come first, also those that are refused inside it: nobody wins there, and a set that
+// got the hostname because the Gateway's owner wrote it twice would lose it again when that is mended. Of the sets only listeners
+// that were not refused are in the way of others. A set that conflicts with itself is judged in the order of its document.
+func (b *builder) conflictsAcross(group []NodeID, sets []int) {
+	if len(sets) == 0 {
+		return
+	}
+	ports := map[socket]*holders{}
+	at := func(s socket) *holders {
+		if ports[s] == nil {
+			ports[s] = &holders{byHostname: map[string]*listener{}}
+		}
+		return ports[s]
+	}
+	for _, g := range group {
+		own := b.listenersOf(g)
+		for i := range own {
+			if s, ok := own[i].claims(); ok {
+				at(s).admit(&own[i])
+			}
+		}
+	}
+	aged := b.bySeniority(sets)
+	for _, i := range sets {
+		set := &b.sets[i]
+		own := b.listenersOf(set.id)
+		var refused []string
+		disputed := ""
+		for i := range own {
+			l := &own[i]
+			s, ok := l.claims()
+			if !ok {
+				continue
+			}
+			first, reason := at(s).inWay(l)
+			if first == nil {
+				at(s).admit(l)
+				continue
+			}
+			l.refuse(reason, first.seenFrom(l), !isListenerSet(first.ref.GroupKind()))
+			refused = append(refused, l.ref.Section)
+			if disputed == "" && isListenerSet(first.ref.GroupKind()) && first.ref.Whole() != l.ref.Whole() {
+				disputed = first.ref.Whole().String()
+			}
+		}
+		b.reportRefused(set, refused, disputed, aged)
+	}
+}
+
+// bySeniority sorts ListenerSets by age and then by name (gatewayapi G23), and reports whether their ages counted: if any has none they are
+// sorted by name alone, because comparing pair by pair would make the winner depend on the order of the input (G47).
+func (b *builder) bySeniority(sets []int) bool {
+	aged := !slices.ContainsFunc(sets, func(i int) bool { return b.sets[i].object.Created.IsZero() })
+	slices.SortFunc(sets, func(x, y int) int {
+		a, c := b.sets[x].object, b.sets[y].object
+		age := 0
+		if aged {
+			age = a.Created.Compare(c.Created)
+		}
+		return cmp.Or(age, cmp.Compare(a.Ref.FullName(), c.Ref.FullName()), a.Ref.Compare(c.Ref))
+	})
+	return aged
+}
+
+// reportRefused reports the listeners of a set that gave way. Where one gave way to another set for its name, another order of the sets
+// would change who wins.
+func (b *builder) reportRefused(set *listenerSet, names []string, disputed string, aged bool) {
+	if len(names) == 0 {
+		return
+	}
+	b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + b.nodes[set.Gateway].Ref.String() + " have their place",
+		Hint:    "give each a port, or a hostname, of its own"}, set.object, "spec", "listeners")
+	if disputed != "" && !aged {
+		b.problem(model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
+			Message: "listeners of " + disputed + " come first by name: no creation time of every listener set of the Gateway is known; by age another one may win",
+			Hint:    "read the objects from a cluster, or write metadata.creationTimestamp"}, set.object)
+	}
+}
