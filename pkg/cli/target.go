@@ -151,7 +151,8 @@ func (s *session) candidates(w wanted) []model.Ref {
 		}
 	}
 	for id := range s.Graph.Len() {
-		if n := s.Graph.Node(topology.NodeID(id)); n.Object == nil && n.Ref.Section == "" && fits(n.Ref) {
+		n := s.Graph.Node(topology.NodeID(id))
+		if n.Object == nil && n.Ref.Section == "" && fits(n.Ref) && s.Graph.Lookup(n.Ref)[0] == topology.NodeID(id) { // once, also if it has several nodes
 			out = append(out, n.Ref)
 		}
 	}

@@ -217,6 +217,9 @@ func (k *Kind) judgeSteps() {
 	k.refused = map[[2]topology.NodeID]*model.Problem{}
 	g := k.res.Graph
 	for _, id := range g.Order(k.Family) {
+		if !k.passes(g.Node(id)) {
+			continue
+		}
 		for _, p := range g.Parents(k.Family, id) {
 			if problem := k.Step(g, p, id); problem != nil {
 				k.refused[[2]topology.NodeID{p, id}] = problem

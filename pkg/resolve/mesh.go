@@ -1,8 +1,9 @@
 package resolve
 
 import (
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // passes reports whether the kind's policies hold at a node and what is behind it: not at routes for traffic that is not the kind's.

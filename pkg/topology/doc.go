@@ -4,5 +4,5 @@
 // backends (G32-G36). What follows from that is the graph: E14's levels are its edges, and a path that the Gateway API does not allow
 // is not in it. Nothing is guessed: what cannot be judged has no edge, and a problem says so.
 //
-// Edges belong to a family, a named set of them. The one family built here is Traffic.
+// Edges belong to a family, a named set of them: Traffic is what comes through Gateways, Mesh what comes to Services, All both.
 package topology

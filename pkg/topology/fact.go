@@ -74,6 +74,9 @@ func (g *Graph) Unattached(route NodeID) string {
 	}
 	var reasons []string
 	what := " is attached to no listener: "
+	if g.meshBound(g.nodes[route].Object) {
+		what = " is attached to no Service: "
+	}
 	for _, v := range verdicts {
 		reasons = append(reasons, v.Reason)
 		if v.State == Accepted {

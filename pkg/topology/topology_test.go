@@ -306,7 +306,7 @@ func (g *Graph) dump() string {
 	var s strings.Builder
 	for id := range NodeID(g.Len()) {
 		n := g.Node(id)
-		fmt.Fprintln(&s, id, n.Role, n.Ref, n.Ref.Group, n.Index, n.Object != nil, g.Children(Traffic, id), g.Parents(Traffic, id), g.Above(id))
+		fmt.Fprintln(&s, id, n.Role, n.Ref, n.Ref.Group, n.Index, n.Object != nil, g.Children(Traffic, id), g.Parents(Traffic, id), g.Children(All, id), g.Parents(Mesh, id), g.Above(id))
 		if n.Role == Route {
 			fmt.Fprintln(&s, g.Attachments(id))
 		}
@@ -314,7 +314,7 @@ func (g *Graph) dump() string {
 	for _, p := range g.Problems() {
 		fmt.Fprintln(&s, p.Severity, p.Code, p.Ref, p.Origin, p.Message, p.Hint)
 	}
-	fmt.Fprintln(&s, g.Order(Traffic))
+	fmt.Fprintln(&s, g.Order(Traffic), g.Order(Mesh), g.Order(All))
 	return s.String()
 }
 

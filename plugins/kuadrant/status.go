@@ -165,7 +165,9 @@ func marks(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 			names = above(g, at, id)
 		case topology.Route:
 			m.Controller = controller
-			names = above(g, at, id)
+			if slices.Contains(topology.HTTPRouteKinds(), n.Ref.GroupKind()) { // the operator does not look at others
+				names = above(g, at, id)
+			}
 		}
 		if len(names) > 0 {
 			m.Condition = status.Condition{Type: "kuadrant.io/" + k.GroupKind.Kind + "Affected", Status: "True", Reason: "Accepted",
