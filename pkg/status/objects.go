@@ -11,8 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Objects predicts the conditions of Gateways, ListenerSets, listeners and routes (gatewayapi §5) with the marks that policies of the given kinds
-// leave on them. Certificates are not judged.
+// Objects predicts the conditions of Gateways, ListenerSets, listeners and routes (gatewayapi §5) with the marks that policies of the given
+// kinds leave on them.
 func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	marks := map[model.Ref][]Mark{}
 	for _, k := range kinds {
@@ -105,35 +105,52 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 }
 
 func gateway(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
-	total, bad := 0, 0
+	total, bad, refused, doubtful := 0, 0, 0, 0
 	for _, l := range g.Children(topology.Traffic, id) {
 		if g.Node(l).Role != topology.Listener {
 			continue
 		}
 		total++
-		if f := g.Listener(l); f.Unsupported || f.Conflict.Reason != "" {
+		switch f := g.Listener(l); {
+		case !f.Accepted:
+			refused++
 			bad++
+		case !f.Valid:
+			bad++
+		case f.Doubtful:
+			doubtful++
 		}
 	}
 	c := Condition{"Accepted", "True", "Accepted", "the Gateway is accepted"}
 	switch {
-	case bad > 0 && bad == total:
+	case doubtful > 0 && (bad == 0 || bad+doubtful == total): // the others decide otherwise
+		c = Condition{"Accepted", "Unknown", "NotEvaluated", fmt.Sprintf("%d of %d listeners depend on certificates or ReferenceGrants that may not be read", doubtful, total)}
+	case refused > 0 && refused == total:
 		c = Condition{"Accepted", "False", "ListenersNotValid", "no listener is valid"}
 	case others.unread(id) != "":
 		c = Condition{"Accepted", "Unknown", "NotEvaluated", others.unread(id)}
 	case bad > 0:
 		c = Condition{"Accepted", "True", "ListenersNotValid", fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
 	}
-	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{c}}}}
+	conditions := []Condition{c}
+	if u, ok := g.ClientCertificate(id); ok { // the condition is about references that are no listener's
+		conditions = append(conditions, resolvedRefs(u))
+	}
+	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: conditions}}}
 }
 
 func listener(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 	f := g.Listener(id)
 	accepted := Condition{"Accepted", "True", "Accepted", "the listener is accepted"}
-	if f.Unsupported {
+	switch {
+	case f.Unsupported:
 		accepted = Condition{"Accepted", "False", "UnsupportedProtocol", fmt.Sprintf("protocol %q is not one of the Gateway API's", f.Protocol)}
+	case f.Refused.Reason != "":
+		accepted = Condition{"Accepted", "False", f.Refused.Reason, f.Refused.Message}
+	case f.Refused.Message != "":
+		accepted = Condition{"Accepted", "Unknown", "NotEvaluated", f.Refused.Message}
 	}
-	resolved := Condition{"ResolvedRefs", "True", "ResolvedRefs", "all references are resolved"}
+	resolved := resolvedRefs(f.Refs)
 	if f.InvalidKinds {
 		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
 	}
@@ -148,13 +165,7 @@ func listener(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 // route has an entry for every parentRef, each judged by itself (gatewayapi G11, G17, G34).
 func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 	g := r.Graph
-	resolved := Condition{"ResolvedRefs", "True", "ResolvedRefs", "all references are resolved"}
-	switch u := g.Unresolved(id); {
-	case u.Reason != "":
-		resolved = Condition{"ResolvedRefs", "False", u.Reason, u.Message}
-	case u.Message != "":
-		resolved = Condition{"ResolvedRefs", "Unknown", "NotEvaluated", u.Message}
-	}
+	resolved := resolvedRefs(g.Unresolved(id))
 	p := Prediction{Object: g.Node(id).Ref}
 	for _, v := range g.Verdicts(id) {
 		if v.Implicit && v.State != topology.Accepted { // nobody named the Gateway: it has nothing to say

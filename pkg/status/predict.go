@@ -25,6 +25,7 @@ type Prediction struct {
 	Object    model.Ref
 	Ancestors []Ancestor
 	Affected  []model.Ref // of policies: the objects that they really change
+	Refused   bool        // of policies: the API refuses it, so that it has no status
 
 	AttachedRoutes *int     // of listeners
 	SupportedKinds []string // of listeners: Kind.group
@@ -70,8 +71,8 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 			write = w
 		}
 		for _, f := range Fates(r, k) {
-			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected}
-			if !f.Policy.Refused {
+			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected, Refused: f.Policy.Refused}
+			if !p.Refused {
 				p.Ancestors = unsure(Input{r, k, f}, write)
 			}
 			out = append(out, p)

@@ -175,7 +175,7 @@ func (b *builder) attachToOwner(r *route, owner NodeID, a Attachment, way passag
 		row := a
 		row.Listener = id
 		b.judge(r, &row)
-		if row.State == Accepted && way.open && l.conflict == (Conflict{}) {
+		if row.State == Accepted && way.open && !l.idle() {
 			b.connect(id, r.id)
 		}
 		if !way.sure { // what the listener says may not be asked at all

@@ -30,6 +30,7 @@ type builder struct {
 	frontends     map[model.Ref]NodeID
 	bindings      []binding
 	missing       map[model.Ref]struct{} // backends that were said not to be in the input
+	clients       map[NodeID]Unresolved  // by Gateway with a client certificate
 
 	lastNamespace struct {
 		name string
@@ -65,6 +66,7 @@ func Build(in *model.Snapshot, settings model.Settings) *Graph {
 		unresolved: map[NodeID]Unresolved{},
 		frontends:  map[model.Ref]NodeID{},
 		missing:    map[model.Ref]struct{}{},
+		clients:    map[NodeID]Unresolved{},
 	}
 	b.addNamespaces()
 	b.readGrants()
@@ -96,6 +98,8 @@ func (b *builder) graph() *Graph {
 		unresolved:    b.unresolved,
 		frontends:     b.frontends,
 		referents:     b.referents,
+		clients:       b.clients,
+		certificates:  b.certificates(),
 		sets:          make([]SetFacts, len(b.sets)),
 		firstSet:      b.firstSet,
 		setsOf:        map[NodeID][]NodeID{},

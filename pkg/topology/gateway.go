@@ -19,6 +19,12 @@ type listener struct {
 	unreadable   bool              // a field has the wrong type: it takes no route
 	conflict     Conflict
 
+	tlsMode   string     // of HTTPS and TLS; "" where it is not said
+	refs      Unresolved // its certificates, and those by which it knows its clients
+	refusal   Refusal
+	dark      bool // it is withheld whether it is refused
+	validated bool // it says itself how it knows its clients
+
 	accepts string     // the reason of an accepted attachment
 	whole   []Hostname // what a route without hostnames gets
 }
@@ -51,6 +57,9 @@ func (b *builder) addGateways() {
 		b.addListeners(b.sets[i].id, &b.sets[i].spec)
 	}
 	b.conflicts()
+	for i := range b.gateways {
+		b.secure(b.gateways[i].id, &b.gateways[i].spec)
+	}
 	b.settleSets()
 }
 
@@ -117,6 +126,7 @@ func (b *builder) readListener(f *fields, ref model.Ref) listener {
 	namespaces := allowed.object("namespaces")
 	l.admission = b.readAdmission(&namespaces, "Same", "the listener takes no route")
 	l.unreadable = f.bad || allowed.bad || namespaces.bad
+	b.readTLS(&l, f)
 	return l
 }
 
@@ -143,12 +153,14 @@ func (b *builder) readKinds(l *listener, allowed *fields, protocol string) {
 	}
 }
 
-// valid reports whether a ListenerSet may count on the listener (gatewayapi G22): its protocol is supported and no other listener is in its
-// way. It is the place for what else makes a listener invalid, such as certificates that cannot be resolved.
-func (l *listener) valid() bool { return !l.refused() }
+// valid reports whether a ListenerSet may count on the listener (gatewayapi G22): its protocol is supported, no other listener is in its way,
+// and its references are not known to be bad.
+func (l *listener) valid() bool { return !l.refused() && l.refs.Reason == "" }
 
 // refused reports whether the listener itself is not accepted, so that it does not count as one of its Gateway (gatewayapi G29).
-func (l *listener) refused() bool { return l.unsupported() || l.conflict != (Conflict{}) }
+func (l *listener) refused() bool {
+	return l.unsupported() || l.conflict != (Conflict{}) || l.refusal.Reason != ""
+}
 
 // unsupported reports whether the protocol is none of the Gateway API's, nor one with a domain.
 func (l *listener) unsupported() bool {

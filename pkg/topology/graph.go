@@ -81,12 +81,14 @@ type Graph struct {
 	frontends     map[model.Ref]NodeID
 	referents     referents
 
-	sets      []SetFacts // by ListenerSet node, from firstSet on
-	firstSet  NodeID
-	setsOf    map[NodeID][]NodeID
-	asking    map[NodeID]struct{}
-	setsApart bool
-	merging   bool
+	sets         []SetFacts // by ListenerSet node, from firstSet on
+	firstSet     NodeID
+	setsOf       map[NodeID][]NodeID
+	asking       map[NodeID]struct{}
+	setsApart    bool
+	merging      bool
+	clients      map[NodeID]Unresolved // by Gateway with a client certificate
+	certificates certificates
 }
 
 // Len is the number of nodes.
@@ -122,9 +124,13 @@ func (g *Graph) Attachments(route NodeID) []Attachment {
 	return g.tables[n.table]
 }
 
-// Unresolved says why a backend of a route cannot be used: the reason of its ResolvedRefs condition. Without a Reason it is not known
-// whether it can: a cluster did not let us read what would tell.
-type Unresolved struct{ Reason, Message string }
+// Unresolved says why a reference cannot be used: the reason of the ResolvedRefs condition of what makes it. Without a Reason it is not
+// known whether it can, because what would tell could not be read or is not in the input.
+type Unresolved struct {
+	Reason, Message string
+
+	gap gap // what a cluster did not let us read, if that would tell
+}
 
 // Unresolved is the first backend reference of a route, in document order, that cannot be resolved (gatewayapi G34); zero if all can.
 // A backend that may only be missing from the input counts as resolved.
@@ -140,14 +146,26 @@ type ListenerFacts struct {
 	InvalidKinds bool              // allowedRoutes names kinds that it cannot take
 	Unreadable   bool              // a field has the wrong type: it takes no route
 	Conflict     Conflict          // with other listeners of the Gateway, or that come before it there: it takes no traffic
-	Valid        bool              // a ListenerSet may count on it (gatewayapi G22)
+	Refused      Refusal           // it is not accepted for another reason than its protocol: it takes no traffic
+	TLSMode      string            // of HTTPS and TLS: Terminate or Passthrough; "" where it is not said
+	Refs         Unresolved        // the certificates it refers to (gatewayapi G58); zero if all are good
+	Doubtful     bool              // a cluster withholds what would tell whether it is Valid
+	Accepted     bool              // its protocol is supported, it is in no conflict, and nothing refuses it (gatewayapi G29)
+	Valid        bool              // it is Accepted, and its references are not known to be bad (gatewayapi G22)
+}
+
+// ClientCertificate is what became of the certificate that a Gateway shows to backends (gatewayapi G58), zero if it is good; false if the
+// Gateway has none.
+func (g *Graph) ClientCertificate(gateway NodeID) (Unresolved, bool) {
+	u, ok := g.clients[gateway]
+	return u, ok
 }
 
 // Listener has the facts of a listener.
 func (g *Graph) Listener(id NodeID) ListenerFacts {
 	l := &g.listeners[id-g.firstListener]
 	return ListenerFacts{Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable, Conflict: l.conflict,
-		Unsupported: l.unsupported(), Valid: l.valid()}
+		Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs, Doubtful: l.refs.gap != noGap, Unsupported: l.unsupported(), Accepted: !l.refused(), Valid: l.valid()}
 }
 
 // Verdicts has for every parentRef of a route, in order, the attachment that says how far it got (gatewayapi G11, G17): the first

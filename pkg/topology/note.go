@@ -19,6 +19,11 @@ const (
 	setParentMissing                      // ListenerSets of a Gateway that is not in the input (G10); about: the Gateway
 	backendMissing                        // backends that are not in the input (G36)
 	backendKind                           // backends of a kind that is not the Gateway API's (§7); about: the kind
+	authorityWithheld                     // listeners that know their clients by grants that a cluster withholds (G58)
+	certificateWithheld                   // certificates that are not in the input, or are an implementation's (G58)
+	contentNotChecked                     // certificates whose content is bad, which does not count (G58)
+	terminatesTLS                         // TLS listeners with mode Terminate (§6)
+	mixesModes                            // TLS listeners of both modes on one port (§6)
 )
 
 // topic is what one note is about.
@@ -80,12 +85,14 @@ func (c *tally) list() string {
 func (b *builder) report() {
 	for t, c := range b.notes {
 		p := t.problem(c)
-		p.Code = model.NotEvaluated
+		if p.Code == "" {
+			p.Code = model.NotEvaluated
+		}
 		if b.in.Cluster != nil {
 			switch t.what {
 			case labelsUnknown, setLabelsUnknown:
 				p.Hint = "ask for: list on namespaces (docs/rbac.yaml)"
-			case backendMissing:
+			case backendMissing, certificateWithheld: // neither Secrets nor ConfigMaps are read from a cluster
 				p.Hint = ""
 			}
 		}
@@ -109,6 +116,17 @@ func (t topic) problem(c *tally) model.Problem {
 			Severity: model.Info, Message: c.of("backend is", "backends are") + " not in the input and taken to exist: " + c.list(),
 			Hint: "add the manifests of the backends",
 		}
+	case contentNotChecked:
+		return matters(CheckCertificates, "with true these are no certificates: "+c.list())
+	case terminatesTLS:
+		return matters(TLSTerminate, "with false these listeners are not accepted: "+c.list())
+	case mixesModes:
+		return matters(TLSModeMixed, "with false these listeners are not accepted: "+c.list())
+	case certificateWithheld:
+		return model.Problem{
+			Severity: model.Info, Message: c.of("certificate is", "certificates are") + " not judged, being not in the input, or of a kind that is up to the implementation: " + c.list(),
+			Hint: "add the manifests of the Secrets and ConfigMaps; of Secrets only the names of keys are kept",
+		}
 	case backendKind:
 		return model.Problem{
 			Severity: model.Info, Message: "kind " + t.about.GroupKind().String() + " is a backend of an implementation, taken as it is: " + c.list(),
@@ -124,6 +142,9 @@ func (t topic) problem(c *tally) model.Problem {
 		p.Hint = "its listeners take only the kinds of routes that they name"
 	case delegationNotEvaluated:
 		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("route sends", "routes send") + " to one: " + c.list()
+	case authorityWithheld:
+		p.Message = "whether a listener takes traffic depends on ReferenceGrants that may not be read; not evaluated for " + c.list()
+		p.Hint = "the answer has no path through these listeners; ask for: list on referencegrants.gateway.networking.k8s.io (docs/rbac.yaml)"
 	}
 	return p
 }
@@ -146,4 +167,10 @@ func (t topic) missing(c *tally) model.Problem {
 	}
 	p.Message = holder + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " + what + ": " + c.list()
 	return p
+}
+
+// matters is the problem of an answer that another value of a setting would change (gatewayapi §6).
+func matters(setting, how string) model.Problem {
+	return model.Problem{Severity: model.Info, Code: model.SettingMatters, Message: setting + " matters: " + how,
+		Hint: "set it with --vendor-setting " + setting + "=VALUE"}
 }

@@ -43,6 +43,7 @@ type ObjectStatus struct {
 
 	targets []model.Ref
 	policy  bool
+	refused bool // by its API
 }
 
 // StatusList answers `status`.
@@ -128,7 +129,7 @@ func targetsOf(r *resolve.Resolution, ref model.Ref) []model.Ref {
 
 func objectStatus(p status.Prediction) ObjectStatus {
 	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds,
-		AttachedListenerSets: p.AttachedListenerSets}
+		AttachedListenerSets: p.AttachedListenerSets, refused: p.Refused}
 	out.Affected = append(out.Affected, p.Affected...)
 	for _, a := range p.Ancestors {
 		s := AncestorStatus{ControllerName: a.Controller, Conditions: []Condition{}}

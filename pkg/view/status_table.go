@@ -55,8 +55,12 @@ func (s *ObjectStatus) policyRow(o TableOptions) []Cell {
 	}
 	arg, namespace := commandArgument(s.Object)
 	row := []Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: strings.Join(targets, ", ")}, {Text: "-"}, {Text: "-"}, {Text: ""}}
-	if len(s.Ancestors) == 0 {
+	switch {
+	case s.refused:
 		row[2] = Cell{Text: "refused", Tone: Bad}
+		return row
+	case len(s.Ancestors) == 0:
+		row[4].Text = "no Gateway has a route to the target"
 		return row
 	}
 	for _, c := range s.Ancestors[0].Conditions {
@@ -64,9 +68,11 @@ func (s *ObjectStatus) policyRow(o TableOptions) []Cell {
 		if c.Reason != c.Type {
 			cell.Text += " " + c.Reason
 		}
-		if c.Type == "Accepted" {
+		switch c.Type {
+		case "Accepted":
 			row[2] = cell
-		} else {
+		case "ResolvedRefs": // says nothing about being in force
+		default:
 			row[3] = cell
 		}
 		if c.Status != "True" || cell.Tone == Partly || o.Wide {

@@ -14,7 +14,7 @@ func statuses(items ...ObjectStatus) *StatusList {
 
 // predicted is a policy of namespace infra with its own conditions.
 func predicted(name string, target model.Ref, conditions ...Condition) ObjectStatus {
-	item := ObjectStatus{Object: *authPolicy("infra", name), targets: []model.Ref{target}, policy: true}
+	item := ObjectStatus{Object: *authPolicy("infra", name), targets: []model.Ref{target}, policy: true, refused: conditions == nil}
 	if conditions != nil {
 		item.Ancestors = []AncestorStatus{{Conditions: conditions}}
 	}
