@@ -60,7 +60,7 @@ func (q *question) query(s *session, args []string) (query view.Query, typed str
 }
 
 // answer makes a view of a session and what was asked about.
-type answer func(s *session, query view.Query) (render.View, *view.Envelope)
+type answer func(s *session, query view.Query) (render.View, *view.Envelope, error)
 
 // about is the whole of a command whose arguments name a target: load, resolve, find it, answer, write.
 func (a App) about(q *question, s Streams, answer answer) func(*cobra.Command, []string) error {
@@ -79,7 +79,10 @@ func (a App) ask(ctx context.Context, q *question, s, to Streams, answer answer,
 	if err != nil {
 		return err
 	}
-	v, envelope := answer(session, query)
+	v, envelope, err := answer(session, query)
+	if err != nil {
+		return err
+	}
 	return q.write(to, session, typed, v, envelope)
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 func (a App) effectiveCmd(s Streams) *cobra.Command {
-	q, watch := &question{}, false
+	q, watch, request := &question{}, false, ""
 	cmd := &cobra.Command{
 		Use:   "effective [TARGET]",
 		Short: "Show the policies in force, per route rule, with the source of every setting",
@@ -21,6 +21,9 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
   # one rule, as YAML, from manifests
   kubectl dopolicy effective httproute/baker/rule-2 -f manifests/ -o yaml
 
+  # what a request meets
+  kubectl dopolicy effective --for-request 'GET https://shop.example.com/cart'
+
   # everything, only rate limits
   kubectl dopolicy effective -A --policy-kind ratelimitpolicy
 
@@ -31,11 +34,17 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
   kubectl dopolicy effective baker --as dev@example.com -w`,
 		Args: takes(0, 2),
 	}
-	answer := func(s *session, query view.Query) (render.View, *view.Envelope) {
+	answer := func(s *session, query view.Query) (render.View, *view.Envelope, error) {
+		if request != "" {
+			return s.effectiveFor(request, query.Kinds)
+		}
 		out := view.Effective(s.Resolution, query)
-		return out, &out.Envelope
+		return out, &out.Envelope, nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if request != "" && len(args) > 0 {
+			return usage("drop one of the two", "a TARGET and --for-request cannot be given together")
+		}
 		if watch {
 			return a.watch(cmd, q, s, answer, args)
 		}
@@ -45,6 +54,7 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 	q.addLabels(cmd)
 	q.addTable(cmd)
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "print the answer again whenever it changes")
+	cmd.Flags().StringVar(&request, "for-request", "", "what is in force on the way of a request, written as '[METHOD] URL' with the flags of the request command")
 	cmd.Flags().BoolVar(&q.showNone, "show-none", false, "also show targets on which no policy is in force")
 	cmd.Flags().BoolVar(&q.byRule, "by-rule", false, "one line per rule, even where several rules have the same answer")
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)

@@ -11,8 +11,9 @@ const defaultDepth = 2
 
 // graphFlags narrow the picture.
 type graphFlags struct {
-	focus string
-	depth int
+	focus   string
+	depth   int
+	request string
 }
 
 func (a App) graphCmd(s Streams) *cobra.Command {
@@ -28,6 +29,9 @@ Mermaid draws no more than 500 edges unless it is told to; --focus keeps a pictu
 		Example: `  # a picture of everything
   kubectl dopolicy graph -f manifests/ -o dot | dot -Tsvg > policies.svg
 
+  # the way of a request
+  kubectl dopolicy graph --request 'GET https://shop.example.com/cart' -f manifests/ -o dot | dot -Tsvg > way.svg
+
   # what surrounds one route, for Markdown
   kubectl dopolicy graph --focus httproute/baker --depth 1 -f manifests/ -o mermaid`,
 		Args: takes(0, 2),
@@ -36,13 +40,14 @@ Mermaid draws no more than 500 edges unless it is told to; --focus keeps a pictu
 			if err != nil {
 				return err
 			}
-			return a.about(q, s, g.draw)(cmd, args)
+			return a.ask(cmd.Context(), q, s, s, g.draw, args)
 		},
 	}
 	q.add(cmd, "dot", "mermaid", "json", "yaml", "table", "name")
 	q.addLabels(cmd)
 	cmd.Flags().StringVar(&g.focus, "focus", "", "only what is near this target, as [KIND/]NAME[/SECTION]")
 	cmd.Flags().IntVar(&g.depth, "depth", defaultDepth, "how many edges away from the focus")
+	cmd.Flags().StringVar(&g.request, "request", "", "mark the way of a request, written as '[METHOD] URL' with the flags of the request command")
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)
 	_ = cmd.RegisterFlagCompletionFunc("focus", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).targetWords)))
 	return cmd
@@ -63,11 +68,18 @@ func (g *graphFlags) target(args []string, depthGiven bool) ([]string, error) {
 	return args, nil
 }
 
-func (g *graphFlags) draw(s *session, query view.Query) (render.View, *view.Envelope) {
+func (g *graphFlags) draw(s *session, query view.Query) (render.View, *view.Envelope, error) {
 	q := view.GraphQuery{Query: query}
 	if g.focus != "" {
 		q.Focus, q.Depth, q.Targets = query.Targets, g.depth, nil
 	}
+	if g.request != "" {
+		answer, err := s.answerTo(g.request)
+		if err != nil {
+			return nil, nil, err
+		}
+		q.Taken = view.Way(s.Resolution, answer)
+	}
 	out := view.Graph(s.Resolution, q)
-	return out, &out.Envelope
+	return out, &out.Envelope, nil
 }

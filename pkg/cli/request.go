@@ -11,6 +11,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -289,4 +290,23 @@ func (s *session) gateway(name string) (topology.NodeID, error) {
 		hint = "there are: " + strings.Join(firstFew(all), ", ")
 	}
 	return id, s.missed(hint, "no gateway %q %s", name, s.where())
+}
+
+// answerTo answers a request that is written in one text.
+func (s *session) answerTo(text string) (*request.Answer, error) {
+	q, err := parseRequest(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.find(s.matcher(), &q)
+}
+
+// effectiveFor is what is in force on the way of a request.
+func (s *session) effectiveFor(text string, kinds []model.GroupKind) (render.View, *view.Envelope, error) {
+	answer, err := s.answerTo(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := view.EffectiveForRequest(s.Resolution, answer, kinds)
+	return out, &out.Envelope, nil
 }

@@ -21,7 +21,7 @@ func writeDOT(w *bufio.Writer, t *view.Topology) {
 	for _, e := range sortedEdges(t) {
 		d.line(1, fmt.Sprintf("%s -> %s [%s];", dotID(e.From), dotID(e.To), edgeStyle(e)))
 	}
-	d.line(1, "label="+dotText(strings.Join(legend(), "   "))+"; labelloc=b;") // last, so that clusters do not inherit it
+	d.line(1, "label="+dotText(strings.Join(legend(t), "   "))+"; labelloc=b;") // last, so that clusters do not inherit it
 	d.line(0, "}")
 }
 
@@ -60,6 +60,8 @@ func edgeStyle(e view.GraphEdge) string {
 	switch cmp.Or(e.State, e.Kind) {
 	case "parent":
 		return `color="#9e9e9e", style=solid`
+	case "taken":
+		return `color="#6a1b9a", style=solid, penwidth=3`
 	case "targets":
 		return `color="#1565c0", style=dashed, arrowhead=vee`
 	case "effective":

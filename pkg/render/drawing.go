@@ -14,8 +14,12 @@ import (
 const factWidth = 48
 
 // legend says what the edges mean.
-func legend() []string {
-	return []string{"grey: traffic", "blue dashed: targets", "green: in force", "orange dashed: partly in force", "red dotted: overridden"}
+func legend(t *view.Topology) []string {
+	out := []string{"grey: traffic", "blue dashed: targets", "green: in force", "orange dashed: partly in force", "red dotted: overridden"}
+	if slices.ContainsFunc(t.Edges, func(e view.GraphEdge) bool { return e.State == "taken" }) {
+		out = append(out, "thick purple: the request")
+	}
+	return out
 }
 
 // lines writes lines with an indent.

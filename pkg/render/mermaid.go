@@ -30,7 +30,7 @@ func writeMermaid(w *bufio.Writer, t *view.Topology) {
 		m.line(1, m.ids[e.From]+" "+arrow.line+" "+m.ids[e.To])
 		m.links[kind] = append(m.links[kind], strconv.Itoa(i))
 	}
-	m.line(1, "legend["+mermaidText(legend()...)+"]:::legend")
+	m.line(1, "legend["+mermaidText(legend(t)...)+"]:::legend")
 	m.styles()
 }
 
@@ -48,6 +48,7 @@ type mermaidArrow struct{ line, style string }
 func mermaidArrows() map[string]mermaidArrow {
 	return map[string]mermaidArrow{
 		"parent":     {"-->", "stroke:#9e9e9e"},
+		"taken":      {"==>", "stroke:#6a1b9a,stroke-width:4px"},
 		"targets":    {"-.->", "stroke:#1565c0"},
 		"effective":  {"==>", "stroke:#2e7d32"},
 		"partial":    {"-.->", "stroke:#ef6c00,stroke-width:2px"},
@@ -90,7 +91,7 @@ func (m *mermaid) known(name string) {
 
 // styles writes the colours, which are those of DOT.
 func (m *mermaid) styles() {
-	for _, kind := range []string{"parent", "targets", "effective", "partial", "overridden"} {
+	for _, kind := range []string{"parent", "taken", "targets", "effective", "partial", "overridden"} {
 		if len(m.links[kind]) > 0 {
 			m.line(1, "linkStyle "+strings.Join(m.links[kind], ",")+" "+mermaidArrows()[kind].style)
 		}

@@ -40,6 +40,8 @@ type trace struct {
 	places   []place     // the listeners that fit, most specific first
 	sure     []candidate // that match at the place that answers, best first
 	unsure   []candidate // of which that is not known
+
+	delegated string // why the rule that takes the request is not the last word; "" if it is
 }
 
 func (m *Matcher) trace(r *Request, w Where, s *switches) (*trace, error) {
@@ -52,8 +54,11 @@ func (m *Matcher) trace(r *Request, w Where, s *switches) (*trace, error) {
 	if w.Gateway == topology.None {
 		switch found := m.gateways(r, w.Listener); len(found) {
 		case 0:
-			t.because("no Gateway has a listener for it: " + strings.Join(r.protocols(), " or ") + " on port " + fmt.Sprint(r.Port))
-			t.answer.Status = t.notFound()
+			what := strings.Join(r.protocols(), " or ") + " on port " + fmt.Sprint(r.Port)
+			if r.wanted() != "" {
+				what += " for " + r.wanted()
+			}
+			t.because("no Gateway has a listener for it: " + what)
 			return t, nil
 		case 1:
 			t.answer.Gateway = found[0]
@@ -88,6 +93,7 @@ func (t *trace) gateway(w Where) {
 	}
 	open, refused := m.port(r, a.Gateway, w.Listener)
 	t.places = m.fitting(open, r.wanted())
+	defer t.openListeners(m.undecided(r, a.Gateway, w.Listener))
 	if len(t.places) == 0 {
 		t.because(m.nowhere(r, a.Gateway, open, refused))
 		if len(open) > 0 && !r.Secure {
@@ -120,6 +126,20 @@ func (t *trace) gateway(w Where) {
 		return
 	}
 	t.choose()
+}
+
+// openListeners makes the answer conditional if a listener of which it is not known whether it takes part would answer instead.
+func (t *trace) openListeners(undecided []place) {
+	for _, p := range undecided {
+		if len(t.places) > 0 && specificity(t.places[0].facts.Hostname) >= specificity(p.facts.Hostname) {
+			continue
+		}
+		set := t.m.graph.Lookup(t.m.graph.Node(p.id).Ref.Whole())[0]
+		t.answer.conditional(t.m.name(p) + " may answer instead: " + t.m.graph.Set(set).Reason)
+	}
+	if len(t.places) > 0 && t.places[0].facts.Refused.Message != "" {
+		t.answer.conditional("whether " + t.m.name(t.places[0]) + " takes traffic is not known: " + t.places[0].facts.Refused.Message)
+	}
 }
 
 // candidates are the matches of the routes at a listener, best first.
@@ -170,6 +190,10 @@ func (t *trace) missed(answering []place) {
 		t.because("the server name leads to " + t.m.name(chosen) + ", which takes HTTP only")
 	case len(answering) > 1:
 		t.because("no rule matches on any of the " + fmt.Sprint(len(answering)) + " listeners that fit")
+	case len(t.m.at(chosen.id)) == 0:
+		t.because("no route is attached to " + t.m.name(chosen) + t.isolated())
+	case !t.m.covered(chosen.id, t.r):
+		t.because("no route on " + t.m.name(chosen) + " is for " + t.r.Host + t.isolated())
 	default:
 		t.because("no rule on " + t.m.name(chosen) + " matches" + t.isolated())
 	}

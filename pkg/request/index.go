@@ -61,6 +61,15 @@ func (t table) covers(host string) bool {
 	return found
 }
 
+// covered reports whether a route of a kind that may take the request is for its host.
+func (m *Matcher) covered(place topology.NodeID, r *Request) bool {
+	host := r.Host
+	if r.Protocol == TLS {
+		host = r.SNI
+	}
+	return slices.ContainsFunc(r.routeKinds(), func(kind string) bool { return m.at(place)[kind].covers(host) })
+}
+
 // find are the candidates that hold for a request to a host; those of which that is not known are told apart.
 func (t table) find(r *Request, host string, anchored bool) (sure, unsure []candidate) {
 	see := func(cs []candidate) {

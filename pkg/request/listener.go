@@ -91,13 +91,25 @@ func (m *Matcher) port(r *Request, gateway topology.NodeID, name string) (open, 
 		switch {
 		case p.facts.Port != r.Port, !slices.Contains(r.protocols(), p.facts.Protocol):
 		case name != "" && m.graph.Node(p.id).Ref.Section != name:
-		case p.facts.Conflict.Reason != "":
+		case !p.facts.Accepted:
 			refused = append(refused, p)
 		default:
 			open = append(open, p)
 		}
 	}
 	return open, refused
+}
+
+// undecided are the fitting listeners of ListenerSets of which it is not known whether the Gateway takes them.
+func (m *Matcher) undecided(r *Request, gateway topology.NodeID, name string) []place {
+	var out []place
+	for _, set := range m.graph.SetsOf(gateway) {
+		if facts := m.graph.Set(set); facts.State == topology.SetUnknown && !slices.Contains(m.graph.Children(topology.Traffic, gateway), set) {
+			open, _ := m.port(r, set, name)
+			out = append(out, m.fitting(open, r.wanted())...)
+		}
+	}
+	return out
 }
 
 // fitting are the listeners that are for a host, the most specific first.
@@ -166,7 +178,7 @@ func (m *Matcher) nowhere(r *Request, gateway topology.NodeID, open, refused []p
 		return fmt.Sprintf("no listener of %s on port %d is for %s; there is %s", ref, r.Port, cmp.Or(r.wanted(), "this"), strings.Join(names, ", "))
 	case len(refused) > 0:
 		for _, p := range refused {
-			names = append(names, m.name(p)+": "+p.facts.Conflict.Message)
+			names = append(names, m.name(p)+": "+cmp.Or(p.facts.Conflict.Message, p.facts.Refused.Message))
 		}
 		return fmt.Sprintf("the listeners of %s on port %d are refused: %s", ref, r.Port, strings.Join(names, "; "))
 	}

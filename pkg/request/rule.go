@@ -49,6 +49,9 @@ func (t *trace) rule() {
 	} else {
 		t.backends()
 	}
+	if t.delegated != "" {
+		a.conditional(t.delegated)
+	}
 	for _, what := range unknown {
 		a.conditional(what + " may answer the request itself")
 		a.note(model.Info, model.NotEvaluated, n.Object, what+" of "+n.Ref.String()+" is not evaluated: what it does, only the data plane knows", "")
@@ -60,9 +63,13 @@ func (t *trace) backends() {
 	a := t.answer
 	var broken []string
 	total, lost := 0, 0
-	for _, b := range t.m.graph.Backends(a.Rule) {
+	all := t.m.graph.Backends(a.Rule)
+	for _, b := range all {
 		total += b.Weight
 		switch {
+		case strings.HasSuffix(b.Ref.Kind, "Route"):
+			t.delegated = b.Message
+			a.Backends = append(a.Backends, b)
 		case b.Reason != "":
 			broken = append(broken, b.Message)
 			lost += b.Weight
@@ -79,7 +86,7 @@ func (t *trace) backends() {
 		why := "the rule has no backend"
 		if len(broken) > 0 {
 			why = "no backend can be used: " + strings.Join(broken, "; ")
-		} else if total == 0 && len(t.m.graph.Backends(a.Rule)) > 0 {
+		} else if total == 0 && len(all) > 0 {
 			why = "all backends have weight 0"
 		}
 		t.because(why)

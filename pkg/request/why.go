@@ -122,9 +122,22 @@ func (m *Matcher) withheld(a *Answer) {
 			kinds = append(kinds, kind+"s")
 		}
 	}
+	if m.mayMissSets(a.Gateway) {
+		a.conditional("ListenerSets that may not be read may have a listener that answers instead")
+	}
 	if len(kinds) > 0 {
 		a.conditional(strings.Join(kinds, " and ") + " that may not be read may come first")
 	}
+}
+
+// mayMissSets reports whether a Gateway takes ListenerSets that a cluster did not let us read.
+func (m *Matcher) mayMissSets(gateway topology.NodeID) bool {
+	if gateway == topology.None || m.graph.Node(gateway).Object == nil {
+		return false
+	}
+	from := m.graph.Node(gateway).Object.Text("spec", "allowedListeners", "namespaces", "from")
+	return from != "" && from != "None" && (m.graph.Cluster().MissesAny(model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ListenerSet"}) ||
+		m.graph.Cluster().MissesAny(model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}))
 }
 
 // routeKinds are the kinds of routes that may take the request.

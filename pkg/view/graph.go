@@ -21,17 +21,24 @@ const (
 	EdgeOverridden = "overridden"
 )
 
+// taken marks nodes and edges on the way of a request.
+const taken = "taken"
+
 // GraphQuery is what a drawing is about.
 type GraphQuery struct {
 	Query
 	Focus []topology.NodeID // nil: all of the drawing; else only what is at most Depth edges from one of these, policies included
 	Depth int
+	Taken []topology.NodeID // the nodes on the way of a request, which is marked
 }
 
 // Graph draws the targets asked for with everything above and below them, the policies that attach there, and where each is in
 // force, partly in force or overridden.
 func Graph(r *resolve.Resolution, q GraphQuery) *Topology {
-	d := drawing{res: r, out: &Topology{Nodes: []GraphNode{}, Edges: []GraphEdge{}}, shown: map[topology.NodeID]bool{}, fate: map[fateKey]*fate{}}
+	d := drawing{res: r, out: &Topology{Nodes: []GraphNode{}, Edges: []GraphEdge{}}, shown: map[topology.NodeID]bool{}, fate: map[fateKey]*fate{}, taken: map[topology.NodeID]bool{}}
+	for _, id := range q.Taken {
+		d.taken[id] = true
+	}
 	d.choose(q.Query)
 	for _, id := range q.Focus {
 		d.shown[id] = true
@@ -80,6 +87,7 @@ type drawing struct {
 	out   *Topology
 	shown map[topology.NodeID]bool
 	fate  map[fateKey]*fate
+	taken map[topology.NodeID]bool // on the way of the request
 }
 
 // choose marks the nodes to show: the targets and all that is above and below them. Namespaces appear when something targets them.
@@ -150,6 +158,9 @@ func (d *drawing) node(id topology.NodeID) {
 			hosts = append(hosts, fmt.Sprint(h))
 		}
 	}
+	if d.taken[id] {
+		labels["request"] = taken
+	}
 	if len(hosts) > 0 {
 		labels["hostnames"] = strings.Join(hosts, ", ")
 	}
@@ -209,7 +220,11 @@ func (d *drawing) edges() {
 		from := topology.NodeID(id)
 		for _, to := range d.res.Graph.Children(topology.All, from) {
 			if d.shown[from] && d.shown[to] {
-				d.out.Edges = append(d.out.Edges, GraphEdge{From: nodeID(d.res.Node(from)), To: nodeID(d.res.Node(to)), Kind: EdgeParent})
+				e := GraphEdge{From: nodeID(d.res.Node(from)), To: nodeID(d.res.Node(to)), Kind: EdgeParent}
+				if d.taken[from] && d.taken[to] {
+					e.State = taken
+				}
+				d.out.Edges = append(d.out.Edges, e)
 			}
 		}
 	}

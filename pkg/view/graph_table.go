@@ -35,7 +35,7 @@ func (t *Topology) Table(o TableOptions) Table {
 func edgeCell(e GraphEdge) Cell {
 	text := cmp.Or(e.State, e.Kind)
 	switch text {
-	case "effective":
+	case "effective", taken:
 		return Cell{Text: text, Tone: Good}
 	case "partial":
 		return Cell{Text: text, Tone: Partly}

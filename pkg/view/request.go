@@ -228,3 +228,21 @@ func (w *requestWriter) at(id topology.NodeID, through []topology.NodeID) []Effe
 	slices.SortStableFunc(out, func(a, b EffectivePolicy) int { return cmp.Compare(a.PolicyKind, b.PolicyKind) })
 	return out
 }
+
+// Way lists the nodes that a request passes, the ports of its backends included.
+func Way(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
+	var out []topology.NodeID
+	for _, id := range []topology.NodeID{a.Gateway, a.Listener, a.Route, a.Rule} {
+		if id != topology.None {
+			out = append(out, id)
+		}
+	}
+	if a.Gateway != topology.None {
+		out = append(out, r.Graph.Parents(topology.Traffic, a.Gateway)...)
+	}
+	if a.Gateway != topology.None && a.Listener != topology.None {
+		out = append(out, r.Graph.Parents(topology.Traffic, a.Listener)...) // a ListenerSet between the two
+	}
+	w := requestWriter{survey: newSurvey(r, nil)}
+	return append(out, w.backends(a)...)
+}

@@ -60,7 +60,11 @@ func (a *RequestResult) way() string {
 		steps = append(steps, step)
 	}
 	if a.Route != nil {
-		steps = append(steps, objectName(a.Route.Whole())+" · rule "+a.Route.Section)
+		rule := a.Route.Section
+		if !strings.HasPrefix(rule, "rule-") {
+			rule = "rule " + rule
+		}
+		steps = append(steps, objectName(a.Route.Whole())+" · "+rule)
 	}
 	if len(a.Backends) > 0 {
 		steps = append(steps, a.backendText())

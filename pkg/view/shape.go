@@ -217,7 +217,7 @@ type GraphNode struct {
 
 // GraphEdge joins two nodes. Kind: parent (traffic flows from → to), targets (policy → its target), effective (policy → an
 // effective target where it is in force), overridden (policy → one where it is not). State is "partial" on an effective edge where
-// only part of the policy is in force.
+// only part of the policy is in force, and "taken" on a parent edge that the request asked about takes.
 type GraphEdge struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
