@@ -77,10 +77,19 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 	if err != nil {
 		return nil, err
 	}
-	resolution := resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)
-	resolution.Problems = append(resolution.Problems, request.Lint(resolution.Graph, catalog.Settings())...)
+	resolution := resolved(in, catalog)
 	boundAnswers(s, in.Size, resolution.Kinds)
 	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
+}
+
+// resolved resolves an input, and looks in the meantime for what gets no traffic.
+func resolved(in *model.Snapshot, catalog *policy.Catalog) *resolve.Resolution {
+	graph := topology.Build(in, catalog.Settings())
+	idle := make(chan []model.Problem, 1)
+	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
+	resolution := resolve.Run(in, graph, catalog)
+	resolution.Problems = append(resolution.Problems, <-idle...)
+	return resolution
 }
 
 // read reads manifests if the flags name any, else the cluster.

@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"hash/maphash"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -12,7 +13,7 @@ import (
 // without routes.
 func Lint(g *topology.Graph, s model.Settings) []model.Problem {
 	m := NewMatcher(g, s)
-	shadowed := shadows{m: m, switches: readSwitches(s)}
+	shadowed := shadows{m: m, switches: readSwitches(s), seed: maphash.MakeSeed()}
 	return append(m.idle(), shadowed.find()...)
 }
 

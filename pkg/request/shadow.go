@@ -1,12 +1,15 @@
 package request
 
 import (
+	"cmp"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -15,9 +18,19 @@ import (
 type shadows struct {
 	m        *Matcher
 	switches switches
-	text     []byte // scratch
+	seed     maphash.Seed
+	prints   map[topology.NodeID][]print // by route
+	slots    map[topology.NodeID]int     // by route: the hostnames under which it is attached, over all places
+	lost     map[topology.NodeID]int     // by rule: the matches that come too late, over all slots
+	fate     map[topology.NodeID]*shadow // of rules of which a match comes too late
+}
 
-	fate map[topology.NodeID]*shadow // of the rules that met another one with the same match
+// print stands for a match of a rule: equal matches have equal sums.
+type print struct {
+	rule topology.NodeID
+	nth  int
+	sum  uint64
+	late bool // an earlier match of the same route is equal
 }
 
 // shadow is a match of a rule, and the one that comes first.
@@ -27,130 +40,230 @@ type shadow struct {
 	aged    bool // the order is by age, as far as age decides
 }
 
-// same are the candidates of one match at one place.
-type same struct {
-	first candidate
-	more  []candidate // with the first
+// compare orders what can be said of one rule; what comes first is said.
+func (f *shadow) compare(o *shadow) int {
+	return cmp.Or(cmp.Compare(f.own.nth, o.own.nth), cmp.Compare(f.by.rule, o.by.rule), cmp.Compare(f.by.nth, o.by.nth),
+		strings.Compare(f.own.host.Effective, o.own.host.Effective), cmp.Compare(f.how, o.how))
 }
 
 func (s *shadows) find() []model.Problem {
 	g := s.m.graph
-	s.fate = map[topology.NodeID]*shadow{}
-	met := map[topology.NodeID]int{} // matches by rule
-	lost := map[topology.NodeID]int{}
+	s.readPrints()
+	for route, prints := range s.prints {
+		s.within(route, prints)
+	}
 	for _, place := range g.Order(topology.All) {
 		switch g.Node(place).Role {
 		case topology.Listener, topology.Frontend:
-			s.at(place, met, lost)
+			s.at(place)
+		}
+	}
+	for route, prints := range s.prints {
+		for _, p := range prints {
+			if p.late {
+				s.lost[p.rule] += s.slots[route]
+			}
 		}
 	}
 	var out []model.Problem
-	for rule, n := range lost {
-		if n == met[rule] {
-			out = append(out, s.problem(s.fate[rule]))
+	for route, prints := range s.prints {
+		met := map[topology.NodeID]int{}
+		for _, p := range prints {
+			met[p.rule] += s.slots[route]
+		}
+		for rule, n := range met {
+			if n > 0 && s.lost[rule] == n {
+				out = append(out, s.problem(s.fate[rule]))
+			}
 		}
 	}
 	return out
 }
 
-// at looks for rules with the same match at one place.
-func (s *shadows) at(place topology.NodeID, met, lost map[topology.NodeID]int) {
+// readPrints reads the matches of all routes, as many at a time as there are processors.
+func (s *shadows) readPrints() {
 	g := s.m.graph
-	routes := g.Children(topology.All, place)
-	byMatch := make(map[string]*same, len(routes))
-	for _, route := range routes {
-		n := g.Node(route)
-		if n.Role != topology.Route || n.Object == nil {
-			continue
-		}
-		space := ""
-		if g.Node(place).Role == topology.Frontend {
-			space = n.Ref.Namespace // consumer routes of different namespaces never meet
-		}
-		hosts, _ := s.m.hostnamesAt(place, route)
-		for i, rule := range g.Children(topology.All, route) {
-			if i > 0 && !hasMatches(n.Ref.Kind) {
-				break
-			}
-			c := candidate{route: route, rule: rule, object: n.Object, index: g.Node(rule).Index}
-			s.eachMatch(&c, func() {
-				for _, c.host = range hosts {
-					met[rule]++
-					key := s.key(&c, space)
-					if known := byMatch[string(key)]; known == nil {
-						byMatch[string(key)] = &same{first: c}
-					} else {
-						known.more = append(known.more, c)
-					}
-				}
-			})
+	var routes []topology.NodeID
+	for _, id := range g.Order(topology.All) {
+		if n := g.Node(id); n.Role == topology.Route && n.Object != nil && len(g.Parents(topology.All, id)) > 0 {
+			routes = append(routes, id)
 		}
 	}
-	for _, group := range byMatch {
-		if group.more != nil {
-			s.judge(append(group.more, group.first), lost)
-		}
+	prints := make([][]print, len(routes))
+	resolve.SideBySide(len(routes), func(i int) { prints[i] = s.printsOf(routes[i]) })
+	s.prints = make(map[topology.NodeID][]print, len(routes))
+	for i, id := range routes {
+		s.prints[id] = prints[i]
 	}
+	s.slots, s.lost, s.fate = make(map[topology.NodeID]int, len(routes)), map[topology.NodeID]int{}, map[topology.NodeID]*shadow{}
 }
 
-// eachMatch calls see with every match of a rule in c. Expressions are compared as texts only.
-func (s *shadows) eachMatch(c *candidate, see func()) {
-	n := s.m.graph.Node(c.rule)
-	if !hasMatches(n.Ref.Kind) {
-		see()
+func (s *shadows) printsOf(route topology.NodeID) []print {
+	g, kind := s.m.graph, s.m.graph.Node(route).Ref.Kind
+	var out []print
+	var text []byte
+	for _, rule := range g.Children(topology.All, route) {
+		if !hasMatches(kind) {
+			text = append(text[:0], kind...)
+			return append(out, print{rule: rule, sum: maphash.Bytes(s.seed, text)})
+		}
+		plain := compiler{textOnly: true}
+		matches, _ := plain.rule(ruleBody(g.Node(rule)), kind == "GRPCRoute")
+		for i := range matches {
+			text = matches[i].appendKey(append(text[:0], kind...))
+			out = append(out, print{rule: rule, nth: i, sum: maphash.Bytes(s.seed, text)})
+		}
+	}
+	return out
+}
+
+// candidate is the candidate that a print stands for.
+func (s *shadows) candidate(route topology.NodeID, p print, host topology.Hostname) candidate {
+	g := s.m.graph
+	c := candidate{route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host, nth: p.nth}
+	if hasMatches(g.Node(route).Ref.Kind) {
+		plain := compiler{textOnly: true}
+		matches, _ := plain.rule(ruleBody(g.Node(p.rule)), g.Node(route).Ref.Kind == "GRPCRoute")
+		c.match = &matches[p.nth]
+	}
+	return c
+}
+
+// within marks the matches of a route that an earlier one of the same route is equal to.
+func (s *shadows) within(route topology.NodeID, prints []print) {
+	if len(prints) < 2 {
 		return
 	}
-	plain := compiler{textOnly: true}
-	matches, _ := plain.rule(ruleBody(n), n.Ref.Kind == "GRPCRoute")
-	for i := range matches {
-		c.match, c.nth = &matches[i], i
-		see()
+	first := make(map[uint64][]int, len(prints))
+	for i, p := range prints {
+		first[p.sum] = append(first[p.sum], i)
+	}
+	for _, equal := range first {
+		if len(equal) < 2 {
+			continue
+		}
+		var group []candidate
+		at := map[[2]int]int{} // by rule and match
+		for _, i := range equal {
+			group = append(group, s.candidate(route, prints[i], topology.Hostname{}))
+			at[[2]int{int(prints[i].rule), prints[i].nth}] = i
+		}
+		s.judge(group, func(c *candidate) { prints[at[[2]int{int(c.rule), c.nth}]].late = true })
 	}
 }
 
-// judge notes which of the candidates with one match come too late.
-func (s *shadows) judge(group []candidate, lost map[topology.NodeID]int) {
-	s.switches.sort(group)
-	best := &group[0]
-	for i := range group[1:] {
-		c := &group[i+1]
-		lost[c.rule]++
-		if c.rule != best.rule && s.fate[c.rule] == nil {
-			s.fate[c.rule] = &shadow{own: *c, by: *best, how: s.switches.decided(best, c, group), aged: s.switches.aged(group)}
+// member is a route at a place, with one of its hostnames there.
+type member struct {
+	route topology.NodeID
+	host  topology.Hostname
+}
+
+// at looks for routes with the same hostname and equal matches at one place. Consumer routes of different namespaces never meet in the mesh.
+func (s *shadows) at(place topology.NodeID) {
+	g := s.m.graph
+	type meeting struct{ kind, namespace, host string }
+	members := map[meeting][]member{}
+	for _, route := range g.Children(topology.All, place) {
+		n := g.Node(route)
+		if s.prints[route] == nil {
+			continue
+		}
+		where := meeting{kind: n.Ref.Kind}
+		if g.Node(place).Role == topology.Frontend {
+			where.namespace = n.Ref.Namespace
+		}
+		hosts, _ := s.m.hostnamesAt(place, route)
+		s.slots[route] += len(hosts)
+		for _, h := range hosts {
+			where.host = h.Effective
+			members[where] = append(members[where], member{route, h})
+		}
+	}
+	for _, met := range members {
+		if len(met) > 1 {
+			s.meet(met)
 		}
 	}
 }
 
-// key tells matches at one place apart: by kind of route, hostname and predicate. A slash at the end of a prefix is no difference.
-func (s *shadows) key(c *candidate, space string) []byte {
-	b := append(s.text[:0], c.object.Ref.Kind...)
+// meet compares the routes of one hostname at one place.
+func (s *shadows) meet(met []member) {
+	equal := map[uint64][]candidate{}
+	once := map[uint64]bool{}
+	twice := map[uint64]bool{}
+	for _, m := range met {
+		for _, p := range s.prints[m.route] {
+			if !p.late {
+				twice[p.sum] = once[p.sum]
+				once[p.sum] = true
+			}
+		}
+	}
+	for _, m := range met {
+		for _, p := range s.prints[m.route] {
+			if !p.late && twice[p.sum] {
+				equal[p.sum] = append(equal[p.sum], s.candidate(m.route, p, m.host))
+			}
+		}
+	}
+	for _, group := range equal {
+		s.judge(group, func(c *candidate) { s.lost[c.rule]++ })
+	}
+}
+
+// judge tells which of several candidates with one match come too late.
+func (s *shadows) judge(group []candidate, late func(*candidate)) {
+	byKey := map[string][]candidate{} // equal sums are all but always equal matches
+	for _, c := range group {
+		key := ""
+		if c.match != nil {
+			key = string(c.match.appendKey(nil))
+		}
+		byKey[key] = append(byKey[key], c)
+	}
+	for _, same := range byKey {
+		s.switches.sort(same)
+		for i := range same[1:] {
+			c := &same[i+1]
+			late(c)
+			if c.rule == same[0].rule {
+				continue
+			}
+			f := &shadow{own: *c, by: same[0], how: s.switches.decided(&same[0], c, same), aged: s.switches.aged(same)}
+			if known := s.fate[c.rule]; known == nil || f.compare(known) < 0 {
+				s.fate[c.rule] = f
+			}
+		}
+	}
+}
+
+// appendKey appends a text that only equal matches share. A slash at the end of a prefix is no difference.
+func (m *match) appendKey(b []byte) []byte {
 	add := func(texts ...string) {
 		for _, t := range texts {
 			b = append(strconv.AppendInt(append(b, 0), int64(len(t)), 10), ':')
 			b = append(b, t...)
 		}
 	}
-	add(space, c.host.Effective)
-	if m := c.match; m != nil {
-		path := m.path.value
-		if m.path.form == prefix {
-			path = stem(path)
+	values := func(vs ...valueMatch) {
+		b = append(b, 0xff)
+		if len(vs) > 1 {
+			vs = slices.SortedFunc(slices.Values(vs), func(x, y valueMatch) int { return strings.Compare(x.name, y.name) })
 		}
-		b = append(b, byte(m.path.form))
-		add(path, m.method)
-		values := func(vs []valueMatch) {
-			b = append(b, 0xff)
-			for _, v := range slices.SortedFunc(slices.Values(vs), func(x, y valueMatch) int { return strings.Compare(x.name, y.name) }) {
-				b = append(b, byte(v.form))
-				add(v.name, v.value)
-			}
+		for _, v := range vs {
+			b = append(b, byte(v.form))
+			add(v.name, v.value)
 		}
-		values([]valueMatch{m.service})
-		values([]valueMatch{m.call})
-		values(m.headers)
-		values(m.query)
 	}
-	s.text = b
+	path := m.path.value
+	if m.path.form == prefix {
+		path = stem(path)
+	}
+	b = append(b, byte(m.path.form))
+	add(path, m.method)
+	values(m.service, m.call)
+	values(m.headers...)
+	values(m.query...)
 	return b
 }
 
