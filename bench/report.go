@@ -15,6 +15,9 @@ const (
 	loadingAtMost    = 1.5
 	answeringAtMost  = 0.5
 	peakMemoryAtMost = 12
+	requestAtMost    = 2
+	requestsAtMost   = 1.5
+	pairsAtLeast     = 100_000
 )
 
 // report writes what was measured.
@@ -107,6 +110,18 @@ func (r report) loading(l *loading, runs int) {
 		r.limit("loading / nodes, "+row.where, load/nodes, "≤", loadingAtMost)
 		r.limit("everything after loading / loading, "+row.where, answer/load, "≤", answeringAtMost)
 	}
+}
+
+// asking reports what requests take beside loading, and how many answers the reference agrees with.
+func (r report) asking(a *asking, runs int) {
+	r.line("\nOne request and %s of them at %s rules in %s of YAML, the whole program, beside loading alone; best of %d runs, alternately",
+		grouped(a.many), grouped(a.rules), megabytes(a.bytes), runs)
+	r.line("  loading %s, one request %s (%s), %s requests %s (%s)", duration(a.load), duration(a.one.seconds), megabytes(a.one.peak),
+		grouped(a.many), duration(a.all.seconds), megabytes(a.all.peak))
+	r.line("  every request hits its rule")
+	r.limit("one request, whole program / loading", a.one.seconds/a.load, "≤", requestAtMost)
+	r.limit(grouped(a.many)+" requests / one request, whole program", a.all.seconds/a.one.seconds, "≤", requestsAtMost)
+	r.limit("drawn requests whose answer a reference agrees with, in "+duration(a.agreement.seconds), float64(a.agreement.pairs), "≥", pairsAtLeast)
 }
 
 // duration is a time to three digits.

@@ -17,8 +17,8 @@ type bench struct {
 	folder   string
 	progress io.Writer
 
-	engine, merge, nodes, peer command
-	program                    string // kubectl-dopolicy itself
+	engine, merge, nodes, loader, peer command
+	program                            string // kubectl-dopolicy itself
 }
 
 // run measures everything and writes the report to out. What is being done goes to progress.
@@ -32,7 +32,7 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 	if err := b.build(ctx); err != nil {
 		return fmt.Errorf("building what is compared: %w", err)
 	}
-	r := report{out: out, limits: o.routes == pinned.routes && slices.Equal(o.sizes, pinned.sizes)}
+	r := report{out: out, limits: o.routes == pinned.routes && slices.Equal(o.sizes, pinned.sizes) && o.rules == pinned.rules}
 	r.machine()
 	c, err := b.compare(ctx)
 	if err != nil {
@@ -49,6 +49,11 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return fmt.Errorf("measuring loading: %w", err)
 	}
 	r.loading(l, o.runs)
+	a, err := b.ask(ctx)
+	if err != nil {
+		return fmt.Errorf("asking requests: %w", err)
+	}
+	r.asking(a, o.runs)
 	return nil
 }
 
@@ -59,6 +64,7 @@ func (b *bench) build(ctx context.Context) error {
 		return err
 	}
 	b.engine, b.merge, b.nodes = command{"engine", self, 0}, command{"merge", self, 0}, command{"nodes", self, 0}
+	b.loader = command{"load", self, 0}
 	b.peer = command{path: filepath.Join(b.folder, "peer")}
 	b.program = filepath.Join(b.folder, "kubectl-dopolicy")
 	return errors.Join(

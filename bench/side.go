@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -82,6 +83,7 @@ var sides = map[string]func(manifests, answer string) ([]part, error){
 	"engine": runEngine,
 	"merge":  runMerge,
 	"nodes":  decodeNodes,
+	"load":   loadOnly,
 }
 
 // runSide is the whole life of a process that is a side, and returns its exit code.
@@ -100,6 +102,16 @@ func runSide(name string, args []string, out io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// loadOnly reads the manifests as the program does, and does nothing with them.
+func loadOnly(manifests, _ string) ([]part, error) {
+	watch := newStopwatch()
+	if _, err := load.Files(context.Background(), load.Options{Paths: []string{manifests}}); err != nil {
+		return nil, err
+	}
+	watch.lap("decode")
+	return watch.parts, nil
 }
 
 // decodeNodes decodes every document into YAML nodes and keeps none of them: the least that reading manifests can cost.

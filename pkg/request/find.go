@@ -78,10 +78,17 @@ func (t *trace) because(why string) { t.answer.Why = append(t.answer.Why, why) }
 
 // notFound is the status of an answer for which there is no rule; 0 where no HTTP is spoken.
 func (t *trace) notFound() int {
-	if t.r.Protocol == HTTP {
+	if t.speaksHTTP() {
 		return 404
 	}
 	return 0
+}
+
+// speaksHTTP reports whether the Gateway can answer with a status. A listener that takes the connection as TLS can only close it.
+func (t *trace) speaksHTTP() bool {
+	id := t.answer.Listener
+	passed := id != topology.None && t.m.graph.Node(id).Role == topology.Listener && t.m.graph.Listener(id).Protocol == "TLS"
+	return t.r.Protocol == HTTP && !passed
 }
 
 // gateway finds the listener and the rule at a Gateway.

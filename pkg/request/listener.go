@@ -116,7 +116,7 @@ func (m *Matcher) undecided(r *Request, gateway topology.NodeID, name string) []
 func (m *Matcher) fitting(open []place, host string) []place {
 	var out []place
 	for _, p := range open {
-		if takes(p.facts.Hostname, host) {
+		if p.facts.Protocol == "TCP" || p.facts.Protocol == "UDP" || takes(p.facts.Hostname, host) { // where there are no names, a hostname means nothing
 			out = append(out, p)
 		}
 	}

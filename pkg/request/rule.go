@@ -80,7 +80,7 @@ func (t *trace) backends() {
 	switch {
 	case len(a.Backends) == 0:
 		a.Outcome = BackendError
-		if t.r.Protocol == HTTP {
+		if t.speaksHTTP() {
 			a.Status = 500
 		}
 		why := "the rule has no backend"

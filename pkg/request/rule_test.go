@@ -1,0 +1,223 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// TestRedirect: where a RequestRedirect leads: scheme, port, hostname and path each as it is set, else the request's.
+func TestRedirect(t *testing.T) {
+	for _, c := range []struct{ filter, prefix, url, want string }{
+		{"{}", "/", "http://h/a?x=1&y=2", "302 http://h/a?x=1&y=2"},
+		{"{statusCode: 308}", "/", "http://h/a", "308 http://h/a"},
+		{"{hostname: other.org}", "/", "http://h/a", "302 http://other.org/a"},
+		{"{scheme: https}", "/", "http://h/a", "302 https://h/a"},
+		{"{scheme: https}", "/", "http://h:80/a", "302 https://h/a"},
+		{"{scheme: http}", "/", "https://h/a", "302 http://h/a"},
+		{"{scheme: https, port: 443}", "/", "http://h/a", "302 https://h/a"},
+		{"{scheme: https, port: 8443}", "/", "http://h/a", "302 https://h:8443/a"},
+		{"{port: 8080}", "/", "http://h/a", "302 http://h:8080/a"},
+		{"{port: 80}", "/", "http://h/a", "302 http://h/a"},
+		{"{port: 80}", "/", "https://h/a", "302 https://h:80/a"},
+		{"{port: 443}", "/", "https://h/a", "302 https://h/a"},
+		{"{path: {type: ReplaceFullPath, replaceFullPath: /new}}", "/a", "http://h/a/b?x=1", "302 http://h/new?x=1"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/a", "http://h/a/b", "302 http://h/new/b"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/a", "http://h/a", "302 http://h/new"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new/}}", "/a", "http://h/a/b", "302 http://h/new/b"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/a/", "http://h/a/b", "302 http://h/new/b"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/a", "http://h/a/", "302 http://h/new/"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /}}", "/a", "http://h/a/b", "302 http://h/b"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /}}", "/a", "http://h/a", "302 http://h/"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: ''}}", "/a", "http://h/a/b", "302 http://h/b"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: ''}}", "/a", "http://h/a", "302 http://h/"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/", "http://h/b", "302 http://h/new/b"},
+		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/", "http://h/", "302 http://h/new/"},
+		{"{}", "/", "http://[::1]/a%2Fb", "302 http://[::1]/a%2Fb"},
+	} {
+		t.Run(c.filter+" "+c.prefix+" "+c.url, func(t *testing.T) {
+			w := newWorld(t, plainGateway+routeOf("HTTPRoute", "r", "rules: [{matches: [{path: {value: "+c.prefix+"}}], filters: [{type: RequestRedirect, requestRedirect: "+c.filter+"}]}]"), nil)
+			a := w.get(t, c.url)
+			if a.Outcome != Redirect || a.Location == nil {
+				t.Fatalf("%s %q", w.brief(a), a.Why)
+			}
+			if got := fmt.Sprintf("%d %s", a.Location.Status, a.Location.URL); got != c.want || a.Status != a.Location.Status {
+				t.Errorf("got %s, want %s (status %d)", got, c.want, a.Status)
+			}
+		})
+	}
+}
+
+// TestBackends: which backends are usable, and what becomes of a request without any (gatewayapi G34, G35, G36).
+func TestBackends(t *testing.T) {
+	const services = `
+---
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: infra}
+spec: {ports: [{name: http, port: 80}, {port: 8080}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: far, namespace: other}
+spec: {ports: [{port: 80}]}
+`
+	const grant = `
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: ReferenceGrant
+metadata: {name: g, namespace: other}
+spec:
+  from: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: infra}]
+  to: [{group: "", kind: Service}]
+`
+	for _, c := range []struct{ refs, more, want, why string }{
+		{"[{name: s, port: 80}]", "", "Matched at http r rule-1 s:http*1", ""},
+		{"[{name: s, port: 8080, weight: 3}, {name: s, port: 80}]", "", "Matched at http r rule-1 s:8080*3 s:http*1", ""},
+		{"[{name: s, port: 80, weight: 0}, {name: s, port: 8080}]", "", "Matched at http r rule-1 s:8080*1", ""},
+		{"[{name: s, port: 80, weight: 0}]", "", "BackendError 500 at http r rule-1", "all backends have weight 0"},
+		{"[]", "", "BackendError 500 at http r rule-1", "the rule has no backend"},
+		{"[{name: gone, port: 80}]", "", "BackendError 500 at http r rule-1", "does not exist"},
+		{"[{name: gone, port: 80}, {name: s, port: 80, weight: 3}]", "", "Matched at http r rule-1 s:http*3", "1 of 4 requests fail"},
+		{"[{name: gone, port: 80, weight: 0}, {name: s, port: 80}]", "", "Matched at http r rule-1 s:http*1", ""},
+		{"[{name: s, port: 81}]", "", "BackendError 500 at http r rule-1", "no port 81"},
+		{"[{name: far, namespace: other, port: 80}]", "", "BackendError 500 at http r rule-1", "no ReferenceGrant"},
+		{"[{name: far, namespace: other, port: 80}]", grant, "Matched at http r rule-1 far:80*1", ""},
+		{"[{name: s, kind: Deployment, port: 80}]", "", "BackendError 500 at http r rule-1", "cannot be a backend"},
+		{"[{name: elsewhere, namespace: unknown, port: 80}]", strings.ReplaceAll(grant, "namespace: other", "namespace: unknown"), "Matched at http r rule-1 elsewhere:80*1", ""},
+		{"[{name: b, group: x.io, kind: Bucket}]", "", "Matched at http r rule-1 b:*1", ""},
+	} {
+		t.Run(c.refs, func(t *testing.T) {
+			w := newWorld(t, plainGateway+services+c.more+routeOf("HTTPRoute", "r", "rules: [{backendRefs: "+c.refs+"}]"), nil)
+			a := w.get(t, "http://h/")
+			w.check(t, a, c.want, c.why)
+		})
+	}
+	// A redirect needs no backend.
+	w := newWorld(t, plainGateway+routeOf("HTTPRoute", "r", "rules: [{filters: [{type: RequestRedirect, requestRedirect: {}}]}]"), nil)
+	w.check(t, w.get(t, "http://h/"), "Redirect 302 at http r rule-1")
+	// Filters do not influence the choice, and are listed.
+	w = newWorld(t, plainGateway+services+routeOf("HTTPRoute", "r",
+		"rules: [{filters: [{type: RequestHeaderModifier}, {type: URLRewrite}, {type: RequestMirror}, {type: CORS}], backendRefs: [{name: s, port: 80}]}]"), nil)
+	a := w.get(t, "http://h/")
+	w.check(t, a, "Matched at http r rule-1 s:http*1")
+	if len(a.Filters) != 4 {
+		t.Errorf("the filters are %v", a.Filters)
+	}
+}
+
+const meshInput = `
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {clusterIP: 10.96.0.7, clusterIPs: [10.96.0.7, 'fd00::7'], ports: [{name: http, port: 80}, {name: admin, port: 8080}, {port: 9090}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: producer, namespace: shop}
+spec:
+  parentRefs: [{group: "", kind: Service, name: cart, port: 80}]
+  hostnames: [nobody.looks.at.it]
+  rules: [{matches: [{path: {value: /v1}}], backendRefs: [{name: cart, port: 80}]}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: consumer, namespace: web}
+spec:
+  parentRefs: [{group: "", kind: Service, name: cart, namespace: shop}]
+  rules: [{matches: [{path: {value: /v2}}], backendRefs: [{name: cart, namespace: shop, port: 9090}]}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: admin, namespace: shop}
+spec:
+  parentRefs: [{group: "", kind: Service, name: cart, sectionName: admin}]
+  rules: [{matches: [{path: {value: /admin}}]}]
+`
+
+// TestMesh: producer and consumer routes, ports, addresses (gatewayapi G49, G50).
+func TestMesh(t *testing.T) {
+	w := newWorld(t, meshInput, nil)
+	for _, c := range []struct{ name, from, url, want, why string }{
+		{"a producer route holds for anybody", "elsewhere", "http://cart.shop/v1/x", "Matched producer rule-1 cart:http*1", "producer routes"},
+		{"also at home, by the short name", "shop", "http://cart/v1", "Matched producer rule-1 cart:http*1", ""},
+		{"by longer names", "x", "http://cart.shop.svc.cluster.local/v1", "Matched producer rule-1 cart:http*1", ""},
+		{"in any case", "x", "http://CART.Shop/v1", "Matched producer rule-1 cart:http*1", ""},
+		{"no rule of it", "elsewhere", "http://cart.shop/other", "NoMatch 404", "no rule of HTTPRoutes"},
+		{"a consumer route of the client's namespace", "web", "http://cart.shop/v2", "Matched consumer rule-1 cart:9090*1", "consumer routes of namespace web"},
+		{"the sets never mix", "web", "http://cart.shop/v1", "NoMatch 404", "consumer routes of namespace web"},
+		{"a consumer route is for all ports", "web", "http://cart.shop:9090/v2", "Matched consumer rule-1 cart:9090*1", ""},
+		{"a port of its own", "elsewhere", "http://cart.shop:8080/admin", "BackendError 500 admin rule-1", "the rule has no backend"},
+		{"a route for another port", "elsewhere", "http://cart.shop:8080/v1", "NoMatch 404", ""},
+		{"a port without routes", "elsewhere", "http://cart.shop:9090/v1", "Passthrough cart:*1", "no route governs port 9090"},
+		{"a cluster IP is the Service", "elsewhere", "http://10.96.0.7/v1", "Matched producer rule-1 cart:http*1", ""},
+		{"another of them", "elsewhere", "http://[fd00::7]/v1", "Matched producer rule-1 cart:http*1", ""},
+		{"the address of a pod", "elsewhere", "http://10.1.2.3/v1", "Passthrough", "bypass routes"},
+		{"a Host header decides nothing", "elsewhere", "http://cart.shop/v1", "Matched producer rule-1 cart:http*1", ""},
+		{"a Service that does not exist", "elsewhere", "http://gone.shop/", "NoMatch", "is not in the input"},
+		{"a Service that may exist", "elsewhere", "http://gone.nowhere/", "Conditional/NoMatch", "it may exist all the same"},
+		{"of the client's namespace", "nowhere", "http://cart/", "Conditional/NoMatch", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := Options{From: c.from}
+			if strings.Contains(c.name, "Host header") {
+				o.Headers = []string{"Host: other.example.org"}
+			}
+			a := w.ask(t, ask{method: "GET", url: c.url, Options: o})
+			w.check(t, a, c.want, c.why)
+			if a.Gateway != topology.None {
+				t.Errorf("a request in the mesh is at Gateway %d", a.Gateway)
+			}
+		})
+	}
+}
+
+// TestMeshKinds: of several kinds on one port one decides (gatewayapi G51).
+func TestMeshKinds(t *testing.T) {
+	more := `
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GRPCRoute
+metadata: {name: calls, namespace: shop}
+spec:
+  parentRefs: [{group: "", kind: Service, name: cart, port: 9090}]
+  rules: [{matches: [{method: {service: shop.Cart}}], backendRefs: [{name: cart, port: 9090}]}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: loser, namespace: shop}
+spec:
+  parentRefs: [{group: "", kind: Service, name: cart, port: 9090}]
+  rules: [{backendRefs: [{name: cart, port: 9090}]}]
+`
+	w := newWorld(t, meshInput+more, nil)
+	a := w.ask(t, ask{url: "http://cart.shop:9090", Options: Options{From: "x", GRPC: "shop.Cart/Add"}})
+	w.check(t, a, "Matched calls rule-1 cart:9090*1")
+	a = w.ask(t, ask{url: "http://cart.shop:9090", Options: Options{From: "x", GRPC: "shop.List/Add"}})
+	w.check(t, a, "NoMatch", "no rule of GRPCRoutes")
+}
+
+// TestWithout: an input without Gateways, and one with a broken match.
+func TestWithout(t *testing.T) {
+	w := newWorld(t, routeOf("HTTPRoute", "r", "rules: [{}]"), nil)
+	w.check(t, w.get(t, "http://h/"), "NoMatch", "no Gateway has a listener for it: HTTP on port 80")
+
+	w = newWorld(t, plainGateway+routeOf("HTTPRoute", "r", `
+rules:
+- matches: [{path: {type: Glob, value: /a*}}, {path: {value: /b}}, {headers: [{value: x}]}, {path: {value: 7}}, {method: [GET]}, {queryParams: [{name: q, value: x, type: Wild}]}]
+`), nil)
+	a := w.get(t, "http://h/a1")
+	w.check(t, a, "NoMatch 404 at http")
+	if n := strings.Count(notes(a), "warning InvalidObject"); n != 5 {
+		t.Errorf("%d matches are reported, want 5: %v", n, a.Problems)
+	}
+	for _, p := range a.Problems {
+		if p.Code == model.InvalidObject && p.Origin == nil {
+			t.Errorf("%s has no place", p.Message)
+		}
+	}
+	w.check(t, w.get(t, "http://h/b"), "BackendError 500 at http r rule-1")
+}
