@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/base64"
 	"net/url"
 	"slices"
 	"strings"
@@ -40,22 +41,13 @@ func (q *asked) curl(words []string) error {
 	if target == "" || fs.NArg() > 1 || c.url != "" && fs.NArg() > 0 {
 		return usage("one URL a command", "the curl command has to name one URL")
 	}
-	q.url, q.method, q.Headers = target, c.method(fs.Changed), c.headers
-	data := c.body()
-	if c.get && len(data) > 0 {
+	q.url, q.method, q.Headers = c.tidy(target), c.method(fs.Changed), c.sent()
+	if data := c.body(); c.get && len(data) > 0 {
 		separator := "?"
-		if strings.Contains(target, "?") {
+		if strings.Contains(q.url, "?") {
 			separator = "&"
 		}
 		q.url += separator + strings.Join(data, "&")
-	}
-	if len(c.json) > 0 {
-		q.Headers = append(q.Headers, "Content-Type: application/json", "Accept: application/json")
-	}
-	for _, h := range [][2]string{{"User-Agent", c.agent}, {"Cookie", c.cookie}, {"Referer", c.referer}} {
-		if h[1] != "" {
-			q.Headers = append(q.Headers, h[0]+": "+h[1])
-		}
 	}
 	return q.connectTo(c.connectTo)
 }
@@ -63,9 +55,10 @@ func (q *asked) curl(words []string) error {
 // curlOptions are the options of curl that are understood.
 type curlOptions struct {
 	url, request, agent, cookie, referer, upload string
+	user                                         string // name:password
 	headers, json, form, connectTo               []string
 	data                                         [5][]string // by option
-	head, get                                    bool
+	head, get, asIs                              bool
 }
 
 func (c *curlOptions) flags() *pflag.FlagSet {
@@ -85,21 +78,86 @@ func (c *curlOptions) flags() *pflag.FlagSet {
 	fs.StringVarP(&c.agent, "user-agent", "A", "", "")
 	fs.StringVarP(&c.cookie, "cookie", "b", "", "")
 	fs.StringVarP(&c.referer, "referer", "e", "", "")
+	fs.StringVarP(&c.user, "user", "u", "", "")
+	fs.BoolVar(&c.asIs, "path-as-is", false, "")
 	fs.StringArrayVar(&c.connectTo, "connect-to", nil, "")
-	for name, short := range map[string]string{"output": "o", "user": "u", "max-time": "m", "write-out": "w", "cookie-jar": "c", "dump-header": "D", "cert": "E",
+	for name, short := range map[string]string{"output": "o", "max-time": "m", "write-out": "w", "cookie-jar": "c", "dump-header": "D", "cert": "E",
 		"resolve": "", "cacert": "", "key": "", "connect-timeout": "", "retry": "", "tls-max": "", "ciphers": "", "max-redirs": "", "limit-rate": ""} {
 		fs.StringArrayP(name, short, nil, "")
 	}
 	for name, short := range map[string]string{"insecure": "k", "location": "L", "silent": "s", "show-error": "S", "verbose": "v", "include": "i", "fail": "f",
 		"progress-bar": "#", "globoff": "g", "remote-name": "O", "http1.0": "0", "tlsv1": "1", "ipv4": "4", "ipv6": "6", "no-buffer": "N",
-		"compressed": "", "http1.1": "", "http2": "", "http2-prior-knowledge": "", "http3": "", "tlsv1.2": "", "tlsv1.3": "", "fail-with-body": "", "path-as-is": "", "no-progress-meter": ""} {
+		"compressed": "", "http1.1": "", "http2": "", "http2-prior-knowledge": "", "http3": "", "tlsv1.2": "", "tlsv1.3": "", "fail-with-body": "", "no-progress-meter": ""} {
 		fs.BoolP(name, short, false, "")
 	}
 	return fs
 }
 
-// body is the data that is sent, or with -G added to the URL.
-func (c *curlOptions) body() []string { return slices.Concat(append(c.data[:], c.json)...) }
+// body is the data that is sent, or with -G added to the URL. The last of the data options encodes what stands behind the =.
+func (c *curlOptions) body() []string {
+	out := slices.Concat(append(slices.Clone(c.data[:4]), c.json)...)
+	for _, text := range c.data[4] {
+		name, value, named := strings.Cut(text, "=")
+		switch {
+		case !named:
+			text = url.QueryEscape(text)
+		case name == "":
+			text = url.QueryEscape(value)
+		default:
+			text = name + "=" + url.QueryEscape(value)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// sent are the headers that curl sends: the given ones, less those it is told to leave out, and those that options imply.
+func (c *curlOptions) sent() []string {
+	var out []string
+	given := map[string]bool{}
+	for _, h := range c.headers {
+		name, value, found := strings.Cut(h, ":")
+		given[strings.ToLower(strings.TrimSpace(name))] = true
+		switch {
+		case found && strings.TrimSpace(value) == "": // left out
+		case !found && strings.HasSuffix(h, ";"): // sent without a value
+			out = append(out, strings.TrimSuffix(h, ";")+":")
+		default:
+			out = append(out, h)
+		}
+	}
+	imply := func(name, value string) {
+		if value != "" && !given[strings.ToLower(name)] {
+			out = append(out, name+": "+value)
+		}
+	}
+	imply("User-Agent", c.agent)
+	imply("Cookie", c.cookie)
+	imply("Referer", c.referer)
+	if c.user != "" {
+		imply("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(c.user)))
+	}
+	switch {
+	case c.get:
+	case len(c.json) > 0:
+		imply("Content-Type", "application/json")
+		imply("Accept", "application/json")
+	case len(c.body()) > 0:
+		imply("Content-Type", "application/x-www-form-urlencoded")
+	case len(c.form) > 0:
+		imply("Content-Type", "multipart/form-data")
+	}
+	return out
+}
+
+// tidy takes . and .. out of the path, as curl does unless it is told not to.
+func (c *curlOptions) tidy(target string) string {
+	u, err := url.Parse(target)
+	if err != nil || c.asIs || u.Scheme == "" || !strings.Contains(u.Path, "/.") {
+		return target
+	}
+	return u.ResolveReference(u).String()
+}
 
 // method is the method of the request: as it is given, else what the options imply.
 func (c *curlOptions) method(given func(string) bool) string {

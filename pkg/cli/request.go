@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -47,6 +48,9 @@ type asked struct {
 func (q *asked) arguments(args []string) error {
 	switch len(args) {
 	case 1:
+		if slices.Contains(methods, args[0]) {
+			return usage("write: kubectl dopolicy request "+args[0]+" https://shop.example.com/cart", "a request needs a URL")
+		}
 		q.method, q.url = "GET", args[0]
 	case 2:
 		q.method, q.url = strings.ToUpper(args[0]), args[1]
@@ -55,6 +59,9 @@ func (q *asked) arguments(args []string) error {
 	}
 	return nil
 }
+
+// methods are words that are no host.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"}
 
 func (a App) requestCmd(s Streams) *cobra.Command {
 	q, one, curl, file := &question{}, &asked{}, "", ""
@@ -268,10 +275,10 @@ func (s *session) find(m *request.Matcher, q *asked) (*request.Answer, error) {
 
 // gateway finds the Gateway that [NAMESPACE/]NAME means.
 func (s *session) gateway(name string) (topology.NodeID, error) {
-	var found, all []string
+	var found, all, bare []string
 	id := topology.None
 	for _, o := range s.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
-		all = append(all, o.Ref.FullName())
+		all, bare = append(all, o.Ref.FullName()), append(bare, o.Ref.Name)
 		if o.Ref.FullName() == name || o.Ref.Name == name && s.inNamespace(o.Ref) {
 			found = append(found, o.Ref.FullName())
 			id = s.Graph.Lookup(o.Ref)[0]
@@ -284,7 +291,7 @@ func (s *session) gateway(name string) (topology.NodeID, error) {
 		return id, usage("name one of: "+strings.Join(found, ", "), "%q is ambiguous: %d Gateways have this name", name, len(found))
 	}
 	hint := ""
-	if near := policy.Nearest(name, all); len(near) > 0 {
+	if near := policy.Nearest(name, append(bare, all...)); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	} else if len(all) > 0 {
 		hint = "there are: " + strings.Join(firstFew(all), ", ")

@@ -2,7 +2,6 @@ package request
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -100,6 +99,9 @@ func (t *trace) gateway(w Where) {
 	}
 	open, refused := m.port(r, a.Gateway, w.Listener)
 	t.places = m.fitting(open, r.wanted())
+	if isAddress(r.Address) && r.SNI != r.Address && r.wanted() == r.SNI && r.SNI == r.Host {
+		t.because("the server name is taken to be the Host, because the connection is to an address")
+	}
 	defer t.openListeners(m.undecided(r, a.Gateway, w.Listener))
 	if len(t.places) == 0 {
 		t.because(m.nowhere(r, a.Gateway, open, refused))
@@ -109,7 +111,8 @@ func (t *trace) gateway(w Where) {
 		return
 	}
 	a.Listener = t.places[0].id
-	if outcome, why := m.misdirected(r, t.places[0], open); outcome != "" {
+	everywhere, _ := m.port(r, a.Gateway, "")
+	if outcome, why := m.misdirected(r, t.places[0], everywhere); outcome != "" {
 		a.Outcome, a.Status = outcome, 404
 		if outcome == Misdirected {
 			a.Status = 421
@@ -259,7 +262,7 @@ func (t *trace) expressions(best *candidate) {
 	if best.match == nil {
 		return
 	}
-	described := t.switches.regexRank != "ambiguous"
+	described := t.switches.regexRank != ambiguousRank
 	isPath := func(c *candidate, f form) bool { return c.match.path.form == f && !c.match.grpc }
 	for i := range t.sure {
 		c := &t.sure[i]
@@ -271,7 +274,7 @@ func (t *trace) expressions(best *candidate) {
 			return
 		}
 	}
-	if best.match.expressions() && !described {
+	if best.match.expressions() && (!described || t.switches.foreign) {
 		t.answer.conditional("the rule matches by a regular expression (" + best.match.text() + "), whose dialect implementations choose; RE2 is assumed")
 		t.answer.note(model.Info, model.NotEvaluated, best.object, "regular expressions are evaluated as RE2, which must match the whole text", "")
 	}
@@ -283,22 +286,44 @@ func (t *trace) uncertain() {
 	if t.switches.ageless {
 		return
 	}
-	var same []candidate
-	var others []string
-	for i := range t.sure {
-		c := &t.sure[i]
-		if !t.switches.equal(best, c) {
-			break
-		}
-		same = append(same, *c)
-		if c.route != best.route && !slices.Contains(others, c.object.Ref.String()) {
-			others = append(others, c.object.Ref.String())
+	n := 1
+	for n < len(t.sure) && t.switches.equal(best, &t.sure[n]) {
+		n++
+	}
+	same := t.sure[:n]
+	var others tally
+	last := best.route
+	for i := range same { // those of one route follow each other
+		if same[i].route != last {
+			last = same[i].route
+			others.add(same[i].object.Ref.String())
 		}
 	}
-	if len(others) == 0 || t.switches.aged(same) {
+	if others.n == 0 || t.switches.aged(same) {
 		return
 	}
 	t.answer.note(model.Warning, model.OrderUncertain, best.object,
-		fmt.Sprintf("%s comes before %s by name alone: not all of them have a creation time, and the oldest would win", best.object.Ref, strings.Join(others, ", ")),
+		fmt.Sprintf("%s comes before %s by name alone: not all of them have a creation time, and the oldest would win", best.object.Ref, others.list()),
 		"ask the cluster, or add metadata.creationTimestamp")
+}
+
+// tally counts names, and keeps the first few.
+type tally struct {
+	n     int
+	names []string
+}
+
+func (t *tally) add(name string) {
+	const most = 5
+	if t.n++; t.n <= most {
+		t.names = append(t.names, name)
+	}
+}
+
+func (t *tally) list() string {
+	s := strings.Join(t.names, ", ")
+	if more := t.n - len(t.names); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
 }

@@ -114,13 +114,18 @@ type Matcher struct {
 	indexes  map[topology.NodeID]index
 	compiled map[topology.NodeID][]match // by rule
 	compiler compiler
+	held     map[topology.NodeID][]place           // listeners by Gateway or ListenerSet
+	gates    []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
 	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
 	faults   []model.Problem
+
+	expressions bool // some match that was read has a regular expression
 }
 
 // NewMatcher is a Matcher over a graph, with the settings that the graph was built with.
 func NewMatcher(g *topology.Graph, s model.Settings) *Matcher {
-	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{}, compiled: map[topology.NodeID][]match{}}
+	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{}, compiled: map[topology.NodeID][]match{},
+		held: map[topology.NodeID][]place{}}
 }
 
 // at is the index of a listener or of a Service in the mesh.
@@ -229,6 +234,7 @@ func (m *Matcher) matches(rule topology.NodeID) []match {
 	for _, f := range faults {
 		m.faults = append(m.faults, matchFault(n, f))
 	}
+	m.expressions = m.expressions || slices.ContainsFunc(out, func(m match) bool { return m.expressions() })
 	m.compiled[rule] = out
 	return out
 }

@@ -72,6 +72,9 @@ func specificity(hostname string) int {
 
 // listeners are all of a Gateway and of its ListenerSets.
 func (m *Matcher) listeners(gateway topology.NodeID) []place {
+	if known, ok := m.held[gateway]; ok {
+		return known
+	}
 	var out []place
 	for _, id := range m.graph.Children(topology.Traffic, gateway) {
 		switch m.graph.Node(id).Role {
@@ -81,6 +84,7 @@ func (m *Matcher) listeners(gateway topology.NodeID) []place {
 			out = append(out, m.listeners(id)...)
 		}
 	}
+	m.held[gateway] = out
 	return out
 }
 
@@ -131,20 +135,25 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%d Gateways have a listener for this request", len(e.Gateways))
 }
 
-// Gateways are the Gateways with a listener for a request, sorted.
+// gateways are the Gateways with a listener for a request, by name.
 func (m *Matcher) gateways(r *Request, listener string) []topology.NodeID {
-	var out []topology.NodeID
-	for _, id := range m.graph.Order(topology.Traffic) {
-		if m.graph.Node(id).Role != topology.Gateway {
-			continue
+	if m.gates == nil {
+		m.gates = []topology.NodeID{}
+		for _, id := range m.graph.Order(topology.Traffic) {
+			if m.graph.Node(id).Role == topology.Gateway {
+				m.gates = append(m.gates, id)
+			}
 		}
+		slices.SortFunc(m.gates, func(a, b topology.NodeID) int {
+			return cmp.Compare(m.graph.Node(a).Ref.FullName(), m.graph.Node(b).Ref.FullName())
+		})
+	}
+	var out []topology.NodeID
+	for _, id := range m.gates {
 		if open, _ := m.port(r, id, listener); len(m.fitting(open, r.wanted())) > 0 {
 			out = append(out, id)
 		}
 	}
-	slices.SortFunc(out, func(a, b topology.NodeID) int {
-		return cmp.Compare(m.graph.Node(a).Ref.FullName(), m.graph.Node(b).Ref.FullName())
-	})
 	return out
 }
 

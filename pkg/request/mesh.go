@@ -49,6 +49,11 @@ func (t *trace) toService(service model.Ref) {
 		}
 		return
 	}
+	port := m.graph.PortName(service, t.r.Port)
+	if port == "" && len(m.graph.Sections(service)) > 0 {
+		t.because(fmt.Sprintf("%s has no port %d; it has %s", service, t.r.Port, strings.Join(m.graph.Sections(service), ", ")))
+		return
+	}
 	front := m.frontends(service, t.r.Port)
 	producers, consumers, kind := t.meshRoutes(front, service)
 	from := producers
@@ -58,7 +63,7 @@ func (t *trace) toService(service model.Ref) {
 	}
 	if len(from) == 0 {
 		a.Outcome = Passthrough
-		a.Backends = []topology.BackendRef{{Ref: service, Port: t.r.Port, Weight: 1}}
+		a.Backends = []topology.BackendRef{{Ref: service.In(port), Port: t.r.Port, Weight: 1}}
 		t.because(fmt.Sprintf("no route governs port %d of %s", t.r.Port, service))
 		return
 	}

@@ -49,7 +49,11 @@ type switches struct {
 	ageless      bool
 	loose        bool // expressions may match a part
 	regexRank    string
+	foreign      bool // expressions are of another dialect than RE2
 }
+
+// ambiguousRank is the value of regexRank that leaves the place of expressions open.
+const ambiguousRank = "ambiguous"
 
 func readSwitches(s model.Settings) switches {
 	return switches{
@@ -59,7 +63,8 @@ func readSwitches(s model.Settings) switches {
 		methodHeader: s.Text(topology.MethodRank) == "header",
 		ageless:      s.Text(topology.RouteAgeSource) == "none",
 		loose:        s.Off(topology.RegexAnchored),
-		regexRank:    cmp.Or(s.Text(topology.RegexRank), "ambiguous"),
+		foreign:      s.Text(topology.RegexDialect) == "pcre",
+		regexRank:    cmp.Or(s.Text(topology.RegexRank), ambiguousRank),
 	}
 }
 
@@ -160,6 +165,33 @@ func (s *switches) sort(cs []candidate) {
 		})
 		first = last
 	}
+}
+
+// best is the candidate that sort would put first, nil if there is none.
+func (s *switches) best(cs []candidate) *candidate {
+	var same []candidate
+	for i := range cs {
+		order := -1
+		if same != nil {
+			order, _ = s.compare(&cs[i], &same[0])
+		}
+		switch {
+		case order < 0:
+			same = append(same[:0], cs[i])
+		case order == 0:
+			same = append(same, cs[i])
+		}
+	}
+	if same == nil {
+		return nil
+	}
+	best, aged := &same[0], s.aged(same)
+	for i := range same {
+		if order, _ := tie(&same[i], best, aged); order < 0 {
+			best = &same[i]
+		}
+	}
+	return best
 }
 
 func (s *switches) equal(a, b *candidate) bool {

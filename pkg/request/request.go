@@ -106,9 +106,15 @@ func New(method, rawURL string, o Options) (Request, error) {
 	return r, nil
 }
 
+// hasScheme reports whether a URL begins with a scheme; in a query there may be another URL.
+func hasScheme(raw string) bool {
+	scheme, _, found := strings.Cut(raw, "://")
+	return found && !strings.ContainsAny(scheme, "/?#")
+}
+
 func parseURL(raw string) (*url.URL, error) {
 	hint := "write it as https://shop.example.com/cart?q=1"
-	if !strings.Contains(raw, "://") {
+	if !hasScheme(raw) {
 		raw = "http://" + raw
 	}
 	u, err := url.Parse(raw)
@@ -134,8 +140,8 @@ func parseURL(raw string) (*url.URL, error) {
 
 // pathOf is the path of a URL as it is written: nothing is decoded or tidied (gatewayapi G46).
 func pathOf(raw string) string {
-	if _, rest, found := strings.Cut(raw, "://"); found {
-		raw = rest
+	if hasScheme(raw) {
+		_, raw, _ = strings.Cut(raw, "://")
 	}
 	raw, _, _ = strings.Cut(raw, "#")
 	raw, _, _ = strings.Cut(raw, "?")

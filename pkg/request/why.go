@@ -70,37 +70,66 @@ func (t *trace) other(best, c *candidate) string {
 	return ref.String()
 }
 
-// alternatives notes the settings of which another value would lead elsewhere.
+// alternative is another value of a setting.
+type alternative struct {
+	setting, value string
+	change         func(*switches)
+}
+
+// alternatives notes the settings of which another value would lead elsewhere. Most of them order the candidates otherwise; two look for others.
 func (m *Matcher) alternatives(t *trace, w Where) {
-	a := t.answer
+	a, s := t.answer, *t.switches
+	for _, other := range s.orders(t.sure) {
+		changed := s
+		other.change(&changed)
+		if best := changed.best(t.sure); best != nil && best.rule != a.Rule {
+			m.differs(a, other, best.rule)
+		}
+	}
 	w.Gateway = a.Gateway
-	s := *t.switches
-	for _, other := range []struct {
-		setting, value string
-		change         func(*switches)
-	}{
-		{topology.ListenerIsolation, boolText(s.shared), func(s *switches) { s.shared = !s.shared }},
+	var others []alternative
+	if len(t.places) > 1 {
+		others = append(others, alternative{topology.ListenerIsolation, either(s.shared, "true", "false"), func(s *switches) { s.shared = !s.shared }})
+	}
+	if m.expressions {
+		others = append(others, alternative{topology.RegexAnchored, either(s.loose, "true", "false"), func(s *switches) { s.loose = !s.loose }})
+	}
+	for _, other := range others {
+		changed := s
+		other.change(&changed)
+		if o, err := m.trace(&a.Request, w, &changed); err == nil && o.answer.key() != a.key() {
+			m.differs(a, other, o.answer.Rule)
+		}
+	}
+}
+
+// orders are the other ways to order candidates.
+func (s *switches) orders(cs []candidate) []alternative {
+	out := []alternative{
 		{topology.HostnamePrecedence, either(s.intersection, "original", "intersection"), func(s *switches) { s.intersection = !s.intersection }},
 		{topology.PrefixLength, either(s.stripped, "literal", "stripped"), func(s *switches) { s.stripped = !s.stripped }},
 		{topology.MethodRank, either(s.methodHeader, "own", "header"), func(s *switches) { s.methodHeader = !s.methodHeader }},
 		{topology.RouteAgeSource, either(s.ageless, "creationTimestamp", "none"), func(s *switches) { s.ageless = !s.ageless }},
-		{topology.RegexAnchored, boolText(s.loose), func(s *switches) { s.loose = !s.loose }},
-	} {
-		changed := s
-		other.change(&changed)
-		o, err := m.trace(&a.Request, w, &changed)
-		if err != nil || o.answer.key() == a.key() {
-			continue
-		}
-		instead := "no rule matches"
-		if o.answer.Rule != topology.None {
-			instead = m.graph.Node(o.answer.Rule).Ref.String() + " takes the request"
-		}
-		a.note(model.Info, model.SettingMatters, nil, fmt.Sprintf("with %s=%s %s", other.setting, other.value, instead), "")
 	}
+	hasPath := func(c candidate) bool { return c.match != nil && !c.match.grpc && c.match.path.form == expression }
+	if s.regexRank == ambiguousRank || !slices.ContainsFunc(cs, hasPath) {
+		return out // where the place is not set, the answer is conditional
+	}
+	for _, rank := range []string{"afterExact", "afterPrefix", "byLength"} {
+		if rank != s.regexRank {
+			out = append(out, alternative{topology.RegexRank, rank, func(s *switches) { s.regexRank = rank }})
+		}
+	}
+	return out
 }
 
-func boolText(b bool) string { return either(b, "true", "false") }
+func (m *Matcher) differs(a *Answer, other alternative, rule topology.NodeID) {
+	instead := "no rule matches"
+	if rule != topology.None {
+		instead = m.graph.Node(rule).Ref.String() + " takes the request"
+	}
+	a.note(model.Info, model.SettingMatters, nil, fmt.Sprintf("with %s=%s %s", other.setting, other.value, instead), "")
+}
 
 // either is the first text if b holds.
 func either(b bool, first, second string) string {

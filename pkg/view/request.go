@@ -48,7 +48,8 @@ type RequestResult struct {
 	Shadowed    []model.Ref       `json:"shadowed"`          // other routes that match as well, best first, each once
 	Effective   []EffectivePolicy `json:"effective"`
 
-	hostname string // of the listener
+	hostname string          // of the listener
+	own      []model.Problem // of this request
 }
 
 // RequestAnswer answers `request`.
@@ -116,7 +117,7 @@ type requestWriter struct{ survey *survey }
 func (w *requestWriter) result(a *request.Answer) RequestResult {
 	r := w.survey.res
 	out := RequestResult{Request: requestText(&a.Request), Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status, Filters: a.Filters,
-		Why: append([]string{}, a.Why...), Shadowed: append([]model.Ref{}, a.Shadowed...), Backends: []RequestBackend{}, Effective: []EffectivePolicy{}}
+		Why: append([]string{}, a.Why...), Shadowed: append([]model.Ref{}, a.Shadowed...), Backends: []RequestBackend{}, Effective: []EffectivePolicy{}, own: a.Problems}
 	if a.Gateway != topology.None {
 		out.Gateway = r.Node(a.Gateway).Ref.FullName()
 	}

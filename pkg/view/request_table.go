@@ -18,7 +18,12 @@ func (a *RequestAnswer) Table(o TableOptions) Table {
 		head = append(head, [...]string{"why: ", "     "}[min(i, 1)]+why)
 	}
 	for i, ref := range a.Shadowed {
-		head = append(head, [...]string{"shadowed: ", "          "}[min(i, 1)]+targetName(ref))
+		head = append(head, [...]string{"shadowed: ", "          "}[min(i, 1)]+ref.String())
+	}
+	for _, p := range a.own {
+		if p.Code == model.SettingMatters {
+			head = append(head, "implementations differ: "+p.Message)
+		}
 	}
 	list := &EffectivePolicyList{Envelope: a.Envelope, Items: a.Effective}
 	body := list.Table(o)
