@@ -68,7 +68,11 @@ func (t *trace) toService(service model.Ref) {
 		return
 	}
 	a.Listener = front[0]
-	t.because(fmt.Sprintf("%s governed by %s", service, what))
+	t.because(fmt.Sprintf("%s is governed by %s", service, what))
+	if !t.r.spoken(kind) {
+		t.because(fmt.Sprintf("port %d of it belongs to %ss, which take nothing else", t.r.Port, kind))
+		return
+	}
 	for _, c := range from {
 		v := yes
 		if c.match != nil {
@@ -92,6 +96,19 @@ func (t *trace) toService(service model.Ref) {
 	t.choose()
 }
 
+// spoken reports whether routes of a kind understand the request.
+func (r *Request) spoken(kind string) bool {
+	switch kind {
+	case "GRPCRoute":
+		return r.Protocol == GRPC
+	case "HTTPRoute":
+		return r.Protocol == GRPC || r.Protocol == HTTP
+	case "TLSRoute":
+		return r.Protocol == TLS || r.Secure
+	}
+	return true
+}
+
 // frontends are the places at which routes are attached to a Service as a whole or to one of its ports.
 func (m *Matcher) frontends(service model.Ref, port int32) []topology.NodeID {
 	refs := []model.Ref{service}
@@ -110,7 +127,11 @@ func (m *Matcher) frontends(service model.Ref, port int32) []topology.NodeID {
 
 // meshRoutes are the candidates on a Service, of the kind of routes that comes first where there are several (gatewayapi G51).
 func (t *trace) meshRoutes(front []topology.NodeID, service model.Ref) (producers, consumers []candidate, kind string) {
-	for _, kind := range []string{"GRPCRoute", "HTTPRoute", "TLSRoute", "TCPRoute", "UDPRoute"} {
+	kinds := []string{"GRPCRoute", "HTTPRoute", "TLSRoute", "TCPRoute"}
+	if t.r.Protocol == UDP { // which has ports of its own
+		kinds = []string{"UDPRoute"}
+	}
+	for _, kind := range kinds {
 		producers, consumers = nil, nil
 		for _, id := range front {
 			for _, b := range t.m.at(id)[kind] {

@@ -222,3 +222,41 @@ rules:
 	}
 	w.check(t, w.get(t, "http://h/b"), "BackendError 500 at http r rule-1")
 }
+
+// TestMeshKindsUnderstood: of several kinds of routes on one port the first one has it, and takes nothing but what it understands (gatewayapi G51).
+func TestMeshKindsUnderstood(t *testing.T) {
+	w := newWorld(t, `
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: shop}
+spec: {ports: [{name: grpc, port: 7070}, {name: http, port: 80}, {name: udp, port: 53, protocol: UDP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GRPCRoute
+metadata: {name: calls, namespace: shop}
+spec: {parentRefs: [{group: "", kind: Service, name: s, port: 7070}], rules: [{backendRefs: [{name: s, port: 7070}]}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: pages, namespace: shop}
+spec: {parentRefs: [{group: "", kind: Service, name: s}], rules: [{backendRefs: [{name: s, port: 80}]}]}
+`, nil)
+	for _, c := range []struct {
+		what string
+		ask  ask
+		want string
+	}{
+		{"a call", ask{url: "http://s.shop:7070", Options: Options{GRPC: "a.B/C", From: "x"}}, "Matched calls rule-1 s:grpc*1"},
+		{"a page where calls are", ask{url: "http://s.shop:7070", Options: Options{From: "x"}}, "NoMatch"},
+		{"a page", ask{url: "http://s.shop", Options: Options{From: "x"}}, "Matched pages rule-1 s:http*1"},
+		{"a call where pages are", ask{url: "http://s.shop", Options: Options{GRPC: "a.B/C", From: "x"}}, "Matched pages rule-1 s:http*1"},
+		{"bytes where pages are", ask{url: "s.shop:80", Options: Options{Protocol: "TCP", From: "x"}}, "NoMatch"},
+		{"datagrams", ask{url: "s.shop:53", Options: Options{Protocol: "UDP", From: "x"}}, "Passthrough s:udp*1"},
+	} {
+		c.ask.method = "GET"
+		a := w.ask(t, c.ask)
+		if got := w.brief(a); got != c.want {
+			t.Errorf("%s: %s, want %s; why %q", c.what, got, c.want, a.Why)
+		}
+	}
+}
