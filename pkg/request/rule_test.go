@@ -88,7 +88,8 @@ spec:
 		{"[{name: far, namespace: other, port: 80}]", grant, "Matched at http r rule-1 far:80*1", ""},
 		{"[{name: s, kind: Deployment, port: 80}]", "", "BackendError 500 at http r rule-1", "cannot be a backend"},
 		{"[{name: elsewhere, namespace: unknown, port: 80}]", strings.ReplaceAll(grant, "namespace: other", "namespace: unknown"), "Matched at http r rule-1 elsewhere:80*1", ""},
-		{"[{name: b, group: x.io, kind: Bucket}]", "", "Matched at http r rule-1 b:*1", ""},
+		{"[{name: b, group: x.io, kind: Bucket}]", "\n---\napiVersion: x.io/v1\nkind: Bucket\nmetadata: {name: other, namespace: infra}\n", "Matched at http r rule-1 b:*1", ""},
+		{"[{name: b, group: x.io, kind: Bucket}]", "", "BackendError 500 at http r rule-1", "is nowhere defined"},
 	} {
 		t.Run(c.refs, func(t *testing.T) {
 			w := newWorld(t, plainGateway+services+c.more+routeOf("HTTPRoute", "r", "rules: [{backendRefs: "+c.refs+"}]"), nil)

@@ -13,7 +13,6 @@ type builder struct {
 	above    []edge
 	problems []model.Problem
 	notes    map[topic]*tally
-	known    map[model.GroupKind]struct{}
 	referents
 
 	gateways      []gatewaySpec // in order of their references
@@ -55,8 +54,7 @@ func Build(in *model.Snapshot, settings model.Settings) *Graph {
 		traffic:   make([]edge, 0, 2*size),
 		above:     make([]edge, 0, size),
 		notes:     map[topic]*tally{},
-		known:     knownKinds(in),
-		referents: referents{in: in, covers: newCoverage(in), grants: grants{}},
+		referents: referents{in: in, covers: newCoverage(in), grants: grants{}, known: knownKinds(in)},
 		selected:  map[selection]truth{},
 		names:     map[string]struct{}{},
 		parents:   map[parentRef]struct{}{},

@@ -16,8 +16,8 @@ func secured(protocol, tls string) string {
 
 const (
 	infra  = "{apiVersion: v1, kind: Namespace, metadata: {name: infra}}\n---\n"
-	pair   = "{apiVersion: v1, kind: Secret, metadata: {name: pair, namespace: infra}, data: {tls.crt: {present: true, pem: true}, tls.key: {present: true, pem: true}}}\n---\n"
-	text   = "{apiVersion: v1, kind: Secret, metadata: {name: text, namespace: infra}, data: {tls.crt: {present: true, pem: true}, tls.key: {present: true, pem: false}}}\n---\n"
+	pair   = "{apiVersion: v1, kind: Secret, metadata: {name: pair, namespace: infra}, data: {tls.crt: {present: true, pem: true}, tls.key: {present: true, pem: false}}}\n---\n"
+	text   = "{apiVersion: v1, kind: Secret, metadata: {name: text, namespace: infra}, data: {tls.crt: {present: true, pem: false}, tls.key: {present: true, pem: true}}}\n---\n"
 	remote = "{apiVersion: v1, kind: Secret, metadata: {name: remote, namespace: other}, data: {}}\n---\n"
 	roots  = "{apiVersion: v1, kind: ConfigMap, metadata: {name: roots, namespace: infra}, binaryData: {ca.crt: aGVsbG8=}}\n---\n"
 )

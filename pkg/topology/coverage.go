@@ -22,10 +22,15 @@ func newCoverage(in *model.Snapshot) coverage {
 	return c
 }
 
+// backends reports whether all objects of a kind of backends that people write are in the input, for a namespace (gatewayapi G36).
+func (c coverage) backends(gk model.GroupKind, namespace string) bool {
+	_, shown := c.shown[namespace]
+	return shown || c.cluster.Knows(gk, namespace)
+}
+
 // services reports whether all Services of the namespace are in the input (gatewayapi G36).
 func (c coverage) services(namespace string) bool {
-	_, shown := c.shown[namespace]
-	return shown || c.cluster.Knows(serviceKind, namespace)
+	return c.backends(serviceKind, namespace)
 }
 
 // has reports whether all objects of the kind in the namespace are in the input (gatewayapi G10).

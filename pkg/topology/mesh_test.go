@@ -118,25 +118,25 @@ func TestFamilies(t *testing.T) {
 
 func TestBackendRefs(t *testing.T) { // G5, G33, G34, G36
 	const backends = `[{name: cart, port: 80, weight: 3}, {name: cart, port: 53}, {name: cart, port: 7}, {name: gone, port: 80, weight: 0},
-		{kind: Secret, name: x}, {name: x, namespace: far, port: 1}, 5, {group: x.example.com, kind: Edge, name: e}, {kind: HTTPRoute, group: gateway.networking.k8s.io, name: r}]`
+		{kind: Secret, name: x}, {name: x, namespace: far, port: 1}, 5, {group: x.example.com, kind: Edge, name: e}, {group: y.example.com, kind: Odd, name: o}, {kind: HTTPRoute, group: gateway.networking.k8s.io, name: r}]`
 	tests := []struct {
 		kind, parents string
 		want          []string
 	}{
 		{"HTTPRoute", `[{name: gw}]`, []string{
 			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound", "service/demo/gone 80 0 BackendNotFound",
-			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed", "httproute/demo/r 1 unknown"}},
+			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed", "odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
 		{"HTTPRoute", `[{group: "", kind: Service, name: cart}]`, []string{
 			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound", "service/demo/gone 80 0 BackendNotFound",
-			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 assumed", "edge/demo/e 1 assumed", "httproute/demo/r 1 unknown"}},
+			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 assumed", "edge/demo/e 1 assumed", "odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
 		// A route with both sorts of parents is one of Gateways.
 		{"UDPRoute", `[{name: gw}, {group: "", kind: Service, name: cart}]`, []string{
 			"service/demo/cart http 3", "service/demo/cart dns 1", "service/demo/cart 7 1 BackendNotFound", "service/demo/gone 80 0 BackendNotFound",
-			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed", "httproute/demo/r 1 unknown"}},
+			"secret/demo/x 1 InvalidKind", "service/far/x 1 1 RefNotPermitted", "edge/demo/e 1 assumed", "odd/demo/o 1 InvalidKind", "httproute/demo/r 1 unknown"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.kind+tt.parents, func(t *testing.T) {
-			g := build(t, class+gateway+cart+fmt.Sprintf("apiVersion: gateway.networking.k8s.io/v1\nkind: %s\nmetadata: {name: t, namespace: demo}\nspec: {parentRefs: %s, rules: [{}, {backendRefs: %s}]}\n", tt.kind, tt.parents, backends))
+			g := build(t, class+gateway+cart+definition("x.example.com", "Edge")+fmt.Sprintf("apiVersion: gateway.networking.k8s.io/v1\nkind: %s\nmetadata: {name: t, namespace: demo}\nspec: {parentRefs: %s, rules: [{}, {backendRefs: %s}]}\n", tt.kind, tt.parents, backends))
 			var got []string
 			for _, id := range g.Lookup(model.Ref{Group: gatewayGroup, Kind: tt.kind, Namespace: "demo", Name: "t", Section: "rule-2"}) {
 				for _, b := range g.Backends(id) {

@@ -11,6 +11,7 @@ type referents struct {
 	in     *model.Snapshot
 	covers coverage
 	grants grants
+	known  map[model.GroupKind]struct{} // kinds of the Gateway API, and those with objects or a CRD in the input
 }
 
 // sender is what matters of the route that refers.
@@ -32,9 +33,13 @@ type judgement struct {
 // backend judges a reference to a backend, which is in the input or not: its kind, then the grant, then whether it exists (gatewayapi G34).
 func (f *referents) backend(from sender, to model.Ref, exists bool) judgement {
 	gk := to.GroupKind()
-	if !canBeBackend(gk) {
+	switch {
+	case !canBeBackend(gk):
 		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "which cannot be a backend",
 			hint: `the standard backend is kind Service of group ""`}
+	case !f.knows(gk):
+		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "and kind " + gk.String() + " is nowhere defined",
+			hint: "if the implementation has that kind, add its CRD or an object of it"}
 	}
 	var v judgement
 	if !from.mesh && !f.grants.allow(from.kind, from.namespace, to) {
@@ -61,9 +66,9 @@ func (f *referents) backend(from sender, to model.Ref, exists bool) judgement {
 // complete reports whether everything of ref's kind in its namespace is in the input (gatewayapi G36).
 func (f *referents) complete(ref model.Ref) bool {
 	switch gk := ref.GroupKind(); gk {
-	case serviceKind:
-		return f.covers.services(ref.Namespace)
-	case serviceImportKind, xBackendKind:
+	case serviceKind, xBackendKind:
+		return f.covers.backends(gk, ref.Namespace)
+	case serviceImportKind: // made by a controller, and seldom in manifests
 		return f.covers.cluster.Knows(gk, ref.Namespace)
 	}
 	return false
@@ -76,6 +81,17 @@ func canBeBackend(gk model.GroupKind) bool {
 		return gk == serviceKind || gk == xBackendKind
 	}
 	return true
+}
+
+// knows reports whether a kind is defined: by the Gateway API or its surroundings, by an object or a CRD of the input, or by the cluster.
+func (f *referents) knows(gk model.GroupKind) bool {
+	_, ok := f.known[gk]
+	return ok || isInferencePool(gk) || f.in.Cluster.Serves(gk) != nil
+}
+
+// isInferencePool reports whether objects of a kind are pools of the Gateway API's extension for inference, which exist to be backends.
+func isInferencePool(gk model.GroupKind) bool {
+	return gk.Kind == "InferencePool" && (gk.Group == "inference.networking.k8s.io" || gk.Group == "inference.networking.x-k8s.io")
 }
 
 // BackendRef is one backendRef of a rule as a request meets it.

@@ -243,8 +243,13 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// definition is the CRD of a kind.
+func definition(group, kind string) string {
+	return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\nspec: {group: " + group + ", names: {kind: " + kind + "}}\n---\n"
+}
+
 func TestOrderHasParentsFirst(t *testing.T) {
-	g := build(t, class+gateway+service+routeWith(`{parentRefs: [{name: gw}],
+	g := build(t, class+gateway+service+definition("x.example.com", "Thing")+routeWith(`{parentRefs: [{name: gw}],
 		rules: [{backendRefs: [{name: late, port: 1}, {name: b, port: 80}, {group: x.example.com, kind: Thing, name: t}]}]}`))
 	at := map[NodeID]int{}
 	for i, id := range g.Order(Traffic) {

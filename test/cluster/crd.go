@@ -95,6 +95,9 @@ func (s *server) installPolicyKinds() error {
 	}
 	var texts []string
 	for _, kind := range catalog.Kinds() {
+		if kind.GroupKind.Group == gatewayGroup { // served with the Gateway API
+			continue
+		}
 		text, err := json.Marshal(definition(kind))
 		if err != nil {
 			return err
