@@ -124,7 +124,8 @@ func (c *Cluster) dump() string {
 	c.tb.Helper()
 	resources := []schema.GroupVersionResource{namespaces, services, definitions}
 	for _, o := range c.made {
-		if !slices.Contains(resources, o.resource) {
+		certificates := o.resource.Group == "" && (o.resource.Resource == "secrets" || o.resource.Resource == "configmaps") // which are not read from a cluster
+		if !certificates && !slices.Contains(resources, o.resource) {
 			resources = append(resources, o.resource)
 		}
 	}
