@@ -90,7 +90,11 @@ func (a *RequestResult) verdict() string {
 	case "Passthrough":
 		text = "no route governs it: it goes to the Service itself"
 	case "Conditional":
-		return "conditional: " + strings.ToLower(a.Assumed) + " unless what is named below changes it"
+		assumed := map[string]string{"NoMatch": "no match", "BackendError": "no backend answers"}[a.Assumed]
+		if assumed == "" {
+			assumed = strings.ToLower(a.Assumed)
+		}
+		return "conditional: " + assumed + ", unless what is named below changes it"
 	case "Misdirected":
 		text = "misdirected"
 	}
