@@ -14,5 +14,5 @@ var kinds []byte
 // Plugin hands the kinds over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "gatewayapi", Kinds: kinds,
-		Status: status.Functions{Writers: map[string]status.Writer{"gatewayapi.BackendTLS": backendTLS}}}
+		Status: status.Functions{Writers: map[string]status.Writer{"gatewayapi.BackendTLS": backendTLS, "gatewayapi.Direct": direct}}}
 }

@@ -93,9 +93,14 @@ func (s *server) installPolicyKinds() error {
 	if err != nil {
 		return err
 	}
+	own, err := gatewayDefinitions()
+	if err != nil {
+		return err
+	}
 	var texts []string
 	for _, kind := range catalog.Kinds() {
-		if kind.GroupKind.Group == gatewayGroup { // served with the Gateway API
+		name := "name: " + kind.Plural + "." + kind.GroupKind.Group + "\n"
+		if slices.ContainsFunc(own, func(text string) bool { return strings.Contains(text, name) }) { // served with the Gateway API
 			continue
 		}
 		text, err := json.Marshal(definition(kind))

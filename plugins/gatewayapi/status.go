@@ -1,0 +1,56 @@
+package gatewayapi
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// fine is what is written about a policy with nothing wrong.
+var fine = status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "the policy has been accepted"}
+
+// direct is what is written about a policy that has its target or has it not (gatewayapi G54).
+func direct(in status.Input) []status.Ancestor { return perGateway(in, fine) }
+
+// perGateway has an entry for every Gateway that a policy targets, or with a route to a Service that it targets, whichever of the Service's
+// ports it means (gatewayapi G53). Without any there is no one to write a status. The first condition is Accepted, which is false where
+// another policy has the place.
+func perGateway(in status.Input, conditions ...status.Condition) []status.Ancestor {
+	if len(in.Fate.Targets) == 0 {
+		out := status.Usual(in)
+		out[0].Conditions = out[0].Conditions[:1] // there is nothing to be in force on
+		return out
+	}
+	var all []status.Ancestor
+	winners := map[model.Ref]*model.Ref{} // by Gateway: who has the policy's places there; nil if it has one
+	for _, id := range in.Fate.Targets {
+		winner := conflict(in, id)
+		for _, a := range status.GatewaysAbove(in.Resolution, in.Resolution.Node(id).Ref.Whole()) {
+			if by, known := winners[*a.Ref]; !known {
+				all = append(all, a)
+				winners[*a.Ref] = winner
+			} else if by != nil {
+				winners[*a.Ref] = winner
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
+	for i := range all {
+		all[i].Conditions = slices.Clone(conditions)
+		if by := winners[*all[i].Ref]; by != nil && conditions[0].Status == "True" {
+			all[i].Conditions[0] = status.Condition{Type: "Accepted", Status: "False", Reason: "Conflicted", Message: "conflicts with " + by.FullName() + ", which comes first by age and name"}
+		}
+	}
+	return all
+}
+
+// conflict is the policy that has the place of this one at a target, nil if it has it itself. Places are told apart by object and section:
+// a policy for a port and one for the whole Service do not conflict.
+func conflict(in status.Input, id topology.NodeID) *model.Ref {
+	if first := in.Kind.At(id)[0].Ref(); first != in.Fate.Policy.Ref() {
+		return &first
+	}
+	return nil
+}
