@@ -123,13 +123,19 @@ func (q *asked) typed(args []string, curl string) error {
 	return q.curl(words)
 }
 
-// request answers one request.
-func (a App) request(ctx context.Context, q *question, s Streams, one *asked) error {
+// open reads the input, and finds the policy kinds that are asked about.
+func (a App) open(ctx context.Context, q *question, s Streams) (*session, []model.GroupKind, error) {
 	session, err := q.open(ctx, a.Plugins, s)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	kinds, err := session.kinds()
+	return session, kinds, err
+}
+
+// request answers one request.
+func (a App) request(ctx context.Context, q *question, s Streams, one *asked) error {
+	session, kinds, err := a.open(ctx, q, s)
 	if err != nil {
 		return err
 	}
@@ -158,11 +164,7 @@ func (a App) requests(ctx context.Context, q *question, s Streams, file string, 
 	if err != nil {
 		return err
 	}
-	session, err := q.open(ctx, a.Plugins, s)
-	if err != nil {
-		return err
-	}
-	kinds, err := session.kinds()
+	session, kinds, err := a.open(ctx, q, s)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,101 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// openEnds makes the answer conditional if a candidate of which it is not known whether it matches would come first.
+func (t *trace) openEnds(best *candidate) {
+	for i := range t.unsure {
+		c := &t.unsure[i]
+		if best != nil {
+			both := []candidate{*best, *c}
+			t.switches.sort(both)
+			if both[0].rule == best.rule {
+				return // the rest comes later still
+			}
+		}
+		why := c.open
+		if why == "" {
+			why = "its regular expression cannot be evaluated"
+		}
+		ref := t.m.graph.Node(c.rule).Ref
+		t.answer.conditional(ref.String() + " may come first: " + why)
+		t.answer.note(model.Warning, model.NotEvaluated, c.object, "whether "+ref.String()+" takes the request is not known: "+why, "")
+	}
+}
+
+// expressions makes the answer conditional if a regular expression decides (gatewayapi G48).
+func (t *trace) expressions(best *candidate) {
+	if best.match == nil {
+		return
+	}
+	described := t.switches.regexRank != ambiguousRank
+	isPath := func(c *candidate, f form) bool { return c.match.path.form == f && !c.match.grpc }
+	for i := range t.sure {
+		c := &t.sure[i]
+		across := isPath(best, prefix) && isPath(c, expression) || isPath(best, expression) && isPath(c, prefix)
+		if mine, theirs := t.switches.rank(best), t.switches.rank(c); across && !described && c.rule != best.rule && [2]int(mine[:]) == [2]int(theirs[:]) {
+			t.answer.conditional(fmt.Sprintf("%s and %s both match; which comes first, implementations decide", best.match.path.text(), c.match.path.text()))
+			t.answer.note(model.Info, model.NotEvaluated, best.object,
+				"the place of regular expressions among path matches is the implementation's", "set it with --vendor-setting "+topology.RegexRank+"=…")
+			return
+		}
+	}
+	if best.match.expressions() && (!described || t.switches.foreign) {
+		t.answer.conditional("the rule matches by a regular expression (" + best.match.text() + "), whose dialect implementations choose; RE2 is assumed")
+		t.answer.note(model.Info, model.NotEvaluated, best.object, "regular expressions are evaluated as RE2, which must match the whole text", "")
+	}
+}
+
+// uncertain reports an order that only names made, for want of creation times (gatewayapi G47).
+func (t *trace) uncertain() {
+	best := &t.sure[0]
+	if t.switches.ageless {
+		return
+	}
+	n := 1
+	for n < len(t.sure) && t.switches.equal(best, &t.sure[n]) {
+		n++
+	}
+	same := t.sure[:n]
+	var others tally
+	last := best.route
+	for i := range same { // those of one route follow each other
+		if same[i].route != last {
+			last = same[i].route
+			others.add(same[i].object.Ref.String())
+		}
+	}
+	if others.n == 0 || t.switches.aged(same) {
+		return
+	}
+	t.answer.note(model.Warning, model.OrderUncertain, best.object,
+		fmt.Sprintf("%s comes before %s by name alone: not all of them have a creation time, and the oldest would win", best.object.Ref, others.list()),
+		"ask the cluster, or add metadata.creationTimestamp")
+}
+
+// tally counts names, and keeps the first few.
+type tally struct {
+	n     int
+	names []string
+}
+
+func (t *tally) add(name string) {
+	const most = 5
+	if t.n++; t.n <= most {
+		t.names = append(t.names, name)
+	}
+}
+
+func (t *tally) list() string {
+	s := strings.Join(t.names, ", ")
+	if more := t.n - len(t.names); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}
