@@ -113,7 +113,7 @@ func (s *server) installPolicyKinds() error {
 }
 
 // servedVersion is the version of kinds that are not served as v1: descriptors do not know versions.
-var servedVersion = map[string]string{"TokenRateLimitPolicy.kuadrant.io": "v1alpha1"}
+var servedVersion = map[string]string{"TokenRateLimitPolicy.kuadrant.io": "v1alpha1", "XTelemetryPolicy.gateway.networking.x-k8s.io": "v1alpha1"}
 
 // definition is a custom resource definition that takes any spec and status, without subresources.
 func definition(kind *policy.Kind) map[string]any {
