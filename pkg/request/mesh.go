@@ -50,8 +50,8 @@ func (t *trace) toService(service model.Ref) {
 		return
 	}
 	port := m.graph.PortName(service, t.r.Port)
-	if port == "" && len(m.graph.Sections(service)) > 0 {
-		t.because(fmt.Sprintf("%s has no port %d; it has %s", service, t.r.Port, strings.Join(m.graph.Sections(service), ", ")))
+	if ports := m.graph.Ports(service); port == "" && ports != nil {
+		t.because(fmt.Sprintf("%s has no port %d; it has %s", service, t.r.Port, strings.Join(ports, ", ")))
 		return
 	}
 	front := m.frontends(service, t.r.Port)

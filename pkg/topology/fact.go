@@ -62,6 +62,25 @@ func (g *Graph) PortName(service model.Ref, number int32) string {
 	return ""
 }
 
+// Ports lists the ports of a Service for people, each by its name and number.
+func (g *Graph) Ports(service model.Ref) []string {
+	id, ok := g.find(service)
+	if !ok {
+		return nil
+	}
+	var out []string
+	parts := g.nodes[id].parts
+	for i := range parts.n {
+		port := parts.first + NodeID(i)
+		name, number := g.nodes[port].Ref.Section, itoa(int(g.portNumbers[port-g.firstPort]))
+		if name != number {
+			number += " (" + name + ")"
+		}
+		out = append(out, number)
+	}
+	return out
+}
+
 // Unattached says for a route that gets no traffic what became of its parentRefs; "" if it gets some.
 func (g *Graph) Unattached(route NodeID) string {
 	if len(g.Parents(All, route)) > 0 {
