@@ -166,15 +166,10 @@ func defaultGroup(kind string) string {
 	return ""
 }
 
-// isListenerSet reports whether gk is ListenerSet, or XListenerSet, which came before it and is the same.
-func isListenerSet(gk model.GroupKind) bool {
-	return gk.Group == gatewayGroup && gk.Kind == "ListenerSet" || gk.Group == "gateway.networking.x-k8s.io" && gk.Kind == "XListenerSet"
-}
-
 // sectionRole is what a sectionName of the kind names (gep713 P6), "" where that is the implementation's business.
 func sectionRole(gk model.GroupKind) topology.Role {
 	switch {
-	case gk.Group == gatewayGroup && gk.Kind == "Gateway", isListenerSet(gk):
+	case gk.Group == gatewayGroup && gk.Kind == "Gateway", topology.IsListenerSet(gk):
 		return topology.Listener
 	case gk.Group == gatewayGroup && strings.HasSuffix(gk.Kind, "Route"):
 		return topology.Rule
@@ -191,7 +186,7 @@ func wholeRole(gk model.GroupKind) topology.Role {
 		return topology.GatewayClass
 	case gk.Group == gatewayGroup && gk.Kind == "Gateway":
 		return topology.Gateway
-	case isListenerSet(gk):
+	case topology.IsListenerSet(gk):
 		return topology.ListenerSet
 	case gk.Group == gatewayGroup && strings.HasSuffix(gk.Kind, "Route"):
 		return topology.Route

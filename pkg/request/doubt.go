@@ -2,7 +2,6 @@ package request
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -13,9 +12,7 @@ func (t *trace) openEnds(best *candidate) {
 	for i := range t.unsure {
 		c := &t.unsure[i]
 		if best != nil {
-			both := []candidate{*best, *c}
-			t.switches.sort(both)
-			if both[0].rule == best.rule {
+			if t.switches.best([]candidate{*best, *c}).rule == best.rule {
 				return // the rest comes later still
 			}
 		}
@@ -63,39 +60,18 @@ func (t *trace) uncertain() {
 		n++
 	}
 	same := t.sure[:n]
-	var others tally
+	var others model.Tally
 	last := best.route
 	for i := range same { // those of one route follow each other
 		if same[i].route != last {
 			last = same[i].route
-			others.add(same[i].object.Ref.String())
+			others.Add(same[i].object.Ref.String())
 		}
 	}
-	if others.n == 0 || t.switches.aged(same) {
+	if others.N == 0 || t.switches.aged(same) {
 		return
 	}
 	t.answer.note(model.Warning, model.OrderUncertain, best.object,
-		fmt.Sprintf("%s comes before %s by name alone: not all of them have a creation time, and the oldest would win", best.object.Ref, others.list()),
+		fmt.Sprintf("%s comes before %s by name alone: not all of them have a creation time, and the oldest would win", best.object.Ref, others.String()),
 		"ask the cluster, or add metadata.creationTimestamp")
-}
-
-// tally counts names, and keeps the first few.
-type tally struct {
-	n     int
-	names []string
-}
-
-func (t *tally) add(name string) {
-	const most = 5
-	if t.n++; t.n <= most {
-		t.names = append(t.names, name)
-	}
-}
-
-func (t *tally) list() string {
-	s := strings.Join(t.names, ", ")
-	if more := t.n - len(t.names); more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
-	}
-	return s
 }

@@ -165,7 +165,8 @@ func (t *trace) candidates(p place) {
 	case t.r.Protocol == GRPC:
 		kind = t.grpcKind(p)
 	}
-	t.take(t.m.at(p.id)[kind], host)
+	t.m.at(p.id)[kind].near(t.r, host, t.hold)
+	t.order()
 }
 
 // grpcKind is the kind of routes that decide about a gRPC request: GRPCRoutes if one is for the host, else HTTPRoutes, which see it as the
@@ -184,8 +185,25 @@ func (t *trace) grpcKind(p place) string {
 	return "GRPCRoute"
 }
 
-func (t *trace) take(from table, host string) {
-	t.sure, t.unsure = from.find(t.r, host, !t.switches.loose)
+// hold takes those of the candidates that hold for the request; those of which that is not known are told apart.
+func (t *trace) hold(cs []candidate) {
+	for _, c := range cs {
+		v := yes
+		if c.match != nil {
+			v = c.match.holds(t.r, !t.switches.loose)
+		}
+		switch {
+		case v == no:
+		case v == yes && c.open == "":
+			t.sure = append(t.sure, c)
+		default:
+			t.unsure = append(t.unsure, c)
+		}
+	}
+}
+
+// order puts the best candidates first.
+func (t *trace) order() {
 	t.switches.sort(t.sure)
 	t.switches.sort(t.unsure)
 }

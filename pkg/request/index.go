@@ -70,23 +70,8 @@ func (m *Matcher) covered(place topology.NodeID, r *Request) bool {
 	return slices.ContainsFunc(r.routeKinds(), func(kind string) bool { return m.at(place)[kind].covers(host) })
 }
 
-// find are the candidates that hold for a request to a host; those of which that is not known are told apart.
-func (t table) find(r *Request, host string, anchored bool) (sure, unsure []candidate) {
-	see := func(cs []candidate) {
-		for _, c := range cs {
-			v := yes
-			if c.match != nil {
-				v = c.match.holds(r, anchored)
-			}
-			switch {
-			case v == no:
-			case v == yes && c.open == "":
-				sure = append(sure, c)
-			default:
-				unsure = append(unsure, c)
-			}
-		}
-	}
+// near calls see with the candidates that may hold for a request to a host, as far as hostname and path tell.
+func (t table) near(r *Request, host string, see func([]candidate)) {
 	hostnames(host, func(h string) {
 		b := t[h]
 		if b == nil {
@@ -103,7 +88,6 @@ func (t table) find(r *Request, host string, anchored bool) (sure, unsure []cand
 			}
 		}
 	})
-	return sure, unsure
 }
 
 // Matcher answers requests over one graph. It keeps what it has read of routes, so that many requests cost little more than one. It is

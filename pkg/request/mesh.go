@@ -54,7 +54,7 @@ func (t *trace) toService(service model.Ref) {
 		t.because(fmt.Sprintf("%s has no port %d; it has %s", service, t.r.Port, strings.Join(ports, ", ")))
 		return
 	}
-	front := m.frontends(service, t.r.Port)
+	front := m.frontends(service, port)
 	producers, consumers, kind := t.meshRoutes(front, service)
 	from := producers
 	what := "producer routes, which hold for every client"
@@ -73,20 +73,8 @@ func (t *trace) toService(service model.Ref) {
 		t.because(fmt.Sprintf("port %d of it belongs to %ss, which take nothing else", t.r.Port, kind))
 		return
 	}
-	for _, c := range from {
-		v := yes
-		if c.match != nil {
-			v = c.match.holds(t.r, !t.switches.loose)
-		}
-		switch v {
-		case yes:
-			t.sure = append(t.sure, c)
-		case maybe:
-			t.unsure = append(t.unsure, c)
-		}
-	}
-	t.switches.sort(t.sure)
-	t.switches.sort(t.unsure)
+	t.hold(from)
+	t.order()
 	if len(t.sure) == 0 {
 		a.Status = t.notFound()
 		t.because("no rule of " + kind + "s on " + service.String() + " matches")
@@ -110,10 +98,10 @@ func (r *Request) spoken(kind string) bool {
 }
 
 // frontends are the places at which routes are attached to a Service as a whole or to one of its ports.
-func (m *Matcher) frontends(service model.Ref, port int32) []topology.NodeID {
+func (m *Matcher) frontends(service model.Ref, port string) []topology.NodeID {
 	refs := []model.Ref{service}
-	if name := m.graph.PortName(service, port); name != "" {
-		refs = append(refs, service.In(name))
+	if port != "" {
+		refs = append(refs, service.In(port))
 	}
 	var out []topology.NodeID
 	for _, ref := range refs {

@@ -165,8 +165,7 @@ func (m *Matcher) mayMissSets(gateway topology.NodeID) bool {
 		return false
 	}
 	from := m.graph.Node(gateway).Object.Text("spec", "allowedListeners", "namespaces", "from")
-	return from != "" && from != "None" && (m.graph.Cluster().MissesAny(model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ListenerSet"}) ||
-		m.graph.Cluster().MissesAny(model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}))
+	return from != "" && from != "None" && slices.ContainsFunc(topology.ListenerSetKinds(), m.graph.Cluster().MissesAny)
 }
 
 // routeKinds are the kinds of routes that may take the request.

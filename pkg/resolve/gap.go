@@ -83,7 +83,7 @@ func (f *gapFinder) sorted() []Gap {
 
 // any adds the gaps of a kind, wherever they are.
 func (f *gapFinder) any(gk model.GroupKind) {
-	if slices.ContainsFunc(f.cluster.Gaps, func(g model.Gap) bool { return g.Kind == gk }) {
+	if f.cluster.MissesAny(gk) {
 		f.found[Gap{Kind: gk}] = true
 	}
 }
@@ -162,7 +162,7 @@ func (f *gapFinder) attachments(route topology.NodeID) {
 	}
 	for _, a := range f.res.Graph.Attachments(route) {
 		switch {
-		case isListenerSet(a.Parent.GroupKind()) && !a.Missing:
+		case topology.IsListenerSet(a.Parent.GroupKind()) && !a.Missing:
 			f.sets()
 		case a.State != topology.Unknown:
 		case a.Missing:
@@ -214,8 +214,6 @@ func (f *gapFinder) above(id topology.NodeID) {
 // The kinds whose gaps matter beside those of the nodes.
 var (
 	classKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}
-	setKind       = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ListenerSet"}
-	xSetKind      = model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}
 	gatewayKind   = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
 	grantKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}
 	serviceKind   = model.GroupKind{Kind: "Service"}

@@ -9,13 +9,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-func isListenerSet(gk model.GroupKind) bool { return gk == setKind || gk == xSetKind }
-
 // sets adds the gaps that leave open which listeners ListenerSets add to a Gateway: the sets themselves, one of which may have the place
 // of another one's listener, their Gateways, and the labels of their namespaces.
 func (f *gapFinder) sets() {
-	f.any(setKind)
-	f.any(xSetKind)
+	for _, gk := range topology.ListenerSetKinds() {
+		f.any(gk)
+	}
 	maps.Copy(f.found, f.res.openSets(f.cluster))
 }
 

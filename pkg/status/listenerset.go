@@ -8,13 +8,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-var (
-	gatewayKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
-	setKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ListenerSet"}
-	xSetKind    = model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}
-)
+var gatewayKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
 
-func isListenerSet(gk model.GroupKind) bool { return gk == setKind || gk == xSetKind }
+// missesSets reports whether a cluster did not let us read all ListenerSets.
+func missesSets(r *resolve.Resolution) bool {
+	return slices.ContainsFunc(topology.ListenerSetKinds(), r.Snapshot.Cluster.MissesAny)
+}
 
 // listenerSet has the conditions of a ListenerSet (gatewayapi G22). Programmed is predicted only where it follows from the spec.
 func listenerSet(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
@@ -78,13 +77,11 @@ type rivals struct {
 }
 
 func newRivals(r *resolve.Resolution) rivals {
-	v := rivals{graph: r.Graph, unknown: map[topology.NodeID]topology.NodeID{}}
-	if r.Snapshot.Cluster == nil {
+	cluster := r.Snapshot.Cluster
+	v := rivals{graph: r.Graph, unknown: map[topology.NodeID]topology.NodeID{},
+		gateways: r.Graph.Merging() && cluster.MissesAny(gatewayKind), sets: missesSets(r)}
+	if cluster == nil {
 		return v
-	}
-	for _, gap := range r.Snapshot.Cluster.Gaps {
-		v.gateways = v.gateways || gap.Kind == gatewayKind && r.Graph.Merging()
-		v.sets = v.sets || isListenerSet(gap.Kind)
 	}
 	for _, id := range r.Graph.Order(topology.Traffic) {
 		if r.Graph.Node(id).Role == topology.ListenerSet {
@@ -116,7 +113,7 @@ func (v rivals) unread(owner topology.NodeID) string {
 // Where a cluster did not let us read whether there are more, there is no number.
 func attachedSets(r *resolve.Resolution, gateway topology.NodeID) *int {
 	g, n := r.Graph, 0
-	if cluster := r.Snapshot.Cluster; cluster != nil && slices.ContainsFunc(cluster.Gaps, func(gap model.Gap) bool { return isListenerSet(gap.Kind) }) {
+	if missesSets(r) {
 		return nil
 	}
 	for _, id := range g.SetsOf(gateway) {

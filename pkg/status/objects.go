@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -84,9 +83,7 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 		switch g.Node(id).Role {
 		case topology.Listener:
 			out[id] = 0
-			open[id] = slices.ContainsFunc(g.Listener(id).Kinds, func(gk model.GroupKind) bool {
-				return r.Snapshot.Cluster != nil && slices.ContainsFunc(r.Snapshot.Cluster.Gaps, func(gap model.Gap) bool { return gap.Kind == gk })
-			})
+			open[id] = g.MayMissRoutes(id)
 		case topology.Route:
 			counted := map[topology.NodeID]bool{}
 			for _, a := range g.Attachments(id) {
@@ -188,7 +185,7 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 
 // controllerOf is the controller of the class of a Gateway, or of a ListenerSet's, "" if the input does not tell.
 func controllerOf(r *resolve.Resolution, gateway model.Ref) string {
-	if isListenerSet(gateway.GroupKind()) {
+	if topology.IsListenerSet(gateway.GroupKind()) {
 		ids := r.Graph.Lookup(gateway.Whole())
 		if len(ids) == 0 || r.Graph.Set(ids[0]).Gateway == topology.None {
 			return ""

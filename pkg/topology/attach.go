@@ -130,7 +130,7 @@ func (b *builder) attachTo(r *route, p parentRef) {
 	case MeshParent(gk):
 		b.attachToService(r, a)
 		return
-	case isListenerSet(gk):
+	case IsListenerSet(gk):
 		b.attachToSet(r, a)
 		return
 	case gk.Group != coreGroup && gk.Group != gatewayGroup && gk.Group != experimentalGroup:

@@ -78,7 +78,7 @@ func Build(in *model.Snapshot, settings model.Settings) *Graph {
 
 func (b *builder) graph() *Graph {
 	g := &Graph{
-		in:          b.in,
+		referents:   b.referents,
 		nodes:       b.nodes,
 		byObject:    b.byObject,
 		byName:      b.byName,
@@ -87,15 +87,12 @@ func (b *builder) graph() *Graph {
 		tables:      b.tables,
 		portNumbers: make([]int32, len(b.ports)),
 		firstPort:   b.firstPort,
-		kinds:       b.known,
-		covers:      b.covers,
 		problems:    model.SortProblems(b.problems),
 
 		listeners:     b.listeners,
 		firstListener: b.firstListener,
 		unresolved:    b.unresolved,
 		frontends:     b.frontends,
-		referents:     b.referents,
 		clients:       b.clients,
 		certificates:  b.certificates(),
 		sets:          make([]SetFacts, len(b.sets)),

@@ -168,8 +168,7 @@ func (b *builder) refer(owner model.Ref, v model.Body, at place, u use) Unresolv
 		p := model.Problem{
 			Severity: model.Warning, Code: model.RefNotPermitted,
 			Message: at.String() + " refers to " + to.String() + ", and no ReferenceGrant permits that",
-			Hint: "add to namespace " + to.Namespace + " a ReferenceGrant from kind " + owner.GroupKind().String() + ", namespace " +
-				owner.Namespace + ", to kind " + to.GroupKind().String() + ", name " + to.Name,
+			Hint:    grantHint(owner.GroupKind(), owner.Namespace, to),
 		}
 		b.problem(p, at.object, at.path()...)
 		return Unresolved{Reason: "RefNotPermitted", Message: p.Message}

@@ -137,13 +137,13 @@ func mark(ls []*listener, reason string) {
 		return
 	}
 	for _, l := range ls {
-		others := tally{n: len(ls) - 1}
-		for _, o := range ls[:min(len(ls), namesShown+1)] {
-			if o != l && len(others.names) < namesShown {
-				others.names = append(others.names, o.seenFrom(l))
+		others := model.Tally{N: len(ls) - 1}
+		for _, o := range ls[:min(len(ls), model.NamesShown+1)] {
+			if o != l && len(others.Names) < model.NamesShown {
+				others.Names = append(others.Names, o.seenFrom(l))
 			}
 		}
-		l.refuse(reason, others.list(), true)
+		l.refuse(reason, others.String(), true)
 	}
 }
 

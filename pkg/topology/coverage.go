@@ -28,11 +28,6 @@ func (c coverage) backends(gk model.GroupKind, namespace string) bool {
 	return shown || c.cluster.Knows(gk, namespace)
 }
 
-// services reports whether all Services of the namespace are in the input (gatewayapi G36).
-func (c coverage) services(namespace string) bool {
-	return c.backends(serviceKind, namespace)
-}
-
 // has reports whether all objects of the kind in the namespace are in the input (gatewayapi G10).
 func (c coverage) has(gk model.GroupKind, namespace string) bool {
 	return c.cluster.Knows(gk, namespace)

@@ -31,7 +31,9 @@ func (g *Graph) Cluster() *model.Cluster { return g.in.Cluster }
 func (g *Graph) Has(ref model.Ref) bool { return g.in.Get(ref) != nil }
 
 // KnowsServices reports whether a Service of the namespace that is not in the input does not exist (gatewayapi G36).
-func (g *Graph) KnowsServices(namespace string) bool { return g.covers.services(namespace) }
+func (g *Graph) KnowsServices(namespace string) bool {
+	return g.covers.backends(serviceKind, namespace)
+}
 
 // ServiceAt is the Service with a cluster IP.
 func (g *Graph) ServiceAt(address string) (model.Ref, bool) {
@@ -56,10 +58,10 @@ func (g *Graph) PortName(service model.Ref, number int32) string {
 		return ""
 	}
 	ports := g.numbered(&g.nodes[id], itoa(int(number)))
-	if i := slices.IndexFunc(ports, func(p NodeID) bool { return g.nodes[p].Role == Port }); i >= 0 {
-		return g.nodes[ports[i]].Ref.Section
+	if len(ports) == 0 {
+		return ""
 	}
-	return ""
+	return g.nodes[ports[0]].Ref.Section
 }
 
 // Ports lists the ports of a Service for people, each by its name and number.

@@ -27,6 +27,12 @@ func (gs grants) allow(from model.GroupKind, ns string, to model.Ref) bool {
 	return ok
 }
 
+// grantHint says which grant would permit a reference.
+func grantHint(from model.GroupKind, ns string, to model.Ref) string {
+	return "add to namespace " + to.Namespace + " a ReferenceGrant from kind " + from.String() + ", namespace " + ns + ", to kind " +
+		to.GroupKind().String() + ", name " + to.Name
+}
+
 // readGrants reads the ReferenceGrants. An entry with a field of the wrong type permits nothing.
 func (b *builder) readGrants() {
 	for _, o := range b.in.Of(grantKind) {

@@ -62,7 +62,7 @@ type span struct {
 
 // Graph is the graph of targets. It does not change after Build; slices it returns must not be changed either.
 type Graph struct {
-	in          *model.Snapshot
+	referents
 	nodes       []Node
 	byObject    map[*model.Object]NodeID
 	byName      map[model.Ref]NodeID // of what is not in the input
@@ -71,15 +71,12 @@ type Graph struct {
 	tables      [][]Attachment // by route
 	portNumbers []int32        // by port node, from firstPort on
 	firstPort   NodeID
-	kinds       map[model.GroupKind]struct{}
-	covers      coverage
 	problems    []model.Problem
 
 	listeners     []listener // by listener node, from firstListener on
 	firstListener NodeID
 	unresolved    map[NodeID]Unresolved
 	frontends     map[model.Ref]NodeID
-	referents     referents
 
 	sets         []SetFacts // by ListenerSet node, from firstSet on
 	firstSet     NodeID
@@ -189,12 +186,11 @@ func (g *Graph) Problems() []model.Problem { return g.problems }
 // KnownKind reports whether gk is a kind of the Gateway API or of its surroundings (gatewayapi §1), a kind with objects in the input,
 // or one with a loaded CRD. A target of any other kind is a virtual one (gep713 P14).
 func (g *Graph) KnownKind(gk model.GroupKind) bool {
-	_, ok := g.kinds[gk]
-	return ok || g.in.Cluster.Serves(gk) != nil
+	return g.defined(gk)
 }
 
 // Granted reports whether objects of kind from in namespace ns may refer to the object to: it is in the same namespace, or a
 // ReferenceGrant there says so (gatewayapi G32), or may say so where a cluster did not let us read them.
 func (g *Graph) Granted(from model.GroupKind, ns string, to model.Ref) bool {
-	return g.referents.grants.allow(from, ns, to) || g.in.Cluster.Misses(grantKind, to.Namespace)
+	return g.grants.allow(from, ns, to) || g.in.Cluster.Misses(grantKind, to.Namespace)
 }

@@ -76,8 +76,13 @@ func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 	return known
 }
 
-// isListenerSet reports whether gk is ListenerSet, or XListenerSet, which came before it and is the same.
-func isListenerSet(gk model.GroupKind) bool { return gk == listenerSetKind || gk == xListenerSetKind }
+// ListenerSetKinds are ListenerSet, and XListenerSet, which came before it and is the same.
+func ListenerSetKinds() []model.GroupKind {
+	return []model.GroupKind{listenerSetKind, xListenerSetKind}
+}
+
+// IsListenerSet reports whether gk is one of ListenerSetKinds.
+func IsListenerSet(gk model.GroupKind) bool { return gk == listenerSetKind || gk == xListenerSetKind }
 
 func isRoute(gk model.GroupKind) bool {
 	return slices.Contains(routeKinds[:], gk)

@@ -66,7 +66,7 @@ type listenerSet struct {
 // addSets adds the ListenerSets and asks their Gateways whether they take them.
 func (b *builder) addSets() {
 	b.firstSet = NodeID(len(b.nodes))
-	for _, gk := range [...]model.GroupKind{listenerSetKind, xListenerSetKind} {
+	for _, gk := range ListenerSetKinds() {
 		for _, o := range b.in.Of(gk) {
 			s := listenerSet{id: b.add(Node{Role: ListenerSet, Ref: o.Ref, Object: o}), object: o, spec: b.spec(o), SetFacts: SetFacts{Gateway: None}}
 			b.under(o.Ref.Namespace, s.id)

@@ -1,8 +1,6 @@
 package topology
 
 import (
-	"strings"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -34,15 +32,12 @@ type topic struct {
 
 func kindRef(gk model.GroupKind) model.Ref { return model.Ref{Group: gk.Group, Kind: gk.Kind} }
 
-// tally counts what a note concerns and keeps the first names.
+// tally counts what a note concerns.
 type tally struct {
-	n     int
-	names []string
+	model.Tally
 	first *model.Object
 	last  string
 }
-
-const namesShown = 5
 
 // note counts o under t; met several times in a row it counts once.
 func (b *builder) note(t topic, o *model.Object) { b.noteName(t, o.Ref.String(), o) }
@@ -54,31 +49,19 @@ func (b *builder) noteName(t topic, name string, o *model.Object) {
 		c = &tally{first: o}
 		b.notes[t] = c
 	}
-	if c.n > 0 && c.last == name {
+	if c.N > 0 && c.last == name {
 		return
 	}
-	c.n++
 	c.last = name
-	if c.n <= namesShown {
-		c.names = append(c.names, name)
-	}
+	c.Add(name)
 }
 
 // of writes the number of things, in words for one and for more.
 func (c *tally) of(one, many string) string {
-	if c.n == 1 {
+	if c.N == 1 {
 		return "1 " + one
 	}
-	return itoa(c.n) + " " + many
-}
-
-// list writes the names, and how many more there are.
-func (c *tally) list() string {
-	s := strings.Join(c.names, ", ")
-	if more := c.n - len(c.names); more > 0 {
-		s += " and " + itoa(more) + " more"
-	}
-	return s
+	return itoa(c.N) + " " + many
 }
 
 // report turns the notes into problems. Their order does not matter: problems are sorted.
@@ -100,7 +83,7 @@ func (b *builder) report() {
 		case t.about.Name != "" && t.about.Kind != "":
 			ref := t.about
 			p.Ref = &ref
-		case c.n == 1 && c.first != nil:
+		case c.N == 1 && c.first != nil:
 			p = p.At(c.first)
 		}
 		b.problems = append(b.problems, p)
@@ -113,37 +96,37 @@ func (t topic) problem(c *tally) model.Problem {
 		return t.missing(c)
 	case backendMissing:
 		return model.Problem{
-			Severity: model.Info, Message: c.of("backend is", "backends are") + " not in the input and taken to exist: " + c.list(),
+			Severity: model.Info, Message: c.of("backend is", "backends are") + " not in the input and taken to exist: " + c.String(),
 			Hint: "add the manifests of the backends",
 		}
 	case contentNotChecked:
-		return matters(CheckCertificates, "with true these are no certificates: "+c.list())
+		return matters(CheckCertificates, "with true these are no certificates: "+c.String())
 	case terminatesTLS:
-		return matters(TLSTerminate, "with false these listeners are not accepted: "+c.list())
+		return matters(TLSTerminate, "with false these listeners are not accepted: "+c.String())
 	case mixesModes:
-		return matters(TLSModeMixed, "with false these listeners are not accepted: "+c.list())
+		return matters(TLSModeMixed, "with false these listeners are not accepted: "+c.String())
 	case certificateWithheld:
 		return model.Problem{
-			Severity: model.Info, Message: c.of("certificate is", "certificates are") + " not judged, being not in the input, or of a kind that is up to the implementation: " + c.list(),
+			Severity: model.Info, Message: c.of("certificate is", "certificates are") + " not judged, being not in the input, or of a kind that is up to the implementation: " + c.String(),
 			Hint: "add the manifests of the Secrets and ConfigMaps; of Secrets only the names of keys are kept",
 		}
 	case backendKind:
 		return model.Problem{
-			Severity: model.Info, Message: "kind " + t.about.GroupKind().String() + " is a backend of an implementation, taken as it is: " + c.list(),
+			Severity: model.Info, Message: "kind " + t.about.GroupKind().String() + " is a backend of an implementation, taken as it is: " + c.String(),
 		}
 	}
 	p := model.Problem{Severity: model.Warning}
 	switch t.what {
 	case parentNotEvaluated:
-		p.Message = "parents of kind " + t.about.GroupKind().String() + " are not evaluated; " + c.of("route names", "routes name") + " one: " + c.list()
+		p.Message = "parents of kind " + t.about.GroupKind().String() + " are not evaluated; " + c.of("route names", "routes name") + " one: " + c.String()
 		p.Hint = "these routes have no path through them in the answer"
 	case protocolNotEvaluated:
-		p.Message = "protocol " + t.about.Name + " belongs to an implementation and is not evaluated: " + c.list()
+		p.Message = "protocol " + t.about.Name + " belongs to an implementation and is not evaluated: " + c.String()
 		p.Hint = "its listeners take only the kinds of routes that they name"
 	case delegationNotEvaluated:
-		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("route sends", "routes send") + " to one: " + c.list()
+		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("route sends", "routes send") + " to one: " + c.String()
 	case authorityWithheld:
-		p.Message = "whether a listener takes traffic depends on ReferenceGrants that may not be read; not evaluated for " + c.list()
+		p.Message = "whether a listener takes traffic depends on ReferenceGrants that may not be read; not evaluated for " + c.String()
 		p.Hint = "the answer has no path through these listeners; ask for: list on referencegrants.gateway.networking.k8s.io (docs/rbac.yaml)"
 	}
 	return p
@@ -157,7 +140,7 @@ func (t topic) missing(c *tally) model.Problem {
 		what = c.of("listener set", "listener sets")
 	}
 	if t.what == parentMissing || t.what == setParentMissing {
-		p.Message = t.about.String() + " is not in the input; no path through it for " + what + ": " + c.list()
+		p.Message = t.about.String() + " is not in the input; no path through it for " + what + ": " + c.String()
 		return p
 	}
 	p.Severity = model.Warning
@@ -165,7 +148,7 @@ func (t topic) missing(c *tally) model.Problem {
 	if t.what == setLabelsUnknown {
 		holder = t.at.String()
 	}
-	p.Message = holder + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " + what + ": " + c.list()
+	p.Message = holder + " selects namespaces by label, and the labels of " + t.about.String() + " are not known; not evaluated for " + what + ": " + c.String()
 	return p
 }
 

@@ -73,9 +73,9 @@ func (b *builder) conflictsAcross(group []NodeID, sets []int) {
 				at(s).admit(l)
 				continue
 			}
-			l.refuse(reason, first.seenFrom(l), !isListenerSet(first.ref.GroupKind()))
+			l.refuse(reason, first.seenFrom(l), !IsListenerSet(first.ref.GroupKind()))
 			refused = append(refused, l.ref.Section)
-			if disputed == "" && isListenerSet(first.ref.GroupKind()) && first.ref.Whole() != l.ref.Whole() {
+			if disputed == "" && IsListenerSet(first.ref.GroupKind()) && first.ref.Whole() != l.ref.Whole() {
 				disputed = first.ref.Whole().String()
 			}
 		}

@@ -37,7 +37,7 @@ func (f *referents) backend(from sender, to model.Ref, exists bool) judgement {
 	case !canBeBackend(gk):
 		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "which cannot be a backend",
 			hint: `the standard backend is kind Service of group ""`}
-	case !f.knows(gk):
+	case !f.defined(gk) && !isInferencePool(gk):
 		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "and kind " + gk.String() + " is nowhere defined",
 			hint: "if the implementation has that kind, add its CRD or an object of it"}
 	}
@@ -45,8 +45,7 @@ func (f *referents) backend(from sender, to model.Ref, exists bool) judgement {
 	if !from.mesh && !f.grants.allow(from.kind, from.namespace, to) {
 		if !f.covers.withheld(grantKind, to.Namespace) {
 			return judgement{reason: "RefNotPermitted", code: model.RefNotPermitted, why: "and no ReferenceGrant permits that",
-				hint: "add to namespace " + to.Namespace + " a ReferenceGrant from kind " + from.kind.String() + ", namespace " + from.namespace +
-					", to kind " + gk.String() + ", name " + to.Name}
+				hint: grantHint(from.kind, from.namespace, to)}
 		}
 		v.open = "the ReferenceGrants in namespace " + to.Namespace + " may not be read"
 	}
@@ -83,10 +82,10 @@ func canBeBackend(gk model.GroupKind) bool {
 	return true
 }
 
-// knows reports whether a kind is defined: by the Gateway API or its surroundings, by an object or a CRD of the input, or by the cluster.
-func (f *referents) knows(gk model.GroupKind) bool {
+// defined reports whether a kind is defined: by the Gateway API or its surroundings, by an object or a CRD of the input, or by the cluster.
+func (f *referents) defined(gk model.GroupKind) bool {
 	_, ok := f.known[gk]
-	return ok || isInferencePool(gk) || f.in.Cluster.Serves(gk) != nil
+	return ok || f.in.Cluster.Serves(gk) != nil
 }
 
 // isInferencePool reports whether objects of a kind are pools of the Gateway API's extension for inference, which exist to be backends.
@@ -133,7 +132,7 @@ func (g *Graph) backendRef(from sender, to backendRef, weight int) BackendRef {
 		return out
 	}
 	o := g.in.Get(to.ref)
-	v := g.referents.backend(from, to.ref, o != nil)
+	v := g.backend(from, to.ref, o != nil)
 	out.Reason, out.Assumed = v.reason, v.assumed
 	if to.port != 0 {
 		out.Ref.Section = itoa(int(to.port))

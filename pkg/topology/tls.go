@@ -47,7 +47,7 @@ func (b *builder) readTLS(l *listener, f *fields) {
 	l.validated = own.has("caCertificateRefs")
 }
 
-// refuse is for what makes Accepted=False; the first reason stays.
+// reject is for what makes Accepted=False; the first reason stays.
 func (l *listener) reject(r Refusal) {
 	if l.refusal.Reason != "" {
 		return
@@ -129,11 +129,7 @@ func (f frontend) of(l *listener) references {
 // secure applies what a Gateway says about TLS to itself and to its own listeners.
 func (b *builder) secure(gateway NodeID, spec *fields) {
 	front := b.readFrontend(spec)
-	parts := b.nodes[gateway].parts
-	var all []listener
-	if parts.n > 0 {
-		all = b.listeners[parts.first-b.firstListener:][:parts.n]
-	}
+	all := b.listenersOf(gateway)
 	for i := range all {
 		b.know(&all[i], front.of(&all[i]))
 	}

@@ -164,36 +164,28 @@ func requestText(r *request.Request) RequestText {
 // effective are the policies in force on the way of the request: at its rule, and at the listener and the backends for kinds that have their
 // results there.
 func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
-	through := []topology.NodeID{a.Listener}
-	var at []topology.NodeID
-	for _, id := range []topology.NodeID{a.Gateway, a.Listener, a.Route, a.Rule} {
-		if id != topology.None {
-			at = append(at, id)
-		}
-	}
-	w.survey.look(at)
+	steps := stepsOf(a)
+	w.survey.look(steps)
 	if a.Rule == topology.None && a.Outcome != request.Passthrough {
 		return nil
 	}
 	var out []EffectivePolicy
-	for _, id := range at {
-		if id == a.Rule {
-			through = append(through, a.Rule)
+	for _, id := range steps {
+		if id == a.Gateway { // above the listener
+			out = append(out, w.at(id)...)
+		} else {
+			out = append(out, w.at(id, a.Listener)...)
 		}
-		out = append(out, w.at(id, onWay(a, id))...)
 	}
 	for _, id := range w.backends(a) {
-		out = append(out, w.at(id, through)...)
+		out = append(out, w.at(id, a.Listener, a.Rule)...)
 	}
 	return out
 }
 
-// onWay are the nodes through which paths to id have to lead.
-func onWay(a *request.Answer, id topology.NodeID) []topology.NodeID {
-	if id == a.Gateway || a.Listener == topology.None {
-		return nil
-	}
-	return []topology.NodeID{a.Listener}
+// stepsOf are the nodes from the Gateway, or the Service in the mesh, to the rule, as far as the request gets.
+func stepsOf(a *request.Answer) []topology.NodeID {
+	return slices.DeleteFunc([]topology.NodeID{a.Gateway, a.Listener, a.Route, a.Rule}, func(id topology.NodeID) bool { return id == topology.None })
 }
 
 // backends are the nodes of the backends and of their ports.
@@ -213,7 +205,7 @@ func (w *requestWriter) backends(a *request.Answer) []topology.NodeID {
 }
 
 // at are the policies in force at a node on paths that lead through all of the given nodes.
-func (w *requestWriter) at(id topology.NodeID, through []topology.NodeID) []EffectivePolicy {
+func (w *requestWriter) at(id topology.NodeID, through ...topology.NodeID) []EffectivePolicy {
 	var out []EffectivePolicy
 	w.survey.seeNode(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
 		ways = slices.DeleteFunc(slices.Clone(ways), func(way resolve.Path) bool {
@@ -232,12 +224,7 @@ func (w *requestWriter) at(id topology.NodeID, through []topology.NodeID) []Effe
 
 // Way lists the nodes that a request passes, the ports of its backends included.
 func Way(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
-	var out []topology.NodeID
-	for _, id := range []topology.NodeID{a.Gateway, a.Listener, a.Route, a.Rule} {
-		if id != topology.None {
-			out = append(out, id)
-		}
-	}
+	out := stepsOf(a)
 	if a.Gateway != topology.None {
 		out = append(out, r.Graph.Parents(topology.Traffic, a.Gateway)...)
 	}
