@@ -16,9 +16,10 @@ type Plugin struct {
 	Auto  map[string]policy.Auto
 	Path  map[string]policy.Step
 
-	Checks map[string]policy.Check
-	Lints  map[string]policy.Lint
-	Status status.Functions
+	Checks  map[string]policy.Check
+	Lints   map[string]policy.Lint
+	Compare map[string]policy.Comparator
+	Status  status.Functions
 }
 
 // StatusFunctions are the status functions of all vendors, by name.
@@ -35,12 +36,14 @@ func StatusFunctions(plugins []Plugin) status.Functions {
 // Errors are *policy.DescriptorError or *policy.SettingError.
 func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy.Catalog, error) {
 	var builtin []policy.Source
-	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{}}
+	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{},
+		Compare: map[string]policy.Comparator{}}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
 		maps.Copy(funcs.Checks, p.Checks)
 		maps.Copy(funcs.Lints, p.Lints)
+		maps.Copy(funcs.Compare, p.Compare)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds})

@@ -31,6 +31,7 @@ type Functions struct {
 	Path             map[string]Step
 	Checks           map[string]Check
 	Lints            map[string]Lint
+	Compare          map[string]Comparator
 	Writers, Markers []string
 }
 

@@ -143,18 +143,6 @@ const (
 	Fill     SameTarget = "fill"
 )
 
-// Key is one key of a kind's comparator (engine E9).
-type Key string
-
-// The comparator keys that are built.
-const (
-	ByLevel          Key = "level"
-	ByCreated        Key = "created"
-	ByName           Key = "name"
-	ByNamespace      Key = "namespace"
-	ByNamespacedName Key = "namespacedName"
-)
-
 const gatewayGroup = "gateway.networking.k8s.io"
 
 // defaultGroup is the group that a bare kind name means in descriptors.

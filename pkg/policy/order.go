@@ -1,10 +1,8 @@
 package policy
 
 import (
-	"cmp"
 	"slices"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -12,42 +10,40 @@ import (
 type Attached struct {
 	Policy *Policy
 	Node   topology.NodeID
-	Ref    int // which of the policy's references led there
+	Ref    int // which of the policy's references led there; -1: none, the target or something else names the policy
+	Index  int // the position that the key "index" compares
 }
 
-// Order sorts the policies of one place, established first, by the kind's comparator (engine E9). If one of them has no creation
-// time, age is ignored for the whole set, since comparing pair by pair would not be transitive; then ageIgnored is true.
+// section is the section that the policy names in its reference.
+func (a *Attached) section() string {
+	if a.Ref < 0 || a.Ref >= len(a.Policy.Refs) {
+		return ""
+	}
+	return a.Policy.Refs[a.Ref].Ref.Section
+}
+
+// Leveled reports whether the level decides first: then policies are ordered place by place, else whole stacks are.
+func (k *Kind) Leveled() bool { return len(k.Compare) > 0 && k.Compare[0].By == ByLevel }
+
+// Order sorts policies, established first, by the kind's comparator (engine E9): those of one place, or those of a whole stack if the
+// level does not count. If one of them has no creation time, age is ignored for all, since comparing pair by pair would not be
+// transitive; then ageIgnored is true.
 func (k *Kind) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
-	byAge := slices.Contains(k.Compare, ByCreated)
+	byAge := slices.ContainsFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
 	if byAge && len(as) > 1 {
 		ageIgnored = slices.ContainsFunc(as, func(a Attached) bool { return a.Policy.Object.Created.IsZero() })
 	}
 	out := slices.Clone(as)
 	slices.SortStableFunc(out, func(a, b Attached) int {
-		for _, key := range k.Compare {
-			if key == ByCreated && ageIgnored {
+		for i := range k.Compare {
+			if k.Compare[i].By == ByCreated && ageIgnored {
 				continue
 			}
-			if c := key.compare(a.Policy.Object, b.Policy.Object); c != 0 {
+			if c := k.Compare[i].compare(&a, &b); c != 0 {
 				return c
 			}
 		}
 		return a.Policy.Ref().Compare(b.Policy.Ref())
 	})
 	return out, ageIgnored
-}
-
-// compare orders two objects by one key; the level is settled by the path, before policies of one place are compared.
-func (key Key) compare(a, b *model.Object) int {
-	switch key {
-	case ByCreated:
-		return a.Created.Compare(b.Created)
-	case ByName:
-		return cmp.Compare(a.Ref.Name, b.Ref.Name)
-	case ByNamespace:
-		return cmp.Compare(a.Ref.Namespace, b.Ref.Namespace)
-	case ByNamespacedName:
-		return cmp.Compare(a.Ref.FullName(), b.Ref.FullName())
-	}
-	return 0
 }

@@ -25,6 +25,14 @@ func candidates(texts ...string) []Attached {
 	return out
 }
 
+func keys(all ...By) []Key {
+	var out []Key
+	for _, by := range all {
+		out = append(out, Key{By: by})
+	}
+	return out
+}
+
 func TestOrder(t *testing.T) { // engine E9
 	for _, c := range []struct {
 		name       string
@@ -38,11 +46,11 @@ func TestOrder(t *testing.T) { // engine E9
 		{"pair by pair this has no order", nil, "n/c@1 n/a@2 n/b", "n/a n/b n/c", true},
 		{"no times", nil, "n/b n/a", "n/a n/b", true},
 		{"one candidate", nil, "n/a", "n/a", false},
-		{"namespace and name as one text", []Key{ByLevel, ByNamespacedName}, "a/y a-b/x", "a-b/x a/y", false},
-		{"namespace and name as two keys", []Key{ByLevel, ByNamespace, ByName}, "a-b/x a/y", "a/y a-b/x", false},
-		{"name before namespace", []Key{ByLevel, ByName, ByNamespace}, "a/z b/y c/y", "b/y c/y a/z", false},
-		{"nothing else decides: by reference", []Key{ByLevel}, "b/a a/b", "a/b b/a", false},
-		{"age does not count", []Key{ByLevel, ByNamespacedName}, "n/b@1 n/a@2", "n/a n/b", false},
+		{"namespace and name as one text", keys(ByLevel, ByNamespacedName), "a/y a-b/x", "a-b/x a/y", false},
+		{"namespace and name as two keys", keys(ByLevel, ByNamespace, ByName), "a-b/x a/y", "a/y a-b/x", false},
+		{"name before namespace", keys(ByLevel, ByName, ByNamespace), "a/z b/y c/y", "b/y c/y a/z", false},
+		{"nothing else decides: by reference", keys(ByLevel), "b/a a/b", "a/b b/a", false},
+		{"age does not count", keys(ByLevel, ByNamespacedName), "n/b@1 n/a@2", "n/a n/b", false},
 	} {
 		k := newKind()
 		if c.keys != nil {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -25,7 +24,7 @@ func newKind() *Kind {
 	read := []Place{{Block: true, Path: []string{"strategy"}}, {Path: []string{"strategy"}}}
 	return &Kind{
 		Refs:       []RefForm{{At: []string{"spec", "targetRef"}}, {At: []string{"spec", "targetRefs"}}, {At: []string{"spec", "targetSelectors"}, Selector: true}},
-		Namespaces: OwnNamespace, Family: topology.Traffic, Compare: []Key{ByLevel, ByCreated, ByNamespacedName}, SameTarget: Stacked,
+		Namespaces: OwnNamespace, Family: topology.Traffic, Compare: usualOrder(), SameTarget: Stacked,
 		Content: Content{At: []string{"spec"}, Blocks: map[merge.BlockKind][]string{
 			merge.Defaults: {"spec", "defaults"}, merge.Overrides: {"spec", "overrides"}}},
 		Rules: EntriesShape(), Cutting: "entries",
@@ -180,21 +179,6 @@ func (r *kindReader) content(n *yaml.Node) {
 				c.Blocks[merge.Overrides] = overrides
 			}
 		}})
-}
-
-func (r *kindReader) compare(n *yaml.Node) {
-	r.kind.Compare = nil
-	r.list(n, func(e *yaml.Node) {
-		var s string
-		r.word(&s, []string{string(ByLevel), string(ByCreated), string(ByName), string(ByNamespace), string(ByNamespacedName)}, "identity", "section", "index")(e)
-		if slices.Contains(r.kind.Compare, Key(s)) {
-			r.fail(e, "%q is a key already", s)
-		}
-		r.kind.Compare = append(r.kind.Compare, Key(s))
-	})
-	if len(r.kind.Compare) > 0 && r.kind.Compare[0] != ByLevel {
-		r.fail(n, "a comparator without \"level\" as its first key is not supported yet")
-	}
 }
 
 func (r *kindReader) effective(n *yaml.Node) {

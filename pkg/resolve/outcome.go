@@ -19,6 +19,8 @@ type Layer struct {
 	Node      topology.NodeID
 	Rejected  bool // kept out by another policy on the same target: it took no part in the fold
 	uncertain bool // ordered without creation times among others at its place
+
+	attached policy.Attached
 }
 
 // Outcome is the fold of one stack. The result's positions index Layers.
@@ -59,11 +61,11 @@ func (k *Kind) build(s StackID) *Outcome {
 	for _, id := range nodes {
 		at := k.attached[id]
 		for _, a := range at.policies {
-			o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: id, uncertain: at.ageIgnored})
+			o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: id, uncertain: at.ageIgnored, attached: a})
 		}
 	}
-	if k.Direct {
-		k.byAge(o)
+	if k.Direct || !k.Leveled() {
+		k.across(o)
 	}
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for _, l := range o.Layers {
@@ -78,15 +80,16 @@ func (k *Kind) build(s StackID) *Outcome {
 	return o
 }
 
-// byAge orders all layers by the comparator without the levels: a direct kind has one level only (gep713 P19).
-func (k *Kind) byAge(o *Outcome) {
+// across orders all layers by the comparator without the levels: a direct kind has one level only (gep713 P19), and in some comparators the
+// level does not count.
+func (k *Kind) across(o *Outcome) {
 	all := make([]policy.Attached, len(o.Layers))
 	for i, l := range o.Layers {
-		all[i] = policy.Attached{Policy: l.Policy, Node: l.Node}
+		all[i] = l.attached
 	}
 	ordered, ageIgnored := k.Order(all)
 	for i, a := range ordered {
-		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, uncertain: ageIgnored}
+		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, uncertain: ageIgnored, attached: a}
 	}
 }
 
