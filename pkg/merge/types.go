@@ -172,7 +172,7 @@ type StrategyFunc func(established, lower []Unit) ([]Unit, []Effect)
 // Combine merges two units at one path into one.
 type Combine func(established, lower Unit, wins Side) (Unit, []Effect)
 
-// PlanFunc replaces the fold of a plan.
+// PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given.
 type PlanFunc func(s Stack) ([]Unit, []Effect)
 
 // Reason says why a unit lost; the words are the contract's.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -22,6 +24,9 @@ type Plugin struct {
 	Compare map[string]policy.Comparator
 	Status  status.Functions
 	Links   []topology.Linker
+
+	Plans      map[string]func(model.Settings) merge.PlanFunc
+	Strategies map[string]policy.StrategyOf
 }
 
 // StatusFunctions are the status functions of all vendors, by name.
@@ -39,13 +44,15 @@ func StatusFunctions(plugins []Plugin) status.Functions {
 func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy.Catalog, error) {
 	var builtin []policy.Source
 	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{},
-		Compare: map[string]policy.Comparator{}}
+		Compare: map[string]policy.Comparator{}, Plans: map[string]func(model.Settings) merge.PlanFunc{}, Strategies: map[string]policy.StrategyOf{}}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
 		maps.Copy(funcs.Checks, p.Checks)
 		maps.Copy(funcs.Lints, p.Lints)
 		maps.Copy(funcs.Compare, p.Compare)
+		maps.Copy(funcs.Plans, p.Plans)
+		maps.Copy(funcs.Strategies, p.Strategies)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		funcs.Links = append(funcs.Links, p.Links...)

@@ -16,10 +16,11 @@ type Policy struct {
 	Kind     *Kind
 	Object   *model.Object
 	Refs     []TargetRef
-	Blocks   []merge.Block // in the order defaults, bare, overrides; only those that are there
-	Unset    []string      // deactivated names, sorted, each once
-	Refused  bool          // the API server would not have it: it takes no part
-	Fault    string        // why it is in error by a check of its kind; "": it is not
+	Blocks   []merge.Block   // in the order defaults, bare, overrides; only those that are there
+	Unset    []string        // deactivated names, sorted, each once
+	Refused  bool            // the API server would not have it: it takes no part
+	Asks     *merge.Strategy // what it demands as the lower side of a merge; nil: nothing
+	Fault    string          // why it is in error by a check of its kind; "": it is not
 	Problems []model.Problem
 
 	words [merge.Overrides + 1]string // the strategy word of each block
@@ -72,6 +73,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 		}
 	}
 	d.oneSet()
+	d.asks()
 	d.unset()
 	d.mixture()
 	d.validate()
@@ -171,6 +173,9 @@ func (d *decoder) setting(key string, words func() []string) bool {
 func (d *decoder) words() []string {
 	c := d.kind.Content
 	out := slices.Concat(c.Unset, d.kind.Strategy.fields())
+	if d.kind.asks != nil {
+		out = append(out, d.kind.asks.Path[0])
+	}
 	if d.kind.Generic() {
 		out = append(out, foreignWords()...)
 	}

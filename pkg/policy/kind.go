@@ -43,6 +43,12 @@ type Kind struct {
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
 	Tolerant   bool              // policies that the API would refuse take part all the same, and are reported
+
+	settings model.Settings
+	only     []Facts  // by plan: the paths that it is for; nil: all
+	asked    []string // the facts that plans ask for
+	asks     *Reading // the strategy that the lower side of a merge demands
+	hop      *Reading // the strategy that the object of a level states
 }
 
 // StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
@@ -106,6 +112,9 @@ type RefForm struct {
 	Unless   []string // read only where this path is absent
 	Silent   bool     // a missing target is not reported
 }
+
+// FilterLevel is the level of policies that a filter of a route names.
+const FilterLevel topology.Role = "filter"
 
 // Namespaces says where a kind's targets may be.
 type Namespaces string

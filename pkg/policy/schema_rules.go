@@ -84,20 +84,24 @@ func (r *kindReader) strategy(n *yaml.Node) {
 		},
 		"default": func(n *yaml.Node) { rule.Default = r.choice(n) },
 		"func":    nil,
-		"values": func(n *yaml.Node) {
-			rule.Values = map[string]Choice{}
-			if n.Kind != yaml.MappingNode {
-				r.fail(n, "an object is expected here")
-				return
-			}
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if _, twice := rule.Values[n.Content[i].Value]; twice {
-					r.fail(n.Content[i], "value %q is written twice", n.Content[i].Value)
-				}
-				rule.Values[n.Content[i].Value] = r.choice(n.Content[i+1])
-			}
-		},
+		"values":  func(n *yaml.Node) { rule.Values = r.choices(n) },
 	})
+}
+
+// choices reads the strategies that texts stand for.
+func (r *kindReader) choices(n *yaml.Node) map[string]Choice {
+	out := map[string]Choice{}
+	if n.Kind != yaml.MappingNode {
+		r.fail(n, "an object is expected here")
+		return out
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if _, twice := out[n.Content[i].Value]; twice {
+			r.fail(n.Content[i], "value %q is written twice", n.Content[i].Value)
+		}
+		out[n.Content[i].Value] = r.choice(n.Content[i+1])
+	}
+	return out
 }
 
 func (r *kindReader) choice(n *yaml.Node) Choice {
