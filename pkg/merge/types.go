@@ -127,8 +127,7 @@ const (
 	PatchOrder                  // as a strategic merge patch orders them
 )
 
-// Pattern says where to cut, and what is special about the units there. A segment may be Any; the last may be Deep. Order, Append and
-// Combine are part of the type so that no vendor to come changes it; descriptors refuse them until they are built.
+// Pattern says where to cut, and what is special about the units there. A segment may be Any; the last may be Deep.
 type Pattern struct {
 	Path    Path
 	Keys    []string // the value is a list whose entries are told apart by these fields
@@ -169,7 +168,7 @@ type Plan struct {
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.
 type StrategyFunc func(established, lower []Unit) ([]Unit, []Effect)
 
-// Combine merges two units at one path into one.
+// Combine merges two units at one path into one, whose sources it states; one without sources leaves the two to the strategy.
 type Combine func(established, lower Unit, wins Side) (Unit, []Effect)
 
 // PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given.

@@ -35,6 +35,7 @@ type Functions struct {
 	Compare          map[string]Comparator
 	Plans            map[string]func(model.Settings) merge.PlanFunc
 	Strategies       map[string]StrategyOf
+	Combine          map[string]func(model.Settings) merge.Combine
 	Writers, Markers []string
 }
 
