@@ -53,7 +53,7 @@ func (f *folder) solid(p *Plan, units []Unit, st *Step, o Outcome) []Unit {
 func (f *folder) replaceAll(acc *accumulator, in []Unit, st *Step, reason Reason) {
 	by := froms(in)
 	if len(by) == 0 && st.Layer >= 0 { // an empty set that clears
-		by = []From{{st.Layer, st.Block}}
+		by = []From{{Layer: st.Layer, Block: st.Block}}
 	}
 	for _, u := range acc.units {
 		f.lose(st, u, Replaced, reason, by)

@@ -15,8 +15,9 @@ func (b BlockKind) String() string { return [...]string{"defaults", "bare", "ove
 
 // From is where a unit was written: a layer of the stack, by position, and one of its blocks.
 type From struct {
-	Layer int
-	Block BlockKind
+	Layer  int
+	Block  BlockKind
+	Filled bool // the API server filled it in, nobody wrote it
 }
 
 // Condition decides whether a block applies. Doc is what is effective below the block, rendered as a bare policy (engine E6).
@@ -26,12 +27,13 @@ type Condition interface {
 
 // Unit is a setting: a value at a path below the settings root.
 type Unit struct {
-	Path  Path
-	Value any       // JSON, perhaps Packed
-	Null  bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
-	When  Condition // nil: always
-	From  []From    // set once, by the first step that takes the unit
-	Parts []Unit    // finer units, with sources of their own, that a coarser cut joined
+	Path   Path
+	Value  any       // JSON, perhaps Packed
+	Null   bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
+	When   Condition // nil: always
+	From   []From    // set once, by the first step that takes the unit
+	Filled bool      // the API server filled it in
+	Parts  []Unit    // finer units, with sources of their own, that a coarser cut joined
 
 	at  *address // filled on first use
 	cut *Pattern // the first pattern of the shape it was cut by: cutting by that again changes nothing

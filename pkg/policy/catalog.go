@@ -36,6 +36,7 @@ type Functions struct {
 	Plans            map[string]func(model.Settings) merge.PlanFunc
 	Strategies       map[string]StrategyOf
 	Combine          map[string]func(model.Settings) merge.Combine
+	Normalize        map[string]Normalizer
 	Writers, Markers []string
 }
 
