@@ -27,6 +27,8 @@ type Plugin struct {
 
 	Plans      map[string]func(model.Settings) merge.PlanFunc
 	Strategies map[string]policy.StrategyOf
+	Combine    map[string]func(model.Settings) merge.Combine
+	Normalize  map[string]policy.Normalizer
 }
 
 // StatusFunctions are the status functions of all vendors, by name.
@@ -44,7 +46,8 @@ func StatusFunctions(plugins []Plugin) status.Functions {
 func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy.Catalog, error) {
 	var builtin []policy.Source
 	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{},
-		Compare: map[string]policy.Comparator{}, Plans: map[string]func(model.Settings) merge.PlanFunc{}, Strategies: map[string]policy.StrategyOf{}}
+		Compare: map[string]policy.Comparator{}, Plans: map[string]func(model.Settings) merge.PlanFunc{}, Strategies: map[string]policy.StrategyOf{}, Combine: map[string]func(model.Settings) merge.Combine{},
+		Normalize: map[string]policy.Normalizer{}}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
@@ -53,6 +56,8 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		maps.Copy(funcs.Compare, p.Compare)
 		maps.Copy(funcs.Plans, p.Plans)
 		maps.Copy(funcs.Strategies, p.Strategies)
+		maps.Copy(funcs.Combine, p.Combine)
+		maps.Copy(funcs.Normalize, p.Normalize)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		funcs.Links = append(funcs.Links, p.Links...)

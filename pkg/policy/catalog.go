@@ -35,6 +35,8 @@ type Functions struct {
 	Compare          map[string]Comparator
 	Plans            map[string]func(model.Settings) merge.PlanFunc
 	Strategies       map[string]StrategyOf
+	Combine          map[string]func(model.Settings) merge.Combine
+	Normalize        map[string]Normalizer
 	Writers, Markers []string
 	Links            []topology.Linker
 }

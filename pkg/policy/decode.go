@@ -60,6 +60,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 	if k.Content.StripNulls {
 		d.body = stripped(d.body)
 	}
+	d.prepare()
 	d.spec = d.body.At(k.Content.At...)
 	if !d.spec.IsNull() && !d.spec.IsObject() {
 		d.problem(model.WrongType, k.Content.At, "%s is not an object: the policy has no settings", strings.Join(k.Content.At, "."))
@@ -86,6 +87,7 @@ type decoder struct {
 	body       model.Body
 	spec       model.Body
 	conditions *Conditions
+	filled     [][]string      // where the API server's defaults stand
 	strange    map[string]bool // fields that are reported as unknown, by path
 }
 
@@ -226,6 +228,12 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block model.Body, 
 	if len(units) == 0 && d.kind.Content.Claims {
 		units = []merge.Unit{{Value: map[string]any{}}}
 	}
+	if d.kind.Content.DeleteNulls {
+		for i := range units {
+			units[i].Null = units[i].Value == nil
+		}
+	}
+	d.marked(units, at)
 	b.Units = units
 	d.append(b)
 }

@@ -42,7 +42,9 @@ type Kind struct {
 	Lints      []Lint
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
-	Tolerant   bool              // policies that the API would refuse take part all the same, and are reported
+	Normalize  Normalizer        // nil: policies are read as they are written
+	Defaults   []Default
+	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
 	settings model.Settings
 	only     []Facts  // by plan: the paths that it is for; nil: all
@@ -137,7 +139,8 @@ type Content struct {
 	Designs   bool     // blocks may be written in the designs that RFC 0009 did not choose
 	Claims    bool     // an empty spec still holds its place
 
-	StripNulls bool // the API server takes nulls out before anything sees them
+	StripNulls  bool // the API server takes nulls out before anything sees them
+	DeleteNulls bool // a null deletes what a higher policy sets
 }
 
 // SameTarget is how several policies on one target compete (engine E8).
