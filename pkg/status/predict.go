@@ -53,9 +53,10 @@ type Mark struct {
 	Condition  Condition
 }
 
-// Functions are the writers and markers that descriptors name.
+// Functions are the writers and markers that descriptors name. A maker is asked once for each kind, and makes its writer.
 type Functions struct {
 	Writers map[string]Writer
+	Makers  map[string]func(r *resolve.Resolution, k *resolve.Kind) Writer
 	Markers map[string]Marker
 }
 
@@ -69,6 +70,8 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 		write := Usual
 		if w, ok := funcs.Writers[k.Status.Func]; ok {
 			write = w
+		} else if make, ok := funcs.Makers[k.Status.Func]; ok {
+			write = make(r, k)
 		}
 		for _, f := range Fates(r, k) {
 			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected, Refused: f.Policy.Refused}

@@ -62,7 +62,7 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 	if st.Layer >= 0 {
 		l := w.outcome.Layers[st.Layer]
 		ref := l.Policy.Ref()
-		out.Policy, out.Level = &ref, string(w.res.Node(l.Node).Role)
+		out.Policy, out.Level = &ref, string(l.Level)
 	}
 	if when, ok := st.When.(*policy.Condition); ok {
 		verdict := "true"
