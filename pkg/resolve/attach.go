@@ -40,7 +40,7 @@ func (k *Kind) attach() {
 		}
 		slices.Sort(k.targetsOf[p])
 		if len(own) > 0 {
-			k.res.Problems = append(k.res.Problems, k.Judge(p, k.res.Snapshot)...)
+			k.judge(p)
 		}
 		if p.Fault != "" && k.InError == policy.Drop {
 			continue
