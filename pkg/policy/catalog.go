@@ -37,6 +37,7 @@ type Functions struct {
 	Strategies       map[string]StrategyOf
 	Combine          map[string]func(model.Settings) merge.Combine
 	Normalize        map[string]Normalizer
+	Attach           map[string]Attacher
 	Writers, Markers []string
 }
 
