@@ -38,6 +38,7 @@ type Functions struct {
 	Combine          map[string]func(model.Settings) merge.Combine
 	Normalize        map[string]Normalizer
 	Attach           map[string]Attacher
+	Builtins         map[string]BuiltinOf
 	Writers, Markers []string
 }
 

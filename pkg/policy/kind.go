@@ -44,6 +44,7 @@ type Kind struct {
 	InError    InError           // what becomes of policies in which a check finds a fault
 	Normalize  Normalizer        // nil: policies are read as they are written
 	Defaults   []Default
+	Builtins   []Builtin
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
 	settings model.Settings
