@@ -11,38 +11,39 @@ import (
 
 // Kind is a policy kind as this run understands it.
 type Kind struct {
-	GroupKind  model.GroupKind
-	Vendor     string // "" for generic kinds
-	From       string // where the description comes from, for people
-	Profile    string // the vendor's profile in use, "" where it has only one
-	Plural     string
-	Short      []string
-	Cluster    bool
-	Direct     bool // class direct: one target kind, strategy none
-	Targets    []TargetForm
-	Refs       []RefForm
-	Namespaces Namespaces
-	Content    Content
-	Rules      merge.Shape
-	Cutting    string // what one rule is, for people
-	Strategy   StrategyRule
-	Compare    []Key
-	Checked    bool // the order of folding is left open upstream: compare both (gep713 P27)
-	SameTarget SameTarget
-	Effective  []topology.Role
-	Routes     []model.GroupKind // whose rules the kind has results at; sorted
-	Plans      []merge.Plan
-	Family     string
-	Status     StatusWords
-	Step       Step // nil: every step that the Gateway API allows
-	Admission  []Admission
-	Fits       []Fit
-	fits       fitTree // the same, by path
-	Checks     []Check
-	Lints      []Lint
-	Reads      []model.GroupKind // what else the kind's answers depend on
-	InError    InError           // what becomes of policies in which a check finds a fault
-	Tolerant   bool              // policies that the API would refuse take part all the same, and are reported
+	GroupKind   model.GroupKind
+	Vendor      string   // "" for generic kinds
+	From        string   // where the description comes from, for people
+	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+	Profile     string   // the vendor's profile in use, "" where it has only one
+	Plural      string
+	Short       []string
+	Cluster     bool
+	Direct      bool // class direct: one target kind, strategy none
+	Targets     []TargetForm
+	Refs        []RefForm
+	Namespaces  Namespaces
+	Content     Content
+	Rules       merge.Shape
+	Cutting     string // what one rule is, for people
+	Strategy    StrategyRule
+	Compare     []Key
+	Checked     bool // the order of folding is left open upstream: compare both (gep713 P27)
+	SameTarget  SameTarget
+	Effective   []topology.Role
+	Routes      []model.GroupKind // whose rules the kind has results at; sorted
+	Plans       []merge.Plan
+	Family      string
+	Status      StatusWords
+	Step        Step // nil: every step that the Gateway API allows
+	Admission   []Admission
+	Fits        []Fit
+	fits        fitTree // the same, by path
+	Checks      []Check
+	Lints       []Lint
+	Reads       []model.GroupKind // what else the kind's answers depend on
+	InError     InError           // what becomes of policies in which a check finds a fault
+	Tolerant    bool              // policies that the API would refuse take part all the same, and are reported
 }
 
 // StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
