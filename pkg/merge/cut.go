@@ -32,9 +32,11 @@ func (s Shape) id() *Pattern {
 }
 
 func (s Shape) start() cursor {
-	c := cursor{shape: s, marks: make([]mark, len(s))}
+	c := cursor{shape: s, marks: make([]mark, 0, len(s))}
 	for i := range s {
-		c.marks[i].pattern = i
+		if path := s[i].Path; len(path) < 2 || path[0].Form != Deep { // such a pattern cuts nothing
+			c.marks = append(c.marks, mark{pattern: i})
+		}
 	}
 	return c
 }
@@ -54,7 +56,7 @@ func (c cursor) next(seg Segment) cursor {
 		case seg.Form != Key:
 		case want.Form == Deep:
 			out.marks = append(out.marks, mark{m.pattern, m.off, false})
-		case want.Form == Any || want.Name == seg.Name:
+		case want.means(seg.Name):
 			out.marks = append(out.marks, mark{m.pattern, m.off + 1, want.Form == Key})
 		}
 	}
@@ -142,7 +144,7 @@ func (pt Pattern) ends(p Path) bool {
 		switch want := pt.Path[i]; {
 		case want.Form == Deep:
 			return false
-		case want.Form != Any && want.Name != seg.Name:
+		case !want.means(seg.Name):
 			return false
 		}
 	}

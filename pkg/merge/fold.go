@@ -91,7 +91,7 @@ func (u unsets) with(at int, names []string) unsets {
 		out = unsets{}
 	}
 	for _, name := range names {
-		out[name] = append(slices.Clip(out[name]), From{at, Bare})
+		out[name] = append(slices.Clip(out[name]), From{Layer: at, Block: Bare})
 	}
 	return out
 }
@@ -175,13 +175,16 @@ func (f *folder) admit(p *Plan, acc *accumulator, b incoming) (st Step, units []
 // signed is the block's units that plan p takes, with their source.
 func (f *folder) signed(p *Plan, b incoming) []Unit {
 	units := make([]Unit, 0, len(b.Units))
-	from := []From{{b.at, b.Kind}}
+	from := []From{{Layer: b.at, Block: b.Kind}}
 	for _, u := range b.Units {
 		if !f.takes(p, u) {
 			continue
 		}
 		if u.From == nil {
 			u.From = from
+			if u.Filled {
+				u.From = []From{{b.at, b.Kind, true}}
+			}
 		}
 		units = append(units, u)
 	}

@@ -14,7 +14,8 @@ const (
 	Entry                 // an entry of a keyed list, printed [name]
 	ListEntry             // an entry of a list-map, printed like a key
 	Any                   // in patterns: any one key
-	Deep                  // in patterns, last: any depth
+	Deep                  // in patterns, last: any depth; first: at any depth, of a pattern that only says how units are combined
+	Prefix                // in patterns: a key that begins so and goes on with a capital letter
 )
 
 // Segment is one step of a Path. The form keeps a map key that looks like [x] apart from a list entry.
@@ -60,6 +61,8 @@ func (s Segment) text() string {
 		return "*"
 	case Deep:
 		return "**"
+	case Prefix:
+		return s.Name + "*"
 	}
 	return s.Name
 }

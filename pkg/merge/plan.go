@@ -132,10 +132,16 @@ func (f *folder) ruling(p *Plan, acc *accumulator) *Strategy {
 	return p.Strategy
 }
 
+// custom lets the plan's function fold: its layers are numbered among themselves and hold the units that the plan takes, with their sources.
 func (f *folder) custom(p *Plan, layers []int) accumulator {
 	s := Stack{Hops: f.stack.Hops}
-	for _, i := range layers {
-		s.Layers = append(s.Layers, f.stack.Layers[i])
+	for at, i := range layers {
+		l := f.stack.Layers[i]
+		l.Blocks = slices.Clone(l.Blocks)
+		for j, b := range l.Blocks {
+			l.Blocks[j].Units = f.signed(p, incoming{at, b})
+		}
+		s.Layers = append(s.Layers, l)
 	}
 	units, effects := p.Func(s)
 	addressed(effects)

@@ -69,7 +69,7 @@ func accounts(s Stack, shape Shape, r Result) string {
 	losses = append(losses, r.Lost...)
 	for i, layer := range s.Layers {
 		for _, b := range layer.Blocks {
-			from := From{i, b.Kind}
+			from := From{Layer: i, Block: b.Kind}
 			wrote, accounted := atoms{}, atoms{}
 			for _, u := range b.Units {
 				wrote.add(shape, u.Path, u.Value)
@@ -217,7 +217,7 @@ func TestFoldOfOneIsIdentity(t *testing.T) {
 				t.Fatalf("%s %s of %v gives %v, lost %v", b.Strategy.Word(), kind, settings, r.Doc, r.Lost)
 			}
 			for _, rule := range r.Rules {
-				if len(rule.Path) > 2 || len(rule.Lost) > 0 || !slices.Equal(rule.From, []From{{0, kind}}) {
+				if len(rule.Path) > 2 || len(rule.Lost) > 0 || !slices.Equal(rule.From, []From{{Layer: 0, Block: kind}}) {
 					t.Fatalf("%s: %+v", kind, rule)
 				}
 			}
@@ -238,7 +238,7 @@ func TestFoldTopOverrideHolds(t *testing.T) {
 			want.add(k.shape, u.Path, u.Value)
 		}
 		for _, rule := range r.Rules {
-			if slices.Equal(rule.From, []From{{0, Overrides}}) {
+			if slices.Equal(rule.From, []From{{Layer: 0, Block: Overrides}}) {
 				got.add(k.shape, rule.Path, rule.Value)
 			}
 		}

@@ -130,5 +130,12 @@ func sorted(from []From) []From {
 }
 
 func (f From) compare(g From) int {
-	return cmp.Or(cmp.Compare(f.Layer, g.Layer), cmp.Compare(f.Block, g.Block))
+	return cmp.Or(cmp.Compare(f.Layer, g.Layer), cmp.Compare(f.Block, g.Block), cmp.Compare(f.filled(), g.filled()))
+}
+
+func (f From) filled() int {
+	if f.Filled {
+		return 1
+	}
+	return 0
 }

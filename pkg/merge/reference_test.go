@@ -135,7 +135,7 @@ func (e *reference) fold(s Stack, settings map[From]map[string]any) {
 	e.rules, e.unset = map[string]refRule{}, map[string][]From{}
 	for i := len(s.Layers) - 1; i >= 0; i-- {
 		for _, b := range s.Layers[i].Blocks {
-			from := From{i, b.Kind}
+			from := From{Layer: i, Block: b.Kind}
 			if b.Kind == Overrides {
 				e.mergeOverride(settings[from], b, from)
 			} else {
@@ -143,7 +143,7 @@ func (e *reference) fold(s Stack, settings map[From]map[string]any) {
 			}
 		}
 		for _, name := range s.Layers[i].Unset {
-			e.unset[name] = append(e.unset[name], From{i, Bare})
+			e.unset[name] = append(e.unset[name], From{Layer: i, Block: Bare})
 		}
 	}
 	if e.empty() { // return none
@@ -237,7 +237,7 @@ func TestFoldEqualsTheReference(t *testing.T) { // three blocks, conditions, uns
 					b.Units = nil
 				}
 				layer.Blocks = append(layer.Blocks, b)
-				settings[From{i, kind}] = said
+				settings[From{Layer: i, Block: kind}] = said
 			}
 			for range k.Intn(3) {
 				layer.Unset = append(layer.Unset, k.one("n", "o", "w")+"."+k.one("a", "b", "c", "d", "zz"))

@@ -130,7 +130,7 @@ func (f *folder) ignore(units []Unit) {
 	for i, l := range f.stack.Layers {
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {
-				from := From{i, b.Kind}
+				from := From{Layer: i, Block: b.Kind}
 				if u.From == nil && !seen(from, u.key()) {
 					u.From = []From{from}
 					f.lose(&last, u, Dropped, Ignored, nil)

@@ -53,7 +53,7 @@ func (f *folder) solid(p *Plan, units []Unit, st *Step, o Outcome) []Unit {
 func (f *folder) replaceAll(acc *accumulator, in []Unit, st *Step, reason Reason) {
 	by := froms(in)
 	if len(by) == 0 && st.Layer >= 0 { // an empty set that clears
-		by = []From{{st.Layer, st.Block}}
+		by = []From{{Layer: st.Layer, Block: st.Block}}
 	}
 	for _, u := range acc.units {
 		f.lose(st, u, Replaced, reason, by)
@@ -86,18 +86,23 @@ func (f *folder) mix(p *Plan, acc *accumulator, in []Unit, st *Step) {
 	if cut == Leaves {
 		low, high = markNulls(low), markNulls(high)
 	}
+	target, patch := high, low
+	if st.Strategy.Wins == Higher {
+		target, patch = low, high
+	}
+	low, high = f.combine(shape, low, high, st)
 	if st.Strategy.Wins == Lower {
 		kept, rest, clashes := overlay(low, high)
 		f.settle(st, clashes)
 		f.stand(st, kept, clashes)
 		f.take(st, rest)
-		acc.units = append(kept, rest...)
+		acc.units = shape.reorder(append(kept, rest...), target, patch)
 		return
 	}
 	kept, rest, clashes := overlay(high, low)
 	f.settle(st, clashes)
 	f.take(st, kept)
-	acc.units = inPlace(low, kept, rest)
+	acc.units = shape.reorder(inPlace(low, kept, rest), target, patch)
 }
 
 // inPlace orders winners and rest (in the order of before) as they stood: a winner where the unit of its path was, the others behind.

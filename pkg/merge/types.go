@@ -15,8 +15,9 @@ func (b BlockKind) String() string { return [...]string{"defaults", "bare", "ove
 
 // From is where a unit was written: a layer of the stack, by position, and one of its blocks.
 type From struct {
-	Layer int
-	Block BlockKind
+	Layer  int
+	Block  BlockKind
+	Filled bool // the API server filled it in, nobody wrote it
 }
 
 // Condition decides whether a block applies. Doc is what is effective below the block, rendered as a bare policy (engine E6).
@@ -26,12 +27,13 @@ type Condition interface {
 
 // Unit is a setting: a value at a path below the settings root.
 type Unit struct {
-	Path  Path
-	Value any       // JSON, perhaps Packed
-	Null  bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
-	When  Condition // nil: always
-	From  []From    // set once, by the first step that takes the unit
-	Parts []Unit    // finer units, with sources of their own, that a coarser cut joined
+	Path   Path
+	Value  any       // JSON, perhaps Packed
+	Null   bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
+	When   Condition // nil: always
+	From   []From    // set once, by the first step that takes the unit
+	Filled bool      // the API server filled it in
+	Parts  []Unit    // finer units, with sources of their own, that a coarser cut joined
 
 	at  *address // filled on first use
 	cut *Pattern // the first pattern of the shape it was cut by: cutting by that again changes nothing
@@ -127,8 +129,7 @@ const (
 	PatchOrder                  // as a strategic merge patch orders them
 )
 
-// Pattern says where to cut, and what is special about the units there. A segment may be Any; the last may be Deep. Order, Append and
-// Combine are part of the type so that no vendor to come changes it; descriptors refuse them until they are built.
+// Pattern says where to cut, and what is special about the units there. A segment may be Any; the last may be Deep.
 type Pattern struct {
 	Path    Path
 	Keys    []string // the value is a list whose entries are told apart by these fields
@@ -169,10 +170,10 @@ type Plan struct {
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.
 type StrategyFunc func(established, lower []Unit) ([]Unit, []Effect)
 
-// Combine merges two units at one path into one.
+// Combine merges two units at one path into one, whose sources it states; one without sources leaves the two to the strategy.
 type Combine func(established, lower Unit, wins Side) (Unit, []Effect)
 
-// PlanFunc replaces the fold of a plan.
+// PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given.
 type PlanFunc func(s Stack) ([]Unit, []Effect)
 
 // Reason says why a unit lost; the words are the contract's.

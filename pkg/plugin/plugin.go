@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
@@ -20,6 +22,11 @@ type Plugin struct {
 	Lints   map[string]policy.Lint
 	Compare map[string]policy.Comparator
 	Status  status.Functions
+
+	Plans      map[string]func(model.Settings) merge.PlanFunc
+	Strategies map[string]policy.StrategyOf
+	Combine    map[string]func(model.Settings) merge.Combine
+	Normalize  map[string]policy.Normalizer
 }
 
 // StatusFunctions are the status functions of all vendors, by name.
@@ -38,13 +45,18 @@ func StatusFunctions(plugins []Plugin) status.Functions {
 func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy.Catalog, error) {
 	var builtin []policy.Source
 	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{},
-		Compare: map[string]policy.Comparator{}}
+		Compare: map[string]policy.Comparator{}, Plans: map[string]func(model.Settings) merge.PlanFunc{}, Strategies: map[string]policy.StrategyOf{}, Combine: map[string]func(model.Settings) merge.Combine{},
+		Normalize: map[string]policy.Normalizer{}}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
 		maps.Copy(funcs.Checks, p.Checks)
 		maps.Copy(funcs.Lints, p.Lints)
 		maps.Copy(funcs.Compare, p.Compare)
+		maps.Copy(funcs.Plans, p.Plans)
+		maps.Copy(funcs.Strategies, p.Strategies)
+		maps.Copy(funcs.Combine, p.Combine)
+		maps.Copy(funcs.Normalize, p.Normalize)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))

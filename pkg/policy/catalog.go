@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"go.yaml.in/yaml/v3"
@@ -32,6 +33,10 @@ type Functions struct {
 	Checks           map[string]Check
 	Lints            map[string]Lint
 	Compare          map[string]Comparator
+	Plans            map[string]func(model.Settings) merge.PlanFunc
+	Strategies       map[string]StrategyOf
+	Combine          map[string]func(model.Settings) merge.Combine
+	Normalize        map[string]Normalizer
 	Writers, Markers []string
 }
 
@@ -188,7 +193,7 @@ func (b *builder) kind(gk model.GroupKind, settings model.Settings) (*Kind, erro
 	raw.node = node
 	node = b.varied(r, raw, settings)
 	k := newKind()
-	k.Vendor, k.From = raw.vendor, raw.file
+	k.Vendor, k.From, k.settings = raw.vendor, raw.file, settings
 	k.Profile = settings.Text(raw.vendor + ".profile")
 	k.Controllers = b.controllers(raw.vendor, settings)
 	kr := &kindReader{reader: r, kind: k, funcs: b.funcs}

@@ -16,10 +16,11 @@ type Policy struct {
 	Kind     *Kind
 	Object   *model.Object
 	Refs     []TargetRef
-	Blocks   []merge.Block // in the order defaults, bare, overrides; only those that are there
-	Unset    []string      // deactivated names, sorted, each once
-	Refused  bool          // the API server would not have it: it takes no part
-	Fault    string        // why it is in error by a check of its kind; "": it is not
+	Blocks   []merge.Block   // in the order defaults, bare, overrides; only those that are there
+	Unset    []string        // deactivated names, sorted, each once
+	Refused  bool            // the API server would not have it: it takes no part
+	Asks     *merge.Strategy // what it demands as the lower side of a merge; nil: nothing
+	Fault    string          // why it is in error by a check of its kind; "": it is not
 	Problems []model.Problem
 
 	words [merge.Overrides + 1]string // the strategy word of each block
@@ -59,6 +60,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 	if k.Content.StripNulls {
 		d.body = stripped(d.body)
 	}
+	d.prepare()
 	d.spec = d.body.At(k.Content.At...)
 	if !d.spec.IsNull() && !d.spec.IsObject() {
 		d.problem(model.WrongType, k.Content.At, "%s is not an object: the policy has no settings", strings.Join(k.Content.At, "."))
@@ -72,6 +74,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 		}
 	}
 	d.oneSet()
+	d.asks()
 	d.unset()
 	d.mixture()
 	d.validate()
@@ -84,6 +87,7 @@ type decoder struct {
 	body       model.Body
 	spec       model.Body
 	conditions *Conditions
+	filled     [][]string      // where the API server's defaults stand
 	strange    map[string]bool // fields that are reported as unknown, by path
 }
 
@@ -171,6 +175,9 @@ func (d *decoder) setting(key string, words func() []string) bool {
 func (d *decoder) words() []string {
 	c := d.kind.Content
 	out := slices.Concat(c.Unset, d.kind.Strategy.fields())
+	if d.kind.asks != nil {
+		out = append(out, d.kind.asks.Path[0])
+	}
 	if d.kind.Generic() {
 		out = append(out, foreignWords()...)
 	}
@@ -221,6 +228,12 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block model.Body, 
 	if len(units) == 0 && d.kind.Content.Claims {
 		units = []merge.Unit{{Value: map[string]any{}}}
 	}
+	if d.kind.Content.DeleteNulls {
+		for i := range units {
+			units[i].Null = units[i].Value == nil
+		}
+	}
+	d.marked(units, at)
 	b.Units = units
 	d.append(b)
 }

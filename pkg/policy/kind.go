@@ -11,39 +11,48 @@ import (
 
 // Kind is a policy kind as this run understands it.
 type Kind struct {
-	GroupKind   model.GroupKind
-	Vendor      string   // "" for generic kinds
-	From        string   // where the description comes from, for people
+	GroupKind  model.GroupKind
+	Vendor     string // "" for generic kinds
+	From       string // where the description comes from, for people
+	Profile    string // the vendor's profile in use, "" where it has only one
+	Plural     string
+	Short      []string
+	Cluster    bool
+	Direct     bool // class direct: one target kind, strategy none
+	Targets    []TargetForm
+	Refs       []RefForm
+	Namespaces Namespaces
+	Content    Content
+	Rules      merge.Shape
+	Cutting    string // what one rule is, for people
+	Strategy   StrategyRule
+	Compare    []Key
+	Checked    bool // the order of folding is left open upstream: compare both (gep713 P27)
+	SameTarget SameTarget
+	Effective  []topology.Role
+	Routes     []model.GroupKind // whose rules the kind has results at; sorted
+	Plans      []merge.Plan
+	Family     string
+	Status     StatusWords
+	Step       Step // nil: every step that the Gateway API allows
+	Admission  []Admission
+	Fits       []Fit
+	fits       fitTree // the same, by path
+	Checks     []Check
+	Lints      []Lint
+	Reads      []model.GroupKind // what else the kind's answers depend on
+	InError    InError           // what becomes of policies in which a check finds a fault
+	Normalize  Normalizer        // nil: policies are read as they are written
+	Defaults   []Default
+	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
+
 	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
-	Profile     string   // the vendor's profile in use, "" where it has only one
-	Plural      string
-	Short       []string
-	Cluster     bool
-	Direct      bool // class direct: one target kind, strategy none
-	Targets     []TargetForm
-	Refs        []RefForm
-	Namespaces  Namespaces
-	Content     Content
-	Rules       merge.Shape
-	Cutting     string // what one rule is, for people
-	Strategy    StrategyRule
-	Compare     []Key
-	Checked     bool // the order of folding is left open upstream: compare both (gep713 P27)
-	SameTarget  SameTarget
-	Effective   []topology.Role
-	Routes      []model.GroupKind // whose rules the kind has results at; sorted
-	Plans       []merge.Plan
-	Family      string
-	Status      StatusWords
-	Step        Step // nil: every step that the Gateway API allows
-	Admission   []Admission
-	Fits        []Fit
-	fits        fitTree // the same, by path
-	Checks      []Check
-	Lints       []Lint
-	Reads       []model.GroupKind // what else the kind's answers depend on
-	InError     InError           // what becomes of policies in which a check finds a fault
-	Tolerant    bool              // policies that the API would refuse take part all the same, and are reported
+
+	settings model.Settings
+	only     []Facts  // by plan: the paths that it is for; nil: all
+	asked    []string // the facts that plans ask for
+	asks     *Reading // the strategy that the lower side of a merge demands
+	hop      *Reading // the strategy that the object of a level states
 }
 
 // StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
@@ -108,6 +117,9 @@ type RefForm struct {
 	Silent   bool     // a missing target is not reported
 }
 
+// FilterLevel is the level of policies that a filter of a route names.
+const FilterLevel topology.Role = "filter"
+
 // Namespaces says where a kind's targets may be.
 type Namespaces string
 
@@ -129,7 +141,8 @@ type Content struct {
 	Designs   bool     // blocks may be written in the designs that RFC 0009 did not choose
 	Claims    bool     // an empty spec still holds its place
 
-	StripNulls bool // the API server takes nulls out before anything sees them
+	StripNulls  bool // the API server takes nulls out before anything sees them
+	DeleteNulls bool // a null deletes what a higher policy sets
 }
 
 // SameTarget is how several policies on one target compete (engine E8).

@@ -18,6 +18,7 @@ type kindReader struct {
 	fold  string
 	same  string
 	plans []merge.Plan
+	facts Facts // of the plan being read
 }
 
 func newKind() *Kind {
@@ -50,7 +51,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim)}, "poison"),
-		"parts":   nil, "scopes": nil, "members": nil, "builtins": nil, "defaults": nil, "normalize": nil, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
+		"parts":   nil, "scopes": nil, "members": nil, "builtins": nil, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
 		"checks": r.checks, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": nil,
 	})
 	k.GroupKind = model.ParseGroupKind(name)
@@ -196,35 +197,15 @@ func (r *kindReader) effective(n *yaml.Node) {
 func (r *kindReader) roles(into *[]string) field {
 	var known []string
 	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend,
-		topology.Port, topology.Frontend, topology.Namespace} {
+		topology.Port, topology.Frontend, topology.Namespace, FilterLevel} {
 		known = append(known, string(role))
 	}
 	return func(n *yaml.Node) {
 		*into = []string{}
 		r.list(n, func(e *yaml.Node) {
 			var s string
-			r.word(&s, known, "workload", "mesh", "cluster", "filter")(e)
+			r.word(&s, known, "workload", "mesh", "cluster")(e)
 			*into = append(*into, s)
 		})
 	}
-}
-
-func (r *kindReader) resolve(n *yaml.Node) {
-	r.list(n, func(e *yaml.Node) { r.plans = append(r.plans, r.plan(e)) })
-}
-
-func (r *kindReader) plan(n *yaml.Node) merge.Plan {
-	var p merge.Plan
-	r.object(n, map[string]field{"name": r.text(&p.Name), "levels": r.roles(&p.Levels), "needs": r.roles(&p.Needs),
-		"only": func(n *yaml.Node) { p.Only = r.shape(n) }, "rules": func(n *yaml.Node) { p.Rules = r.shape(n) },
-		"of": func(n *yaml.Node) {
-			p.Of = []merge.Plan{}
-			r.list(n, func(e *yaml.Node) { p.Of = append(p.Of, r.plan(e)) })
-		},
-		"strategy": func(n *yaml.Node) { s := r.choice(n).planned(); p.Strategy = &s },
-		"for":      nil, "each": nil, "sameTarget": nil, "func": nil})
-	if p.Levels != nil && p.Of != nil {
-		r.fail(n, "a plan has levels or members, not both")
-	}
-	return p
 }

@@ -38,18 +38,42 @@ func (r *kindReader) shape(n *yaml.Node) merge.Shape {
 	var out merge.Shape
 	r.list(n, func(e *yaml.Node) {
 		p := merge.Pattern{As: merge.Entry}
+		var order, list string
 		if e.Kind == yaml.ScalarNode {
 			p.Path = r.pattern(e)
 		} else {
 			r.object(e, map[string]field{"path": func(n *yaml.Node) { p.Path = r.pattern(n) }, "keys": r.texts(&p.Keys), "filler": r.flag(&p.Filler),
-				"order": r.word(new(string), []string{"lower"}, "patch"), "list": r.word(new(string), []string{"replace"}, "append"), "combine": nil})
+				"order": r.word(&order, []string{"lower", "patch"}), "list": r.word(&list, []string{"replace", "append"}), "combine": r.combine(&p)})
+			p.Append = list == "append"
+			if order == "patch" {
+				p.Order = merge.PatchOrder
+			}
+			if p.Order == merge.PatchOrder && p.Keys == nil {
+				r.fail(e, "only a keyed list has an order: \"keys\" is missing")
+			}
+		}
+		if len(p.Path) > 1 && p.Path[0].Form == merge.Deep && !p.Append && p.Combine == nil {
+			r.fail(e, "a pattern that begins with ** says how lists are joined or units are combined")
 		}
 		out = append(out, p)
 	})
 	return out
 }
 
-// pattern reads a dotted path with * for any key and, last, ** for any depth.
+// combine reads the function that makes one of two units.
+func (r *kindReader) combine(p *merge.Pattern) field {
+	return func(n *yaml.Node) {
+		var name string
+		r.object(n, map[string]field{"func": r.text(&name)})
+		if make, ok := r.funcs.Combine[name]; ok {
+			p.Combine = make(r.kind.settings)
+		} else {
+			r.fail(n, "there is no function %q to combine settings", name)
+		}
+	}
+}
+
+// pattern reads a dotted path with * for any key, NAME* for keys that go on with a capital letter and, first or last, ** for any depth.
 func (r *kindReader) pattern(n *yaml.Node) merge.Path {
 	var s string
 	r.text(&s)(n)
@@ -60,8 +84,10 @@ func (r *kindReader) pattern(n *yaml.Node) merge.Path {
 		switch {
 		case name == "*":
 			seg = merge.Segment{Form: merge.Any}
-		case name == "**" && i == len(segments)-1:
+		case name == "**" && (i == len(segments)-1 || i == 0):
 			seg = merge.Segment{Form: merge.Deep}
+		case len(name) > 1 && strings.Index(name, "*") == len(name)-1:
+			seg = merge.Segment{Name: name[:len(name)-1], Form: merge.Prefix}
 		case name == "" || strings.Contains(name, "*"):
 			r.fail(n, "%q is no segment of a pattern", name)
 		}
@@ -84,20 +110,24 @@ func (r *kindReader) strategy(n *yaml.Node) {
 		},
 		"default": func(n *yaml.Node) { rule.Default = r.choice(n) },
 		"func":    nil,
-		"values": func(n *yaml.Node) {
-			rule.Values = map[string]Choice{}
-			if n.Kind != yaml.MappingNode {
-				r.fail(n, "an object is expected here")
-				return
-			}
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if _, twice := rule.Values[n.Content[i].Value]; twice {
-					r.fail(n.Content[i], "value %q is written twice", n.Content[i].Value)
-				}
-				rule.Values[n.Content[i].Value] = r.choice(n.Content[i+1])
-			}
-		},
+		"values":  func(n *yaml.Node) { rule.Values = r.choices(n) },
 	})
+}
+
+// choices reads the strategies that texts stand for.
+func (r *kindReader) choices(n *yaml.Node) map[string]Choice {
+	out := map[string]Choice{}
+	if n.Kind != yaml.MappingNode {
+		r.fail(n, "an object is expected here")
+		return out
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if _, twice := out[n.Content[i].Value]; twice {
+			r.fail(n.Content[i], "value %q is written twice", n.Content[i].Value)
+		}
+		out[n.Content[i].Value] = r.choice(n.Content[i+1])
+	}
+	return out
 }
 
 func (r *kindReader) choice(n *yaml.Node) Choice {

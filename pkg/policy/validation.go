@@ -49,8 +49,8 @@ func (r *kindReader) admission(n *yaml.Node) {
 // nulls reads what an explicit null means.
 func (r *kindReader) nulls(n *yaml.Node) {
 	var word string
-	r.word(&word, []string{"value", "strip"}, "delete")(n)
-	r.kind.Content.StripNulls = word == "strip"
+	r.word(&word, []string{"value", "strip", "delete"})(n)
+	r.kind.Content.StripNulls, r.kind.Content.DeleteNulls = word == "strip", word == "delete"
 }
 
 // validate repeats the API's validation. It is the last step: what is validated has no nulls.

@@ -11,10 +11,33 @@ import (
 // StackID names a stack of one kind. 0 is the empty one.
 type StackID int32
 
-// push is a stack: another one, and a node whose policies come below it.
+// push is a stack: another one, and what comes below it: a node whose policies do, or a fact of the path that the kind's plans ask for.
 type push struct {
 	under StackID
-	node  topology.NodeID
+	node  topology.NodeID // None for a fact
+	fact  fact
+}
+
+type fact struct{ name, value string }
+
+// own is what a node adds to the stacks that reach it.
+type own struct {
+	nodes []topology.NodeID // whose policies hold there
+	facts []fact
+}
+
+// adds is what the node adds to the stacks that reach it.
+func (k *Kind) adds(id topology.NodeID) own {
+	out := own{nodes: k.holding(id)}
+	if int(id) >= k.res.Graph.Len() {
+		return out
+	}
+	for _, name := range k.Asked() {
+		if value := k.res.Graph.PathFact(id, name); value != "" {
+			out.facts = append(out.facts, fact{name, value})
+		}
+	}
+	return out
 }
 
 // walk computes the contexts of every node from the top down, once.
@@ -78,8 +101,8 @@ func (k *Kind) inherited(id topology.NodeID) []StackID {
 
 // with adds to each stack the policies that hold at the node.
 func (k *Kind) with(stacks []StackID, id topology.NodeID) []StackID {
-	own := k.holding(id)
-	if len(own) == 0 || len(stacks) == 0 {
+	own := k.adds(id)
+	if len(own.nodes)+len(own.facts) == 0 || len(stacks) == 0 {
 		return stacks
 	}
 	out := make([]StackID, len(stacks))
@@ -106,16 +129,10 @@ func (k *Kind) holding(id topology.NodeID) []topology.NodeID {
 	return own
 }
 
-// pushAll interns the stack s with the given nodes below it. A node that is in it already counts where it is: once, at its least
+// pushAll interns the stack s with what a node adds below it. A node that is in it already counts where it is: once, at its least
 // specific place.
-func (k *Kind) pushAll(s StackID, nodes []topology.NodeID) StackID {
-	for _, n := range nodes {
-		if len(nodes) > 1 || k.beside {
-			if k.stands(s, n) {
-				continue
-			}
-		}
-		key := push{s, n}
+func (k *Kind) pushAll(s StackID, own own) StackID {
+	add := func(key push) {
 		id, ok := k.interned[key]
 		if !ok {
 			id = StackID(len(k.stacks))
@@ -124,20 +141,38 @@ func (k *Kind) pushAll(s StackID, nodes []topology.NodeID) StackID {
 		}
 		s = id
 	}
+	for _, f := range own.facts {
+		add(push{s, topology.None, f})
+	}
+	for _, n := range own.nodes {
+		if !k.standing(s, n, own) {
+			add(push{under: s, node: n})
+		}
+	}
 	return s
 }
 
-// leadsTo reports whether the stack under with the given nodes below it is the stack s.
-func (k *Kind) leadsTo(under StackID, nodes []topology.NodeID, s StackID) bool {
-	for _, n := range nodes {
-		if (len(nodes) > 1 || k.beside) && k.stands(under, n) {
-			continue
-		}
-		next, ok := k.interned[push{under, n}]
-		if !ok {
+// standing reports whether the policies of one of the nodes that are added are in the stack already.
+func (k *Kind) standing(s StackID, n topology.NodeID, own own) bool {
+	return (len(own.nodes) > 1 || k.beside) && k.stands(s, n)
+}
+
+// leadsTo reports whether the stack under with what a node adds below it is the stack s.
+func (k *Kind) leadsTo(under StackID, own own, s StackID) bool {
+	step := func(key push) bool {
+		next, ok := k.interned[key]
+		under = next
+		return ok
+	}
+	for _, f := range own.facts {
+		if !step(push{under, topology.None, f}) {
 			return false
 		}
-		under = next
+	}
+	for _, n := range own.nodes {
+		if !k.standing(under, n, own) && !step(push{under: under, node: n}) {
+			return false
+		}
 	}
 	return under == s
 }
@@ -146,10 +181,32 @@ func (k *Kind) leadsTo(under StackID, nodes []topology.NodeID, s StackID) bool {
 func (k *Kind) nodes(s StackID) []topology.NodeID {
 	var out []topology.NodeID
 	for ; s != 0; s = k.stacks[s].under {
-		out = append(out, k.stacks[s].node)
+		if k.stacks[s].node != topology.None {
+			out = append(out, k.stacks[s].node)
+		}
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// Empty reports whether no policy is in the stack.
+func (k *Kind) Empty(s StackID) bool {
+	for ; s != 0; s = k.stacks[s].under {
+		if k.stacks[s].node != topology.None {
+			return false
+		}
+	}
+	return true
+}
+
+// fact is what the paths of the stack have to say about one of the facts that plans ask for, the last word of several.
+func (k *Kind) fact(s StackID, name string) string {
+	for ; s != 0; s = k.stacks[s].under {
+		if k.stacks[s].fact.name == name {
+			return k.stacks[s].fact.value
+		}
+	}
+	return ""
 }
 
 // Contexts lists the stacks with which traffic can reach the node, sorted. It is empty for a node that no path leads to. The slice may
@@ -169,7 +226,7 @@ type Path []topology.NodeID
 func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
 	switch k.res.Node(id).Role {
 	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener: // few, with many below them
-		at := push{s, id}
+		at := push{under: s, node: id}
 		known, ok := k.ways[at]
 		if !ok {
 			known = k.paths(id, s)
@@ -180,10 +237,10 @@ func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
 	return k.paths(id, s)
 }
 
-func (k *Kind) paths(id topology.NodeID, s StackID) []Path { return k.waysWith(k.holding(id), id, s) }
+func (k *Kind) paths(id topology.NodeID, s StackID) []Path { return k.waysWith(k.adds(id), id, s) }
 
-// waysWith lists the ways to the node with a stack that comes about if the nodes own hold there.
-func (k *Kind) waysWith(own []topology.NodeID, id topology.NodeID, s StackID) []Path {
+// waysWith lists the ways to the node with a stack that comes about by what the node adds.
+func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 	parents := k.parents(id)
 	if len(parents) == 0 {
 		return []Path{{id}}
@@ -191,12 +248,12 @@ func (k *Kind) waysWith(own []topology.NodeID, id topology.NodeID, s StackID) []
 	var out []Path
 	for _, p := range parents {
 		for _, under := range k.below(p, id) {
-			if !k.leadsTo(under, own, s) {
+			if !k.leadsTo(under, adds, s) {
 				continue
 			}
 			above := k.Paths
 			if !k.res.Graph.Passes(p, id) {
-				above = func(p topology.NodeID, under StackID) []Path { return k.waysWith(nil, p, under) }
+				above = func(p topology.NodeID, under StackID) []Path { return k.waysWith(own{}, p, under) }
 			}
 			for _, path := range above(p, under) {
 				out = append(out, append(path[:len(path):len(path)], id))
@@ -253,7 +310,7 @@ func (k *Kind) holdsBelow(id topology.NodeID) bool {
 func (k *Kind) unrecognised() []model.Problem {
 	var out []model.Problem
 	for step, problem := range k.refused {
-		if slices.ContainsFunc(k.at[step[0]], func(s StackID) bool { return s != 0 }) || k.holdsBelow(step[1]) {
+		if slices.ContainsFunc(k.at[step[0]], func(s StackID) bool { return !k.Empty(s) }) || k.holdsBelow(step[1]) {
 			out = append(out, *problem)
 		}
 	}

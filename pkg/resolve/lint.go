@@ -35,7 +35,7 @@ func (k *Kind) EachContext(see func(topology.NodeID, StackID)) {
 			continue
 		}
 		for _, s := range k.at[id] {
-			if s != 0 {
+			if !k.Empty(s) {
 				see(topology.NodeID(id), s)
 			}
 		}

@@ -42,15 +42,15 @@ func (k *Kind) Outcome(s StackID) *Outcome {
 
 func (k *Kind) fold(s StackID) *Outcome {
 	o := k.build(s)
-	o.Result = merge.Fold(k.Plans, k.Rules, o.stack)
+	o.Result = merge.Fold(k.plans(s), k.Rules, o.stack)
 	o.reject(k)
-	o.Problems = slices.Concat(o.conditions(), o.uncertain(), k.sensitive(o), k.switches(s, o))
+	o.Problems = slices.Concat(o.conditions(), o.uncertain(), k.sensitive(s, o), k.switches(s, o))
 	return o
 }
 
 // Steps folds the stack again and calls observe after every step with what is in force then.
 func (k *Kind) Steps(s StackID, observe func(step int, units []merge.Unit)) merge.Result {
-	return merge.FoldSteps(k.Plans, k.Rules, k.build(s).stack, observe)
+	return merge.FoldSteps(k.plans(s), k.Rules, k.build(s).stack, observe)
 }
 
 // build lays the policies of a stack out as layers.
@@ -70,8 +70,9 @@ func (k *Kind) build(s StackID) *Outcome {
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for _, l := range o.Layers {
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(k.res.Node(l.Node).Role), Target: slices.Index(nodes, l.Node),
-			Blocks: l.Policy.Blocks, Unset: l.Policy.Unset, Render: l.Policy.Render})
+			Blocks: l.Policy.Blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
+	k.hop(o)
 	for _, id := range nodes {
 		for _, v := range k.rejectedAt[id] {
 			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Rejected: true, uncertain: k.attached[id].ageIgnored})
@@ -79,6 +80,35 @@ func (k *Kind) build(s StackID) *Outcome {
 	}
 	return o
 }
+
+// plans are those of the kind that are for the paths of a stack.
+func (k *Kind) plans(s StackID) []merge.Plan {
+	return k.PlansFor(func(name string) string { return k.fact(s, name) })
+}
+
+// hop numbers the routes along the path that policies stand at, and reads the strategy that each of them states: a route that delegates is
+// above the one that it delegates to.
+func (k *Kind) hop(o *Outcome) {
+	if !slices.ContainsFunc(k.Plans, repeats) {
+		return
+	}
+	var routes []model.Ref
+	for i, l := range o.stack.Layers {
+		n := k.res.Node(o.Layers[i].Node)
+		if n.Role != topology.Route && n.Role != topology.Rule {
+			continue
+		}
+		if whole := n.Ref.Whole(); len(routes) == 0 || routes[len(routes)-1] != whole {
+			routes = append(routes, whole)
+			o.stack.Hops = append(o.stack.Hops, k.HopStrategy(n.Object))
+		}
+		l.Hop = len(routes) - 1
+		o.stack.Layers[i] = l
+	}
+}
+
+// repeats reports whether a plan folds every occurrence of a role by itself.
+func repeats(p merge.Plan) bool { return p.Each != "" || slices.ContainsFunc(p.Of, repeats) }
 
 // across orders all layers by the comparator without the levels: a direct kind has one level only (gep713 P19), and in some comparators the
 // level does not count.
@@ -217,11 +247,11 @@ func (o *Outcome) sets(from merge.From, path merge.Path, value any) bool {
 }
 
 // sensitive reports that folding from the top would give another result (gep713 P27).
-func (k *Kind) sensitive(o *Outcome) []model.Problem {
+func (k *Kind) sensitive(s StackID, o *Outcome) []model.Problem {
 	if !k.Checked || len(o.stack.Layers) < 3 {
 		return nil
 	}
-	other, differs := merge.OrderSensitive(k.Plans, k.Rules, o.stack)
+	other, differs := merge.OrderSensitive(k.plans(s), k.Rules, o.stack)
 	if !differs {
 		return nil
 	}

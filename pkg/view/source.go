@@ -16,6 +16,10 @@ func (w writer) source(from merge.From, rule merge.Path) Source {
 	l := w.outcome.Layers[from.Layer]
 	origin := l.Policy.OriginOf(from.Block, rule)
 	node := w.res.Node(l.Node)
+	if from.Filled {
+		return Source{Target: &node.Ref, Level: string(node.Role), Block: from.Block.String(), Strategy: w.outcome.Strategy(from),
+			Builtin: "API default of " + l.Policy.Ref().String(), Origin: &l.Policy.Object.Origin}
+	}
 	return Source{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(node.Role), Block: from.Block.String(),
 		Strategy: w.outcome.Strategy(from), Condition: conditionOf(l.Policy, from.Block), Origin: &origin}
 }

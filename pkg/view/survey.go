@@ -94,7 +94,7 @@ func (a *survey) seeNode(id topology.NodeID, see func(*resolve.Kind, topology.No
 			continue
 		}
 		for _, s := range k.Contexts(id) {
-			if s == 0 && !a.query.ShowNone {
+			if k.Empty(s) && !a.query.ShowNone {
 				continue
 			}
 			a.kinds[k.GroupKind] = true

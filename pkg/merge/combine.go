@@ -1,0 +1,229 @@
+package merge
+
+import "slices"
+
+// Append is a Combine that joins two lists, the established one's entries first, and keeps what both wrote. Whatever is no list is left
+// to the strategy.
+func Append(established, lower Unit, _ Side) (Unit, []Effect) {
+	high, isList := Plain(established.Value).([]any)
+	low, both := Plain(lower.Value).([]any)
+	if !isList || !both {
+		return Unit{}, nil
+	}
+	out := Unit{Path: lower.Path, Value: slices.Concat(high, low)}
+	switch {
+	case len(low) == 0 && len(high) > 0:
+		out.From = established.From
+	case len(high) == 0 && len(low) > 0:
+		out.From = lower.From
+	default:
+		out.From = froms([]Unit{established, lower})
+	}
+	return out, joined(out, established, lower)
+}
+
+// mergeEntries combines two entries of a keyed list that have one key as a merge patch does, the winner's being the patch. A patch that
+// leaves nothing of the other one replaces it.
+func mergeEntries(established, lower Unit, wins Side) (Unit, []Effect) {
+	base, patch := established, lower
+	if wins == Higher {
+		base, patch = lower, established
+	}
+	out := Unit{Path: lower.Path, Value: Patched(Plain(base.Value), Plain(patch.Value)), From: froms([]Unit{established, lower})}
+	if Equal(out.Value, patch.Value) {
+		out.From = patch.From
+	}
+	return out, joined(out, established, lower)
+}
+
+// Patched is RFC 7386: target with patch laid over it. Neither is changed.
+func Patched(target, patch any) any {
+	over, object := patch.(map[string]any)
+	if !object {
+		return patch
+	}
+	under, _ := target.(map[string]any)
+	out := make(map[string]any, len(under)+len(over))
+	for k, v := range under {
+		if _, also := over[k]; !also {
+			out[k] = v
+		}
+	}
+	for k, v := range over {
+		if v != nil {
+			out[k] = Patched(under[k], v)
+		}
+	}
+	return out
+}
+
+// joined is the effects of making one unit of two: a side that is no source of it has lost.
+func joined(out, established, lower Unit) []Effect {
+	var effects []Effect
+	for _, side := range []struct {
+		unit, other Unit
+		lost        Outcome
+	}{{lower, established, Replaced}, {established, lower, Dropped}} {
+		e := effect(&side.unit, Joined, side.other.From)
+		if !slices.ContainsFunc(side.unit.From, func(f From) bool { return slices.Contains(out.From, f) }) {
+			e.Outcome, e.Reason = side.lost, MoreSpecificWins
+			if list, ok := Plain(side.unit.Value).([]any); ok && len(list) == 0 {
+				e.Reason = NoEffect
+			}
+		}
+		effects = append(effects, e)
+	}
+	return effects
+}
+
+// combiner is how the shape says two units at one path become one; nil: they do not.
+func (s Shape) combiner(p Path) Combine {
+	for i := range s {
+		pt := &s[i]
+		switch {
+		case pt.Order == PatchOrder && pt.Keys != nil && len(p) > 0 && p[len(p)-1].Form == pt.As && pt.fits(p[:len(p)-1]):
+			return mergeEntries
+		case pt.Combine == nil && !pt.Append || !pt.fits(p):
+		case pt.Combine != nil:
+			return pt.Combine
+		default:
+			return Append
+		}
+	}
+	return nil
+}
+
+// fits reports whether the pattern means exactly the path. A Deep segment stands for any number of keys.
+func (pt *Pattern) fits(p Path) bool { return fits(pt.Path, p) }
+
+func fits(want, p Path) bool {
+	for i, w := range want {
+		if w.Form == Deep {
+			for skip := i; skip <= len(p); skip++ {
+				if fits(want[i+1:], p[skip:]) {
+					return true
+				}
+				if skip < len(p) && p[skip].Form != Key {
+					return false
+				}
+			}
+			return false
+		}
+		if i >= len(p) || p[i].Form != Key || !w.means(p[i].Name) {
+			return false
+		}
+	}
+	return len(p) == len(want)
+}
+
+// means reports whether a segment of a pattern stands for the key.
+func (s Segment) means(key string) bool {
+	switch s.Form {
+	case Any:
+		return true
+	case Prefix:
+		return len(key) > len(s.Name) && key[:len(s.Name)] == s.Name && key[len(s.Name)] >= 'A' && key[len(s.Name)] <= 'Z'
+	}
+	return s.Name == key
+}
+
+// combines reports whether anything in the shape becomes one of two.
+func (s Shape) combines() bool {
+	return slices.ContainsFunc(s, func(p Pattern) bool { return p.Append || p.Combine != nil || p.Order == PatchOrder })
+}
+
+// combine joins the units of the two sides that stand at one path where the shape says so. The joined unit takes the place of the lower
+// side's; its sources are both.
+func (f *folder) combine(shape Shape, low, high []Unit, st *Step) (rest, added []Unit) {
+	if !shape.combines() {
+		return low, high
+	}
+	at := make(map[string]int, len(low))
+	for i := range low {
+		at[low[i].key()] = i
+	}
+	low = slices.Clone(low)
+	for _, u := range high {
+		i, met := at[u.key()]
+		join := shape.combiner(u.Path)
+		if !met || join == nil || u.Null || low[i].Null {
+			added = append(added, u)
+			continue
+		}
+		unit, effects := join(u, low[i], st.Strategy.Wins)
+		if unit.From == nil {
+			added = append(added, u)
+			continue
+		}
+		addressed(effects)
+		st.Effects = append(st.Effects, effects...)
+		low[i] = unit
+	}
+	return low, added
+}
+
+// reorder puts the entries of keyed lists with PatchOrder into the order of a strategic merge patch, the patch being the winning side.
+func (s Shape) reorder(units, target, patch []Unit) []Unit {
+	for i := range s {
+		pt := &s[i]
+		if pt.Order != PatchOrder || pt.Keys == nil {
+			continue
+		}
+		entries := func(side []Unit) map[string][]string {
+			out := map[string][]string{}
+			for _, u := range side {
+				if n := len(u.Path) - 1; n >= 0 && u.Path[n].Form == pt.As && pt.fits(u.Path[:n]) {
+					list := u.Path[:n].code()
+					out[list] = append(out[list], u.Path[n].Name)
+				}
+			}
+			return out
+		}
+		before, over := entries(target), entries(patch)
+		for list, names := range over {
+			units = arrange(units, list, patchOrder(before[list], names))
+		}
+	}
+	return units
+}
+
+// arrange puts the entries of one list into the given order, in the places that they have.
+func arrange(units []Unit, list string, names []string) []Unit {
+	rank := make(map[string]int, len(names))
+	for i, n := range names {
+		rank[n] = i
+	}
+	var places []int
+	var entries []Unit
+	for i, u := range units {
+		if n := len(u.Path) - 1; n >= 0 && u.Path[n].Form != Key && u.Path[:n].code() == list {
+			places, entries = append(places, i), append(entries, u)
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b Unit) int { return rank[a.Path[len(a.Path)-1].Name] - rank[b.Path[len(b.Path)-1].Name] })
+	out := slices.Clone(units)
+	for i, at := range places {
+		out[at] = entries[i]
+	}
+	return out
+}
+
+// patchOrder is the order in which a strategic merge patch leaves the entries of a keyed list: those of the patch in its order, each behind
+// the entries that are the target's alone and stood before it there.
+func patchOrder(target, patch []string) []string {
+	position := make(map[string]int, len(target))
+	for i, n := range target {
+		position[n] = i
+	}
+	left := slices.DeleteFunc(slices.Clone(target), func(n string) bool { return slices.Contains(patch, n) })
+	var out []string
+	for _, n := range patch {
+		if at, known := position[n]; known {
+			for len(left) > 0 && position[left[0]] < at {
+				out, left = append(out, left[0]), left[1:]
+			}
+		}
+		out = append(out, n)
+	}
+	return append(out, left...)
+}
