@@ -16,15 +16,15 @@ import (
 type scopes struct {
 	res    *resolve.Resolution
 	kind   *resolve.Kind
-	edges  map[model.Ref]map[model.Ref]bool        // from a scope to those of policies below it
-	inside map[model.Ref][]model.Ref               // the scopes that a scope contains
-	merged map[model.Ref]map[model.Ref]bool        // by scope: the routes whose policies are merged with the one there
-	rules  map[model.Ref]map[string]bool           // by route: its rules with a policy of their own
-	pairs  map[*policy.Policy]map[model.Ref]*merge // by child: its parents, by listener ancestor
+	edges  map[model.Ref]map[model.Ref]bool          // from a scope to those of policies below it
+	inside map[model.Ref][]model.Ref                 // the scopes that a scope contains
+	merged map[model.Ref]map[model.Ref]bool          // by scope: the routes whose policies are merged with the one there
+	rules  map[model.Ref]map[string]bool             // by route: its rules with a policy of their own
+	pairs  map[*policy.Policy]map[model.Ref]*pairing // by child: its parents, by listener ancestor
 }
 
-// merge is a child's parent on one listener.
-type merge struct {
+// pairing is a child's parent on one listener.
+type pairing struct {
 	parent *policy.Policy
 	scope  model.Ref // of the parent
 	route  model.Ref
@@ -33,7 +33,7 @@ type merge struct {
 // survey reads the scopes off the places.
 func survey(r *resolve.Resolution, k *resolve.Kind, all []place) *scopes {
 	s := &scopes{res: r, kind: k, edges: map[model.Ref]map[model.Ref]bool{}, inside: map[model.Ref][]model.Ref{}, merged: map[model.Ref]map[model.Ref]bool{},
-		rules: map[model.Ref]map[string]bool{}, pairs: map[*policy.Policy]map[model.Ref]*merge{}}
+		rules: map[model.Ref]map[string]bool{}, pairs: map[*policy.Policy]map[model.Ref]*pairing{}}
 	for i := range all {
 		p := &all[i]
 		switch n := r.Node(p.object); n.Role {
@@ -109,9 +109,9 @@ func (s *scopes) join(p *place, above parent) {
 				continue
 			}
 			if s.pairs[p.policy] == nil {
-				s.pairs[p.policy] = map[model.Ref]*merge{}
+				s.pairs[p.policy] = map[model.Ref]*pairing{}
 			}
-			m := &merge{parent: at[0], scope: s.res.Node(level).Ref, route: p.target.Whole()}
+			m := &pairing{parent: at[0], scope: s.res.Node(level).Ref, route: p.target.Whole()}
 			s.pairs[p.policy][s.res.Node(listener).Ref] = m
 			if !unmergeable(s.kind, p, at[0]) {
 				note(s.merged, m.scope, m.route)
