@@ -171,7 +171,10 @@ func (f *folder) admit(p *Plan, acc *accumulator, b incoming) (st Step, units []
 	}
 	units = f.signed(p, b)
 	if len(units) == 0 && len(b.Units) > 0 {
-		return st, nil, false // all of it belongs to other plans
+		if !p.Claims {
+			return st, nil, false // all of it belongs to other plans
+		}
+		units = []Unit{{Value: map[string]any{}, From: []From{{Layer: b.at, Block: b.Kind}}}}
 	}
 	if b.When != nil {
 		holds, err := b.When.Holds(acc.document())

@@ -8,7 +8,7 @@ import (
 
 // finish turns what is in force at the end into a Result, and reads the losses off the trace.
 func (f *folder) finish(units []Unit) Result {
-	units = f.dropFillers(f.dropNulls(units))
+	units = dropClaims(f.dropFillers(f.dropNulls(units)))
 	closing := Step{Layer: -1, Block: Bare, Closing: true}
 	if units = f.solid(&Plan{}, units, &closing, Replaced); len(closing.Effects) > 0 {
 		f.trace = append(f.trace, closing)
@@ -78,6 +78,21 @@ func (f *folder) dropNulls(units []Unit) []Unit {
 		f.trace = append(f.trace, last)
 	}
 	return out
+}
+
+// dropClaims takes the whole of the settings out where it is empty and parts of it are in force: it only held a place.
+func dropClaims(units []Unit) []Unit {
+	if len(units) < 2 {
+		return units
+	}
+	return slices.DeleteFunc(units, func(u Unit) bool { return len(u.Path) == 0 && u.hollow() })
+}
+
+// claims reports whether a block has no unit for the whole of the settings: the fold only let it hold a place so.
+func (f *folder) claims(from From) bool {
+	return !slices.ContainsFunc(f.stack.Layers[from.Layer].Blocks, func(b Block) bool {
+		return b.Kind == from.Block && slices.ContainsFunc(b.Units, func(u Unit) bool { return len(u.Path) == 0 })
+	})
 }
 
 // dropFillers leaves nothing in force where only fillers are: there is nothing that they could apply to.
@@ -207,7 +222,7 @@ func (f *folder) losses(units []Unit) []Loss {
 	for i, st := range f.trace {
 		var lost []Effect
 		for _, e := range st.Effects {
-			if !e.lost() || done[setting{e.From[0], e.code}] {
+			if !e.lost() || done[setting{e.From[0], e.code}] || e.code == "" && f.claims(e.From[0]) {
 				continue
 			}
 			done[setting{e.From[0], e.code}] = true

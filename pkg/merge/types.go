@@ -166,6 +166,7 @@ type Plan struct {
 	Strategy      *Strategy // nil: each block's own
 	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
 	Func          PlanFunc
+	Claims        bool // a layer all of whose units other plans take holds its place in this one, empty
 }
 
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.

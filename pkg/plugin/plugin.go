@@ -33,9 +33,10 @@ type Plugin struct {
 
 // StatusFunctions are the status functions of all vendors, by name.
 func StatusFunctions(plugins []Plugin) status.Functions {
-	out := status.Functions{Writers: map[string]status.Writer{}, Markers: map[string]status.Marker{}}
+	out := status.Functions{Writers: map[string]status.Writer{}, Boards: map[string]status.Board{}, Markers: map[string]status.Marker{}}
 	for _, p := range plugins {
 		maps.Copy(out.Writers, p.Status.Writers)
+		maps.Copy(out.Boards, p.Status.Boards)
 		maps.Copy(out.Markers, p.Status.Markers)
 	}
 	return out
@@ -61,6 +62,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		maps.Copy(funcs.Attach, p.Attach)
 		maps.Copy(funcs.Builtins, p.Builtins)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
+		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds})
 	}

@@ -47,6 +47,8 @@ type Kind struct {
 	Builtins   []Builtin
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
+	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+
 	settings model.Settings
 	only     []Facts  // by plan: the paths that it is for; nil: all
 	asked    []string // the facts that plans ask for

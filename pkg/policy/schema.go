@@ -91,6 +91,18 @@ func (r *kindReader) finish() {
 		k.Plans = []merge.Plan{{}}
 	}
 	setSameTarget(k.Plans, k.foldTarget())
+	for i := range k.Plans {
+		setClaims(&k.Plans[i], k.Content.Claims)
+	}
+}
+
+// setClaims lets policies hold their place in a plan, and in the plans that it is made of, unless it is for some rules only.
+func setClaims(p *merge.Plan, claims bool) {
+	if p.Claims = claims && p.Only == nil; p.Claims {
+		for i := range p.Of {
+			setClaims(&p.Of[i], true)
+		}
+	}
 }
 
 func setSameTarget(plans []merge.Plan, m merge.SameTarget) {

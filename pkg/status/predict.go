@@ -43,6 +43,10 @@ type Input struct {
 // Writer writes a policy's conditions as its vendor does.
 type Writer func(in Input) []Ancestor
 
+// Board writes the conditions of all policies of a kind at once, where what one reports depends on the others. What it has nothing for
+// has no status.
+type Board func(r *resolve.Resolution, k *resolve.Kind, fates []*Fate) map[*policy.Policy][]Ancestor
+
 // Marker writes the marks that a kind's policies leave on other objects.
 type Marker func(r *resolve.Resolution, k *resolve.Kind) []Mark
 
@@ -53,9 +57,10 @@ type Mark struct {
 	Condition  Condition
 }
 
-// Functions are the writers and markers that descriptors name.
+// Functions are the writers, boards and markers that descriptors name; a name is that of a writer or of a board.
 type Functions struct {
 	Writers map[string]Writer
+	Boards  map[string]Board
 	Markers map[string]Marker
 }
 
@@ -70,7 +75,12 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 		if w, ok := funcs.Writers[k.Status.Func]; ok {
 			write = w
 		}
-		for _, f := range Fates(r, k) {
+		fates := Fates(r, k)
+		if b, ok := funcs.Boards[k.Status.Func]; ok {
+			all := b(r, k, fates)
+			write = func(in Input) []Ancestor { return all[in.Fate.Policy] }
+		}
+		for _, f := range fates {
 			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected, Refused: f.Policy.Refused}
 			if !p.Refused {
 				p.Ancestors = unsure(Input{r, k, f}, write)
