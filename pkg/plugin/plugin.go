@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Plugin is one vendor: its name, its descriptor file, and the functions that the file names.
@@ -22,6 +23,7 @@ type Plugin struct {
 	Lints   map[string]policy.Lint
 	Compare map[string]policy.Comparator
 	Status  status.Functions
+	Links   []topology.Linker
 
 	Plans      map[string]func(model.Settings) merge.PlanFunc
 	Strategies map[string]policy.StrategyOf
@@ -64,6 +66,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
+		funcs.Links = append(funcs.Links, p.Links...)
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds})
 	}
 	return policy.NewCatalog(builtin, user, settings, funcs)
