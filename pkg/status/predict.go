@@ -2,11 +2,13 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Condition is one predicted condition. Status is True, False or, where the input does not tell, Unknown.
@@ -208,7 +210,11 @@ func some(refs []model.Ref) string {
 	}
 	var names []string
 	for _, r := range refs {
-		names = append(names, r.FullName())
+		name := r.FullName()
+		if slices.Contains(topology.RouteKinds(), r.GroupKind()) { // a setting of the route itself
+			name = r.String()
+		}
+		names = append(names, name)
 	}
 	return few(names)
 }
