@@ -15,6 +15,7 @@ type Kind struct {
 	Vendor     string // "" for generic kinds
 	From       string // where the description comes from, for people
 	Profile    string // the vendor's profile in use, "" where it has only one
+	Doc        string // how the kind is read, in half a line
 	Plural     string
 	Short      []string
 	Cluster    bool
@@ -45,6 +46,7 @@ type Kind struct {
 	Normalize  Normalizer        // nil: policies are read as they are written
 	Defaults   []Default
 	Builtins   []Builtin
+	Unjudged   []Unjudged
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
 	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all

@@ -137,6 +137,9 @@ func (o *Outcome) reject(k *Kind) {
 		}
 		for _, b := range l.Policy.Blocks {
 			for _, u := range merge.Recut(b.Units, k.Rules) {
+				if u.Filled {
+					continue
+				}
 				loss := merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: i, Block: b.Kind}, Reason: reason,
 					To: []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}, Step: -1}
 				at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == loss.Rule })
