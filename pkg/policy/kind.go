@@ -22,6 +22,7 @@ type Kind struct {
 	Direct     bool // class direct: one target kind, strategy none
 	Targets    []TargetForm
 	Refs       []RefForm
+	Filters    []topology.Role // where filters of routes name policies of the kind: at rules, at backendRefs; nil: nowhere
 	Namespaces Namespaces
 	Content    Content
 	Rules      merge.Shape
@@ -40,6 +41,7 @@ type Kind struct {
 	Fits       []Fit
 	fits       fitTree // the same, by path
 	Checks     []Check
+	Voids      []Void
 	Lints      []Lint
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
