@@ -84,7 +84,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 
 // resolved resolves an input, and looks in the meantime for what gets no traffic.
 func resolved(in *model.Snapshot, catalog *policy.Catalog) *resolve.Resolution {
-	graph := topology.Build(in, catalog.Settings())
+	graph := topology.Build(in, catalog.Settings(), catalog.Links()...)
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
 	resolution := resolve.Run(in, graph, catalog)
@@ -250,5 +250,5 @@ func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s 
 		return nil, err
 	}
 	in := model.NewSnapshot(nil, nil)
-	return &session{flags: f, catalog: catalog, streams: s, Resolution: resolve.Run(in, topology.Build(in, catalog.Settings()), catalog)}, nil
+	return &session{flags: f, catalog: catalog, streams: s, Resolution: resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)}, nil
 }

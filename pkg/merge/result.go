@@ -153,7 +153,7 @@ func (f *folder) ignore(units []Unit) {
 	for i, l := range f.stack.Layers {
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {
-				from := From{Layer: i, Block: b.Kind}
+				from := From{Layer: i, Block: b.Kind, Filled: u.Filled}
 				if u.From == nil && !seen(from, u.key()) {
 					u.From = []From{from}
 					f.lose(&last, u, Dropped, Ignored, nil)

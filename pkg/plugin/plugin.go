@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Plugin is one vendor: its name, its descriptor file, and the functions that the file names.
@@ -22,11 +23,14 @@ type Plugin struct {
 	Lints   map[string]policy.Lint
 	Compare map[string]policy.Comparator
 	Status  status.Functions
+	Links   []topology.Linker
 
 	Plans      map[string]func(model.Settings) merge.PlanFunc
 	Strategies map[string]policy.StrategyOf
 	Combine    map[string]func(model.Settings) merge.Combine
 	Normalize  map[string]policy.Normalizer
+	Attach     map[string]policy.Attacher
+	Builtins   map[string]policy.BuiltinOf
 }
 
 // StatusFunctions are the status functions of all vendors, by name.
@@ -46,7 +50,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 	var builtin []policy.Source
 	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{},
 		Compare: map[string]policy.Comparator{}, Plans: map[string]func(model.Settings) merge.PlanFunc{}, Strategies: map[string]policy.StrategyOf{}, Combine: map[string]func(model.Settings) merge.Combine{},
-		Normalize: map[string]policy.Normalizer{}}
+		Normalize: map[string]policy.Normalizer{}, Attach: map[string]policy.Attacher{}, Builtins: map[string]policy.BuiltinOf{}}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
@@ -57,9 +61,12 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		maps.Copy(funcs.Strategies, p.Strategies)
 		maps.Copy(funcs.Combine, p.Combine)
 		maps.Copy(funcs.Normalize, p.Normalize)
+		maps.Copy(funcs.Attach, p.Attach)
+		maps.Copy(funcs.Builtins, p.Builtins)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
+		funcs.Links = append(funcs.Links, p.Links...)
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds})
 	}
 	return policy.NewCatalog(builtin, user, settings, funcs)

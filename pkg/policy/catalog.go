@@ -37,8 +37,14 @@ type Functions struct {
 	Strategies       map[string]StrategyOf
 	Combine          map[string]func(model.Settings) merge.Combine
 	Normalize        map[string]Normalizer
+	Attach           map[string]Attacher
+	Builtins         map[string]BuiltinOf
 	Writers, Markers []string
+	Links            []topology.Linker
 }
+
+// Links are what the vendors tell of graphs that are about to be built.
+func (c *Catalog) Links() []topology.Linker { return c.builder.funcs.Links }
 
 // Step judges one step of a path, from a node to one below it: nil if the vendor recognises it, else why not.
 type Step func(g *topology.Graph, parent, child topology.NodeID) *model.Problem

@@ -23,7 +23,7 @@ func (k *Kind) ReachesNode(n *topology.Node) bool {
 	case topology.Opaque:
 		return true
 	case topology.Route, topology.Rule:
-		return k.Reaches(n.Role) && slices.Contains(k.Routes, n.Ref.GroupKind())
+		return !n.Transit && k.Reaches(n.Role) && slices.Contains(k.Routes, n.Ref.GroupKind())
 	}
 	return k.Reaches(n.Role)
 }

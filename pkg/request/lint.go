@@ -23,7 +23,7 @@ func (m *Matcher) idle() []model.Problem {
 	taken := map[topology.NodeID]bool{}
 	var out []model.Problem
 	for _, id := range g.Order(topology.All) {
-		if g.Node(id).Role != topology.Route {
+		if n := g.Node(id); n.Role != topology.Route || n.Hop > 0 {
 			continue
 		}
 		for _, a := range g.Attachments(id) {

@@ -85,7 +85,7 @@ func (s *shadows) readPrints() {
 	g := s.m.graph
 	var routes []topology.NodeID
 	for _, id := range g.Order(topology.All) {
-		if n := g.Node(id); n.Role == topology.Route && n.Object != nil && len(g.Parents(topology.All, id)) > 0 {
+		if n := g.Node(id); n.Role == topology.Route && n.Hop == 0 && n.Object != nil && len(g.Parents(topology.All, id)) > 0 {
 			routes = append(routes, id)
 		}
 	}

@@ -37,6 +37,9 @@ func (k *Kind) adds(id topology.NodeID) own {
 			out.facts = append(out.facts, fact{name, value})
 		}
 	}
+	if f, ok := k.builtin(id); ok {
+		out.facts = append(out.facts, f)
+	}
 	return out
 }
 

@@ -73,6 +73,7 @@ func (k *Kind) build(s StackID) *Outcome {
 			Blocks: l.Policy.Blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
 	k.hop(o)
+	k.overrule(s, o)
 	for _, id := range nodes {
 		for _, v := range k.rejectedAt[id] {
 			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Rejected: true, uncertain: k.attached[id].ageIgnored})

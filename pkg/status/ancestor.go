@@ -39,6 +39,12 @@ func (c *climber) climb(id topology.NodeID) {
 	case topology.Gateway:
 		c.gateways = append(c.gateways, n.Ref)
 	case topology.Route:
+		if n.Hop > 0 { // an instance has no attachments of its own
+			for _, parent := range c.graph.Parents(topology.Traffic, id) {
+				c.climb(parent)
+			}
+			return
+		}
 		for _, a := range c.graph.Attachments(id) {
 			if a.State == topology.Accepted && a.Listener != topology.None {
 				c.climb(a.Listener)

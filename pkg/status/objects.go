@@ -26,7 +26,7 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 	var out []Prediction
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
-		if n.Object == nil {
+		if n.Object == nil || n.Hop > 0 {
 			continue
 		}
 		var p Prediction

@@ -88,6 +88,10 @@ func (b *builder) addBackends(r *route, id NodeID, rule *fields) {
 	b.checkFilters(r, id, rule)
 	for i, v := range rule.list("backendRefs").Items {
 		f := b.entry(v, rule.at.field("backendRefs").entry(i))
+		if d, ok := b.readDelegate(&f); ok && r.kind == httpRouteKind {
+			b.handing[id] = append(b.handing[id], d)
+			continue
+		}
 		if to, ok := b.readBackendRef(&f); ok {
 			to.does = "sends to"
 			b.send(r, id, to)

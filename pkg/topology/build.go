@@ -31,6 +31,12 @@ type builder struct {
 	missing       map[model.Ref]struct{} // backends that were said not to be in the input
 	clients       map[NodeID]Unresolved  // by Gateway with a client certificate
 
+	delegations []Delegation
+	handing     map[NodeID][]delegate // by rule
+	instancesOf map[NodeID][]NodeID   // by route and rule
+	instances   int
+	emptyTable  int32
+
 	lastNamespace struct {
 		name string
 		id   NodeID
@@ -42,9 +48,9 @@ type builder struct {
 	table    []Attachment           // scratch: the attachments of one route
 }
 
-// Build builds the graph of everything in the snapshot. The outcome does not depend on the order of the input, and costs time and
-// space linear in its objects and references.
-func Build(in *model.Snapshot, settings model.Settings) *Graph {
+// Build builds the graph of everything in the snapshot, with what the linkers say about implementations. The outcome does not depend on the
+// order of the input, and costs time and space linear in its objects and references, and in the chains of delegation.
+func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Graph {
 	size := estimate(in)
 	b := &builder{
 		settings:  settings,
@@ -65,6 +71,11 @@ func Build(in *model.Snapshot, settings model.Settings) *Graph {
 		frontends:  map[model.Ref]NodeID{},
 		missing:    map[model.Ref]struct{}{},
 		clients:    map[NodeID]Unresolved{},
+
+		handing: map[NodeID][]delegate{}, instancesOf: map[NodeID][]NodeID{},
+	}
+	for _, link := range linkers {
+		link(&Builder{b})
 	}
 	b.addNamespaces()
 	b.readGrants()
@@ -72,6 +83,7 @@ func Build(in *model.Snapshot, settings model.Settings) *Graph {
 	b.addServices()
 	b.addRoutes()
 	b.bind()
+	b.chains()
 	b.report()
 	return b.graph()
 }
@@ -93,6 +105,7 @@ func (b *builder) graph() *Graph {
 		firstListener: b.firstListener,
 		unresolved:    b.unresolved,
 		frontends:     b.frontends,
+		instances:     b.instancesOf,
 		clients:       b.clients,
 		certificates:  b.certificates(),
 		sets:          make([]SetFacts, len(b.sets)),

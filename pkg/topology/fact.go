@@ -85,7 +85,7 @@ func (g *Graph) Ports(service model.Ref) []string {
 
 // Unattached says for a route that gets no traffic what became of its parentRefs; "" if it gets some.
 func (g *Graph) Unattached(route NodeID) string {
-	if len(g.Parents(All, route)) > 0 {
+	if len(g.Parents(All, route)) > 0 || len(g.instances[route]) > 0 {
 		return ""
 	}
 	verdicts := g.Verdicts(route)

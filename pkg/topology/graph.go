@@ -49,6 +49,9 @@ type Node struct {
 	Ref    model.Ref     // with Section for a listener, a rule (its name, else rule-N) and a port (its name, else its number)
 	Object *model.Object // nil: known only by name
 	Index  int           // position in spec.listeners, spec.rules or spec.ports; else 0
+	Hop    int32         // of a route and its rules: how many routes hand over to it on the way; an instance of the route if not 0
+
+	Transit bool // of a rule: it hands over to other routes, and nothing is in force at it
 
 	parts span  // of a gateway or a listener set its listeners, of a route its rules, of a Service its ports; of a frontend nothing
 	table int32 // of a route: its position in Graph.tables
@@ -77,6 +80,7 @@ type Graph struct {
 	firstListener NodeID
 	unresolved    map[NodeID]Unresolved
 	frontends     map[model.Ref]NodeID
+	instances     map[NodeID][]NodeID // of routes that others delegate to, and of their rules
 
 	sets         []SetFacts // by ListenerSet node, from firstSet on
 	firstSet     NodeID

@@ -1,6 +1,9 @@
 package topology
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // edge is one arrow of a family.
 type edge struct{ from, to NodeID }
@@ -79,12 +82,24 @@ func newFamily(nodes []Node, edges []edge, levels []Role) family {
 // inOrder lists the nodes by level, and within a level by id.
 func inOrder(nodes []Node, levels []Role) []NodeID {
 	byLevel := make([][]NodeID, len(levels))
+	var instances []NodeID
 	n := 0
 	for id := range nodes {
-		if i := slices.Index(levels, nodes[id].Role); i >= 0 {
+		switch i := slices.Index(levels, nodes[id].Role); {
+		case i < 0:
+			continue
+		case nodes[id].Hop > 0:
+			instances = append(instances, NodeID(id))
+		default:
 			byLevel[i] = append(byLevel[i], NodeID(id))
-			n++
 		}
+		n++
+	}
+	if at := slices.Index(levels, Rule); at >= 0 && len(instances) > 0 { // routes that others delegate to stand below rules
+		slices.SortStableFunc(instances, func(a, b NodeID) int {
+			return cmp.Or(cmp.Compare(nodes[a].Hop, nodes[b].Hop), cmp.Compare(slices.Index(levels, nodes[a].Role), slices.Index(levels, nodes[b].Role)))
+		})
+		byLevel[at] = append(byLevel[at], instances...)
 	}
 	order := make([]NodeID, 0, n)
 	for _, ids := range byLevel {

@@ -11,7 +11,7 @@ import (
 // G3); or a port's name, else its number. Kinds without a namespace are found whatever namespace ref says.
 // Of the objects in the input only those of the roles' kinds, and those that a rule names as a backend, have nodes.
 func (g *Graph) Lookup(ref model.Ref) []NodeID {
-	found := g.lookup(ref)
+	found := g.withInstances(g.lookup(ref))
 	if len(g.frontends) == 0 {
 		return found
 	}

@@ -38,7 +38,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 		switch {
 		case (n.Role == topology.Gateway || n.Role == topology.ListenerSet) && q.Targets != nil && q.Through == nil:
 			list.gateways = append(list.gateways, n.Ref)
-		case n.Role == topology.Rule && !a.atRules[n.Ref.GroupKind()]:
+		case n.Role == topology.Rule && (n.Transit || !a.atRules[n.Ref.GroupKind()]):
 		case n.Role == topology.Rule && !covered[id] && a.reached(id):
 			list.bare = append(list.bare, n.Ref)
 		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id]:

@@ -61,8 +61,11 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 	out := Step{Strategy: st.Strategy.Word(), Block: st.Block.String(), Level: "group", Took: []string{}, Lost: []string{}, Result: []string{}}
 	if st.Layer >= 0 {
 		l := w.outcome.Layers[st.Layer]
-		ref := l.Policy.Ref()
-		out.Policy, out.Level = &ref, string(w.res.Node(l.Node).Role)
+		out.Level = string(w.res.Node(l.Node).Role)
+		if out.Builtin = l.Policy.Builtin; out.Builtin == "" {
+			ref := l.Policy.Ref()
+			out.Policy = &ref
+		}
 	}
 	if when, ok := st.When.(*policy.Condition); ok {
 		verdict := "true"

@@ -70,6 +70,9 @@ func Graph(r *resolve.Resolution, q GraphQuery) *Topology {
 	slices.SortFunc(d.out.Edges, func(x, y GraphEdge) int {
 		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To), cmp.Compare(x.Kind, y.Kind))
 	})
+	// the instances of a route that others delegate to are drawn as one
+	d.out.Nodes = slices.CompactFunc(d.out.Nodes, func(x, y GraphNode) bool { return x.ID == y.ID })
+	d.out.Edges = slices.CompactFunc(d.out.Edges, func(x, y GraphEdge) bool { return x.From == y.From && x.To == y.To && x.Kind == y.Kind })
 	d.out.Seal("Topology", a.problems())
 	return d.out
 }

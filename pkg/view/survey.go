@@ -191,7 +191,7 @@ func (a *survey) reached(id topology.NodeID) bool {
 	if g.Node(id).Role == topology.Rule {
 		id = g.Parents(topology.All, id)[0]
 	}
-	return len(g.Parents(topology.All, id)) > 0
+	return len(g.Parents(topology.All, id)) > 0 || len(g.Instances(id)) > 0
 }
 
 // passes reports whether a way goes through one of the nodes asked for.
@@ -207,6 +207,10 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 			switch a.res.Node(step).Role {
 			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend:
 				key = binary.AppendUvarint(key, uint64(step)+1)
+			case topology.Rule:
+				if a.res.Node(step).Transit {
+					key = binary.AppendUvarint(key, uint64(step)+1)
+				}
 			}
 		}
 		if a.consumes(way) {
@@ -232,6 +236,10 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 				a.spaces[n.Ref.Namespace] = true
 			case topology.Listener:
 				p.Listener = n.Ref.Section
+			case topology.Rule:
+				if n.Transit {
+					p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules, n.Ref.Section)
+				}
 			case topology.Frontend:
 				p.Destination, p.Direction = targetName(n.Ref), directionProducer
 				a.spaces[n.Ref.Namespace] = true
@@ -255,7 +263,8 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 
 func comparePaths(a, b Path) int {
 	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
-		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction))
+		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),
+		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules))
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.

@@ -1,0 +1,379 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Linker tells a graph that is about to be built what an implementation has beyond the Gateway API.
+type Linker func(b *Builder)
+
+// Builder is a graph that is about to be built.
+type Builder struct{ b *builder }
+
+// Delegate makes rules of HTTPRoutes hand over to other HTTPRoutes, at the Gateways of an implementation.
+func (b *Builder) Delegate(d Delegation) { b.b.delegations = append(b.b.delegations, d) }
+
+// Delegation says how rules of HTTPRoutes hand their requests over to other HTTPRoutes: by a backendRef to one, or to "*" for all of a
+// namespace, and by one with a label.
+type Delegation struct {
+	Controllers []string // at whose Gateways; one whose class is not in the input may be theirs
+
+	// The backendRef that selects children by label: its group and kind, the label's key, whose value is the reference's name, and the
+	// namespace that means every one. Group "": there is none.
+	LabelGroup, LabelKind, LabelKey, Everywhere string
+
+	// The annotation with which a child lets its parent's matches be part of its own, and the values that say so, in lower case.
+	InheritKey string
+	Inherit    []string
+}
+
+// delegate is one backendRef by which a rule hands over.
+type delegate struct {
+	ref    model.Ref
+	at     place
+	labels bool
+}
+
+// mostInstances bounds the copies that chains of delegation make of routes.
+const mostInstances = 20000
+
+// readDelegate reads a backendRef that hands over to routes, if it is one.
+func (b *builder) readDelegate(f *fields) (delegate, bool) {
+	group, kind := f.text("group"), f.text("kind")
+	route := model.GroupKind{Group: group, Kind: kind} == httpRouteKind
+	label := slices.ContainsFunc(b.delegations, func(d Delegation) bool { return d.LabelGroup != "" && d.LabelGroup == group && d.LabelKind == kind })
+	if f.bad || !route && !label || len(b.delegations) == 0 {
+		return delegate{}, false
+	}
+	return delegate{at: f.at, labels: label, ref: model.Ref{Group: group, Kind: kind, Name: f.text("name"), Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace)}}, true
+}
+
+// chains follows delegation from every route that traffic reaches, once all routes are there.
+func (b *builder) chains() {
+	if len(b.handing) == 0 {
+		return
+	}
+	c := chains{builder: b, below: map[NodeID][]NodeID{}, said: map[model.Ref]bool{}}
+	for _, e := range b.traffic {
+		if role := b.nodes[e.from].Role; role == Rule {
+			c.below[e.from] = append(c.below[e.from], e.to)
+		}
+	}
+	for id := range NodeID(len(b.nodes)) {
+		n := &b.nodes[id]
+		if n.Role != Route || n.Hop > 0 {
+			continue
+		}
+		if d := b.delegationAt(id); d != nil {
+			c.Delegation = *d
+			c.route(id, []NodeID{id}, nil)
+		}
+	}
+	b.parentRoutes(&c)
+}
+
+// delegationAt is the way in which the rules of a route hand over: that of the implementation at whose Gateways the route is attached.
+func (b *builder) delegationAt(route NodeID) *Delegation {
+	handing := false
+	parts := b.nodes[route].parts
+	for i := range parts.n {
+		handing = handing || len(b.handing[parts.first+NodeID(i)]) > 0
+	}
+	if !handing {
+		return nil
+	}
+	var found *Delegation
+	for _, a := range b.tables[b.nodes[route].table] {
+		if a.State != Accepted && a.State != Unknown || MeshParent(a.Parent.GroupKind()) {
+			continue
+		}
+		controller := b.controllerAt(a)
+		i := slices.IndexFunc(b.delegations, func(d Delegation) bool { return controller == "" || slices.Contains(d.Controllers, controller) })
+		if i < 0 {
+			b.note(topic{what: delegationNotEvaluated, about: kindRef(httpRouteKind)}, b.nodes[route].Object)
+			continue
+		}
+		if found == nil {
+			found = &b.delegations[i]
+		}
+	}
+	return found
+}
+
+// controllerAt is the controller of the Gateway of an attachment; "" if the input does not tell.
+func (b *builder) controllerAt(a Attachment) string {
+	parent := a.Parent.Whole()
+	if IsListenerSet(parent.GroupKind()) {
+		id, ok := b.find(parent)
+		if i := int(id - b.firstSet); !ok || i < 0 || i >= len(b.sets) || b.sets[i].Gateway == None {
+			return ""
+		}
+		parent = b.nodes[b.sets[int(b.mustFind(parent)-b.firstSet)].Gateway].Ref
+	}
+	gateway := b.in.Get(parent)
+	if gateway == nil {
+		return ""
+	}
+	class := b.in.Get(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: gateway.Text("spec", "gatewayClassName")})
+	if class == nil {
+		return ""
+	}
+	return class.Text("spec", "controllerName")
+}
+
+// mustFind is find for an object that is known to have a node.
+func (b *builder) mustFind(ref model.Ref) NodeID {
+	id, _ := b.find(ref)
+	return id
+}
+
+// chains makes an instance of a route for every chain of delegation that leads to it: which of its rules take requests depends on
+// the rules above, and so do circles.
+type chains struct {
+	*builder
+	Delegation
+	below map[NodeID][]NodeID // the backends of rules
+	said  map[model.Ref]bool
+	full  bool
+}
+
+// route follows the rules of a route, or of an instance of one. Chain has the routes from the root down to it, as they stand by themselves;
+// matches are those of its rules, where they are not just what the rules say.
+func (c *chains) route(id NodeID, chain []NodeID, matches map[NodeID][]match) {
+	parts := c.nodes[id].parts
+	for i := range parts.n {
+		rule := parts.first + NodeID(i)
+		own := c.original(rule, id, chain[len(chain)-1])
+		if len(c.handing[own]) == 0 {
+			continue
+		}
+		c.nodes[rule].Transit = true
+		ms, ok := matches[rule]
+		if !ok {
+			ms = readMatches(c.nodes[rule].Object, c.nodes[rule].Index)
+		}
+		for _, d := range c.handing[own] {
+			if !c.hand(rule, d, chain, ms) {
+				c.unresolvable(chain[len(chain)-1], rule, d)
+			}
+		}
+	}
+}
+
+// original is the rule that an instance's rule is a copy of.
+func (c *chains) original(rule, instance, route NodeID) NodeID {
+	if instance == route {
+		return rule
+	}
+	parts := c.nodes[route].parts
+	for i := range parts.n {
+		if id := parts.first + NodeID(i); c.nodes[id].Index == c.nodes[rule].Index {
+			return id
+		}
+	}
+	return None
+}
+
+// hand connects a rule with instances of the routes that one backendRef selects, and reports whether there was one.
+func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match) bool {
+	parent := c.nodes[chain[len(chain)-1]].Ref
+	handed := false
+	for _, child := range c.selected(d) {
+		id := c.byObject[child]
+		if !c.takesFrom(child, parent) {
+			continue
+		}
+		if slices.Contains(chain, id) {
+			c.circle(chain[len(chain)-1], d, child)
+			continue
+		}
+		rules, kept := c.rulesFor(id, matches)
+		if len(rules) == 0 {
+			continue
+		}
+		if child.Body.At("spec", "hostnames").Len() > 0 {
+			c.sayOnce(child, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: child.Ref.String() +
+				" has hostnames, so that nothing can be handed over to it: " + parent.String() + " hands over to it"}, "spec", "hostnames")
+			continue
+		}
+		if c.instances >= mostInstances {
+			c.full = true
+			return true
+		}
+		handed = true
+		instance, below := c.instance(id, rules, kept, int32(len(chain)))
+		c.connect(rule, instance)
+		c.route(instance, append(slices.Clone(chain), id), below)
+	}
+	return handed
+}
+
+// instance adds a copy of a route with the given rules.
+func (c *chains) instance(of NodeID, rules []NodeID, kept [][]match, hop int32) (NodeID, map[NodeID][]match) {
+	id := NodeID(len(c.nodes))
+	orig := c.nodes[of]
+	c.instances++
+	c.nodes = append(c.nodes, Node{Role: Route, Ref: orig.Ref, Object: orig.Object, Hop: hop, table: c.noTable()})
+	c.instancesOf[of] = append(c.instancesOf[of], id)
+	c.under(orig.Ref.Namespace, id)
+	matches := map[NodeID][]match{}
+	for i, r := range rules {
+		n := c.nodes[r]
+		copied := c.addPart(id, Node{Role: Rule, Ref: n.Ref, Object: n.Object, Index: n.Index, Hop: hop})
+		c.instancesOf[r] = append(c.instancesOf[r], copied)
+		c.connect(id, copied)
+		for _, to := range c.below[r] {
+			c.connect(copied, to)
+		}
+		matches[copied] = kept[i]
+	}
+	return id, matches
+}
+
+// noTable is the position of a table without attachments.
+func (b *builder) noTable() int32 {
+	if b.emptyTable == 0 {
+		b.emptyTable = int32(len(b.tables))
+		b.tables = append(b.tables, nil)
+	}
+	return b.emptyTable
+}
+
+// selected lists the routes that a backendRef selects, sorted by reference.
+func (c *chains) selected(d delegate) []*model.Object {
+	var out []*model.Object
+	for _, o := range c.in.Of(httpRouteKind) {
+		var picked bool
+		switch {
+		case d.labels:
+			picked = o.Labels[c.LabelKey] == d.ref.Name && (d.ref.Namespace == c.Everywhere || o.Ref.Namespace == d.ref.Namespace)
+		default:
+			picked = o.Ref.Namespace == d.ref.Namespace && (d.ref.Name == "" || d.ref.Name == "*" || o.Ref.Name == d.ref.Name)
+		}
+		if picked {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(x, y *model.Object) int { return x.Ref.Compare(y.Ref) })
+	return out
+}
+
+// takesFrom reports whether a route lets a parent hand over to it: it names no parents, or this one with group and kind written out.
+func (c *chains) takesFrom(child *model.Object, parent model.Ref) bool {
+	refs := child.Body.At("spec", "parentRefs")
+	if refs.Len() == 0 {
+		return true
+	}
+	for _, v := range refs.Items {
+		if v.Text("group") == httpRouteKind.Group && v.Text("kind") == httpRouteKind.Kind && v.Text("name") == parent.Name &&
+			cmp.Or(v.Text("namespace"), child.Ref.Namespace) == parent.Namespace {
+			return true
+		}
+	}
+	return false
+}
+
+// rulesFor lists the rules of a child that take requests of a parent rule with the given matches, each with what it matches then.
+func (c *chains) rulesFor(child NodeID, parents []match) (rules []NodeID, kept [][]match) {
+	n := c.nodes[child]
+	inherits := c.InheritKey != "" && slices.Contains(c.Inherit, strings.ToLower(n.Object.Annotations[c.InheritKey]))
+	for i := range n.parts.n {
+		rule := n.parts.first + NodeID(i)
+		var left []match
+		for _, m := range readMatches(n.Object, c.nodes[rule].Index) {
+			for _, p := range parents {
+				switch {
+				case inherits:
+					left = append(left, p.joined(m))
+				case p.delegates(m):
+					left = append(left, m)
+				}
+			}
+		}
+		if len(left) > 0 {
+			rules, kept = append(rules, rule), append(kept, left)
+		}
+	}
+	return rules, kept
+}
+
+// circle reports a route that hands over to one above it.
+func (c *chains) circle(route NodeID, d delegate, child *model.Object) {
+	o := c.nodes[route].Object
+	message := "it hands over to " + child.Ref.String() + ", which handed over to it: nothing is handed over there"
+	if c.unresolved[route] == (Unresolved{}) {
+		c.unresolved[route] = Unresolved{Reason: "RefNotPermitted", Message: message}
+	}
+	c.sayOnce(o, model.Problem{Severity: model.Warning, Code: model.RefNotPermitted, Message: message}, d.at.path()...)
+}
+
+// unresolvable reports a backendRef that hands over to nothing.
+func (c *chains) unresolvable(route, rule NodeID, d delegate) {
+	message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and no such route takes its requests"
+	if c.unresolved[route] == (Unresolved{}) {
+		c.unresolved[route] = Unresolved{Reason: "BackendNotFound", Message: message}
+	}
+	c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.BackendNotFound, Message: message}, d.at.path()...)
+}
+
+// String names what a backendRef selects.
+func (d delegate) String() string {
+	switch {
+	case d.labels:
+		return "routes with the label " + quote(d.ref.Name) + " in namespace " + d.ref.Namespace
+	case d.ref.Name == "" || d.ref.Name == "*":
+		return "the routes in namespace " + d.ref.Namespace
+	}
+	return d.ref.String()
+}
+
+// sayOnce reports a problem at a place of an object, once for all chains.
+func (c *chains) sayOnce(o *model.Object, p model.Problem, path ...string) {
+	key := o.Ref
+	key.Section = p.Message
+	if !c.said[key] {
+		c.said[key] = true
+		c.problem(p, o, path...)
+	}
+}
+
+// parentRoutes settles the parentRefs that name routes: accepted where one of those hands over to the route.
+func (b *builder) parentRoutes(c *chains) {
+	if c.full {
+		b.problems = append(b.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "delegation makes more than " + itoa(mostInstances) + " copies of routes; the rest is not evaluated"})
+	}
+	above := map[NodeID][]model.Ref{}
+	for _, e := range b.traffic {
+		if b.nodes[e.from].Role == Rule && b.nodes[e.to].Role == Route {
+			above[b.byObject[b.nodes[e.to].Object]] = append(above[b.byObject[b.nodes[e.to].Object]], b.nodes[e.from].Ref.Whole())
+		}
+	}
+	for child, parents := range above {
+		for i := range b.tables[b.nodes[child].table] {
+			a := &b.tables[b.nodes[child].table][i]
+			if a.Parent.GroupKind() == httpRouteKind && slices.Contains(parents, a.Parent.Whole()) {
+				a.State, a.Reason = Accepted, a.Parent.String()+" hands over to the route"
+			}
+		}
+	}
+}
+
+// Instances lists the copies of a route, or of a rule, that chains of delegation lead to, sorted.
+func (g *Graph) Instances(id NodeID) []NodeID { return g.instances[id] }
+
+// withInstances adds to nodes their copies.
+func (g *Graph) withInstances(found []NodeID) []NodeID {
+	if len(g.instances) == 0 {
+		return found
+	}
+	out := slices.Clip(found)
+	for _, id := range found {
+		out = append(out, g.instances[id]...)
+	}
+	return out
+}
