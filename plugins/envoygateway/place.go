@@ -58,7 +58,7 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 			out = appendPlace(out, r, k, p)
 		}
 		for _, miss := range f.Missed {
-			if ref := miss.Ref; ref.Section != "" && !miss.Selector && ref.Namespace == f.Policy.Ref().Namespace && k.Allows(ref) {
+			if ref := miss.Ref; ref.Section != "" && miss.Selects == nil && ref.Namespace == f.Policy.Ref().Namespace && k.Allows(ref) {
 				out = appendPlace(out, r, k, place{policy: f.Policy, target: ref, node: topology.None})
 			}
 		}
