@@ -17,13 +17,18 @@ import (
 func conditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
 	all := places(r, k, fates)
 	s := survey(r, k, all)
+	return inBooks(r, all, s.judge)
+}
+
+// inBooks has every place judged into the ledger of its policy.
+func inBooks(r *resolve.Resolution, all []place, judge func(*place, *ledger)) map[*policy.Policy][]status.Ancestor {
 	books := map[*policy.Policy]*ledger{}
 	for i := range all {
 		p := &all[i]
 		if books[p.policy] == nil {
 			books[p.policy] = &ledger{controller: controllerName(r)}
 		}
-		s.judge(p, books[p.policy])
+		judge(p, books[p.policy])
 	}
 	out := make(map[*policy.Policy][]status.Ancestor, len(books))
 	for p, book := range books {
@@ -48,9 +53,7 @@ func (s *scopes) judge(p *place, book *ledger) {
 	}
 	s.mergers(p, book)
 	book.accept(ancestors)
-	if fields := deprecated(p.policy); len(fields) > 0 {
-		book.set(ancestors, status.Condition{Type: "Warning", Status: "True", Reason: "DeprecatedField", Message: strings.Join(fields, "; ")})
-	}
+	book.warn(ancestors, p.policy)
 	s.overrides(p, book, ancestors)
 }
 
