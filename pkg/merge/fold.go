@@ -20,16 +20,32 @@ func FoldSteps(plans []Plan, rules Shape, s Stack, observe func(step int, units 
 	}
 	f.trace = make([]Step, 0, steps)
 	f.observe, f.partial = observe, len(plans) != 1 || !plans[0].simple()
-	layers := make([]int, len(s.Layers))
-	for i := range layers {
-		layers[i] = i
+	layers, builtin := make([]int, 0, len(s.Layers)), []int(nil)
+	for i := range s.Layers {
+		if s.Layers[i].Builtin {
+			builtin = append(builtin, i)
+		} else {
+			layers = append(layers, i)
+		}
 	}
 	var units []Unit
 	for i := range plans {
 		f.earlier = plans[:i]
 		units = append(units, f.plan(&plans[i], layers, nil).units...)
 	}
-	return f.finish(units)
+	return f.finish(f.overrule(units, builtin))
+}
+
+// overrule merges the settings that no policy wrote over the result, the last one last.
+func (f *folder) overrule(units []Unit, layers []int) []Unit {
+	acc := accumulator{units: units, present: true}
+	f.earlier = nil
+	for _, at := range layers {
+		for _, b := range f.stack.Layers[at].Blocks {
+			f.block(&Plan{}, &acc, incoming{at, b})
+		}
+	}
+	return acc.units
 }
 
 type folder struct {
@@ -155,7 +171,10 @@ func (f *folder) admit(p *Plan, acc *accumulator, b incoming) (st Step, units []
 	}
 	units = f.signed(p, b)
 	if len(units) == 0 && len(b.Units) > 0 {
-		return st, nil, false // all of it belongs to other plans
+		if !p.Claims {
+			return st, nil, false // all of it belongs to other plans
+		}
+		units = []Unit{{Value: map[string]any{}, From: []From{{Layer: b.at, Block: b.Kind}}}}
 	}
 	if b.When != nil {
 		holds, err := b.When.Holds(acc.document())

@@ -8,7 +8,7 @@ import (
 
 // finish turns what is in force at the end into a Result, and reads the losses off the trace.
 func (f *folder) finish(units []Unit) Result {
-	units = f.dropFillers(f.dropNulls(units))
+	units = f.dropClaims(f.dropFillers(f.dropNulls(units)))
 	closing := Step{Layer: -1, Block: Bare, Closing: true}
 	if units = f.solid(&Plan{}, units, &closing, Replaced); len(closing.Effects) > 0 {
 		f.trace = append(f.trace, closing)
@@ -80,6 +80,29 @@ func (f *folder) dropNulls(units []Unit) []Unit {
 	return out
 }
 
+// dropClaims takes the whole of the settings out where it is empty and parts of it are in force: it only held a place.
+func (f *folder) dropClaims(units []Unit) []Unit {
+	claim := func(u Unit) bool { return len(u.Path) == 0 && u.hollow() }
+	if len(units) < 2 || !slices.ContainsFunc(units, claim) {
+		return units
+	}
+	last := Step{Layer: -1, Block: Bare, Closing: true}
+	for _, u := range units {
+		if claim(u) {
+			f.lose(&last, u, Replaced, NoEffect, nil)
+		}
+	}
+	f.trace = append(f.trace, last)
+	return slices.DeleteFunc(slices.Clone(units), claim)
+}
+
+// claims reports whether a block has no unit for the whole of the settings: the fold only let it hold a place so.
+func (f *folder) claims(from From) bool {
+	return !slices.ContainsFunc(f.stack.Layers[from.Layer].Blocks, func(b Block) bool {
+		return b.Kind == from.Block && slices.ContainsFunc(b.Units, func(u Unit) bool { return len(u.Path) == 0 })
+	})
+}
+
 // dropFillers leaves nothing in force where only fillers are: there is nothing that they could apply to.
 func (f *folder) dropFillers(units []Unit) []Unit {
 	if len(units) == 0 || !f.empty(&Plan{}, units) {
@@ -130,7 +153,7 @@ func (f *folder) ignore(units []Unit) {
 	for i, l := range f.stack.Layers {
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {
-				from := From{Layer: i, Block: b.Kind}
+				from := From{Layer: i, Block: b.Kind, Filled: u.Filled}
 				if u.From == nil && !seen(from, u.key()) {
 					u.From = []From{from}
 					f.lose(&last, u, Dropped, Ignored, nil)
@@ -207,7 +230,7 @@ func (f *folder) losses(units []Unit) []Loss {
 	for i, st := range f.trace {
 		var lost []Effect
 		for _, e := range st.Effects {
-			if !e.lost() || done[setting{e.From[0], e.code}] {
+			if !e.lost() || done[setting{e.From[0], e.code}] || e.code == "" && f.claims(e.From[0]) {
 				continue
 			}
 			done[setting{e.From[0], e.code}] = true
@@ -229,8 +252,10 @@ func (f *folder) losses(units []Unit) []Loss {
 	return out
 }
 
-// lost reports whether the effect is a loss.
-func (e Effect) lost() bool { return e.Outcome == Replaced || e.Outcome == Dropped }
+// lost reports whether the effect is a loss. What nobody wrote is nobody's loss.
+func (e Effect) lost() bool {
+	return (e.Outcome == Replaced || e.Outcome == Dropped) && !(len(e.From) > 0 && e.From[0].Filled)
+}
 
 // rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
 func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {

@@ -217,6 +217,9 @@ func (f *folder) lose(st *Step, u Unit, o Outcome, reason Reason, to []From) {
 
 // sameLevel is the reason, or SameLevelOrder where every winner is another layer on the loser's level, at the same target.
 func (f *folder) sameLevel(loser From, reason Reason, winners []From) Reason {
+	if slices.ContainsFunc(winners, func(w From) bool { return f.stack.Layers[w.Layer].Builtin }) {
+		return BuiltInWins
+	}
 	switch reason {
 	case MoreSpecificWins, LessSpecificOverrides, AtomicReplaced, AtomicOverridden:
 	default:

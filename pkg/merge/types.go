@@ -110,6 +110,7 @@ type Layer struct {
 	Target, Hop int     // which target; which occurrence of a role that repeats along the path
 	Blocks      []Block // in the order defaults, bare, overrides
 	Unset       []string
+	Builtin     bool                   // a setting that no policy wrote: it is merged over the result of all plans
 	Asks        *Strategy              // what it demands as a challenger
 	Render      func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
 }
@@ -165,6 +166,7 @@ type Plan struct {
 	Strategy      *Strategy // nil: each block's own
 	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
 	Func          PlanFunc
+	Claims        bool // a layer all of whose units other plans take holds its place in this one, empty
 }
 
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.

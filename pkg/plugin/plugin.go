@@ -31,13 +31,16 @@ type Plugin struct {
 	Strategies map[string]policy.StrategyOf
 	Combine    map[string]func(model.Settings) merge.Combine
 	Normalize  map[string]policy.Normalizer
+	Attach     map[string]policy.Attacher
+	Builtins   map[string]policy.BuiltinOf
 }
 
 // StatusFunctions are the status functions of all vendors, by name.
 func StatusFunctions(plugins []Plugin) status.Functions {
-	out := status.Functions{Writers: map[string]status.Writer{}, Makers: map[string]func(*resolve.Resolution, *resolve.Kind) status.Writer{}, Markers: map[string]status.Marker{}}
+	out := status.Functions{Writers: map[string]status.Writer{}, Boards: map[string]status.Board{}, Makers: map[string]func(*resolve.Resolution, *resolve.Kind) status.Writer{}, Markers: map[string]status.Marker{}}
 	for _, p := range plugins {
 		maps.Copy(out.Writers, p.Status.Writers)
+		maps.Copy(out.Boards, p.Status.Boards)
 		maps.Copy(out.Makers, p.Status.Makers)
 		maps.Copy(out.Markers, p.Status.Markers)
 	}
@@ -50,7 +53,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 	var builtin []policy.Source
 	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{},
 		Compare: map[string]policy.Comparator{}, Plans: map[string]func(model.Settings) merge.PlanFunc{}, Strategies: map[string]policy.StrategyOf{}, Combine: map[string]func(model.Settings) merge.Combine{},
-		Normalize: map[string]policy.Normalizer{}, Voids: map[string]policy.Void{}}
+		Normalize: map[string]policy.Normalizer{}, Attach: map[string]policy.Attacher{}, Builtins: map[string]policy.BuiltinOf{}, Voids: map[string]policy.Void{}}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
@@ -62,7 +65,10 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		maps.Copy(funcs.Strategies, p.Strategies)
 		maps.Copy(funcs.Combine, p.Combine)
 		maps.Copy(funcs.Normalize, p.Normalize)
+		maps.Copy(funcs.Attach, p.Attach)
+		maps.Copy(funcs.Builtins, p.Builtins)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
+		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Makers))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		funcs.Links = append(funcs.Links, p.Links...)

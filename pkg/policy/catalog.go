@@ -38,6 +38,8 @@ type Functions struct {
 	Strategies       map[string]StrategyOf
 	Combine          map[string]func(model.Settings) merge.Combine
 	Normalize        map[string]Normalizer
+	Attach           map[string]Attacher
+	Builtins         map[string]BuiltinOf
 	Writers, Markers []string
 	Links            []topology.Linker
 }
@@ -51,7 +53,7 @@ type Step func(g *topology.Graph, parent, child topology.NodeID) *model.Problem
 // NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
 // Settings are NAME=VALUE texts. Errors are *DescriptorError or *SettingError.
 func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*Catalog, error) {
-	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs,
+	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, managers: map[string][]string{},
 		catalog: &Catalog{kinds: map[model.GroupKind]*Kind{}, settings: coreSettings()}}
 	b.catalog.builder = b
 	for _, src := range vendors {
@@ -120,6 +122,7 @@ type builder struct {
 	raw      map[model.GroupKind]rawKind
 	replaced map[model.GroupKind]rawKind // built-in descriptors that a user's takes the place of
 	order    []model.GroupKind
+	managers map[string][]string // by vendor: its controllers
 	funcs    Functions
 	catalog  *Catalog
 }
@@ -143,6 +146,7 @@ func (b *builder) file(src Source, vendor string) error {
 		}
 		vendor, named = v.name, true
 		b.catalog.settings = append(b.catalog.settings, v.settings...)
+		b.managers[v.name] = v.controllers
 	}
 	for _, n := range docs {
 		kind := text(n, "kind")
@@ -198,6 +202,7 @@ func (b *builder) kind(gk model.GroupKind, settings model.Settings) (*Kind, erro
 	k := newKind()
 	k.Vendor, k.From, k.settings = raw.vendor, raw.file, settings
 	k.Profile = settings.Text(raw.vendor + ".profile")
+	k.Controllers = b.controllers(raw.vendor, settings)
 	kr := &kindReader{reader: r, kind: k, funcs: b.funcs}
 	kr.read(node)
 	return k, r.err()

@@ -22,7 +22,9 @@ type Policy struct {
 	Asks     *merge.Strategy // what it demands as the lower side of a merge; nil: nothing
 	Fault    string          // why it is in error by a check of its kind; "": it is not
 	Problems []model.Problem
+	Builtin  string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
 
+	at    []string                    // where the built-in setting stands
 	words [merge.Overrides + 1]string // the strategy word of each block
 }
 
@@ -34,6 +36,9 @@ func (p *Policy) Word(b merge.BlockKind) string { return p.words[b] }
 
 // OriginOf is the place of a rule of one of the policy's blocks.
 func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
+	if p.Builtin != "" {
+		return p.builtinOrigin()
+	}
 	var few [12]string
 	at := append(few[:0], p.Kind.Content.blockPath(b)...)
 	for _, seg := range rule {
@@ -77,6 +82,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 	d.asks()
 	d.unset()
 	d.mixture()
+	d.unjudged()
 	d.validate()
 	return d.policy
 }

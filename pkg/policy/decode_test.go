@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -192,14 +191,58 @@ func TestDecodeReferences(t *testing.T) {
 			t.Errorf("reference %d: %+v, want %+v", i, ref.Ref, want[i])
 		}
 	}
-	selector := p.Refs[2]
-	if !slices.Equal(selector.Labels, []string{"a=1", "b=2"}) {
-		t.Errorf("labels %v", selector.Labels)
-	}
+	selector := p.Refs[2].Selects
 	for labels, want := range map[string]bool{"{a: '1', b: '2', c: '3'}": true, "{a: '1'}": false, "{a: '1', b: '3'}": false} {
 		o := object(t, "apiVersion: v1\nkind: Service\nmetadata: {name: s, labels: "+labels+"}")
-		if selector.Selects(o) != want {
+		if selector.Picks(o) != want {
 			t.Errorf("%s: selected %v", labels, !want)
+		}
+	}
+}
+
+func TestSelections(t *testing.T) {
+	namespace := func(labels string) *model.Object {
+		return object(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: "+labels+"}")
+	}
+	for _, c := range []struct {
+		name, selector           string
+		form                     RefForm
+		plain, labelled, a1      bool // picks an object without labels, with another label, with a=1
+		unknown, abroad, blessed bool // looks into a namespace that is not known, that has labels, that has the label good=yes
+	}{
+		{name: "empty", selector: "{}", plain: true, labelled: true, a1: true},
+		{name: "empty picks nothing", selector: "{}", form: RefForm{EmptyNone: true}},
+		{name: "never what has no labels", selector: "{}", form: RefForm{NeverUnlabelled: true}, labelled: true, a1: true},
+		{name: "labels", selector: "{matchLabels: {a: '1'}}", a1: true},
+		{name: "expressions", selector: "{matchExpressions: [{key: a, operator: In, values: ['1', '2']}, {key: b, operator: DoesNotExist}]}", a1: true},
+		{name: "not in", selector: "{matchExpressions: [{key: a, operator: NotIn, values: ['1']}]}", plain: true, labelled: true},
+		{name: "the field is not the form's business", selector: "{namespaces: {from: All}}", plain: true, labelled: true, a1: true},
+		{name: "all namespaces", selector: "{namespaces: {from: All}}", form: RefForm{NamespacesField: true}, plain: true, labelled: true, a1: true, unknown: true, abroad: true, blessed: true},
+		{name: "some namespaces", selector: "{namespaces: {from: Selector, selector: {matchLabels: {good: 'yes'}}}}", form: RefForm{NamespacesField: true}, plain: true, labelled: true, a1: true, blessed: true},
+	} {
+		c.form.At, c.form.Selector = []string{"spec", "s"}, true
+		k := newKind()
+		k.Refs = []RefForm{c.form}
+		p := k.Decode(painted(t, "{s: [{kind: Service, "+strings.TrimPrefix(c.selector, "{")+"]}"), &Conditions{})
+		if len(p.Refs) != 1 {
+			t.Errorf("%s: %+v", c.name, p.Problems)
+			continue
+		}
+		s := p.Refs[0].Selects
+		service := func(labels string) bool {
+			return s.Picks(object(t, "apiVersion: v1\nkind: Service\nmetadata: {name: s, labels: "+labels+"}"))
+		}
+		if service("{}") != c.plain || service("{x: y}") != c.labelled || service("{a: '1'}") != c.a1 {
+			t.Errorf("%s: picks %v %v %v", c.name, service("{}"), service("{x: y}"), service("{a: '1'}"))
+		}
+		if s.Abroad(nil) != c.unknown || s.Abroad(namespace("{x: y}")) != c.abroad || s.Abroad(namespace("{good: 'yes'}")) != c.blessed || s.Everywhere() {
+			t.Errorf("%s: looks into %v %v %v", c.name, s.Abroad(nil), s.Abroad(namespace("{x: y}")), s.Abroad(namespace("{good: 'yes'}")))
+		}
+	}
+	for _, bad := range []string{"matchLabels: [a]", "matchLabels: {a: [1]}", "matchExpressions: {a: b}", "matchExpressions: [{key: a, operator: Like, values: [x]}]", "matchLabels: {'a b': c}"} {
+		k := newKind()
+		if p := k.Decode(painted(t, "{targetSelectors: [{kind: Service, "+bad+"}]}"), &Conditions{}); len(p.Refs) != 0 || p.Problems[0].Code != model.NotEvaluated {
+			t.Errorf("%s: %+v", bad, p.Problems)
 		}
 	}
 }

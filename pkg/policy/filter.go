@@ -32,6 +32,3 @@ func (r *kindReader) filters(n *yaml.Node, on []string, f RefForm) []topology.Ro
 func (r *kindReader) voids(n *yaml.Node) {
 	r.kind.Voids = functions(r, n, r.funcs.Voids, "to say where nothing is in force")
 }
-
-// Settings are the vendor settings in force.
-func (k *Kind) Settings() model.Settings { return k.settings }

@@ -88,7 +88,9 @@ func FuzzDecode(f *testing.F) {
 			}
 			p.OriginOf(merge.Defaults, nil)
 			for _, ref := range p.Refs {
-				ref.Selects(&model.Object{})
+				if ref.Selects != nil {
+					ref.Selects.Picks(&model.Object{})
+				}
 			}
 		}
 	})

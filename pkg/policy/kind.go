@@ -15,6 +15,7 @@ type Kind struct {
 	Vendor     string // "" for generic kinds
 	From       string // where the description comes from, for people
 	Profile    string // the vendor's profile in use, "" where it has only one
+	Doc        string // how the kind is read, in half a line
 	Plural     string
 	Short      []string
 	Cluster    bool
@@ -46,7 +47,11 @@ type Kind struct {
 	InError    InError           // what becomes of policies in which a check finds a fault
 	Normalize  Normalizer        // nil: policies are read as they are written
 	Defaults   []Default
+	Builtins   []Builtin
+	Unjudged   []Unjudged
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
+
+	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
 
 	settings model.Settings
 	only     []Facts  // by plan: the paths that it is for; nil: all
@@ -72,6 +77,9 @@ type Admission struct {
 	Message string // the API server's
 	Refuses bool   // a policy that breaks it cannot exist and takes no part
 }
+
+// Settings are the vendor switches under which the kind was described.
+func (k *Kind) Settings() model.Settings { return k.settings }
 
 // Name is Kind.group.
 func (k *Kind) Name() string { return k.GroupKind.String() }
@@ -115,6 +123,13 @@ type RefForm struct {
 	Selector bool     // kind and labels instead of a name
 	Unless   []string // read only where this path is absent
 	Silent   bool     // a missing target is not reported
+	Attach   Attacher // finds the targets instead
+
+	// Of selectors:
+	EmptyNone       bool   // one that asks for nothing selects nothing
+	NeverUnlabelled bool   // objects without any label are never selected
+	NamespacesField bool   // its field namespaces says where it selects; outside of the policy's namespace it takes a grant
+	Everywhere      string // the setting with the namespace whose policies select in every namespace
 }
 
 // FilterLevel is the level of policies that a filter of a route names.

@@ -51,8 +51,8 @@ func (r *kindReader) read(n *yaml.Node) {
 		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
-		"parts":   nil, "scopes": nil, "members": nil, "builtins": nil, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
-		"checks": r.checks, "voids": r.voids, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": nil,
+		"parts":   nil, "scopes": nil, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
+		"checks": r.checks, "voids": r.voids, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
 	})
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
@@ -91,6 +91,18 @@ func (r *kindReader) finish() {
 		k.Plans = []merge.Plan{{}}
 	}
 	setSameTarget(k.Plans, k.foldTarget())
+	for i := range k.Plans {
+		setClaims(&k.Plans[i], k.Content.Claims)
+	}
+}
+
+// setClaims lets policies hold their place in a plan, and in the plans that it is made of, unless it is for some rules only.
+func setClaims(p *merge.Plan, claims bool) {
+	if p.Claims = claims && p.Only == nil; p.Claims {
+		for i := range p.Of {
+			setClaims(&p.Of[i], true)
+		}
+	}
 }
 
 func setSameTarget(plans []merge.Plan, m merge.SameTarget) {
@@ -146,21 +158,34 @@ func (r *kindReader) refs(n *yaml.Node) {
 	r.kind.Refs = nil
 	r.list(n, func(e *yaml.Node) {
 		var f RefForm
-		form, missing := "ref", "report"
+		form, missing, empty, unlabelled, namespaces := "ref", "report", "all", "may", "own"
 		var on []string
 		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector", "filter"}, "labels", "subject", "whole"),
-			"unless": r.path(&f.Unless), "missing": r.word(&missing, []string{"report", "silent"}), "leg": nil, "func": nil, "on": r.texts(&on),
-			"empty": nil, "unlabelled": nil, "namespaces": nil, "everywhereFrom": nil, "role": nil, "root": nil})
+			"unless": r.path(&f.Unless), "missing": r.word(&missing, []string{"report", "silent"}), "leg": nil, "func": r.attacher(&f), "on": r.texts(&on),
+			"empty": r.word(&empty, []string{"all", "none"}), "unlabelled": r.word(&unlabelled, []string{"may", "never"}),
+			"namespaces": r.word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.text(&f.Everywhere), "role": nil, "root": nil})
 		if form == "filter" {
 			r.kind.Filters = r.filters(e, on, f)
 			return
 		}
-		if f.At == nil {
+		if f.At == nil && f.Attach == nil {
 			r.fail(e, "field \"at\" is missing")
 		}
 		f.Selector, f.Silent = form == "selector", missing == "silent"
+		f.EmptyNone, f.NeverUnlabelled, f.NamespacesField = empty == "none", unlabelled == "never", namespaces == "field"
 		r.kind.Refs = append(r.kind.Refs, f)
 	})
+}
+
+// attacher reads the function that finds targets.
+func (r *kindReader) attacher(f *RefForm) field {
+	return func(n *yaml.Node) {
+		var name string
+		r.text(&name)(n)
+		if f.Attach = r.funcs.Attach[name]; f.Attach == nil {
+			r.fail(n, "there is no function %q to find targets", name)
+		}
+	}
 }
 
 func (r *kindReader) namespaces(n *yaml.Node) {

@@ -78,6 +78,7 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"plan func", kind("resolve: [{func: v.P}]"), `kinds.yaml:4: there is no function "v.P" to resolve policies`},
 		{"plan field unknown", kind("resolve:", "- {levels: [rule]}", "- {level: [rule]}"), `kinds.yaml:6: unknown field "level" (did you mean "levels"?)`},
 		{"reference form", kind("refs: [{at: spec.x, form: labels}]"), `kinds.yaml:4: "labels" is not supported yet`},
+		{"reference func", kind("refs: [{func: v.A}]"), `kinds.yaml:4: there is no function "v.A" to find targets`},
 		{"reference without a place", kind("refs: [{form: ref}]"), `kinds.yaml:4: field "at" is missing`},
 		{"reference field not built", kind("refs: [{at: spec.x, leg: proxy}]"), `kinds.yaml:4: field "leg" is not supported yet`},
 		{"content", kind("content: {field: [a]}"), `kinds.yaml:4: unknown field "field" (did you mean "fields"?)`},

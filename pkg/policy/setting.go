@@ -28,11 +28,13 @@ type vendorReader struct {
 	funcs    Functions
 	name     string
 	settings []Setting
+
+	controllers []string
 }
 
 func (r *vendorReader) read(n *yaml.Node) {
 	none := func(*yaml.Node) {}
-	r.object(n, map[string]field{"apiVersion": none, "kind": none, "name": r.text(&r.name), "controllers": nil,
+	r.object(n, map[string]field{"apiVersion": none, "kind": none, "name": r.text(&r.name), "controllers": r.texts(&r.controllers),
 		"settings": func(n *yaml.Node) { r.list(n, r.setting) }, "roles": nil, "families": nil, "links": nil})
 	if r.name == "" {
 		r.fail(n, "field \"name\" is missing")

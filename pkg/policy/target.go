@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,10 +10,9 @@ import (
 
 // TargetRef is one reference of a policy.
 type TargetRef struct {
-	Ref      model.Ref // namespace filled in; the name is empty for a selector
-	Labels   []string  // key=value pairs that a selected object must have, sorted; for selectors
-	Selector bool
-	Silent   bool
+	Ref     model.Ref  // namespace filled in; the name is empty for a selector
+	Selects *Selection // nil: the reference names its target
+	Silent  bool
 
 	object *model.Object
 	at     []string
@@ -31,6 +28,10 @@ const maxRefs = 16
 func (d *decoder) refs() {
 	found := 0
 	for _, form := range d.kind.Refs {
+		if form.Attach != nil {
+			found++ // it looks for itself
+			continue
+		}
 		if form.Unless != nil && !d.body.At(form.Unless...).IsNull() {
 			continue
 		}
@@ -61,7 +62,9 @@ func (d *decoder) refs() {
 func (d *decoder) forms() string {
 	var out []string
 	for _, f := range d.kind.Refs {
-		out = append(out, strings.Join(f.At, "."))
+		if f.At != nil {
+			out = append(out, strings.Join(f.At, "."))
+		}
 	}
 	return strings.Join(out, " or ")
 }
@@ -81,7 +84,7 @@ func (d *decoder) ref(form RefForm, fields model.Body, at []string) {
 			return
 		}
 	}
-	t := TargetRef{Selector: form.Selector, Silent: form.Silent, object: d.policy.Object, at: at}
+	t := TargetRef{Silent: form.Silent, object: d.policy.Object, at: at}
 	t.Ref = model.Ref{Group: fields.Text("group"), Kind: fields.Text("kind"), Name: fields.Text("name"),
 		Namespace: fields.Text("namespace"), Section: fields.Text("sectionName")}
 	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {
@@ -95,34 +98,12 @@ func (d *decoder) ref(form RefForm, fields model.Body, at []string) {
 	if t.Ref.Namespace == "" {
 		t.Ref.Namespace = d.policy.Object.Ref.Namespace
 	}
-	if form.Selector && !d.labels(&t, fields, at) {
-		return
+	if form.Selector {
+		var ok bool
+		if t.Selects, ok = d.selection(form, fields, at); !ok {
+			return
+		}
+		t.Ref.Name = ""
 	}
 	d.policy.Refs = append(d.policy.Refs, t)
-}
-
-// labels reads what a selector asks for.
-func (d *decoder) labels(t *TargetRef, fields model.Body, at []string) bool {
-	t.Ref.Name = ""
-	raw := fields.Field("matchLabels")
-	want, ok := raw.Value().(map[string]any)
-	if !raw.IsNull() && !ok || !fields.Field("matchExpressions").IsNull() {
-		d.problem(model.NotEvaluated, at, "%s: the selector is no plain set of matchLabels and is not evaluated", strings.Join(at, "."))
-		return false
-	}
-	for _, key := range slices.Sorted(maps.Keys(want)) {
-		t.Labels = append(t.Labels, fmt.Sprintf("%s=%v", key, want[key]))
-	}
-	return true
-}
-
-// Selects reports whether a selector picks o: every label asked for is there (an empty selector picks all).
-func (t TargetRef) Selects(o *model.Object) bool {
-	for _, pair := range t.Labels {
-		key, want, _ := strings.Cut(pair, "=")
-		if got, ok := o.Labels[key]; !ok || got != want {
-			return false
-		}
-	}
-	return true
 }

@@ -38,6 +38,7 @@ func (k *Kind) attach() {
 				k.beside = k.beside || role == topology.Namespace || role == topology.Backend
 			}
 		}
+		own = append(own, k.ownWay(p)...)
 		slices.Sort(k.targetsOf[p])
 		if len(own) > 0 {
 			k.judge(p)
@@ -57,6 +58,27 @@ func (k *Kind) attach() {
 	k.filters()
 	k.voids()
 	k.lint()
+}
+
+// ownWay attaches a policy where its vendor's own functions find targets.
+func (k *Kind) ownWay(p *policy.Policy) []policy.Attached {
+	var out []policy.Attached
+	for _, form := range k.Refs {
+		if form.Attach == nil {
+			continue
+		}
+		found, problems := form.Attach(p, k.res.Graph, k.res.Snapshot, k.Settings())
+		k.res.Problems = append(k.res.Problems, problems...)
+		for _, a := range found {
+			if !slices.Contains(k.targetsOf[p], a.Node) {
+				k.targetsOf[p] = append(k.targetsOf[p], a.Node)
+				out = append(out, a)
+				role := k.res.Node(a.Node).Role
+				k.beside = k.beside || role == topology.Namespace || role == topology.Backend
+			}
+		}
+	}
+	return out
 }
 
 // lint reports what the kind's vendor has to say about the places where its policies are attached.
@@ -100,7 +122,7 @@ func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 	if clusterScoped(ref.GroupKind()) {
 		ref.Namespace = ""
 	}
-	if home := p.Ref().Namespace; k.leaves(home, ref) && !(t.Selector && clusterScoped(ref.GroupKind())) {
+	if home := p.Ref().Namespace; k.leaves(home, ref) && !(t.Selects != nil && clusterScoped(ref.GroupKind())) {
 		switch {
 		case k.Namespaces == policy.OwnNamespace:
 			warn(model.CrossNamespaceTarget, "move the policy to the target's namespace", "%s is not in the policy's namespace %s: not attached", ref, home)
@@ -110,7 +132,7 @@ func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 			return nil
 		}
 	}
-	if t.Selector {
+	if t.Selects != nil {
 		return k.selected(p, t, warn)
 	}
 	if found := k.res.Graph.Lookup(ref); len(found) > 0 {
@@ -130,17 +152,27 @@ func (k *Kind) leaves(home string, ref model.Ref) bool {
 // selected finds the objects that a label selector picks.
 func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
 	var out []topology.NodeID
+	var forbidden []string
 	for _, o := range k.res.Snapshot.Of(t.Ref.GroupKind()) {
 		inside := o.Ref.Namespace == t.Ref.Namespace
 		if clusterScoped(o.Ref.GroupKind()) {
 			inside = k.Cluster || k.Namespaces == policy.AnyNamespace || o.Ref.Name == p.Ref().Namespace || o.Ref.Kind != "Namespace"
 		}
-		if inside && t.Selects(o) {
-			out = append(out, k.res.Graph.Lookup(o.Ref.In(t.Ref.Section))...)
+		if !t.Selects.Picks(o) || !inside && !t.Selects.Abroad(k.res.Snapshot.Get(model.Ref{Kind: namespaceKind.Kind, Name: o.Ref.Namespace})) {
+			continue
 		}
+		if !inside && !t.Selects.Everywhere() && !k.res.Graph.Granted(k.GroupKind, p.Ref().Namespace, o.Ref) {
+			forbidden = append(forbidden, o.Ref.FullName())
+			continue
+		}
+		out = append(out, k.res.Graph.Lookup(o.Ref.In(t.Ref.Section))...)
+	}
+	kind := strings.ToLower(t.Ref.Kind)
+	if len(forbidden) > 0 {
+		warn(model.RefNotPermitted, "a ReferenceGrant in the namespace of the target must allow it", "no ReferenceGrant lets %s select %s: not attached there", p.Ref(), kind+" "+strings.Join(forbidden, ", "))
 	}
 	if len(out) == 0 && !t.Silent {
-		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", strings.ToLower(t.Ref.Kind), t.Ref.Namespace)
+		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)
 	}
 	return out
 }

@@ -37,6 +37,9 @@ func (k *Kind) adds(id topology.NodeID) own {
 			out.facts = append(out.facts, fact{name, value})
 		}
 	}
+	if f, ok := k.builtin(id); ok {
+		out.facts = append(out.facts, f)
+	}
 	return out
 }
 
@@ -268,7 +271,7 @@ func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 
 // judgeSteps asks the kind's vendor about every step of the paths, once.
 func (k *Kind) judgeSteps() {
-	if k.Step == nil {
+	if k.Step == nil && k.Controllers == nil {
 		return
 	}
 	k.refused = map[[2]topology.NodeID]*model.Problem{}
@@ -278,7 +281,7 @@ func (k *Kind) judgeSteps() {
 			continue
 		}
 		for _, p := range g.Parents(k.Family, id) {
-			if problem := k.Step(g, p, id); problem != nil {
+			if problem := k.step(p, id); problem != nil {
 				k.refused[[2]topology.NodeID{p, id}] = problem
 			}
 		}

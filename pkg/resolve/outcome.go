@@ -77,6 +77,7 @@ func (k *Kind) build(s StackID) *Outcome {
 			Blocks: l.Policy.Blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
 	k.hop(o)
+	k.overrule(s, o)
 	for _, id := range nodes {
 		for _, v := range k.rejectedAt[id] {
 			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored})
@@ -140,6 +141,9 @@ func (o *Outcome) reject(k *Kind) {
 		}
 		for _, b := range l.Policy.Blocks {
 			for _, u := range merge.Recut(b.Units, k.Rules) {
+				if u.Filled {
+					continue
+				}
 				loss := merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: i, Block: b.Kind}, Reason: reason,
 					To: []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}, Step: -1}
 				at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == loss.Rule })

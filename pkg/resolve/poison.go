@@ -53,7 +53,7 @@ func (o *Outcome) poison(k *Kind, s StackID) {
 	}
 	o.Result.Rules, o.Result.Lost, o.Result.Doc = nil, nil, nil
 	for i, l := range o.Layers {
-		if l.Rejected {
+		if l.Rejected || l.Policy.Builtin != "" {
 			continue
 		}
 		for _, b := range l.Policy.Blocks {

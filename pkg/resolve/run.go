@@ -13,6 +13,7 @@ import (
 type Resolution struct {
 	Snapshot *model.Snapshot
 	Graph    *topology.Graph
+	Settings model.Settings
 	Kinds    []*Kind // sorted; all known kinds, also those without policies
 	Problems []model.Problem
 
@@ -60,7 +61,7 @@ type Verdict struct {
 
 // Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.
 func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
-	r := &Resolution{Snapshot: in, Graph: g, byRef: map[model.Ref]topology.NodeID{}}
+	r := &Resolution{Snapshot: in, Graph: g, Settings: c.Settings(), byRef: map[model.Ref]topology.NodeID{}}
 	kinds, problems := c.Discover(in)
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
 	conditions := &policy.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}

@@ -152,7 +152,7 @@ func (c *counter) share(s resolve.StackID) []share {
 	out := make([]share, 0, len(o.Layers))
 	index := map[int]int{}
 	for i, l := range o.Layers {
-		if l.Rejected {
+		if l.Rejected || l.Policy.Builtin != "" {
 			continue
 		}
 		index[i] = len(out)

@@ -2,11 +2,13 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Condition is one predicted condition. Status is True, False or, where the input does not tell, Unknown.
@@ -43,6 +45,10 @@ type Input struct {
 // Writer writes a policy's conditions as its vendor does.
 type Writer func(in Input) []Ancestor
 
+// Board writes the conditions of all policies of a kind at once, where what one reports depends on the others. What it has nothing for
+// has no status.
+type Board func(r *resolve.Resolution, k *resolve.Kind, fates []*Fate) map[*policy.Policy][]Ancestor
+
 // Marker writes the marks that a kind's policies leave on other objects.
 type Marker func(r *resolve.Resolution, k *resolve.Kind) []Mark
 
@@ -53,9 +59,10 @@ type Mark struct {
 	Condition  Condition
 }
 
-// Functions are the writers and markers that descriptors name. A maker is asked once for each kind, and makes its writer.
+// Functions are the writers, boards and markers that descriptors name; a name is that of a writer or of a board. A maker is asked once for each kind, and makes its writer.
 type Functions struct {
 	Writers map[string]Writer
+	Boards  map[string]Board
 	Makers  map[string]func(r *resolve.Resolution, k *resolve.Kind) Writer
 	Markers map[string]Marker
 }
@@ -73,7 +80,12 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 		} else if make, ok := funcs.Makers[k.Status.Func]; ok {
 			write = make(r, k)
 		}
-		for _, f := range Fates(r, k) {
+		fates := Fates(r, k)
+		if b, ok := funcs.Boards[k.Status.Func]; ok {
+			all := b(r, k, fates)
+			write = func(in Input) []Ancestor { return all[in.Fate.Policy] }
+		}
+		for _, f := range fates {
 			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected, Refused: f.Policy.Refused}
 			if !p.Refused {
 				p.Ancestors = unsure(Input{r, k, f}, write)
@@ -201,7 +213,11 @@ func some(refs []model.Ref) string {
 	}
 	var names []string
 	for _, r := range refs {
-		names = append(names, r.FullName())
+		name := r.FullName()
+		if slices.Contains(topology.RouteKinds(), r.GroupKind()) { // a setting of the route itself
+			name = r.String()
+		}
+		names = append(names, name)
 	}
 	return few(names)
 }

@@ -16,6 +16,9 @@ func (w writer) source(from merge.From, rule merge.Path) Source {
 	l := w.outcome.Layers[from.Layer]
 	origin := l.Policy.OriginOf(from.Block, rule)
 	node := w.res.Node(l.Node)
+	if l.Policy.Builtin != "" {
+		return Source{Target: &node.Ref, Level: string(l.Level), Builtin: l.Policy.Builtin, Origin: &origin}
+	}
 	if from.Filled {
 		return Source{Target: &node.Ref, Level: string(l.Level), Block: from.Block.String(), Strategy: w.outcome.Strategy(from),
 			Builtin: "API default of " + l.Policy.Ref().String(), Origin: &l.Policy.Object.Origin}
@@ -79,6 +82,10 @@ func (w writer) uses() []PolicyUse {
 			role = "contributing"
 		case lost[i] > ignored[i]:
 			role = "lost"
+		}
+		if l.Policy.Builtin != "" {
+			out[i] = PolicyUse{Target: &node.Ref, Level: string(l.Level), Origin: &l.Policy.Object.Origin, Builtin: l.Policy.Builtin, Role: role}
+			continue
 		}
 		out[i] = PolicyUse{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Role: role}
 	}

@@ -151,7 +151,7 @@ func (s *states) count(stack resolve.StackID, c count) {
 	}
 	seen := map[*policy.Policy]bool{}
 	for _, l := range o.Layers {
-		if seen[l.Policy] || !slices.Contains(c.levels, l.Level) {
+		if seen[l.Policy] || l.Policy.Builtin != "" || !slices.Contains(c.levels, l.Level) {
 			continue
 		}
 		seen[l.Policy] = true

@@ -1,0 +1,43 @@
+package resolve
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// builtinFact marks in a stack a node whose own settings beat those of policies; its value is the node.
+const builtinFact = "builtin"
+
+// builtin is the mark of a node with settings of its own that beat those of policies.
+func (k *Kind) builtin(id topology.NodeID) (fact, bool) {
+	if k.Builtins == nil || !k.HasBuiltins(k.res.Graph.Node(id)) {
+		return fact{}, false
+	}
+	return fact{builtinFact, strconv.Itoa(int(id))}, true
+}
+
+// overrule adds to a stack what beats its policies: the settings of the nodes along the path themselves, the least specific first.
+func (k *Kind) overrule(s StackID, o *Outcome) {
+	if k.Builtins == nil {
+		return
+	}
+	var ids []topology.NodeID
+	for ; s != 0; s = k.stacks[s].under {
+		if f := k.stacks[s].fact; f.name == builtinFact {
+			id, err := strconv.Atoi(f.value)
+			if err == nil {
+				ids = append(ids, topology.NodeID(id))
+			}
+		}
+	}
+	for _, id := range slices.Backward(ids) {
+		n := k.res.Graph.Node(id)
+		for _, p := range k.BuiltinsOf(n) {
+			o.Layers = append(o.Layers, Layer{Policy: p, Node: id, Level: n.Role})
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(n.Role), Target: -1, Builtin: true, Blocks: p.Blocks})
+		}
+	}
+}

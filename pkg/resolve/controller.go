@@ -1,0 +1,49 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Manages reports whether the kind's vendor manages a Gateway, or the Gateway of a ListenerSet: its class names one of the vendor's
+// controllers, or the input does not tell whose it is.
+func (k *Kind) Manages(id topology.NodeID) bool {
+	g := k.res.Graph
+	if g.Node(id).Role == topology.ListenerSet {
+		if id = g.Set(id).Gateway; id == topology.None {
+			return true
+		}
+	}
+	return k.Controllers == nil || !slices.ContainsFunc(g.Parents(topology.Traffic, id), func(class topology.NodeID) bool { return k.foreign(class) != "" })
+}
+
+// foreign is the controller of a class if it is none of the kind's vendor, "" if it is one or is not known.
+func (k *Kind) foreign(class topology.NodeID) string {
+	o := k.res.Graph.Node(class).Object
+	if o == nil || k.Controllers == nil {
+		return ""
+	}
+	if name := o.Text("spec", "controllerName"); !slices.Contains(k.Controllers, name) {
+		return name
+	}
+	return ""
+}
+
+// step judges one step of a path: nil if the kind's vendor recognises it. None does that leads to a Gateway of another controller.
+func (k *Kind) step(parent, child topology.NodeID) *model.Problem {
+	g := k.res.Graph
+	if n := g.Node(child); n.Role == topology.Gateway && n.Object != nil && g.Node(parent).Role == topology.GatewayClass {
+		if name := k.foreign(parent); name != "" {
+			p := model.Problem{Severity: model.Info, Code: model.NotReached,
+				Message: fmt.Sprintf("%s belongs to controller %s: %s holds on no way through it", n.Ref, name, k.GroupKind.Kind)}.At(n.Object)
+			return &p
+		}
+	}
+	if k.Step == nil {
+		return nil
+	}
+	return k.Step(g, parent, child)
+}

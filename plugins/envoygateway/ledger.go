@@ -1,0 +1,115 @@
+package envoygateway
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+)
+
+// maxAncestors is how many entries a policy's status may have.
+const maxAncestors = 16
+
+// ledger collects the conditions of one policy, by ancestor.
+type ledger struct {
+	controller string
+	ancestors  []status.Ancestor
+}
+
+// at is the entry of an ancestor, a new one if there is none.
+func (l *ledger) at(ref model.Ref) *status.Ancestor {
+	for i := range l.ancestors {
+		if *l.ancestors[i].Ref == ref {
+			return &l.ancestors[i]
+		}
+	}
+	l.ancestors = append(l.ancestors, status.Ancestor{Ref: &ref, Controller: l.controller})
+	return &l.ancestors[len(l.ancestors)-1]
+}
+
+// set writes a condition at each ancestor, over an earlier one of its type.
+func (l *ledger) set(refs []model.Ref, c status.Condition) {
+	for _, ref := range refs {
+		a := l.at(ref)
+		if i := slices.IndexFunc(a.Conditions, func(have status.Condition) bool { return have.Type == c.Type }); i >= 0 {
+			a.Conditions[i] = c
+		} else {
+			a.Conditions = append(a.Conditions, c)
+		}
+	}
+}
+
+// refuse writes Accepted=False.
+func (l *ledger) refuse(refs []model.Ref, reason, format string, args ...any) {
+	l.set(refs, status.Condition{Type: "Accepted", Status: "False", Reason: reason, Message: fmt.Sprintf(format, args...)})
+}
+
+// say writes a condition that is True, with its type for a reason.
+func (l *ledger) say(refs []model.Ref, kind, format string, args ...any) {
+	l.set(refs, status.Condition{Type: kind, Status: "True", Reason: kind, Message: fmt.Sprintf(format, args...)})
+}
+
+// accept writes Accepted=True where Accepted is not written yet.
+func (l *ledger) accept(refs []model.Ref) {
+	for _, ref := range refs {
+		if !slices.ContainsFunc(l.at(ref).Conditions, func(c status.Condition) bool { return c.Type == "Accepted" }) {
+			l.say([]model.Ref{ref}, "Accepted", "Policy has been accepted.")
+		}
+	}
+}
+
+// warn writes which deprecated fields a policy uses.
+func (l *ledger) warn(refs []model.Ref, p *policy.Policy) {
+	if fields := deprecated(p); len(fields) > 0 {
+		l.set(refs, status.Condition{Type: "Warning", Status: "True", Reason: "DeprecatedField", Message: strings.Join(fields, "; ")})
+	}
+}
+
+func only(ref model.Ref) []model.Ref { return []model.Ref{ref} }
+
+// written is the status: no more entries than the API allows, those that matter most (spec §9).
+func (l *ledger) written() []status.Ancestor {
+	out := l.ancestors
+	if len(out) > maxAncestors {
+		out = slices.SortedStableFunc(slices.Values(out), func(a, b status.Ancestor) int {
+			return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), cmp.Compare(a.Ref.Name, b.Ref.Name))
+		})[:maxAncestors]
+		last := &out[maxAncestors-1]
+		last.Conditions = append(last.Conditions, status.Condition{Type: "Aggregated", Status: "True", Reason: "Aggregated",
+			Message: "Ancestors have been aggregated because the number of policy ancestors exceeds 16."})
+	}
+	for i := range out {
+		slices.SortStableFunc(out[i].Conditions, func(a, b status.Condition) int { return cmp.Compare(column(a.Type), column(b.Type)) })
+	}
+	slices.SortStableFunc(out, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
+	return out
+}
+
+// rank puts entries that are not accepted first, then those that are overridden.
+func rank(a status.Ancestor) int {
+	overridden := false
+	for _, c := range a.Conditions {
+		if c.Type == "Accepted" && c.Status == "False" {
+			return 0
+		}
+		overridden = overridden || c.Type == "Overridden"
+	}
+	if overridden {
+		return 1
+	}
+	return 2
+}
+
+func column(kind string) int {
+	return slices.Index([]string{"Accepted", "ResolvedRefs", "Programmed", "Merged", "Overridden", "Warning", "Aggregated"}, kind)
+}
+
+// controllerName is the controller in whose name statuses are written.
+func controllerName(r *resolve.Resolution) string {
+	return r.Settings.Text("envoygateway.controllerName")
+}

@@ -1,0 +1,178 @@
+package envoygateway
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// place is one target of a policy as the controller meets it.
+type place struct {
+	policy *policy.Policy
+	target model.Ref       // with the section that the policy names
+	object topology.NodeID // of the whole object
+	node   topology.NodeID // of the target; None: the section does not exist
+	holder *policy.Policy  // another policy that has the target; nil: this one does
+}
+
+// pass is the place of a target in the controller's order: rules, routes, listeners, ListenerSets, Gateways (spec §4).
+func (p *place) pass() int {
+	route, set := isRoute(p.target.GroupKind()), topology.IsListenerSet(p.target.GroupKind())
+	switch {
+	case route && p.target.Section != "":
+		return 0
+	case route:
+		return 1
+	case p.target.Section != "":
+		return 2
+	case set:
+		return 3
+	}
+	return 4
+}
+
+// isRoute reports whether a kind is one of the routes.
+func isRoute(gk model.GroupKind) bool { return slices.Contains(topology.RouteKinds(), gk) }
+
+// places lists the targets of all policies of a kind that are there, in the controller's order: by age and name of the policies within a
+// pass. What is not managed, and what is not found, is left out: no status speaks of it (spec §3).
+func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []place {
+	var out []place
+	for _, f := range fates {
+		if f.Policy.Refused {
+			continue
+		}
+		for _, id := range f.Targets {
+			n := r.Node(id)
+			p := place{policy: f.Policy, target: n.Ref, node: id}
+			if n.Role == topology.Rule {
+				p.target = n.Ref.Whole().In(named(r, f.Policy, n.Ref))
+			}
+			out = appendPlace(out, r, k, p)
+		}
+		for _, miss := range f.Missed {
+			if ref := miss.Ref; ref.Section != "" && miss.Selects == nil && ref.Namespace == f.Policy.Ref().Namespace && k.Allows(ref) {
+				out = appendPlace(out, r, k, place{policy: f.Policy, target: ref, node: topology.None})
+			}
+		}
+	}
+	held(k, out)
+	order := inOrder(k, fates)
+	slices.SortStableFunc(out, func(a, b place) int {
+		if c := a.pass() - b.pass(); c != 0 {
+			return c
+		}
+		if c := order[a.policy] - order[b.policy]; c != 0 {
+			return c
+		}
+		return a.target.Compare(b.target)
+	})
+	return out
+}
+
+// held finds who has each target: the first policy there, in error or not.
+func held(k *resolve.Kind, all []place) {
+	at := map[topology.NodeID][]policy.Attached{}
+	for _, p := range all {
+		if p.node != topology.None {
+			at[p.node] = append(at[p.node], policy.Attached{Policy: p.policy, Node: p.node, Ref: -1})
+		}
+	}
+	for i := range all {
+		if p := &all[i]; len(at[p.node]) > 1 {
+			if ordered, _ := k.Order(at[p.node]); ordered[0].Policy != p.policy {
+				p.holder = ordered[0].Policy
+			}
+		}
+	}
+}
+
+// named is the name by which a policy calls a rule.
+func named(r *resolve.Resolution, p *policy.Policy, rule model.Ref) string {
+	for _, t := range p.Refs {
+		if t.Ref.Section != "" && t.Ref.Whole() == rule.Whole() && slices.ContainsFunc(r.Graph.Lookup(t.Ref), func(id topology.NodeID) bool { return r.Node(id).Ref == rule }) {
+			return t.Ref.Section
+		}
+	}
+	return rule.Section
+}
+
+// appendPlace adds a place if its object is there and managed.
+func appendPlace(out []place, r *resolve.Resolution, k *resolve.Kind, p place) []place {
+	found := r.Graph.Lookup(p.target.Whole())
+	if len(found) == 0 || r.Node(found[0]).Object == nil {
+		return out
+	}
+	p.object = found[0]
+	switch n := r.Node(p.object); {
+	case n.Role == topology.Route && len(parents(r, k, p.object)) == 0:
+		return out
+	case n.Role == topology.Gateway && !k.Manages(p.object), n.Role == topology.ListenerSet && !accepts(r, k, p.object):
+		return out
+	}
+	return append(out, p)
+}
+
+// inOrder numbers the policies by the kind's comparator.
+func inOrder(k *resolve.Kind, fates []*status.Fate) map[*policy.Policy]int {
+	all := make([]policy.Attached, len(fates))
+	for i, f := range fates {
+		all[i] = policy.Attached{Policy: f.Policy, Ref: -1}
+	}
+	ordered, _ := k.Order(all)
+	out := make(map[*policy.Policy]int, len(ordered))
+	for i, a := range ordered {
+		out[a.Policy] = i
+	}
+	return out
+}
+
+// parent is a parentRef of a route to something that is managed.
+type parent struct {
+	ref       model.Ref         // as it is written
+	owner     topology.NodeID   // the Gateway or the ListenerSet
+	listeners []topology.NodeID // those that take the route
+}
+
+// parents lists the managed parents of a route, in order.
+func parents(r *resolve.Resolution, k *resolve.Kind, route topology.NodeID) []parent {
+	var out []parent
+	for _, a := range r.Graph.Attachments(route) {
+		found := r.Graph.Lookup(a.Parent.Whole())
+		if len(found) == 0 || r.Node(found[0]).Object == nil || a.Implicit {
+			continue
+		}
+		owner := found[0]
+		switch r.Node(owner).Role {
+		case topology.Gateway:
+			if !k.Manages(owner) {
+				continue
+			}
+		case topology.ListenerSet:
+			if !accepts(r, k, owner) {
+				continue
+			}
+		default:
+			continue
+		}
+		at := slices.IndexFunc(out, func(p parent) bool { return p.ref == a.Parent })
+		if at < 0 {
+			at = len(out)
+			out = append(out, parent{ref: a.Parent, owner: owner})
+		}
+		if a.State == topology.Accepted && a.Listener != topology.None {
+			out[at].listeners = append(out[at].listeners, a.Listener)
+		}
+	}
+	return out
+}
+
+// accepts reports whether a ListenerSet is managed: its Gateway is in the input and one of the controller's.
+func accepts(r *resolve.Resolution, k *resolve.Kind, set topology.NodeID) bool {
+	facts := r.Graph.Set(set)
+	return facts.Gateway != topology.None && k.Manages(facts.Gateway)
+}

@@ -1,0 +1,26 @@
+// Package envoygateway describes the policy kinds of Envoy Gateway.
+package envoygateway
+
+import (
+	_ "embed" // kinds.yaml
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+)
+
+//go:embed kinds.yaml
+var kinds []byte
+
+// Plugin hands the vendor over.
+func Plugin() plugin.Plugin {
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds,
+		Checks:    map[string]policy.Check{"envoygateway.SamePort": samePort, "envoygateway.LuaDisabled": luaDisabled},
+		Combine:   map[string]func(model.Settings) merge.Combine{"envoygateway.RateLimit": rateLimit},
+		Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
+		Plans:     map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType},
+		Status: status.Functions{Boards: map[string]status.Board{"envoygateway.Conditions": conditions,
+			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions}}}
+}

@@ -1,0 +1,69 @@
+package envoygateway
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// routingType finds the routing type by a search of its own (spec §5.3): the policy of the rule, else of the route, decides, also by saying
+// nothing, unless it has a mergeType; else the first policy above that says one.
+func routingType(model.Settings) merge.PlanFunc {
+	return func(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+		said := make([]*merge.Unit, len(s.Layers))
+		from := make([][]merge.From, len(s.Layers))
+		for i, l := range s.Layers {
+			from[i] = []merge.From{{Layer: i, Block: merge.Bare}}
+			for _, b := range l.Blocks {
+				if at := slices.IndexFunc(b.Units, func(u merge.Unit) bool { return u.Path.String() == "routingType" }); at >= 0 {
+					said[i], from[i] = &b.Units[at], []merge.From{{Layer: i, Block: b.Kind}}
+				}
+			}
+		}
+		at := decisive(s, said)
+		var units []merge.Unit
+		var effects []merge.Effect
+		for i, u := range said {
+			switch {
+			case u == nil:
+			case i == at:
+				units = []merge.Unit{{Path: u.Path, Value: u.Value, From: from[i]}}
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Outcome: merge.Taken})
+			default:
+				reason := merge.MoreSpecificWins
+				if said[at] == nil || i > at {
+					reason = merge.AtomicReplaced
+				}
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Outcome: merge.Dropped, Reason: reason, Other: from[at]})
+			}
+		}
+		return units, effects
+	}
+}
+
+// decisive is the layer that decides the routing type, -1 if there is none.
+func decisive(s merge.Stack, said []*merge.Unit) int {
+	level := func(roles ...topology.Role) int {
+		for i, l := range slices.Backward(s.Layers) {
+			if slices.Contains(roles, topology.Role(l.Level)) {
+				return i
+			}
+		}
+		return -1
+	}
+	own := level(topology.Rule)
+	if own < 0 {
+		own = level(topology.Route)
+	}
+	if own >= 0 && (said[own] != nil || s.Layers[own].Asks == nil) {
+		return own
+	}
+	for _, role := range []topology.Role{topology.Listener, topology.ListenerSet, topology.Gateway} {
+		if at := level(role); at >= 0 && said[at] != nil {
+			return at
+		}
+	}
+	return -1
+}

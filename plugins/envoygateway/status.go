@@ -1,0 +1,200 @@
+package envoygateway
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// conditions are those that the controller writes about policies that can target routes (spec §9). They presume that what the policies
+// hold can be translated.
+func conditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
+	all := places(r, k, fates)
+	s := survey(r, k, all)
+	return inBooks(r, all, s.judge)
+}
+
+// inBooks has every place judged into the ledger of its policy.
+func inBooks(r *resolve.Resolution, all []place, judge func(*place, *ledger)) map[*policy.Policy][]status.Ancestor {
+	books := map[*policy.Policy]*ledger{}
+	for i := range all {
+		p := &all[i]
+		if books[p.policy] == nil {
+			books[p.policy] = &ledger{controller: controllerName(r)}
+		}
+		judge(p, books[p.policy])
+	}
+	out := make(map[*policy.Policy][]status.Ancestor, len(books))
+	for p, book := range books {
+		out[p] = book.written()
+	}
+	return out
+}
+
+// judge writes what becomes of a policy at one target.
+func (s *scopes) judge(p *place, book *ledger) {
+	ancestors := s.ancestors(p)
+	switch {
+	case p.node == topology.None:
+		book.refuse(ancestors, "TargetNotFound", "%s", missing(p))
+		return
+	case p.holder != nil:
+		book.refuse(ancestors, "Conflicted", "Unable to target %s, another %s has already attached to it", described(p), s.kind.GroupKind.Kind)
+		return
+	}
+	if p.policy.Fault != "" {
+		book.refuse(s.judged(p, ancestors), "Invalid", "%s", p.policy.Fault)
+	}
+	s.mergers(p, book)
+	book.accept(ancestors)
+	book.warn(ancestors, p.policy)
+	s.overrides(p, book, ancestors)
+}
+
+// ancestors are the objects in whose name a policy for a target is reported: the target itself, for a route the parents as it names them.
+func (s *scopes) ancestors(p *place) []model.Ref {
+	if !isRoute(p.target.GroupKind()) {
+		return []model.Ref{p.target}
+	}
+	var out []model.Ref
+	for _, parent := range parents(s.res, s.kind, p.object) {
+		out = append(out, parent.ref)
+	}
+	return out
+}
+
+// judged are the ancestors at which a fault shows: of a route's policy that is merged, listener by listener.
+func (s *scopes) judged(p *place, ancestors []model.Ref) []model.Ref {
+	if !isRoute(p.target.GroupKind()) || mergeType(p.policy) == "" {
+		return ancestors
+	}
+	var out []model.Ref
+	for _, parent := range parents(s.res, s.kind, p.object) {
+		for _, listener := range parent.listeners {
+			out = append(out, s.res.Node(listener).Ref)
+		}
+	}
+	return out
+}
+
+// mergers writes with whom a route's policy is merged.
+func (s *scopes) mergers(p *place, book *ledger) {
+	if !isRoute(p.target.GroupKind()) {
+		return
+	}
+	for _, parent := range parents(s.res, s.kind, p.object) {
+		for _, listener := range parent.listeners {
+			ref := s.res.Node(listener).Ref
+			m := s.pairs[p.policy][ref]
+			if m == nil || m.route != p.target.Whole() {
+				continue
+			}
+			if unmergeable(s.kind, p, m.parent) {
+				book.refuse([]model.Ref{ref}, "Invalid", "the policy merged with %s cannot be translated", m.parent.Ref().FullName())
+				continue
+			}
+			if p.policy.Fault == "" && m.parent.Fault != "" {
+				book.refuse([]model.Ref{ref}, "Invalid", "merged with %s: %s", m.parent.Ref().FullName(), m.parent.Fault)
+			}
+			if p.policy.Fault == "" && m.parent.Fault == "" {
+				book.say([]model.Ref{ref}, "Merged", "Merged with policy %s", m.parent.Ref().FullName())
+			}
+		}
+	}
+}
+
+// overrides writes what is below the target of a policy and goes before it.
+func (s *scopes) overrides(p *place, book *ledger, ancestors []model.Ref) {
+	plural := pluralOf(s.kind.GroupKind.Kind)
+	if isRoute(p.target.GroupKind()) {
+		if rules := s.rules[p.target]; p.target.Section == "" && len(rules) > 0 {
+			var names []string
+			for name := range rules {
+				names = append(names, name)
+			}
+			if s.kind.GroupKind.Kind == "BackendTrafficPolicy" {
+				plural = "backendTrafficPolicy"
+			}
+			book.say(ancestors, "Overridden", "This policy is being overridden by other %s for these route rules: %s", plural, bracketed(names))
+		}
+		return
+	}
+	if routes := s.merging(p.target); len(routes) > 0 {
+		book.say(ancestors, "Merged", "This policy is being merged by other %s for these routes: %s", plural, bracketed(routes))
+	}
+	if by := s.overriding(p.target); by != "" {
+		book.say(ancestors, "Overridden", "This policy is being overridden by other %s for %s", plural, by)
+	}
+}
+
+// pluralOf is the controller's word for several policies of a kind.
+func pluralOf(kind string) string {
+	stem := strings.TrimSuffix(strings.ToLower(kind[:1])+kind[1:], "y")
+	return stem + "ies"
+}
+
+// described names a target as conflicts do.
+func described(p *place) string {
+	name, section := p.target.Name, p.target.Section
+	switch {
+	case section == "":
+		return p.target.Kind + " " + name
+	case isRoute(p.target.GroupKind()):
+		return "RouteRule " + name + "/" + section
+	case p.target.Kind == "Gateway" && p.policy.Ref().Kind == "BackendTrafficPolicy":
+		return "Listener " + p.target.FullName() + "/" + section
+	}
+	return "Listener " + name + "/" + section
+}
+
+// missing says which section is not there.
+func missing(p *place) string {
+	what := "listener"
+	if isRoute(p.target.GroupKind()) {
+		what = "route rule"
+	}
+	return fmt.Sprintf("No section name %s found for %s %s: it has no such %s", p.target.Section, p.target.Kind, p.target.FullName(), what)
+}
+
+// deprecated lists the deprecated fields that a policy uses, with what to use instead, as the controller does.
+func deprecated(p *policy.Policy) []string {
+	var out []string
+	for _, d := range []struct {
+		kinds []string
+		path  []string
+		use   string
+	}{
+		{nil, []string{"spec", "targetRef"}, "spec.targetRefs"},
+		{[]string{"BackendTrafficPolicy"}, []string{"spec", "compression"}, "spec.compressor"},
+	} {
+		if (d.kinds == nil || slices.Contains(d.kinds, p.Ref().Kind)) && !p.Object.Body.At(d.path...).IsNull() {
+			out = append(out, strings.Join(d.path, ".")+" is deprecated, use "+d.use+" instead")
+		}
+	}
+	return out
+}
+
+// unmergeable reports whether a policy merged with its parent is refused before it is translated: of a SecurityPolicy a TCPRoute takes
+// nothing but authorization (spec §4.1).
+func unmergeable(k *resolve.Kind, p *place, parent *policy.Policy) bool {
+	if k.GroupKind.Kind != "SecurityPolicy" || p.target.Kind != "TCPRoute" {
+		return false
+	}
+	return beyondTCP(p.policy) || beyondTCP(parent)
+}
+
+// beyondTCP reports whether a SecurityPolicy says more than a TCP connection can be asked.
+func beyondTCP(p *policy.Policy) bool {
+	for _, field := range []string{"apiKeyAuth", "cors", "basicAuth", "jwt", "oidc", "extAuth"} {
+		if !p.Object.Body.At("spec", field).IsNull() {
+			return true
+		}
+	}
+	return false
+}
