@@ -271,7 +271,7 @@ func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 
 // judgeSteps asks the kind's vendor about every step of the paths, once.
 func (k *Kind) judgeSteps() {
-	if k.Step == nil && k.Controllers == nil {
+	if k.Step == nil && k.Controllers == nil && k.seen == nil {
 		return
 	}
 	k.refused = map[[2]topology.NodeID]*model.Problem{}

@@ -24,7 +24,7 @@ const (
 // Plugin hands the kinds over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds,
-		Path:       map[string]policy.Step{"kgateway.Own": own},
+		Discovers:  map[string]policy.Discovers{"kgateway.Namespaces": discovered},
 		Checks:     map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older},
 		Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations},
 		Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
@@ -40,18 +40,4 @@ func link(b *topology.Builder) {
 	b.Delegate(topology.Delegation{Controllers: []string{controller},
 		LabelGroup: "delegation.kgateway.dev", LabelKind: "label", LabelKey: "delegation.kgateway.dev/label", Everywhere: "all",
 		InheritKey: "delegation.kgateway.dev/inherit-parent-matcher", Inherit: []string{"true", "yes", "enabled"}})
-}
-
-// own recognises steps below the Gateways of kgateway, and below those of which the class is not in the input.
-func own(g *topology.Graph, parent, _ topology.NodeID) *model.Problem {
-	n := g.Node(parent)
-	if n.Role != topology.GatewayClass || n.Object == nil {
-		return nil
-	}
-	name := n.Object.Text("spec", "controllerName")
-	if name == "" || name == controller {
-		return nil
-	}
-	p := model.Problem{Severity: model.Info, Code: model.NotReached, Message: n.Ref.String() + " is of controller " + name + ", which does not know kgateway's policies"}.At(n.Object)
-	return &p
 }
