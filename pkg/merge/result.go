@@ -252,8 +252,10 @@ func (f *folder) losses(units []Unit) []Loss {
 	return out
 }
 
-// lost reports whether the effect is a loss.
-func (e Effect) lost() bool { return e.Outcome == Replaced || e.Outcome == Dropped }
+// lost reports whether the effect is a loss. What nobody wrote is nobody's loss.
+func (e Effect) lost() bool {
+	return (e.Outcome == Replaced || e.Outcome == Dropped) && !(len(e.From) > 0 && e.From[0].Filled)
+}
 
 // rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
 func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {

@@ -32,6 +32,7 @@ type Functions struct {
 	Path             map[string]Step
 	Checks           map[string]Check
 	Lints            map[string]Lint
+	Voids            map[string]Void
 	Compare          map[string]Comparator
 	Plans            map[string]func(model.Settings) merge.PlanFunc
 	Strategies       map[string]StrategyOf

@@ -2,11 +2,13 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Condition is one predicted condition. Status is True, False or, where the input does not tell, Unknown.
@@ -57,10 +59,11 @@ type Mark struct {
 	Condition  Condition
 }
 
-// Functions are the writers, boards and markers that descriptors name; a name is that of a writer or of a board.
+// Functions are the writers, boards and markers that descriptors name; a name is that of a writer or of a board. A maker is asked once for each kind, and makes its writer.
 type Functions struct {
 	Writers map[string]Writer
 	Boards  map[string]Board
+	Makers  map[string]func(r *resolve.Resolution, k *resolve.Kind) Writer
 	Markers map[string]Marker
 }
 
@@ -74,6 +77,8 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 		write := Usual
 		if w, ok := funcs.Writers[k.Status.Func]; ok {
 			write = w
+		} else if make, ok := funcs.Makers[k.Status.Func]; ok {
+			write = make(r, k)
 		}
 		fates := Fates(r, k)
 		if b, ok := funcs.Boards[k.Status.Func]; ok {
@@ -208,7 +213,11 @@ func some(refs []model.Ref) string {
 	}
 	var names []string
 	for _, r := range refs {
-		names = append(names, r.FullName())
+		name := r.FullName()
+		if slices.Contains(topology.RouteKinds(), r.GroupKind()) { // a setting of the route itself
+			name = r.String()
+		}
+		names = append(names, name)
 	}
 	return few(names)
 }
