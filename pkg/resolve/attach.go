@@ -41,7 +41,7 @@ func (k *Kind) attach() {
 		own = append(own, k.ownWay(p)...)
 		slices.Sort(k.targetsOf[p])
 		if len(own) > 0 {
-			k.res.Problems = append(k.res.Problems, k.Judge(p, k.res.Snapshot)...)
+			k.judge(p)
 		}
 		if p.Fault != "" && k.InError == policy.Drop {
 			continue

@@ -60,7 +60,7 @@ func (k *Kind) filters() {
 // judgeOnce judges a policy that no reference of its own has attached.
 func (k *Kind) judgeOnce(p *policy.Policy, judged map[*policy.Policy]bool) {
 	if !judged[p] && len(k.targetsOf[p]) == 0 {
-		k.res.Problems = append(k.res.Problems, k.Judge(p, k.res.Snapshot)...)
+		k.judge(p)
 	}
 	judged[p] = true
 }

@@ -1,10 +1,12 @@
 package resolve
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
@@ -18,6 +20,15 @@ func (o *Outcome) spare(k *Kind) {
 		if o.Layers[i].Policy.Fault != "" {
 			o.stack.Layers[i].Blocks = nil
 		}
+	}
+}
+
+// judge runs the kind's checks on a policy that is attached, and says if that voids what it is attached to.
+func (k *Kind) judge(p *policy.Policy) {
+	k.res.Problems = append(k.res.Problems, k.Judge(p, k.res.Snapshot)...)
+	if p.Fault != "" && k.InError == policy.Poison {
+		k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
+			"the policy is in error: %s. No policy of kind %s is in force where it is attached", p.Fault, k.GroupKind.Kind)}.At(p.Object))
 	}
 }
 
@@ -42,7 +53,7 @@ func (o *Outcome) poison(k *Kind, s StackID) {
 	}
 	o.Result.Rules, o.Result.Lost, o.Result.Doc = nil, nil, nil
 	for i, l := range o.Layers {
-		if l.Rejected {
+		if l.Rejected || l.Policy.Builtin != "" {
 			continue
 		}
 		for _, b := range l.Policy.Blocks {

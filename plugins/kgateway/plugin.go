@@ -25,10 +25,13 @@ const (
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds,
 		Path:       map[string]policy.Step{"kgateway.Own": own},
+		Checks:     map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older},
+		Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations},
+		Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
 		Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},
 		Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level},
 		Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.Inherited": inherited},
-		Status:     status.Functions{Makers: map[string]func(*resolve.Resolution, *resolve.Kind) status.Writer{"kgateway.Attached": attached}},
+		Status:     status.Functions{Makers: map[string]func(*resolve.Resolution, *resolve.Kind) status.Writer{"kgateway.Attached": attached, "kgateway.Backends": backends}},
 		Links:      []topology.Linker{link}}
 }
 
