@@ -119,7 +119,7 @@ func (s *scopes) join(p *place, at parent) {
 			}
 			m := &pairing{parent: above, scope: s.res.Node(level).Ref, route: p.target.Whole()}
 			s.pairs[p.policy][s.res.Node(listener).Ref] = m
-			if !unmergeable(s.kind, p, above) {
+			if s.fault(p, above) == "" {
 				note(s.merged, m.scope, m.route)
 			}
 			break
