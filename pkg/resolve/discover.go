@@ -19,7 +19,9 @@ func (k *Kind) discover() {
 }
 
 // sees reports whether the implementation sees the objects of a namespace.
-func (k *Kind) sees(namespace string) bool { return k.seen == nil || namespace == "" || k.seen(namespace) }
+func (k *Kind) sees(namespace string) bool {
+	return k.seen == nil || namespace == "" || k.seen(namespace)
+}
 
 // discovers reports whether the implementation sees a policy, and says so if it does not.
 func (k *Kind) discovers(p *policy.Policy) bool {

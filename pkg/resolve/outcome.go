@@ -48,7 +48,7 @@ func (k *Kind) fold(s StackID) *Outcome {
 	o.Result = merge.Fold(k.plans(s), k.Rules, o.stack)
 	o.poison(k, s)
 	o.reject(k)
-	o.Problems = slices.Concat(o.conditions(), o.uncertain(), k.sensitive(s, o), k.switches(s, o))
+	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o))
 	return o
 }
 

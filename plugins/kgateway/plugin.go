@@ -29,14 +29,16 @@ func Plugin() plugin.Plugin {
 		Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations},
 		Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
 		Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},
-		Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level},
+		Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle},
+		Builtins:   map[string]policy.BuiltinOf{"kgateway.Timeout": timeout, "kgateway.PathRewrite": pathRewrite, "kgateway.HostRewrite": hostRewrite, "kgateway.CORS": cors},
 		Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.Inherited": inherited},
 		Status:     status.Functions{Makers: map[string]func(*resolve.Resolution, *resolve.Kind) status.Writer{"kgateway.Attached": attached, "kgateway.Backends": backends}},
 		Links:      []topology.Linker{link}}
 }
 
-// link tells how routes hand over to routes.
+// link tells how routes hand over to routes, and that listeners without TLS share their port.
 func link(b *topology.Builder) {
+	b.SharePorts(topology.SharedPorts{Controllers: []string{controller}, Protocol: "HTTP"})
 	b.Delegate(topology.Delegation{Controllers: []string{controller},
 		LabelGroup: "delegation.kgateway.dev", LabelKind: "label", LabelKey: "delegation.kgateway.dev/label", Everywhere: "all",
 		InheritKey: "delegation.kgateway.dev/inherit-parent-matcher", Inherit: []string{"true", "yes", "enabled"}})
