@@ -6,7 +6,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoygateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuadrant"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/kuma"
 )
 
 // All is every built-in vendor, in the order in which their descriptors are read.
-func All() []plugin.Plugin { return []plugin.Plugin{gatewayapi.Plugin(), kuadrant.Plugin(), envoygateway.Plugin()} }
+func All() []plugin.Plugin {
+	return []plugin.Plugin{gatewayapi.Plugin(), kuadrant.Plugin(), envoygateway.Plugin(), kuma.Plugin()}
+}
