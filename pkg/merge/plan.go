@@ -147,6 +147,7 @@ func (f *folder) custom(p *Plan, layers []int) accumulator {
 		s.Layers = append(s.Layers, l)
 	}
 	units, effects := p.Func(s)
+	f.ordered = f.ordered || p.Ordered
 	addressed(effects)
 	for i := range units {
 		units[i].From = shift(units[i].From, layers)

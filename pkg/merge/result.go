@@ -264,7 +264,7 @@ func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
 	var parts map[int][]Effect // by the rule that they are parts of
 	for _, e := range effects {
 		at := wrote.around(e.code)
-		if at < 0 || len(wrote.rules[at].Path) == len(e.Path) {
+		if at < 0 || len(wrote.rules[at].Path) == len(e.Path) || listed(e.Path[len(wrote.rules[at].Path):]) {
 			plain(e)
 			continue
 		}
@@ -285,6 +285,11 @@ func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
 		}
 	}
 	return out
+}
+
+// listed reports whether a path leads through an entry of a list. Below a rule that was cut as a whole, only a function can tell entries apart.
+func listed(p Path) bool {
+	return slices.ContainsFunc(p, func(s Segment) bool { return s.Form != Key })
 }
 
 // written is a block as rules of the kind, and where they are by code.

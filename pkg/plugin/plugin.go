@@ -35,6 +35,7 @@ type Plugin struct {
 	Normalize  map[string]policy.Normalizer
 	Attach     map[string]policy.Attacher
 	Builtins   map[string]policy.BuiltinOf
+	policy.ScopeFunctions
 }
 
 // StatusFunctions are the status functions of all vendors, by name.
@@ -56,7 +57,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{},
 		Compare: map[string]policy.Comparator{}, Plans: map[string]func(model.Settings) merge.PlanFunc{}, Strategies: map[string]policy.StrategyOf{}, Combine: map[string]func(model.Settings) merge.Combine{},
 		Normalize: map[string]policy.Normalizer{}, Attach: map[string]policy.Attacher{}, Builtins: map[string]policy.BuiltinOf{}, Voids: map[string]policy.Void{},
-		Discovers: map[string]policy.Discovers{}}
+		Discovers: map[string]policy.Discovers{}, ScopeFunctions: policy.NoScopeFunctions()}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
@@ -71,6 +72,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		maps.Copy(funcs.Normalize, p.Normalize)
 		maps.Copy(funcs.Attach, p.Attach)
 		maps.Copy(funcs.Builtins, p.Builtins)
+		funcs.Add(p.ScopeFunctions)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Makers))

@@ -44,6 +44,7 @@ type Kind struct {
 	at         [][]StackID     // by node
 	outcomes   []*Outcome      // by stack; nil: not folded yet
 	ways       map[push][]Path // the paths to nodes with much below them, by stack and node
+	scoped     *scoped         // of a kind as one of its scopes has it; then nothing is attached to nodes and stacks are not pushed
 }
 
 // place is what is attached to one node, established first.
@@ -67,6 +68,14 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
 	conditions := &policy.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}
 	for _, pk := range kinds {
+		if pk.Scopes != nil {
+			policies := decode(pk, in.Of(pk.GroupKind), conditions)
+			for _, p := range policies {
+				r.Problems = append(r.Problems, p.Problems...)
+			}
+			r.Kinds = append(r.Kinds, r.scopedKinds(pk, policies, c.Settings())...)
+			continue
+		}
 		k := &Kind{Kind: pk, res: r, ways: map[push][]Path{}}
 		k.Policies = decode(pk, in.Of(pk.GroupKind), conditions)
 		for _, p := range k.Policies {

@@ -33,6 +33,7 @@ type builder struct {
 
 	shared      []SharedPorts
 	delegations []Delegation
+	extensions  []Extension
 	handing     map[NodeID][]delegate // by rule
 	instancesOf map[NodeID][]NodeID   // by route and rule
 	instances   int
@@ -85,8 +86,11 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	b.addRoutes()
 	b.bind()
 	b.chains()
+	extended := b.extend()
 	b.report()
-	return b.graph()
+	g := b.graph()
+	extended.into(g)
+	return g
 }
 
 func (b *builder) graph() *Graph {

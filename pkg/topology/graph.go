@@ -26,6 +26,9 @@ const (
 	Frontend     Role = "service" // a Service as the parent of routes (gatewayapi G49), or one port of it
 	Namespace    Role = "namespace"
 	Opaque       Role = "opaque"
+
+	MeshRoot Role = "mesh"      // an object that stands for a whole mesh; only linkers make such nodes
+	Proxy    Role = "dataplane" // one proxy of a mesh, likewise
 )
 
 // Traffic is the family of what comes through Gateways: gatewayClass > gateway > listenerSet > listener > route > rule > backend and port
@@ -91,6 +94,7 @@ type Graph struct {
 	merging      bool
 	clients      map[NodeID]Unresolved // by Gateway with a client certificate
 	certificates certificates
+	uses         map[NodeID][]Use
 }
 
 // Len is the number of nodes.

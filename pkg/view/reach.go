@@ -91,7 +91,7 @@ func names(printed, asked string) bool {
 func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule string) ReachItem {
 	w := writer{res: r, outcome: o}
 	item := ReachItem{By: []Source{}}
-	mine := func(f merge.From) bool { return o.Layers[f.Layer].Policy == p }
+	mine := func(f merge.From) bool { return o.Layers[f.Layer].Policy.Base() == p }
 	won := 0
 	for _, r := range o.Result.Rules {
 		if names(r.Name, rule) && slices.ContainsFunc(r.From, mine) {
