@@ -113,7 +113,7 @@ func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule
 			reasons = append(reasons, sentence)
 		}
 		for _, s := range w.sources(l.To, l.Path) {
-			if !slices.ContainsFunc(item.By, func(x Source) bool { return *x.Policy == *s.Policy && x.Block == s.Block }) {
+			if !slices.ContainsFunc(item.By, s.alike) {
 				item.By = append(item.By, s)
 			}
 		}
@@ -123,6 +123,14 @@ func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule
 		item.Reason = "the policy sets nothing here"
 	}
 	return item
+}
+
+// alike reports whether two sources are one block of one policy, or one setting that no policy wrote.
+func (s Source) alike(x Source) bool {
+	if s.Policy == nil || x.Policy == nil {
+		return s.Policy == x.Policy && s.Builtin == x.Builtin
+	}
+	return *x.Policy == *s.Policy && x.Block == s.Block
 }
 
 // state is the word for so many rules won and these lost.
