@@ -42,6 +42,7 @@ type Kind struct {
 	fits       fitTree // the same, by path
 	Checks     []Check
 	Voids      []Void
+	Discovers  Discovers // nil: the implementation sees all namespaces
 	Lints      []Lint
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault

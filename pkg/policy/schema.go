@@ -52,7 +52,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
 		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
-		"checks": r.checks, "voids": r.voids, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
+		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
 	})
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {

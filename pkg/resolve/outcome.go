@@ -52,7 +52,7 @@ func (k *Kind) fold(s StackID) *Outcome {
 		o.Problems = o.undefined()
 		return o
 	}
-	o.Problems = slices.Concat(o.conditions(), o.uncertain(), k.sensitive(s, o), k.switches(s, o))
+	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o))
 	return o
 }
 
