@@ -212,7 +212,11 @@ func (e expectation) check(t *testing.T, r *report, items []view.EffectivePolicy
 	sources := map[string][]string{}
 	for _, rule := range item.Rules {
 		for _, s := range rule.Sources {
-			sources[rule.Name] = append(sources[rule.Name], s.Policy.FullName())
+			name := s.Builtin
+			if s.Policy != nil {
+				name = s.Policy.FullName()
+			}
+			sources[rule.Name] = append(sources[rule.Name], name)
 		}
 	}
 	if !reflect.DeepEqual(sources, e.Sources) {

@@ -37,10 +37,10 @@ func (f *folder) plan(p *Plan, layers []int, lower unsets) accumulator {
 	}
 	var acc accumulator
 	switch {
-	case p.Func != nil:
-		acc = f.custom(p, layers)
 	case p.Each != "":
 		acc = f.each(p, layers, lower)
+	case p.Func != nil:
+		acc = f.custom(p, layers)
 	case len(p.Of) > 0:
 		members := make([]accumulator, len(p.Of))
 		for i := len(p.Of) - 1; i >= 0; i-- {

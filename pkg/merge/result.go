@@ -8,7 +8,7 @@ import (
 
 // finish turns what is in force at the end into a Result, and reads the losses off the trace.
 func (f *folder) finish(units []Unit) Result {
-	units = dropClaims(f.dropFillers(f.dropNulls(units)))
+	units = f.dropClaims(f.dropFillers(f.dropNulls(units)))
 	closing := Step{Layer: -1, Block: Bare, Closing: true}
 	if units = f.solid(&Plan{}, units, &closing, Replaced); len(closing.Effects) > 0 {
 		f.trace = append(f.trace, closing)
@@ -84,11 +84,19 @@ func (f *folder) dropNulls(units []Unit) []Unit {
 }
 
 // dropClaims takes the whole of the settings out where it is empty and parts of it are in force: it only held a place.
-func dropClaims(units []Unit) []Unit {
-	if len(units) < 2 {
+func (f *folder) dropClaims(units []Unit) []Unit {
+	claim := func(u Unit) bool { return len(u.Path) == 0 && u.hollow() }
+	if len(units) < 2 || !slices.ContainsFunc(units, claim) {
 		return units
 	}
-	return slices.DeleteFunc(units, func(u Unit) bool { return len(u.Path) == 0 && u.hollow() })
+	last := Step{Layer: -1, Block: Bare, Closing: true}
+	for _, u := range units {
+		if claim(u) {
+			f.lose(&last, u, Replaced, NoEffect, nil)
+		}
+	}
+	f.trace = append(f.trace, last)
+	return slices.DeleteFunc(slices.Clone(units), claim)
 }
 
 // claims reports whether a block has no unit for the whole of the settings: the fold only let it hold a place so.
@@ -256,8 +264,10 @@ func (f *folder) losses(units []Unit) []Loss {
 	return out
 }
 
-// lost reports whether the effect is a loss.
-func (e Effect) lost() bool { return e.Outcome == Replaced || e.Outcome == Dropped }
+// lost reports whether the effect is a loss. What nobody wrote is nobody's loss.
+func (e Effect) lost() bool {
+	return (e.Outcome == Replaced || e.Outcome == Dropped) && !(len(e.From) > 0 && e.From[0].Filled)
+}
 
 // rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
 func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {

@@ -196,6 +196,7 @@ const (
 	NoEffect              Reason = "NoEffect"
 	Invalid               Reason = "Invalid" // the policy is in error
 	Ignored               Reason = "Ignored"
+	NotEvaluated          Reason = "NotEvaluated" // whether it is in force beside the winner is not known
 )
 
 // Outcome is what a step did to a unit.

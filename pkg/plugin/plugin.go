@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -21,6 +22,7 @@ type Plugin struct {
 
 	Checks  map[string]policy.Check
 	Lints   map[string]policy.Lint
+	Voids   map[string]policy.Void
 	Compare map[string]policy.Comparator
 	Status  status.Functions
 	Links   []topology.Linker
@@ -36,10 +38,11 @@ type Plugin struct {
 
 // StatusFunctions are the status functions of all vendors, by name.
 func StatusFunctions(plugins []Plugin) status.Functions {
-	out := status.Functions{Writers: map[string]status.Writer{}, Boards: map[string]status.Board{}, Markers: map[string]status.Marker{}}
+	out := status.Functions{Writers: map[string]status.Writer{}, Boards: map[string]status.Board{}, Makers: map[string]func(*resolve.Resolution, *resolve.Kind) status.Writer{}, Markers: map[string]status.Marker{}}
 	for _, p := range plugins {
 		maps.Copy(out.Writers, p.Status.Writers)
 		maps.Copy(out.Boards, p.Status.Boards)
+		maps.Copy(out.Makers, p.Status.Makers)
 		maps.Copy(out.Markers, p.Status.Markers)
 	}
 	return out
@@ -51,12 +54,14 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 	var builtin []policy.Source
 	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{},
 		Compare: map[string]policy.Comparator{}, Plans: map[string]func(model.Settings) merge.PlanFunc{}, Strategies: map[string]policy.StrategyOf{}, Combine: map[string]func(model.Settings) merge.Combine{},
-		Normalize: map[string]policy.Normalizer{}, Attach: map[string]policy.Attacher{}, Builtins: map[string]policy.BuiltinOf{}, ScopeFunctions: policy.NoScopeFunctions()}
+		Normalize: map[string]policy.Normalizer{}, Attach: map[string]policy.Attacher{}, Builtins: map[string]policy.BuiltinOf{}, Voids: map[string]policy.Void{},
+		ScopeFunctions: policy.NoScopeFunctions()}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
 		maps.Copy(funcs.Checks, p.Checks)
 		maps.Copy(funcs.Lints, p.Lints)
+		maps.Copy(funcs.Voids, p.Voids)
 		maps.Copy(funcs.Compare, p.Compare)
 		maps.Copy(funcs.Plans, p.Plans)
 		maps.Copy(funcs.Strategies, p.Strategies)
@@ -67,6 +72,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		funcs.Add(p.ScopeFunctions)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
+		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Makers))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		funcs.Links = append(funcs.Links, p.Links...)
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds})

@@ -10,9 +10,17 @@ import (
 func (d *decoder) admit(body model.Body) {
 	for _, i := range d.conditions.validator(d.kind).broken(body) {
 		a := d.kind.Admission[i]
-		d.problem(model.RefusedByOperator, d.kind.Content.At, "the API server refuses it: %s", a.Message)
+		d.problem(d.kind.refusal(), d.kind.Content.At, "the API server refuses it: %s", a.Message)
 		d.policy.Refused = d.policy.Refused || a.Refuses && !d.kind.Tolerant
 	}
+}
+
+// refusal is the code for what the API refuses: kinds with dialects say that it is the operator's API.
+func (k *Kind) refusal() model.Code {
+	if k.Profile != "" {
+		return model.RefusedByOperator
+	}
+	return model.InvalidObject
 }
 
 // validator is the compiled validation rules of a kind.

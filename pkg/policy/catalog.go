@@ -33,6 +33,7 @@ type Functions struct {
 	Path             map[string]Step
 	Checks           map[string]Check
 	Lints            map[string]Lint
+	Voids            map[string]Void
 	Compare          map[string]Comparator
 	Plans            map[string]func(model.Settings) merge.PlanFunc
 	Strategies       map[string]StrategyOf
@@ -54,7 +55,7 @@ type Step func(g *topology.Graph, parent, child topology.NodeID) *model.Problem
 // NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
 // Settings are NAME=VALUE texts. Errors are *DescriptorError or *SettingError.
 func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*Catalog, error) {
-	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, managers: map[string][]string{},
+	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, managers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
 		catalog: &Catalog{kinds: map[model.GroupKind]*Kind{}, settings: coreSettings()}}
 	b.catalog.builder = b
 	for _, src := range vendors {
@@ -90,6 +91,7 @@ func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*C
 		}
 		b.catalog.kinds[gk] = k
 	}
+	wrong.Lines = append(wrong.Lines, b.tryDialects()...)
 	if wrong.Lines != nil {
 		return nil, &wrong
 	}
@@ -138,6 +140,7 @@ type builder struct {
 	replaced map[model.GroupKind]rawKind // built-in descriptors that a user's takes the place of
 	order    []model.GroupKind
 	managers map[string][]string // by vendor: its controllers
+	dialects map[model.GroupKind][]rawKind
 	funcs    Functions
 	catalog  *Catalog
 }
@@ -169,6 +172,8 @@ func (b *builder) file(src Source, vendor string) error {
 		switch {
 		case text(n, "apiVersion") != descriptorVersion:
 			r.fail(n, "apiVersion must be %s", descriptorVersion)
+		case kind == "PolicyKind" && text(n, "dialect") == "true":
+			b.dialect(rawKind{n, src.Name, vendor, user})
 		case kind == "PolicyKind":
 			b.register(r, rawKind{n, src.Name, vendor, user})
 		case kind != "Vendor":
@@ -199,6 +204,11 @@ func (b *builder) register(r *reader, k rawKind) {
 
 // kind applies extension and variants, and reads the descriptor, under the given settings.
 func (b *builder) kind(gk model.GroupKind, settings model.Settings) (*Kind, error) {
+	return b.read(gk, settings, nil)
+}
+
+// read is kind, in a dialect if there is one.
+func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind) (*Kind, error) {
 	raw := b.raw[gk]
 	r := &reader{file: raw.file}
 	node := raw.node
@@ -215,6 +225,10 @@ func (b *builder) kind(gk model.GroupKind, settings model.Settings) (*Kind, erro
 	}
 	raw.node = node
 	node = b.varied(r, raw, settings)
+	if d != nil {
+		r.file = d.file
+		node = d.in(node)
+	}
 	k := newKind()
 	k.Vendor, k.From, k.settings = raw.vendor, raw.file, settings
 	k.Profile = settings.Text(raw.vendor + ".profile")

@@ -19,6 +19,8 @@ type InError string
 const (
 	Drop  InError = "drop"  // it takes no part
 	Claim InError = "claim" // it holds its place, empty: what is above it does not reach what is below
+	// Poison: nothing at all is in force of the kind where it holds.
+	Poison InError = "poison"
 )
 
 // Judge runs the kind's checks on the policy. The first fault counts.

@@ -107,6 +107,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 	d.asks()
 	d.unset()
 	d.mixture()
+	d.unjudged()
 	d.validate()
 	return d.policy
 }

@@ -15,12 +15,14 @@ type Kind struct {
 	Vendor     string // "" for generic kinds
 	From       string // where the description comes from, for people
 	Profile    string // the vendor's profile in use, "" where it has only one
+	Doc        string // how the kind is read, in half a line
 	Plural     string
 	Short      []string
 	Cluster    bool
 	Direct     bool // class direct: one target kind, strategy none
 	Targets    []TargetForm
 	Refs       []RefForm
+	Filters    []topology.Role // where filters of routes name policies of the kind: at rules, at backendRefs; nil: nowhere
 	Namespaces Namespaces
 	Content    Content
 	Rules      merge.Shape
@@ -39,6 +41,7 @@ type Kind struct {
 	Fits       []Fit
 	fits       fitTree // the same, by path
 	Checks     []Check
+	Voids      []Void
 	Lints      []Lint
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
@@ -49,6 +52,7 @@ type Kind struct {
 	Normalize  Normalizer // nil: policies are read as they are written
 	Defaults   []Default
 	Builtins   []Builtin
+	Unjudged   []Unjudged
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
 	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all

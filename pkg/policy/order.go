@@ -12,6 +12,8 @@ type Attached struct {
 	Node   topology.NodeID
 	Ref    int // which of the policy's references led there; -1: none, the target or something else names the policy
 	Index  int // the position that the key "index" compares
+
+	Level topology.Role // "": that of the node
 }
 
 // section is the section that the policy names in its reference.

@@ -176,6 +176,11 @@ func (r *kindReader) planStrategy(n *yaml.Node, p *merge.Plan) {
 	if (from.Values == nil) == (from.Func == nil) {
 		r.fail(n, "a strategy that is read needs \"values\" or \"func\"")
 	}
+	if places == nil && from.Func != nil { // it is the same on all paths
+		if s, ok := from.Func("", r.kind.settings); ok {
+			p.Strategy = &s
+		}
+	}
 	for _, s := range places {
 		r.planPlace(n, p, from, s)
 	}

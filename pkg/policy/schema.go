@@ -50,9 +50,9 @@ func (r *kindReader) read(n *yaml.Node) {
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
 		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
-		"invalid": r.word(&invalid, []string{string(Drop), string(Claim)}, "poison"),
+		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
 		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
-		"checks": r.checks, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": nil,
+		"checks": r.checks, "voids": r.voids, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
 	})
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
@@ -160,10 +160,15 @@ func (r *kindReader) refs(n *yaml.Node) {
 	r.list(n, func(e *yaml.Node) {
 		var f RefForm
 		form, missing, empty, unlabelled, namespaces := "ref", "report", "all", "may", "own"
-		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector"}, "labels", "subject", "filter", "whole"),
-			"unless": r.path(&f.Unless), "missing": r.word(&missing, []string{"report", "silent"}), "leg": nil, "func": r.attacher(&f), "on": nil,
+		var on []string
+		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector", "filter"}, "labels", "subject", "whole"),
+			"unless": r.path(&f.Unless), "missing": r.word(&missing, []string{"report", "silent"}), "leg": nil, "func": r.attacher(&f), "on": r.texts(&on),
 			"empty": r.word(&empty, []string{"all", "none"}), "unlabelled": r.word(&unlabelled, []string{"may", "never"}),
 			"namespaces": r.word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.text(&f.Everywhere), "role": nil, "root": nil})
+		if form == "filter" {
+			r.kind.Filters = r.filters(e, on, f)
+			return
+		}
 		if f.At == nil && f.Attach == nil {
 			r.fail(e, "field \"at\" is missing")
 		}

@@ -51,6 +51,7 @@ func (d *decoder) refs() {
 		}
 	}
 	switch {
+	case found == 0 && d.kind.Filters != nil: // a filter may name it
 	case found == 0:
 		d.problem(model.TargetNotFound, d.kind.Content.At, "the policy has no target reference: it does not attach").Hint = "add " + d.forms()
 	case found > maxRefs:

@@ -48,6 +48,13 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*Kind, problems []model.Pr
 				k = decided
 			}
 		}
+		d, why := c.builder.spoken(k.GroupKind, in)
+		problems = append(problems, why...)
+		if d != nil {
+			if spoken, err := c.builder.read(k.GroupKind, settings, d); err == nil { // tried before
+				k = spoken
+			}
+		}
 		kinds = append(kinds, k)
 	}
 	return kinds, problems

@@ -41,7 +41,7 @@ func (k *Kind) attach() {
 		own = append(own, k.ownWay(p)...)
 		slices.Sort(k.targetsOf[p])
 		if len(own) > 0 {
-			k.res.Problems = append(k.res.Problems, k.Judge(p, k.res.Snapshot)...)
+			k.judge(p)
 		}
 		if p.Fault != "" && k.InError == policy.Drop {
 			continue
@@ -53,8 +53,10 @@ func (k *Kind) attach() {
 	k.attached = make(map[topology.NodeID]place, len(at))
 	for id, as := range at {
 		ordered, ageIgnored := k.Order(as)
-		k.attached[id] = place{ordered, ageIgnored}
+		k.attached[id] = place{policies: ordered, ageIgnored: ageIgnored}
 	}
+	k.filters()
+	k.voids()
 	k.lint()
 }
 
@@ -246,7 +248,8 @@ func (k *Kind) compete() {
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
-		k.attached[id] = place{p.policies[:1], p.ageIgnored}
+		p.policies = p.policies[:1]
+		k.attached[id] = p
 	}
 }
 

@@ -36,7 +36,7 @@ func (k *Kind) overrule(s StackID, o *Outcome) {
 	for _, id := range slices.Backward(ids) {
 		n := k.res.Graph.Node(id)
 		for _, p := range k.BuiltinsOf(n) {
-			o.Layers = append(o.Layers, Layer{Policy: p, Node: id})
+			o.Layers = append(o.Layers, Layer{Policy: p, Node: id, Level: n.Role})
 			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(n.Role), Target: -1, Builtin: true, Blocks: p.Blocks})
 		}
 	}

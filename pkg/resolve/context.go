@@ -180,8 +180,11 @@ func (k *Kind) leadsTo(under StackID, own own, s StackID) bool {
 	return under == s
 }
 
-// nodes lists the nodes of a stack, least specific first.
+// nodes lists the nodes of a stack, least specific first. The stacks of a kind with scopes are parts, not nodes.
 func (k *Kind) nodes(s StackID) []topology.NodeID {
+	if k.scoped != nil {
+		return nil
+	}
 	var out []topology.NodeID
 	for ; s != 0; s = k.stacks[s].under {
 		if k.stacks[s].node != topology.None {
@@ -207,6 +210,9 @@ func (k *Kind) Empty(s StackID) bool {
 
 // fact is what the paths of the stack have to say about one of the facts that plans ask for, the last word of several.
 func (k *Kind) fact(s StackID, name string) string {
+	if k.scoped != nil {
+		return ""
+	}
 	for ; s != 0; s = k.stacks[s].under {
 		if k.stacks[s].fact.name == name {
 			return k.stacks[s].fact.value

@@ -168,9 +168,10 @@ func (k *Kind) buildScoped(s StackID) *Outcome {
 	o := &Outcome{}
 	for i, at := range k.scoped.stacks[s] {
 		a := k.scoped.parts[at]
-		l := Layer{Policy: a.Policy, Node: k.placeOf(a.Policy), uncertain: k.tie(s, i), attached: a}
+		place := k.placeOf(a.Policy)
+		l := Layer{Policy: a.Policy, Node: place, Level: k.res.Node(place).Role, uncertain: k.tie(s, i), attached: a}
 		o.Layers = append(o.Layers, l)
-		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(k.res.Node(l.Node).Role), Target: i, Blocks: signed(a.Policy.Blocks, i), Render: a.Policy.Render})
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i, Blocks: signed(a.Policy.Blocks, i), Render: a.Policy.Render})
 	}
 	return o
 }

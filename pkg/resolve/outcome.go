@@ -17,6 +17,7 @@ import (
 type Layer struct {
 	Policy    *policy.Policy
 	Node      topology.NodeID
+	Level     topology.Role
 	Rejected  bool // kept out by another policy on the same target: it took no part in the fold
 	uncertain bool // ordered without creation times among others at its place
 
@@ -28,6 +29,7 @@ type Outcome struct {
 	Layers   []Layer // least specific first; rejected ones last
 	Result   merge.Result
 	Problems []model.Problem
+	Void     string // why nothing is in force, whatever the policies say; "": nothing says so
 
 	stack merge.Stack
 }
@@ -42,7 +44,9 @@ func (k *Kind) Outcome(s StackID) *Outcome {
 
 func (k *Kind) fold(s StackID) *Outcome {
 	o := k.build(s)
+	o.spare(k)
 	o.Result = merge.Fold(k.plans(s), k.Rules, o.stack)
+	o.poison(k, s)
 	o.reject(k)
 	if k.scoped != nil {
 		o.Problems = o.undefined()
@@ -68,7 +72,7 @@ func (k *Kind) build(s StackID) *Outcome {
 	for _, id := range nodes {
 		at := k.attached[id]
 		for _, a := range at.policies {
-			o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: id, uncertain: at.ageIgnored, attached: a})
+			o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, attached: a})
 		}
 	}
 	if k.Direct || !k.Leveled() {
@@ -76,14 +80,14 @@ func (k *Kind) build(s StackID) *Outcome {
 	}
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for _, l := range o.Layers {
-		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(k.res.Node(l.Node).Role), Target: slices.Index(nodes, l.Node),
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
 			Blocks: l.Policy.Blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
 	k.hop(o)
 	k.overrule(s, o)
 	for _, id := range nodes {
 		for _, v := range k.rejectedAt[id] {
-			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Rejected: true, uncertain: k.attached[id].ageIgnored})
+			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored})
 		}
 	}
 	return o
@@ -127,7 +131,7 @@ func (k *Kind) across(o *Outcome) {
 	}
 	ordered, ageIgnored := k.Order(all)
 	for i, a := range ordered {
-		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, uncertain: ageIgnored, attached: a}
+		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.level(a), uncertain: ageIgnored, attached: a}
 	}
 }
 
@@ -144,6 +148,9 @@ func (o *Outcome) reject(k *Kind) {
 		}
 		for _, b := range l.Policy.Blocks {
 			for _, u := range merge.Recut(b.Units, k.Rules) {
+				if u.Filled {
+					continue
+				}
 				loss := merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: i, Block: b.Kind}, Reason: reason,
 					To: []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}, Step: -1}
 				at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == loss.Rule })

@@ -35,6 +35,7 @@ type Kind struct {
 	rejectedAt map[topology.NodeID][]Verdict
 	targetsOf  map[*policy.Policy][]topology.NodeID
 	leads      map[lead]bool
+	byBackend  map[*policy.Policy][]topology.NodeID  // the rules with a backendRef that names it
 	beside     bool                                  // some policy targets a namespace or a backend
 	refused    map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
 	stacks     []push
@@ -49,6 +50,7 @@ type Kind struct {
 type place struct {
 	policies   []policy.Attached
 	ageIgnored bool
+	void       string // why nothing of the kind is in force here and below; "": nothing says so
 }
 
 // Verdict is a policy that another one on the same target keeps out whole (engine E8).

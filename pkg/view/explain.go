@@ -61,7 +61,7 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 	out := Step{Strategy: st.Strategy.Word(), Block: st.Block.String(), Level: "group", Took: []string{}, Lost: []string{}, Result: []string{}}
 	if st.Layer >= 0 {
 		l := w.outcome.Layers[st.Layer]
-		out.Level = string(w.res.Node(l.Node).Role)
+		out.Level = string(l.Level)
 		if out.Builtin = l.Policy.Builtin; out.Builtin == "" {
 			ref := l.Policy.Ref()
 			out.Policy = &ref

@@ -17,13 +17,13 @@ func (w writer) source(from merge.From, rule merge.Path) Source {
 	origin := l.Policy.OriginOf(from.Block, rule)
 	node := w.res.Node(l.Node)
 	if l.Policy.Builtin != "" {
-		return Source{Target: &node.Ref, Level: string(node.Role), Builtin: l.Policy.Builtin, Origin: &origin}
+		return Source{Target: &node.Ref, Level: string(l.Level), Builtin: l.Policy.Builtin, Origin: &origin}
 	}
 	if from.Filled {
-		return Source{Target: &node.Ref, Level: string(node.Role), Block: from.Block.String(), Strategy: w.outcome.Strategy(from),
+		return Source{Target: &node.Ref, Level: string(l.Level), Block: from.Block.String(), Strategy: w.outcome.Strategy(from),
 			Builtin: "API default of " + l.Policy.Ref().String(), Origin: &l.Policy.Object.Origin}
 	}
-	return Source{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(node.Role), Block: from.Block.String(),
+	return Source{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Block: from.Block.String(),
 		Strategy: w.outcome.Strategy(from), Condition: conditionOf(l.Policy, from.Block), Origin: &origin, Part: l.Policy.Part}
 }
 
@@ -84,10 +84,10 @@ func (w writer) uses() []PolicyUse {
 			role = "lost"
 		}
 		if l.Policy.Builtin != "" {
-			out[i] = PolicyUse{Target: &node.Ref, Level: string(node.Role), Origin: &l.Policy.Object.Origin, Builtin: l.Policy.Builtin, Role: role}
+			out[i] = PolicyUse{Target: &node.Ref, Level: string(l.Level), Origin: &l.Policy.Object.Origin, Builtin: l.Policy.Builtin, Role: role}
 			continue
 		}
-		out[i] = PolicyUse{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(node.Role), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Part: l.Policy.Part, Role: role}
+		out[i] = PolicyUse{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Part: l.Policy.Part, Role: role}
 	}
 	return out
 }

@@ -34,6 +34,12 @@ func (w writer) why(l merge.Loss) string {
 	case merge.NoEffect:
 		return "there is nothing that it could change"
 	case merge.Invalid:
+		switch {
+		case w.outcome.Void != "" && len(l.To) > 0 && l.To[0].Layer != l.From.Layer:
+			return fmt.Sprintf("nothing is in force here: %s", w.outcome.Void)
+		case w.outcome.Void != "" && w.outcome.Layers[l.From.Layer].Policy.Fault == "":
+			return fmt.Sprintf("nothing is in force here: %s", w.outcome.Void)
+		}
 		return "the policy is in error, and what is in error is in force nowhere"
 	case merge.Ignored:
 		return "nothing of the policy's kind is read at this place"

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
@@ -60,6 +62,15 @@ func (l *ledger) accept(refs []model.Ref) {
 		}
 	}
 }
+
+// warn writes which deprecated fields a policy uses.
+func (l *ledger) warn(refs []model.Ref, p *policy.Policy) {
+	if fields := deprecated(p); len(fields) > 0 {
+		l.set(refs, status.Condition{Type: "Warning", Status: "True", Reason: "DeprecatedField", Message: strings.Join(fields, "; ")})
+	}
+}
+
+func only(ref model.Ref) []model.Ref { return []model.Ref{ref} }
 
 // written is the status: no more entries than the API allows, those that matter most (spec §9).
 func (l *ledger) written() []status.Ancestor {

@@ -49,9 +49,6 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 		for _, id := range f.Targets {
 			n := r.Node(id)
 			p := place{policy: f.Policy, target: n.Ref, node: id}
-			if first := k.At(id); len(first) > 0 && first[0] != f.Policy {
-				p.holder = first[0]
-			}
 			if n.Role == topology.Rule {
 				p.target = n.Ref.Whole().In(named(r, f.Policy, n.Ref))
 			}
@@ -63,6 +60,7 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 			}
 		}
 	}
+	held(k, out)
 	order := inOrder(k, fates)
 	slices.SortStableFunc(out, func(a, b place) int {
 		if c := a.pass() - b.pass(); c != 0 {
@@ -74,6 +72,23 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 		return a.target.Compare(b.target)
 	})
 	return out
+}
+
+// held finds who has each target: the first policy there, in error or not.
+func held(k *resolve.Kind, all []place) {
+	at := map[topology.NodeID][]policy.Attached{}
+	for _, p := range all {
+		if p.node != topology.None {
+			at[p.node] = append(at[p.node], policy.Attached{Policy: p.policy, Node: p.node, Ref: -1})
+		}
+	}
+	for i := range all {
+		if p := &all[i]; len(at[p.node]) > 1 {
+			if ordered, _ := k.Order(at[p.node]); ordered[0].Policy != p.policy {
+				p.holder = ordered[0].Policy
+			}
+		}
+	}
 }
 
 // named is the name by which a policy calls a rule.

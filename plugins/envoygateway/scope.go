@@ -14,13 +14,14 @@ import (
 // scopes is what the controller notes about which targets lie below which (spec §9). A scope is a target: a Gateway, a ListenerSet, a
 // listener of either, a route.
 type scopes struct {
-	res    *resolve.Resolution
-	kind   *resolve.Kind
-	edges  map[model.Ref]map[model.Ref]bool          // from a scope to those of policies below it
-	inside map[model.Ref][]model.Ref                 // the scopes that a scope contains
-	merged map[model.Ref]map[model.Ref]bool          // by scope: the routes whose policies are merged with the one there
-	rules  map[model.Ref]map[string]bool             // by route: its rules with a policy of their own
-	pairs  map[*policy.Policy]map[model.Ref]*pairing // by child: its parents, by listener ancestor
+	res     *resolve.Resolution
+	kind    *resolve.Kind
+	edges   map[model.Ref]map[model.Ref]bool          // from a scope to those of policies below it
+	inside  map[model.Ref][]model.Ref                 // the scopes that a scope contains
+	merged  map[model.Ref]map[model.Ref]bool          // by scope: the routes whose policies are merged with the one there
+	rules   map[model.Ref]map[string]bool             // by route: its rules with a policy of their own
+	holders map[topology.NodeID]*policy.Policy        // by target: who has it
+	pairs   map[*policy.Policy]map[model.Ref]*pairing // by child: its parents, by listener ancestor
 }
 
 // pairing is a child's parent on one listener.
@@ -33,7 +34,12 @@ type pairing struct {
 // survey reads the scopes off the places.
 func survey(r *resolve.Resolution, k *resolve.Kind, all []place) *scopes {
 	s := &scopes{res: r, kind: k, edges: map[model.Ref]map[model.Ref]bool{}, inside: map[model.Ref][]model.Ref{}, merged: map[model.Ref]map[model.Ref]bool{},
-		rules: map[model.Ref]map[string]bool{}, pairs: map[*policy.Policy]map[model.Ref]*pairing{}}
+		rules: map[model.Ref]map[string]bool{}, pairs: map[*policy.Policy]map[model.Ref]*pairing{}, holders: map[topology.NodeID]*policy.Policy{}}
+	for _, p := range all {
+		if p.node != topology.None && p.holder == nil {
+			s.holders[p.node] = p.policy
+		}
+	}
 	for i := range all {
 		p := &all[i]
 		switch n := r.Node(p.object); n.Role {
@@ -94,26 +100,26 @@ func (s *scopes) route(p *place) {
 }
 
 // join notes the policies that a route's policy with mergeType is merged with, listener by listener.
-func (s *scopes) join(p *place, above parent) {
+func (s *scopes) join(p *place, at parent) {
 	if mergeType(p.policy) == "" {
 		return
 	}
-	for _, listener := range above.listeners {
-		levels := []topology.NodeID{listener, above.owner}
-		if s.res.Node(above.owner).Role == topology.ListenerSet {
-			levels = append(levels, s.res.Graph.Set(above.owner).Gateway)
+	for _, listener := range at.listeners {
+		levels := []topology.NodeID{listener, at.owner}
+		if s.res.Node(at.owner).Role == topology.ListenerSet {
+			levels = append(levels, s.res.Graph.Set(at.owner).Gateway)
 		}
 		for _, level := range levels {
-			at := s.kind.At(level)
-			if len(at) == 0 {
+			above := s.holders[level]
+			if above == nil {
 				continue
 			}
 			if s.pairs[p.policy] == nil {
 				s.pairs[p.policy] = map[model.Ref]*pairing{}
 			}
-			m := &pairing{parent: at[0], scope: s.res.Node(level).Ref, route: p.target.Whole()}
+			m := &pairing{parent: above, scope: s.res.Node(level).Ref, route: p.target.Whole()}
 			s.pairs[p.policy][s.res.Node(listener).Ref] = m
-			if !unmergeable(s.kind, p, at[0]) {
+			if s.fault(p, above) == "" {
 				note(s.merged, m.scope, m.route)
 			}
 			break

@@ -17,13 +17,18 @@ import (
 func conditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
 	all := places(r, k, fates)
 	s := survey(r, k, all)
+	return inBooks(r, all, s.judge)
+}
+
+// inBooks has every place judged into the ledger of its policy.
+func inBooks(r *resolve.Resolution, all []place, judge func(*place, *ledger)) map[*policy.Policy][]status.Ancestor {
 	books := map[*policy.Policy]*ledger{}
 	for i := range all {
 		p := &all[i]
 		if books[p.policy] == nil {
 			books[p.policy] = &ledger{controller: controllerName(r)}
 		}
-		s.judge(p, books[p.policy])
+		judge(p, books[p.policy])
 	}
 	out := make(map[*policy.Policy][]status.Ancestor, len(books))
 	for p, book := range books {
@@ -43,14 +48,12 @@ func (s *scopes) judge(p *place, book *ledger) {
 		book.refuse(ancestors, "Conflicted", "Unable to target %s, another %s has already attached to it", described(p), s.kind.GroupKind.Kind)
 		return
 	}
-	if p.policy.Fault != "" {
-		book.refuse(s.judged(p, ancestors), "Invalid", "%s", p.policy.Fault)
+	if fault := s.broken(p.policy, nil); fault != "" && !s.asks(p) {
+		book.refuse(ancestors, "Invalid", "%s", fault)
 	}
 	s.mergers(p, book)
 	book.accept(ancestors)
-	if fields := deprecated(p.policy); len(fields) > 0 {
-		book.set(ancestors, status.Condition{Type: "Warning", Status: "True", Reason: "DeprecatedField", Message: strings.Join(fields, "; ")})
-	}
+	book.warn(ancestors, p.policy)
 	s.overrides(p, book, ancestors)
 }
 
@@ -66,44 +69,43 @@ func (s *scopes) ancestors(p *place) []model.Ref {
 	return out
 }
 
-// judged are the ancestors at which a fault shows: of a route's policy that is merged, listener by listener.
-func (s *scopes) judged(p *place, ancestors []model.Ref) []model.Ref {
-	if !isRoute(p.target.GroupKind()) || mergeType(p.policy) == "" {
-		return ancestors
-	}
-	var out []model.Ref
-	for _, parent := range parents(s.res, s.kind, p.object) {
-		for _, listener := range parent.listeners {
-			out = append(out, s.res.Node(listener).Ref)
-		}
-	}
-	return out
+// asks reports whether a place is a route whose policy asks to be merged: it is judged listener by listener.
+func (s *scopes) asks(p *place) bool {
+	return isRoute(p.target.GroupKind()) && mergeType(p.policy) != ""
 }
 
-// mergers writes with whom a route's policy is merged.
+// mergers writes with whom a route's policy is merged, listener by listener.
 func (s *scopes) mergers(p *place, book *ledger) {
-	if !isRoute(p.target.GroupKind()) {
+	if !s.asks(p) {
 		return
 	}
 	for _, parent := range parents(s.res, s.kind, p.object) {
 		for _, listener := range parent.listeners {
 			ref := s.res.Node(listener).Ref
 			m := s.pairs[p.policy][ref]
-			if m == nil || m.route != p.target.Whole() {
+			if m != nil && m.route != p.target.Whole() {
 				continue
 			}
-			if unmergeable(s.kind, p, m.parent) {
-				book.refuse([]model.Ref{ref}, "Invalid", "the policy merged with %s cannot be translated", m.parent.Ref().FullName())
-				continue
+			var above *policy.Policy
+			if m != nil {
+				above = m.parent
 			}
-			if p.policy.Fault == "" && m.parent.Fault != "" {
-				book.refuse([]model.Ref{ref}, "Invalid", "merged with %s: %s", m.parent.Ref().FullName(), m.parent.Fault)
-			}
-			if p.policy.Fault == "" && m.parent.Fault == "" {
-				book.say([]model.Ref{ref}, "Merged", "Merged with policy %s", m.parent.Ref().FullName())
+			switch fault := s.fault(p, above); {
+			case fault != "":
+				book.refuse(only(ref), "Invalid", "%s", fault)
+			case m != nil:
+				book.say(only(ref), "Merged", "Merged with policy %s", above.Ref().FullName())
 			}
 		}
 	}
+}
+
+// fault is why a route's policy, merged with a parent if there is one, cannot be translated, "" if nothing is known against it.
+func (s *scopes) fault(p *place, parent *policy.Policy) string {
+	if parent != nil && unmergeable(s.kind, p, parent) {
+		return "only authorization is supported for TCP (routes/listeners): merged with " + parent.Ref().FullName() + " the policy says more"
+	}
+	return s.broken(p.policy, parent)
 }
 
 // overrides writes what is below the target of a policy and goes before it.

@@ -1,0 +1,137 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// level is the level at which a policy stands.
+func (k *Kind) level(a policy.Attached) topology.Role {
+	if a.Level != "" {
+		return a.Level
+	}
+	return k.res.Node(a.Node).Role
+}
+
+// filters attaches the policies that filters of route rules name (engine E13), each at its rule, below the policies that target the rule
+// and in the order of the filters. A policy that a filter of a backendRef names is for that backend alone, which no answer tells apart.
+func (k *Kind) filters() {
+	if k.Filters == nil || len(k.Policies) == 0 {
+		return
+	}
+	byRef := make(map[model.Ref]*policy.Policy, len(k.Policies))
+	for _, p := range k.Policies {
+		byRef[p.Ref()] = p
+	}
+	g := k.res.Graph
+	judged := map[*policy.Policy]bool{}
+	for _, id := range g.Order(topology.Traffic) {
+		n := g.Node(id)
+		if n.Role != topology.Rule || n.Object == nil {
+			continue
+		}
+		rule := n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
+		if slices.Contains(k.Filters, topology.Rule) {
+			for _, e := range extensionRefs(rule, k.GroupKind, n.Ref.Namespace) {
+				if p := byRef[e.ref]; p != nil && !p.Refused {
+					k.judgeOnce(p, judged)
+					k.filter(p, id, e.filter)
+				}
+			}
+		}
+		if !slices.Contains(k.Filters, topology.Backend) || n.Hop > 0 {
+			continue
+		}
+		for _, to := range rule.Field("backendRefs").Items {
+			for _, e := range extensionRefs(to, k.GroupKind, n.Ref.Namespace) {
+				if p := byRef[e.ref]; p != nil {
+					k.onBackend(p, id, to.Text("name"))
+				}
+			}
+		}
+	}
+}
+
+// judgeOnce judges a policy that no reference of its own has attached.
+func (k *Kind) judgeOnce(p *policy.Policy, judged map[*policy.Policy]bool) {
+	if !judged[p] && len(k.targetsOf[p]) == 0 {
+		k.judge(p)
+	}
+	judged[p] = true
+}
+
+// filter attaches a policy to a rule by the i-th filter.
+func (k *Kind) filter(p *policy.Policy, rule topology.NodeID, i int) {
+	if !slices.Contains(k.targetsOf[p], rule) {
+		k.targetsOf[p] = append(k.targetsOf[p], rule)
+		slices.Sort(k.targetsOf[p])
+	}
+	if p.Fault != "" && k.InError == policy.Drop {
+		return
+	}
+	at := k.attached[rule]
+	if slices.ContainsFunc(at.policies, func(a policy.Attached) bool { return a.Policy == p && a.Level == policy.FilterLevel }) {
+		return
+	}
+	at.policies = append(slices.Clip(at.policies), policy.Attached{Policy: p, Node: rule, Ref: -1, Index: i, Level: policy.FilterLevel})
+	k.attached[rule] = at
+}
+
+// onBackend says that what a policy does for one backend is not evaluated.
+func (k *Kind) onBackend(p *policy.Policy, rule topology.NodeID, backend string) {
+	if k.byBackend == nil {
+		k.byBackend = map[*policy.Policy][]topology.NodeID{}
+	}
+	k.byBackend[p] = append(k.byBackend[p], rule)
+	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+		"a filter of the backendRef to %s in %s names %s: what it changes for that backend is not evaluated", backend, k.res.Node(rule).Ref, p.Ref())}.At(p.Object)
+	k.res.Problems = append(k.res.Problems, problem)
+}
+
+// ByBackend lists the rules with a backendRef of which a filter names the policy.
+func (k *Kind) ByBackend(p *policy.Policy) []topology.NodeID { return k.byBackend[p] }
+
+// extension is an object that the filter at a position names.
+type extension struct {
+	filter int
+	ref    model.Ref
+}
+
+// extensionRefs lists what the ExtensionRef filters of a rule or a backendRef name of one kind. Filters name objects of the route's own
+// namespace.
+func extensionRefs(of model.Body, gk model.GroupKind, namespace string) []extension {
+	var out []extension
+	for i, f := range of.Field("filters").Items {
+		ref := f.Field("extensionRef")
+		if f.Text("type") == "ExtensionRef" && ref.Text("group") == gk.Group && ref.Text("kind") == gk.Kind {
+			out = append(out, extension{i, model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: ref.Text("name")}})
+		}
+	}
+	return out
+}
+
+// voids notes where nothing of the kind is in force, whatever is attached.
+func (k *Kind) voids() {
+	if len(k.Voids) == 0 || len(k.Policies) == 0 {
+		return
+	}
+	g := k.res.Graph
+	for _, id := range g.Order(k.Family) {
+		for _, void := range k.Voids {
+			problem := void(g, id)
+			if problem == nil {
+				continue
+			}
+			k.res.Problems = append(k.res.Problems, *problem)
+			at := k.attached[id]
+			at.void = problem.Message
+			k.attached[id] = at
+			break
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package envoygateway
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// clashes finds the BackendTLSPolicies that lose to an earlier one: one that names what an earlier one names is out as a whole, and what it
+// names behind the first clash is free for others (spec §7). Policies come in the controller's order.
+func clashes(objects []*model.Object) map[model.Ref]model.Ref {
+	out, taken := map[model.Ref]model.Ref{}, map[model.Ref]model.Ref{}
+	for _, o := range objects {
+		for _, ref := range backendRefs(o) {
+			if by, clash := taken[ref]; clash && by != o.Ref {
+				out[o.Ref] = by
+				break
+			}
+			taken[ref] = o.Ref
+		}
+	}
+	return out
+}
+
+// backendRefs lists what a BackendTLSPolicy targets. A section that is no text names nothing.
+func backendRefs(o *model.Object) []model.Ref {
+	var out []model.Ref
+	for _, ref := range o.Body.At("spec", "targetRefs").Items {
+		if section := ref.Field("sectionName"); !section.IsNull() && !section.IsText() {
+			continue
+		}
+		out = append(out, model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: o.Ref.Namespace, Name: ref.Text("name"), Section: ref.Text("sectionName")})
+	}
+	return out
+}
+
+// byAge orders objects as the controller does: by creation time, if all have one, then by namespace and name.
+func byAge(objects []*model.Object) []*model.Object {
+	timed := !slices.ContainsFunc(objects, func(o *model.Object) bool { return o.Created.IsZero() })
+	return slices.SortedStableFunc(slices.Values(objects), func(a, b *model.Object) int {
+		if c := a.Created.Compare(b.Created); timed && c != 0 {
+			return c
+		}
+		return a.Ref.Compare(b.Ref)
+	})
+}
+
+// tlsConflict finds fault with a BackendTLSPolicy that loses to another one.
+func tlsConflict(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
+	if by, lost := clashes(byAge(in.Of(p.Ref().GroupKind())))[p.Ref()]; lost {
+		return conflictsWith(by), nil
+	}
+	return "", nil
+}
+
+func conflictsWith(by model.Ref) string {
+	return "Policy conflicts with BackendTLSPolicy " + by.FullName() + "."
+}
+
+// tlsConditions are those that the controller writes about BackendTLSPolicies: in the name of every parent of a route that sends to what the
+// policy is in force for, and of every policy that does (spec §9).
+func tlsConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
+	var objects []*model.Object
+	books := map[model.Ref]*ledger{}
+	for _, f := range fates {
+		if !f.Policy.Refused {
+			objects = append(objects, f.Policy.Object)
+			books[f.Policy.Ref()] = &ledger{controller: controllerName(r)}
+		}
+	}
+	objects = byAge(objects)
+	lost := clashes(objects)
+	t := &tls{res: r, kind: k, books: books, at: map[model.Ref]*model.Object{}}
+	for _, o := range objects {
+		if _, out := lost[o.Ref]; out {
+			continue
+		}
+		for _, ref := range backendRefs(o) {
+			if t.at[ref] == nil {
+				t.at[ref] = o
+			}
+		}
+	}
+	t.routes()
+	t.policies()
+	out := map[*policy.Policy][]status.Ancestor{}
+	for _, f := range fates {
+		book := books[f.Policy.Ref()]
+		if by, conflicted := lost[f.Policy.Ref()]; conflicted && book != nil {
+			for _, a := range books[by].ancestors {
+				book.refuse(only(*a.Ref), "Conflicted", "%s", conflictsWith(by))
+			}
+		}
+		if book != nil && len(book.ancestors) > 0 {
+			out[f.Policy] = book.written()
+		}
+	}
+	return out
+}
+
+// tls writes about BackendTLSPolicies; at are the policies in force, by what they name.
+type tls struct {
+	res   *resolve.Resolution
+	kind  *resolve.Kind
+	books map[model.Ref]*ledger
+	at    map[model.Ref]*model.Object
+}
+
+// routes writes for what routes send to.
+func (t *tls) routes() {
+	g := t.res.Graph
+	for _, id := range g.Order(topology.All) {
+		n := g.Node(id)
+		if n.Role != topology.Route || n.Object == nil {
+			continue
+		}
+		above := parents(t.res, t.kind, id)
+		if len(above) == 0 {
+			continue
+		}
+		for _, section := range g.Sections(n.Ref) {
+			for _, rule := range g.Lookup(n.Ref.In(section)) {
+				for _, b := range g.Backends(rule) {
+					if b.Reason != "" {
+						continue
+					}
+					for _, parent := range above {
+						t.write(b.Ref, parent.ref)
+					}
+				}
+			}
+		}
+	}
+}
+
+// policies writes for what other policies of the vendor send to: each policy is the ancestor of its own backends.
+func (t *tls) policies() {
+	for _, kind := range []struct {
+		name  string
+		paths [][]string
+	}{
+		{"SecurityPolicy", [][]string{{"extAuth", "http"}, {"extAuth", "grpc"}, {"oidc", "provider"}, {"jwt", "providers", "*", "remoteJWKS"}}},
+		{"EnvoyExtensionPolicy", [][]string{{"extProc", "*"}}},
+	} {
+		k := t.res.Kind(model.GroupKind{Group: policyGroup, Kind: kind.name})
+		if k == nil {
+			continue
+		}
+		for _, p := range k.Policies {
+			if len(k.TargetsOf(p)) == 0 {
+				continue
+			}
+			for _, path := range kind.paths {
+				each(p.Object.Body.At("spec"), path, func(at model.Body) {
+					for _, ref := range at.Field("backendRefs").Items {
+						t.write(t.backend(p.Ref(), ref), p.Ref())
+					}
+				})
+			}
+		}
+	}
+}
+
+const policyGroup = "gateway.envoyproxy.io"
+
+// each calls see for what stands at a path; * is every entry of a list.
+func each(b model.Body, path []string, see func(model.Body)) {
+	switch {
+	case len(path) == 0:
+		see(b)
+	case path[0] == "*":
+		for _, entry := range b.Items {
+			each(entry, path[1:], see)
+		}
+	default:
+		each(b.Field(path[0]), path[1:], see)
+	}
+}
+
+// backend is what a backendRef of a policy means, with the port's name for a section.
+func (t *tls) backend(from model.Ref, ref model.Body) model.Ref {
+	out := model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: ref.Text("namespace"), Name: ref.Text("name")}
+	if out.Kind == "" {
+		out.Kind = "Service"
+	}
+	if out.Namespace == "" {
+		out.Namespace = from.Namespace
+	}
+	if o := t.res.Snapshot.Get(out); o != nil {
+		for _, port := range o.Body.At("spec", "ports").Items {
+			if port.Field("port").Value() == ref.Field("port").Value() {
+				out.Section = port.Text("name")
+			}
+		}
+	}
+	return out
+}
+
+// write notes that traffic of an ancestor goes to a backend: the policy for the port goes before the one for the object.
+func (t *tls) write(to, ancestor model.Ref) {
+	o := t.at[to]
+	if o == nil {
+		o = t.at[to.Whole()]
+	}
+	if o == nil {
+		return
+	}
+	book := t.books[o.Ref]
+	resolved := status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs", Message: "Resolved all the Object references."}
+	for _, ref := range o.Body.At("spec", "validation", "caCertificateRefs").Items {
+		flaw, what := t.res.Graph.Authority(model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: o.Ref.Namespace, Name: ref.Text("name")})
+		switch flaw {
+		case topology.MissingCertificate, topology.IncompleteCertificate, topology.MalformedCertificate:
+			book.refuse(only(ancestor), "NoValidCACertificate", "%s", what)
+			resolved.Status, resolved.Reason, resolved.Message = "False", "InvalidCACertificateRef", what
+		case topology.WithheldCertificate:
+			if resolved.Status == "True" {
+				resolved.Status, resolved.Reason, resolved.Message = "Unknown", "NotEvaluated", what
+			}
+		}
+	}
+	book.set(only(ancestor), resolved)
+	book.accept(only(ancestor))
+}

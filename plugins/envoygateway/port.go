@@ -1,0 +1,167 @@
+package envoygateway
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+const gatewayGroup = "gateway.networking.k8s.io"
+
+// httpListener is a listener for plain HTTP: such ones on one port of a proxy share what a ClientTrafficPolicy says.
+type httpListener struct {
+	owner model.Ref // the Gateway or the ListenerSet
+	name  string
+	port  any
+	proxy string // the Gateway behind it, or its class where the Gateways of the class are merged
+}
+
+func (l httpListener) String() string { return l.owner.FullName() + "/" + l.name }
+
+// samePort finds fault with a ClientTrafficPolicy for a listener that shares its port with others, or for an object one of whose listeners
+// shares its port with those of another object (spec §7).
+func samePort(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
+	all := httpListeners(in)
+	var fault string
+	var good []string
+	for _, target := range targetsOf(p, in) {
+		for _, l := range all {
+			if !reaches(target, l, in) || target.Section == "" && taken(l, p, in) {
+				continue
+			}
+			others := slices.DeleteFunc(slices.Clone(all), func(o httpListener) bool {
+				return o == l || o.port != l.port || o.proxy != l.proxy || target.Section == "" && o.owner == l.owner
+			})
+			if len(others) == 0 {
+				good = append(good, l.String())
+				continue
+			}
+			var names []string
+			for _, o := range others {
+				names = append(names, o.String())
+			}
+			slices.Sort(names)
+			fault = fmt.Sprintf("ClientTrafficPolicy is being applied to multiple http (non https) listeners (%s) on the same port, which is not allowed", strings.Join(names, ", "))
+		}
+	}
+	if fault == "" || len(good) == 0 {
+		return fault, nil
+	}
+	return fault, []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+		"the policy is invalid on listeners that share their port with others; that it is in force on %s all the same is not shown", strings.Join(good, ", "))}.At(p.Object)}
+}
+
+// httpListeners lists the listeners for plain HTTP of all Gateways and ListenerSets.
+func httpListeners(in *model.Snapshot) []httpListener {
+	var out []httpListener
+	add := func(o *model.Object, gateway *model.Object) {
+		proxy := gateway.Ref.FullName()
+		if class := gateway.Text("spec", "gatewayClassName"); merges(in, class) {
+			proxy = "class " + class
+		}
+		for _, l := range o.Body.At("spec", "listeners").Items {
+			if l.Text("protocol") == "HTTP" {
+				out = append(out, httpListener{owner: o.Ref, name: l.Text("name"), port: l.Field("port").Value(), proxy: proxy})
+			}
+		}
+	}
+	for _, o := range in.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
+		add(o, o)
+	}
+	for _, gk := range topology.ListenerSetKinds() {
+		for _, o := range in.Of(gk) {
+			if gateway := in.Get(gatewayOf(o)); gateway != nil {
+				add(o, gateway)
+			}
+		}
+	}
+	return out
+}
+
+// gatewayOf is the Gateway that a ListenerSet names.
+func gatewayOf(set *model.Object) model.Ref {
+	ref := model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: set.Text("spec", "parentRef", "namespace"), Name: set.Text("spec", "parentRef", "name")}
+	if ref.Namespace == "" {
+		ref.Namespace = set.Ref.Namespace
+	}
+	return ref
+}
+
+// merges reports whether the Gateways of a class share one proxy: the EnvoyProxy of the class says so (spec §7).
+func merges(in *model.Snapshot, class string) bool {
+	o := in.Get(model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: class})
+	if o == nil {
+		return false
+	}
+	params := o.Body.At("spec", "parametersRef")
+	proxy := in.Get(model.Ref{Group: params.Text("group"), Kind: params.Text("kind"), Namespace: params.Text("namespace"), Name: params.Text("name")})
+	if proxy == nil {
+		return false
+	}
+	on, _ := proxy.Get("spec", "mergeGateways").(bool)
+	return on
+}
+
+// targetsOf lists what a policy names and what it selects in its own namespace.
+func targetsOf(p *policy.Policy, in *model.Snapshot) []model.Ref {
+	var out []model.Ref
+	for _, t := range p.Refs {
+		if t.Selects == nil {
+			out = append(out, t.Ref)
+			continue
+		}
+		for _, o := range in.Of(t.Ref.GroupKind()) {
+			if o.Ref.Namespace == p.Ref().Namespace && t.Selects.Picks(o) {
+				out = append(out, o.Ref)
+			}
+		}
+	}
+	return out
+}
+
+// reaches reports whether a policy for the target reaches a listener.
+func reaches(target model.Ref, l httpListener, in *model.Snapshot) bool {
+	if target.Section != "" {
+		return target.Whole() == l.owner && target.Section == l.name
+	}
+	if target == l.owner {
+		return true
+	}
+	set := in.Get(l.owner)
+	return topology.IsListenerSet(l.owner.GroupKind()) && set != nil && gatewayOf(set) == target
+}
+
+// taken reports whether another policy, for the listener itself or for its ListenerSet, has a listener that p reaches from above.
+func taken(l httpListener, p *policy.Policy, in *model.Snapshot) bool {
+	own := targetsOf(p, in)
+	for _, o := range in.Of(p.Ref().GroupKind()) {
+		if o.Ref == p.Ref() || o.Ref.Namespace != l.owner.Namespace {
+			continue
+		}
+		refs := slices.Collect(func(yield func(model.Body) bool) {
+			if one := o.Body.At("spec", "targetRef"); !one.IsNull() {
+				yield(one)
+				return
+			}
+			for _, ref := range o.Body.At("spec", "targetRefs").Items {
+				if !yield(ref) {
+					return
+				}
+			}
+		})
+		for _, ref := range refs {
+			section := ref.Text("sectionName")
+			if ref.Text("kind") != l.owner.Kind || ref.Text("name") != l.owner.Name || section != "" && section != l.name {
+				continue
+			}
+			if section != "" || topology.IsListenerSet(l.owner.GroupKind()) && !slices.Contains(own, l.owner) {
+				return true
+			}
+		}
+	}
+	return false
+}

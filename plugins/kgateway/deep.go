@@ -1,0 +1,140 @@
+package kgateway
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+)
+
+// deep combines a further setting with the one at a position: extAuth, extProc, transformation and acl. Prefer says whether the further one
+// counts more. It reports false where the setting is not one that is combined.
+func (f *fold) deep(at int, u merge.Unit, prefer bool, reason func([]merge.From) merge.Reason) bool {
+	switch have := f.units[at]; rule(u.Path) {
+	case "extAuth", "extProc":
+		f.deepProviders(at, u, prefer, reason)
+	case "transformation":
+		have.Value, have.From = deepTransformation(have.Value, u.Value, prefer), sources(have.From, u.From)
+		f.join(at, have)
+	case "acl":
+		if aclConflict(object(have.Value), object(u.Value)) {
+			if prefer {
+				f.replace(at, u, merge.LessSpecificOverrides)
+				return true
+			}
+			return false
+		}
+		have.Value, have.From = deepACL(object(have.Value), object(u.Value), prefer), sources(have.From, u.From)
+		f.join(at, have)
+	default:
+		return false
+	}
+	return true
+}
+
+// deepProviders unites configurations of different providers. Of one provider the first stays, and what is turned off stays off.
+func (f *fold) deepProviders(at int, u merge.Unit, prefer bool, reason func([]merge.From) merge.Reason) {
+	have := f.units[at]
+	switch {
+	case disabled(have.Value):
+		f.drop(u, reason(have.From), have.From)
+		return
+	case disabled(u.Value):
+		f.replace(at, u, merge.LessSpecificOverrides)
+		return
+	}
+	all := providers(have.Value)
+	var more []map[string]any
+	for _, p := range providers(u.Value) {
+		if !slices.ContainsFunc(all, func(h map[string]any) bool { return provider(h) == provider(p) }) {
+			more = append(more, p)
+		}
+	}
+	if more == nil {
+		f.drop(u, reason(have.From), have.From)
+		return
+	}
+	if prefer {
+		all, more = more, all
+	}
+	var value []any
+	for _, p := range append(slices.Clone(all), more...) {
+		value = append(value, p)
+	}
+	have.Value, have.From = value, sources(have.From, u.From)
+	f.join(at, have)
+}
+
+// deepTransformation extends the document that counts less: lists follow each other, the items that count more last, because the last one
+// written stands.
+func deepTransformation(have, further any, prefer bool) any {
+	base, top := object(further), object(have)
+	if prefer {
+		base, top = top, base
+	}
+	out := maps.Clone(base)
+	for _, part := range []string{"request", "response"} {
+		b, t := object(base[part]), object(top[part])
+		switch {
+		case t == nil:
+			continue
+		case b == nil:
+			out[part] = t
+			continue
+		}
+		section := maps.Clone(b)
+		for _, key := range []string{"add", "remove", "set"} {
+			if items := append(slices.Clone(list(b[key])), list(t[key])...); len(items) > 0 {
+				section[key] = items
+			}
+		}
+		if body := t["body"]; body != nil {
+			section["body"] = body
+		}
+		out[part] = section
+	}
+	return out
+}
+
+// aclConflict reports whether two access lists cannot be one: their default actions differ or are not said, or their answers differ.
+func aclConflict(a, b map[string]any) bool {
+	if a["defaultAction"] == nil || a["defaultAction"] != b["defaultAction"] {
+		return true
+	}
+	x, y := object(a["denyResponse"]), object(b["denyResponse"])
+	for _, key := range []string{"statusCode", "blockedByHeaderName"} {
+		if x[key] != nil && y[key] != nil && x[key] != y[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// deepACL puts the rules of two access lists behind each other, those that count more first.
+func deepACL(have, further map[string]any, prefer bool) any {
+	top, base := have, further
+	if prefer {
+		top, base = base, top
+	}
+	out := maps.Clone(top)
+	if rules := append(slices.Clone(list(top["rules"])), list(base["rules"])...); len(rules) > 0 {
+		out["rules"] = rules
+	}
+	t, b := object(top["denyResponse"]), object(base["denyResponse"])
+	switch {
+	case b == nil:
+		return out
+	case t == nil:
+		out["denyResponse"] = b
+		return out
+	}
+	answer := maps.Clone(t)
+	if answer["blockedByHeaderName"] == nil && b["blockedByHeaderName"] != nil {
+		answer["blockedByHeaderName"] = b["blockedByHeaderName"]
+	}
+	if headers := append(slices.Clone(list(t["headers"])), list(b["headers"])...); len(headers) > 0 {
+		answer["headers"] = headers
+	}
+	out["denyResponse"] = answer
+	return out
+}

@@ -1,0 +1,284 @@
+package kgateway
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// state is what a merge leaves of a policy; the worst of all merges is reported.
+type state int
+
+const (
+	pending    state = iota // no merge has seen it
+	whole                   // it is behind every setting
+	merged                  // behind some
+	overridden              // behind none
+)
+
+// states are those of all policies of a kind, by policy and ancestor.
+type states struct {
+	res    *resolve.Resolution
+	kind   *resolve.Kind
+	byName map[*policy.Policy]map[model.Ref]*entry
+}
+
+type entry struct {
+	state state
+	lost  []string // policies that have what this one lost
+}
+
+// attached writes Accepted and Attached towards every ancestor: the parents of routes, and the Gateways and ListenerSets that are targeted.
+func attached(r *resolve.Resolution, k *resolve.Kind) status.Writer {
+	s := states{res: r, kind: k, byName: map[*policy.Policy]map[model.Ref]*entry{}}
+	for _, id := range r.Graph.Order(topology.Traffic) {
+		for _, stack := range k.Contexts(id) {
+			if !k.Empty(stack) {
+				s.see(id, stack)
+			}
+		}
+	}
+	for _, p := range k.Policies {
+		for _, rule := range k.ByBackend(p) {
+			for _, stack := range k.Contexts(rule) {
+				for _, ref := range s.parents(rule, stack) {
+					s.entry(p, ref)
+				}
+			}
+		}
+	}
+	return func(in status.Input) []status.Ancestor { return s.write(in.Fate.Policy) }
+}
+
+// see counts the merges that are made for a node.
+func (s *states) see(id topology.NodeID, stack resolve.StackID) {
+	g := s.res.Graph
+	switch n := g.Node(id); n.Role {
+	case topology.Rule:
+		s.count(stack, count{group: "route", levels: routeLevels, to: s.parents(id, stack)})
+	case topology.Listener:
+		c := count{group: "listener", levels: ownLevels, to: []model.Ref{n.Ref.Whole()}}
+		switch {
+		case g.Listener(id).Protocol == "HTTPS":
+			c.levels = listenerLevels
+		case s.kind.GroupKind != trafficKind: // nothing is merged there, and the policies are reported as if they were in force
+			c.group, c.none = "", whole
+		case len(g.Children(topology.Traffic, id)) == 0: // no host is served
+			c.group, c.none = "", pending
+		}
+		s.count(stack, c)
+	case topology.Gateway:
+		s.gateway(id, stack)
+	}
+}
+
+// gateway counts the merge of a Gateway's own policies: it is made for every port with listeners that share one configuration, and reported
+// towards what the first of them belongs to.
+func (s *states) gateway(id topology.NodeID, stack resolve.StackID) {
+	g := s.res.Graph
+	var to []model.Ref
+	ports := map[int32]bool{}
+	for _, l := range s.listeners(id) {
+		if f := g.Listener(l); f.Protocol != "HTTPS" && !ports[f.Port] {
+			ports[f.Port] = true
+			if owner := g.Node(l).Ref.Whole(); !slices.Contains(to, owner) {
+				to = append(to, owner)
+			}
+		}
+	}
+	if to == nil {
+		s.count(stack, count{levels: listenerLevels, to: []model.Ref{g.Node(id).Ref}})
+		return
+	}
+	s.count(stack, count{group: "gateway", levels: listenerLevels, to: to})
+}
+
+// listeners lists a Gateway's listeners, then those of its ListenerSets.
+func (s *states) listeners(gateway topology.NodeID) []topology.NodeID {
+	var own, more []topology.NodeID
+	for _, id := range s.res.Graph.Children(topology.Traffic, gateway) {
+		if s.res.Graph.Node(id).Role == topology.Listener {
+			own = append(own, id)
+		} else {
+			more = append(more, s.res.Graph.Children(topology.Traffic, id)...)
+		}
+	}
+	return append(own, more...)
+}
+
+// The levels whose policies take part in a merge.
+var (
+	routeLevels    = []topology.Role{topology.Route, topology.Rule, policy.FilterLevel}
+	ownLevels      = []topology.Role{topology.ListenerSet, topology.Listener}
+	listenerLevels = []topology.Role{topology.Gateway, topology.ListenerSet, topology.Listener}
+)
+
+// count is one merge: the group of the result that holds it, or none, and then what is reported without; the levels whose policies take
+// part, and the ancestors towards which it is reported.
+type count struct {
+	group  string
+	none   state
+	levels []topology.Role
+	to     []model.Ref
+}
+
+// count notes what one merge leaves of each policy in it.
+func (s *states) count(stack resolve.StackID, c count) {
+	o := s.kind.Outcome(stack)
+	fields := map[string]map[int]bool{} // who is behind each setting
+	for _, g := range o.Result.Groups {
+		if g.Name != c.group || c.group == "" {
+			continue
+		}
+		for _, r := range g.Rules {
+			key := rule(r.Path)
+			if s.kind.GroupKind != trafficKind {
+				key = r.Name
+			}
+			if fields[key] == nil {
+				fields[key] = map[int]bool{}
+			}
+			for _, f := range r.From {
+				fields[key][f.Layer] = true
+			}
+		}
+	}
+	seen := map[*policy.Policy]bool{}
+	for _, l := range o.Layers {
+		if seen[l.Policy] || l.Policy.Builtin != "" || !slices.Contains(c.levels, l.Level) {
+			continue
+		}
+		seen[l.Policy] = true
+		st, lost := c.none, []string(nil)
+		switch {
+		case s.kind.GroupKind == directKind:
+			st = whole
+		case l.Policy.Fault != "":
+			st = pending
+		case c.group != "":
+			st, lost = fateOf(o, l.Policy, fields)
+		}
+		for _, ref := range c.to {
+			e := s.entry(l.Policy, ref)
+			e.state = max(e.state, st)
+			for _, n := range lost {
+				if !slices.Contains(e.lost, n) {
+					e.lost = append(e.lost, n)
+				}
+			}
+		}
+	}
+}
+
+// fateOf is what the settings of a merge leave of a policy.
+func fateOf(o *resolve.Outcome, p *policy.Policy, fields map[string]map[int]bool) (state, []string) {
+	held := 0
+	var others []string
+	for _, layers := range fields {
+		mine := false
+		var by []string
+		for at := range layers {
+			if o.Layers[at].Policy == p {
+				mine = true
+			} else {
+				by = append(by, o.Layers[at].Policy.Ref().FullName())
+			}
+		}
+		if mine {
+			held++
+		} else {
+			others = append(others, by...)
+		}
+	}
+	slices.Sort(others)
+	switch {
+	case held == len(fields):
+		return whole, nil
+	case held == 0:
+		return overridden, slices.Compact(others)
+	}
+	return merged, slices.Compact(others)
+}
+
+func (s *states) entry(p *policy.Policy, ancestor model.Ref) *entry {
+	if s.byName[p] == nil {
+		s.byName[p] = map[model.Ref]*entry{}
+	}
+	e := s.byName[p][ancestor]
+	if e == nil {
+		e = &entry{}
+		s.byName[p][ancestor] = e
+	}
+	return e
+}
+
+// parents are the parentRefs by which the routes at the top of the ways to a rule are attached.
+func (s *states) parents(rule topology.NodeID, stack resolve.StackID) []model.Ref {
+	g := s.res.Graph
+	var out []model.Ref
+	for _, way := range s.kind.Paths(rule, stack) {
+		at := slices.IndexFunc(way, func(id topology.NodeID) bool { return g.Node(id).Role == topology.Route })
+		if at < 1 {
+			continue
+		}
+		for _, a := range g.Attachments(way[at]) {
+			if a.State == topology.Accepted && a.Listener == way[at-1] && !slices.Contains(out, a.Parent) {
+				out = append(out, a.Parent)
+			}
+		}
+	}
+	return out
+}
+
+// mostAncestors is how many entries a status has room for.
+const mostAncestors = 16
+
+// write turns what was counted into conditions.
+func (s *states) write(p *policy.Policy) []status.Ancestor {
+	var out []status.Ancestor
+	for ref, e := range s.byName[p] {
+		out = append(out, status.Ancestor{Ref: &ref, Controller: controller, Conditions: []status.Condition{accepted(p), e.condition(p)}})
+	}
+	slices.SortFunc(out, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
+	return out[:min(len(out), mostAncestors)]
+}
+
+func accepted(p *policy.Policy) status.Condition {
+	if p.Fault != "" {
+		return status.Condition{Type: "Accepted", Status: "False", Reason: "Invalid", Message: p.Fault}
+	}
+	return status.Condition{Type: "Accepted", Status: "True", Reason: "Valid", Message: "the policy is valid"}
+}
+
+func (e *entry) condition(p *policy.Policy) status.Condition {
+	yes := func(value, reason, format string, args ...any) status.Condition {
+		return status.Condition{Type: "Attached", Status: value, Reason: reason, Message: fmt.Sprintf(format, args...)}
+	}
+	slices.Sort(e.lost)
+	switch by := few(e.lost); {
+	case p.Fault != "":
+		return yes("False", "Pending", "the policy is in error")
+	case e.state == pending:
+		return yes("False", "Pending", "nothing has made use of the policy")
+	case e.state == overridden:
+		return yes("False", "Overridden", "where it is merged with others it sets nothing in one merge at least; overridden by %s", by)
+	case e.state == merged:
+		return yes("True", "Merged", "merged with %s", by)
+	}
+	return yes("True", "Attached", "attached to all targets")
+}
+
+// few names up to five policies, then counts.
+func few(names []string) string {
+	const most = 5
+	if rest := len(names) - most; rest > 0 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("and %d more", rest))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,163 @@
+package kgateway
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// fold is a set of settings that others are merged into, with what became of them.
+type fold struct {
+	units   []merge.Unit
+	effects []merge.Effect
+}
+
+// find is the position of the setting at a path, or -1.
+func (f *fold) find(p merge.Path) int {
+	return slices.IndexFunc(f.units, func(u merge.Unit) bool { return slices.Equal(u.Path, p) })
+}
+
+// take adds a setting.
+func (f *fold) take(u merge.Unit) {
+	f.units = append(f.units, u)
+	f.note(u, merge.Taken, "", nil)
+}
+
+// drop keeps a setting out.
+func (f *fold) drop(u merge.Unit, reason merge.Reason, to []merge.From) {
+	f.note(u, merge.Dropped, reason, to)
+}
+
+// replace puts a setting in the place of another one.
+func (f *fold) replace(at int, u merge.Unit, reason merge.Reason) {
+	f.note(f.units[at], merge.Replaced, reason, u.From)
+	f.units[at] = u
+	f.note(u, merge.Taken, "", nil)
+}
+
+// join puts what two settings make together in the place of one of them.
+func (f *fold) join(at int, u merge.Unit) {
+	f.units[at] = u
+	f.note(u, merge.Joined, "", nil)
+}
+
+// note writes down what became of a setting: of a lost one, for each of its writers.
+func (f *fold) note(u merge.Unit, o merge.Outcome, reason merge.Reason, to []merge.From) {
+	e := merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: o, Reason: reason, Other: to}
+	if reason == "" {
+		f.effects = append(f.effects, e)
+		return
+	}
+	for i := range u.From {
+		e.From = u.From[i : i+1 : i+1]
+		f.effects = append(f.effects, e)
+	}
+}
+
+// sources unites writers, each once, in the order of the stack.
+func sources(a, b []merge.From) []merge.From {
+	out := slices.Clone(a)
+	for _, x := range b {
+		if !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y merge.From) int { return x.Layer - y.Layer })
+	return out
+}
+
+// rule is the setting's name in the API, without the providers that several of one name are told apart by.
+func rule(p merge.Path) string {
+	for i, seg := range p {
+		if seg.Form == merge.Entry {
+			return p[:i].String()
+		}
+	}
+	return p.String()
+}
+
+// object is a value as an object, nil if it is none.
+func object(v any) map[string]any {
+	m, _ := merge.Plain(v).(map[string]any)
+	return m
+}
+
+// list is a value as a list, nil if it is none.
+func list(v any) []any {
+	l, _ := merge.Plain(v).([]any)
+	return l
+}
+
+// perProvider are the settings of which every provider is a filter of its own.
+func perProvider(name string) bool {
+	return slices.Contains([]string{"extAuth", "extProc", "jwtAuth", "oauth2", "rateLimit.global"}, name)
+}
+
+// extensions writes the namespace into references to GatewayExtensions that leave it out: a setting keeps its meaning wherever it is in force.
+func extensions(o *model.Object, body any, _ model.Settings) any {
+	root, ok := body.(map[string]any)
+	if !ok {
+		return body
+	}
+	spec := object(root["spec"])
+	if spec == nil {
+		return body
+	}
+	out := maps.Clone(spec)
+	for _, name := range []string{"extAuth", "extProc", "jwtAuth", "oauth2"} {
+		if v := object(spec[name]); v != nil {
+			out[name] = withNamespace(v, o.Ref.Namespace)
+		}
+	}
+	if limit := object(spec["rateLimit"]); object(limit["global"]) != nil {
+		limit = maps.Clone(limit)
+		limit["global"] = withNamespace(object(limit["global"]), o.Ref.Namespace)
+		out["rateLimit"] = limit
+	}
+	root = maps.Clone(root)
+	root["spec"] = out
+	return root
+}
+
+func withNamespace(v map[string]any, namespace string) map[string]any {
+	ref := object(v["extensionRef"])
+	if ref == nil || ref["namespace"] != nil {
+		return v
+	}
+	ref = maps.Clone(ref)
+	ref["namespace"] = namespace
+	v = maps.Clone(v)
+	v["extensionRef"] = ref
+	return v
+}
+
+// providers are the configurations of a setting with a filter for each provider, in order.
+func providers(v any) []map[string]any {
+	if all := list(v); all != nil {
+		var out []map[string]any
+		for _, one := range all {
+			out = append(out, object(one))
+		}
+		return out
+	}
+	return []map[string]any{object(v)}
+}
+
+// provider is the namespace and name of the extension behind a configuration.
+func provider(v map[string]any) string {
+	ref := object(v["extensionRef"])
+	return model.Ref{Namespace: text(ref["namespace"]), Name: text(ref["name"])}.FullName()
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// disabled reports whether a setting turns itself off.
+func disabled(v any) bool {
+	m := object(v)
+	return m != nil && m["disable"] != nil
+}
