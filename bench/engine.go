@@ -42,7 +42,7 @@ func runParts(kinds []policy.Source, manifests, answer string) ([]part, error) {
 		return nil, err
 	}
 	watch.lap("decode")
-	graph := topology.Build(in, catalog.Settings())
+	graph := topology.Build(in, catalog.Settings(), catalog.Links()...)
 	watch.lap("topology")
 	resolution := resolve.Run(in, graph, catalog)
 	watch.lap("attach")

@@ -7,9 +7,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kgateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuadrant"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/kuma"
 )
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), kgateway.Plugin(), kuadrant.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin()}
 }

@@ -1,5 +1,5 @@
 // Command docgen writes what is generated under docs: the command reference from the command tree, and the JSON Schemas of the answers
-// from their structs. With -check it writes nothing and fails if a page
+// from their structs, and the tables of vendors and settings. With -check it writes nothing and fails if a page
 // is not up to date.
 package main
 
@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,8 +30,17 @@ func main() {
 }
 
 func run(dir string, check bool) error {
+	blocks, err := blocks()
+	if err != nil {
+		return err
+	}
+	pages, err := pagesWith(dir, blocks)
+	if err != nil {
+		return err
+	}
+	maps.Copy(pages, files())
 	var stale []string
-	for name, text := range files() {
+	for name, text := range pages {
 		file := filepath.Join(dir, name)
 		if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, text) {
 			continue

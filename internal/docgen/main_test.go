@@ -14,7 +14,16 @@ func TestReferenceIsUpToDate(t *testing.T) {
 }
 
 func TestCheckNoticesChanges(t *testing.T) {
-	dir := t.TempDir()
+	root := t.TempDir()
+	dir := filepath.Join(root, "docs")
+	for name, block := range map[string]string{"README.md": "vendors", "docs/policy-kinds.md": "settings"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte("before\n<!-- generated: "+block+" -->\nold\n<!-- end -->\nafter\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := run(dir, true); err == nil || !strings.Contains(err.Error(), "effective.md") {
 		t.Fatalf("missing pages go unnoticed: %v", err)
 	}
@@ -23,6 +32,10 @@ func TestCheckNoticesChanges(t *testing.T) {
 	}
 	if err := run(dir, true); err != nil {
 		t.Fatalf("fresh pages are stale: %v", err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil || !strings.HasPrefix(string(page), "before\n<!-- generated: vendors -->\n| vendor |") || !strings.HasSuffix(string(page), "|\n<!-- end -->\nafter\n") {
+		t.Errorf("%s %v", page, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "cli", "reach.md"), []byte("old"), 0o644); err != nil {
 		t.Fatal(err)

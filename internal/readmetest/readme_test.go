@@ -98,8 +98,11 @@ func TestVendors(t *testing.T) {
 		t.Errorf("vendors %v have code, %v have vectors", code, vectors)
 	}
 	for _, vendor := range code {
-		if !strings.Contains(text, "\n| "+vendor+" |") {
+		if !strings.Contains(text, "\n| ["+vendor+"](docs/vendors/"+vendor+".md) |") {
 			t.Errorf("the README's support table has no row for %s", vendor)
+		}
+		if _, err := os.Stat("../../docs/vendors/" + vendor + ".md"); err != nil {
+			t.Errorf("%s has no page: %v", vendor, err)
 		}
 	}
 }

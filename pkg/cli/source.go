@@ -113,14 +113,8 @@ func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Strea
 
 // manifests are the files or the kustomization that the flags name.
 func (f *sourceFlags) manifests(catalog *policy.Catalog, s Streams) load.Options {
-	var clusterScoped []model.GroupKind
-	for _, k := range catalog.Kinds() {
-		if k.Cluster {
-			clusterScoped = append(clusterScoped, k.GroupKind)
-		}
-	}
 	return load.Options{Paths: f.files, Recursive: f.recursive, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: clusterScoped, Sized: func(bytes int64) { boundMemory(s, bytes) }}
+		Namespace: f.namespace, ClusterScoped: catalog.ClusterScoped(), Sized: func(bytes int64) { boundMemory(s, bytes) }}
 }
 
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.

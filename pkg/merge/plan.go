@@ -134,6 +134,9 @@ func (f *folder) ruling(p *Plan, acc *accumulator) *Strategy {
 
 // custom lets the plan's function fold: its layers are numbered among themselves and hold the units that the plan takes, with their sources.
 func (f *folder) custom(p *Plan, layers []int) accumulator {
+	if len(layers) == 0 {
+		return accumulator{}
+	}
 	s := Stack{Hops: f.stack.Hops}
 	for at, i := range layers {
 		l := f.stack.Layers[i]
@@ -144,6 +147,7 @@ func (f *folder) custom(p *Plan, layers []int) accumulator {
 		s.Layers = append(s.Layers, l)
 	}
 	units, effects := p.Func(s)
+	f.ordered, f.listed = f.ordered || p.Ordered, f.listed || p.Ordered
 	addressed(effects)
 	for i := range units {
 		units[i].From = shift(units[i].From, layers)

@@ -15,6 +15,9 @@ func (f *folder) finish(units []Unit) Result {
 	}
 	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(units)}
 	r.Rules = printed(units, f.rules)
+	if f.listed {
+		r.Rules = asListed(units)
+	}
 	if !f.ordered {
 		slices.SortStableFunc(r.Rules, func(a, b Rule) int { return strings.Compare(a.Name, b.Name) })
 	}
@@ -166,6 +169,15 @@ func (f *folder) ignore(units []Unit) {
 	}
 }
 
+// asListed are the units as rules, entry by entry, as the function that ordered them made them.
+func asListed(units []Unit) []Rule {
+	out := make([]Rule, len(units))
+	for i := range units {
+		out[i] = Rule{Name: units[i].name(), Path: units[i].Path, Value: units[i].Value, From: units[i].From}
+	}
+	return out
+}
+
 // printed cuts units at the rules, finer only where the parts of a rule have different sources (engine E11).
 func printed(units []Unit, rules Shape) []Rule {
 	units = Recut(units, rules)
@@ -264,7 +276,7 @@ func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
 	var parts map[int][]Effect // by the rule that they are parts of
 	for _, e := range effects {
 		at := wrote.around(e.code)
-		if at < 0 || len(wrote.rules[at].Path) == len(e.Path) {
+		if at < 0 || len(wrote.rules[at].Path) == len(e.Path) || listed(e.Path[len(wrote.rules[at].Path):]) {
 			plain(e)
 			continue
 		}
@@ -285,6 +297,11 @@ func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
 		}
 	}
 	return out
+}
+
+// listed reports whether a path leads through an entry of a list. Below a rule that was cut as a whole, only a function can tell entries apart.
+func listed(p Path) bool {
+	return slices.ContainsFunc(p, func(s Segment) bool { return s.Form != Key })
 }
 
 // written is a block as rules of the kind, and where they are by code.

@@ -167,6 +167,7 @@ type Plan struct {
 	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
 	Func          PlanFunc
 	Claims        bool // a layer all of whose units other plans take holds its place in this one, empty
+	Ordered       bool // of Func: the order of its units means something
 }
 
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.

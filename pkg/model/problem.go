@@ -67,6 +67,11 @@ const (
 	OperatorIgnores       Code = "OperatorIgnores"
 	IgnoredTopLevelWhen   Code = "IgnoredTopLevelWhen"
 
+	AnnotationIgnored Code = "AnnotationIgnored"
+	PolicyInError     Code = "PolicyInError"
+	RuleReplaced      Code = "RuleReplaced"
+	SecurityHint      Code = "SecurityHint"
+
 	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"
 )
 

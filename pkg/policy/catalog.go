@@ -18,6 +18,7 @@ type Catalog struct {
 	settings []Setting
 	chosen   model.Settings
 	builder  *builder
+	cluster  []model.GroupKind
 }
 
 // AutoValue is the value of a setting that leaves the decision to the loaded objects.
@@ -33,6 +34,7 @@ type Functions struct {
 	Checks           map[string]Check
 	Lints            map[string]Lint
 	Voids            map[string]Void
+	Discovers        map[string]Discovers
 	Compare          map[string]Comparator
 	Plans            map[string]func(model.Settings) merge.PlanFunc
 	Strategies       map[string]StrategyOf
@@ -42,6 +44,7 @@ type Functions struct {
 	Builtins         map[string]BuiltinOf
 	Writers, Markers []string
 	Links            []topology.Linker
+	ScopeFunctions
 }
 
 // Links are what the vendors tell of graphs that are about to be built.
@@ -74,6 +77,9 @@ func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*C
 	if b.catalog.chosen, err = chosen(b.catalog.settings, settings); err != nil {
 		return nil, err
 	}
+	if err := b.alike(); err != nil {
+		return nil, err
+	}
 	var wrong DescriptorError
 	for _, gk := range b.order {
 		k, err := b.kind(gk, b.catalog.chosen)
@@ -95,6 +101,17 @@ func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*C
 
 // Settings are the switches in force: what was chosen, and the defaults.
 func (c *Catalog) Settings() model.Settings { return c.chosen }
+
+// ClusterScoped are the described kinds without namespace, policies and others.
+func (c *Catalog) ClusterScoped() []model.GroupKind {
+	out := slices.Clone(c.cluster)
+	for _, k := range c.Kinds() {
+		if k.Cluster {
+			out = append(out, k.GroupKind)
+		}
+	}
+	return out
+}
 
 // KnownSettings lists the switches, sorted by name.
 func (c *Catalog) KnownSettings() []Setting { return slices.Clone(c.settings) }
@@ -149,6 +166,7 @@ func (b *builder) file(src Source, vendor string) error {
 		vendor, named = v.name, true
 		b.catalog.settings = append(b.catalog.settings, v.settings...)
 		b.managers[v.name] = v.controllers
+		b.catalog.cluster = append(b.catalog.cluster, v.cluster...)
 	}
 	for _, n := range docs {
 		kind := text(n, "kind")

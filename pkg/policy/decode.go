@@ -9,6 +9,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Policy is one custom resource, decoded by its kind.
@@ -24,8 +25,25 @@ type Policy struct {
 	Problems []model.Problem
 	Builtin  string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
 
-	at    []string                    // where the built-in setting stands
+	Labels map[string]string // completed ones; nil: the object's own count
+
+	Whole *Policy    // of a part: the policy; else nil
+	Part  string     // of a part: how it is called, as to[0]
+	Index int        // of a part: its position
+	Entry model.Body // of a part: what it is cut from
+
+	Places []topology.NodeID // of a part: the nodes that its last leg found
+
+	at    []string                    // where a part's settings, or the built-in setting, stand
 	words [merge.Overrides + 1]string // the strategy word of each block
+}
+
+// Label is the label of the policy that counts, "" if it has none.
+func (p *Policy) Label(name string) string {
+	if p.Labels != nil {
+		return p.Labels[name]
+	}
+	return p.Object.Labels[name]
 }
 
 // Ref is the policy's identity.
@@ -41,6 +59,9 @@ func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
 	}
 	var few [12]string
 	at := append(few[:0], p.Kind.Content.blockPath(b)...)
+	if p.at != nil {
+		at = append(few[:0], p.at...)
+	}
 	for _, seg := range rule {
 		if seg.Form != merge.Key {
 			break
@@ -69,6 +90,10 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 	d.spec = d.body.At(k.Content.At...)
 	if !d.spec.IsNull() && !d.spec.IsObject() {
 		d.problem(model.WrongType, k.Content.At, "%s is not an object: the policy has no settings", strings.Join(k.Content.At, "."))
+	}
+	if k.Scopes != nil { // settings are in the parts, and who finds their places reads the references
+		d.validate()
+		return d.policy
 	}
 	d.refs()
 	for _, b := range []merge.BlockKind{merge.Defaults, merge.Bare, merge.Overrides} {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -126,7 +125,7 @@ func (k *Key) compare(a, b *Attached) int {
 	case ByIndex:
 		c = cmp.Compare(a.Index, b.Index)
 	case ByField, ByLabel, ByAnnotation:
-		c = k.values(k.value(x), k.value(y))
+		c = k.values(k.value(a.Policy), k.value(b.Policy))
 	case ByFunc:
 		c = k.Func(a, b)
 	}
@@ -153,11 +152,12 @@ func ordinal(b bool) int {
 	return 0
 }
 
-// value is what the key compares of one object, "" where there is nothing.
-func (k *Key) value(o *model.Object) string {
+// value is what the key compares of one policy, "" where there is nothing.
+func (k *Key) value(p *Policy) string {
+	o := p.Object
 	switch k.By {
 	case ByLabel:
-		return o.Labels[k.At[0]]
+		return p.Label(k.At[0])
 	case ByAnnotation:
 		return o.Annotations[k.At[0]]
 	}

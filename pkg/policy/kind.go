@@ -42,10 +42,15 @@ type Kind struct {
 	fits       fitTree // the same, by path
 	Checks     []Check
 	Voids      []Void
+	Discovers  Discovers // nil: the implementation sees all namespaces
 	Lints      []Lint
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
-	Normalize  Normalizer        // nil: policies are read as they are written
+	Parts      []Part
+	Scopes     []Scope    // nil: one family of paths
+	Scope      *Scope     // of a kind as one of its scopes has it
+	Labels     Labeler    // nil: labels count as they are
+	Normalize  Normalizer // nil: policies are read as they are written
 	Defaults   []Default
 	Builtins   []Builtin
 	Unjudged   []Unjudged
@@ -68,6 +73,7 @@ type StatusWords struct {
 	None    string // in force nowhere
 	NoScope string // nothing to be in force on; "" for no condition
 	Func    string // the registered writer; "" for the usual conditions
+	Silent  bool   // the vendor writes no conditions
 	Marks   string // the registered writer of marks on other objects
 }
 

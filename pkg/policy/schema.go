@@ -51,8 +51,8 @@ func (r *kindReader) read(n *yaml.Node) {
 		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
-		"parts":   nil, "scopes": nil, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
-		"checks": r.checks, "voids": r.voids, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
+		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
+		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
 	})
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
@@ -85,6 +85,7 @@ func (r *kindReader) finish() {
 	if k.Effective == nil {
 		k.Effective = effectiveRoles(k.Targets)
 	}
+	k.settleScopes()
 	k.Routes = targetRoutes(k.Targets)
 	k.Plans = r.plans
 	if k.Plans == nil {

@@ -57,7 +57,7 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"lint that nobody registered", kind("lints: [{func: v.Lint}]"), `kinds.yaml:4: there is no function "v.Lint" to look for findings`},
 		{"claim beside plans", kind("invalid: claim", "resolve: [{levels: [rule]}]"), "kinds.yaml:1: a kind with plans cannot let policies in error claim their place yet"},
 		{"marker that nobody registered", kind("status:", "  marks: {func: v.Marks}"), `kinds.yaml:5: there is no function "v.Marks" to write marks`},
-		{"parts not built", kind("", "parts: []"), `kinds.yaml:5: field "parts" is not supported yet`},
+		{"members not built", kind("", "members: []"), `kinds.yaml:5: field "members" is not supported yet`},
 		{"word not built", kind("sameTarget: disjoint"), `kinds.yaml:4: "disjoint" is not supported yet`},
 		{"word unknown", kind("sameTarget: newest"), `kinds.yaml:4: "newest" is not one of stack, oldest, first, conflict, fill`},
 		{"class", kind("class: Direct"), `kinds.yaml:4: "Direct" is not one of inherited, direct`},

@@ -16,8 +16,9 @@ type Setting struct {
 	Values  []string
 	Default string
 	Doc     string
-	Alias   string // the core setting it stands for
-	Auto    string // the function that decides where the value is "auto"
+	Alias   string            // the core setting it stands for
+	Auto    string            // the function that decides where the value is "auto"
+	Like    map[string]string // the value lists policy kinds, each like one of these, by scope
 
 	at string // file:line
 }
@@ -30,17 +31,40 @@ type vendorReader struct {
 	settings []Setting
 
 	controllers []string
+	cluster     []model.GroupKind
 }
 
 func (r *vendorReader) read(n *yaml.Node) {
 	none := func(*yaml.Node) {}
 	r.object(n, map[string]field{"apiVersion": none, "kind": none, "name": r.text(&r.name), "controllers": r.texts(&r.controllers),
-		"settings": func(n *yaml.Node) { r.list(n, r.setting) }, "roles": nil, "families": nil, "links": nil})
+		"settings": func(n *yaml.Node) { r.list(n, r.setting) }, "roles": nil, "families": nil, "links": nil, "cluster": r.clusterKinds})
 	if r.name == "" {
 		r.fail(n, "field \"name\" is missing")
 	}
 	for i := range r.settings {
 		r.settings[i].Name = r.name + "." + r.settings[i].Name
+	}
+}
+
+// like reads which described kind the kinds of a setting are like, by their scope.
+func (r *vendorReader) like(s *Setting) field {
+	return func(n *yaml.Node) {
+		s.Like = map[string]string{}
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			s.Like[n.Content[i].Value] = n.Content[i+1].Value
+		}
+		if len(s.Like) == 0 {
+			r.fail(n, "an object of scopes and kinds is expected here")
+		}
+	}
+}
+
+// clusterKinds reads the vendor's kinds without namespace that are no policies.
+func (r *vendorReader) clusterKinds(n *yaml.Node) {
+	var names []string
+	r.texts(&names)(n)
+	for _, name := range names {
+		r.cluster = append(r.cluster, model.ParseGroupKind(name))
 	}
 }
 
@@ -52,7 +76,7 @@ func (r *vendorReader) setting(n *yaml.Node) {
 			if n.Kind != yaml.ScalarNode {
 				r.fail(n, "a text is expected here")
 			}
-		}, "doc": r.text(&s.Doc), "alias": r.text(&s.Alias),
+		}, "doc": r.text(&s.Doc), "alias": r.text(&s.Alias), "like": r.like(&s),
 		"auto": func(n *yaml.Node) { r.object(n, map[string]field{"func": r.text(&s.Auto)}) }})
 	if _, ok := r.funcs.Auto[s.Auto]; s.Auto != "" && !ok {
 		r.fail(n, "there is no function %q to decide the setting", s.Auto)

@@ -15,10 +15,11 @@ import (
 // attach finds the targets of every policy of the kind by hash look-ups (engine E13).
 func (k *Kind) attach() {
 	n := len(k.Policies)
+	k.discover()
 	at := make(map[topology.NodeID][]policy.Attached, n)
 	k.leads, k.targetsOf = make(map[lead]bool, n), make(map[*policy.Policy][]topology.NodeID, n)
 	for _, p := range k.Policies {
-		if p.Refused {
+		if p.Refused || !k.discovers(p) {
 			continue
 		}
 		var own []policy.Attached
@@ -42,7 +43,7 @@ func (k *Kind) attach() {
 		own = append(own, k.ownWay(p)...)
 		slices.Sort(k.targetsOf[p])
 		if len(own) > 0 {
-			k.res.Problems = append(k.res.Problems, k.Judge(p, k.res.Snapshot)...)
+			k.judge(p)
 		}
 		if p.Fault != "" && k.InError == policy.Drop {
 			continue

@@ -180,8 +180,11 @@ func (k *Kind) leadsTo(under StackID, own own, s StackID) bool {
 	return under == s
 }
 
-// nodes lists the nodes of a stack, least specific first.
+// nodes lists the nodes of a stack, least specific first. The stacks of a kind with scopes are parts, not nodes.
 func (k *Kind) nodes(s StackID) []topology.NodeID {
+	if k.scoped != nil {
+		return nil
+	}
 	var out []topology.NodeID
 	for ; s != 0; s = k.stacks[s].under {
 		if k.stacks[s].node != topology.None {
@@ -194,6 +197,9 @@ func (k *Kind) nodes(s StackID) []topology.NodeID {
 
 // Empty reports whether no policy is in the stack.
 func (k *Kind) Empty(s StackID) bool {
+	if k.scoped != nil {
+		return s == 0
+	}
 	for ; s != 0; s = k.stacks[s].under {
 		if k.stacks[s].node != topology.None {
 			return false
@@ -204,6 +210,9 @@ func (k *Kind) Empty(s StackID) bool {
 
 // fact is what the paths of the stack have to say about one of the facts that plans ask for, the last word of several.
 func (k *Kind) fact(s StackID, name string) string {
+	if k.scoped != nil {
+		return ""
+	}
 	for ; s != 0; s = k.stacks[s].under {
 		if k.stacks[s].fact.name == name {
 			return k.stacks[s].fact.value
@@ -227,6 +236,9 @@ type Path []topology.NodeID
 // Paths lists the ways that reach the node with the given stack, in a stable order. A node reached by no traffic has none. The list is not
 // to be changed.
 func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
+	if k.scoped != nil {
+		return k.scopedPaths(id, s)
+	}
 	switch k.res.Node(id).Role {
 	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener: // few, with many below them
 		at := push{under: s, node: id}
@@ -255,7 +267,9 @@ func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 				continue
 			}
 			above := k.Paths
-			if !k.res.Graph.Passes(p, id) {
+			if k.res.Graph.Detours(p, id) {
+				above = func(p topology.NodeID, _ StackID) []Path { return k.waysTo(p) }
+			} else if !k.res.Graph.Passes(p, id) {
 				above = func(p topology.NodeID, under StackID) []Path { return k.waysWith(own{}, p, under) }
 			}
 			for _, path := range above(p, under) {
@@ -271,7 +285,7 @@ func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 
 // judgeSteps asks the kind's vendor about every step of the paths, once.
 func (k *Kind) judgeSteps() {
-	if k.Step == nil && k.Controllers == nil {
+	if k.Step == nil && k.Controllers == nil && k.seen == nil {
 		return
 	}
 	k.refused = map[[2]topology.NodeID]*model.Problem{}
@@ -322,6 +336,9 @@ func (k *Kind) unrecognised() []model.Problem {
 
 // Below tells for every stack of the kind whether the policy holds in it, or is kept out of it by another one.
 func (k *Kind) Below(p *policy.Policy) []bool {
+	if k.scoped != nil {
+		return k.scopedBelow(p)
+	}
 	mine := map[topology.NodeID]bool{}
 	for _, id := range k.TargetsOf(p) {
 		mine[id] = true
@@ -335,6 +352,9 @@ func (k *Kind) Below(p *policy.Policy) []bool {
 
 // TargetsOf lists the nodes to which the policy is attached, sorted.
 func (k *Kind) TargetsOf(p *policy.Policy) []topology.NodeID {
+	if k.scoped != nil {
+		return slices.Clone(k.scoped.nodesOf[p])
+	}
 	return slices.Clone(k.targetsOf[p])
 }
 

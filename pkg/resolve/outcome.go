@@ -48,7 +48,11 @@ func (k *Kind) fold(s StackID) *Outcome {
 	o.Result = merge.Fold(k.plans(s), k.Rules, o.stack)
 	o.poison(k, s)
 	o.reject(k)
-	o.Problems = slices.Concat(o.conditions(), o.uncertain(), k.sensitive(s, o), k.switches(s, o))
+	if k.scoped != nil {
+		o.Problems = o.undefined()
+		return o
+	}
+	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o))
 	return o
 }
 
@@ -59,6 +63,9 @@ func (k *Kind) Steps(s StackID, observe func(step int, units []merge.Unit)) merg
 
 // build lays the policies of a stack out as layers.
 func (k *Kind) build(s StackID) *Outcome {
+	if k.scoped != nil {
+		return k.buildScoped(s)
+	}
 	o := &Outcome{}
 	nodes := k.nodes(s)
 	o.Layers = make([]Layer, 0, len(nodes))

@@ -1,10 +1,12 @@
 package resolve
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
@@ -18,6 +20,15 @@ func (o *Outcome) spare(k *Kind) {
 		if o.Layers[i].Policy.Fault != "" {
 			o.stack.Layers[i].Blocks = nil
 		}
+	}
+}
+
+// judge runs the kind's checks on a policy that is attached, and says if that voids what it is attached to.
+func (k *Kind) judge(p *policy.Policy) {
+	k.res.Problems = append(k.res.Problems, k.Judge(p, k.res.Snapshot)...)
+	if p.Fault != "" && k.InError == policy.Poison {
+		k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
+			"the policy is in error: %s. No policy of kind %s is in force where it is attached", p.Fault, k.GroupKind.Kind)}.At(p.Object))
 	}
 }
 
@@ -42,7 +53,7 @@ func (o *Outcome) poison(k *Kind, s StackID) {
 	}
 	o.Result.Rules, o.Result.Lost, o.Result.Doc = nil, nil, nil
 	for i, l := range o.Layers {
-		if l.Rejected {
+		if l.Rejected || l.Policy.Builtin != "" {
 			continue
 		}
 		for _, b := range l.Policy.Blocks {
@@ -56,4 +67,21 @@ func (o *Outcome) poison(k *Kind, s StackID) {
 		}
 	}
 	slices.SortStableFunc(o.Result.Lost, func(a, b merge.Loss) int { return strings.Compare(a.Rule, b.Rule) })
+}
+
+// open reports settings of which it is not known whether they are in force beside those that are.
+func (o *Outcome) open() []model.Problem {
+	var out []model.Problem
+	for _, loss := range o.Losses() {
+		if loss.Reason != merge.NotEvaluated {
+			continue
+		}
+		var winners []string
+		for _, to := range loss.To {
+			winners = append(winners, o.Layers[to.Layer].Policy.Ref().FullName())
+		}
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+			"whether %s is in force beside that of %s is not known", loss.Rule, strings.Join(winners, ", "))}.At(o.Layers[loss.From.Layer].Policy.Object))
+	}
+	return out
 }

@@ -35,6 +35,7 @@ type Kind struct {
 	rejectedAt map[topology.NodeID][]Verdict
 	targetsOf  map[*policy.Policy][]topology.NodeID
 	leads      map[lead]bool
+	seen       func(namespace string) bool           // the namespaces that the implementation sees; nil: all
 	byBackend  map[*policy.Policy][]topology.NodeID  // the rules with a backendRef that names it
 	beside     bool                                  // some policy targets a namespace or a backend
 	refused    map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
@@ -43,6 +44,7 @@ type Kind struct {
 	at         [][]StackID     // by node
 	outcomes   []*Outcome      // by stack; nil: not folded yet
 	ways       map[push][]Path // the paths to nodes with much below them, by stack and node
+	scoped     *scoped         // of a kind as one of its scopes has it; then nothing is attached to nodes and stacks are not pushed
 }
 
 // place is what is attached to one node, established first.
@@ -66,6 +68,14 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
 	conditions := &policy.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}
 	for _, pk := range kinds {
+		if pk.Scopes != nil {
+			policies := decode(pk, in.Of(pk.GroupKind), conditions)
+			for _, p := range policies {
+				r.Problems = append(r.Problems, p.Problems...)
+			}
+			r.Kinds = append(r.Kinds, r.scopedKinds(pk, policies, c.Settings())...)
+			continue
+		}
 		k := &Kind{Kind: pk, res: r, ways: map[push][]Path{}}
 		k.Policies = decode(pk, in.Of(pk.GroupKind), conditions)
 		for _, p := range k.Policies {

@@ -97,7 +97,7 @@ func (c *counter) context(id topology.NodeID, s resolve.StackID) {
 		c.shares[s] = shares
 	}
 	for _, sh := range shares {
-		f := c.fates[sh.policy]
+		f := c.fates[sh.policy.Base()]
 		f.Contexts++
 		paths := len(c.kind.Paths(id, s))
 		f.Paths += paths
@@ -128,7 +128,7 @@ func appendNew(list, more []model.Ref) []model.Ref {
 // affect notes the objects that the policy really changes (gep713 P39).
 func (c *counter) affect(sh share, id topology.NodeID) {
 	n := c.res.Node(id)
-	to := c.affected[sh.policy]
+	to := c.affected[sh.policy.Base()]
 	to[c.res.Node(sh.node).Ref], to[n.Ref] = true, true
 	if n.Role != topology.Rule {
 		return
@@ -172,7 +172,7 @@ func (c *counter) share(s resolve.StackID) []share {
 		}
 		sh.conflicted = sh.conflicted || loss.Reason == merge.Conflicted
 		now := holder[loss.Rule]
-		c.lost[sh.policy].add(o, loss, now)
+		c.lost[sh.policy.Base()].add(o, loss, now)
 		if now == nil {
 			now = contributors
 		}

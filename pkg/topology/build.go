@@ -31,7 +31,9 @@ type builder struct {
 	missing       map[model.Ref]struct{} // backends that were said not to be in the input
 	clients       map[NodeID]Unresolved  // by Gateway with a client certificate
 
+	shared      []SharedPorts
 	delegations []Delegation
+	extensions  []Extension
 	handing     map[NodeID][]delegate // by rule
 	instancesOf map[NodeID][]NodeID   // by route and rule
 	instances   int
@@ -84,8 +86,11 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	b.addRoutes()
 	b.bind()
 	b.chains()
+	extended := b.extend()
 	b.report()
-	return b.graph()
+	g := b.graph()
+	extended.into(g)
+	return g
 }
 
 func (b *builder) graph() *Graph {
@@ -106,6 +111,7 @@ func (b *builder) graph() *Graph {
 		unresolved:    b.unresolved,
 		frontends:     b.frontends,
 		instances:     b.instancesOf,
+		owners:        b.settleHosts(),
 		clients:       b.clients,
 		certificates:  b.certificates(),
 		sets:          make([]SetFacts, len(b.sets)),

@@ -26,6 +26,9 @@ const (
 	Frontend     Role = "service" // a Service as the parent of routes (gatewayapi G49), or one port of it
 	Namespace    Role = "namespace"
 	Opaque       Role = "opaque"
+
+	MeshRoot Role = "mesh"      // an object that stands for a whole mesh; only linkers make such nodes
+	Proxy    Role = "dataplane" // one proxy of a mesh, likewise
 )
 
 // Traffic is the family of what comes through Gateways: gatewayClass > gateway > listenerSet > listener > route > rule > backend and port
@@ -80,6 +83,7 @@ type Graph struct {
 	firstListener NodeID
 	unresolved    map[NodeID]Unresolved
 	frontends     map[model.Ref]NodeID
+	owners        map[step][]NodeID
 	instances     map[NodeID][]NodeID // of routes that others delegate to, and of their rules
 
 	sets         []SetFacts // by ListenerSet node, from firstSet on
@@ -90,6 +94,8 @@ type Graph struct {
 	merging      bool
 	clients      map[NodeID]Unresolved // by Gateway with a client certificate
 	certificates certificates
+	uses         map[NodeID][]Use
+	extended     []string // the families of extensions
 }
 
 // Len is the number of nodes.

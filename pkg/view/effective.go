@@ -45,7 +45,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 			if bare := a.uncovered(id, ways[id]); len(bare) > 0 {
 				list.bareWays = append(list.bareWays, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.Whole(), TableOptions{}))
 			}
-		case n.Role == topology.Route && q.Targets != nil && !a.reached(id):
+		case n.Role == topology.Route && q.Targets != nil && !a.reached(id) && len(r.Graph.Instances(id)) == 0:
 			list.unattached = append(list.unattached, r.Graph.Unattached(id))
 		}
 	}
@@ -127,7 +127,7 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) Eff
 		out.Spec = model.Pack(o.Result.Doc, nil) // answers to everything keep one for every stack
 	}
 	out.ID = contentHash(&out)
-	out.refers = slices.ContainsFunc(out.Rules, func(r Rule) bool { return refersBarely(r.Value) })
+	out.refers = k.Scope == nil && slices.ContainsFunc(out.Rules, func(r Rule) bool { return refersBarely(r.Value) })
 	return out
 }
 

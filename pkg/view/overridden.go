@@ -17,7 +17,7 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 	a := survey{res: r, query: q}
 	stands := map[*resolve.Kind]map[setting]bool{}
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
-		if of != nil && of.Kind != k.Kind {
+		if of != nil && of.Kind.GroupKind != k.GroupKind {
 			return
 		}
 		o := k.Outcome(s)
@@ -25,7 +25,7 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 		w := writer{res: r, outcome: o}
 		for _, l := range o.Losses() {
 			p := o.Layers[l.From.Layer].Policy
-			if of != nil && p != of || !names(l.Rule, rule) {
+			if of != nil && p.Base() != of || !names(l.Rule, rule) {
 				continue
 			}
 			if stands[k] == nil {

@@ -38,6 +38,7 @@ type Source struct {
 	Condition string        `json:"condition,omitempty"`
 	Origin    *model.Origin `json:"origin,omitempty"`
 	Builtin   string        `json:"builtin,omitempty"`
+	Part      string        `json:"part,omitempty"` // which part of the policy, as to[0], where it has several
 }
 
 // Path is one way traffic (or a binding) reaches a target.
@@ -87,6 +88,7 @@ type PolicyUse struct {
 	Strategy string        `json:"strategy,omitempty"`
 	Origin   *model.Origin `json:"origin,omitempty"`
 	Builtin  string        `json:"builtin,omitempty"`
+	Part     string        `json:"part,omitempty"`
 	Role     string        `json:"role"` // contributing, partial, lost, ignored
 }
 

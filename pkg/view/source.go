@@ -24,7 +24,7 @@ func (w writer) source(from merge.From, rule merge.Path) Source {
 			Builtin: "API default of " + l.Policy.Ref().String(), Origin: &l.Policy.Object.Origin}
 	}
 	return Source{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Block: from.Block.String(),
-		Strategy: w.outcome.Strategy(from), Condition: conditionOf(l.Policy, from.Block), Origin: &origin}
+		Strategy: w.outcome.Strategy(from), Condition: conditionOf(l.Policy, from.Block), Origin: &origin, Part: l.Policy.Part}
 }
 
 func (w writer) sources(from []merge.From, rule merge.Path) []Source {
@@ -87,7 +87,7 @@ func (w writer) uses() []PolicyUse {
 			out[i] = PolicyUse{Target: &node.Ref, Level: string(l.Level), Origin: &l.Policy.Object.Origin, Builtin: l.Policy.Builtin, Role: role}
 			continue
 		}
-		out[i] = PolicyUse{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Role: role}
+		out[i] = PolicyUse{Policy: &l.Policy.Object.Ref, Target: &node.Ref, Level: string(l.Level), Strategy: w.outcome.Strategy(merge.From{Layer: i, Block: l.MainBlock()}), Origin: &l.Policy.Object.Origin, Part: l.Policy.Part, Role: role}
 	}
 	return out
 }

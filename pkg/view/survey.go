@@ -53,7 +53,7 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 				ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
 			}
 			if len(ways) > 0 {
-				see(k, id, s, a.paths(ways))
+				see(k, id, s, a.waysOf(k, ways))
 			}
 		})
 	}
@@ -174,6 +174,9 @@ func (a *survey) uncovered(id topology.NodeID, covered []Path) []Path {
 		if len(contexts) == 0 {
 			continue
 		}
+		if k.Scope != nil {
+			continue
+		}
 		var ways []resolve.Path
 		for _, s := range contexts {
 			ways = append(ways, k.Paths(id, s)...)
@@ -191,7 +194,7 @@ func (a *survey) reached(id topology.NodeID) bool {
 	if g.Node(id).Role == topology.Rule {
 		id = g.Parents(topology.All, id)[0]
 	}
-	return len(g.Parents(topology.All, id)) > 0 || len(g.Instances(id)) > 0
+	return len(g.Parents(topology.All, id)) > 0
 }
 
 // passes reports whether a way goes through one of the nodes asked for.
@@ -264,7 +267,8 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 func comparePaths(a, b Path) int {
 	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
 		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),
-		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules))
+		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules),
+		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane))
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.

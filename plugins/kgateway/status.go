@@ -61,57 +61,86 @@ func (s *states) see(id topology.NodeID, stack resolve.StackID) {
 	g := s.res.Graph
 	switch n := g.Node(id); n.Role {
 	case topology.Rule:
-		s.count(stack, "route", s.parents(id, stack))
+		s.count(stack, count{group: "route", levels: routeLevels, to: s.parents(id, stack)})
 	case topology.Listener:
-		switch facts := g.Listener(id); {
-		case facts.Protocol == "HTTPS", len(g.Children(topology.Traffic, id)) > 0:
-			s.count(stack, "listener", nil)
-		default:
-			s.count(stack, "", nil)
+		c := count{group: "listener", levels: ownLevels, to: []model.Ref{n.Ref.Whole()}}
+		switch {
+		case g.Listener(id).Protocol == "HTTPS":
+			c.levels = listenerLevels
+		case s.kind.GroupKind != trafficKind: // nothing is merged there, and the policies are reported as if they were in force
+			c.group, c.none = "", whole
+		case len(g.Children(topology.Traffic, id)) == 0: // no host is served
+			c.group, c.none = "", pending
 		}
+		s.count(stack, c)
 	case topology.Gateway:
-		group := ""
-		for _, l := range s.listeners(id) {
-			if g.Listener(l).Protocol != "HTTPS" {
-				group = "gateway"
+		s.gateway(id, stack)
+	}
+}
+
+// gateway counts the merge of a Gateway's own policies: it is made for every port with listeners that share one configuration, and reported
+// towards what the first of them belongs to.
+func (s *states) gateway(id topology.NodeID, stack resolve.StackID) {
+	g := s.res.Graph
+	var to []model.Ref
+	ports := map[int32]bool{}
+	for _, l := range s.listeners(id) {
+		if f := g.Listener(l); f.Protocol != "HTTPS" && !ports[f.Port] {
+			ports[f.Port] = true
+			if owner := g.Node(l).Ref.Whole(); !slices.Contains(to, owner) {
+				to = append(to, owner)
 			}
 		}
-		s.count(stack, group, nil)
 	}
+	if to == nil {
+		s.count(stack, count{levels: listenerLevels, to: []model.Ref{g.Node(id).Ref}})
+		return
+	}
+	s.count(stack, count{group: "gateway", levels: listenerLevels, to: to})
 }
 
-// listeners lists a Gateway's listeners, and those of its ListenerSets.
+// listeners lists a Gateway's listeners, then those of its ListenerSets.
 func (s *states) listeners(gateway topology.NodeID) []topology.NodeID {
-	var out []topology.NodeID
+	var own, more []topology.NodeID
 	for _, id := range s.res.Graph.Children(topology.Traffic, gateway) {
 		if s.res.Graph.Node(id).Role == topology.Listener {
-			out = append(out, id)
+			own = append(own, id)
 		} else {
-			out = append(out, s.res.Graph.Children(topology.Traffic, id)...)
+			more = append(more, s.res.Graph.Children(topology.Traffic, id)...)
 		}
 	}
-	return out
+	return append(own, more...)
 }
 
-// levels are the levels whose policies a merge is reported for.
-var levels = map[string][]topology.Role{
-	"route":    {topology.Route, topology.Rule, policy.FilterLevel},
-	"listener": {topology.Gateway, topology.ListenerSet, topology.Listener},
-	"gateway":  {topology.Gateway},
-	"":         {topology.Gateway, topology.ListenerSet, topology.Listener},
+// The levels whose policies take part in a merge.
+var (
+	routeLevels    = []topology.Role{topology.Route, topology.Rule, policy.FilterLevel}
+	ownLevels      = []topology.Role{topology.ListenerSet, topology.Listener}
+	listenerLevels = []topology.Role{topology.Gateway, topology.ListenerSet, topology.Listener}
+)
+
+// count is one merge: the group of the result that holds it, or none, and then what is reported without; the levels whose policies take
+// part, and the ancestors towards which it is reported.
+type count struct {
+	group  string
+	none   state
+	levels []topology.Role
+	to     []model.Ref
 }
 
-// count notes what one merge leaves of each policy in it. Parents are the ancestors; nil: the objects that the policies target. Without
-// a name there is no such merge, and the policies are only noted.
-func (s *states) count(stack resolve.StackID, name string, parents []model.Ref) {
+// count notes what one merge leaves of each policy in it.
+func (s *states) count(stack resolve.StackID, c count) {
 	o := s.kind.Outcome(stack)
 	fields := map[string]map[int]bool{} // who is behind each setting
 	for _, g := range o.Result.Groups {
-		if g.Name != name || name == "" {
+		if g.Name != c.group || c.group == "" {
 			continue
 		}
 		for _, r := range g.Rules {
 			key := rule(r.Path)
+			if s.kind.GroupKind != trafficKind {
+				key = r.Name
+			}
 			if fields[key] == nil {
 				fields[key] = map[int]bool{}
 			}
@@ -122,19 +151,20 @@ func (s *states) count(stack resolve.StackID, name string, parents []model.Ref) 
 	}
 	seen := map[*policy.Policy]bool{}
 	for _, l := range o.Layers {
-		if seen[l.Policy] || !slices.Contains(levels[name], l.Level) || !s.inGroup(o, name, l) {
+		if seen[l.Policy] || l.Policy.Builtin != "" || !slices.Contains(c.levels, l.Level) {
 			continue
 		}
 		seen[l.Policy] = true
-		st, lost := fateOf(o, l.Policy, fields)
-		if name == "" || l.Policy.Fault != "" {
-			st, lost = pending, nil
+		st, lost := c.none, []string(nil)
+		switch {
+		case s.kind.GroupKind == directKind:
+			st = whole
+		case l.Policy.Fault != "":
+			st = pending
+		case c.group != "":
+			st, lost = fateOf(o, l.Policy, fields)
 		}
-		to := parents
-		if parents == nil {
-			to = []model.Ref{s.res.Node(l.Node).Ref.Whole()}
-		}
-		for _, ref := range to {
+		for _, ref := range c.to {
 			e := s.entry(l.Policy, ref)
 			e.state = max(e.state, st)
 			for _, n := range lost {
@@ -144,22 +174,6 @@ func (s *states) count(stack resolve.StackID, name string, parents []model.Ref) 
 			}
 		}
 	}
-}
-
-// inGroup reports whether a layer's settings are merged in the group of that name. On HTTP listeners the Gateway's are a group of their own.
-func (s *states) inGroup(o *resolve.Outcome, name string, l resolve.Layer) bool {
-	if name != "listener" || l.Level != topology.Gateway {
-		return true
-	}
-	return !slices.ContainsFunc(groupNames(o), func(n string) bool { return n == "gateway" })
-}
-
-func groupNames(o *resolve.Outcome) []string {
-	var out []string
-	for _, g := range o.Result.Groups {
-		out = append(out, g.Name)
-	}
-	return out
 }
 
 // fateOf is what the settings of a merge leave of a policy.

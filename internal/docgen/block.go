@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
+)
+
+// block is a part of a page that is generated: what stands between the lines <!-- generated: NAME --> and <!-- end -->.
+type block struct{ file, name, text string }
+
+// blocks makes the generated parts of pages that people write; files are named from the folder of the documentation.
+func blocks() ([]block, error) {
+	c, err := plugin.Catalog(plugins.All(), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var support, settings strings.Builder
+	support.WriteString("| vendor | policy kinds | how they are read |\n|---|---|---|\n")
+	for _, p := range plugins.All() {
+		var docs []string
+		alike := map[string][]string{}
+		for _, k := range c.Kinds() {
+			if k.Vendor != p.Name {
+				continue
+			}
+			if alike[k.Doc] == nil {
+				docs = append(docs, k.Doc)
+			}
+			alike[k.Doc] = append(alike[k.Doc], k.GroupKind.Kind)
+		}
+		for _, doc := range docs {
+			fmt.Fprintf(&support, "| [%s](docs/vendors/%s.md) | %s | %s |\n", p.Name, p.Name, strings.Join(alike[doc], ", "), doc)
+		}
+	}
+	settings.WriteString("| setting | values, default first | meaning |\n|---|---|---|\n")
+	for _, s := range c.KnownSettings() {
+		var values []string
+		if s.Default != "" {
+			values = append(values, "`"+s.Default+"`")
+		}
+		for _, v := range s.Allowed() {
+			if v != s.Default {
+				values = append(values, "`"+v+"`")
+			}
+		}
+		if len(s.Allowed()) == 0 {
+			values = append(values, "any text")
+		}
+		fmt.Fprintf(&settings, "| `%s` | %s | %s |\n", s.Name, strings.Join(values, ", "), strings.ReplaceAll(s.Doc, "|", "\\|"))
+	}
+	return []block{{"../README.md", "vendors", support.String()}, {"policy-kinds.md", "settings", settings.String()}}, nil
+}
+
+// fillIn is a page with a block's text in its place.
+func (b block) fillIn(page []byte) ([]byte, error) {
+	open, end := []byte("<!-- generated: "+b.name+" -->\n"), []byte("<!-- end -->\n")
+	before, rest, found := bytes.Cut(page, open)
+	_, after, closed := bytes.Cut(rest, end)
+	if !found || !closed {
+		return nil, fmt.Errorf("%s has no block %q", b.file, b.name)
+	}
+	return bytes.Join([][]byte{before, open, []byte(b.text), end, after}, nil), nil
+}
+
+// pagesWith are the pages of the folder with all blocks filled in, by name.
+func pagesWith(dir string, blocks []block) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for _, b := range blocks {
+		page, known := out[b.file]
+		if !known {
+			var err error
+			if page, err = os.ReadFile(filepath.Join(dir, b.file)); err != nil {
+				return nil, err
+			}
+		}
+		filled, err := b.fillIn(page)
+		if err != nil {
+			return nil, err
+		}
+		out[b.file] = filled
+	}
+	return out, nil
+}

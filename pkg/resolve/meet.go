@@ -1,0 +1,277 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// group makes groups of the callers that the same parts select, in the order of their nodes.
+func (k *Kind) group(selected map[topology.NodeID]set) {
+	ids := make([]topology.NodeID, 0, len(selected))
+	for id := range selected {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	at := map[string]int{}
+	for _, id := range ids {
+		key := selected[id].key()
+		i, ok := at[key]
+		if !ok {
+			i = len(k.scoped.callers)
+			at[key] = i
+			k.scoped.callers = append(k.scoped.callers, caller{parts: selected[id]})
+		}
+		k.scoped.callers[i].nodes = append(k.scoped.callers[i].nodes, id)
+	}
+}
+
+// spread computes what holds at every target of the family: what is found there, and above it.
+func (k *Kind) spread() {
+	s, g := k.scoped, k.res.Graph
+	s.sets, s.setAt = [][]int32{nil}, make([]int32, k.res.Len())
+	numbers := map[string]int32{"": 0}
+	order := g.Order(k.Family)
+	for _, id := range order {
+		var holds set
+		for _, p := range g.Parents(k.Family, id) {
+			holds = holds.with(s.sets[s.setAt[p]])
+		}
+		holds = holds.with(s.own[id])
+		key := holds.key()
+		n, ok := numbers[key]
+		if !ok {
+			n = int32(len(s.sets))
+			numbers[key] = n
+			s.sets = append(s.sets, holds)
+		}
+		s.setAt[id] = n
+	}
+	bySet := map[int32][]StackID{}
+	for _, id := range order {
+		if !k.ReachesNode(g.Node(id)) {
+			continue
+		}
+		if uses := g.Uses(id); len(uses) > 0 {
+			k.at[id] = k.used(id, uses)
+			continue
+		}
+		n := s.setAt[id]
+		if bySet[n] == nil {
+			bySet[n] = []StackID{}
+			for c := range s.callers {
+				if stack := s.meet(int32(c), n); stack != 0 && !slices.Contains(bySet[n], stack) {
+					bySet[n] = append(bySet[n], stack)
+				}
+			}
+			slices.Sort(bySet[n])
+		}
+		k.at[id] = bySet[n]
+	}
+}
+
+// meet is the stack of what a group of callers and a set have in common.
+func (s *scoped) meet(c, n int32) StackID {
+	if n == 0 {
+		return 0
+	}
+	key := [2]int32{c, n}
+	id, ok := s.meets[key]
+	if !ok {
+		id = s.intern(s.callers[c].parts.common(s.sets[n]))
+		s.meets[key] = id
+	}
+	return id
+}
+
+// used is the stacks of a node that comes into play at others: what holds at it for callers with something of its own there, else what
+// holds where it comes into play.
+func (k *Kind) used(id topology.NodeID, uses []topology.Use) []StackID {
+	var out []StackID
+	add := func(s StackID) {
+		if s != 0 && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for c := range k.scoped.callers {
+		if k.named(c, id) {
+			add(k.scoped.meet(int32(c), k.scoped.setAt[id]))
+			continue
+		}
+		for _, u := range uses {
+			if slices.ContainsFunc(k.scoped.callers[c].nodes, u.For) {
+				add(k.scoped.meet(int32(c), k.scoped.setAt[u.At]))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// named reports whether a part that holds for a group of callers is found at the node itself.
+func (k *Kind) named(c int, id topology.NodeID) bool {
+	return len(k.scoped.callers[c].parts.common(k.scoped.own[id])) > 0
+}
+
+// scopedPaths lists the ways to a target on which a stack holds: from the root of its family, through who calls and where the target comes
+// into play.
+func (k *Kind) scopedPaths(id topology.NodeID, s StackID) []Path {
+	root := k.rootPath(id)
+	if len(k.Scope.Legs) == 1 || s == 0 {
+		return []Path{append(root, id)}
+	}
+	var out []Path
+	uses := k.res.Graph.Uses(id)
+	for c := range k.scoped.callers {
+		own := k.named(c, id) || len(uses) == 0
+		if own && k.scoped.meet(int32(c), k.scoped.setAt[id]) != s {
+			continue
+		}
+		for _, from := range k.scoped.callers[c].nodes {
+			way := append(root[:len(root):len(root)], from)
+			n := 0
+			for _, u := range uses {
+				if u.For(from) && (own || k.scoped.meet(int32(c), k.scoped.setAt[u.At]) == s) {
+					out = append(out, append(way[:len(way):len(way)], u.At, id))
+					n++
+				}
+			}
+			if own && n == 0 {
+				out = append(out, append(way, id))
+			}
+		}
+	}
+	return out
+}
+
+// rootPath is the way from the root of the kind's family to the node above the given one that starts it.
+func (k *Kind) rootPath(id topology.NodeID) Path {
+	top := id
+	for {
+		parents := k.res.Graph.Parents(k.Family, top)
+		if len(parents) == 0 {
+			break
+		}
+		top = parents[0]
+	}
+	if top == id {
+		return nil
+	}
+	return Path{top}
+}
+
+// buildScoped lays out the parts of a stack as layers.
+func (k *Kind) buildScoped(s StackID) *Outcome {
+	o := &Outcome{}
+	for i, at := range k.scoped.stacks[s] {
+		a := k.scoped.parts[at]
+		place := k.placeOf(a.Policy)
+		l := Layer{Policy: a.Policy, Node: place, Level: k.res.Node(place).Role, uncertain: k.tie(s, i), attached: a}
+		o.Layers = append(o.Layers, l)
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i, Blocks: signed(a.Policy.Blocks, i), Render: a.Policy.Render})
+	}
+	return o
+}
+
+// signed are blocks of the i-th layer whose units have their source: the fold of a scope accounts for all of them.
+func signed(blocks []merge.Block, i int) []merge.Block {
+	out := slices.Clone(blocks)
+	for b := range out {
+		out[b].Units = slices.Clone(out[b].Units)
+		for u := range out[b].Units {
+			out[b].Units[u].From = []merge.From{{Layer: i, Block: out[b].Kind}}
+		}
+	}
+	return out
+}
+
+// tie reports whether the i-th part of a stack has no order against another one in it.
+func (k *Kind) tie(s StackID, i int) bool {
+	stack, tied := k.scoped.stacks[s], k.scoped.tied
+	return i > 0 && tied[stack[i]] == tied[stack[i-1]] && k.scoped.parts[stack[i]].Policy.Base() != k.scoped.parts[stack[i-1]].Policy.Base() ||
+		i+1 < len(stack) && tied[stack[i]] == tied[stack[i+1]] && k.scoped.parts[stack[i]].Policy.Base() != k.scoped.parts[stack[i+1]].Policy.Base()
+}
+
+// placeOf is the one place that stands for all where a part holds: the root of the family that they are in.
+func (k *Kind) placeOf(part *policy.Policy) topology.NodeID {
+	if len(part.Places) == 1 {
+		return part.Places[0]
+	}
+	if root := k.rootPath(part.Places[0]); len(root) > 0 {
+		return root[0]
+	}
+	return part.Places[0]
+}
+
+// Again reports whether the kind is one that another scope has shown already: it has the same policies.
+func (k *Kind) Again() bool { return k.scoped != nil && k.Scope != &k.Kind.Scopes[0] }
+
+// Scopes lists a kind in all its scopes; for one without scopes itself.
+func (r *Resolution) Scopes(k *Kind) []*Kind {
+	if k.scoped == nil {
+		return []*Kind{k}
+	}
+	var out []*Kind
+	for _, other := range r.Kinds {
+		if other.GroupKind == k.GroupKind {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// PartsOf are the parts of a policy that the scope reads, in the order of the fold; a policy of a kind without scopes is its only part.
+func (k *Kind) PartsOf(p *policy.Policy) []*policy.Policy {
+	if k.scoped == nil {
+		return []*policy.Policy{p}
+	}
+	var out []*policy.Policy
+	for _, a := range k.scoped.parts {
+		if a.Policy.Whole == p {
+			out = append(out, a.Policy)
+		}
+	}
+	return out
+}
+
+// AllParts are the parts of a policy in all scopes of its kind.
+func (k *Kind) AllParts(p *policy.Policy) []*policy.Policy {
+	var out []*policy.Policy
+	for _, scope := range k.res.Scopes(k) {
+		out = append(out, scope.PartsOf(p)...)
+	}
+	return out
+}
+
+// scopedBelow is Below of a kind in a scope.
+func (k *Kind) scopedBelow(p *policy.Policy) []bool {
+	out := make([]bool, len(k.scoped.stacks))
+	for s, parts := range k.scoped.stacks {
+		out[s] = slices.ContainsFunc(parts, func(i int32) bool { return k.scoped.parts[i].Policy.Base() == p })
+	}
+	return out
+}
+
+// undefined reports losses between parts that nothing tells apart (engine E9).
+func (o *Outcome) undefined() []model.Problem {
+	var out []model.Problem
+	for _, loss := range o.Losses() {
+		l := o.Layers[loss.From.Layer]
+		for _, to := range loss.To {
+			w := o.Layers[to.Layer]
+			if !l.uncertain || !w.uncertain || w.Policy.Base() == l.Policy.Base() || !l.Policy.Kind.Tied(l.attached, w.attached) || o.sets(to, loss.Path, loss.Value) {
+				continue
+			}
+			p := model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
+				Message: "tie: order undefined: nothing that is compared tells " + l.Policy.Ref().String() + " and " + w.Policy.Ref().String() + " apart, and they set " + loss.Rule + " differently",
+				Hint:    "give one of them another name"}.At(l.Policy.Object)
+			if !slices.ContainsFunc(out, func(q model.Problem) bool { return q.Message == p.Message }) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}

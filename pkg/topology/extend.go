@@ -1,0 +1,130 @@
+package topology
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Extension adds what one vendor knows to the graph: nodes of roles of its own, and the edges of families of its own. It runs after the nodes
+// of the Gateway API are there. It is pure, and must not depend on the order of the input's documents.
+type Extension func(l *Extender, in *model.Snapshot, s model.Settings) []model.Problem
+
+// Extend has the graph extended once the nodes of the Gateway API are there.
+func (b *Builder) Extend(e Extension) { b.b.extensions = append(b.b.extensions, e) }
+
+// Extender is what an Extension adds to.
+type Extender struct {
+	b        *builder
+	families map[string]*linked
+	uses     map[NodeID][]Use
+}
+
+// linked is a family that extensions make.
+type linked struct {
+	levels []Role
+	edges  []edge
+}
+
+// Use says where a node comes into play for some: what a caller in By sends to At is treated by the node. Nodes with uses that have nothing of
+// their own take what holds there.
+type Use struct {
+	At NodeID
+	By []NodeID // sorted; shared between uses, and not to be changed
+}
+
+// For reports whether the node is a caller for whom the use is.
+func (u Use) For(id NodeID) bool {
+	_, ok := slices.BinarySearch(u.By, id)
+	return ok
+}
+
+// Family declares a family with its roles, every parent's before its children's. Declaring it again changes nothing.
+func (l *Extender) Family(name string, levels ...Role) {
+	if l.families[name] == nil {
+		l.families[name] = &linked{levels: levels}
+	}
+}
+
+// Add is the node of a whole object, a new one in the given role if it has none.
+func (l *Extender) Add(role Role, o *model.Object) NodeID {
+	if id, ok := l.b.byObject[o]; ok {
+		return id
+	}
+	return l.b.add(Node{Role: role, Ref: o.Ref, Object: o})
+}
+
+// Sections adds the parts of a node, which has none yet.
+func (l *Extender) Sections(owner NodeID, role Role, names []string) []NodeID {
+	whole := l.b.nodes[owner]
+	out := make([]NodeID, len(names))
+	for i, name := range names {
+		out[i] = l.b.addPart(owner, Node{Role: role, Ref: whole.Ref.In(name), Object: whole.Object, Index: i})
+	}
+	return out
+}
+
+// Connect puts a node right above another one in a family.
+func (l *Extender) Connect(family string, from, to NodeID) {
+	f := l.families[family]
+	f.edges = append(f.edges, edge{from, to})
+}
+
+// Use says that a node comes into play at another one, for the given callers.
+func (l *Extender) Use(node NodeID, u Use) { l.uses[node] = append(l.uses[node], u) }
+
+// link runs the linkers.
+func (b *builder) extend() *Extender {
+	l := &Extender{b: b, families: map[string]*linked{}, uses: map[NodeID][]Use{}}
+	for _, extend := range b.extensions {
+		b.problems = append(b.problems, extend(l, b.in, b.settings)...)
+	}
+	return l
+}
+
+// into puts what the extensions made into the graph.
+func (l *Extender) into(g *Graph) {
+	for name, f := range l.families {
+		g.families[name] = newFamily(g.nodes, f.edges, f.levels)
+		g.extended = append(g.extended, name)
+	}
+	slices.Sort(g.extended)
+	g.uses = l.uses
+	for _, uses := range g.uses {
+		slices.SortStableFunc(uses, func(a, b Use) int { return int(a.At - b.At) })
+	}
+}
+
+// Uses lists where a node comes into play, sorted by place.
+func (g *Graph) Uses(id NodeID) []Use { return g.uses[id] }
+
+// AddNamed is the node of an object that is not in the input.
+func (l *Extender) AddNamed(role Role, ref model.Ref) NodeID {
+	if id, ok := l.b.byName[ref]; ok {
+		return id
+	}
+	return l.b.add(Node{Role: role, Ref: ref})
+}
+
+// Parts lists the nodes of the sections of a whole object, in their order.
+func (g *Graph) Parts(id NodeID) []NodeID {
+	n := &g.nodes[id]
+	out := make([]NodeID, n.parts.n)
+	for i := range out {
+		out[i] = n.parts.first + NodeID(i)
+	}
+	return out
+}
+
+// Below lists the nodes right below id in any family, sorted, each once.
+func (g *Graph) Below(id NodeID) []NodeID {
+	out := g.Children(All, id)
+	for _, name := range g.extended {
+		if more := g.Children(name, id); len(more) > 0 {
+			out = append(slices.Clone(out), more...)
+			slices.Sort(out)
+			out = slices.Compact(out)
+		}
+	}
+	return out
+}

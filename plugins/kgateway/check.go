@@ -1,0 +1,276 @@
+package kgateway
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+var (
+	extensionKind = model.GroupKind{Group: group, Kind: "GatewayExtension"}
+	trafficKind   = model.GroupKind{Group: group, Kind: "TrafficPolicy"}
+	grantKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}
+	secretKind    = model.GroupKind{Kind: "Secret"}
+	serviceKind   = model.GroupKind{Kind: "Service"}
+)
+
+// weightKey is the annotation that puts a TrafficPolicy before others at the same place.
+const weightKey = "kgateway.dev/policy-weight"
+
+// judge finds what puts a TrafficPolicy in error.
+func judge(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
+	c := check{policy: p, in: in, mode: p.Kind.Settings().Text("kgateway.referenceGrantMode")}
+	if raw, ok := p.Object.Annotations[weightKey]; ok {
+		if _, err := strconv.ParseInt(raw, 10, 32); err != nil {
+			c.fault("annotation %s is %q, which is no 32-bit integer", weightKey, raw)
+		}
+	}
+	spec := p.Object.Body.Field("spec")
+	for _, use := range [...]struct{ path, field string }{{"extAuth", "extAuth"}, {"extProc", "extProc"}, {"jwtAuth", "jwt"}, {"oauth2", "oauth2"}, {"rateLimit.global", "rateLimit"}} {
+		at := strings.Split(use.path, ".")
+		if ref := spec.At(append(slices.Clone(at), "extensionRef")...); !ref.IsNull() {
+			c.extension(ref, use.field, append([]string{"spec"}, at...))
+		}
+	}
+	c.apiKeys(spec.Field("apiKeyAuth"))
+	c.basicAuth(spec.Field("basicAuth"))
+	for _, side := range []string{"request", "response"} {
+		for _, list := range []string{"add", "set"} {
+			for _, h := range spec.At("headerModifiers", side, list).Items {
+				if ref := h.Field("secretRef"); !ref.IsNull() {
+					c.secret(ref, trafficKind, p.Object.Ref.Namespace, "spec", "headerModifiers", side, list)
+				}
+			}
+		}
+	}
+	c.accessList(spec.Field("acl"))
+	if p.Kind.Settings().Text("kgateway.validationMode") == "STRICT" {
+		c.problem(model.Info, "with validationMode STRICT the controller also asks Envoy about the policy, which nothing here can: it is taken to agree", "", "spec")
+	}
+	return strings.Join(c.faults, "; "), c.problems
+}
+
+// check collects what is wrong with one policy.
+type check struct {
+	policy   *policy.Policy
+	in       *model.Snapshot
+	mode     string // of ReferenceGrants
+	faults   []string
+	problems []model.Problem
+}
+
+func (c *check) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+func (c *check) problem(severity model.Severity, message, hint string, at ...string) {
+	p := model.Problem{Severity: severity, Code: model.NotEvaluated, Message: message, Hint: hint}.At(c.policy.Object)
+	origin := c.policy.Object.OriginOf(at...)
+	p.Origin = &origin
+	c.problems = append(c.problems, p)
+}
+
+// exists reports whether an object is there. One that is not in the files counts as missing, which is said; of what a cluster does not let
+// us read, and of Secrets, which are never read from one, nothing is known.
+func (c *check) exists(ref model.Ref, at ...string) bool {
+	cluster := c.in.Cluster
+	switch {
+	case c.in.Get(ref) != nil:
+		return true
+	case cluster != nil && (cluster.MissesRef(ref) || ref.GroupKind() == secretKind):
+		c.problem(model.Warning, ref.String()+" may not be read: it is taken to exist", "", at...)
+		return true
+	case cluster != nil && cluster.Knows(ref.GroupKind(), ref.Namespace):
+	default:
+		c.problem(model.Warning, ref.String()+" is not in the input and counts as missing; it may exist outside of it", "add its manifest if it exists", at...)
+	}
+	c.fault("%s not found", ref)
+	return false
+}
+
+// permitted reports whether objects of a kind may refer to one in another namespace.
+func (c *check) permitted(from model.GroupKind, namespace string, to model.Ref) bool {
+	if namespace == to.Namespace || c.mode == "OFF" || c.in.Cluster.Misses(grantKind, to.Namespace) {
+		return true
+	}
+	for _, g := range c.in.Of(grantKind) {
+		if g.Ref.Namespace == to.Namespace && grants(g.Body.At("spec", "from"), map[string]string{"group": from.Group, "kind": from.Kind, "namespace": namespace}) &&
+			grants(g.Body.At("spec", "to"), map[string]string{"group": to.Group, "kind": to.Kind, "name": to.Name}) {
+			return true
+		}
+	}
+	return false
+}
+
+// grants reports whether an entry of a grant's list has these values; a name that is not written means any.
+func grants(list model.Body, want map[string]string) bool {
+	for _, e := range list.Items {
+		fits := true
+		for key, value := range want {
+			if key == "name" && e.Field(key).IsNull() {
+				continue
+			}
+			fits = fits && e.Text(key) == value
+		}
+		if fits {
+			return true
+		}
+	}
+	return false
+}
+
+// extension judges a reference to a GatewayExtension, and what that refers to.
+func (c *check) extension(ref model.Body, field string, at []string) {
+	own := c.policy.Object.Ref.Namespace
+	to := refOf(ref, extensionKind, own)
+	if c.mode == "STRICT" && !c.permitted(trafficKind, own, to) {
+		c.fault("missing reference grant for %s", to)
+		return
+	}
+	if !c.exists(to, append(at, "extensionRef")...) {
+		return
+	}
+	o := c.in.Get(to)
+	if o == nil {
+		return
+	}
+	body := o.Body.At("spec", field)
+	if body.IsNull() {
+		c.fault("%s has no %s: it is of another type", to, field)
+		return
+	}
+	c.backends(body, to)
+}
+
+// backends judges the backends and Secrets that an extension refers to.
+func (c *check) backends(v model.Body, extension model.Ref) {
+	for key, inner := range v.Fields {
+		if inner.IsObject() && (key == "backendRef" || key == "clientSecretRef" || key == "secretRef") {
+			gk := secretKind
+			if key == "backendRef" {
+				gk = model.GroupKind{Group: inner.Text("group"), Kind: inner.Text("kind")}
+				if gk.Kind == "" {
+					gk.Kind = serviceKind.Kind
+				}
+			}
+			to := refOf(inner, gk, extension.Namespace)
+			if !c.permitted(extensionKind, extension.Namespace, to) {
+				c.fault("missing reference grant: %s refers to %s", extension, to)
+			} else {
+				c.exists(to, "spec")
+			}
+			continue
+		}
+		c.backends(inner, extension)
+	}
+	for _, inner := range v.Items {
+		c.backends(inner, extension)
+	}
+}
+
+func refOf(v model.Body, gk model.GroupKind, namespace string) model.Ref {
+	if ns := v.Text("namespace"); ns != "" {
+		namespace = ns
+	}
+	return model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: v.Text("name")}
+}
+
+// secret judges a reference to a Secret.
+func (c *check) secret(ref model.Body, from model.GroupKind, namespace string, at ...string) {
+	to := refOf(ref, secretKind, namespace)
+	if !c.permitted(from, namespace, to) {
+		c.fault("missing reference grant for %s", to)
+		return
+	}
+	c.exists(to, at...)
+}
+
+// apiKeys judges where API keys are read: in one Secret, or in all with certain labels, in other namespaces with a grant.
+func (c *check) apiKeys(auth model.Body) {
+	if auth.IsNull() || !auth.Field("disable").IsNull() {
+		return
+	}
+	own := c.policy.Object.Ref.Namespace
+	if ref := auth.Field("secretRef"); !ref.IsNull() {
+		c.secret(ref, trafficKind, own, "spec", "apiKeyAuth", "secretRef")
+		return
+	}
+	selector := auth.Field("secretSelector")
+	if selector.IsNull() {
+		return
+	}
+	if c.in.Cluster != nil || selector.Field("matchExpressions").Len() > 0 {
+		c.problem(model.Warning, "which Secrets spec.apiKeyAuth.secretSelector picks is not evaluated: it is taken to pick some", "", "spec", "apiKeyAuth")
+		return
+	}
+	labels := map[string]string{}
+	for key, v := range selector.Field("matchLabels").Fields {
+		labels[key] = v.Text()
+	}
+	for _, s := range c.in.Of(secretKind) {
+		if hasLabels(s, labels) && c.permitted(trafficKind, own, s.Ref) {
+			return
+		}
+	}
+	c.problem(model.Warning, "no Secret in the input has the labels of spec.apiKeyAuth.secretSelector, which counts as none; there may be one outside of it",
+		"add its manifest if it exists", "spec", "apiKeyAuth", "secretSelector")
+	c.fault("no secrets found that match the selector")
+}
+
+func hasLabels(o *model.Object, labels map[string]string) bool {
+	for key, v := range labels {
+		if o.Labels[key] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// basicAuth judges users that are written out: only SHA hashes are understood.
+func (c *check) basicAuth(auth model.Body) {
+	if auth.IsNull() || !auth.Field("disable").IsNull() {
+		return
+	}
+	users := auth.Field("users")
+	if users.Len() == 0 {
+		if ref := auth.Field("secretRef"); !ref.IsNull() {
+			c.secret(ref, trafficKind, c.policy.Object.Ref.Namespace, "spec", "basicAuth", "secretRef")
+		}
+		return
+	}
+	const hash = len("{SHA}") + 28
+	for _, u := range users.Items {
+		for _, line := range strings.Split(u.Text(), "\n") {
+			if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			if name, password, ok := strings.Cut(line, ":"); !ok || !strings.HasPrefix(password, "{SHA}") || len(password) != hash {
+				c.fault("basic auth: user %q has no {SHA} hash", name)
+			}
+		}
+	}
+}
+
+// accessList judges the networks of an access list: bits behind the prefix must be zero.
+func (c *check) accessList(acl model.Body) {
+	for _, r := range acl.Field("rules").Items {
+		for _, v := range r.Field("cidrs").Items {
+			text := v.Text()
+			if !strings.Contains(text, "/") {
+				continue
+			}
+			network, err := netip.ParsePrefix(text)
+			switch {
+			case err != nil:
+				c.fault("acl: %q is no network", text)
+			case network.Masked() != network:
+				c.fault("acl: %q has bits behind its prefix: it is in %s", text, network.Masked())
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package kgateway
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// inheritedKey is the annotation with which an HTTPRoute that delegates says how its policies meet those of its children.
+const inheritedKey = "kgateway.dev/inherited-policy-priority"
+
+// annotations reports annotations that nothing reads, and what the setting policyMerge cannot say.
+func annotations(k *policy.Kind, g *topology.Graph, attached func(topology.NodeID) bool) []model.Problem {
+	var out []model.Problem
+	say := func(o *model.Object, severity model.Severity, code model.Code, key, format string, args ...any) {
+		p := model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...)}.At(o)
+		origin := o.OriginOf("metadata", "annotations", key)
+		p.Origin = &origin
+		out = append(out, p)
+	}
+	for _, id := range g.Order(topology.Traffic) {
+		n := g.Node(id)
+		if n.Object == nil || n.Ref.Section != "" || n.Hop > 0 {
+			continue
+		}
+		how, ok := n.Object.Annotations[inheritedKey]
+		switch {
+		case !ok || k.GroupKind != trafficKind:
+		case n.Ref.Kind != "HTTPRoute":
+			say(n.Object, model.Warning, model.AnnotationIgnored, inheritedKey, "annotation %s is read of HTTPRoutes only", inheritedKey)
+		case how == deepParent && attached(id):
+			say(n.Object, model.Info, model.SecurityHint, inheritedKey,
+				"with %s the route's policies come first only in extAuth, extProc, transformation and acl; whatever else a child sets, the child has", deepParent)
+		case how != shallowChild && how != shallowParent && how != deepChild && how != deepParent:
+			say(n.Object, model.Warning, model.AnnotationIgnored, inheritedKey, "annotation %s is %q, which means %s", inheritedKey, how, shallowChild)
+		}
+	}
+	if k.GroupKind != trafficKind {
+		return out
+	}
+	if raw := k.Settings().Text("kgateway.policyMerge"); !json.Valid([]byte(raw)) {
+		out = append(out, model.Problem{Severity: model.Error, Code: model.NotEvaluated, Message: fmt.Sprintf(
+			"setting kgateway.policyMerge is %q, which is no JSON: the controller would merge nothing; it is read as {}", raw)})
+	}
+	return out
+}
+
+// older says that a kind is of releases before the one that is described here.
+func older(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
+	return "", []model.Problem{model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: "HTTPListenerPolicy is a kind of older releases: it is read like default.httpSettings of a ListenerPolicy"}.At(p.Object)}
+}

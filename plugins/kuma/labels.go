@@ -1,0 +1,162 @@
+package kuma
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+const group = "kuma.io"
+
+// The labels that the control plane writes.
+const (
+	displayNameLabel = "kuma.io/display-name"
+	meshLabel        = "kuma.io/mesh"
+	namespaceLabel   = "k8s.kuma.io/namespace"
+	originLabel      = "kuma.io/origin"
+	zoneLabel        = "kuma.io/zone"
+	roleLabel        = "kuma.io/policy-role"
+	effectLabel      = "kuma.io/effect"
+)
+
+// The roles of policies.
+const (
+	systemRole        = "system"
+	producerRole      = "producer"
+	consumerRole      = "consumer"
+	workloadOwnerRole = "workload-owner"
+)
+
+// labelsOf is what the labels of an object are once the control plane has admitted it (spec §2): those that are there, and with
+// labels=compute, or on files where they are absent, those that it would write. An object of another control plane keeps its own.
+func labelsOf(o *model.Object, in *model.Snapshot, s model.Settings) map[string]string {
+	mode := s.Text("kuma.labels")
+	if mode == "auto" && in.Cluster != nil {
+		mode = "stored"
+	}
+	out := maps.Clone(o.Labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	origin := s.Text("kuma.mode")
+	foreign := out[originLabel] != "" && out[originLabel] != origin
+	if mode == "stored" || foreign {
+		fill(out, displayNameLabel, o.Ref.Name)
+		fill(out, meshLabel, meshOf(o, in))
+		return out
+	}
+	if mode == "compute" {
+		delete(out, displayNameLabel)
+		delete(out, roleLabel)
+	}
+	fill(out, displayNameLabel, o.Ref.Name)
+	fill(out, meshLabel, meshOf(o, in))
+	if o.Ref.Namespace != "" {
+		fill(out, namespaceLabel, o.Ref.Namespace)
+	}
+	fill(out, originLabel, origin)
+	if origin == "zone" {
+		fill(out, zoneLabel, s.Text("kuma.zone"))
+	}
+	if isPolicy(o) {
+		role, _ := roleOf(o, s.Text("kuma.systemNamespace"))
+		fill(out, roleLabel, role)
+	}
+	return out
+}
+
+func fill(labels map[string]string, key, value string) {
+	if labels[key] == "" {
+		labels[key] = value
+	}
+}
+
+// meshOf is the mesh of an object: its label, its field, the label of its Namespace, or default.
+func meshOf(o *model.Object, in *model.Snapshot) string {
+	if mesh := o.Labels[meshLabel]; mesh != "" {
+		return mesh
+	}
+	if mesh := o.Text("mesh"); mesh != "" {
+		return mesh
+	}
+	if ns := in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace}); ns != nil && ns.Labels[meshLabel] != "" {
+		return ns.Labels[meshLabel]
+	}
+	return "default"
+}
+
+// isPolicy reports whether the object is one of the targetRef policies: any kind of the group that is none of its other objects.
+func isPolicy(o *model.Object) bool {
+	switch o.Ref.Kind {
+	case "Mesh", "Dataplane", "MeshService", "MeshExternalService", "MeshMultiZoneService", "MeshGateway":
+		return false
+	}
+	return o.Ref.Group == group
+}
+
+// roleOf is the role that the control plane gives a policy; not ok if its items are of both sorts, which it refuses.
+func roleOf(o *model.Object, systemNamespace string) (role string, ok bool) {
+	if o.Ref.Namespace == "" || o.Ref.Namespace == systemNamespace {
+		return systemRole, true
+	}
+	producers, consumers := 0, 0
+	for _, item := range o.Body.At("spec", "to").Items {
+		if producerLike(item.Field("targetRef"), o.Ref.Namespace) {
+			producers++
+		} else {
+			consumers++
+		}
+	}
+	switch {
+	case producers+consumers == 0:
+		return workloadOwnerRole, true
+	case producers == 0:
+		return consumerRole, true
+	}
+	return producerRole, consumers == 0
+}
+
+// producerLike reports whether a destination is the policy's own service or route, named by display name, or, in 2.14, by name.
+func producerLike(ref model.Body, namespace string) bool {
+	if kind := ref.Field("kind").Text(); kind != "MeshService" && kind != "MeshHTTPRoute" {
+		return false
+	}
+	own := func(ns string) bool { return ns == "" || ns == namespace }
+	if ref.Field("name").Text() != "" {
+		return own(ref.Field("namespace").Text())
+	}
+	labels := ref.Field("labels")
+	named := false
+	for key := range labels.Fields {
+		switch key {
+		case displayNameLabel:
+			named = true
+		case namespaceLabel:
+		default:
+			return false
+		}
+	}
+	return named && own(labels.Field(namespaceLabel).Text())
+}
+
+// has reports whether the labels contain all of the wanted ones.
+func has(labels map[string]string, wanted model.Body) bool {
+	for key, value := range wanted.Fields {
+		if have, ok := labels[key]; !ok || have != value.Text() {
+			return false
+		}
+	}
+	return true
+}
+
+// nameOf is the name under which people know an object of any control plane.
+func nameOf(labels map[string]string, o *model.Object) string {
+	if name := labels[displayNameLabel]; name != "" {
+		return name
+	}
+	return o.Ref.Name
+}
+
+// shadow reports whether a policy is one that is only watched.
+func shadow(labels map[string]string) bool { return strings.EqualFold(labels[effectLabel], "shadow") }

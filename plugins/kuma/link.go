@@ -1,0 +1,242 @@
+package kuma
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// The families that the linker makes.
+const (
+	outboundFamily = "kuma.outbound" // mesh > service > port, mesh > route
+	proxyFamily    = "kuma.proxy"    // mesh > dataplane > inbound
+)
+
+var (
+	meshKind      = model.GroupKind{Group: group, Kind: "Mesh"}
+	httpRouteKind = model.GroupKind{Group: group, Kind: "MeshHTTPRoute"}
+)
+
+// dataplanes links meshes, proxies, destinations and routes.
+func dataplanes(b *topology.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
+	w := readWorld(in, s)
+	if w.empty() {
+		return nil
+	}
+	b.Family(outboundFamily, topology.MeshRoot, serviceRole, portRole, routeRole)
+	b.Family(proxyFamily, topology.MeshRoot, topology.Proxy, inboundRole)
+	l := linker{Extender: b, world: w, meshes: map[string]topology.NodeID{}}
+	for _, o := range in.Of(meshKind) {
+		l.meshes[o.Ref.Name] = b.Add(topology.MeshRoot, o)
+	}
+	for _, d := range w.dataplanes {
+		l.dataplane(d)
+	}
+	l.ports = map[*destination][]topology.NodeID{}
+	for _, d := range w.destinations {
+		l.destination(d)
+	}
+	for _, o := range in.Of(httpRouteKind) {
+		l.route(o, in, s)
+	}
+	return append(l.problems, said(in, s)...)
+}
+
+type linker struct {
+	*topology.Extender
+	world    *world
+	meshes   map[string]topology.NodeID
+	proxies  []topology.NodeID // by dataplane
+	ports    map[*destination][]topology.NodeID
+	problems []model.Problem
+}
+
+// mesh is the node of a mesh; one that is not in the input is taken to exist.
+func (l *linker) mesh(name string, by *model.Object) topology.NodeID {
+	id, ok := l.meshes[name]
+	if !ok {
+		id = l.AddNamed(topology.MeshRoot, model.Ref{Group: group, Kind: "Mesh", Name: name})
+		l.meshes[name] = id
+		l.problems = append(l.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			Message: fmt.Sprintf("Mesh %s is not in the input; it is taken to exist", name), Hint: "add its manifest"}.At(by))
+	}
+	return id
+}
+
+func (l *linker) dataplane(d *dataplane) {
+	id := l.Add(topology.Proxy, d.object)
+	l.proxies = append(l.proxies, id)
+	l.Connect(proxyFamily, l.mesh(d.mesh, d.object), id)
+	names := make([]string, len(d.sections))
+	for i, s := range d.sections {
+		names[i] = s.name
+	}
+	for _, part := range l.Sections(id, inboundRole, names) {
+		l.Connect(proxyFamily, id, part)
+	}
+	if d.gateway == "BUILTIN" {
+		l.problems = append(l.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "it is a builtin gateway, which is not evaluated"}.At(d.object))
+	}
+}
+
+func (l *linker) destination(d *destination) {
+	id := l.Add(serviceRole, d.object)
+	l.Connect(outboundFamily, l.mesh(d.mesh, d.object), id)
+	names := make([]string, len(d.ports))
+	for i, p := range d.ports {
+		names[i] = p.section()
+	}
+	l.ports[d] = l.Sections(id, portRole, names)
+	for _, port := range l.ports[d] {
+		l.Connect(outboundFamily, id, port)
+	}
+	if len(d.ports) == 0 {
+		l.ports[d] = []topology.NodeID{id}
+	}
+}
+
+// route links a route below its mesh, and says on which outbounds of which proxies it is used.
+func (l *linker) route(o *model.Object, in *model.Snapshot, s model.Settings) {
+	id := l.Add(routeRole, o)
+	labels := labelsOf(o, in, s)
+	p := newSelector(o, labels, s)
+	l.Connect(outboundFamily, l.mesh(p.mesh, o), id)
+	var by []topology.NodeID
+	for i, d := range l.world.dataplanes {
+		if p.selects(d).why == "" {
+			by = append(by, l.proxies[i])
+		}
+	}
+	slices.Sort(by)
+	if len(by) == 0 {
+		return
+	}
+	used := map[topology.NodeID]bool{}
+	for _, item := range o.Body.At("spec", "to").Items {
+		for _, t := range l.world.find(item.Field("targetRef"), labels) {
+			for i, port := range l.ports[t.to] {
+				if (t.port < 0 || i == t.port) && !used[port] {
+					used[port] = true
+					l.Use(id, topology.Use{At: port, By: by})
+				}
+			}
+		}
+	}
+}
+
+// proxies finds the nodes that the top-level reference of a policy picks.
+func proxies(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+	find := selected(g, in, s)
+	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
+		nodes, problems := find(p)
+		if p.Object.Text("spec", "targetRef", "kind") == "MeshHTTPRoute" { // it holds for some requests only
+			return nil, problems
+		}
+		return nodes, problems
+	}
+}
+
+// selected finds all that a policy selects, also where it holds for some requests only.
+func selected(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+	w := readWorld(in, s)
+	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
+		sel := newSelector(p.Object, p.Labels, s)
+		if sel.kind == "MeshHTTPRoute" {
+			for _, o := range w.routesLike(sel.ref, p.Labels) {
+				sel.routes = append(sel.routes, newSelector(o, labelsOf(o, in, s), s))
+			}
+		}
+		var out []topology.NodeID
+		var why []string
+		for _, d := range w.near(sel) {
+			found := sel.selects(d)
+			if found.why != "" {
+				if !slices.Contains(why, found.why) {
+					why = append(why, found.why)
+				}
+				continue
+			}
+			ids := g.Lookup(d.object.Ref)
+			out = append(out, ids...)
+			parts := g.Parts(ids[0])
+			for _, i := range found.sections {
+				out = append(out, parts[i])
+			}
+		}
+		return out, unselected(p, sel, len(out), why)
+	}
+}
+
+// tagProxies finds the same where 2.14 goes by tags: not in a mesh whose outbounds are all resources.
+func tagProxies(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+	if dialect, _, _ := dialectOf(in, s); dialect != "2.14" {
+		return func(*policy.Policy) ([]topology.NodeID, []model.Problem) { return nil, nil }
+	}
+	find := proxies(g, in, s)
+	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
+		mesh := in.Get(model.Ref{Group: group, Kind: "Mesh", Name: p.Label(meshLabel)})
+		if mesh != nil && mesh.Text("spec", "meshServices", "mode") == "Exclusive" {
+			return nil, nil
+		}
+		nodes, _ := find(p)
+		return nodes, nil
+	}
+}
+
+// unselected says why a policy selects no proxy, and what of it is not evaluated.
+func unselected(p *policy.Policy, sel *selector, n int, why []string) []model.Problem {
+	switch sel.kind {
+	case "MeshHTTPRoute":
+		if len(sel.routes) == 0 {
+			return []model.Problem{model.Problem{Severity: model.Warning, Code: model.TargetNotFound,
+				Message: "the MeshHTTPRoute of its top-level targetRef is not found: the policy takes no part"}.At(p.Object)}
+		}
+		fallthrough
+	case "MeshGateway":
+		return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "what a top-level targetRef of kind " + sel.kind + " does is not evaluated"}.At(p.Object)}
+	}
+	if n > 0 || sel.hidden {
+		return nil
+	}
+	message := "it selects no Dataplane"
+	if len(why) > 0 {
+		slices.Sort(why)
+		message += ": " + why[0]
+		if len(why) > 1 {
+			message += fmt.Sprintf(" (and %d more reasons for others)", len(why)-1)
+		}
+	}
+	return []model.Problem{model.Problem{Severity: model.Info, Code: model.NotReached, Message: message}.At(p.Object)}
+}
+
+// destinations finds the nodes that an item of a policy names.
+func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+	w := readWorld(in, s)
+	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
+		ref := p.Entry.Field("targetRef")
+		if kind := ref.Field("kind").Text(); kind == "Mesh" || kind == "" {
+			return g.Lookup(model.Ref{Group: group, Kind: "Mesh", Name: p.Label(meshLabel)}), nil
+		}
+		var out []topology.NodeID
+		for _, t := range w.find(ref, p.Labels) {
+			ids := g.Lookup(t.to.object.Ref)
+			if t.port >= 0 {
+				ids = g.Parts(ids[0])[t.port : t.port+1]
+			}
+			out = append(out, ids...)
+		}
+		if ref.Field("kind").Text() == "MeshHTTPRoute" {
+			for _, o := range w.routesLike(ref, p.Labels) {
+				out = append(out, g.Lookup(o.Ref)...)
+			}
+		}
+		slices.Sort(out)
+		out = slices.Compact(out)
+		return out, w.unfound(p, ref, len(out))
+	}
+}

@@ -1,0 +1,118 @@
+package kuma
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+)
+
+// merged merges confs, weakest first, as JSON merge patches: objects deep, everything else replaced by the stronger. Lists whose name starts
+// with append are joined instead, wherever only objects lead to them (spec §8).
+func merged(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+	var m merger
+	for i := range s.Layers {
+		for _, u := range unitsOf(s.Layers[i], i) {
+			m.add(u)
+		}
+	}
+	return m.units, m.effects
+}
+
+// unitsOf are the units of a layer, with their source.
+func unitsOf(l merge.Layer, at int) []merge.Unit {
+	var out []merge.Unit
+	for _, b := range l.Blocks {
+		for _, u := range b.Units {
+			u.From = []merge.From{{Layer: at, Block: b.Kind}}
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+type merger struct {
+	units   []merge.Unit
+	effects []merge.Effect
+}
+
+// add merges one unit of a stronger conf.
+func (m *merger) add(u merge.Unit) {
+	if joins(u) {
+		if i := slices.IndexFunc(m.units, func(o merge.Unit) bool { return o.Path.String() == u.Path.String() && joins(o) }); i >= 0 {
+			m.join(i, u)
+			return
+		}
+	}
+	if u.Value == nil { // a null is as if it were not there
+		m.note(u, merge.Dropped, merge.NoEffect, nil)
+		return
+	}
+	empty := hollow(u)
+	kept := m.units[:0:0]
+	dropped := false
+	for _, o := range m.units {
+		switch {
+		case empty && within(o.Path, u.Path): // an object without fields changes nothing in one that is there
+			dropped = !hollow(o) || slices.Equal(o.Path, u.Path)
+			kept = append(kept, o)
+		case hollow(o) && within(u.Path, o.Path): // an object that gets its first field
+			m.note(o, merge.Replaced, merge.NoEffect, nil)
+		case within(o.Path, u.Path) || within(u.Path, o.Path):
+			m.note(o, merge.Replaced, merge.MoreSpecificWins, u.From)
+		default:
+			kept = append(kept, o)
+		}
+	}
+	m.units = kept
+	if dropped {
+		m.note(u, merge.Dropped, merge.NoEffect, nil)
+		return
+	}
+	m.note(u, merge.Taken, "", nil)
+	m.units = append(m.units, u)
+}
+
+// join puts the elements of a stronger list behind those that are there.
+func (m *merger) join(i int, u merge.Unit) {
+	have, _ := merge.Plain(m.units[i].Value).([]any)
+	more, _ := merge.Plain(u.Value).([]any)
+	if len(more) == 0 { // it adds nothing, and resets nothing
+		m.note(u, merge.Dropped, merge.NoEffect, nil)
+		return
+	}
+	m.note(u, merge.Joined, "", m.units[i].From)
+	if len(have) == 0 {
+		m.units[i].From = nil
+	}
+	m.units[i].Value = slices.Concat(have, more)
+	m.units[i].From = slices.Concat(m.units[i].From, u.From)
+}
+
+func (m *merger) note(u merge.Unit, o merge.Outcome, why merge.Reason, other []merge.From) {
+	for i := range u.From {
+		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Outcome: o, Reason: why, Other: other})
+	}
+}
+
+// joins reports whether a unit is a list that is joined: its name is append with an upper-case letter behind it.
+func joins(u merge.Unit) bool {
+	if len(u.Path) == 0 {
+		return false
+	}
+	rest, ok := strings.CutPrefix(u.Path[len(u.Path)-1].Name, "append")
+	_, list := merge.Plain(u.Value).([]any)
+	return ok && list && rest != "" && unicode.IsUpper(rune(rest[0]))
+}
+
+// hollow reports whether a unit is an object without fields.
+func hollow(u merge.Unit) bool {
+	object, ok := merge.Plain(u.Value).(map[string]any)
+	return ok && len(object) == 0
+}
+
+// within reports whether a path is at or below another one.
+func within(p, above merge.Path) bool {
+	return len(p) >= len(above) && slices.Equal(p[:len(above)], above)
+}

@@ -1,0 +1,28 @@
+// Package kuma describes the policy kinds of Kuma.
+package kuma
+
+import (
+	_ "embed" // kinds.yaml
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+//go:embed kinds.yaml
+var kinds []byte
+
+// Plugin hands the vendor over.
+func Plugin() plugin.Plugin {
+	return plugin.Plugin{Name: "kuma", Kinds: kinds,
+		Links:   []topology.Linker{func(b *topology.Builder) { b.Extend(dataplanes) }},
+		Compare: map[string]policy.Comparator{"kuma.Reference": byReference, "kuma.Destination": byDestination},
+		ScopeFunctions: policy.ScopeFunctions{
+			Labels: map[string]policy.Labeler{"kuma.Labels": labelsOf},
+			Legs:   map[string]policy.LegMaker{"kuma.Proxies": proxies, "kuma.Selected": selected, "kuma.TagProxies": tagProxies, "kuma.Destinations": destinations},
+			Typed:  map[string]policy.PartNormalizer{"kuma.Typed": typed},
+			Folds: map[string]merge.PlanFunc{"kuma.Merged": merged, "kuma.Items": itemOrder, "kuma.InboundRules": inboundRules,
+				"kuma.RouteTable": routeTable, "kuma.FromTags": fromTags, "kuma.ToTags": toTags, "kuma.FirstRule": firstRule},
+		}}
+}

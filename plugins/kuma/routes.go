@@ -1,0 +1,110 @@
+package kuma
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+)
+
+// routeRule is one rule of a route, with who wrote it.
+type routeRule struct {
+	matches any
+	key     string // of the matches
+	fields  map[string]any
+	from    merge.From
+}
+
+// routeTable merges route tables, weakest first (spec §5): the strongest policy's rules come first, each policy's as written. Of rules with
+// the same matches, the place is the strongest's, and each field that of the strongest that sets it.
+func routeTable(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+	var all []routeRule
+	for i := range s.Layers {
+		rules := rulesOf(s.Layers[i], i)
+		slices.Reverse(rules)
+		all = append(all, rules...)
+	}
+	writers := map[string][]routeRule{} // by matches, weakest first
+	last := map[string]int{}
+	for i, r := range all {
+		writers[r.key] = append(writers[r.key], r)
+		last[r.key] = i
+	}
+	var m merger
+	n := 0
+	for i := len(all) - 1; i >= 0; i-- {
+		if last[all[i].key] != i {
+			continue
+		}
+		m.rule(n, all[i], writers[all[i].key])
+		n++
+	}
+	return m.units, m.effects
+}
+
+// rulesOf are the rules of one policy's item.
+func rulesOf(l merge.Layer, at int) []routeRule {
+	var out []routeRule
+	for _, b := range l.Blocks {
+		for _, u := range b.Units {
+			list, _ := merge.Plain(u.Value).([]any)
+			if u.Path.String() != "rules" {
+				continue
+			}
+			for _, entry := range list {
+				rule, _ := entry.(map[string]any)
+				fields, _ := rule["default"].(map[string]any)
+				key, _ := json.Marshal(rule["matches"])
+				out = append(out, routeRule{rule["matches"], string(key), fields, merge.From{Layer: at, Block: b.Kind}})
+			}
+		}
+	}
+	return out
+}
+
+// rule adds the n-th rule of the table.
+func (m *merger) rule(n int, at routeRule, writers []routeRule) {
+	path := merge.Path{{Name: "rules"}, {Name: strconv.Itoa(n), Form: merge.Entry}}
+	below := func(names ...string) merge.Path { return slices.Concat(path, merge.Keys(names...)) }
+	if at.matches != nil {
+		m.add(merge.Unit{Path: below("matches"), Value: at.matches, From: []merge.From{at.from}})
+	}
+	fields := false
+	for _, w := range writers {
+		for _, name := range sortedKeys(w.fields) {
+			fields = true
+			m.add(merge.Unit{Path: below("default", name), Value: w.fields[name], From: []merge.From{w.from}})
+		}
+	}
+	if !fields {
+		m.add(merge.Unit{Path: below("default"), Value: map[string]any{}, From: []merge.From{at.from}})
+	}
+}
+
+// firstRule is the conf of TCP routes: of an item only the first rule counts.
+func firstRule(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+	var m merger
+	for i := range s.Layers {
+		for _, u := range unitsOf(s.Layers[i], i) {
+			if u.Path[0].Name != "rules" {
+				continue
+			}
+			if list, ok := merge.Plain(u.Value).([]any); ok && len(list) > 1 {
+				m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: "rules", Value: list[1:], From: u.From, Outcome: merge.Dropped, Reason: merge.Ignored})
+				u.Value = list[:1]
+			}
+			m.add(u)
+		}
+	}
+	return m.units, m.effects
+}
+
+func sortedKeys(m map[string]any) []string {
+	out := make([]string, 0, len(m))
+	for key := range m {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
