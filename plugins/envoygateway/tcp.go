@@ -17,7 +17,6 @@ func tcpAuthorization(model.Settings) merge.PlanFunc {
 		for i, l := range s.Layers {
 			for _, b := range l.Blocks {
 				for _, u := range b.Units {
-					u.From = []merge.From{{Layer: i, Block: b.Kind}}
 					if len(u.Path) > 0 && u.Path[0].Name == "authorization" {
 						t.own[i] = append(t.own[i], u)
 						continue
