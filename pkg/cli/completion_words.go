@@ -89,7 +89,7 @@ func (s *session) policyWords(typed string) []string {
 	}
 	var out []string
 	for _, k := range s.Kinds {
-		if only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.Again() || only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {

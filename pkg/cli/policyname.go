@@ -37,7 +37,7 @@ func (s *session) policy(text string) (namedPolicy, error) {
 	var names []string
 	var elsewhere []model.Ref
 	for _, k := range s.Kinds {
-		if only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.Again() || only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
@@ -94,9 +94,11 @@ func fullRule(n namedPolicy, text string) (string, error) {
 // ruleNames are the rules of a policy as they are printed, sorted, each once.
 func ruleNames(n namedPolicy) []string {
 	var names []string
-	for _, b := range n.policy.Blocks {
-		for _, u := range merge.Recut(b.Units, n.kind.Rules) {
-			names = append(names, u.Path.String())
+	for _, part := range n.kind.AllParts(n.policy) {
+		for _, b := range part.Blocks {
+			for _, u := range merge.Recut(b.Units, n.kind.Rules) {
+				names = append(names, u.Path.String())
+			}
 		}
 	}
 	slices.Sort(names)

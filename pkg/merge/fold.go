@@ -56,6 +56,7 @@ type folder struct {
 	trace   []Step
 	groups  []Group
 	ordered bool
+	listed  bool              // a function made the list
 	erased  map[deletion]bool // nulls that deleted something
 	observe func(int, []Unit)
 	partial bool // some layers or units may belong to no plan

@@ -147,7 +147,7 @@ func (f *folder) custom(p *Plan, layers []int) accumulator {
 		s.Layers = append(s.Layers, l)
 	}
 	units, effects := p.Func(s)
-	f.ordered = f.ordered || p.Ordered
+	f.ordered, f.listed = f.ordered || p.Ordered, f.listed || p.Ordered
 	addressed(effects)
 	for i := range units {
 		units[i].From = shift(units[i].From, layers)

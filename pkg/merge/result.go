@@ -15,6 +15,9 @@ func (f *folder) finish(units []Unit) Result {
 	}
 	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(units)}
 	r.Rules = printed(units, f.rules)
+	if f.listed {
+		r.Rules = asListed(units)
+	}
 	if !f.ordered {
 		slices.SortStableFunc(r.Rules, func(a, b Rule) int { return strings.Compare(a.Name, b.Name) })
 	}
@@ -164,6 +167,15 @@ func (f *folder) ignore(units []Unit) {
 	if len(last.Effects) > 0 {
 		f.trace = append(f.trace, last)
 	}
+}
+
+// asListed are the units as rules, entry by entry, as the function that ordered them made them.
+func asListed(units []Unit) []Rule {
+	out := make([]Rule, len(units))
+	for i := range units {
+		out[i] = Rule{Name: units[i].name(), Path: units[i].Path, Value: units[i].Value, From: units[i].From}
+	}
+	return out
 }
 
 // printed cuts units at the rules, finer only where the parts of a rule have different sources (engine E11).

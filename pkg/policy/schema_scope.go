@@ -35,7 +35,10 @@ func (r *kindReader) parts(n *yaml.Node) {
 	r.kind.Parts = nil
 	r.list(n, func(e *yaml.Node) {
 		var p Part
-		r.object(e, map[string]field{"name": r.text(&p.Name), "each": r.path(&p.Each), "at": r.path(&p.At), "settings": r.path(&p.Settings), "unless": r.path(&p.Unless),
+		r.object(e, map[string]field{"name": r.text(&p.Name), "each": r.path(&p.Each), "at": r.path(&p.At), "settings": r.path(&p.Settings), "unless": r.path(&p.Unless), "as": r.text(&p.As),
+			"unlessSetting": func(n *yaml.Node) {
+				r.object(n, map[string]field{"setting": r.text(&p.Not[0]), "is": func(n *yaml.Node) { p.Not[1] = n.Value }})
+			},
 			"refs":      nil,
 			"normalize": func(n *yaml.Node) { p.Normalize = named(r.reader, n, r.funcs.Typed, "to normalize settings") }})
 		if p.Name == "" || (p.Each == nil) == (p.At == nil) || p.At != nil && p.Settings == nil {
@@ -51,14 +54,24 @@ func (r *kindReader) scopes(n *yaml.Node) {
 	r.list(n, func(e *yaml.Node) {
 		var s Scope
 		r.object(e, map[string]field{"name": r.text(&s.Name), "family": r.text(&s.Family), "effective": r.openRoles(&s.Effective), "parts": r.texts(&s.Parts),
-			"legs":   func(n *yaml.Node) { r.list(n, func(e *yaml.Node) { s.Legs = append(s.Legs, r.leg(e)) }) },
-			"fold":   func(n *yaml.Node) { s.Fold = named(r.reader, n, r.funcs.Folds, "to fold a scope") },
-			"result": r.word(&s.Result, []string{"names", "evaluation", "application", "display"}), "resolve": nil})
+			"legs":    func(n *yaml.Node) { r.list(n, func(e *yaml.Node) { s.Legs = append(s.Legs, r.leg(e)) }) },
+			"compare": func(n *yaml.Node) { s.Compare = r.keys(n) },
+			"fold":    func(n *yaml.Node) { s.Fold = named(r.reader, n, r.funcs.Folds, "to fold a scope") },
+			"result":  r.word(&s.Result, []string{"names", "evaluation", "application", "display"}), "resolve": nil})
 		if s.Name == "" || s.Effective == nil || len(s.Legs) == 0 || len(s.Legs) > 2 || s.Parts == nil || s.Fold == nil {
 			r.fail(e, "a scope needs \"name\", \"effective\", \"parts\", \"fold\", and one or two \"legs\"")
 		}
 		r.kind.Scopes = append(r.kind.Scopes, s)
 	})
+}
+
+// keys reads a comparator that is not the kind's.
+func (r *kindReader) keys(n *yaml.Node) []Key {
+	own := r.kind.Compare
+	r.compare(n)
+	out := r.kind.Compare
+	r.kind.Compare = own
+	return out
 }
 
 func (r *kindReader) leg(n *yaml.Node) Leg {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ type Scope struct {
 	Legs      []Leg
 	Parts     []string
 	Fold      merge.PlanFunc
+	Compare   []Key  // nil: the kind's
 	Result    string // what the rules are: names, evaluation, application, display
 }
 
@@ -44,8 +46,10 @@ type LegFinder func(p *Policy) ([]topology.NodeID, []model.Problem)
 type Part struct {
 	Name      string
 	Each, At  []string
-	Settings  []string // inside the entry
-	Unless    []string // read only where this path is absent
+	Settings  []string  // inside the entry
+	Unless    []string  // read only where this path is absent
+	As        string    // how parts are printed, if not by the name
+	Not       [2]string // a setting and its value with which the part is not read
 	Normalize PartNormalizer
 }
 
@@ -87,7 +91,7 @@ func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 		}
 		part := &k.Parts[i]
 		body := p.Object.Body
-		if part.Unless != nil && body.At(part.Unless...).Len() > 0 {
+		if part.Not[0] != "" && k.settings.Text(k.Vendor+"."+part.Not[0]) == part.Not[1] || part.Unless != nil && body.At(part.Unless...).Len() > 0 {
 			continue
 		}
 		if part.Each == nil {
@@ -98,7 +102,7 @@ func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 		}
 		for i, entry := range body.At(part.Each...).Items {
 			at := append(slices.Clone(part.Each), strconv.Itoa(i))
-			out = append(out, k.part(p, part, entry, part.Name+"["+strconv.Itoa(i)+"]", at, i))
+			out = append(out, k.part(p, part, entry, cmp.Or(part.As, part.Name)+"["+strconv.Itoa(i)+"]", at, i))
 		}
 	}
 	return out
@@ -132,6 +136,9 @@ func (p *Policy) Base() *Policy {
 func (k *Kind) In(s *Scope) *Kind {
 	out := *k
 	out.Scope, out.Family, out.Effective = s, s.Family, s.Effective
+	if s.Compare != nil {
+		out.Compare = s.Compare
+	}
 	out.Plans = []merge.Plan{{Func: s.Fold, Ordered: s.Ordered()}}
 	return &out
 }

@@ -206,6 +206,46 @@ func (k *Kind) placeOf(part *policy.Policy) topology.NodeID {
 	return part.Places[0]
 }
 
+// Again reports whether the kind is one that another scope has shown already: it has the same policies.
+func (k *Kind) Again() bool { return k.scoped != nil && k.Scope != &k.Kind.Scopes[0] }
+
+// Scopes lists a kind in all its scopes; for one without scopes itself.
+func (r *Resolution) Scopes(k *Kind) []*Kind {
+	if k.scoped == nil {
+		return []*Kind{k}
+	}
+	var out []*Kind
+	for _, other := range r.Kinds {
+		if other.GroupKind == k.GroupKind {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// PartsOf are the parts of a policy that the scope reads, in the order of the fold; a policy of a kind without scopes is its only part.
+func (k *Kind) PartsOf(p *policy.Policy) []*policy.Policy {
+	if k.scoped == nil {
+		return []*policy.Policy{p}
+	}
+	var out []*policy.Policy
+	for _, a := range k.scoped.parts {
+		if a.Policy.Whole == p {
+			out = append(out, a.Policy)
+		}
+	}
+	return out
+}
+
+// AllParts are the parts of a policy in all scopes of its kind.
+func (k *Kind) AllParts(p *policy.Policy) []*policy.Policy {
+	var out []*policy.Policy
+	for _, scope := range k.res.Scopes(k) {
+		out = append(out, scope.PartsOf(p)...)
+	}
+	return out
+}
+
 // scopedBelow is Below of a kind in a scope.
 func (k *Kind) scopedBelow(p *policy.Policy) []bool {
 	out := make([]bool, len(k.scoped.stacks))

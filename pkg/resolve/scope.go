@@ -116,7 +116,7 @@ func (k *Kind) cutParts() {
 		if p.Refused {
 			continue
 		}
-		for _, part := range k.PartsOf(p, k.Scope) {
+		for _, part := range k.Kind.PartsOf(p, k.Scope) {
 			all = append(all, policy.Attached{Policy: part, Ref: -1, Index: part.Index})
 		}
 	}

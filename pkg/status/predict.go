@@ -28,6 +28,7 @@ type Prediction struct {
 	Ancestors []Ancestor
 	Affected  []model.Ref // of policies: the objects that they really change
 	Refused   bool        // of policies: the API refuses it, so that it has no status
+	Silent    bool        // of policies: the controller writes no conditions
 
 	AttachedRoutes *int     // of listeners
 	SupportedKinds []string // of listeners: Kind.group
@@ -80,14 +81,14 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 		} else if make, ok := funcs.Makers[k.Status.Func]; ok {
 			write = make(r, k)
 		}
-		fates := Fates(r, k)
+		fates := fatesOf(r, k)
 		if b, ok := funcs.Boards[k.Status.Func]; ok {
 			all := b(r, k, fates)
 			write = func(in Input) []Ancestor { return all[in.Fate.Policy] }
 		}
 		for _, f := range fates {
-			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected, Refused: f.Policy.Refused}
-			if !p.Refused {
+			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected, Refused: f.Policy.Refused, Silent: k.Status.Silent}
+			if !p.Refused && !k.Status.Silent {
 				p.Ancestors = unsure(Input{r, k, f}, write)
 			}
 			out = append(out, p)

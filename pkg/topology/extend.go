@@ -86,7 +86,9 @@ func (b *builder) extend() *Extender {
 func (l *Extender) into(g *Graph) {
 	for name, f := range l.families {
 		g.families[name] = newFamily(g.nodes, f.edges, f.levels)
+		g.extended = append(g.extended, name)
 	}
+	slices.Sort(g.extended)
 	g.uses = l.uses
 	for _, uses := range g.uses {
 		slices.SortStableFunc(uses, func(a, b Use) int { return int(a.At - b.At) })
@@ -110,6 +112,19 @@ func (g *Graph) Parts(id NodeID) []NodeID {
 	out := make([]NodeID, n.parts.n)
 	for i := range out {
 		out[i] = n.parts.first + NodeID(i)
+	}
+	return out
+}
+
+// Below lists the nodes right below id in any family, sorted, each once.
+func (g *Graph) Below(id NodeID) []NodeID {
+	out := g.Children(All, id)
+	for _, name := range g.extended {
+		if more := g.Children(name, id); len(more) > 0 {
+			out = append(slices.Clone(out), more...)
+			slices.Sort(out)
+			out = slices.Compact(out)
+		}
 	}
 	return out
 }

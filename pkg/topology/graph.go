@@ -95,6 +95,7 @@ type Graph struct {
 	clients      map[NodeID]Unresolved // by Gateway with a client certificate
 	certificates certificates
 	uses         map[NodeID][]Use
+	extended     []string // the families of extensions
 }
 
 // Len is the number of nodes.

@@ -127,7 +127,7 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) Eff
 		out.Spec = model.Pack(o.Result.Doc, nil) // answers to everything keep one for every stack
 	}
 	out.ID = contentHash(&out)
-	out.refers = slices.ContainsFunc(out.Rules, func(r Rule) bool { return refersBarely(r.Value) })
+	out.refers = k.Scope == nil && slices.ContainsFunc(out.Rules, func(r Rule) bool { return refersBarely(r.Value) })
 	return out
 }
 

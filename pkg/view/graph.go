@@ -173,7 +173,7 @@ func (d *drawing) node(id topology.NodeID) {
 // policies notes what became of every policy of a stack at one effective target.
 func (d *drawing) policies(id topology.NodeID, o *resolve.Outcome) {
 	at := func(layer int) *fate {
-		key := fateKey{o.Layers[layer].Policy, id}
+		key := fateKey{o.Layers[layer].Policy.Base(), id}
 		if d.fate[key] == nil {
 			d.fate[key] = &fate{}
 		}
@@ -193,27 +193,41 @@ func (d *drawing) policies(id topology.NodeID, o *resolve.Outcome) {
 
 // attachments draws the policies that target a shown node, and the edges to it.
 func (d *drawing) attachments(q Query) {
+	drawnAlready := map[model.Ref]bool{}
 	for _, k := range d.res.Kinds {
 		if q.Kinds != nil && !slices.Contains(q.Kinds, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
 			targets := k.TargetsOf(p)
-			drawn := q.Targets == nil
+			drawn := q.Targets == nil && !k.Again()
 			for _, id := range targets {
 				drawn = drawn || d.shown[id]
 			}
 			if !drawn {
 				continue
 			}
-			d.out.Nodes = append(d.out.Nodes, GraphNode{ID: refID(p.Ref()), Ref: p.Ref(), Kind: "policy", Labels: map[string]string{"policyKind": k.Name()}})
-			for _, id := range targets {
-				if !d.shown[id] {
-					d.shown[id] = true
-					d.node(id)
-				}
-				d.out.Edges = append(d.out.Edges, GraphEdge{From: refID(p.Ref()), To: nodeID(d.res.Node(id)), Kind: EdgeTargets})
+			if drawnAlready[p.Ref()] {
+				d.targets(p, targets)
+				continue
 			}
+			drawnAlready[p.Ref()] = true
+			d.out.Nodes = append(d.out.Nodes, GraphNode{ID: refID(p.Ref()), Ref: p.Ref(), Kind: "policy", Labels: map[string]string{"policyKind": k.Name()}})
+			d.targets(p, targets)
+		}
+	}
+}
+
+// targets draws the edges from a policy to its targets.
+func (d *drawing) targets(p *policy.Policy, targets []topology.NodeID) {
+	for _, id := range targets {
+		if !d.shown[id] {
+			d.shown[id] = true
+			d.node(id)
+		}
+		e := GraphEdge{From: refID(p.Ref()), To: nodeID(d.res.Node(id)), Kind: EdgeTargets}
+		if p.Kind.Scopes == nil || !slices.Contains(d.out.Edges, e) { // several scopes may have one target
+			d.out.Edges = append(d.out.Edges, e)
 		}
 	}
 }
@@ -221,7 +235,7 @@ func (d *drawing) attachments(q Query) {
 func (d *drawing) edges() {
 	for id := range d.res.Graph.Len() {
 		from := topology.NodeID(id)
-		for _, to := range d.res.Graph.Children(topology.All, from) {
+		for _, to := range d.res.Graph.Below(from) {
 			if d.shown[from] && d.shown[to] {
 				e := GraphEdge{From: nodeID(d.res.Node(from)), To: nodeID(d.res.Node(to)), Kind: EdgeParent}
 				if d.taken[from] && d.taken[to] {

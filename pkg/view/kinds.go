@@ -11,7 +11,7 @@ import (
 func Kinds(r *resolve.Resolution, only []model.GroupKind) *KindList {
 	out := &KindList{Items: []KindInfo{}}
 	for _, k := range r.Kinds {
-		if only != nil && !slices.Contains(only, k.GroupKind) {
+		if k.Again() || only != nil && !slices.Contains(only, k.GroupKind) {
 			continue
 		}
 		info := KindInfo{Kind: k.Name(), Plural: k.Plural, ShortNames: []string{}, Vendor: k.Vendor, Class: "Inherited", Targets: []string{},
@@ -26,8 +26,12 @@ func Kinds(r *resolve.Resolution, only []model.GroupKind) *KindList {
 		for _, t := range k.Targets {
 			info.Targets = append(info.Targets, t.String())
 		}
-		for _, role := range k.Effective {
-			info.Effective = append(info.Effective, string(role))
+		for _, scope := range r.Scopes(k) {
+			for _, role := range scope.Effective {
+				if !slices.Contains(info.Effective, string(role)) {
+					info.Effective = append(info.Effective, string(role))
+				}
+			}
 		}
 		out.Items = append(out.Items, info)
 	}

@@ -22,12 +22,20 @@ const (
 // Reach lists every effective target below a policy's targets, and what became there of the policy or, if rule is not "", of that
 // rule (its full printed name).
 func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) *PolicyReach {
-	out := &PolicyReach{Policy: p.Ref(), Rule: rule, Sources: ownSources(r, k, p, rule), Items: []ReachItem{}}
+	out := &PolicyReach{Policy: p.Ref(), Rule: rule, Sources: []Source{}, Items: []ReachItem{}}
+	for _, scope := range r.Scopes(k) {
+		for _, part := range scope.PartsOf(p) {
+			out.Sources = append(out.Sources, ownSources(r, scope, part, rule)...)
+		}
+	}
 	a := survey{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}}
-	below := k.Below(p)
+	below := map[*resolve.Kind][]bool{}
+	for _, scope := range r.Scopes(k) {
+		below[scope] = scope.Below(p)
+	}
 	count := counter{res: r, seen: map[string]map[model.Ref]bool{}}
-	a.each(func(_ *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
-		if !below[s] {
+	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
+		if !below[k][s] {
 			return
 		}
 		o := k.Outcome(s)
@@ -62,6 +70,9 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string) []Source {
 	out := []Source{}
 	targets := k.TargetsOf(p)
+	if p.Whole != nil {
+		targets = p.Places
+	}
 	for _, id := range targets {
 		if isTwin(r, id, targets) {
 			continue
@@ -77,7 +88,7 @@ func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule s
 			}
 			origin := p.OriginOf(b.Kind, path)
 			out = append(out, Source{Policy: &ref, Target: &node.Ref, Level: string(node.Role), Block: b.Kind.String(),
-				Strategy: p.Word(b.Kind), Condition: conditionOf(p, b.Kind), Origin: &origin})
+				Strategy: p.Word(b.Kind), Condition: conditionOf(p, b.Kind), Origin: &origin, Part: p.Part})
 		}
 	}
 	return out

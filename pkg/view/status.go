@@ -41,6 +41,8 @@ type ObjectStatus struct {
 	// AttachedListenerSets is of a Gateway: how many ListenerSets it takes that are accepted.
 	AttachedListenerSets *int `json:"attachedListenerSets,omitempty"`
 
+	Note string `json:"note,omitempty"` // why there are no conditions, where that is so for every policy of the kind
+
 	targets []model.Ref
 	policy  bool
 	refused bool // by its API
@@ -103,6 +105,9 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 	return list
 }
 
+// noConditions is said of policies whose controller reports nothing.
+const noConditions = "the controller of this kind writes no conditions"
+
 func boolCompare(a, b bool) int {
 	switch {
 	case a == b:
@@ -130,6 +135,9 @@ func targetsOf(r *resolve.Resolution, ref model.Ref) []model.Ref {
 func objectStatus(p status.Prediction) ObjectStatus {
 	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds,
 		AttachedListenerSets: p.AttachedListenerSets, refused: p.Refused}
+	if p.Silent {
+		out.Note = noConditions
+	}
 	out.Affected = append(out.Affected, p.Affected...)
 	for _, a := range p.Ancestors {
 		s := AncestorStatus{ControllerName: a.Controller, Conditions: []Condition{}}

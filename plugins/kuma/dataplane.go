@@ -144,6 +144,14 @@ func (p *selector) fits(d *dataplane) selection {
 	case "MeshService", "MeshServiceSubset":
 		return d.tagged(p.ref.Field("tags"), p.ref.Field("name").Text())
 	}
+	if p.kind == "MeshHTTPRoute" {
+		for _, r := range p.routes {
+			if out := r.selects(d); out.why == "" {
+				return out
+			}
+		}
+		return selection{why: "no such route selects it"}
+	}
 	return selection{why: "a targetRef of kind " + p.kind + " is not evaluated"}
 }
 
@@ -240,6 +248,7 @@ type selector struct {
 	hidden bool
 	kind   string
 	ref    model.Body
+	routes []*selector // that a reference to routes means (2.14)
 }
 
 func newSelector(o *model.Object, labels map[string]string, s model.Settings) *selector {

@@ -42,7 +42,7 @@ func dataplanes(b *topology.Extender, in *model.Snapshot, s model.Settings) []mo
 	for _, o := range in.Of(httpRouteKind) {
 		l.route(o, in, s)
 	}
-	return l.problems
+	return append(l.problems, said(in, s)...)
 }
 
 type linker struct {
@@ -130,9 +130,26 @@ func (l *linker) route(o *model.Object, in *model.Snapshot, s model.Settings) {
 
 // proxies finds the nodes that the top-level reference of a policy picks.
 func proxies(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+	find := selected(g, in, s)
+	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
+		nodes, problems := find(p)
+		if p.Object.Text("spec", "targetRef", "kind") == "MeshHTTPRoute" { // it holds for some requests only
+			return nil, problems
+		}
+		return nodes, problems
+	}
+}
+
+// selected finds all that a policy selects, also where it holds for some requests only.
+func selected(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
 	w := readWorld(in, s)
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		sel := newSelector(p.Object, p.Labels, s)
+		if sel.kind == "MeshHTTPRoute" {
+			for _, o := range w.routesLike(sel.ref, p.Labels) {
+				sel.routes = append(sel.routes, newSelector(o, labelsOf(o, in, s), s))
+			}
+		}
 		var out []topology.NodeID
 		var why []string
 		for _, d := range w.near(sel) {
@@ -154,12 +171,34 @@ func proxies(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.Leg
 	}
 }
 
+// tagProxies finds the same where 2.14 goes by tags: not in a mesh whose outbounds are all resources.
+func tagProxies(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+	if dialect, _, _ := dialectOf(in, s); dialect != "2.14" {
+		return func(*policy.Policy) ([]topology.NodeID, []model.Problem) { return nil, nil }
+	}
+	find := proxies(g, in, s)
+	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
+		mesh := in.Get(model.Ref{Group: group, Kind: "Mesh", Name: p.Label(meshLabel)})
+		if mesh != nil && mesh.Text("spec", "meshServices", "mode") == "Exclusive" {
+			return nil, nil
+		}
+		nodes, _ := find(p)
+		return nodes, nil
+	}
+}
+
 // unselected says why a policy selects no proxy, and what of it is not evaluated.
 func unselected(p *policy.Policy, sel *selector, n int, why []string) []model.Problem {
 	switch sel.kind {
-	case "MeshGateway", "MeshHTTPRoute":
+	case "MeshHTTPRoute":
+		if len(sel.routes) == 0 {
+			return []model.Problem{model.Problem{Severity: model.Warning, Code: model.TargetNotFound,
+				Message: "the MeshHTTPRoute of its top-level targetRef is not found: the policy takes no part"}.At(p.Object)}
+		}
+		fallthrough
+	case "MeshGateway":
 		return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-			Message: "a top-level targetRef of kind " + sel.kind + " is not evaluated"}.At(p.Object)}
+			Message: "what a top-level targetRef of kind " + sel.kind + " does is not evaluated"}.At(p.Object)}
 	}
 	if n > 0 || sel.hidden {
 		return nil

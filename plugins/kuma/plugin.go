@@ -20,9 +20,9 @@ func Plugin() plugin.Plugin {
 		Compare: map[string]policy.Comparator{"kuma.Reference": byReference, "kuma.Destination": byDestination},
 		ScopeFunctions: policy.ScopeFunctions{
 			Labels: map[string]policy.Labeler{"kuma.Labels": labelsOf},
-			Legs:   map[string]policy.LegMaker{"kuma.Proxies": proxies, "kuma.Destinations": destinations},
+			Legs:   map[string]policy.LegMaker{"kuma.Proxies": proxies, "kuma.Selected": selected, "kuma.TagProxies": tagProxies, "kuma.Destinations": destinations},
 			Typed:  map[string]policy.PartNormalizer{"kuma.Typed": typed},
 			Folds: map[string]merge.PlanFunc{"kuma.Merged": merged, "kuma.Items": itemOrder, "kuma.InboundRules": inboundRules,
-				"kuma.RouteTable": routeTable, "kuma.FirstRule": firstRule},
+				"kuma.RouteTable": routeTable, "kuma.FromTags": fromTags, "kuma.ToTags": toTags, "kuma.FirstRule": firstRule},
 		}}
 }
