@@ -139,6 +139,9 @@ type RefForm struct {
 	Everywhere      string // the setting with the namespace whose policies select in every namespace
 }
 
+// Abroad reports whether the form may find targets in other namespaces than the policy's.
+func (f RefForm) Abroad() bool { return f.NamespacesField || f.Everywhere != "" }
+
 // FilterLevel is the level of policies that a filter of a route names.
 const FilterLevel topology.Role = "filter"
 

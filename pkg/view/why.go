@@ -99,7 +99,7 @@ func (w writer) order(l merge.Loss) string {
 		place, age = "comes last, which among defaults counts", "is newer, which among defaults counts"
 	}
 	switch {
-	case loser.ByName():
+	case loser.ByName(winner):
 		return place + " (by name: no creation time)"
 	case winner.Policy.Object.Created.Equal(loser.Policy.Object.Created):
 		return place + " (by name: created in the same second)"
