@@ -173,6 +173,9 @@ func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []Reac
 		if r.Snapshot.Cluster.MissesRef(ref.Ref) {
 			item.Unread = r.Unread([]resolve.Gap{{Kind: ref.Ref.GroupKind(), Namespace: ref.Ref.Namespace}})
 		}
+		if ref.Selects != nil && ref.Selects.Wide() && r.Snapshot.Cluster.MissesAny(ref.Ref.GroupKind()) {
+			item.Unread = r.Unread([]resolve.Gap{{Kind: ref.Ref.GroupKind()}})
+		}
 		for _, problem := range r.Problems {
 			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin() {
 				item.Reason = problem.Message
