@@ -156,7 +156,8 @@ func (f *folder) custom(p *Plan, layers []int) accumulator {
 		effects[i].From, effects[i].Other = shift(effects[i].From, layers), shift(effects[i].Other, layers)
 	}
 	acc := accumulator{units: units, present: len(layers) > 0}
-	f.record(Step{Plan: p.Name, Layer: -1, Block: Bare, Effects: effects}, &acc)
+	own := Strategy{Func: func(_, lower []Unit) ([]Unit, []Effect) { return lower, nil }} // stands for the plan's function
+	f.record(Step{Plan: p.Name, Layer: -1, Block: Bare, Strategy: own, Effects: effects}, &acc)
 	return acc
 }
 
