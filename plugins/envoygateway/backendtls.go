@@ -202,6 +202,9 @@ func (t *tls) backend(from model.Ref, ref model.Body) model.Ref {
 
 // write notes that traffic of an ancestor goes to a backend: the policy for the port goes before the one for the object.
 func (t *tls) write(to, ancestor model.Ref) {
+	if to.GroupKind() == (model.GroupKind{Group: policyGroup, Kind: "Backend"}) && !t.res.Settings.Bool("envoygateway.enableBackend") {
+		return
+	}
 	o := t.at[to]
 	if o == nil {
 		o = t.at[to.Whole()]
