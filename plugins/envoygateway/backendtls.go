@@ -122,6 +122,11 @@ func (t *tls) routes() {
 		if len(above) == 0 {
 			continue
 		}
+		for _, to := range t.mirrors(n) {
+			for _, parent := range above {
+				t.write(to, parent.ref)
+			}
+		}
 		for _, section := range g.Sections(n.Ref) {
 			for _, rule := range g.Lookup(n.Ref.In(section)) {
 				for _, b := range g.Backends(rule) {
@@ -135,6 +140,17 @@ func (t *tls) routes() {
 			}
 		}
 	}
+}
+
+// mirrors lists what the rules of a route copy requests to.
+func (t *tls) mirrors(route *topology.Node) []model.Ref {
+	var out []model.Ref
+	each(route.Object.Body.At("spec"), []string{"rules", "*", "filters", "*", "requestMirror"}, func(at model.Body) {
+		if ref := at.Field("backendRef"); !ref.IsNull() {
+			out = append(out, t.backend(route.Ref, ref))
+		}
+	})
+	return out
 }
 
 // policies writes for what other policies of the vendor send to: each policy is the ancestor of its own backends.
