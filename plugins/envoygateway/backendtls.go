@@ -2,6 +2,7 @@ package envoygateway
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -51,10 +52,20 @@ func byAge(objects []*model.Object) []*model.Object {
 
 // tlsConflict finds fault with a BackendTLSPolicy that loses to another one.
 func tlsConflict(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	if by, lost := clashes(byAge(in.Of(p.Ref().GroupKind())))[p.Ref()]; lost {
+	if by, lost := clashes(byAge(within(in, p.Ref().GroupKind(), p.Ref().Namespace)))[p.Ref()]; lost {
 		return conflictsWith(by), nil
 	}
 	return "", nil
+}
+
+// within lists the objects of a kind in one namespace.
+func within(in *model.Snapshot, gk model.GroupKind, namespace string) []*model.Object {
+	all := in.Of(gk) // sorted by namespace
+	at := func(ns string) int {
+		i, _ := slices.BinarySearchFunc(all, ns, func(o *model.Object, ns string) int { return strings.Compare(o.Ref.Namespace, ns) })
+		return i
+	}
+	return all[at(namespace):at(namespace+"\x00")]
 }
 
 func conflictsWith(by model.Ref) string {
