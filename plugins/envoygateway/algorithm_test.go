@@ -126,6 +126,7 @@ func TestRoutingType(t *testing.T) {
 		{"gateway=G route=R rule=-", ""},
 		{"gateway=G route=R rule=U", "U"},
 		{"route=-+", ""},
+		{"route=R rule=-+", ""},
 	} {
 		var s merge.Stack
 		for i, text := range strings.Fields(c.stack) {
