@@ -59,6 +59,9 @@ func (s *ObjectStatus) policyRow(o TableOptions) []Cell {
 	case s.refused:
 		row[2] = Cell{Text: "refused", Tone: Bad}
 		return row
+	case s.Note != "":
+		row[4].Text = s.Note
+		return row
 	case len(s.Ancestors) == 0:
 		row[4].Text = "no Gateway has a route to the target"
 		return row
