@@ -173,9 +173,6 @@ func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []Reac
 		if gaps := k.RefGaps(ref); len(gaps) > 0 {
 			item.Unread = r.Unread(gaps)
 		}
-		if ref.Selects != nil && ref.Selects.Wide() && r.Snapshot.Cluster.MissesAny(ref.Ref.GroupKind()) {
-			item.Unread = r.Unread([]resolve.Gap{{Kind: ref.Ref.GroupKind()}})
-		}
 		for _, problem := range r.Problems {
 			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin() {
 				item.Reason = problem.Message
