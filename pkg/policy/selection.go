@@ -26,11 +26,13 @@ type Selection struct {
 // Everywhere reports whether the selection picks in every namespace without anybody's permission.
 func (s *Selection) Everywhere() bool { return s.from == everywhere }
 
-// Wide reports whether the selection looks into other namespaces than the policy's.
-func (s *Selection) Wide() bool { return s.from != "" && s.from != "Same" }
-
 // everywhere is what no manifest can write: the vendor's setting lets the policy select in every namespace.
 const everywhere = "*"
+
+// Wide reports whether the selection may look into other namespaces than the policy's.
+func (s *Selection) Wide() bool {
+	return s.from == "All" || s.from == "Selector" || s.from == everywhere
+}
 
 // Picks reports whether the selection picks an object by its labels.
 func (s *Selection) Picks(o *model.Object) bool {

@@ -170,11 +170,8 @@ func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []Reac
 			continue
 		}
 		item := ReachItem{Target: ref.Ref, Paths: []Path{}, State: StateIgnored, By: []Source{}, Reason: "the policy does not attach"}
-		if r.Snapshot.Cluster.MissesRef(ref.Ref) {
-			item.Unread = r.Unread([]resolve.Gap{{Kind: ref.Ref.GroupKind(), Namespace: ref.Ref.Namespace}})
-		}
-		if ref.Selects != nil && ref.Selects.Wide() && r.Snapshot.Cluster.MissesAny(ref.Ref.GroupKind()) {
-			item.Unread = r.Unread([]resolve.Gap{{Kind: ref.Ref.GroupKind()}})
+		if gaps := k.RefGaps(ref); len(gaps) > 0 {
+			item.Unread = r.Unread(gaps)
 		}
 		for _, problem := range r.Problems {
 			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin() {

@@ -59,8 +59,11 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 	case s.refused:
 		blank[2] = Cell{Text: "refused", Tone: Bad}
 		return [][]Cell{blank}
+	case s.Note != "":
+		blank[4].Text = s.Note
+		return [][]Cell{blank}
 	case len(s.Ancestors) == 0:
-		blank[4].Text = "no Gateway has a route to the target"
+		blank[4].Text = "nothing is reported: the target is not there, or no Gateway leads to it"
 		return [][]Cell{blank}
 	}
 	verdicts := s.verdicts()
