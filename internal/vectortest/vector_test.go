@@ -36,7 +36,7 @@ type vector struct {
 type expectation struct {
 	PolicyKind string              `yaml:"policyKind"`
 	Target     map[string]string   `yaml:"target"`
-	Via        map[string]string   `yaml:"via"`
+	Via        map[string]any      `yaml:"via"`
 	Spec       any                 `yaml:"spec"`
 	Sources    map[string][]string `yaml:"sources"`
 	Lost       []loss              `yaml:"lost"`
@@ -167,9 +167,10 @@ func (e expectation) fits(item view.EffectivePolicy) bool {
 	}
 	return slices.ContainsFunc(item.Paths, func(p view.Path) bool {
 		have := map[string]string{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet, "listener": p.Listener,
-			"destination": p.Destination, "direction": p.Direction, "mesh": p.Mesh, "dataplane": p.Dataplane, "hostname": p.Hostname}
+			"destination": p.Destination, "direction": p.Direction, "mesh": p.Mesh, "dataplane": p.Dataplane, "hostname": p.Hostname,
+			"delegatedFrom": fmt.Sprint(p.DelegatedFrom), "delegatedRules": fmt.Sprint(p.DelegatedRules)}
 		for key, want := range e.Via {
-			if have[key] != want {
+			if have[key] != fmt.Sprint(want) {
 				return false
 			}
 		}

@@ -134,6 +134,9 @@ func (f *folder) ruling(p *Plan, acc *accumulator) *Strategy {
 
 // custom lets the plan's function fold: its layers are numbered among themselves and hold the units that the plan takes, with their sources.
 func (f *folder) custom(p *Plan, layers []int) accumulator {
+	if len(layers) == 0 {
+		return accumulator{}
+	}
 	s := Stack{Hops: f.stack.Hops}
 	for at, i := range layers {
 		l := f.stack.Layers[i]

@@ -20,12 +20,14 @@ type Plugin struct {
 	Auto  map[string]policy.Auto
 	Path  map[string]policy.Step
 
-	Checks  map[string]policy.Check
-	Lints   map[string]policy.Lint
-	Voids   map[string]policy.Void
-	Compare map[string]policy.Comparator
-	Status  status.Functions
-	Links   []topology.Linker
+	Checks map[string]policy.Check
+	Lints  map[string]policy.Lint
+	Voids  map[string]policy.Void
+
+	Discovers map[string]policy.Discovers
+	Compare   map[string]policy.Comparator
+	Status    status.Functions
+	Links     []topology.Linker
 
 	Plans      map[string]func(model.Settings) merge.PlanFunc
 	Strategies map[string]policy.StrategyOf
@@ -55,13 +57,14 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 	funcs := policy.Functions{Auto: map[string]policy.Auto{}, Path: map[string]policy.Step{}, Checks: map[string]policy.Check{}, Lints: map[string]policy.Lint{},
 		Compare: map[string]policy.Comparator{}, Plans: map[string]func(model.Settings) merge.PlanFunc{}, Strategies: map[string]policy.StrategyOf{}, Combine: map[string]func(model.Settings) merge.Combine{},
 		Normalize: map[string]policy.Normalizer{}, Attach: map[string]policy.Attacher{}, Builtins: map[string]policy.BuiltinOf{}, Voids: map[string]policy.Void{},
-		ScopeFunctions: policy.NoScopeFunctions()}
+		Discovers: map[string]policy.Discovers{}, ScopeFunctions: policy.NoScopeFunctions()}
 	for _, p := range plugins {
 		maps.Copy(funcs.Auto, p.Auto)
 		maps.Copy(funcs.Path, p.Path)
 		maps.Copy(funcs.Checks, p.Checks)
 		maps.Copy(funcs.Lints, p.Lints)
 		maps.Copy(funcs.Voids, p.Voids)
+		maps.Copy(funcs.Discovers, p.Discovers)
 		maps.Copy(funcs.Compare, p.Compare)
 		maps.Copy(funcs.Plans, p.Plans)
 		maps.Copy(funcs.Strategies, p.Strategies)

@@ -34,6 +34,7 @@ type Functions struct {
 	Checks           map[string]Check
 	Lints            map[string]Lint
 	Voids            map[string]Void
+	Discovers        map[string]Discovers
 	Compare          map[string]Comparator
 	Plans            map[string]func(model.Settings) merge.PlanFunc
 	Strategies       map[string]StrategyOf

@@ -32,3 +32,15 @@ func (r *kindReader) filters(n *yaml.Node, on []string, f RefForm) []topology.Ro
 func (r *kindReader) voids(n *yaml.Node) {
 	r.kind.Voids = functions(r, n, r.funcs.Voids, "to say where nothing is in force")
 }
+
+// Discovers says which namespaces an implementation sees; nil: all of them. Objects elsewhere do not exist for it.
+type Discovers func(in *model.Snapshot, s model.Settings) (sees func(namespace string) bool, problems []model.Problem)
+
+// discovers reads the function that says which namespaces the implementation sees.
+func (r *kindReader) discovers(n *yaml.Node) {
+	var name string
+	r.object(n, map[string]field{"func": r.text(&name)})
+	if r.kind.Discovers = r.funcs.Discovers[name]; r.kind.Discovers == nil {
+		r.fail(n, "there is no function %q to tell which namespaces are seen", name)
+	}
+}

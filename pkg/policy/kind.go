@@ -42,6 +42,7 @@ type Kind struct {
 	fits       fitTree // the same, by path
 	Checks     []Check
 	Voids      []Void
+	Discovers  Discovers // nil: the implementation sees all namespaces
 	Lints      []Lint
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
@@ -129,6 +130,7 @@ type RefForm struct {
 	Unless   []string // read only where this path is absent
 	Silent   bool     // a missing target is not reported
 	Attach   Attacher // finds the targets instead
+	Named    bool     // a rule is meant by its own name only, not as rule-N
 
 	// Of selectors:
 	EmptyNone       bool   // one that asks for nothing selects nothing
@@ -136,6 +138,9 @@ type RefForm struct {
 	NamespacesField bool   // its field namespaces says where it selects; outside of the policy's namespace it takes a grant
 	Everywhere      string // the setting with the namespace whose policies select in every namespace
 }
+
+// Abroad reports whether the form may find targets in other namespaces than the policy's.
+func (f RefForm) Abroad() bool { return f.NamespacesField || f.Everywhere != "" }
 
 // FilterLevel is the level of policies that a filter of a route names.
 const FilterLevel topology.Role = "filter"

@@ -52,7 +52,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
 		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
-		"checks": r.checks, "voids": r.voids, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
+		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
 	})
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
@@ -159,12 +159,12 @@ func (r *kindReader) refs(n *yaml.Node) {
 	r.kind.Refs = nil
 	r.list(n, func(e *yaml.Node) {
 		var f RefForm
-		form, missing, empty, unlabelled, namespaces := "ref", "report", "all", "may", "own"
+		form, missing, empty, unlabelled, namespaces, rules := "ref", "report", "all", "may", "own", "any"
 		var on []string
 		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector", "filter"}, "labels", "subject", "whole"),
 			"unless": r.path(&f.Unless), "missing": r.word(&missing, []string{"report", "silent"}), "leg": nil, "func": r.attacher(&f), "on": r.texts(&on),
 			"empty": r.word(&empty, []string{"all", "none"}), "unlabelled": r.word(&unlabelled, []string{"may", "never"}),
-			"namespaces": r.word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.text(&f.Everywhere), "role": nil, "root": nil})
+			"namespaces": r.word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.text(&f.Everywhere), "rules": r.word(&rules, []string{"any", "named"}), "role": nil, "root": nil})
 		if form == "filter" {
 			r.kind.Filters = r.filters(e, on, f)
 			return
@@ -172,7 +172,7 @@ func (r *kindReader) refs(n *yaml.Node) {
 		if f.At == nil && f.Attach == nil {
 			r.fail(e, "field \"at\" is missing")
 		}
-		f.Selector, f.Silent = form == "selector", missing == "silent"
+		f.Selector, f.Silent, f.Named = form == "selector", missing == "silent", rules == "named"
 		f.EmptyNone, f.NeverUnlabelled, f.NamespacesField = empty == "none", unlabelled == "never", namespaces == "field"
 		r.kind.Refs = append(r.kind.Refs, f)
 	})

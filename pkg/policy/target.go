@@ -13,6 +13,7 @@ type TargetRef struct {
 	Ref     model.Ref  // namespace filled in; the name is empty for a selector
 	Selects *Selection // nil: the reference names its target
 	Silent  bool
+	Named   bool // a rule is meant by its own name only
 
 	object *model.Object
 	at     []string
@@ -84,7 +85,7 @@ func (d *decoder) ref(form RefForm, fields model.Body, at []string) {
 			return
 		}
 	}
-	t := TargetRef{Silent: form.Silent, object: d.policy.Object, at: at}
+	t := TargetRef{Silent: form.Silent, Named: form.Named, object: d.policy.Object, at: at}
 	t.Ref = model.Ref{Group: fields.Text("group"), Kind: fields.Text("kind"), Name: fields.Text("name"),
 		Namespace: fields.Text("namespace"), Section: fields.Text("sectionName")}
 	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -14,10 +15,11 @@ import (
 // attach finds the targets of every policy of the kind by hash look-ups (engine E13).
 func (k *Kind) attach() {
 	n := len(k.Policies)
+	k.discover()
 	at := make(map[topology.NodeID][]policy.Attached, n)
 	k.leads, k.targetsOf = make(map[lead]bool, n), make(map[*policy.Policy][]topology.NodeID, n)
 	for _, p := range k.Policies {
-		if p.Refused {
+		if p.Refused || !k.discovers(p) {
 			continue
 		}
 		var own []policy.Attached
@@ -136,9 +138,19 @@ func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 		return k.selected(p, t, warn)
 	}
 	if found := k.res.Graph.Lookup(ref); len(found) > 0 {
+		if t.Named && k.unnamed(found[0], ref.Section) {
+			warn(model.TargetNotFound, "give the rule a name", "%s has no rule called %q: a rule without a name cannot be targeted", ref.Whole(), ref.Section)
+			return nil
+		}
 		return found
 	}
 	return k.missing(ref, t, warn)
+}
+
+// unnamed reports whether a node is a rule that does not have the name itself.
+func (k *Kind) unnamed(id topology.NodeID, name string) bool {
+	n := k.res.Node(id)
+	return n.Role == topology.Rule && n.Object.Text("spec", "rules", strconv.Itoa(n.Index), "name") != name
 }
 
 // leaves reports whether a reference goes out of the policy's namespace: to an object elsewhere, or to another Namespace.

@@ -267,7 +267,9 @@ func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 				continue
 			}
 			above := k.Paths
-			if !k.res.Graph.Passes(p, id) {
+			if k.res.Graph.Detours(p, id) {
+				above = func(p topology.NodeID, _ StackID) []Path { return k.waysTo(p) }
+			} else if !k.res.Graph.Passes(p, id) {
 				above = func(p topology.NodeID, under StackID) []Path { return k.waysWith(own{}, p, under) }
 			}
 			for _, path := range above(p, under) {
@@ -283,7 +285,7 @@ func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 
 // judgeSteps asks the kind's vendor about every step of the paths, once.
 func (k *Kind) judgeSteps() {
-	if k.Step == nil && k.Controllers == nil {
+	if k.Step == nil && k.Controllers == nil && k.seen == nil {
 		return
 	}
 	k.refused = map[[2]topology.NodeID]*model.Problem{}

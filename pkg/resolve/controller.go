@@ -42,6 +42,9 @@ func (k *Kind) step(parent, child topology.NodeID) *model.Problem {
 			return &p
 		}
 	}
+	if p := k.unseen(child); p != nil {
+		return p
+	}
 	if k.Step == nil {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (k *Kind) filters() {
 		rule := n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
 		if slices.Contains(k.Filters, topology.Rule) {
 			for _, e := range extensionRefs(rule, k.GroupKind, n.Ref.Namespace) {
-				if p := byRef[e.ref]; p != nil && !p.Refused {
+				if p := byRef[e.ref]; p != nil && !p.Refused && k.sees(p.Ref().Namespace) {
 					k.judgeOnce(p, judged)
 					k.filter(p, id, e.filter)
 				}
@@ -49,7 +49,7 @@ func (k *Kind) filters() {
 		}
 		for _, to := range rule.Field("backendRefs").Items {
 			for _, e := range extensionRefs(to, k.GroupKind, n.Ref.Namespace) {
-				if p := byRef[e.ref]; p != nil {
+				if p := byRef[e.ref]; p != nil && k.sees(p.Ref().Namespace) {
 					k.onBackend(p, id, to.Text("name"))
 				}
 			}

@@ -101,6 +101,14 @@ func (f *gapFinder) anywhere() {
 	if f.k.Namespaces != policy.OwnNamespace || f.k.mayTarget(classKind) {
 		f.any(f.k.GroupKind)
 	}
+	if slices.ContainsFunc(f.k.Refs, policy.RefForm.Abroad) {
+		f.any(f.k.GroupKind)
+		f.any(namespaceKind)
+		f.any(grantKind)
+	}
+	if f.k.Controllers != nil {
+		f.any(classKind)
+	}
 	for _, gk := range f.k.Reads {
 		f.any(gk)
 	}

@@ -52,7 +52,7 @@ func (k *Kind) fold(s StackID) *Outcome {
 		o.Problems = o.undefined()
 		return o
 	}
-	o.Problems = slices.Concat(o.conditions(), o.uncertain(), k.sensitive(s, o), k.switches(s, o))
+	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o))
 	return o
 }
 
@@ -87,7 +87,7 @@ func (k *Kind) build(s StackID) *Outcome {
 	k.overrule(s, o)
 	for _, id := range nodes {
 		for _, v := range k.rejectedAt[id] {
-			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored})
+			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, attached: v.Attached})
 		}
 	}
 	return o
@@ -172,8 +172,10 @@ func (l Layer) MainBlock() merge.BlockKind {
 	return merge.Bare
 }
 
-// ByName reports whether the order at the layer's place was settled without creation times.
-func (l Layer) ByName() bool { return l.uncertain }
+// ByName reports whether the order of two layers at one place was settled without creation times, by which it should have been.
+func (l Layer) ByName(w Layer) bool {
+	return l.uncertain && (l.attached.Policy == nil || w.attached.Policy == nil || l.Policy.Kind.AgeDecides(l.attached, w.attached))
+}
 
 // Strategy is the strategy with which a block was merged: its own, unless the kind's plan prescribes one.
 func (o *Outcome) Strategy(from merge.From) string {
@@ -228,7 +230,7 @@ func (o *Outcome) uncertain() []model.Problem {
 		}
 		for _, to := range loss.To {
 			w := o.Layers[to.Layer]
-			if w.Node != l.Node || w.Policy == l.Policy || o.sets(to, loss.Path, loss.Value) {
+			if w.Node != l.Node || w.Policy == l.Policy || !l.ByName(w) || o.sets(to, loss.Path, loss.Value) {
 				continue
 			}
 			said[l.Policy] = true

@@ -68,3 +68,20 @@ func (o *Outcome) poison(k *Kind, s StackID) {
 	}
 	slices.SortStableFunc(o.Result.Lost, func(a, b merge.Loss) int { return strings.Compare(a.Rule, b.Rule) })
 }
+
+// open reports settings of which it is not known whether they are in force beside those that are.
+func (o *Outcome) open() []model.Problem {
+	var out []model.Problem
+	for _, loss := range o.Losses() {
+		if loss.Reason != merge.NotEvaluated {
+			continue
+		}
+		var winners []string
+		for _, to := range loss.To {
+			winners = append(winners, o.Layers[to.Layer].Policy.Ref().FullName())
+		}
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+			"whether %s is in force beside that of %s is not known", loss.Rule, strings.Join(winners, ", "))}.At(o.Layers[loss.From.Layer].Policy.Object))
+	}
+	return out
+}

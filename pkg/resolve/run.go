@@ -35,6 +35,7 @@ type Kind struct {
 	rejectedAt map[topology.NodeID][]Verdict
 	targetsOf  map[*policy.Policy][]topology.NodeID
 	leads      map[lead]bool
+	seen       func(namespace string) bool           // the namespaces that the implementation sees; nil: all
 	byBackend  map[*policy.Policy][]topology.NodeID  // the rules with a backendRef that names it
 	beside     bool                                  // some policy targets a namespace or a backend
 	refused    map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason

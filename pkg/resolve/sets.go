@@ -88,13 +88,31 @@ func (k *Kind) overSets(gateway topology.NodeID) bool {
 }
 
 // below is the stacks that come from a node to the given one right below it: the node's, or those from above it where what holds at the
-// node itself ends there.
+// node itself ends there, or those of the listeners that the route's hosts belong to.
 func (k *Kind) below(from, to topology.NodeID) []StackID {
-	if k.res.Graph.Passes(from, to) {
+	g := k.res.Graph
+	if g.Detours(from, to) {
+		var out []StackID
+		for _, owner := range g.Owners(from, to) {
+			out = append(out, k.at[owner]...)
+		}
+		slices.Sort(out)
+		return slices.Compact(out)
+	}
+	if g.Passes(from, to) {
 		return k.at[from]
 	}
 	if above := k.inherited(from); above != nil {
 		return above
 	}
 	return []StackID{0}
+}
+
+// waysTo lists the ways to a node, whatever holds there.
+func (k *Kind) waysTo(id topology.NodeID) []Path {
+	var out []Path
+	for _, s := range k.at[id] {
+		out = append(out, k.Paths(id, s)...)
+	}
+	return out
 }

@@ -31,6 +31,7 @@ type builder struct {
 	missing       map[model.Ref]struct{} // backends that were said not to be in the input
 	clients       map[NodeID]Unresolved  // by Gateway with a client certificate
 
+	shared      []SharedPorts
 	delegations []Delegation
 	extensions  []Extension
 	handing     map[NodeID][]delegate // by rule
@@ -110,6 +111,7 @@ func (b *builder) graph() *Graph {
 		unresolved:    b.unresolved,
 		frontends:     b.frontends,
 		instances:     b.instancesOf,
+		owners:        b.settleHosts(),
 		clients:       b.clients,
 		certificates:  b.certificates(),
 		sets:          make([]SetFacts, len(b.sets)),

@@ -118,7 +118,12 @@ func (b *builder) controllerAt(a Attachment) string {
 	if gateway == nil {
 		return ""
 	}
-	class := b.in.Get(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: gateway.Text("spec", "gatewayClassName")})
+	return b.controllerOfClass(gateway.Text("spec", "gatewayClassName"))
+}
+
+// controllerOfClass is the controller of a GatewayClass, "" if that is not in the input.
+func (b *builder) controllerOfClass(name string) string {
+	class := b.in.Get(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: name})
 	if class == nil {
 		return ""
 	}

@@ -1,14 +1,17 @@
 package topology
 
+import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+
 // The facts of nodes that a plan may ask for: what a path is, beside its nodes.
 const (
 	Protocol   = "protocol"   // of a listener
 	RouteKind  = "routeKind"  // of a route
 	Controller = "controller" // of a GatewayClass: its controllerName
+	Action     = "action"     // of a rule: forward; redirect; none, if it has neither a backend nor a redirect
 )
 
 // PathFacts are the names of the facts, sorted.
-func PathFacts() []string { return []string{Controller, Protocol, RouteKind} }
+func PathFacts() []string { return []string{Action, Controller, Protocol, RouteKind} }
 
 // PathFact is what a node says of the paths through it, "" if that is not its business.
 func (g *Graph) PathFact(id NodeID, name string) string {
@@ -18,8 +21,23 @@ func (g *Graph) PathFact(id NodeID, name string) string {
 		return g.listeners[id-g.firstListener].protocol
 	case name == RouteKind && n.Role == Route:
 		return n.Ref.Kind
+	case name == Action && n.Role == Rule && n.Object != nil:
+		return action(n.Object.Body.At("spec", "rules", itoa(n.Index)))
 	case name == Controller && n.Role == GatewayClass && n.Object != nil:
 		return n.Object.Text("spec", "controllerName")
 	}
 	return ""
+}
+
+// action is what a rule does with requests.
+func action(rule model.Body) string {
+	for _, f := range rule.Field("filters").Items {
+		if f.Text("type") == "RequestRedirect" {
+			return "redirect"
+		}
+	}
+	if rule.Field("backendRefs").Len() == 0 {
+		return "none"
+	}
+	return "forward"
 }

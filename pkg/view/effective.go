@@ -45,7 +45,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 			if bare := a.uncovered(id, ways[id]); len(bare) > 0 {
 				list.bareWays = append(list.bareWays, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.Whole(), TableOptions{}))
 			}
-		case n.Role == topology.Route && q.Targets != nil && !a.reached(id):
+		case n.Role == topology.Route && q.Targets != nil && !a.reached(id) && len(r.Graph.Instances(id)) == 0:
 			list.unattached = append(list.unattached, r.Graph.Unattached(id))
 		}
 	}

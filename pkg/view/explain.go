@@ -59,6 +59,9 @@ func ruleNames(units []merge.Unit, rules merge.Shape) []string {
 
 func (w writer) step(at int, st merge.Step, rule string) Step {
 	out := Step{Strategy: st.Strategy.Word(), Block: st.Block.String(), Level: "group", Took: []string{}, Lost: []string{}, Result: []string{}}
+	if st.Plan != "" {
+		out.Level += " " + st.Plan
+	}
 	if st.Layer >= 0 {
 		l := w.outcome.Layers[st.Layer]
 		out.Level = string(l.Level)

@@ -16,7 +16,7 @@ func (l *StatusList) Table(o TableOptions) Table {
 	for i := range l.Items {
 		item := &l.Items[i]
 		if item.policy {
-			policies.Rows = append(policies.Rows, item.policyRow(o))
+			policies.Rows = append(policies.Rows, item.policyRows(o)...)
 		} else {
 			objects.Rows = append(objects.Rows, item.objectRows()...)
 		}
@@ -43,8 +43,8 @@ func (l *StatusList) Names() []string {
 	return namesOf(l.Items, func(i *ObjectStatus) *model.Ref { return &i.Object })
 }
 
-// policyRow is a policy as one line.
-func (s *ObjectStatus) policyRow(o TableOptions) []Cell {
+// policyRows is a policy as one line, or one for every different verdict that its ancestors come to.
+func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 	var targets []string
 	for _, t := range s.targets {
 		name, _ := commandArgument(t)
@@ -54,41 +54,91 @@ func (s *ObjectStatus) policyRow(o TableOptions) []Cell {
 		targets = append(targets, name)
 	}
 	arg, namespace := commandArgument(s.Object)
-	row := []Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: strings.Join(targets, ", ")}, {Text: "-"}, {Text: "-"}, {Text: ""}}
+	blank := []Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: strings.Join(targets, ", ")}, {Text: "-"}, {Text: "-"}, {Text: ""}}
 	switch {
 	case s.refused:
-		row[2] = Cell{Text: "refused", Tone: Bad}
-		return row
+		blank[2] = Cell{Text: "refused", Tone: Bad}
+		return [][]Cell{blank}
 	case s.Note != "":
-		row[4].Text = s.Note
-		return row
+		blank[4].Text = s.Note
+		return [][]Cell{blank}
 	case len(s.Ancestors) == 0:
-		row[4].Text = "no Gateway has a route to the target"
-		return row
+		blank[4].Text = "no Gateway has a route to the target"
+		return [][]Cell{blank}
 	}
-	for _, c := range s.Ancestors[0].Conditions {
+	verdicts := s.verdicts()
+	var rows [][]Cell
+	for _, v := range verdicts {
+		row := slices.Clone(blank)
+		v.fill(row, o)
+		if len(verdicts) > 1 {
+			row[4].Text = strings.TrimSuffix("towards "+strings.Join(v.towards, ", ")+": "+row[4].Text, ": ")
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// verdict is conditions that a policy has towards some of its ancestors.
+type verdict struct {
+	conditions []Condition
+	towards    []string
+}
+
+// verdicts are the different conditions of a policy, with the ancestors that have them.
+func (s *ObjectStatus) verdicts() []verdict {
+	var out []verdict
+	for _, a := range s.Ancestors {
+		i := slices.IndexFunc(out, func(v verdict) bool { return slices.Equal(v.conditions, a.Conditions) })
+		if i < 0 {
+			i = len(out)
+			out = append(out, verdict{conditions: a.Conditions})
+		}
+		if a.AncestorRef != nil {
+			out[i].towards = append(out[i].towards, targetName(a.AncestorRef.Ref))
+		}
+	}
+	return out
+}
+
+// fill writes the conditions into the cells of a row.
+func (v *verdict) fill(row []Cell, o TableOptions) {
+	for _, c := range v.conditions {
 		cell := Cell{Text: c.Status, Tone: conditionTone(c)}
-		if c.Reason != c.Type {
+		switch {
+		case c.Status == "True" && c.Reason == c.Type && noted(c.Type):
+			cell.Text = c.Type
+		case c.Reason != c.Type:
 			cell.Text += " " + c.Reason
 		}
-		switch c.Type {
-		case "Accepted":
+		switch {
+		case c.Type == "Accepted":
 			row[2] = cell
-		case "ResolvedRefs": // says nothing about being in force
-		default:
+		case c.Type == "ResolvedRefs" || c.Type == "Warning": // say nothing about being in force
+		case row[3].Text == "-":
 			row[3] = cell
+		default:
+			row[3] = Cell{Text: row[3].Text + ", " + cell.Text, Tone: max(row[3].Tone, cell.Tone)}
 		}
 		if c.Status != "True" || cell.Tone == Partly || o.Wide {
 			row[4].Text = c.Message
 		}
 	}
-	return row
+}
+
+// noted reports whether a condition that is True says by its type what became of the policy, and not that all is well.
+func noted(conditionType string) bool {
+	switch conditionType {
+	case "Overridden", "Merged", "Conflicted", "Aggregated":
+		return true
+	}
+	return false
 }
 
 // conditionTone is how good a condition is. What is not known is neither good nor bad.
 func conditionTone(c Condition) Tone {
 	switch {
-	case c.Type != "Accepted" && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")):
+	case c.Type != "Accepted" && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")), noted(c.Type) && c.Status == "True":
 		return Partly
 	case c.Status == "True":
 		return Good

@@ -195,7 +195,7 @@ func (a *survey) reached(id topology.NodeID) bool {
 	if g.Node(id).Role == topology.Rule {
 		id = g.Parents(topology.All, id)[0]
 	}
-	return len(g.Parents(topology.All, id)) > 0 || len(g.Instances(id)) > 0
+	return len(g.Parents(topology.All, id)) > 0
 }
 
 // passes reports whether a way goes through one of the nodes asked for.

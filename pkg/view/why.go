@@ -44,6 +44,13 @@ func (w writer) why(l merge.Loss) string {
 			return fmt.Sprintf("nothing is in force here: %s", w.outcome.Void)
 		}
 		return "the policy is in error, and what is in error is in force nowhere"
+	case merge.BuiltInWins:
+		if len(l.To) > 0 {
+			winner := w.outcome.Layers[l.To[0].Layer]
+			return fmt.Sprintf("%s of %s beats policies", winner.Policy.Builtin, w.res.Node(winner.Node).Ref)
+		}
+	case merge.NotEvaluated:
+		return fmt.Sprintf("whether it is in force beside that of %s is not known", w.winners(l))
 	case merge.Ignored:
 		return "nothing of the policy's kind is read at this place"
 	}
@@ -98,7 +105,7 @@ func (w writer) order(l merge.Loss) string {
 		place, age = "comes last, which among defaults counts", "is newer, which among defaults counts"
 	}
 	switch {
-	case loser.ByName():
+	case loser.ByName(winner):
 		return place + " (by name: no creation time)"
 	case winner.Policy.Object.Created.Equal(loser.Policy.Object.Created):
 		return place + " (by name: created in the same second)"

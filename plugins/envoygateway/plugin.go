@@ -17,10 +17,11 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds,
-		Checks:    map[string]policy.Check{"envoygateway.SamePort": samePort, "envoygateway.LuaDisabled": luaDisabled, "envoygateway.TLSConflict": tlsConflict},
+		Checks: map[string]policy.Check{"envoygateway.SamePort": samePort, "envoygateway.LuaDisabled": luaDisabled, "envoygateway.TLSConflict": tlsConflict,
+			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
 		Combine:   map[string]func(model.Settings) merge.Combine{"envoygateway.RateLimit": rateLimit},
 		Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
-		Plans:     map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType},
+		Plans:     map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType, "envoygateway.TCPAuthorization": tcpAuthorization},
 		Status: status.Functions{Boards: map[string]status.Board{"envoygateway.Conditions": conditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": tlsConditions}}}
 }

@@ -18,7 +18,7 @@ func routingType(model.Settings) merge.PlanFunc {
 			from[i] = []merge.From{{Layer: i, Block: merge.Bare}}
 			for _, b := range l.Blocks {
 				if at := slices.IndexFunc(b.Units, func(u merge.Unit) bool { return u.Path.String() == "routingType" }); at >= 0 {
-					said[i], from[i] = &b.Units[at], []merge.From{{Layer: i, Block: b.Kind}}
+					said[i], from[i] = &b.Units[at], b.Units[at].From
 				}
 			}
 		}

@@ -48,7 +48,9 @@ func survey(r *resolve.Resolution, k *resolve.Kind, all []place) *scopes {
 		case topology.ListenerSet:
 			gateway := r.Node(r.Graph.Set(p.object).Gateway).Ref
 			s.contain(gateway, n.Ref)
-			note(s.edges, gateway, n.Ref)
+			if p.target.Section == "" {
+				note(s.edges, gateway, n.Ref)
+			}
 			s.section(p, n.Ref)
 		case topology.Gateway:
 			s.section(p, n.Ref)
@@ -90,7 +92,7 @@ func (s *scopes) route(p *place) {
 			s.contain(s.res.Node(s.res.Graph.Set(parent.owner).Gateway).Ref, parent.ref.Whole())
 		}
 		note(s.edges, parent.ref, route)
-		if p.node != topology.None && p.holder == nil {
+		if p.node != topology.None && p.holder == nil && s.invalid(p, nil) == "" {
 			s.join(p, parent)
 		}
 	}

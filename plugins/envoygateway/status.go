@@ -48,6 +48,10 @@ func (s *scopes) judge(p *place, book *ledger) {
 		book.refuse(ancestors, "Conflicted", "Unable to target %s, another %s has already attached to it", described(p), s.kind.GroupKind.Kind)
 		return
 	}
+	if fault := s.invalid(p, nil); fault != "" {
+		book.refuse(ancestors, "Invalid", "%s", fault)
+		return
+	}
 	if fault := s.broken(p.policy, nil); fault != "" && !s.asks(p) {
 		book.refuse(ancestors, "Invalid", "%s", fault)
 	}
@@ -102,10 +106,25 @@ func (s *scopes) mergers(p *place, book *ledger) {
 
 // fault is why a route's policy, merged with a parent if there is one, cannot be translated, "" if nothing is known against it.
 func (s *scopes) fault(p *place, parent *policy.Policy) string {
-	if parent != nil && unmergeable(s.kind, p, parent) {
-		return "only authorization is supported for TCP (routes/listeners): merged with " + parent.Ref().FullName() + " the policy says more"
+	if fault := s.invalid(p, parent); fault != "" {
+		return fault
 	}
 	return s.broken(p.policy, parent)
+}
+
+// invalid is what the controller holds against the policy of a route before it translates it.
+func (s *scopes) invalid(p *place, parent *policy.Policy) string {
+	if s.kind.GroupKind.Kind != "SecurityPolicy" || !isRoute(p.target.GroupKind()) {
+		return ""
+	}
+	fault := invalidSecurity(settings{p.policy, parent}, p.target.Kind)
+	switch {
+	case fault == "" || parent != nil:
+		return fault
+	case p.target.Kind == "TCPRoute":
+		return "invalid SecurityPolicy for TCP route: " + fault
+	}
+	return "invalid SecurityPolicy: " + fault
 }
 
 // overrides writes what is below the target of a policy and goes before it.
@@ -171,29 +190,15 @@ func deprecated(p *policy.Policy) []string {
 	}{
 		{nil, []string{"spec", "targetRef"}, "spec.targetRefs"},
 		{[]string{"BackendTrafficPolicy"}, []string{"spec", "compression"}, "spec.compressor"},
+		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "grpc", "backendRef"}, "spec.extAuth.grpc.backendRefs"},
+		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "http", "backendRef"}, "spec.extAuth.http.backendRefs"},
 	} {
-		if (d.kinds == nil || slices.Contains(d.kinds, p.Ref().Kind)) && !p.Object.Body.At(d.path...).IsNull() {
+		if (d.kinds == nil || slices.Contains(d.kinds, p.Ref().Kind)) && written(p.Object.Body.At(d.path...)) {
 			out = append(out, strings.Join(d.path, ".")+" is deprecated, use "+d.use+" instead")
 		}
 	}
 	return out
 }
 
-// unmergeable reports whether a policy merged with its parent is refused before it is translated: of a SecurityPolicy a TCPRoute takes
-// nothing but authorization (spec §4.1).
-func unmergeable(k *resolve.Kind, p *place, parent *policy.Policy) bool {
-	if k.GroupKind.Kind != "SecurityPolicy" || p.target.Kind != "TCPRoute" {
-		return false
-	}
-	return beyondTCP(p.policy) || beyondTCP(parent)
-}
-
-// beyondTCP reports whether a SecurityPolicy says more than a TCP connection can be asked.
-func beyondTCP(p *policy.Policy) bool {
-	for _, field := range []string{"apiKeyAuth", "cors", "basicAuth", "jwt", "oidc", "extAuth"} {
-		if !p.Object.Body.At("spec", field).IsNull() {
-			return true
-		}
-	}
-	return false
-}
+// written reports whether a field is there as Go's types see it: no null, no empty list.
+func written(b model.Body) bool { return !b.IsNull() && !(b.IsList() && b.Len() == 0) }

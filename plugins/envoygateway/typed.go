@@ -44,6 +44,7 @@ func typed(o *model.Object, body any, s model.Settings) any {
 	if !ok {
 		return body
 	}
+	spec = grouped(spec)
 	spec = nameRules(o, spec, s.Text("envoygateway.stage") != "object-merge")
 	if mergeType, _ := spec["mergeType"].(string); mergeType != "" {
 		spec, _ = withoutEmpty(spec).(map[string]any)
@@ -56,6 +57,29 @@ func typed(o *model.Object, body any, s model.Settings) any {
 	out := maps.Clone(body.(map[string]any))
 	out["spec"] = spec
 	return out
+}
+
+// grouped fills in the group that selectors leave out.
+func grouped(spec map[string]any) map[string]any {
+	selectors, _ := spec["targetSelectors"].([]any)
+	var out []any
+	for i, s := range selectors {
+		fields, ok := s.(map[string]any)
+		if !ok || fields["group"] != nil {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(selectors)
+		}
+		fields = maps.Clone(fields)
+		fields["group"], out[i] = gatewayGroup, fields
+	}
+	if out == nil {
+		return spec
+	}
+	spec = maps.Clone(spec)
+	spec["targetSelectors"] = out
+	return spec
 }
 
 // nameRules gives rate limit rules the names under which the controller keeps them. The API has no such field: what is written there is gone.

@@ -103,10 +103,15 @@ func (s *states) gateway(id topology.NodeID, stack resolve.StackID) {
 func (s *states) listeners(gateway topology.NodeID) []topology.NodeID {
 	var own, more []topology.NodeID
 	for _, id := range s.res.Graph.Children(topology.Traffic, gateway) {
-		if s.res.Graph.Node(id).Role == topology.Listener {
+		switch s.res.Graph.Node(id).Role { // routes are below a Gateway that may not be read
+		case topology.Listener:
 			own = append(own, id)
-		} else {
-			more = append(more, s.res.Graph.Children(topology.Traffic, id)...)
+		case topology.ListenerSet:
+			for _, below := range s.res.Graph.Children(topology.Traffic, id) {
+				if s.res.Graph.Node(below).Role == topology.Listener {
+					more = append(more, below)
+				}
+			}
 		}
 	}
 	return append(own, more...)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -109,18 +110,38 @@ func (s *server) installPolicyKinds() error {
 		}
 		texts = append(texts, string(text))
 	}
+	for _, kind := range besides(catalog) {
+		text, err := json.Marshal(definition(kind))
+		if err != nil {
+			return err
+		}
+		texts = append(texts, string(text))
+	}
 	return s.install(texts)
 }
 
-// servedVersion is the version of kinds that are not served as v1: descriptors do not know versions.
-var servedVersion = map[string]string{"TokenRateLimitPolicy.kuadrant.io": "v1alpha1", "XTelemetryPolicy.gateway.networking.x-k8s.io": "v1alpha1"}
+// besides are the kinds of the vendors' own objects that decide something about policies.
+func besides(catalog *policy.Catalog) []*policy.Kind {
+	var out []*policy.Kind
+	for _, k := range catalog.Kinds() {
+		for _, gk := range k.Reads {
+			known := strings.HasSuffix(gk.Group, "k8s.io") || gk.Group == "" || catalog.Kind(gk) != nil ||
+				slices.ContainsFunc(out, func(o *policy.Kind) bool { return o.GroupKind == gk })
+			if !known {
+				out = append(out, &policy.Kind{GroupKind: gk, Plural: policy.Plural(gk.Kind), Cluster: gk.Kind == "Mesh" || strings.HasPrefix(gk.Kind, "Cluster")})
+			}
+		}
+	}
+	return out
+}
+
+// servedVersion is the version of kinds, or of all kinds of a group, that are not served as v1: descriptors do not know versions.
+var servedVersion = map[string]string{"TokenRateLimitPolicy.kuadrant.io": "v1alpha1", "XTelemetryPolicy.gateway.networking.x-k8s.io": "v1alpha1",
+	"gateway.kgateway.dev": "v1alpha1", "gateway.envoyproxy.io": "v1alpha1", "kuma.io": "v1alpha1"}
 
 // definition is a custom resource definition that takes any spec and status, without subresources.
 func definition(kind *policy.Kind) map[string]any {
-	version, ok := servedVersion[kind.Name()]
-	if !ok {
-		version = "v1"
-	}
+	version := cmp.Or(servedVersion[kind.Name()], servedVersion[kind.GroupKind.Group], "v1")
 	scope := "Namespaced"
 	if kind.Cluster {
 		scope = "Cluster"
@@ -129,7 +150,8 @@ func definition(kind *policy.Kind) map[string]any {
 	anything := map[string]any{"x-kubernetes-preserve-unknown-fields": true}
 	return map[string]any{
 		"apiVersion": definitions.GroupVersion().String(), "kind": "CustomResourceDefinition",
-		"metadata": map[string]any{"name": kind.Plural + "." + kind.GroupKind.Group},
+		"metadata": map[string]any{"name": kind.Plural + "." + kind.GroupKind.Group,
+			"annotations": map[string]any{"api-approved.kubernetes.io": "unapproved, for tests"}}, // the server wants it of groups below k8s.io
 		"spec": map[string]any{
 			"group": kind.GroupKind.Group, "scope": scope,
 			"names": map[string]any{
@@ -138,7 +160,7 @@ func definition(kind *policy.Kind) map[string]any {
 			"versions": []any{map[string]any{
 				"name": version, "served": true, "storage": true,
 				"schema": map[string]any{"openAPIV3Schema": map[string]any{
-					"type": "object", "properties": map[string]any{"spec": anything, "status": anything},
+					"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": map[string]any{"spec": anything, "status": anything},
 				}},
 			}},
 		},

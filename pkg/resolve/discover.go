@@ -1,0 +1,50 @@
+package resolve
+
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// discover asks which namespaces the kind's implementation sees.
+func (k *Kind) discover() {
+	if k.Discovers == nil || len(k.Policies) == 0 {
+		return
+	}
+	var problems []model.Problem
+	k.seen, problems = k.Discovers(k.res.Snapshot, k.Settings())
+	k.res.Problems = append(k.res.Problems, problems...)
+}
+
+// sees reports whether the implementation sees the objects of a namespace.
+func (k *Kind) sees(namespace string) bool {
+	return k.seen == nil || namespace == "" || k.seen(namespace)
+}
+
+// discovers reports whether the implementation sees a policy, and says so if it does not.
+func (k *Kind) discovers(p *policy.Policy) bool {
+	if k.sees(p.Ref().Namespace) {
+		return true
+	}
+	k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Info, Code: model.NotReached,
+		Message: fmt.Sprintf("the implementation does not see namespace %s: it knows nothing of the policy", p.Ref().Namespace)}.At(p.Object))
+	return false
+}
+
+// unseen says that a step leads to an object that the implementation does not see; nil if it does not.
+func (k *Kind) unseen(child topology.NodeID) *model.Problem {
+	n := k.res.Graph.Node(child)
+	switch n.Role {
+	case topology.Gateway, topology.ListenerSet, topology.Route:
+	default:
+		return nil
+	}
+	if n.Object == nil || k.sees(n.Ref.Namespace) {
+		return nil
+	}
+	p := model.Problem{Severity: model.Info, Code: model.NotReached,
+		Message: fmt.Sprintf("the implementation does not see namespace %s: policies hold on no way through %s", n.Ref.Namespace, n.Ref)}.At(n.Object)
+	return &p
+}
