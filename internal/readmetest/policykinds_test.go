@@ -32,7 +32,7 @@ func TestPolicyKinds(t *testing.T) {
 	}
 	t.Chdir(dir)
 	commands := regexp.MustCompile("(?s)```\n\\$ kubectl dopolicy (.*?)\n(.*?)\n```\n").FindAllStringSubmatch(string(text), -1)
-	if len(commands) < 3 {
+	if len(commands) < 3 { // the two examples and the mistakes
 		t.Errorf("only %d commands found", len(commands))
 	}
 	for _, c := range commands {

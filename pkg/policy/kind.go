@@ -56,6 +56,7 @@ type Kind struct {
 	Unjudged   []Unjudged
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
+	Dialects    bool     // whose the Gateways are decides how the kind is read
 	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
 
 	settings model.Settings
@@ -110,6 +111,9 @@ func (t TargetForm) String() string {
 	}
 	return s
 }
+
+// ByController reports whether it matters to policies of the kind whose the Gateways are.
+func (k *Kind) ByController() bool { return k.Dialects || k.Controllers != nil }
 
 // Allows reports whether a policy of the kind may target ref.
 func (k *Kind) Allows(ref model.Ref) bool {

@@ -63,7 +63,7 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 		blank[4].Text = s.Note
 		return [][]Cell{blank}
 	case len(s.Ancestors) == 0:
-		blank[4].Text = "no Gateway has a route to the target"
+		blank[4].Text = "nothing is reported: the target is not there, or no Gateway leads to it"
 		return [][]Cell{blank}
 	}
 	verdicts := s.verdicts()

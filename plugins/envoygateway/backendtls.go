@@ -2,6 +2,7 @@ package envoygateway
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -51,10 +52,20 @@ func byAge(objects []*model.Object) []*model.Object {
 
 // tlsConflict finds fault with a BackendTLSPolicy that loses to another one.
 func tlsConflict(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	if by, lost := clashes(byAge(in.Of(p.Ref().GroupKind())))[p.Ref()]; lost {
+	if by, lost := clashes(byAge(within(in, p.Ref().GroupKind(), p.Ref().Namespace)))[p.Ref()]; lost {
 		return conflictsWith(by), nil
 	}
 	return "", nil
+}
+
+// within lists the objects of a kind in one namespace.
+func within(in *model.Snapshot, gk model.GroupKind, namespace string) []*model.Object {
+	all := in.Of(gk) // sorted by namespace
+	at := func(ns string) int {
+		i, _ := slices.BinarySearchFunc(all, ns, func(o *model.Object, ns string) int { return strings.Compare(o.Ref.Namespace, ns) })
+		return i
+	}
+	return all[at(namespace):at(namespace+"\x00")]
 }
 
 func conflictsWith(by model.Ref) string {
@@ -122,6 +133,11 @@ func (t *tls) routes() {
 		if len(above) == 0 {
 			continue
 		}
+		for _, to := range t.mirrors(n) {
+			for _, parent := range above {
+				t.write(to, parent.ref)
+			}
+		}
 		for _, section := range g.Sections(n.Ref) {
 			for _, rule := range g.Lookup(n.Ref.In(section)) {
 				for _, b := range g.Backends(rule) {
@@ -135,6 +151,17 @@ func (t *tls) routes() {
 			}
 		}
 	}
+}
+
+// mirrors lists what the rules of a route copy requests to.
+func (t *tls) mirrors(route *topology.Node) []model.Ref {
+	var out []model.Ref
+	each(route.Object.Body.At("spec"), []string{"rules", "*", "filters", "*", "requestMirror"}, func(at model.Body) {
+		if ref := at.Field("backendRef"); !ref.IsNull() {
+			out = append(out, t.backend(route.Ref, ref))
+		}
+	})
+	return out
 }
 
 // policies writes for what other policies of the vendor send to: each policy is the ancestor of its own backends.
@@ -202,6 +229,9 @@ func (t *tls) backend(from model.Ref, ref model.Body) model.Ref {
 
 // write notes that traffic of an ancestor goes to a backend: the policy for the port goes before the one for the object.
 func (t *tls) write(to, ancestor model.Ref) {
+	if to.GroupKind() == (model.GroupKind{Group: policyGroup, Kind: "Backend"}) && !t.res.Settings.Bool("envoygateway.enableBackend") {
+		return
+	}
 	o := t.at[to]
 	if o == nil {
 		o = t.at[to.Whole()]

@@ -138,8 +138,8 @@ func reaches(target model.Ref, l httpListener, in *model.Snapshot) bool {
 // taken reports whether another policy, for the listener itself or for its ListenerSet, has a listener that p reaches from above.
 func taken(l httpListener, p *policy.Policy, in *model.Snapshot) bool {
 	own := targetsOf(p, in)
-	for _, o := range in.Of(p.Ref().GroupKind()) {
-		if o.Ref == p.Ref() || o.Ref.Namespace != l.owner.Namespace {
+	for _, o := range within(in, p.Ref().GroupKind(), l.owner.Namespace) {
+		if o.Ref == p.Ref() {
 			continue
 		}
 		refs := slices.Collect(func(yield func(model.Body) bool) {

@@ -12,6 +12,9 @@ import (
 // nothing, unless it has a mergeType; else the first policy above that says one.
 func routingType(model.Settings) merge.PlanFunc {
 	return func(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+		if len(s.Layers) == 0 {
+			return nil, nil
+		}
 		said := make([]*merge.Unit, len(s.Layers))
 		from := make([][]merge.From, len(s.Layers))
 		for i, l := range s.Layers {
@@ -23,6 +26,10 @@ func routingType(model.Settings) merge.PlanFunc {
 			}
 		}
 		at := decisive(s, said)
+		by := from[len(from)-1] // without a decision: the policy that hides the others
+		if at >= 0 {
+			by = from[at]
+		}
 		var units []merge.Unit
 		var effects []merge.Effect
 		for i, u := range said {
@@ -33,10 +40,10 @@ func routingType(model.Settings) merge.PlanFunc {
 				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Outcome: merge.Taken})
 			default:
 				reason := merge.MoreSpecificWins
-				if said[at] == nil || i > at {
+				if at < 0 || said[at] == nil || i > at {
 					reason = merge.AtomicReplaced
 				}
-				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Outcome: merge.Dropped, Reason: reason, Other: from[at]})
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Outcome: merge.Dropped, Reason: reason, Other: by})
 			}
 		}
 		return units, effects

@@ -190,6 +190,8 @@ func deprecated(p *policy.Policy) []string {
 	}{
 		{nil, []string{"spec", "targetRef"}, "spec.targetRefs"},
 		{[]string{"BackendTrafficPolicy"}, []string{"spec", "compression"}, "spec.compressor"},
+		{[]string{"ClientTrafficPolicy"}, []string{"spec", "enableProxyProtocol"}, "spec.proxyProtocol"},
+		{[]string{"ClientTrafficPolicy"}, []string{"spec", "headers", "preserveXRequestID"}, "spec.headers.requestID"},
 		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "grpc", "backendRef"}, "spec.extAuth.grpc.backendRefs"},
 		{[]string{"SecurityPolicy"}, []string{"spec", "extAuth", "http", "backendRef"}, "spec.extAuth.http.backendRefs"},
 	} {

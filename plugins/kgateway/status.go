@@ -102,14 +102,15 @@ func (s *states) gateway(id topology.NodeID, stack resolve.StackID) {
 // listeners lists a Gateway's listeners, then those of its ListenerSets.
 func (s *states) listeners(gateway topology.NodeID) []topology.NodeID {
 	var own, more []topology.NodeID
-	for _, id := range s.res.Graph.Children(topology.Traffic, gateway) {
-		switch s.res.Graph.Node(id).Role { // routes are below a Gateway that may not be read
+	g := s.res.Graph
+	for _, id := range g.Children(topology.Traffic, gateway) {
+		switch g.Node(id).Role {
 		case topology.Listener:
 			own = append(own, id)
 		case topology.ListenerSet:
-			for _, below := range s.res.Graph.Children(topology.Traffic, id) {
-				if s.res.Graph.Node(below).Role == topology.Listener {
-					more = append(more, below)
+			for _, l := range g.Children(topology.Traffic, id) {
+				if g.Node(l).Role == topology.Listener {
+					more = append(more, l)
 				}
 			}
 		}
