@@ -56,7 +56,8 @@ type Kind struct {
 	Unjudged   []Unjudged
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
-	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
+	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
 
 	settings model.Settings
 	only     []Facts  // by plan: the paths that it is for; nil: all
