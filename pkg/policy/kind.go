@@ -57,6 +57,8 @@ type Kind struct {
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
 	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
+	ByController bool     // whose Gateways they are decides about answers
+	Dialects     bool     // and so how the kind is read
 	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
 
 	settings model.Settings

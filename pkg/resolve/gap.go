@@ -104,6 +104,12 @@ func (f *gapFinder) anywhere() {
 	for _, gk := range f.k.Reads {
 		f.any(gk)
 	}
+	if f.k.ByController {
+		f.any(classKind)
+	}
+	if f.k.Dialects {
+		f.any(gatewayKind)
+	}
 	if f.res.Graph.Merging() { // any Gateway may have the place of a listener
 		f.any(gatewayKind)
 	}

@@ -27,6 +27,7 @@ func unsure(in Input, write Writer) []Ancestor {
 	}
 	open := slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return slices.Contains(in.Kind.Reads, g.Kind) }) &&
 		slices.ContainsFunc(in.Resolution.Problems, looked)
+	open = open || slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return in.Kind.Decides(g.Kind) })
 	for _, a := range out {
 		for i, c := range a.Conditions {
 			if c.Type != "Accepted" || open {

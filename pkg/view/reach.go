@@ -162,9 +162,7 @@ func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []Reac
 			continue
 		}
 		item := ReachItem{Target: ref.Ref, Paths: []Path{}, State: StateIgnored, By: []Source{}, Reason: "the policy does not attach"}
-		if r.Snapshot.Cluster.MissesRef(ref.Ref) {
-			item.Unread = r.Unread([]resolve.Gap{{Kind: ref.Ref.GroupKind(), Namespace: ref.Ref.Namespace}})
-		}
+		item.Unread = r.Unread(unreadTarget(r, ref))
 		for _, problem := range r.Problems {
 			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin() {
 				item.Reason = problem.Message
@@ -215,4 +213,22 @@ func (c counter) node(id topology.NodeID, paths []Path) {
 func (c counter) fill(s *ReachSummary) {
 	s.Gateways, s.Listeners, s.Routes = len(c.seen["gateways"]), len(c.seen["listeners"]), len(c.seen["routes"])
 	s.RouteRules, s.Backends = len(c.seen["rules"]), len(c.seen["backends"])
+}
+
+// unreadTarget lists what could not be read of where a reference that leads nowhere may lead.
+func unreadTarget(r *resolve.Resolution, ref policy.TargetRef) []resolve.Gap {
+	cluster := r.Snapshot.Cluster
+	if ref.Selects == nil || !ref.Selects.Roams() {
+		if cluster.MissesRef(ref.Ref) {
+			return []resolve.Gap{{Kind: ref.Ref.GroupKind(), Namespace: ref.Ref.Namespace}}
+		}
+		return nil
+	}
+	var out []resolve.Gap
+	for _, gk := range []model.GroupKind{ref.Ref.GroupKind(), {Kind: "Namespace"}, {Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}} {
+		if cluster.MissesAny(gk) {
+			out = append(out, resolve.Gap{Kind: gk})
+		}
+	}
+	return out
 }
