@@ -158,8 +158,8 @@ func (f *folder) custom(p *Plan, layers []int) accumulator {
 	acc := accumulator{units: units, present: len(layers) > 0}
 	st := Step{Plan: p.Name, Layer: -1, Block: Bare, Effects: effects}
 	st.Strategy.Func = func(_, lower []Unit) ([]Unit, []Effect) { return lower, nil } // stands for the plan's function
-	if len(s.Layers) > 0 && len(s.Layers[0].Blocks) > 0 && p.Ordered {
-		st.Strategy = s.Layers[0].Blocks[0].Strategy
+	if p.Strategy != nil {
+		st.Strategy = p.Strategy.on(Bare)
 	}
 	f.record(st, &acc)
 	return acc

@@ -120,7 +120,11 @@ func (v *verdict) fill(row []Cell, o TableOptions) {
 		default:
 			row[3] = Cell{Text: row[3].Text + ", " + cell.Text, Tone: max(row[3].Tone, cell.Tone)}
 		}
-		if c.Status != "True" || cell.Tone == Partly || o.Wide {
+		switch {
+		case c.Status == "True" && cell.Tone != Partly && !o.Wide:
+		case noted(c.Type) && row[4].Text != "":
+			row[4].Text += "; " + c.Message
+		default:
 			row[4].Text = c.Message
 		}
 	}
