@@ -54,12 +54,12 @@ func (b *builder) readDelegate(f *fields) (delegate, bool) {
 
 // chains follows delegation from every route that traffic reaches, once all routes are there.
 func (b *builder) chains() {
-	if len(b.delegations) == 0 {
+	if len(b.delegations) == 0 || len(b.handing) == 0 && !b.routeParents {
 		return
 	}
 	c := chains{builder: b, below: map[NodeID][]NodeID{}, said: map[model.Ref]bool{}}
 	for _, e := range b.traffic {
-		if role := b.nodes[e.from].Role; role == Rule {
+		if role := b.nodes[e.from].Role; role == Rule && len(b.handing) > 0 {
 			c.below[e.from] = append(c.below[e.from], e.to)
 		}
 	}
