@@ -101,7 +101,7 @@ func TestVendors(t *testing.T) {
 		if !strings.Contains(text, "\n| ["+vendor+"](docs/vendors/"+vendor+".md) |") {
 			t.Errorf("the README's support table has no row for %s", vendor)
 		}
-		if _, err := os.Stat("../../docs/vendors/" + vendor + ".md"); err != nil {
+		if _, err := os.Stat("docs/vendors/" + vendor + ".md"); err != nil {
 			t.Errorf("%s has no page: %v", vendor, err)
 		}
 	}

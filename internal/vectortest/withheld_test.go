@@ -172,7 +172,7 @@ func answersTo(t *testing.T, in *model.Snapshot, may func(model.GroupKind, strin
 	}
 	s := model.NewSnapshot(objects, problems)
 	s.Cluster = cluster
-	r := resolve.Run(s, topology.Build(s, catalog.Settings()), catalog)
+	r := resolve.Run(s, topology.Build(s, catalog.Settings(), catalog.Links()...), catalog)
 	out := answers{effective: view.Effective(r, view.Query{ShowNone: true}), overridden: view.Overridden(r, view.Query{}, nil, ""),
 		status: view.Status(r, view.StatusQuery{Objects: true}, plugin.StatusFunctions(plugins.All()))}
 	out.explained = view.Explain(r, view.Query{}, "")

@@ -288,7 +288,7 @@ func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
 	for at, mine := range parts {
 		rule, first := wrote.rules[at], mine[0]
 		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
-		if alike && len(mine) == len(Recut(rule.finest(), leaves)) {
+		if all := Recut(rule.finest(), leaves); alike && len(mine) == len(all) && len(all[0].Path) >= len(rule.Path) { // leaves are not looked for in lists
 			out = append(out, Loss{rule.name(), rule.Path, rule.Value, from, first.Reason, first.Other, step})
 			continue
 		}

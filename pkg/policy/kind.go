@@ -57,8 +57,7 @@ type Kind struct {
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
 	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
-	ByController bool     // whose Gateways they are decides about answers
-	Dialects     bool     // and so how the kind is read
+	Dialects     bool     // whose the Gateways are decides how the kind is read
 	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
 
 	settings model.Settings
@@ -114,6 +113,9 @@ func (t TargetForm) String() string {
 	return s
 }
 
+// ByController reports whether it matters to policies of the kind whose the Gateways are.
+func (k *Kind) ByController() bool { return k.Dialects || k.Controllers != nil }
+
 // Allows reports whether a policy of the kind may target ref.
 func (k *Kind) Allows(ref model.Ref) bool {
 	if k.Targets == nil {
@@ -141,6 +143,9 @@ type RefForm struct {
 	NamespacesField bool   // its field namespaces says where it selects; outside of the policy's namespace it takes a grant
 	Everywhere      string // the setting with the namespace whose policies select in every namespace
 }
+
+// Abroad reports whether the form may find targets in other namespaces than the policy's.
+func (f RefForm) Abroad() bool { return f.NamespacesField || f.Everywhere != "" }
 
 // FilterLevel is the level of policies that a filter of a route names.
 const FilterLevel topology.Role = "filter"

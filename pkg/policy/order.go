@@ -27,6 +27,19 @@ func (a *Attached) section() string {
 // Leveled reports whether the level decides first: then policies are ordered place by place, else whole stacks are.
 func (k *Kind) Leveled() bool { return len(k.Compare) > 0 && k.Compare[0].By == ByLevel }
 
+// AgeDecides reports whether it would take the age of two policies to order them: the keys before it do not tell them apart.
+func (k *Kind) AgeDecides(a, b Attached) bool {
+	for i := range k.Compare {
+		if k.Compare[i].By == ByCreated {
+			return true
+		}
+		if k.Compare[i].compare(&a, &b) != 0 {
+			return false
+		}
+	}
+	return false
+}
+
 // Order sorts policies, established first, by the kind's comparator (engine E9): those of one place, or those of a whole stack if the
 // level does not count. If one of them has no creation time, age is ignored for all, since comparing pair by pair would not be
 // transitive; then ageIgnored is true.

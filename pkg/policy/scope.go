@@ -139,6 +139,9 @@ func (k *Kind) In(s *Scope) *Kind {
 	if s.Compare != nil {
 		out.Compare = s.Compare
 	}
+	if s.Result == "evaluation" || s.Result == "application" {
+		out.Strategy.Default = Choice{Strategy: merge.Strategy{Wins: merge.Both}, Fixed: true}
+	}
 	out.Plans = []merge.Plan{{Func: s.Fold, Ordered: s.Ordered()}}
 	return &out
 }

@@ -29,13 +29,15 @@ func (s *Selection) Everywhere() bool { return s.from == everywhere }
 // everywhere is what no manifest can write: the vendor's setting lets the policy select in every namespace.
 const everywhere = "*"
 
+// Wide reports whether the selection may look into other namespaces than the policy's.
+func (s *Selection) Wide() bool {
+	return s.from == "All" || s.from == "Selector" || s.from == everywhere
+}
+
 // Picks reports whether the selection picks an object by its labels.
 func (s *Selection) Picks(o *model.Object) bool {
 	return s.labels.Matches(labels.Set(o.Labels)) && (s.unlabelled || len(o.Labels) > 0)
 }
-
-// Roams reports whether the selection looks into other namespaces at all.
-func (s *Selection) Roams() bool { return s.from != "" && s.from != "Same" }
 
 // Abroad reports whether the selection looks into another namespace than the policy's, whose Namespace object is ns, nil if it is not
 // known: then no label of it is.

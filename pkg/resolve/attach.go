@@ -183,7 +183,12 @@ func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Co
 	if len(forbidden) > 0 {
 		warn(model.RefNotPermitted, "a ReferenceGrant in the namespace of the target must allow it", "no ReferenceGrant lets %s select %s: not attached there", p.Ref(), kind+" "+strings.Join(forbidden, ", "))
 	}
-	if len(out) == 0 && !t.Silent {
+	if len(out) > 0 {
+		return out
+	}
+	if gaps := k.RefGaps(t); len(gaps) > 0 {
+		warn(model.NotEvaluated, "ask for the permission to list them", "which objects the selector picks is not known: %s may not be read", strings.Join(k.res.Unread(gaps), ", "))
+	} else if !t.Silent {
 		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)
 	}
 	return out

@@ -36,6 +36,24 @@ func (k *Kind) GapsBelow(id topology.NodeID) []Gap { return k.gapsBelow([]topolo
 // GapsOf lists what may change what becomes of a policy of the kind at any of its targets and below them, and could not be read.
 func (k *Kind) GapsOf(p *policy.Policy) []Gap { return k.gapsBelow(k.targetsOf[p]) }
 
+// RefGaps lists what could not be read and may be a target of a reference.
+func (k *Kind) RefGaps(t policy.TargetRef) []Gap {
+	f := k.gapFinder()
+	if f == nil {
+		return nil
+	}
+	gk := t.Ref.GroupKind()
+	switch {
+	case t.Selects == nil && f.cluster.MissesRef(t.Ref), t.Selects != nil && !t.Selects.Wide():
+		f.in(gk, t.Ref.Namespace)
+	case t.Selects != nil:
+		f.any(gk)
+		f.any(namespaceKind)
+		f.any(grantKind)
+	}
+	return f.sorted()
+}
+
 func (k *Kind) gapsBelow(ids []topology.NodeID) []Gap {
 	f := k.gapFinder()
 	if f == nil {
@@ -101,14 +119,16 @@ func (f *gapFinder) anywhere() {
 	if f.k.Namespaces != policy.OwnNamespace || f.k.mayTarget(classKind) {
 		f.any(f.k.GroupKind)
 	}
-	for _, gk := range f.k.Reads {
-		f.any(gk)
+	if slices.ContainsFunc(f.k.Refs, policy.RefForm.Abroad) {
+		f.any(f.k.GroupKind)
+		f.any(namespaceKind)
+		f.any(grantKind)
 	}
-	if f.k.ByController {
+	if f.k.ByController() {
 		f.any(classKind)
 	}
-	if f.k.Dialects {
-		f.any(gatewayKind)
+	for _, gk := range f.k.Reads {
+		f.any(gk)
 	}
 	if f.res.Graph.Merging() { // any Gateway may have the place of a listener
 		f.any(gatewayKind)

@@ -116,38 +116,59 @@ func (k *Kind) named(c int, id topology.NodeID) bool {
 	return len(k.scoped.callers[c].parts.common(k.scoped.own[id])) > 0
 }
 
-// scopedPaths lists the ways to a target on which a stack holds: from the root of its family, through who calls and where the target comes
-// into play.
+// scopedPaths lists the ways to a target on which a stack holds: the root of its family, who calls, and where the target comes into play. The
+// target itself is left out, so that targets at which the same holds share their ways.
 func (k *Kind) scopedPaths(id topology.NodeID, s StackID) []Path {
 	root := k.rootPath(id)
 	if len(k.Scope.Legs) == 1 || s == 0 {
-		return []Path{append(root, id)}
+		return []Path{root}
 	}
+	if len(k.res.Graph.Uses(id)) > 0 {
+		return k.usedPaths(id, s, root)
+	}
+	key := push{under: s, node: topology.NodeID(k.scoped.setAt[id])}
+	ways, ok := k.ways[key]
+	if !ok {
+		var from []topology.NodeID
+		for c := range k.scoped.callers {
+			if k.scoped.meet(int32(c), k.scoped.setAt[id]) == s {
+				from = append(from, k.scoped.callers[c].nodes...)
+			}
+		}
+		slices.Sort(from) // as they will be printed, nearly
+		for _, id := range from {
+			ways = append(ways, Path{root[0], id})
+		}
+		k.ways[key] = ways
+	}
+	return ways
+}
+
+// usedPaths are the ways to a target that comes into play at others.
+func (k *Kind) usedPaths(id topology.NodeID, s StackID, root Path) []Path {
 	var out []Path
-	uses := k.res.Graph.Uses(id)
 	for c := range k.scoped.callers {
-		own := k.named(c, id) || len(uses) == 0
+		own := k.named(c, id)
 		if own && k.scoped.meet(int32(c), k.scoped.setAt[id]) != s {
 			continue
 		}
 		for _, from := range k.scoped.callers[c].nodes {
 			way := append(root[:len(root):len(root)], from)
-			n := 0
-			for _, u := range uses {
+			n := len(out)
+			for _, u := range k.res.Graph.Uses(id) {
 				if u.For(from) && (own || k.scoped.meet(int32(c), k.scoped.setAt[u.At]) == s) {
-					out = append(out, append(way[:len(way):len(way)], u.At, id))
-					n++
+					out = append(out, append(way[:len(way):len(way)], u.At))
 				}
 			}
-			if own && n == 0 {
-				out = append(out, append(way, id))
+			if own && n == len(out) {
+				out = append(out, way)
 			}
 		}
 	}
 	return out
 }
 
-// rootPath is the way from the root of the kind's family to the node above the given one that starts it.
+// rootPath is the root of the kind's family above a node, or the node itself.
 func (k *Kind) rootPath(id topology.NodeID) Path {
 	top := id
 	for {
@@ -156,9 +177,6 @@ func (k *Kind) rootPath(id topology.NodeID) Path {
 			break
 		}
 		top = parents[0]
-	}
-	if top == id {
-		return nil
 	}
 	return Path{top}
 }
@@ -200,10 +218,7 @@ func (k *Kind) placeOf(part *policy.Policy) topology.NodeID {
 	if len(part.Places) == 1 {
 		return part.Places[0]
 	}
-	if root := k.rootPath(part.Places[0]); len(root) > 0 {
-		return root[0]
-	}
-	return part.Places[0]
+	return k.rootPath(part.Places[0])[0]
 }
 
 // Again reports whether the kind is one that another scope has shown already: it has the same policies.

@@ -87,7 +87,7 @@ func (k *Kind) build(s StackID) *Outcome {
 	k.overrule(s, o)
 	for _, id := range nodes {
 		for _, v := range k.rejectedAt[id] {
-			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored})
+			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, attached: v.Attached})
 		}
 	}
 	return o
@@ -174,8 +174,10 @@ func (l Layer) MainBlock() merge.BlockKind {
 	return merge.Bare
 }
 
-// ByName reports whether the order at the layer's place was settled without creation times.
-func (l Layer) ByName() bool { return l.uncertain }
+// ByName reports whether the order of two layers at one place was settled without creation times, by which it should have been.
+func (l Layer) ByName(w Layer) bool {
+	return l.uncertain && (l.attached.Policy == nil || w.attached.Policy == nil || l.Policy.Kind.AgeDecides(l.attached, w.attached))
+}
 
 // Strategy is the strategy with which a block was merged: its own, unless the kind's plan prescribes one.
 func (o *Outcome) Strategy(from merge.From) string {
@@ -230,7 +232,7 @@ func (o *Outcome) uncertain() []model.Problem {
 		}
 		for _, to := range loss.To {
 			w := o.Layers[to.Layer]
-			if w.Node != l.Node || w.Policy == l.Policy || o.sets(to, loss.Path, loss.Value) {
+			if w.Node != l.Node || w.Policy == l.Policy || !l.ByName(w) || o.sets(to, loss.Path, loss.Value) {
 				continue
 			}
 			said[l.Policy] = true

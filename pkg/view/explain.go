@@ -87,12 +87,27 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 		switch e.Outcome {
 		case merge.Taken, merge.Joined:
 			out.Took = append(out.Took, e.Rule)
+			if st.Layer < 0 && st.Strategy.Func != nil { // nothing else says whose it is
+				out.Notes = append(out.Notes, w.taken(e))
+			}
 		case merge.Dropped, merge.Replaced:
 			out.Lost = append(out.Lost, e.Rule)
 			out.Notes = append(out.Notes, w.note(at, e))
 		}
 	}
 	return out
+}
+
+// taken says whose a rule is that a function of the kind's vendor took in.
+func (w writer) taken(e merge.Effect) string {
+	var names []string
+	for _, f := range e.From {
+		p := w.outcome.Layers[f.Layer].Policy
+		if name := p.Ref().FullName(); p.Builtin == "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return e.Rule + " of " + strings.Join(names, " and ") + " is in"
 }
 
 // note says what happened to one rule in one step.

@@ -124,7 +124,7 @@ func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule
 			reasons = append(reasons, sentence)
 		}
 		for _, s := range w.sources(l.To, l.Path) {
-			if !slices.ContainsFunc(item.By, func(x Source) bool { return *x.Policy == *s.Policy && x.Block == s.Block }) {
+			if !slices.ContainsFunc(item.By, s.alike) {
 				item.By = append(item.By, s)
 			}
 		}
@@ -134,6 +134,14 @@ func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule
 		item.Reason = "the policy sets nothing here"
 	}
 	return item
+}
+
+// alike reports whether two sources are one block of one policy, or one setting that no policy wrote.
+func (s Source) alike(x Source) bool {
+	if s.Policy == nil || x.Policy == nil {
+		return s.Policy == x.Policy && s.Builtin == x.Builtin
+	}
+	return *x.Policy == *s.Policy && x.Block == s.Block
 }
 
 // state is the word for so many rules won and these lost.
@@ -162,7 +170,9 @@ func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []Reac
 			continue
 		}
 		item := ReachItem{Target: ref.Ref, Paths: []Path{}, State: StateIgnored, By: []Source{}, Reason: "the policy does not attach"}
-		item.Unread = r.Unread(unreadTarget(r, ref))
+		if gaps := k.RefGaps(ref); len(gaps) > 0 {
+			item.Unread = r.Unread(gaps)
+		}
 		for _, problem := range r.Problems {
 			if problem.Ref != nil && *problem.Ref == p.Ref() && problem.Origin != nil && *problem.Origin == ref.Origin() {
 				item.Reason = problem.Message
@@ -213,22 +223,4 @@ func (c counter) node(id topology.NodeID, paths []Path) {
 func (c counter) fill(s *ReachSummary) {
 	s.Gateways, s.Listeners, s.Routes = len(c.seen["gateways"]), len(c.seen["listeners"]), len(c.seen["routes"])
 	s.RouteRules, s.Backends = len(c.seen["rules"]), len(c.seen["backends"])
-}
-
-// unreadTarget lists what could not be read of where a reference that leads nowhere may lead.
-func unreadTarget(r *resolve.Resolution, ref policy.TargetRef) []resolve.Gap {
-	cluster := r.Snapshot.Cluster
-	if ref.Selects == nil || !ref.Selects.Roams() {
-		if cluster.MissesRef(ref.Ref) {
-			return []resolve.Gap{{Kind: ref.Ref.GroupKind(), Namespace: ref.Ref.Namespace}}
-		}
-		return nil
-	}
-	var out []resolve.Gap
-	for _, gk := range []model.GroupKind{ref.Ref.GroupKind(), {Kind: "Namespace"}, {Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}} {
-		if cluster.MissesAny(gk) {
-			out = append(out, resolve.Gap{Kind: gk})
-		}
-	}
-	return out
 }

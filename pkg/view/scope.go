@@ -7,21 +7,26 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// waysOf puts the ways to a target of one kind into the shape of the contract.
+// waysOf puts the ways to a target of one kind into the shape of the contract. The same ways share one list, which is not to be changed.
 func (a *survey) waysOf(k *resolve.Kind, ways []resolve.Path) []Path {
 	if k.Scope == nil {
 		return a.paths(ways)
 	}
+	if len(ways) == 0 {
+		return []Path{}
+	}
+	key := scopedWays{k.Scope.Name, &ways[0], len(ways)}
+	if known, ok := a.scoped[key]; ok {
+		return known
+	}
 	out := make([]Path, 0, len(ways))
 	for _, way := range ways {
 		p := Path{Direction: k.Scope.Name}
-		for i, step := range way {
-			n := a.res.Node(step)
-			switch {
-			case n.Role == topology.MeshRoot:
+		for _, step := range way {
+			switch n := a.res.Node(step); n.Role {
+			case topology.MeshRoot:
 				p.Mesh = n.Ref.Name
-			case i == len(way)-1: // the target
-			case n.Role == topology.Proxy:
+			case topology.Proxy:
 				p.Dataplane = n.Ref.FullName()
 				a.spaces[n.Ref.Namespace] = true
 			default:
@@ -30,8 +35,22 @@ func (a *survey) waysOf(k *resolve.Kind, ways []resolve.Path) []Path {
 		}
 		out = append(out, p)
 	}
-	slices.SortFunc(out, comparePaths)
-	return slices.CompactFunc(out, func(x, y Path) bool { return comparePaths(x, y) == 0 })
+	if !slices.IsSortedFunc(out, comparePaths) {
+		slices.SortFunc(out, comparePaths)
+	}
+	out = slices.CompactFunc(out, func(x, y Path) bool { return comparePaths(x, y) == 0 })
+	if a.scoped == nil {
+		a.scoped = map[scopedWays][]Path{}
+	}
+	a.scoped[key] = out
+	return out
+}
+
+// scopedWays tells lists of ways apart.
+type scopedWays struct {
+	scope string
+	first *resolve.Path
+	n     int
 }
 
 // destinationName is how the contract names what a proxy calls: "Kind ns/name port".

@@ -59,6 +59,9 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 	case s.refused:
 		blank[2] = Cell{Text: "refused", Tone: Bad}
 		return [][]Cell{blank}
+	case s.Note != "":
+		blank[4].Text = s.Note
+		return [][]Cell{blank}
 	case len(s.Ancestors) == 0:
 		blank[4].Text = "nothing is reported: the target is not there, or no Gateway leads to it"
 		return [][]Cell{blank}
@@ -117,7 +120,11 @@ func (v *verdict) fill(row []Cell, o TableOptions) {
 		default:
 			row[3] = Cell{Text: row[3].Text + ", " + cell.Text, Tone: max(row[3].Tone, cell.Tone)}
 		}
-		if c.Status != "True" || cell.Tone == Partly || o.Wide {
+		switch {
+		case c.Status == "True" && cell.Tone != Partly && !o.Wide:
+		case noted(c.Type) && row[4].Text != "":
+			row[4].Text += "; " + c.Message
+		default:
 			row[4].Text = c.Message
 		}
 	}

@@ -32,6 +32,7 @@ type survey struct {
 	spaces  map[string]bool          // the namespaces of what was looked at
 	routes  map[model.Ref]bool       // the routes that were looked at
 	ways    map[string][]Path        // what paths made, by the nodes that count
+	scoped  map[scopedWays][]Path    // what waysOf made of kinds in scopes
 	atRules map[model.GroupKind]bool // the kinds of routes at whose rules a policy kind that was looked at has results
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked   map[topology.NodeID]bool

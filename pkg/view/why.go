@@ -13,6 +13,9 @@ import (
 func (w writer) why(l merge.Loss) string {
 	switch l.Reason {
 	case merge.MoreSpecificWins:
+		if !w.outcome.Layers[l.From.Layer].Policy.Kind.Leveled() {
+			return fmt.Sprintf("set again by %s, which is stronger in the order of the kind", w.winners(l))
+		}
 		return fmt.Sprintf("set again by %s, which is more specific", w.winners(l))
 	case merge.LessSpecificOverrides:
 		return fmt.Sprintf("overridden by %s", w.winners(l))
@@ -72,6 +75,9 @@ func (w writer) winners(l merge.Loss) string {
 		layer := w.outcome.Layers[to.Layer]
 		ref := layer.Policy.Ref()
 		name := fmt.Sprintf("%s %s (%s)", ref.Kind, ref.FullName(), w.res.Node(layer.Node).Ref)
+		if part := layer.Policy.Part; part != "" {
+			name = fmt.Sprintf("%s %s %s (%s)", ref.Kind, ref.FullName(), part, w.res.Node(layer.Node).Ref)
+		}
 		if to.Layer == l.From.Layer {
 			name = "the policy's own " + to.Block.String() + " set"
 		}
@@ -99,7 +105,7 @@ func (w writer) order(l merge.Loss) string {
 		place, age = "comes last, which among defaults counts", "is newer, which among defaults counts"
 	}
 	switch {
-	case loser.ByName():
+	case loser.ByName(winner):
 		return place + " (by name: no creation time)"
 	case winner.Policy.Object.Created.Equal(loser.Policy.Object.Created):
 		return place + " (by name: created in the same second)"

@@ -95,7 +95,11 @@ func (c *check) exists(ref model.Ref, at ...string) bool {
 
 // permitted reports whether objects of a kind may refer to one in another namespace.
 func (c *check) permitted(from model.GroupKind, namespace string, to model.Ref) bool {
-	if namespace == to.Namespace || c.mode == "OFF" || c.in.Cluster.Misses(grantKind, to.Namespace) {
+	if namespace == to.Namespace || c.mode == "OFF" {
+		return true
+	}
+	if c.in.Cluster.Misses(grantKind, to.Namespace) {
+		c.problem(model.Warning, "the ReferenceGrants of namespace "+to.Namespace+" may not be read: the reference to "+to.String()+" is taken to be permitted", "", "spec")
 		return true
 	}
 	for _, g := range c.in.Of(grantKind) {

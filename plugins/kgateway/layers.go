@@ -122,10 +122,18 @@ func (f *fold) outerTimeouts(u merge.Unit) {
 	}
 }
 
-// fieldsOf cuts a setting into its fields.
+// fieldsOf cuts a setting into its fields, if it is a whole one.
 func fieldsOf(u merge.Unit) []merge.Unit {
+	if len(u.Path) > 1 {
+		return []merge.Unit{u}
+	}
+	return fieldsBelow(u)
+}
+
+// fieldsBelow cuts a setting that is an object into its fields.
+func fieldsBelow(u merge.Unit) []merge.Unit {
 	m := object(u.Value)
-	if m == nil || len(u.Path) > 1 {
+	if m == nil {
 		return []merge.Unit{u}
 	}
 	var out []merge.Unit

@@ -52,3 +52,18 @@ func annotations(k *policy.Kind, g *topology.Graph, attached func(topology.NodeI
 func older(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 	return "", []model.Problem{model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: "HTTPListenerPolicy is a kind of older releases: it is read like default.httpSettings of a ListenerPolicy"}.At(p.Object)}
 }
+
+// listenerHints says of ListenerPolicies what their merge does not show: a policy of a listener without TLS changes nothing, the settings of
+// a port take the place of the defaults, and how clients are known is united over all policies.
+func listenerHints(_ *policy.Kind, g *topology.Graph, attached func(topology.NodeID) bool) []model.Problem {
+	var out []model.Problem
+	for _, id := range g.Order(topology.Traffic) {
+		n := g.Node(id)
+		if n.Role != topology.Listener || n.Object == nil || !attached(id) || g.Listener(id).Protocol == "HTTPS" {
+			continue
+		}
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.InvalidTarget, Message: fmt.Sprintf(
+			"%s has no TLS, so that it shares one configuration with all listeners of its port: ListenerPolicies for it alone change nothing, though they are reported as attached", n.Ref)}.At(n.Object))
+	}
+	return out
+}

@@ -26,7 +26,7 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds,
 		Discovers:  map[string]policy.Discovers{"kgateway.Namespaces": discovered},
 		Checks:     map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older},
-		Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations},
+		Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints},
 		Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
 		Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},
 		Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle},

@@ -102,11 +102,17 @@ func (s *states) gateway(id topology.NodeID, stack resolve.StackID) {
 // listeners lists a Gateway's listeners, then those of its ListenerSets.
 func (s *states) listeners(gateway topology.NodeID) []topology.NodeID {
 	var own, more []topology.NodeID
-	for _, id := range s.res.Graph.Children(topology.Traffic, gateway) {
-		if s.res.Graph.Node(id).Role == topology.Listener {
+	g := s.res.Graph
+	for _, id := range g.Children(topology.Traffic, gateway) {
+		switch g.Node(id).Role {
+		case topology.Listener:
 			own = append(own, id)
-		} else {
-			more = append(more, s.res.Graph.Children(topology.Traffic, id)...)
+		case topology.ListenerSet:
+			for _, l := range g.Children(topology.Traffic, id) {
+				if g.Node(l).Role == topology.Listener {
+					more = append(more, l)
+				}
+			}
 		}
 	}
 	return append(own, more...)

@@ -47,8 +47,8 @@ func oldMark(o *model.Object) string {
 	return ""
 }
 
-// said tells which dialect is used, where the input decided, and what does not belong to the chosen one.
-func said(in *model.Snapshot, s model.Settings) []model.Problem {
+// dialectNotes tells which dialect is used, where the input decided, and what does not belong to the chosen one.
+func dialectNotes(in *model.Snapshot, s model.Settings) []model.Problem {
 	dialect, by, mark := dialectOf(in, s)
 	if by != nil {
 		return []model.Problem{model.Problem{Severity: model.Info, Code: model.ProfileChosen,

@@ -42,7 +42,7 @@ func dataplanes(b *topology.Extender, in *model.Snapshot, s model.Settings) []mo
 	for _, o := range in.Of(httpRouteKind) {
 		l.route(o, in, s)
 	}
-	return append(l.problems, said(in, s)...)
+	return append(l.problems, notes(in, s)...)
 }
 
 type linker struct {
@@ -161,6 +161,9 @@ func selected(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.Le
 				continue
 			}
 			ids := g.Lookup(d.object.Ref)
+			if len(ids) == 0 {
+				continue // the graph was made without the vendor's extension
+			}
 			out = append(out, ids...)
 			parts := g.Parts(ids[0])
 			for _, i := range found.sections {
@@ -217,6 +220,7 @@ func unselected(p *policy.Policy, sel *selector, n int, why []string) []model.Pr
 // destinations finds the nodes that an item of a policy names.
 func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
 	w := readWorld(in, s)
+	dialect, _, _ := dialectOf(in, s)
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		ref := p.Entry.Field("targetRef")
 		if kind := ref.Field("kind").Text(); kind == "Mesh" || kind == "" {
@@ -225,7 +229,7 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 		var out []topology.NodeID
 		for _, t := range w.find(ref, p.Labels) {
 			ids := g.Lookup(t.to.object.Ref)
-			if t.port >= 0 {
+			if t.port >= 0 && len(ids) > 0 {
 				ids = g.Parts(ids[0])[t.port : t.port+1]
 			}
 			out = append(out, ids...)
@@ -237,6 +241,9 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 		}
 		slices.Sort(out)
 		out = slices.Compact(out)
+		if dialect == "2.14" && ref.Field("kind").Text() == "MeshService" && ref.Field("name").Text() != "" {
+			return out, nil // it may mean a tag
+		}
 		return out, w.unfound(p, ref, len(out))
 	}
 }

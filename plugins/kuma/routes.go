@@ -91,8 +91,11 @@ func firstRule(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 				continue
 			}
 			if list, ok := merge.Plain(u.Value).([]any); ok && len(list) > 1 {
-				m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: "rules", Value: list[1:], From: u.From, Outcome: merge.Dropped, Reason: merge.Ignored})
-				u.Value = list[:1]
+				for n, rule := range list[1:] {
+					path := merge.Path{{Name: "rules"}, {Name: strconv.Itoa(n + 1), Form: merge.Entry}}
+					m.note(merge.Unit{Path: path, Value: rule, From: u.From}, merge.Dropped, merge.Ignored, nil)
+				}
+				u = merge.Unit{Path: u.Path, Value: list[:1], From: u.From}
 			}
 			m.add(u)
 		}

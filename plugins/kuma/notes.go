@@ -1,0 +1,88 @@
+package kuma
+
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+var permissionKind = model.GroupKind{Group: group, Kind: "MeshTrafficPermission"}
+
+// notes says what the control plane would refuse, what was assumed, and what a reader of the answer has to know.
+func notes(in *model.Snapshot, s model.Settings) []model.Problem {
+	out := dialectNotes(in, s)
+	for _, o := range in.Objects {
+		if isPolicy(o) && o.Body.At("spec").IsObject() {
+			out = append(out, refused(o, s)...)
+			out = append(out, notEvaluated(o)...)
+		}
+	}
+	return append(out, permissions(in, s)...)
+}
+
+// refused is what the control plane's admission refuses about a policy (spec §10). It is evaluated all the same.
+func refused(o *model.Object, s model.Settings) []model.Problem {
+	invalid := func(format string, args ...any) []model.Problem {
+		return []model.Problem{model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "the control plane refuses it: " + fmt.Sprintf(format, args...)}.At(o)}
+	}
+	body := o.Body.At("spec")
+	to, rules, from := body.Field("to"), body.Field("rules"), body.Field("from")
+	switch {
+	case to.Len() > 0 && rules.Len() > 0:
+		return invalid("to and rules cannot stand in one policy")
+	case to.Len() > 0 && from.Len() > 0 && o.Ref.Namespace != s.Text("kuma.systemNamespace"):
+		return invalid("to and from cannot stand in one policy outside of the system namespace")
+	}
+	if _, ok := roleOf(o, s.Text("kuma.systemNamespace")); !ok {
+		return invalid("its items name services of its own (producer) and others (consumer)")
+	}
+	for i, item := range to.Items {
+		kind := item.Field("targetRef").Field("kind").Text()
+		if !mayName(o.Ref.Kind, kind) {
+			return invalid("to[%d] names a %s, which %s does not support", i, kind, o.Ref.Kind)
+		}
+	}
+	return nil
+}
+
+// mayName reports whether items of a policy kind may name destinations of a kind (spec §1); of kinds that are not Kuma's all may.
+func mayName(policy, kind string) bool {
+	switch kind {
+	case "MeshHTTPRoute":
+		return policy != "MeshCircuitBreaker" && policy != "MeshHealthCheck" && policy != "MeshRateLimit" && policy != "MeshFaultInjection" && policy != "MeshHTTPRoute" && policy != "MeshTCPRoute"
+	case "MeshService", "MeshExternalService", "MeshMultiZoneService":
+		return policy != "MeshRateLimit" && policy != "MeshFaultInjection"
+	}
+	return true
+}
+
+// notEvaluated is what of a policy the answer leaves out.
+func notEvaluated(o *model.Object) []model.Problem {
+	var out []model.Problem
+	for i, item := range o.Body.At("spec", "to").Items {
+		if item.Field("hostnames").Len() > 0 {
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: fmt.Sprintf("to[%d].hostnames splits the table by hostname, which is not evaluated: the rules are listed as if they were for all", i)}.At(o))
+		}
+	}
+	return out
+}
+
+// permissions says once for each mesh how the lists of MeshTrafficPermission are to be read, and when they have an effect.
+func permissions(in *model.Snapshot, s model.Settings) []model.Problem {
+	var out []model.Problem
+	said := map[string]bool{}
+	for _, o := range in.Of(permissionKind) {
+		mesh := labelsOf(o, in, s)[meshLabel]
+		if said[mesh] || o.Body.At("spec", "rules").Len() == 0 {
+			continue
+		}
+		said[mesh] = true
+		message := fmt.Sprintf("mesh %s: of the rules of an inbound any deny decides before any allow, whatever their order; without one that matches, requests are denied", mesh)
+		if m := in.Get(model.Ref{Group: group, Kind: "Mesh", Name: mesh}); m == nil || spec(m).At("mtls", "enabledBackend").Text() == "" {
+			message += "; they have an effect only with mTLS, which the Mesh does not enable (a MeshIdentity may)"
+		}
+		out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: message}.At(o))
+	}
+	return out
+}
