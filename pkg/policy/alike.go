@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,7 +74,7 @@ func partNames(n *yaml.Node) []string {
 	var out []string
 	if parts := member(n, "parts"); parts != nil {
 		for _, p := range parts.Content {
-			out = append(out, text(p, "name"))
+			out = append(out, cmp.Or(text(p, "as"), text(p, "name")))
 		}
 	}
 	return out

@@ -142,7 +142,8 @@ func (k *Kind) In(s *Scope) *Kind {
 	if s.Result == "evaluation" || s.Result == "application" {
 		out.Strategy.Default = Choice{Strategy: merge.Strategy{Wins: merge.Both}, Fixed: true}
 	}
-	out.Plans = []merge.Plan{{Func: s.Fold, Ordered: s.Ordered()}}
+	strategy := out.Strategy.Default.on(merge.Bare)
+	out.Plans = []merge.Plan{{Func: s.Fold, Ordered: s.Ordered(), Strategy: &strategy}}
 	return &out
 }
 

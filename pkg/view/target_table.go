@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,6 +85,9 @@ func numbered(s string) (stem string, n int) {
 // sectionList is the label of several sections that share a line: runs of numbers are joined (rule-1…rule-9) and, unless whole is
 // asked for, the rest is counted once there are too many to read.
 func sectionList(sections []string, o TableOptions) string {
+	if len(sections) > 1 && slices.Contains(sections, "") { // the object itself
+		sections = append([]string{"whole"}, slices.DeleteFunc(slices.Clone(sections), func(s string) bool { return s == "" })...)
+	}
 	parts := sectionRuns(sections)
 	if len(parts) <= manyNames || o.Wide {
 		return strings.Join(parts, ", ")
