@@ -39,9 +39,6 @@ func (s *Selection) Picks(o *model.Object) bool {
 	return s.labels.Matches(labels.Set(o.Labels)) && (s.unlabelled || len(o.Labels) > 0)
 }
 
-// Roams reports whether the selection looks into other namespaces at all.
-func (s *Selection) Roams() bool { return s.from != "" && s.from != "Same" }
-
 // Abroad reports whether the selection looks into another namespace than the policy's, whose Namespace object is ns, nil if it is not
 // known: then no label of it is.
 func (s *Selection) Abroad(ns *model.Object) bool {
