@@ -279,7 +279,7 @@ func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 				continue
 			}
 			above := k.Paths
-			if k.res.Graph.Detours(p, id) {
+			if k.res.Graph.Owners(p, id, k.Controllers) != nil {
 				above = func(p topology.NodeID, _ StackID) []Path { return k.waysTo(p) }
 			} else if !k.res.Graph.Passes(p, id) {
 				above = func(p topology.NodeID, under StackID) []Path { return k.waysWith(own{}, p, under) }

@@ -91,9 +91,9 @@ func (k *Kind) overSets(gateway topology.NodeID) bool {
 // node itself ends there, or those of the listeners that the route's hosts belong to.
 func (k *Kind) below(from, to topology.NodeID) []StackID {
 	g := k.res.Graph
-	if g.Detours(from, to) {
+	if owners := g.Owners(from, to, k.Controllers); owners != nil {
 		var out []StackID
-		for _, owner := range g.Owners(from, to) {
+		for _, owner := range owners {
 			out = append(out, k.at[owner]...)
 		}
 		slices.Sort(out)

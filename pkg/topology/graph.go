@@ -83,7 +83,7 @@ type Graph struct {
 	firstListener NodeID
 	unresolved    map[NodeID]Unresolved
 	frontends     map[model.Ref]NodeID
-	owners        map[step][]NodeID
+	owners        map[step]owned
 	instances     map[NodeID][]NodeID // of routes that others delegate to, and of their rules
 
 	sets         []SetFacts // by ListenerSet node, from firstSet on

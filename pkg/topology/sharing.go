@@ -16,10 +16,16 @@ func (b *Builder) SharePorts(s SharedPorts) { b.b.shared = append(b.b.shared, s)
 // step is an edge from a listener to a route.
 type step struct{ listener, route NodeID }
 
+// owned are listeners that share a port, or that the hosts of a route there belong to, and for the policies of whose implementation.
+type owned struct {
+	listeners   []NodeID
+	controllers []string
+}
+
 // settleHosts finds, for the routes on shared ports, the listeners that their hosts belong to where these are not the ones that they are
 // attached to.
-func (b *builder) settleHosts() map[step][]NodeID {
-	groups := map[NodeID][]NodeID{} // by listener: those of its port
+func (b *builder) settleHosts() map[step]owned {
+	groups := map[NodeID]owned{} // by listener
 	for _, s := range b.shared {
 		for _, g := range b.gateways {
 			if c := b.controllerOfClass(g.class); c != "" && !slices.Contains(s.Controllers, c) {
@@ -27,18 +33,18 @@ func (b *builder) settleHosts() map[step][]NodeID {
 			}
 			for _, group := range b.portGroups(g.id, s.Protocol) {
 				for _, listener := range group {
-					groups[listener] = group
+					groups[listener] = owned{group, s.Controllers}
 				}
 			}
 		}
 	}
-	owners := map[step][]NodeID{}
+	owners := map[step]owned{}
 	for id := range NodeID(len(b.nodes)) {
 		if len(groups) == 0 || b.nodes[id].Role != Route || b.nodes[id].Hop > 0 {
 			continue
 		}
 		for _, a := range b.tables[b.nodes[id].table] {
-			if group := groups[a.Listener]; a.State == Accepted && group != nil {
+			if group, ok := groups[a.Listener]; ok && a.State == Accepted {
 				b.settleRoute(group, a, step{a.Listener, id}, owners)
 			}
 		}
@@ -47,16 +53,16 @@ func (b *builder) settleHosts() map[step][]NodeID {
 }
 
 // settleRoute notes the listeners that the hosts of an attachment belong to, if not simply its own.
-func (b *builder) settleRoute(group []NodeID, a Attachment, at step, owners map[step][]NodeID) {
+func (b *builder) settleRoute(group owned, a Attachment, at step, owners map[step]owned) {
 	var found []NodeID
 	for _, h := range a.Hostnames {
-		if id := b.hostOwner(group, h.Effective); id != None && !slices.Contains(found, id) {
+		if id := b.hostOwner(group.listeners, h.Effective); id != None && !slices.Contains(found, id) {
 			found = append(found, id)
 		}
 	}
 	if len(found) > 1 || len(found) == 1 && found[0] != a.Listener {
 		slices.Sort(found)
-		owners[at] = found
+		owners[at] = owned{found, group.controllers}
 	}
 }
 
@@ -102,17 +108,13 @@ func (b *builder) hostOwner(group []NodeID, host string) NodeID {
 	return best
 }
 
-// Owners lists the listeners whose policies hold for a route that is attached to the given one: that one, but on ports that listeners share
-// those to which the route's hosts belong.
-func (g *Graph) Owners(listener, route NodeID) []NodeID {
-	if found, ok := g.owners[step{listener, route}]; ok {
-		return found
+// Owners lists the listeners whose policies hold for a route in the place of those of the listener that it is attached to: on ports that
+// listeners share, those to which the route's hosts belong. It is nil where the listener's own hold, and for the policies of implementations
+// with other controllers than the given ones.
+func (g *Graph) Owners(listener, route NodeID, controllers []string) []NodeID {
+	found, ok := g.owners[step{listener, route}]
+	if !ok || !slices.ContainsFunc(found.controllers, func(c string) bool { return slices.Contains(controllers, c) }) {
+		return nil
 	}
-	return []NodeID{listener}
-}
-
-// Detours reports whether the policies of a listener do not simply hold for a route that is attached to it.
-func (g *Graph) Detours(listener, route NodeID) bool {
-	_, ok := g.owners[step{listener, route}]
-	return ok
+	return found.listeners
 }
