@@ -13,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -73,9 +74,13 @@ func withheld(t *testing.T, o load.Options, settings []string, users func(*model
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := answersTo(t, in, func(model.GroupKind, string) bool { return true }, settings)
+	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := answersTo(in, func(model.GroupKind, string) bool { return true }, catalog)
 	for _, u := range users(in) {
-		got := answersTo(t, in, u.may, settings)
+		got := answersTo(in, u.may, catalog)
 		if wrong := compare(whole, got); len(wrong) > 0 {
 			t.Errorf("%s:\n%s", u.name, strings.Join(wrong, "\n"))
 		}
@@ -135,12 +140,7 @@ type answers struct {
 }
 
 // answersTo answers for a cluster with these objects and a user who may read some of them.
-func answersTo(t *testing.T, in *model.Snapshot, may func(model.GroupKind, string) bool, settings []string) answers {
-	t.Helper()
-	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+func answersTo(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *policy.Catalog) answers {
 	cluster := &model.Cluster{Context: "test"}
 	kinds := append(in.Kinds(), topology.Kinds()...)
 	for _, k := range catalog.Kinds() {

@@ -158,9 +158,6 @@ func (f *folder) custom(p *Plan, layers []int) accumulator {
 	acc := accumulator{units: units, present: len(layers) > 0}
 	st := Step{Plan: p.Name, Layer: -1, Block: Bare, Effects: effects}
 	st.Strategy.Func = func(_, lower []Unit) ([]Unit, []Effect) { return lower, nil } // stands for the plan's function
-	if p.Strategy != nil {
-		st.Strategy = p.Strategy.on(Bare)
-	}
 	f.record(st, &acc)
 	return acc
 }

@@ -233,7 +233,7 @@ func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind) 
 	k := newKind()
 	k.Vendor, k.From, k.settings = raw.vendor, raw.file, settings
 	k.Profile = settings.Text(raw.vendor + ".profile")
-	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil
+	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
 	kr := &kindReader{reader: r, kind: k, funcs: b.funcs}
 	kr.read(node)
 	return k, r.err()

@@ -56,8 +56,9 @@ type Kind struct {
 	Unjudged   []Unjudged
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
-	Dialects    bool     // whose the Gateways are decides how the kind is read
-	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
+	Dialects     bool     // whose the Gateways are decides how the kind is read
+	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
 
 	settings model.Settings
 	only     []Facts  // by plan: the paths that it is for; nil: all

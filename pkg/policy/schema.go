@@ -48,7 +48,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"namespaces": r.namespaces, "content": r.content, "rules": r.rules, "strategy": r.strategy, "compare": r.compare,
 		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
-		"rejects":    r.word(&rejects, []string{"target"}, "policy"), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
+		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
 		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
@@ -59,11 +59,15 @@ func (r *kindReader) read(n *yaml.Node) {
 		r.fail(n, "field \"for\" must be Kind.group")
 		return
 	}
+	k.RejectsWhole = rejects == "policy"
 	k.InError = InError(invalid)
 	if k.InError == Claim && r.plans != nil {
 		r.fail(n, "a kind with plans cannot let policies in error claim their place yet")
 	}
 	r.finish()
+	if k.RejectsWhole && (k.SameTarget != Conflict || k.Direct) {
+		r.fail(n, "rejects: policy goes with sameTarget: conflict")
+	}
 }
 
 // finish fills in what follows from other fields.

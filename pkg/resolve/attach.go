@@ -250,6 +250,10 @@ func targetForms(forms []policy.TargetForm) string {
 
 // compete runs the same-target models that reject policies, node by node, before any fold (engine E8).
 func (k *Kind) compete() {
+	if k.RejectsWhole {
+		k.competeWhole()
+		return
+	}
 	ids := make([]topology.NodeID, 0, len(k.attached))
 	for id, p := range k.attached {
 		if len(p.policies) > 1 && k.rejecting(p) {

@@ -20,6 +20,11 @@ func (k *Kind) Manages(id topology.NodeID) bool {
 	return k.Controllers == nil || !slices.ContainsFunc(g.Parents(topology.Traffic, id), func(class topology.NodeID) bool { return k.foreign(class) != "" })
 }
 
+// Decides reports whether objects of a kind decide whose Gateways they are, where that matters for policies of k.
+func (k *Kind) Decides(gk model.GroupKind) bool {
+	return k.ByController() && gk == classKind || k.Dialects && gk == gatewayKind
+}
+
 // foreign is the controller of a class if it is none of the kind's vendor, "" if it is one or is not known.
 func (k *Kind) foreign(class topology.NodeID) string {
 	o := k.res.Graph.Node(class).Object

@@ -130,6 +130,9 @@ func (f *gapFinder) anywhere() {
 	for _, gk := range f.k.Reads {
 		f.any(gk)
 	}
+	if f.k.Dialects {
+		f.any(gatewayKind)
+	}
 	if f.res.Graph.Merging() { // any Gateway may have the place of a listener
 		f.any(gatewayKind)
 	}

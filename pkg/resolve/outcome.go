@@ -151,8 +151,10 @@ func (o *Outcome) reject(k *Kind) {
 				if u.Filled {
 					continue
 				}
-				loss := merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: i, Block: b.Kind}, Reason: reason,
-					To: []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}, Step: -1}
+				loss := merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: i, Block: b.Kind}, Reason: reason, Step: -1}
+				if winner >= 0 { // else it lost another target, and with it this one
+					loss.To = []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}
+				}
 				at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == loss.Rule })
 				if at >= 0 {
 					o.Result.Rules[at].Lost = append(o.Result.Rules[at].Lost, loss)

@@ -7,7 +7,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // unsure is the status that write predicts, less what a cluster did not let us read enough for: a condition that depends on it is Unknown.
@@ -27,7 +26,7 @@ func unsure(in Input, write Writer) []Ancestor {
 		return p.Code == model.NotEvaluated && p.Severity == model.Warning && p.Ref != nil && *p.Ref == in.Fate.Policy.Ref()
 	}
 	open := slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return slices.Contains(in.Kind.Reads, g.Kind) }) &&
-		slices.ContainsFunc(in.Resolution.Problems, looked) || in.Kind.ByController() && slices.ContainsFunc(gaps, ofClasses)
+		slices.ContainsFunc(in.Resolution.Problems, looked) || slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return in.Kind.Decides(g.Kind) })
 	for _, a := range out {
 		for i, c := range a.Conditions {
 			if c.Type != "Accepted" || open {
@@ -39,9 +38,6 @@ func unsure(in Input, write Writer) []Ancestor {
 	}
 	return out
 }
-
-// ofClasses reports whether it is GatewayClasses that could not be read: whose the Gateways are is not known then.
-func ofClasses(g resolve.Gap) bool { return g.Kind == topology.ClassKind() }
 
 // withhold is a condition that the gaps may change.
 func withhold(r *resolve.Resolution, gaps []resolve.Gap, c Condition) Condition {

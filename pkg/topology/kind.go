@@ -76,9 +76,6 @@ func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 	return known
 }
 
-// ClassKind is GatewayClass.
-func ClassKind() model.GroupKind { return gatewayClassKind }
-
 // ListenerSetKinds are ListenerSet, and XListenerSet, which came before it and is the same.
 func ListenerSetKinds() []model.GroupKind {
 	return []model.GroupKind{listenerSetKind, xListenerSetKind}

@@ -82,13 +82,14 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 			k.InForce(func(s resolve.StackID) { problems = append(problems, k.Outcome(s).Problems...) })
 		}
 	}
+	targets := targetsOf(kinds)
 	in := func(ref model.Ref) bool { return q.In == nil || ref.Namespace == "" || q.In(ref.Namespace) }
 	for _, p := range status.Policies(r, kinds, funcs) {
 		if q.Policy != nil && q.Policy.Ref() != p.Object || !in(p.Object) {
 			continue
 		}
 		item := objectStatus(p)
-		item.policy, item.targets = true, targetsOf(r, p.Object)
+		item.policy, item.targets = true, targets[p.Object]
 		list.Items = append(list.Items, item)
 	}
 	if q.Objects {
@@ -118,14 +119,13 @@ func boolCompare(a, b bool) int {
 	return -1
 }
 
-// targetsOf are the references of a policy, as it names them.
-func targetsOf(r *resolve.Resolution, ref model.Ref) []model.Ref {
-	k := r.Kind(ref.GroupKind())
-	var out []model.Ref
-	for _, p := range k.Policies {
-		if p.Ref() == ref {
+// targetsOf are the references of the policies, as they name them.
+func targetsOf(kinds []*resolve.Kind) map[model.Ref][]model.Ref {
+	out := map[model.Ref][]model.Ref{}
+	for _, k := range kinds {
+		for _, p := range k.Policies {
 			for _, t := range p.Refs {
-				out = append(out, t.Ref)
+				out[p.Ref()] = append(out[p.Ref()], t.Ref)
 			}
 		}
 	}

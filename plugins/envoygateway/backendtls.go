@@ -50,14 +50,6 @@ func byAge(objects []*model.Object) []*model.Object {
 	})
 }
 
-// tlsConflict finds fault with a BackendTLSPolicy that loses to another one.
-func tlsConflict(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	if by, lost := clashes(byAge(within(in, p.Ref().GroupKind(), p.Ref().Namespace)))[p.Ref()]; lost {
-		return conflictsWith(by), nil
-	}
-	return "", nil
-}
-
 // within lists the objects of a kind in one namespace.
 func within(in *model.Snapshot, gk model.GroupKind, namespace string) []*model.Object {
 	all := in.Of(gk) // sorted by namespace

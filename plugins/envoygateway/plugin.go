@@ -17,7 +17,7 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds,
-		Checks: map[string]policy.Check{"envoygateway.SamePort": samePort, "envoygateway.LuaDisabled": luaDisabled, "envoygateway.TLSConflict": tlsConflict,
+		Checks: map[string]policy.Check{"envoygateway.SamePort": samePort, "envoygateway.LuaDisabled": luaDisabled,
 			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
 		Combine:   map[string]func(model.Settings) merge.Combine{"envoygateway.RateLimit": rateLimit},
 		Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
