@@ -33,11 +33,35 @@ func (k *Kind) overrule(s StackID, o *Outcome) {
 			}
 		}
 	}
-	for _, id := range slices.Backward(ids) {
+	for _, id := range slices.Backward(k.precedence(ids)) {
 		n := k.res.Graph.Node(id)
 		for _, p := range k.BuiltinsOf(n) {
 			o.Layers = append(o.Layers, Layer{Policy: p, Node: id, Level: n.Role})
 			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(n.Role), Target: -1, Builtin: true, Blocks: p.Blocks})
 		}
+	}
+}
+
+// precedence orders nodes with settings of their own, those that count most first, from the most specific to the least: what is more specific
+// counts more, unless a route that others are below says by its strategy that it wins.
+func (k *Kind) precedence(ids []topology.NodeID) []topology.NodeID {
+	var out []topology.NodeID
+	for _, id := range ids {
+		n := k.res.Graph.Node(id)
+		if s := k.HopStrategy(n.Object); n.Transit && s != nil && s.Wins == merge.Higher {
+			out = slices.Insert(out, 0, id)
+		} else {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// forget leaves out what settings that no policy wrote lost to each other: there is nobody to tell.
+func (o *Outcome) forget() {
+	builtin := func(l merge.Loss) bool { return o.Layers[l.From.Layer].Policy.Builtin != "" }
+	o.Result.Lost = slices.DeleteFunc(o.Result.Lost, builtin)
+	for i := range o.Result.Rules {
+		o.Result.Rules[i].Lost = slices.DeleteFunc(o.Result.Rules[i].Lost, builtin)
 	}
 }

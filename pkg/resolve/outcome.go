@@ -46,6 +46,7 @@ func (k *Kind) fold(s StackID) *Outcome {
 	o := k.build(s)
 	o.spare(k)
 	o.Result = merge.Fold(k.plans(s), k.Rules, o.stack)
+	o.forget()
 	o.poison(k, s)
 	o.reject(k)
 	if k.scoped != nil {

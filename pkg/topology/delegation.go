@@ -3,7 +3,6 @@ package topology
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -246,125 +245,6 @@ func (b *builder) noTable() int32 {
 		b.tables = append(b.tables, nil)
 	}
 	return b.emptyTable
-}
-
-// selected lists the routes that a backendRef selects, sorted by reference.
-func (c *chains) selected(d delegate) []*model.Object {
-	var out []*model.Object
-	for _, o := range c.in.Of(httpRouteKind) {
-		var picked bool
-		switch {
-		case d.labels:
-			picked = o.Labels[c.LabelKey] == d.ref.Name && (d.ref.Namespace == c.Everywhere || o.Ref.Namespace == d.ref.Namespace)
-		default:
-			picked = o.Ref.Namespace == d.ref.Namespace && (d.ref.Name == "" || d.ref.Name == "*" || o.Ref.Name == d.ref.Name)
-		}
-		if picked {
-			out = append(out, o)
-		}
-	}
-	slices.SortFunc(out, func(x, y *model.Object) int { return x.Ref.Compare(y.Ref) })
-	return out
-}
-
-// takesFrom reports whether a route lets a parent hand over to it: it names no parents, or this one with group and kind written out.
-func (c *chains) takesFrom(child *model.Object, parent model.Ref) bool {
-	refs := child.Body.At("spec", "parentRefs")
-	if refs.Len() == 0 {
-		return true
-	}
-	for _, v := range refs.Items {
-		if v.Text("group") == httpRouteKind.Group && v.Text("kind") == httpRouteKind.Kind && v.Text("name") == parent.Name &&
-			cmp.Or(v.Text("namespace"), child.Ref.Namespace) == parent.Namespace {
-			return true
-		}
-	}
-	return false
-}
-
-// rulesFor lists the rules of a child that take requests of a parent rule with the given matches, each with what it matches then.
-func (c *chains) rulesFor(child NodeID, parents []match) (rules []NodeID, kept [][]match) {
-	n := c.nodes[child]
-	inherits := c.InheritKey != "" && slices.Contains(c.Inherit, strings.ToLower(n.Object.Annotations[c.InheritKey]))
-	for i := range n.parts.n {
-		rule := n.parts.first + NodeID(i)
-		var left []match
-		for _, m := range readMatches(n.Object, c.nodes[rule].Index) {
-			for _, p := range parents {
-				switch {
-				case inherits:
-					left = append(left, p.joined(m))
-				case p.delegates(m):
-					left = append(left, m)
-				}
-			}
-		}
-		if len(left) > 0 {
-			rules, kept = append(rules, rule), append(kept, left)
-		}
-	}
-	return rules, kept
-}
-
-// circle reports a route that hands over to one above it.
-func (c *chains) circle(route NodeID, d delegate, child *model.Object) {
-	o := c.nodes[route].Object
-	message := "it hands over to " + child.Ref.String() + ", which handed over to it: nothing is handed over there"
-	if c.unresolved[route] == (Unresolved{}) {
-		c.unresolved[route] = Unresolved{Reason: "RefNotPermitted", Message: message}
-	}
-	c.sayOnce(o, model.Problem{Severity: model.Warning, Code: model.RefNotPermitted, Message: message}, d.at.path()...)
-}
-
-// unresolvable reports a backendRef that hands over to nothing.
-func (c *chains) unresolvable(route, rule NodeID, d delegate) {
-	if why := c.unknown(d); why != "" {
-		message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and " + why
-		if c.unresolved[route] == (Unresolved{}) {
-			c.unresolved[route] = Unresolved{Message: message}
-		}
-		c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: message, Hint: "add the manifests of the routes"}, d.at.path()...)
-		return
-	}
-	message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and no such route takes its requests"
-	if c.unresolved[route] == (Unresolved{}) {
-		c.unresolved[route] = Unresolved{Reason: "BackendNotFound", Message: message}
-	}
-	c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.BackendNotFound, Message: message}, d.at.path()...)
-}
-
-// unknown says why routes that a backendRef selects may exist all the same: they may not be read, or none of their namespace is in the files.
-func (c *chains) unknown(d delegate) string {
-	namespace := d.ref.Namespace
-	everywhere := d.labels && namespace == c.Everywhere
-	switch cluster := c.in.Cluster; {
-	case cluster != nil && (everywhere && cluster.MissesAny(httpRouteKind) || !everywhere && cluster.Misses(httpRouteKind, namespace)):
-		return "routes there may not be read"
-	case cluster == nil && !everywhere && !slices.ContainsFunc(c.in.Of(httpRouteKind), func(o *model.Object) bool { return o.Ref.Namespace == namespace }):
-		return "no route of that namespace is in the input"
-	}
-	return ""
-}
-
-// String names what a backendRef selects.
-func (d delegate) String() string {
-	switch {
-	case d.labels:
-		return "routes with the label " + quote(d.ref.Name) + " in namespace " + d.ref.Namespace
-	case d.ref.Name == "" || d.ref.Name == "*":
-		return "the routes in namespace " + d.ref.Namespace
-	}
-	return d.ref.String()
-}
-
-// sayOnce reports a problem at a place of an object, once for all chains.
-func (c *chains) sayOnce(o *model.Object, p model.Problem, path ...string) {
-	key := o.Ref
-	key.Section = p.Message
-	if !c.said[key] {
-		c.said[key] = true
-		c.problem(p, o, path...)
-	}
 }
 
 // parentRoutes settles the parentRefs that name routes: accepted where one of those hands over to the route.

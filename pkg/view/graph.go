@@ -181,7 +181,9 @@ func (d *drawing) policies(id topology.NodeID, o *resolve.Outcome) {
 	}
 	for _, r := range o.Result.Rules {
 		for _, f := range r.From {
-			at(f.Layer).won = true
+			if o.Layers[f.Layer].Policy.Builtin == "" {
+				at(f.Layer).won = true
+			}
 		}
 	}
 	for _, l := range o.Losses() {

@@ -105,7 +105,11 @@ func inherited(raw string, _ model.Settings) (merge.Strategy, bool) {
 	default:
 		raw = shallowChild
 	}
-	return merge.Strategy{Func: func(parent, child []merge.Unit) ([]merge.Unit, []merge.Effect) {
+	wins := merge.Higher // which is asked of settings of routes themselves: of these a parent has all that it is said to come first in
+	if raw == shallowChild {
+		wins = merge.Lower
+	}
+	return merge.Strategy{Wins: wins, Func: func(parent, child []merge.Unit) ([]merge.Unit, []merge.Effect) {
 		f := fold{units: append([]merge.Unit(nil), child...)}
 		for _, u := range parent {
 			f.inherit(u, raw)

@@ -1,9 +1,7 @@
 package kgateway
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -46,10 +44,8 @@ func attached(r *resolve.Resolution, k *resolve.Kind) status.Writer {
 	}
 	for _, p := range k.Policies {
 		for _, rule := range k.ByBackend(p) {
-			for _, stack := range k.Contexts(rule) {
-				for _, ref := range s.parents(rule, stack) {
-					s.entry(p, ref)
-				}
+			for _, ref := range s.accepted(rule) {
+				s.entry(p, ref)
 			}
 		}
 	}
@@ -242,49 +238,16 @@ func (s *states) parents(rule topology.NodeID, stack resolve.StackID) []model.Re
 	return out
 }
 
-// mostAncestors is how many entries a status has room for.
-const mostAncestors = 16
-
-// write turns what was counted into conditions.
-func (s *states) write(p *policy.Policy) []status.Ancestor {
-	var out []status.Ancestor
-	for ref, e := range s.byName[p] {
-		out = append(out, status.Ancestor{Ref: &ref, Controller: controller, Conditions: []status.Condition{accepted(p), e.condition(p)}})
+// accepted lists the parents that accept the route of a rule.
+func (s *states) accepted(rule topology.NodeID) []model.Ref {
+	g := s.res.Graph
+	var out []model.Ref
+	for _, route := range g.Parents(topology.Traffic, rule) {
+		for _, a := range g.Attachments(route) {
+			if a.State == topology.Accepted && a.Listener != topology.None && !slices.Contains(out, a.Parent) {
+				out = append(out, a.Parent)
+			}
+		}
 	}
-	slices.SortFunc(out, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
-	return out[:min(len(out), mostAncestors)]
-}
-
-func accepted(p *policy.Policy) status.Condition {
-	if p.Fault != "" {
-		return status.Condition{Type: "Accepted", Status: "False", Reason: "Invalid", Message: p.Fault}
-	}
-	return status.Condition{Type: "Accepted", Status: "True", Reason: "Valid", Message: "the policy is valid"}
-}
-
-func (e *entry) condition(p *policy.Policy) status.Condition {
-	yes := func(value, reason, format string, args ...any) status.Condition {
-		return status.Condition{Type: "Attached", Status: value, Reason: reason, Message: fmt.Sprintf(format, args...)}
-	}
-	slices.Sort(e.lost)
-	switch by := few(e.lost); {
-	case p.Fault != "":
-		return yes("False", "Pending", "the policy is in error")
-	case e.state == pending:
-		return yes("False", "Pending", "nothing has made use of the policy")
-	case e.state == overridden:
-		return yes("False", "Overridden", "where it is merged with others it sets nothing in one merge at least; overridden by %s", by)
-	case e.state == merged:
-		return yes("True", "Merged", "merged with %s", by)
-	}
-	return yes("True", "Attached", "attached to all targets")
-}
-
-// few names up to five policies, then counts.
-func few(names []string) string {
-	const most = 5
-	if rest := len(names) - most; rest > 0 {
-		names = append(slices.Clone(names[:most]), fmt.Sprintf("and %d more", rest))
-	}
-	return strings.Join(names, ", ")
+	return out
 }
