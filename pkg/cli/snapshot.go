@@ -123,9 +123,13 @@ func writeFile(name string, write func(io.Writer) error) error {
 // not known keep nothing but their identity.
 func (s *session) redact(objects []any) {
 	policies := map[model.Ref]*policy.Policy{}
+	var read []model.GroupKind // beside targets, by the kinds that are there
 	for _, k := range s.Kinds {
 		for _, p := range k.Policies {
 			policies[p.Ref()] = p
+		}
+		if len(k.Policies) > 0 && k.Kind.Scopes != nil {
+			read = append(read, k.Reads...)
 		}
 	}
 	known := append(topology.Kinds(), model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"})
@@ -133,6 +137,8 @@ func (s *session) redact(objects []any) {
 		switch p := policies[o.Ref]; {
 		case p != nil:
 			objects[i] = p.Redacted()
+		case slices.Contains(read, o.Ref.GroupKind()) && !slices.Contains(known, o.Ref.GroupKind()):
+			objects[i] = policy.WithoutInline(o)
 		case !slices.Contains(known, o.Ref.GroupKind()) || strings.HasSuffix(o.Ref.Kind, "Policy"):
 			objects[i] = policy.RedactedObject(o)
 		}

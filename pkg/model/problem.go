@@ -33,6 +33,7 @@ const (
 	UnknownKind           Code = "UnknownKind"
 	NotEvaluated          Code = "NotEvaluated"
 	SettingMatters        Code = "SettingMatters"
+	SettingsHidden        Code = "SettingsHidden"
 	TargetNotFound        Code = "TargetNotFound"
 	InvalidTarget         Code = "InvalidTarget"
 	GroupWithVersion      Code = "GroupWithVersion"

@@ -13,6 +13,9 @@ const redacted = "REDACTED"
 // Redacted is the content of the policy's object without the values of its settings: their names stay, and so do references to targets,
 // strategies and deactivated names. Whatever else is in the spec is left out, and so are annotations and the messages of conditions.
 func (p *Policy) Redacted() any {
+	if p.Kind.Scopes != nil {
+		return p.redactParts()
+	}
 	whole, _ := p.Object.Body.Value().(map[string]any)
 	out := RedactedObject(p.Object)
 	keep := func(path ...string) {

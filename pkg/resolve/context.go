@@ -29,18 +29,29 @@ type own struct {
 // adds is what the node adds to the stacks that reach it.
 func (k *Kind) adds(id topology.NodeID) own {
 	out := own{nodes: k.holding(id)}
-	if int(id) >= k.res.Graph.Len() {
-		return out
-	}
-	for _, name := range k.Asked() {
-		if value := k.res.Graph.PathFact(id, name); value != "" {
-			out.facts = append(out.facts, fact{name, value})
-		}
-	}
-	if f, ok := k.builtin(id); ok {
-		out.facts = append(out.facts, f)
+	if int(id) < len(k.facts) {
+		out.facts = k.facts[id]
 	}
 	return out
+}
+
+// readFacts reads the facts that the kind's plans ask for, and which nodes have settings of their own, once.
+func (k *Kind) readFacts() {
+	if len(k.Asked()) == 0 && k.Builtins == nil {
+		return
+	}
+	k.facts = make([][]fact, k.res.Graph.Len())
+	for i := range k.facts {
+		id := topology.NodeID(i)
+		for _, name := range k.Asked() {
+			if value := k.res.Graph.PathFact(id, name); value != "" {
+				k.facts[i] = append(k.facts[i], fact{name, value})
+			}
+		}
+		if f, ok := k.builtin(id); ok {
+			k.facts[i] = append(k.facts[i], f)
+		}
+	}
 }
 
 // walk computes the contexts of every node from the top down, once.
@@ -49,6 +60,7 @@ func (k *Kind) walk() {
 	k.stacks = append(make([]push, 0, len(k.attached)+1), push{})
 	k.interned = make(map[push]StackID, len(k.attached))
 	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
+	k.readFacts()
 	k.judgeSteps()
 	root := []StackID{0}
 	for _, id := range g.Order(k.Family) {

@@ -36,6 +36,7 @@ type Kind struct {
 	targetsOf  map[*policy.Policy][]topology.NodeID
 	leads      map[lead]bool
 	seen       func(namespace string) bool           // the namespaces that the implementation sees; nil: all
+	facts      [][]fact                              // by node: what it says of the paths through it
 	byBackend  map[*policy.Policy][]topology.NodeID  // the rules with a backendRef that names it
 	beside     bool                                  // some policy targets a namespace or a backend
 	refused    map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason

@@ -155,6 +155,7 @@ func (k *Kind) meet(found [2][][]topology.NodeID) {
 			}
 		}
 		k.spread()
+		k.res.Problems = append(k.res.Problems, k.hidden()...)
 	}
 	k.outcomes = make([]*Outcome, len(k.scoped.stacks))
 }

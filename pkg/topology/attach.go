@@ -133,6 +133,9 @@ func (b *builder) attachTo(r *route, p parentRef) {
 	case IsListenerSet(gk):
 		b.attachToSet(r, a)
 		return
+	case gk == httpRouteKind && len(b.delegations) > 0:
+		b.routeParents = true
+		a.State, a.Reason = NoMatchingParent, a.Parent.String()+" does not hand over to the route"
 	case gk.Group != coreGroup && gk.Group != gatewayGroup && gk.Group != experimentalGroup:
 		b.note(topic{what: parentNotEvaluated, about: kindRef(gk)}, r.object)
 		a.Reason = "parents of kind " + gk.String() + " are not evaluated"

@@ -39,6 +39,8 @@ type builder struct {
 	instances   int
 	emptyTable  int32
 
+	routeParents bool // a parentRef names an HTTPRoute
+
 	lastNamespace struct {
 		name string
 		id   NodeID

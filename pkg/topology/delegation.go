@@ -54,12 +54,12 @@ func (b *builder) readDelegate(f *fields) (delegate, bool) {
 
 // chains follows delegation from every route that traffic reaches, once all routes are there.
 func (b *builder) chains() {
-	if len(b.handing) == 0 {
+	if len(b.delegations) == 0 || len(b.handing) == 0 && !b.routeParents {
 		return
 	}
 	c := chains{builder: b, below: map[NodeID][]NodeID{}, said: map[model.Ref]bool{}}
 	for _, e := range b.traffic {
-		if role := b.nodes[e.from].Role; role == Rule {
+		if role := b.nodes[e.from].Role; role == Rule && len(b.handing) > 0 {
 			c.below[e.from] = append(c.below[e.from], e.to)
 		}
 	}
@@ -318,11 +318,32 @@ func (c *chains) circle(route NodeID, d delegate, child *model.Object) {
 
 // unresolvable reports a backendRef that hands over to nothing.
 func (c *chains) unresolvable(route, rule NodeID, d delegate) {
+	if why := c.unknown(d); why != "" {
+		message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and " + why
+		if c.unresolved[route] == (Unresolved{}) {
+			c.unresolved[route] = Unresolved{Message: message}
+		}
+		c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: message, Hint: "add the manifests of the routes"}, d.at.path()...)
+		return
+	}
 	message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and no such route takes its requests"
 	if c.unresolved[route] == (Unresolved{}) {
 		c.unresolved[route] = Unresolved{Reason: "BackendNotFound", Message: message}
 	}
 	c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.BackendNotFound, Message: message}, d.at.path()...)
+}
+
+// unknown says why routes that a backendRef selects may exist all the same: they may not be read, or none of their namespace is in the files.
+func (c *chains) unknown(d delegate) string {
+	namespace := d.ref.Namespace
+	everywhere := d.labels && namespace == c.Everywhere
+	switch cluster := c.in.Cluster; {
+	case cluster != nil && (everywhere && cluster.MissesAny(httpRouteKind) || !everywhere && cluster.Misses(httpRouteKind, namespace)):
+		return "routes there may not be read"
+	case cluster == nil && !everywhere && !slices.ContainsFunc(c.in.Of(httpRouteKind), func(o *model.Object) bool { return o.Ref.Namespace == namespace }):
+		return "no route of that namespace is in the input"
+	}
+	return ""
 }
 
 // String names what a backendRef selects.
@@ -358,11 +379,22 @@ func (b *builder) parentRoutes(c *chains) {
 			above[b.byObject[b.nodes[e.to].Object]] = append(above[b.byObject[b.nodes[e.to].Object]], b.nodes[e.from].Ref.Whole())
 		}
 	}
-	for child, parents := range above {
-		for i := range b.tables[b.nodes[child].table] {
-			a := &b.tables[b.nodes[child].table][i]
-			if a.Parent.GroupKind() == httpRouteKind && slices.Contains(parents, a.Parent.Whole()) {
+	cluster := b.in.Cluster
+	open := cluster.MissesAny(httpRouteKind) || cluster.MissesAny(gatewayKind) || cluster.MissesAny(gatewayClassKind) || cluster.MissesAny(listenerSetKind)
+	for id := range NodeID(len(b.nodes)) {
+		if b.nodes[id].Role != Route || b.nodes[id].Hop > 0 {
+			continue
+		}
+		for i := range b.tables[b.nodes[id].table] {
+			a := &b.tables[b.nodes[id].table][i]
+			switch {
+			case a.Parent.GroupKind() != httpRouteKind:
+			case slices.Contains(above[id], a.Parent.Whole()):
 				a.State, a.Reason = Accepted, a.Parent.String()+" hands over to the route"
+			case open:
+				a.State, a.Reason = Unknown, "whether "+a.Parent.String()+" hands over to the route depends on what may not be read"
+			default:
+				a.Reason = a.Parent.String() + " does not hand over to the route, or gets no requests itself"
 			}
 		}
 	}

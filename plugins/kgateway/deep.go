@@ -10,25 +10,24 @@ import (
 // deep combines a further setting with the one at a position: extAuth, extProc, transformation and acl. Prefer says whether the further one
 // counts more. It reports false where the setting is not one that is combined.
 func (f *fold) deep(at int, u merge.Unit, prefer bool, reason func([]merge.From) merge.Reason) bool {
-	switch have := f.units[at]; rule(u.Path) {
-	case "extAuth", "extProc":
+	have := f.units[at]
+	a, b := object(have.Value), object(u.Value)
+	switch name := rule(u.Path); {
+	case name == "extAuth" || name == "extProc":
 		f.deepProviders(at, u, prefer, reason)
-	case "transformation":
-		have.Value, have.From = deepTransformation(have.Value, u.Value, prefer), sources(have.From, u.From)
-		f.join(at, have)
-	case "acl":
-		if aclConflict(object(have.Value), object(u.Value)) {
-			if prefer {
-				f.replace(at, u, merge.LessSpecificOverrides)
-				return true
-			}
-			return false
-		}
-		have.Value, have.From = deepACL(object(have.Value), object(u.Value), prefer), sources(have.From, u.From)
-		f.join(at, have)
+		return true
+	case name == "transformation" && a != nil && b != nil:
+		have.Value = deepTransformation(a, b, prefer)
+	case name == "acl" && a != nil && b != nil && !aclConflict(a, b):
+		have.Value = deepACL(a, b, prefer)
+	case (name == "acl" || name == "transformation") && prefer: // they cannot be one
+		f.replace(at, u, merge.LessSpecificOverrides)
+		return true
 	default:
 		return false
 	}
+	have.From = sources(have.From, u.From)
+	f.join(at, have)
 	return true
 }
 
@@ -67,8 +66,8 @@ func (f *fold) deepProviders(at int, u merge.Unit, prefer bool, reason func([]me
 
 // deepTransformation extends the document that counts less: lists follow each other, the items that count more last, because the last one
 // written stands.
-func deepTransformation(have, further any, prefer bool) any {
-	base, top := object(further), object(have)
+func deepTransformation(have, further map[string]any, prefer bool) any {
+	base, top := further, have
 	if prefer {
 		base, top = top, base
 	}

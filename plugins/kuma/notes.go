@@ -17,7 +17,30 @@ func notes(in *model.Snapshot, s model.Settings) []model.Problem {
 			out = append(out, notEvaluated(o)...)
 		}
 	}
+	out = append(out, computed(in, s)...)
 	return append(out, permissions(in, s)...)
+}
+
+// computed says that labels were filled in which the control plane has not written yet.
+func computed(in *model.Snapshot, s model.Settings) []model.Problem {
+	if s.Text("kuma.labels") != "auto" || in.Cluster != nil {
+		return nil
+	}
+	n := 0
+	var first *model.Object
+	for _, o := range in.Objects {
+		if isPolicy(o) && o.Labels[roleLabel] == "" && (o.Labels[originLabel] == "" || o.Labels[originLabel] == s.Text("kuma.mode")) {
+			if n++; first == nil {
+				first = o
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []model.Problem{model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+		Message: fmt.Sprintf("labels that the control plane writes are computed where they are absent: of this policy and %d more, the role", n-1),
+		Hint:    "--vendor-setting kuma.labels=stored takes them as they are"}.At(first)}
 }
 
 // refused is what the control plane's admission refuses about a policy (spec §10). It is evaluated all the same.

@@ -1,0 +1,61 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// hidden reports what holds where a node comes into play and does not hold at the node, because something else is said of the node itself.
+// Told once for each node and place, with the fields of the first group of callers that misses any.
+func (k *Kind) hidden() []model.Problem {
+	g := k.res.Graph
+	var out []model.Problem
+	for id := range k.scoped.own {
+		if !k.ReachesNode(g.Node(id)) {
+			continue
+		}
+		for _, use := range g.Uses(id) {
+			if p := k.hiddenAt(id, use); p != nil {
+				out = append(out, *p)
+			}
+		}
+	}
+	return model.SortProblems(out)
+}
+
+func (k *Kind) hiddenAt(id topology.NodeID, use topology.Use) *model.Problem {
+	s := k.scoped
+	for c := range s.callers {
+		if !k.named(c, id) || !slices.ContainsFunc(s.callers[c].nodes, use.For) {
+			continue
+		}
+		own := s.callers[c].parts.common(s.sets[s.setAt[id]])
+		set := map[string]bool{}
+		for _, i := range own {
+			for _, u := range s.parts[i].Policy.Blocks[0].Units {
+				set[u.Path.String()] = true
+			}
+		}
+		var fields []string
+		for _, i := range s.callers[c].parts.common(s.sets[s.setAt[use.At]]) {
+			for _, u := range s.parts[i].Policy.Blocks[0].Units {
+				field := fmt.Sprintf("%s (%s)", u.Path, s.parts[i].Policy.Ref().FullName())
+				if len(u.Path) > 0 && !set[u.Path.String()] && !slices.Contains(fields, field) {
+					fields = append(fields, field)
+				}
+			}
+		}
+		if len(fields) == 0 {
+			continue
+		}
+		first := s.callers[c].parts.common(s.own[id])[0]
+		p := model.Problem{Severity: model.Info, Code: model.SettingsHidden, Message: fmt.Sprintf("with settings of its own %s does not take over what holds at %s where it is used: %s",
+			k.res.Node(id).Ref, k.res.Node(use.At).Ref, strings.Join(fields, ", "))}.At(s.parts[first].Policy.Object)
+		return &p
+	}
+	return nil
+}
