@@ -47,7 +47,7 @@ func numbers(v any) any {
 	return v
 }
 
-// What the types add and leave out (spec §5.2), of a policy that is merged only.
+// What the types add and leave out, of a policy that is merged only.
 func TestTyped(t *testing.T) {
 	defaults := model.NewSettings(map[string]any{"envoygateway.applyCRDDefaults": true})
 	plain := model.NewSettings(map[string]any{})
@@ -88,7 +88,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// Rules of child and parent make one list (spec §5.3).
+// Rules of child and parent make one list.
 func TestRateLimit(t *testing.T) {
 	from := func(i int) []merge.From { return []merge.From{{Layer: i, Block: merge.Bare}} }
 	for _, c := range []struct{ scope, parent, child, want, sources string }{
@@ -112,7 +112,7 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-// The search for the routing type (spec §5.3). A layer is LEVEL=VALUE, with + for a mergeType; a value of - says nothing.
+// The search for the routing type. A layer is LEVEL=VALUE, with + for a mergeType; a value of - says nothing.
 func TestRoutingType(t *testing.T) {
 	for _, c := range []struct{ stack, want string }{
 		{"gateway=G", "G"},
@@ -152,7 +152,7 @@ func TestRoutingType(t *testing.T) {
 	}
 }
 
-// Of 18 entries 16 are kept: not accepted ones first, then overridden ones, then by name (spec §9).
+// Of 18 entries 16 are kept: not accepted ones first, then overridden ones, then by name.
 func TestTruncation(t *testing.T) {
 	book := &ledger{}
 	ref := func(i int) model.Ref {
@@ -176,7 +176,7 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// A policy that names what an earlier one names is out, and what it names behind the clash is free (spec §7).
+// A policy that names what an earlier one names is out, and what it names behind the clash is free.
 func TestClashes(t *testing.T) {
 	tls := func(name string, sections ...string) *model.Object {
 		var refs []string

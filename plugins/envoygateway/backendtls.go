@@ -12,7 +12,7 @@ import (
 )
 
 // clashes finds the BackendTLSPolicies that lose to an earlier one: one that names what an earlier one names is out as a whole, and what it
-// names behind the first clash is free for others (spec §7). Policies come in the controller's order.
+// names behind the first clash is free for others. Policies come in the controller's order.
 func clashes(objects []*model.Object) map[model.Ref]model.Ref {
 	out, taken := map[model.Ref]model.Ref{}, map[model.Ref]model.Ref{}
 	for _, o := range objects {
@@ -65,7 +65,7 @@ func conflictsWith(by model.Ref) string {
 }
 
 // tlsConditions are those that the controller writes about BackendTLSPolicies: in the name of every parent of a route that sends to what the
-// policy is in force for, and of every policy that does (spec §9).
+// policy is in force for, and of every policy that does.
 func tlsConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
 	var objects []*model.Object
 	books := map[model.Ref]*ledger{}

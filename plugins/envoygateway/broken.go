@@ -9,7 +9,7 @@ import (
 )
 
 // broken says why a policy, merged with a parent if there is one, cannot be translated, as far as the input tells: "" if it is not known to be
-// so. What a field refers to is looked for in the namespace of the policy that it comes from (spec §5.4).
+// so. What a field refers to is looked for in the namespace of the policy that it comes from.
 func (s *scopes) broken(p, parent *policy.Policy) string {
 	if p.Fault != "" {
 		return p.Fault

@@ -7,7 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// clientConditions are those that the controller writes about ClientTrafficPolicies (spec §7, §9).
+// clientConditions are those that the controller writes about ClientTrafficPolicies.
 func clientConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
 	all := places(r, k, fates)
 	held := map[topology.NodeID]bool{}

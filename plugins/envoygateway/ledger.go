@@ -72,7 +72,7 @@ func (l *ledger) warn(refs []model.Ref, p *policy.Policy) {
 
 func only(ref model.Ref) []model.Ref { return []model.Ref{ref} }
 
-// written is the status: no more entries than the API allows, those that matter most (spec §9).
+// written is the status: no more entries than the API allows, those that matter most.
 func (l *ledger) written() []status.Ancestor {
 	out := l.ancestors
 	if len(out) > maxAncestors {

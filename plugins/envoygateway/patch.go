@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
-// patchConditions are those that the controller writes about EnvoyPatchPolicies (spec §7): they target a Gateway, or its class where the
+// patchConditions are those that the controller writes about EnvoyPatchPolicies: they target a Gateway, or its class where the
 // Gateways of the class are merged. Whether a patch can be applied (Programmed) is not known.
 func patchConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
 	out := map[*policy.Policy][]status.Ancestor{}

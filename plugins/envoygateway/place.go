@@ -19,7 +19,7 @@ type place struct {
 	holder *policy.Policy  // another policy that has the target; nil: this one does
 }
 
-// pass is the place of a target in the controller's order: rules, routes, listeners, ListenerSets, Gateways (spec §4).
+// pass is the place of a target in the controller's order: rules, routes, listeners, ListenerSets, Gateways.
 func (p *place) pass() int {
 	route, set := isRoute(p.target.GroupKind()), topology.IsListenerSet(p.target.GroupKind())
 	switch {
@@ -39,7 +39,7 @@ func (p *place) pass() int {
 func isRoute(gk model.GroupKind) bool { return slices.Contains(topology.RouteKinds(), gk) }
 
 // places lists the targets of all policies of a kind that are there, in the controller's order: by age and name of the policies within a
-// pass. What is not managed, and what is not found, is left out: no status speaks of it (spec §3).
+// pass. What is not managed, and what is not found, is left out: no status speaks of it.
 func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []place {
 	var out []place
 	for _, f := range fates {

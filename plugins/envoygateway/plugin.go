@@ -19,6 +19,7 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds,
 		Checks: map[string]policy.Check{"envoygateway.SamePort": samePort, "envoygateway.LuaDisabled": luaDisabled,
 			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
+		Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},
 		Combine:   map[string]func(model.Settings) merge.Combine{"envoygateway.RateLimit": rateLimit},
 		Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
 		Plans:     map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType, "envoygateway.TCPAuthorization": tcpAuthorization},

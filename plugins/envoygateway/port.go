@@ -23,7 +23,7 @@ type httpListener struct {
 func (l httpListener) String() string { return l.owner.FullName() + "/" + l.name }
 
 // samePort finds fault with a ClientTrafficPolicy for a listener that shares its port with others, or for an object one of whose listeners
-// shares its port with those of another object (spec §7).
+// shares its port with those of another object.
 func samePort(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 	all := httpListeners(in)
 	var fault string
@@ -91,7 +91,7 @@ func gatewayOf(set *model.Object) model.Ref {
 	return ref
 }
 
-// merges reports whether the Gateways of a class share one proxy: the EnvoyProxy of the class says so (spec §7).
+// merges reports whether the Gateways of a class share one proxy: the EnvoyProxy of the class says so.
 func merges(in *model.Snapshot, class string) bool {
 	o := in.Get(model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: class})
 	if o == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// rateLimit makes one list of the rules of a child and its parent, the child's first (spec §5.3). A local rule without selectors is the
+// rateLimit makes one list of the rules of a child and its parent, the child's first. A local rule without selectors is the
 // bucket for everything else: the child's is it, or nothing is limited there; the parent's is gone.
 func rateLimit(model.Settings) merge.Combine {
 	return func(parent, child merge.Unit, _ merge.Side) (merge.Unit, []merge.Effect) {

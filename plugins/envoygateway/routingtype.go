@@ -8,7 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// routingType finds the routing type by a search of its own (spec §5.3): the policy of the rule, else of the route, decides, also by saying
+// routingType finds the routing type by a search of its own: the policy of the rule, else of the route, decides, also by saying
 // nothing, unless it has a mergeType; else the first policy above that says one.
 func routingType(model.Settings) merge.PlanFunc {
 	return func(s merge.Stack) ([]merge.Unit, []merge.Effect) {

@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// scopes is what the controller notes about which targets lie below which (spec §9). A scope is a target: a Gateway, a ListenerSet, a
+// scopes is what the controller notes about which targets lie below which. A scope is a target: a Gateway, a ListenerSet, a
 // listener of either, a route.
 type scopes struct {
 	res     *resolve.Resolution

@@ -12,7 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// conditions are those that the controller writes about policies that can target routes (spec §9). They presume that what the policies
+// conditions are those that the controller writes about policies that can target routes. They presume that what the policies
 // hold can be translated.
 func conditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
 	all := places(r, k, fates)

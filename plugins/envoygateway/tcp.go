@@ -8,7 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// tcpAuthorization finds the authorization of a connection (spec §4.1, §6): of the first policy from below that has any. One for a route that
+// tcpAuthorization finds the authorization of a connection: of the first policy from below that has any. One for a route that
 // says more than authorization, by itself or merged with the policy above, is invalid and takes no part.
 func tcpAuthorization(model.Settings) merge.PlanFunc {
 	return func(s merge.Stack) ([]merge.Unit, []merge.Effect) {

@@ -11,7 +11,7 @@ import (
 )
 
 // routingTypeMissed says where the routing type of a listener's policy is not found: the controller looks for it by the sectionName of the
-// route's parentRef, and a route without one uses the listener all the same (spec §5.3). It is no fault of the policy.
+// route's parentRef, and a route without one uses the listener all the same. It is no fault of the policy.
 func routingTypeMissed(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 	if p.Object.Body.At("spec", "routingType").IsNull() {
 		return "", nil

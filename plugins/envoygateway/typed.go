@@ -10,7 +10,7 @@ import (
 )
 
 // emitted are the fields that Go's types always write where the object around them is set: with them a child takes its parent's value away,
-// or blanks it (spec §5.2). A value of nil is a null, which deletes. Where the API has a default, that stands there instead.
+// or blanks it. A value of nil is a null, which deletes. Where the API has a default, that stands there instead.
 type emitted struct {
 	kind   string
 	path   string // below spec

@@ -87,7 +87,7 @@ func firstRule(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	var m merger
 	for i := range s.Layers {
 		for _, u := range unitsOf(s.Layers[i], i) {
-			if u.Path[0].Name != "rules" {
+			if len(u.Path) == 0 || u.Path[0].Name != "rules" {
 				continue
 			}
 			if list, ok := merge.Plain(u.Value).([]any); ok && len(list) > 1 {
