@@ -8,7 +8,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -40,11 +39,10 @@ type Plugin struct {
 
 // StatusFunctions are the status functions of all vendors, by name.
 func StatusFunctions(plugins []Plugin) status.Functions {
-	out := status.Functions{Writers: map[string]status.Writer{}, Boards: map[string]status.Board{}, Makers: map[string]func(*resolve.Resolution, *resolve.Kind) status.Writer{}, Markers: map[string]status.Marker{}}
+	out := status.Functions{Writers: map[string]status.Writer{}, Boards: map[string]status.Board{}, Markers: map[string]status.Marker{}}
 	for _, p := range plugins {
 		maps.Copy(out.Writers, p.Status.Writers)
 		maps.Copy(out.Boards, p.Status.Boards)
-		maps.Copy(out.Makers, p.Status.Makers)
 		maps.Copy(out.Markers, p.Status.Markers)
 	}
 	return out
@@ -75,7 +73,6 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		funcs.Add(p.ScopeFunctions)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
-		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Makers))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		funcs.Links = append(funcs.Links, p.Links...)
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds})

@@ -235,8 +235,8 @@ func TestSelections(t *testing.T) {
 		if service("{}") != c.plain || service("{x: y}") != c.labelled || service("{a: '1'}") != c.a1 {
 			t.Errorf("%s: picks %v %v %v", c.name, service("{}"), service("{x: y}"), service("{a: '1'}"))
 		}
-		if s.Abroad(nil) != c.unknown || s.Abroad(namespace("{x: y}")) != c.abroad || s.Abroad(namespace("{good: 'yes'}")) != c.blessed || s.Everywhere() {
-			t.Errorf("%s: looks into %v %v %v", c.name, s.Abroad(nil), s.Abroad(namespace("{x: y}")), s.Abroad(namespace("{good: 'yes'}")))
+		if s.Looks(false, nil) != c.unknown || s.Looks(false, namespace("{x: y}")) != c.abroad || s.Looks(false, namespace("{good: 'yes'}")) != c.blessed || s.Everywhere() || s.Looks(true, nil) == strings.Contains(c.selector, "Selector") && c.form.NamespacesField {
+			t.Errorf("%s: looks into %v %v %v", c.name, s.Looks(false, nil), s.Looks(false, namespace("{x: y}")), s.Looks(false, namespace("{good: 'yes'}")))
 		}
 	}
 	for _, bad := range []string{"matchLabels: [a]", "matchLabels: {a: [1]}", "matchExpressions: {a: b}", "matchExpressions: [{key: a, operator: Like, values: [x]}]", "matchLabels: {'a b': c}"} {

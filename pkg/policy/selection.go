@@ -39,16 +39,16 @@ func (s *Selection) Picks(o *model.Object) bool {
 	return s.labels.Matches(labels.Set(o.Labels)) && (s.unlabelled || len(o.Labels) > 0)
 }
 
-// Abroad reports whether the selection looks into another namespace than the policy's, whose Namespace object is ns, nil if it is not
+// Looks reports whether the selection looks into a namespace: whether it is the policy's own, and its Namespace object, nil if that is not
 // known: then no label of it is.
-func (s *Selection) Abroad(ns *model.Object) bool {
+func (s *Selection) Looks(own bool, ns *model.Object) bool {
 	switch s.from {
 	case "All", everywhere:
 		return true
 	case "Selector":
 		return ns != nil && s.namespaces.Matches(labels.Set(ns.Labels))
 	}
-	return false
+	return own
 }
 
 // selection reads what a selector asks for; not ok if it cannot be read.

@@ -170,7 +170,7 @@ func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Co
 		if clusterScoped(o.Ref.GroupKind()) {
 			inside = k.Cluster || k.Namespaces == policy.AnyNamespace || o.Ref.Name == p.Ref().Namespace || o.Ref.Kind != "Namespace"
 		}
-		if !t.Selects.Picks(o) || !inside && !t.Selects.Abroad(k.res.Snapshot.Get(model.Ref{Kind: namespaceKind.Kind, Name: o.Ref.Namespace})) {
+		if !t.Selects.Picks(o) || !t.Selects.Looks(inside, k.res.Snapshot.Get(model.Ref{Kind: namespaceKind.Kind, Name: o.Ref.Namespace})) {
 			continue
 		}
 		if !inside && !t.Selects.Everywhere() && !k.res.Graph.Granted(k.GroupKind, p.Ref().Namespace, o.Ref) {

@@ -60,11 +60,10 @@ type Mark struct {
 	Condition  Condition
 }
 
-// Functions are the writers, boards and markers that descriptors name; a name is that of a writer or of a board. A maker is asked once for each kind, and makes its writer.
+// Functions are the writers, boards and markers that descriptors name; a name is that of a writer or of a board.
 type Functions struct {
 	Writers map[string]Writer
 	Boards  map[string]Board
-	Makers  map[string]func(r *resolve.Resolution, k *resolve.Kind) Writer
 	Markers map[string]Marker
 }
 
@@ -78,8 +77,6 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 		write := Usual
 		if w, ok := funcs.Writers[k.Status.Func]; ok {
 			write = w
-		} else if make, ok := funcs.Makers[k.Status.Func]; ok {
-			write = make(r, k)
 		}
 		fates := fatesOf(r, k)
 		if b, ok := funcs.Boards[k.Status.Func]; ok {

@@ -27,23 +27,21 @@ func judgeBackend(p *policy.Policy, in *model.Snapshot) (string, []model.Problem
 
 // backends writes Accepted and Attached towards every backend that a BackendConfigPolicy targets, and Overridden where a BackendTLSPolicy
 // has the backend's TLS settings.
-func backends(r *resolve.Resolution, _ *resolve.Kind) status.Writer {
-	return func(in status.Input) []status.Ancestor {
-		p := in.Fate.Policy
-		var out []status.Ancestor
-		for _, id := range in.Fate.Targets {
-			ref := r.Node(id).Ref
-			e := entry{state: whole}
-			a := status.Ancestor{Ref: &ref, Controller: controller, Conditions: []status.Condition{accepted(p), e.condition(p)}}
-			if by := tlsPolicy(r, ref); by != nil && !p.Object.Body.At("spec", "tls").IsNull() && p.Fault == "" {
-				a.Conditions = append(a.Conditions, status.Condition{Type: "Overridden", Status: "True", Reason: "ConflictedWithBackendTLSPolicy",
-					Message: "spec.tls overridden by BackendTLSPolicy " + by.FullName()})
-			}
-			out = append(out, a)
+func backends(in status.Input) []status.Ancestor {
+	r, p := in.Resolution, in.Fate.Policy
+	var out []status.Ancestor
+	for _, id := range in.Fate.Targets {
+		ref := r.Node(id).Ref
+		e := entry{state: whole}
+		a := status.Ancestor{Ref: &ref, Controller: controller, Conditions: []status.Condition{accepted(p), e.condition(p)}}
+		if by := tlsPolicy(r, ref); by != nil && !p.Object.Body.At("spec", "tls").IsNull() && p.Fault == "" {
+			a.Conditions = append(a.Conditions, status.Condition{Type: "Overridden", Status: "True", Reason: "ConflictedWithBackendTLSPolicy",
+				Message: "spec.tls overridden by BackendTLSPolicy " + by.FullName()})
 		}
-		slices.SortFunc(out, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
-		return out[:min(len(out), mostAncestors)]
+		out = append(out, a)
 	}
+	slices.SortFunc(out, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
+	return out[:min(len(out), mostAncestors)]
 }
 
 // tlsPolicy is the first BackendTLSPolicy at a backend or one of its ports.

@@ -8,7 +8,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -32,8 +31,9 @@ func Plugin() plugin.Plugin {
 		Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle},
 		Builtins:   map[string]policy.BuiltinOf{"kgateway.Timeout": timeout, "kgateway.PathRewrite": pathRewrite, "kgateway.HostRewrite": hostRewrite, "kgateway.CORS": cors},
 		Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.Inherited": inherited},
-		Status:     status.Functions{Makers: map[string]func(*resolve.Resolution, *resolve.Kind) status.Writer{"kgateway.Attached": attached, "kgateway.Backends": backends}},
-		Links:      []topology.Linker{link}}
+		Status: status.Functions{Boards: map[string]status.Board{"kgateway.Attached": attached},
+			Writers: map[string]status.Writer{"kgateway.Backends": backends}},
+		Links: []topology.Linker{link}}
 }
 
 // link tells how routes hand over to routes, and that listeners without TLS share their port.

@@ -33,7 +33,7 @@ type entry struct {
 }
 
 // attached writes Accepted and Attached towards every ancestor: the parents of routes, and the Gateways and ListenerSets that are targeted.
-func attached(r *resolve.Resolution, k *resolve.Kind) status.Writer {
+func attached(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
 	s := states{res: r, kind: k, byName: map[*policy.Policy]map[model.Ref]*entry{}}
 	for _, id := range r.Graph.Order(topology.Traffic) {
 		for _, stack := range k.Contexts(id) {
@@ -49,7 +49,11 @@ func attached(r *resolve.Resolution, k *resolve.Kind) status.Writer {
 			}
 		}
 	}
-	return func(in status.Input) []status.Ancestor { return s.write(in.Fate.Policy) }
+	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
+	for _, f := range fates {
+		out[f.Policy] = s.write(f.Policy)
+	}
+	return out
 }
 
 // see counts the merges that are made for a node.
