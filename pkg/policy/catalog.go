@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -59,13 +62,12 @@ func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*C
 	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, managers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
 		catalog: &Catalog{kinds: map[model.GroupKind]*Kind{}, settings: coreSettings()}}
 	b.catalog.builder = b
-	for _, src := range vendors {
-		if err := b.file(src, ""); err != nil {
-			return nil, err
+	for i, read := range parsed(slices.Concat(vendors, users)) {
+		vendor := ""
+		if i >= len(vendors) {
+			vendor = "user"
 		}
-	}
-	for _, src := range users {
-		if err := b.file(src, "user"); err != nil {
+		if err := b.file(read, vendor); err != nil {
 			return nil, err
 		}
 	}
@@ -81,16 +83,18 @@ func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*C
 		return nil, err
 	}
 	var wrong DescriptorError
-	for _, gk := range b.order {
-		k, err := b.kind(gk, b.catalog.chosen)
-		if err == nil {
-			err = b.trial(gk)
+	kinds, errs := make([]*Kind, len(b.order)), make([]error, len(b.order))
+	sideBySide(len(b.order), func(i int) {
+		if kinds[i], errs[i] = b.kind(b.order[i], b.catalog.chosen); errs[i] == nil && b.raw[b.order[i]].user {
+			errs[i] = b.trial(b.order[i])
 		}
-		if err != nil {
-			wrong.Lines = append(wrong.Lines, strings.Split(err.Error(), "\n")...)
+	})
+	for i, gk := range b.order {
+		if errs[i] != nil {
+			wrong.Lines = append(wrong.Lines, strings.Split(errs[i].Error(), "\n")...)
 			continue
 		}
-		b.catalog.kinds[gk] = k
+		b.catalog.kinds[gk] = kinds[i]
 	}
 	wrong.Lines = append(wrong.Lines, b.tryDialects()...)
 	if wrong.Lines != nil {
@@ -147,11 +151,11 @@ type builder struct {
 }
 
 // file registers the documents of one descriptor file; vendor is the name for files without a Vendor document.
-func (b *builder) file(src Source, vendor string) error {
-	docs, err := documents(src)
-	if err != nil {
-		return err
+func (b *builder) file(src file, vendor string) error {
+	if src.err != nil {
+		return src.err
 	}
+	docs := src.documents
 	r := &reader{file: src.Name}
 	user, named := vendor != "", false
 	for _, n := range docs {
@@ -182,6 +186,39 @@ func (b *builder) file(src Source, vendor string) error {
 		}
 	}
 	return r.err()
+}
+
+// file is a descriptor file that has been parsed.
+type file struct {
+	Source
+	documents []*yaml.Node
+	err       error
+}
+
+// parsed parses descriptor files, side by side: every command waits for it.
+func parsed(sources []Source) []file {
+	out := make([]file, len(sources))
+	sideBySide(len(sources), func(i int) {
+		out[i].Source = sources[i]
+		out[i].documents, out[i].err = documents(sources[i])
+	})
+	return out
+}
+
+// sideBySide calls do with every number below n, on all processors.
+func sideBySide(n int, do func(i int)) {
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(i)
+		}
+	}
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) - 1 {
+		workers.Go(work)
+	}
+	work()
+	workers.Wait()
 }
 
 func (b *builder) register(r *reader, k rawKind) {

@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// trial reads a kind under every value that an automatic setting may take, so that a mistake shows at once.
+// trial reads a kind under every value that an automatic setting may take, so that a mistake of a user's file shows at once; those of the
+// built-in ones are for tests to find.
 func (b *builder) trial(gk model.GroupKind) error {
 	for _, s := range b.automatic(b.raw[gk].vendor) {
 		for _, value := range s.Values {

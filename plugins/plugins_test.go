@@ -1,0 +1,35 @@
+package plugins
+
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+)
+
+// Every descriptor can be read under every value of every setting that has a list of them: a command only reads those that it runs with.
+func TestEveryValueOfEverySetting(t *testing.T) {
+	c, err := plugin.Catalog(All(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, s := range c.KnownSettings() {
+		for _, value := range s.Allowed() {
+			tried++
+			if _, err := plugin.Catalog(All(), nil, []string{s.Name + "=" + value}); err != nil {
+				t.Errorf("%s=%s: %v", s.Name, value, err)
+			}
+		}
+	}
+	if tried < 20 {
+		t.Errorf("only %d values tried", tried)
+	}
+}
+
+func BenchmarkCatalog(b *testing.B) { // every command waits for it
+	for b.Loop() {
+		if _, err := plugin.Catalog(All(), nil, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
