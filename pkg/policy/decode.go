@@ -3,81 +3,12 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
-
-// Policy is one custom resource, decoded by its kind.
-type Policy struct {
-	Kind     *Kind
-	Object   *model.Object
-	Refs     []TargetRef
-	Blocks   []merge.Block   // in the order defaults, bare, overrides; only those that are there
-	Unset    []string        // deactivated names, sorted, each once
-	Refused  bool            // the API server would not have it: it takes no part
-	Asks     *merge.Strategy // what it demands as the lower side of a merge; nil: nothing
-	Fault    string          // why it is in error by a check of its kind; "": it is not
-	Problems []model.Problem
-	Builtin  string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
-
-	Labels map[string]string // completed ones; nil: the object's own count
-
-	Whole *Policy    // of a part: the policy; else nil
-	Part  string     // of a part: how it is called, as to[0]
-	Index int        // of a part: its position
-	Entry model.Body // of a part: what it is cut from
-
-	Places []topology.NodeID // of a part: the nodes that its last leg found
-
-	at    []string                    // where a part's settings, or the built-in setting, stand
-	words [merge.Overrides + 1]string // the strategy word of each block
-}
-
-// Label is the label of the policy that counts, "" if it has none.
-func (p *Policy) Label(name string) string {
-	if p.Labels != nil {
-		return p.Labels[name]
-	}
-	return p.Object.Labels[name]
-}
-
-// Ref is the policy's identity.
-func (p *Policy) Ref() model.Ref { return p.Object.Ref }
-
-// Word is the strategy of the policy's block, in the contract's words.
-func (p *Policy) Word(b merge.BlockKind) string { return p.words[b] }
-
-// OriginOf is the place of a rule of one of the policy's blocks.
-func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
-	if p.Builtin != "" {
-		return p.builtinOrigin()
-	}
-	var few [12]string
-	at := append(few[:0], p.Kind.Content.blockPath(b)...)
-	if p.at != nil {
-		at = append(few[:0], p.at...)
-	}
-	for _, seg := range rule {
-		if seg.Form != merge.Key {
-			break
-		}
-		at = append(at, seg.Name)
-	}
-	return p.Object.OriginOf(at...)
-}
-
-// blockPath is where a block's settings stand, from the object's root.
-func (c *Content) blockPath(b merge.BlockKind) []string {
-	if at, ok := c.Blocks[b]; ok {
-		return at
-	}
-	return c.At
-}
 
 // Decode reads a custom resource of kind k. Whatever is wrong with it is a problem of the result, never an error: a part that cannot
 // be read takes no part.
@@ -324,41 +255,4 @@ func (d *decoder) mixture() {
 	if d.kind.Generic() && has(merge.Defaults) && has(merge.Overrides) {
 		d.problem(model.MultipleBlocks, at, "both defaults and overrides are set, which GEP-713 does not provide for: folded block by block")
 	}
-}
-
-// containers are the fields that hold named rules.
-func (k *Kind) containers() []string {
-	var out []string
-	for _, p := range k.Rules {
-		if len(p.Path) > 1 && p.Path[0].Form == merge.Key && p.Keys == nil && !slices.Contains(out, p.Path[0].Name) {
-			out = append(out, p.Path[0].Name)
-		}
-	}
-	return out
-}
-
-// Render makes the document that conditions read: the policy bare, with its containers always there (engine E6).
-func (p *Policy) Render(settings any) any {
-	spec := map[string]any{}
-	for _, pt := range p.Kind.Rules {
-		if len(pt.Path) > 1 && pt.Path[0].Form == merge.Key && !pt.Filler && pt.Keys == nil {
-			spec[pt.Path[0].Name] = map[string]any{}
-		}
-	}
-	if m, ok := settings.(map[string]any); ok {
-		maps.Copy(spec, m)
-	}
-	o := p.Object
-	return map[string]any{
-		"apiVersion": o.Text("apiVersion"), "kind": o.Ref.Kind, "spec": spec,
-		"metadata": map[string]any{"name": o.Ref.Name, "namespace": o.Ref.Namespace, "labels": texts(o.Labels), "annotations": texts(o.Annotations)},
-	}
-}
-
-func texts(m map[string]string) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }

@@ -1,0 +1,143 @@
+package merge
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// claims reports whether a block has no unit for the whole of the settings: the fold only let it hold a place so.
+func (f *folder) claims(from From) bool {
+	return !slices.ContainsFunc(f.stack.Layers[from.Layer].Blocks, func(b Block) bool {
+		return b.Kind == from.Block && slices.ContainsFunc(b.Units, func(u Unit) bool { return len(u.Path) == 0 })
+	})
+}
+
+// ignore accounts for units that no plan looked at.
+func (f *folder) ignore(units []Unit) {
+	exact, met := map[From]map[string]bool{}, map[From]map[string]bool{}
+	see := func(from []From, code string) {
+		for _, w := range from {
+			if met[w] == nil {
+				exact[w], met[w] = map[string]bool{}, map[string]bool{}
+			}
+			exact[w][code], met[w][code] = true, true
+			for up := range ancestorsOf(code) {
+				met[w][up] = true
+			}
+		}
+	}
+	seen := func(from From, code string) bool {
+		if met[from][code] {
+			return true
+		}
+		for up := range ancestorsOf(code) {
+			if exact[from][up] {
+				return true
+			}
+		}
+		return false
+	}
+	for _, st := range f.trace {
+		for _, e := range st.Effects {
+			see(e.From, e.code)
+		}
+	}
+	for i := range units {
+		see(units[i].From, units[i].key())
+	}
+	last := Step{Layer: -1, Block: Bare, Closing: true}
+	for i, l := range f.stack.Layers {
+		for _, b := range l.Blocks {
+			for _, u := range b.Units {
+				from := From{Layer: i, Block: b.Kind, Filled: u.Filled}
+				if u.From == nil && !seen(from, u.key()) {
+					u.From = []From{from}
+					f.lose(&last, u, Dropped, Ignored, nil)
+				}
+			}
+		}
+	}
+	if len(last.Effects) > 0 {
+		f.trace = append(f.trace, last)
+	}
+}
+
+// losses reads the trace: every unit that was dropped or replaced and is no source of the result, each once per writer. Leaves that
+// were lost alike are joined to the rule they make up.
+func (f *folder) losses(units []Unit) []Loss {
+	if !slices.ContainsFunc(f.trace, func(st Step) bool { return slices.ContainsFunc(st.Effects, Effect.lost) }) {
+		return nil
+	}
+	type setting struct {
+		from From
+		code string
+	}
+	done := map[setting]bool{} // what stands, and what is written down already
+	for i := range units {
+		units[i].each(func(part *Unit) {
+			for _, w := range part.From {
+				done[setting{w, part.key()}] = true
+			}
+		})
+	}
+	var out []Loss
+	for i, st := range f.trace {
+		var lost []Effect
+		for _, e := range st.Effects {
+			if !e.lost() || done[setting{e.From[0], e.code}] || e.code == "" && f.claims(e.From[0]) {
+				continue
+			}
+			done[setting{e.From[0], e.code}] = true
+			lost = append(lost, e)
+		}
+		slices.SortStableFunc(lost, func(a, b Effect) int { return a.From[0].compare(b.From[0]) })
+		for len(lost) > 0 {
+			from, n := lost[0].From[0], 1
+			for n < len(lost) && lost[n].From[0] == from {
+				n++
+			}
+			out = append(out, f.rejoin(from, lost[:n], i)...)
+			lost = lost[n:]
+		}
+	}
+	slices.SortFunc(out, func(a, b Loss) int {
+		return cmp.Or(strings.Compare(a.Rule, b.Rule), a.From.compare(b.From), cmp.Compare(a.Step, b.Step), strings.Compare(a.Path.code(), b.Path.code()))
+	})
+	return out
+}
+
+// lost reports whether the effect is a loss. What nobody wrote is nobody's loss.
+func (e Effect) lost() bool {
+	return (e.Outcome == Replaced || e.Outcome == Dropped) && !(len(e.From) > 0 && e.From[0].Filled)
+}
+
+// rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
+func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
+	wrote := f.wrote(from)
+	plain := func(e Effect) { out = append(out, Loss{e.Rule, e.Path, e.Value, from, e.Reason, e.Other, step}) }
+	var parts map[int][]Effect // by the rule that they are parts of
+	for _, e := range effects {
+		at := wrote.around(e.code)
+		if at < 0 || len(wrote.rules[at].Path) == len(e.Path) || listed(e.Path[len(wrote.rules[at].Path):]) {
+			plain(e)
+			continue
+		}
+		if parts == nil {
+			parts = map[int][]Effect{}
+		}
+		parts[at] = append(parts[at], e)
+	}
+	for at, mine := range parts {
+		rule, first := wrote.rules[at], mine[0]
+		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
+		if all := Recut(rule.finest(), leaves); alike && len(mine) == len(all) && len(all[0].Path) >= len(rule.Path) { // leaves are not looked for in lists
+			out = append(out, Loss{rule.name(), rule.Path, rule.Value, from, first.Reason, first.Other, step})
+			continue
+		}
+		for _, e := range mine {
+			plain(e)
+		}
+	}
+	return out
+}

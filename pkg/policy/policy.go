@@ -1,0 +1,74 @@
+package policy
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Policy is one custom resource, decoded by its kind.
+type Policy struct {
+	Kind     *Kind
+	Object   *model.Object
+	Refs     []TargetRef
+	Blocks   []merge.Block   // in the order defaults, bare, overrides; only those that are there
+	Unset    []string        // deactivated names, sorted, each once
+	Refused  bool            // the API server would not have it: it takes no part
+	Asks     *merge.Strategy // what it demands as the lower side of a merge; nil: nothing
+	Fault    string          // why it is in error by a check of its kind; "": it is not
+	Problems []model.Problem
+	Builtin  string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
+
+	Labels map[string]string // completed ones; nil: the object's own count
+
+	Whole *Policy    // of a part: the policy; else nil
+	Part  string     // of a part: how it is called, as to[0]
+	Index int        // of a part: its position
+	Entry model.Body // of a part: what it is cut from
+
+	Places []topology.NodeID // of a part: the nodes that its last leg found
+
+	at    []string                    // where a part's settings, or the built-in setting, stand
+	words [merge.Overrides + 1]string // the strategy word of each block
+}
+
+// Label is the label of the policy that counts, "" if it has none.
+func (p *Policy) Label(name string) string {
+	if p.Labels != nil {
+		return p.Labels[name]
+	}
+	return p.Object.Labels[name]
+}
+
+// Ref is the policy's identity.
+func (p *Policy) Ref() model.Ref { return p.Object.Ref }
+
+// Word is the strategy of the policy's block, in the contract's words.
+func (p *Policy) Word(b merge.BlockKind) string { return p.words[b] }
+
+// OriginOf is the place of a rule of one of the policy's blocks.
+func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
+	if p.Builtin != "" {
+		return p.builtinOrigin()
+	}
+	var few [12]string
+	at := append(few[:0], p.Kind.Content.blockPath(b)...)
+	if p.at != nil {
+		at = append(few[:0], p.at...)
+	}
+	for _, seg := range rule {
+		if seg.Form != merge.Key {
+			break
+		}
+		at = append(at, seg.Name)
+	}
+	return p.Object.OriginOf(at...)
+}
+
+// blockPath is where a block's settings stand, from the object's root.
+func (c *Content) blockPath(b merge.BlockKind) []string {
+	if at, ok := c.Blocks[b]; ok {
+		return at
+	}
+	return c.At
+}

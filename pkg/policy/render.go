@@ -1,0 +1,45 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+)
+
+// containers are the fields that hold named rules.
+func (k *Kind) containers() []string {
+	var out []string
+	for _, p := range k.Rules {
+		if len(p.Path) > 1 && p.Path[0].Form == merge.Key && p.Keys == nil && !slices.Contains(out, p.Path[0].Name) {
+			out = append(out, p.Path[0].Name)
+		}
+	}
+	return out
+}
+
+// Render makes the document that conditions read: the policy bare, with its containers always there (engine E6).
+func (p *Policy) Render(settings any) any {
+	spec := map[string]any{}
+	for _, pt := range p.Kind.Rules {
+		if len(pt.Path) > 1 && pt.Path[0].Form == merge.Key && !pt.Filler && pt.Keys == nil {
+			spec[pt.Path[0].Name] = map[string]any{}
+		}
+	}
+	if m, ok := settings.(map[string]any); ok {
+		maps.Copy(spec, m)
+	}
+	o := p.Object
+	return map[string]any{
+		"apiVersion": o.Text("apiVersion"), "kind": o.Ref.Kind, "spec": spec,
+		"metadata": map[string]any{"name": o.Ref.Name, "namespace": o.Ref.Namespace, "labels": texts(o.Labels), "annotations": texts(o.Annotations)},
+	}
+}
+
+func texts(m map[string]string) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// StackID names a stack of one kind. 0 is the empty one.
+type StackID int32
+
+// push is a stack: another one, and what comes below it: a node whose policies do, or a fact of the path that the kind's plans ask for.
+type push struct {
+	under StackID
+	node  topology.NodeID // None for a fact
+	fact  fact
+}
+
+type fact struct{ name, value string }
+
+// own is what a node adds to the stacks that reach it.
+type own struct {
+	nodes []topology.NodeID // whose policies hold there
+	facts []fact
+}
+
+// adds is what the node adds to the stacks that reach it.
+func (k *Kind) adds(id topology.NodeID) own {
+	out := own{nodes: k.holding(id)}
+	if int(id) < len(k.facts) {
+		out.facts = k.facts[id]
+	}
+	return out
+}
+
+// readFacts reads the facts that the kind's plans ask for, and which nodes have settings of their own, once.
+func (k *Kind) readFacts() {
+	if len(k.Asked()) == 0 && k.Builtins == nil {
+		return
+	}
+	k.facts = make([][]fact, k.res.Graph.Len())
+	for i := range k.facts {
+		id := topology.NodeID(i)
+		for _, name := range k.Asked() {
+			if value := k.res.Graph.PathFact(id, name); value != "" {
+				k.facts[i] = append(k.facts[i], fact{name, value})
+			}
+		}
+		if f, ok := k.builtin(id); ok {
+			k.facts[i] = append(k.facts[i], f)
+		}
+	}
+}
+
+// with adds to each stack the policies that hold at the node.
+func (k *Kind) with(stacks []StackID, id topology.NodeID) []StackID {
+	own := k.adds(id)
+	if len(own.nodes)+len(own.facts) == 0 || len(stacks) == 0 {
+		return stacks
+	}
+	out := make([]StackID, len(stacks))
+	for i, s := range stacks {
+		out[i] = k.pushAll(s, own)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// holding lists the nodes whose policies hold at the node: those beside it, then itself.
+func (k *Kind) holding(id topology.NodeID) []topology.NodeID {
+	var own []topology.NodeID
+	if k.beside && int(id) < k.res.Graph.Len() {
+		for _, above := range k.res.Graph.Above(id) {
+			if _, ok := k.attached[above]; ok {
+				own = append(own, above)
+			}
+		}
+	}
+	if _, ok := k.attached[id]; ok {
+		own = append(own, id)
+	}
+	return own
+}
+
+// pushAll interns the stack s with what a node adds below it. A node that is in it already counts where it is: once, at its least
+// specific place.
+func (k *Kind) pushAll(s StackID, own own) StackID {
+	add := func(key push) {
+		id, ok := k.interned[key]
+		if !ok {
+			id = StackID(len(k.stacks))
+			k.stacks = append(k.stacks, key)
+			k.interned[key] = id
+		}
+		s = id
+	}
+	for _, f := range own.facts {
+		add(push{s, topology.None, f})
+	}
+	for _, n := range own.nodes {
+		if !k.standing(s, n, own) {
+			add(push{under: s, node: n})
+		}
+	}
+	return s
+}
+
+// standing reports whether the policies of one of the nodes that are added are in the stack already.
+func (k *Kind) standing(s StackID, n topology.NodeID, own own) bool {
+	return (len(own.nodes) > 1 || k.beside) && k.stands(s, n)
+}
+
+// leadsTo reports whether the stack under with what a node adds below it is the stack s.
+func (k *Kind) leadsTo(under StackID, own own, s StackID) bool {
+	step := func(key push) bool {
+		next, ok := k.interned[key]
+		under = next
+		return ok
+	}
+	for _, f := range own.facts {
+		if !step(push{under, topology.None, f}) {
+			return false
+		}
+	}
+	for _, n := range own.nodes {
+		if !k.standing(under, n, own) && !step(push{under: under, node: n}) {
+			return false
+		}
+	}
+	return under == s
+}
+
+// nodes lists the nodes of a stack, least specific first. The stacks of a kind with scopes are parts, not nodes.
+func (k *Kind) nodes(s StackID) []topology.NodeID {
+	if k.scoped != nil {
+		return nil
+	}
+	var out []topology.NodeID
+	for ; s != 0; s = k.stacks[s].under {
+		if k.stacks[s].node != topology.None {
+			out = append(out, k.stacks[s].node)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Empty reports whether no policy is in the stack.
+func (k *Kind) Empty(s StackID) bool {
+	if k.scoped != nil {
+		return s == 0
+	}
+	for ; s != 0; s = k.stacks[s].under {
+		if k.stacks[s].node != topology.None {
+			return false
+		}
+	}
+	return true
+}
+
+// fact is what the paths of the stack have to say about one of the facts that plans ask for, the last word of several.
+func (k *Kind) fact(s StackID, name string) string {
+	if k.scoped != nil {
+		return ""
+	}
+	for ; s != 0; s = k.stacks[s].under {
+		if k.stacks[s].fact.name == name {
+			return k.stacks[s].fact.value
+		}
+	}
+	return ""
+}
