@@ -44,7 +44,7 @@ func (k *Kind) filters() {
 				}
 			}
 		}
-		if !slices.Contains(k.Filters, topology.Backend) || n.Hop > 0 {
+		if !slices.Contains(k.Filters, topology.Backend) {
 			continue
 		}
 		for _, to := range rule.Field("backendRefs").Items {
@@ -88,12 +88,15 @@ func (k *Kind) onBackend(p *policy.Policy, rule topology.NodeID, backend string)
 		k.byBackend = map[*policy.Policy][]topology.NodeID{}
 	}
 	k.byBackend[p] = append(k.byBackend[p], rule)
+	if k.res.Node(rule).Hop > 0 { // said of the rule itself
+		return
+	}
 	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
 		"a filter of the backendRef to %s in %s names %s: what it changes for that backend is not evaluated", backend, k.res.Node(rule).Ref, p.Ref())}.At(p.Object)
 	k.res.Problems = append(k.res.Problems, problem)
 }
 
-// ByBackend lists the rules with a backendRef of which a filter names the policy.
+// ByBackend lists the rules with a backendRef of which a filter names the policy, those on ways that other routes hand over included.
 func (k *Kind) ByBackend(p *policy.Policy) []topology.NodeID { return k.byBackend[p] }
 
 // extension is an object that the filter at a position names.

@@ -44,8 +44,10 @@ func attached(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[
 	}
 	for _, p := range k.Policies {
 		for _, rule := range k.ByBackend(p) {
-			for _, ref := range s.accepted(rule) {
-				s.entry(p, ref)
+			for _, stack := range k.Contexts(rule) {
+				for _, ref := range s.parents(rule, stack) {
+					s.entry(p, ref)
+				}
 			}
 		}
 	}
@@ -235,20 +237,6 @@ func (s *states) parents(rule topology.NodeID, stack resolve.StackID) []model.Re
 		}
 		for _, a := range g.Attachments(way[at]) {
 			if a.State == topology.Accepted && a.Listener == way[at-1] && !slices.Contains(out, a.Parent) {
-				out = append(out, a.Parent)
-			}
-		}
-	}
-	return out
-}
-
-// accepted lists the parents that accept the route of a rule.
-func (s *states) accepted(rule topology.NodeID) []model.Ref {
-	g := s.res.Graph
-	var out []model.Ref
-	for _, route := range g.Parents(topology.Traffic, rule) {
-		for _, a := range g.Attachments(route) {
-			if a.State == topology.Accepted && a.Listener != topology.None && !slices.Contains(out, a.Parent) {
 				out = append(out, a.Parent)
 			}
 		}
