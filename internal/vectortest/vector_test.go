@@ -40,6 +40,7 @@ type expectation struct {
 	Spec       any                 `yaml:"spec"`
 	Sources    map[string][]string `yaml:"sources"`
 	Lost       []loss              `yaml:"lost"`
+	Roles      map[string]string   `yaml:"roles"`
 	None       bool                `yaml:"none"`
 	Profile    string              `yaml:"profile"`
 }
@@ -222,6 +223,17 @@ func (e expectation) check(t *testing.T, r *report, items []view.EffectivePolicy
 	}
 	if !reflect.DeepEqual(sources, e.Sources) {
 		r.Errorf("%s:\n sources %v\n    want %v", where, sources, e.Sources)
+	}
+	if e.Roles != nil {
+		roles := map[string]string{}
+		for _, use := range item.Policies {
+			if use.Policy != nil {
+				roles[use.Policy.FullName()] = use.Role
+			}
+		}
+		if !reflect.DeepEqual(roles, e.Roles) {
+			r.Errorf("%s:\n roles %v\n  want %v", where, roles, e.Roles)
+		}
 	}
 	e.checkLost(r, where, item)
 }

@@ -110,18 +110,33 @@ func (f *folder) members(p *Plan, members []accumulator, own []*Strategy) accumu
 		case !acc.present:
 			acc = m
 		default:
-			strategy := Strategy{}
+			strategy, asked := Strategy{}, p.FromLower && acc.asks != nil
 			if own != nil && own[i] != nil {
-				strategy = *own[i]
+				strategy, asked = *own[i], false
 			} else if s := f.ruling(p, &acc); s != nil {
 				strategy = *s
 			}
 			st := Step{Plan: p.Name, Layer: -1, Block: Bare, Strategy: strategy.on(Bare)}
+			if asked && (strategy.Func != nil || strategy.Cut != Whole) {
+				st.Partners = partners(acc.units, m.units)
+			}
 			f.merge(p, &acc, m.units, &st)
 			f.record(st, &acc)
 		}
 	}
 	return acc
+}
+
+// partners are the layers that the units of two sides come from.
+func partners(sides ...[]Unit) []int {
+	var out []int
+	for _, units := range sides {
+		for _, from := range froms(units) {
+			out = append(out, from.Layer)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // ruling is the strategy that the plan prescribes, or nil.

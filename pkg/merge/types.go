@@ -234,6 +234,7 @@ type Step struct {
 	Closing  bool      // no merge: it accounts for what is left at the end
 	Skipped  Reason    // ConditionFalse: the block did not apply
 	Err      error     // why a condition could not be judged
+	Partners []int     // the layers that met in a merge for which the most specific one asked
 	Effects  []Effect
 }
 

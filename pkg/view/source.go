@@ -57,8 +57,23 @@ func conditionOf(p *policy.Policy, kind merge.BlockKind) string {
 	return ""
 }
 
-// uses is the stack with what became of every policy.
+// partners are the layers that took part in a merge for which one of them asked.
+func (w writer) partners() map[int]bool {
+	out := map[int]bool{}
+	if w.outcome.Void != "" {
+		return out
+	}
+	for _, st := range w.outcome.Result.Trace {
+		for _, at := range st.Partners {
+			out[at] = true
+		}
+	}
+	return out
+}
+
+// uses is the stack with what became of every policy. One that another asked to be merged with takes part whatever is left of it.
 func (w writer) uses() []PolicyUse {
+	partner := w.partners()
 	won, lost, ignored := map[int]int{}, map[int]int{}, map[int]int{}
 	for _, r := range w.outcome.Result.Rules {
 		for _, f := range r.From {
@@ -80,6 +95,8 @@ func (w writer) uses() []PolicyUse {
 			role = "partial"
 		case won[i] > 0:
 			role = "contributing"
+		case partner[i]:
+			role = "partial"
 		case lost[i] > ignored[i]:
 			role = "lost"
 		}
