@@ -82,9 +82,12 @@ func (m *merger) join(i int, u merge.Unit) {
 		m.note(u, merge.Dropped, merge.NoEffect, nil)
 		return
 	}
-	m.note(u, merge.Joined, "", m.units[i].From)
-	if len(have) == 0 {
+	if len(have) == 0 { // likewise
+		m.note(m.units[i], merge.Replaced, merge.NoEffect, nil)
+		m.note(u, merge.Taken, "", nil)
 		m.units[i].From = nil
+	} else {
+		m.note(u, merge.Joined, "", m.units[i].From)
 	}
 	m.units[i].Value = slices.Concat(have, more)
 	m.units[i].From = slices.Concat(m.units[i].From, u.From)
