@@ -57,13 +57,11 @@ func entriesOf(l merge.Layer, at int) []inboundRule {
 
 // written is what a block says, without nulls.
 func written(b merge.Block) any {
-	var units []merge.Unit
+	var m merger
 	for _, u := range b.Units {
-		if u.Value != nil {
-			units = append(units, u)
-		}
+		m.add(u)
 	}
-	return merge.Plain(merge.Assemble(units))
+	return merge.Plain(merge.Assemble(m.units))
 }
 
 // specificity ranks a match: a SPIFFE ID that is exact, one that is a prefix, none; then with a server name and without.
