@@ -34,10 +34,11 @@ func inboundRules(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 // entriesOf are the rules of one part: with several matches one each.
 func entriesOf(l merge.Layer, at int) []inboundRule {
 	settings := map[string]any{}
-	var from merge.From
+	from := merge.From{Layer: at, Block: merge.Bare}
 	for _, b := range l.Blocks {
+		from.Block = b.Kind
 		if whole, ok := written(b).(map[string]any); ok {
-			settings, from = whole, merge.From{Layer: at, Block: b.Kind}
+			settings = whole
 		}
 	}
 	conf := settings["default"]
