@@ -36,6 +36,7 @@ type world struct {
 	byName       map[place][]*destination
 	byKind       map[place][]*destination
 	routes       []*route
+	old          bool // in the dialect of 2.14
 }
 
 // place is where to look: a kind in a mesh, and a display name.
@@ -47,7 +48,8 @@ type route struct {
 }
 
 func readWorld(in *model.Snapshot, s model.Settings) *world {
-	w := &world{byNamespace: map[string][]*dataplane{}, byName: map[place][]*destination{}, byKind: map[place][]*destination{}}
+	dialect, _, _ := dialectOf(in, s)
+	w := &world{old: dialect == "2.14", byNamespace: map[string][]*dataplane{}, byName: map[place][]*destination{}, byKind: map[place][]*destination{}}
 	for _, o := range in.Of(dataplaneKind) {
 		d := readDataplane(o, in, s)
 		w.dataplanes = append(w.dataplanes, &d)
@@ -100,7 +102,7 @@ func (w *world) find(ref model.Body, policy map[string]string) []target {
 	at := place{kind: kind, mesh: policy[meshLabel]}
 	var found []*destination
 	switch {
-	case labels.Len() > 0:
+	case w.byLabels(ref):
 		candidates := w.byKind[at]
 		if display := labels.Field(displayNameLabel).Text(); display != "" {
 			at.name = display
@@ -125,6 +127,12 @@ func (w *world) find(ref model.Body, policy map[string]string) []target {
 		}
 	}
 	return sectioned(found, section)
+}
+
+// byLabels reports whether a reference selects by labels. Labels that are there but empty select all; in 2.14 they are as if not there.
+func (w *world) byLabels(ref model.Body) bool {
+	labels := ref.Field("labels")
+	return labels.Len() > 0 || !w.old && labels.IsObject()
 }
 
 // identified compares the namespace and the zone that a name means.
@@ -185,8 +193,8 @@ func (w *world) routesLike(ref model.Body, policy map[string]string) []*model.Ob
 	for _, r := range w.routes {
 		switch {
 		case r.labels[meshLabel] != policy[meshLabel]:
-		case labels.Len() > 0 && has(r.labels, labels),
-			labels.Len() == 0 && name != "" && nameOf(r.labels, r.object) == name && identified(r.labels, ref, policy):
+		case w.byLabels(ref) && has(r.labels, labels),
+			!w.byLabels(ref) && name != "" && nameOf(r.labels, r.object) == name && identified(r.labels, ref, policy):
 			out = append(out, r.object)
 		}
 	}

@@ -34,10 +34,11 @@ func inboundRules(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 // entriesOf are the rules of one part: with several matches one each.
 func entriesOf(l merge.Layer, at int) []inboundRule {
 	settings := map[string]any{}
-	var from merge.From
+	from := merge.From{Layer: at, Block: merge.Bare}
 	for _, b := range l.Blocks {
+		from.Block = b.Kind
 		if whole, ok := written(b).(map[string]any); ok {
-			settings, from = whole, merge.From{Layer: at, Block: b.Kind}
+			settings = whole
 		}
 	}
 	conf := settings["default"]
@@ -57,13 +58,11 @@ func entriesOf(l merge.Layer, at int) []inboundRule {
 
 // written is what a block says, without nulls.
 func written(b merge.Block) any {
-	var units []merge.Unit
+	var m merger
 	for _, u := range b.Units {
-		if u.Value != nil {
-			units = append(units, u)
-		}
+		m.add(u)
 	}
-	return merge.Plain(merge.Assemble(units))
+	return merge.Plain(merge.Assemble(m.units))
 }
 
 // specificity ranks a match: a SPIFFE ID that is exact, one that is a prefix, none; then with a server name and without.

@@ -45,8 +45,9 @@ func (m *merger) add(u merge.Unit) {
 			return
 		}
 	}
-	if u.Value == nil { // a null is as if it were not there
+	if u.Value == nil { // a null is as if it were not there; the object around it is
 		m.note(u, merge.Dropped, merge.NoEffect, nil)
+		m.around(u)
 		return
 	}
 	empty := hollow(u)
@@ -54,8 +55,8 @@ func (m *merger) add(u merge.Unit) {
 	dropped := false
 	for _, o := range m.units {
 		switch {
-		case empty && within(o.Path, u.Path): // an object without fields changes nothing in one that is there
-			dropped = !hollow(o) || slices.Equal(o.Path, u.Path)
+		case empty && inObject(o, u.Path): // an object without fields changes nothing in one that is there
+			dropped = true
 			kept = append(kept, o)
 		case hollow(o) && within(u.Path, o.Path): // an object that gets its first field
 			m.note(o, merge.Replaced, merge.NoEffect, nil)
@@ -74,6 +75,22 @@ func (m *merger) add(u merge.Unit) {
 	m.units = append(m.units, u)
 }
 
+// around adds the object that a null stands in, unless there is more of it than that.
+func (m *merger) around(null merge.Unit) {
+	object := merge.Unit{Path: null.Path[:max(len(null.Path)-1, 0)], Value: map[string]any{}, From: null.From}
+	if slices.ContainsFunc(m.units, func(o merge.Unit) bool { return inObject(o, object.Path) }) {
+		return
+	}
+	quiet := merger{units: m.units}
+	quiet.add(object)
+	m.units = quiet.units
+	for _, e := range quiet.effects {
+		if e.Outcome == merge.Replaced {
+			m.effects = append(m.effects, e)
+		}
+	}
+}
+
 // join puts the elements of a stronger list behind those that are there.
 func (m *merger) join(i int, u merge.Unit) {
 	have, _ := merge.Plain(m.units[i].Value).([]any)
@@ -82,9 +99,12 @@ func (m *merger) join(i int, u merge.Unit) {
 		m.note(u, merge.Dropped, merge.NoEffect, nil)
 		return
 	}
-	m.note(u, merge.Joined, "", m.units[i].From)
-	if len(have) == 0 {
+	if len(have) == 0 { // likewise
+		m.note(m.units[i], merge.Replaced, merge.NoEffect, nil)
+		m.note(u, merge.Taken, "", nil)
 		m.units[i].From = nil
+	} else {
+		m.note(u, merge.Joined, "", m.units[i].From)
 	}
 	m.units[i].Value = slices.Concat(have, more)
 	m.units[i].From = slices.Concat(m.units[i].From, u.From)
@@ -110,6 +130,11 @@ func joins(u merge.Unit) bool {
 func hollow(u merge.Unit) bool {
 	object, ok := merge.Plain(u.Value).(map[string]any)
 	return ok && len(object) == 0
+}
+
+// inObject reports whether a unit says that there is an object at a path: it is a field of it, or the object itself, without fields.
+func inObject(u merge.Unit, at merge.Path) bool {
+	return within(u.Path, at) && (len(u.Path) > len(at) || hollow(u))
 }
 
 // within reports whether a path is at or below another one.

@@ -78,7 +78,7 @@ func walkAt(v any, key string, fill filler) {
 }
 
 func unset(object map[string]any, key string, value any) {
-	if _, ok := object[key]; !ok {
+	if object[key] == nil { // nor is a null a value
 		object[key] = value
 	}
 }
