@@ -85,7 +85,7 @@ spec:
   - {name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}
   - {name: alt, port: 8080, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}
 ---
-apiVersion: kuadrant.io/v1
+apiVersion: policies.example.com/v1
 kind: AuthPolicy
 metadata:
   name: gw%[1]d
@@ -127,7 +127,7 @@ spec:
 `, i, i%50, i%10)
 		if i%10 == 0 {
 			fmt.Fprintf(&b, `---
-apiVersion: kuadrant.io/v1
+apiVersion: policies.example.com/v1
 kind: AuthPolicy
 metadata:
   name: p%[1]d
