@@ -47,7 +47,7 @@ func (t *tree) kid(seg Segment) *tree {
 		return t.kids[i]
 	}
 	kid := &tree{}
-	t.order, t.kids, t.entries = append(t.order, seg), append(t.kids, kid), seg.Form != Key
+	t.order, t.kids, t.entries = append(t.order, seg), append(t.kids, kid), seg.Form == Entry || seg.Form == ListEntry
 	switch {
 	case t.names != nil:
 		t.names[seg] = len(t.kids) - 1

@@ -16,6 +16,8 @@ const (
 	Any                   // in patterns: any one key
 	Deep                  // in patterns, last: any depth; first: at any depth, of a pattern that only says how units are combined
 	Prefix                // in patterns: a key that begins so and goes on with a capital letter
+	Silent                // a map's key below a list's entry that names leave out
+	Told                  // the field that tells an entry apart, whose name says it already: it is no rule
 )
 
 // Segment is one step of a Path. The form keeps a map key that looks like [x] apart from a list entry.
@@ -44,6 +46,8 @@ func (p Path) String() string {
 	var b strings.Builder
 	for i, s := range p {
 		switch {
+		case s.Form == Silent || s.Form == Told:
+			continue
 		case s.Form == Entry:
 			b.WriteString("[" + s.Name + "]")
 			continue

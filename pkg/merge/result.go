@@ -151,6 +151,9 @@ func appendRules(out []Rule, at Path, parts []Unit, whole Unit) []Rule {
 			continue
 		}
 		seg := p.Path[len(at)]
+		if seg.Form == Told {
+			continue
+		}
 		if groups[seg] == nil {
 			order = append(order, seg)
 		}

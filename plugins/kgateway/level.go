@@ -2,7 +2,6 @@ package kgateway
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -131,44 +130,4 @@ func (f *fold) inherit(u merge.Unit, how string) {
 	default:
 		f.drop(u, merge.MoreSpecificWins, f.units[at].From)
 	}
-}
-
-// port merges the settings of a port that another policy has settings for as well, setting by setting. It reports false if there is none:
-// then all of them belong together.
-func (f *fold) port(u merge.Unit, reason func([]merge.From) merge.Reason) bool {
-	if at := f.find(u.Path); at >= 0 {
-		f.units = slices.Replace(f.units, at, at+1, portFields(f.units[at])...)
-	} else if !slices.ContainsFunc(f.units, func(x merge.Unit) bool { return len(x.Path) > 2 && slices.Equal(x.Path[:2], u.Path) }) {
-		return false
-	}
-	for _, field := range portFields(u) {
-		at := f.find(field.Path)
-		switch {
-		case at < 0:
-			f.take(field)
-		case field.Path[len(field.Path)-1].Name == "port": // the same in both
-		default:
-			f.drop(field, reason(f.units[at].From), f.units[at].From)
-		}
-	}
-	return true
-}
-
-// portFields cuts an entry of perPort into its settings.
-func portFields(u merge.Unit) []merge.Unit {
-	var out []merge.Unit
-	for _, field := range fieldsBelow(u) {
-		if field.Path[len(field.Path)-1].Name != "listener" {
-			out = append(out, field)
-			continue
-		}
-		for _, inner := range fieldsBelow(field) {
-			if inner.Path[len(inner.Path)-1].Name == "httpSettings" {
-				out = append(out, fieldsBelow(inner)...)
-			} else {
-				out = append(out, inner)
-			}
-		}
-	}
-	return out
 }
