@@ -48,8 +48,7 @@ type route struct {
 }
 
 func readWorld(in *model.Snapshot, s model.Settings) *world {
-	dialect, _, _ := dialectOf(in, s)
-	w := &world{old: dialect == "2.14", byNamespace: map[string][]*dataplane{}, byName: map[place][]*destination{}, byKind: map[place][]*destination{}}
+	w := &world{old: old(s), byNamespace: map[string][]*dataplane{}, byName: map[place][]*destination{}, byKind: map[place][]*destination{}}
 	for _, o := range in.Of(dataplaneKind) {
 		d := readDataplane(o, in, s)
 		w.dataplanes = append(w.dataplanes, &d)
