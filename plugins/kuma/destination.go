@@ -114,8 +114,8 @@ func (w *world) find(ref model.Body, policy map[string]string) []target {
 		}
 	case name != "":
 		if kind == "MeshService" && section == "" {
-			if t, ok := w.oldName(at, name, policy); ok {
-				return []target{t}
+			if ports := w.oldName(at, name); len(ports) > 0 {
+				return ports
 			}
 		}
 		at.name = name
@@ -164,25 +164,26 @@ func sectioned(found []*destination, section string) []target {
 	return out
 }
 
-// oldName resolves NAME_NAMESPACE_svc_PORT.
-func (w *world) oldName(at place, text string, policy map[string]string) (target, bool) {
+// oldName resolves NAME_NAMESPACE_svc_PORT: the port of all services of that name, of whatever zone.
+func (w *world) oldName(at place, text string) []target {
 	words := strings.Split(text, "_")
 	if len(words) != 4 || words[2] != "svc" {
-		return target{}, false
+		return nil
 	}
 	if _, err := strconv.Atoi(words[3]); err != nil {
-		return target{}, false
+		return nil
 	}
 	at.name = words[0]
+	var out []target
 	for _, d := range w.byName[at] {
 		if d.labels[namespaceLabel] != words[1] {
 			continue
 		}
 		if i := slices.IndexFunc(d.ports, func(p port) bool { return p.number == words[3] }); i >= 0 {
-			return target{d, i}, true
+			out = append(out, target{d, i})
 		}
 	}
-	return target{}, false
+	return out
 }
 
 // routesLike are the routes that a reference means.
