@@ -56,8 +56,8 @@ type Part struct {
 // PartNormalizer makes of a part's settings, as they are written, what the vendor reads: types, defaults of the API. It may change them.
 type PartNormalizer func(kind model.GroupKind, settings any, s model.Settings) any
 
-// Labeler is what the labels of an object are once its vendor has completed them.
-type Labeler func(o *model.Object, in *model.Snapshot, s model.Settings) map[string]string
+// Labeler prepares the completion of labels: it says what those of an object are once its vendor has written them.
+type Labeler func(in *model.Snapshot, s model.Settings) func(o *model.Object) map[string]string
 
 // ScopeFunctions are what labels, scopes and parts may name.
 type ScopeFunctions struct {

@@ -36,9 +36,10 @@ type caller struct {
 
 // scopedKinds resolves a kind scope by scope. They share their policies.
 func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, settings model.Settings) []*Kind {
-	if pk.Labels != nil {
+	if pk.Labels != nil && len(policies) > 0 {
+		labels := pk.Labels(r.Snapshot, settings)
 		for _, p := range policies {
-			p.Labels = pk.Labels(p.Object, r.Snapshot, settings)
+			p.Labels = labels(p.Object)
 		}
 	}
 	finders := map[string]policy.LegFinder{}

@@ -48,8 +48,7 @@ type route struct {
 }
 
 func readWorld(in *model.Snapshot, s model.Settings) *world {
-	dialect, _, _ := dialectOf(in, s)
-	w := &world{old: dialect == "2.14", byNamespace: map[string][]*dataplane{}, byName: map[place][]*destination{}, byKind: map[place][]*destination{}}
+	w := &world{old: old(s), byNamespace: map[string][]*dataplane{}, byName: map[place][]*destination{}, byKind: map[place][]*destination{}}
 	for _, o := range in.Of(dataplaneKind) {
 		d := readDataplane(o, in, s)
 		w.dataplanes = append(w.dataplanes, &d)
@@ -115,8 +114,8 @@ func (w *world) find(ref model.Body, policy map[string]string) []target {
 		}
 	case name != "":
 		if kind == "MeshService" && section == "" {
-			if t, ok := w.oldName(at, name, policy); ok {
-				return []target{t}
+			if ports := w.oldName(at, name); len(ports) > 0 {
+				return ports
 			}
 		}
 		at.name = name
@@ -165,25 +164,26 @@ func sectioned(found []*destination, section string) []target {
 	return out
 }
 
-// oldName resolves NAME_NAMESPACE_svc_PORT.
-func (w *world) oldName(at place, text string, policy map[string]string) (target, bool) {
+// oldName resolves NAME_NAMESPACE_svc_PORT: the port of all services of that name, of whatever zone.
+func (w *world) oldName(at place, text string) []target {
 	words := strings.Split(text, "_")
 	if len(words) != 4 || words[2] != "svc" {
-		return target{}, false
+		return nil
 	}
 	if _, err := strconv.Atoi(words[3]); err != nil {
-		return target{}, false
+		return nil
 	}
 	at.name = words[0]
+	var out []target
 	for _, d := range w.byName[at] {
 		if d.labels[namespaceLabel] != words[1] {
 			continue
 		}
 		if i := slices.IndexFunc(d.ports, func(p port) bool { return p.number == words[3] }); i >= 0 {
-			return target{d, i}, true
+			out = append(out, target{d, i})
 		}
 	}
-	return target{}, false
+	return out
 }
 
 // routesLike are the routes that a reference means.

@@ -22,6 +22,15 @@ func dialectOf(in *model.Snapshot, s model.Settings) (dialect string, by *model.
 	return "3.0", nil, ""
 }
 
+// decided is the settings with the dialect that is in use.
+func decided(in *model.Snapshot, s model.Settings) model.Settings {
+	dialect, _, _ := dialectOf(in, s)
+	return s.With("kuma.dialect", dialect)
+}
+
+// old reports whether decided settings are for the dialect of 2.14.
+func old(s model.Settings) bool { return s.Text("kuma.dialect") == "2.14" }
+
 // oldMark is what an object has that only 2.14 has, "" if there is nothing.
 func oldMark(o *model.Object) string {
 	switch {

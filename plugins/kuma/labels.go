@@ -28,8 +28,15 @@ const (
 	workloadOwnerRole = "workload-owner"
 )
 
+// labeler completes the labels of policies.
+func labeler(in *model.Snapshot, s model.Settings) func(o *model.Object) map[string]string {
+	s = decided(in, s)
+	return func(o *model.Object) map[string]string { return labelsOf(o, in, s) }
+}
+
 // labelsOf is what the labels of an object are once the control plane has admitted it (spec §2): those that are there, and with
-// labels=compute, or on files where they are absent, those that it would write. An object of another control plane keeps its own.
+// labels=compute, or on files where they are absent, those that it would write. An object of another control plane keeps its own. The
+// dialect is decided.
 func labelsOf(o *model.Object, in *model.Snapshot, s model.Settings) map[string]string {
 	mode := s.Text("kuma.labels")
 	if mode == "auto" && in.Cluster != nil {
@@ -60,7 +67,7 @@ func labelsOf(o *model.Object, in *model.Snapshot, s model.Settings) map[string]
 		fill(out, zoneLabel, s.Text("kuma.zone"))
 	}
 	if isPolicy(o) {
-		role, _ := roleOf(o, s.Text("kuma.systemNamespace"))
+		role, _ := roleOf(o, s)
 		fill(out, roleLabel, role)
 	}
 	return out
@@ -96,13 +103,13 @@ func isPolicy(o *model.Object) bool {
 }
 
 // roleOf is the role that the control plane gives a policy; not ok if its items are of both sorts, which it refuses.
-func roleOf(o *model.Object, systemNamespace string) (role string, ok bool) {
-	if o.Ref.Namespace == "" || o.Ref.Namespace == systemNamespace {
+func roleOf(o *model.Object, s model.Settings) (role string, ok bool) {
+	if o.Ref.Namespace == "" || o.Ref.Namespace == s.Text("kuma.systemNamespace") {
 		return systemRole, true
 	}
 	producers, consumers := 0, 0
 	for _, item := range o.Body.At("spec", "to").Items {
-		if producerLike(item.Field("targetRef"), o.Ref.Namespace) {
+		if producerLike(item.Field("targetRef"), o.Ref.Namespace, old(s)) {
 			producers++
 		} else {
 			consumers++
@@ -117,14 +124,14 @@ func roleOf(o *model.Object, systemNamespace string) (role string, ok bool) {
 	return producerRole, consumers == 0
 }
 
-// producerLike reports whether a destination is the policy's own service or route, named by display name, or, in 2.14, by name.
-func producerLike(ref model.Body, namespace string) bool {
+// producerLike reports whether a destination is the policy's own service or route, named by display name, in 2.14 by name.
+func producerLike(ref model.Body, namespace string, old bool) bool {
 	if kind := ref.Field("kind").Text(); kind != "MeshService" && kind != "MeshHTTPRoute" {
 		return false
 	}
 	own := func(ns string) bool { return ns == "" || ns == namespace }
-	if ref.Field("name").Text() != "" {
-		return own(ref.Field("namespace").Text())
+	if old {
+		return ref.Field("name").Text() != "" && own(ref.Field("namespace").Text())
 	}
 	labels := ref.Field("labels")
 	named := false

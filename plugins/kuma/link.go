@@ -22,6 +22,8 @@ var (
 
 // dataplanes links meshes, proxies, destinations and routes.
 func dataplanes(b *topology.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
+	asked := s
+	s = decided(in, s)
 	w := readWorld(in, s)
 	if w.empty() {
 		return nil
@@ -42,7 +44,7 @@ func dataplanes(b *topology.Extender, in *model.Snapshot, s model.Settings) []mo
 	for _, o := range in.Of(httpRouteKind) {
 		l.route(o, in, s)
 	}
-	return append(l.problems, notes(in, s)...)
+	return append(l.problems, notes(in, asked, s)...)
 }
 
 type linker struct {
@@ -142,6 +144,7 @@ func proxies(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.Leg
 
 // selected finds all that a policy selects, also where it holds for some requests only.
 func selected(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+	s = decided(in, s)
 	w := readWorld(in, s)
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		sel := newSelector(p.Object, p.Labels, s)
@@ -176,7 +179,7 @@ func selected(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.Le
 
 // tagProxies finds the same where 2.14 goes by tags: not in a mesh whose outbounds are all resources.
 func tagProxies(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
-	if dialect, _, _ := dialectOf(in, s); dialect != "2.14" {
+	if s = decided(in, s); !old(s) {
 		return func(*policy.Policy) ([]topology.NodeID, []model.Problem) { return nil, nil }
 	}
 	find := proxies(g, in, s)
@@ -219,8 +222,8 @@ func unselected(p *policy.Policy, sel *selector, n int, why []string) []model.Pr
 
 // destinations finds the nodes that an item of a policy names.
 func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+	s = decided(in, s)
 	w := readWorld(in, s)
-	dialect, _, _ := dialectOf(in, s)
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		ref := p.Entry.Field("targetRef")
 		if kind := ref.Field("kind").Text(); kind == "Mesh" || kind == "" {
@@ -241,7 +244,7 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 		}
 		slices.Sort(out)
 		out = slices.Compact(out)
-		if dialect == "2.14" && ref.Field("kind").Text() == "MeshService" && ref.Field("name").Text() != "" {
+		if w.old && ref.Field("kind").Text() == "MeshService" && ref.Field("name").Text() != "" {
 			return out, nil // it may mean a tag
 		}
 		return out, w.unfound(p, ref, len(out))

@@ -8,9 +8,10 @@ import (
 
 var permissionKind = model.GroupKind{Group: group, Kind: "MeshTrafficPermission"}
 
-// notes says what the control plane would refuse, what was assumed, and what a reader of the answer has to know.
-func notes(in *model.Snapshot, s model.Settings) []model.Problem {
-	out := dialectNotes(in, s)
+// notes says what the control plane would refuse, what was assumed, and what a reader of the answer has to know; s is what was asked for, with
+// the dialect decided.
+func notes(in *model.Snapshot, asked, s model.Settings) []model.Problem {
+	out := dialectNotes(in, asked)
 	for _, o := range in.Objects {
 		if isPolicy(o) && o.Body.At("spec").IsObject() {
 			out = append(out, refused(o, s)...)
@@ -56,7 +57,7 @@ func refused(o *model.Object, s model.Settings) []model.Problem {
 	case to.Len() > 0 && from.Len() > 0 && o.Ref.Namespace != s.Text("kuma.systemNamespace"):
 		return invalid("to and from cannot stand in one policy outside of the system namespace")
 	}
-	if _, ok := roleOf(o, s.Text("kuma.systemNamespace")); !ok {
+	if _, ok := roleOf(o, s); !ok {
 		return invalid("its items name services of its own (producer) and others (consumer)")
 	}
 	for i, item := range to.Items {

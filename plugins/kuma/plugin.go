@@ -19,7 +19,7 @@ func Plugin() plugin.Plugin {
 		Links:   []topology.Linker{func(b *topology.Builder) { b.Extend(dataplanes) }},
 		Compare: map[string]policy.Comparator{"kuma.Reference": byReference, "kuma.Destination": byDestination},
 		ScopeFunctions: policy.ScopeFunctions{
-			Labels: map[string]policy.Labeler{"kuma.Labels": labelsOf},
+			Labels: map[string]policy.Labeler{"kuma.Labels": labeler},
 			Legs:   map[string]policy.LegMaker{"kuma.Proxies": proxies, "kuma.Selected": selected, "kuma.TagProxies": tagProxies, "kuma.Destinations": destinations},
 			Typed:  map[string]policy.PartNormalizer{"kuma.Typed": typed},
 			Folds: map[string]merge.PlanFunc{"kuma.Merged": merged, "kuma.Items": itemOrder, "kuma.InboundRules": inboundRules,

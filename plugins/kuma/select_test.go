@@ -45,18 +45,21 @@ func TestRole(t *testing.T) {
 		body     map[string]any
 		want     string
 		ok       bool
+		dialect  string
 	}{
-		{"system namespace", "kuma-system", to(mesh), systemRole, true},
-		{"no items", "shop", nil, workloadOwnerRole, true},
-		{"own service", "shop", to(own), producerRole, true},
-		{"own service with its namespace", "shop", to(labels(displayNameLabel, "a", namespaceLabel, "shop")), producerRole, true},
-		{"service of another namespace", "shop", to(labels(displayNameLabel, "a", namespaceLabel, "pay")), consumerRole, true},
-		{"by other labels", "shop", to(labels(displayNameLabel, "a", "tier", "x")), consumerRole, true},
-		{"the mesh", "shop", to(mesh), consumerRole, true},
-		{"by name, 2.14", "shop", to(map[string]any{"kind": "MeshService", "name": "a"}), producerRole, true},
-		{"a mix", "shop", to(mesh, own), producerRole, false},
+		{"system namespace", "kuma-system", to(mesh), systemRole, true, "3.0"},
+		{"no items", "shop", nil, workloadOwnerRole, true, "3.0"},
+		{"own service", "shop", to(own), producerRole, true, "3.0"},
+		{"own service with its namespace", "shop", to(labels(displayNameLabel, "a", namespaceLabel, "shop")), producerRole, true, "3.0"},
+		{"service of another namespace", "shop", to(labels(displayNameLabel, "a", namespaceLabel, "pay")), consumerRole, true, "3.0"},
+		{"by other labels", "shop", to(labels(displayNameLabel, "a", "tier", "x")), consumerRole, true, "3.0"},
+		{"the mesh", "shop", to(mesh), consumerRole, true, "3.0"},
+		{"by name, 2.14", "shop", to(map[string]any{"kind": "MeshService", "name": "a"}), producerRole, true, "2.14"},
+		{"by name with another namespace, 2.14", "shop", to(map[string]any{"kind": "MeshService", "name": "a", "namespace": "pay"}), consumerRole, true, "2.14"},
+		{"own service by labels, 2.14", "shop", to(own), consumerRole, true, "2.14"},
+		{"a mix", "shop", to(mesh, own), producerRole, false, "3.0"},
 	} {
-		role, ok := roleOf(object("MeshTimeout", test.ns, "p", nil, test.body), "kuma-system")
+		role, ok := roleOf(object("MeshTimeout", test.ns, "p", nil, test.body), settings("kuma.dialect", test.dialect))
 		if role != test.want || ok != test.ok {
 			t.Errorf("%s: %s %v, want %s %v", test.name, role, ok, test.want, test.ok)
 		}
