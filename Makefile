@@ -56,6 +56,7 @@ golden: ## rewrite the golden files and testscript transcripts, to be read as a 
 	UPDATE_GOLDEN=1 go test -count=1 ./...
 
 docs: ## generate the command reference and the JSON Schemas under docs
+	go run ./internal/kindgen
 	go run ./internal/docgen
 
 bench: ## compare the speed with policy-machinery, print what each part takes (BENCH=-quick: in seconds)
@@ -98,4 +99,5 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	go mod tidy -diff
 	cd bench && go mod tidy -diff
 	cd test/cluster && go mod tidy -diff
+	go run ./internal/kindgen -check
 	go run ./internal/docgen -check

@@ -15,7 +15,7 @@ import (
 // Plugin is one vendor: its name, its descriptor file, and the functions that the file names.
 type Plugin struct {
 	Name  string
-	Kinds []byte
+	Kinds []byte // the documents of its kinds.yaml as a JSON list
 	Auto  map[string]policy.Auto
 	Path  map[string]policy.Step
 
@@ -75,7 +75,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		funcs.Links = append(funcs.Links, p.Links...)
-		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds})
+		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds, JSON: true})
 	}
 	return policy.NewCatalog(builtin, user, settings, funcs)
 }

@@ -26,7 +26,7 @@ func TestDialect(t *testing.T) {
 		}
 		return model.NewSnapshot(objects, nil)
 	}
-	c, err := NewCatalog([]Source{{"core.yaml", []byte(core)}, {"v.yaml", []byte(vendor + dialect + "sameTarget: oldest\n")}}, nil, nil, Functions{})
+	c, err := NewCatalog([]Source{{Name: "core.yaml", Text: []byte(core)}, {Name: "v.yaml", Text: []byte(vendor + dialect + "sameTarget: oldest\n")}}, nil, nil, Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestDialect(t *testing.T) {
 		{vendor + strings.Replace(dialect, "Paint", "Print", 1), "there is no descriptor of Print.x.io"},
 		{dialect, `a dialect needs a vendor with "controllers"`},
 	} {
-		if _, err := NewCatalog([]Source{{"core.yaml", []byte(core)}, {"v.yaml", []byte(tc.text)}}, nil, nil, Functions{}); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := NewCatalog([]Source{{Name: "core.yaml", Text: []byte(core)}, {Name: "v.yaml", Text: []byte(tc.text)}}, nil, nil, Functions{}); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%q: %v", tc.text, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 type Source struct {
 	Name string
 	Text []byte
+	JSON bool // Text is a JSON list of the documents
 }
 
 // DescriptorError is everything wrong with a descriptor file, each line as file:line: what.
@@ -241,6 +242,9 @@ func follow(n *yaml.Node, depth int) bool {
 
 // documents splits a descriptor file.
 func documents(src Source) ([]*yaml.Node, error) {
+	if src.JSON {
+		return jsonDocuments(src)
+	}
 	dec := yaml.NewDecoder(strings.NewReader(string(src.Text)))
 	var out []*yaml.Node
 	for {

@@ -164,8 +164,8 @@ func TestVariants(t *testing.T) { // the first that holds is patched on; nulls d
 }
 
 func TestUserDescriptorReplacesVendors(t *testing.T) {
-	vendors := []Source{{"vendor.yaml", []byte(vendorDoc + "---\n" + kind("plural: old"))}}
-	c, err := NewCatalog(vendors, []Source{{"mine.yaml", []byte(kind("plural: new"))}}, nil, Functions{})
+	vendors := []Source{{Name: "vendor.yaml", Text: []byte(vendorDoc + "---\n" + kind("plural: old"))}}
+	c, err := NewCatalog(vendors, []Source{{Name: "mine.yaml", Text: []byte(kind("plural: new"))}}, nil, Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 package envoygateway
 
 import (
-	_ "embed" // kinds.yaml
+	_ "embed" // kinds.json
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
-//go:embed kinds.yaml
+//go:embed kinds.json
 var kinds []byte
 
 // Plugin hands the vendor over.

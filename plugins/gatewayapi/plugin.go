@@ -2,13 +2,13 @@
 package gatewayapi
 
 import (
-	_ "embed" // kinds.yaml
+	_ "embed" // kinds.json
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
-//go:embed kinds.yaml
+//go:embed kinds.json
 var kinds []byte
 
 // Plugin hands the kinds over.

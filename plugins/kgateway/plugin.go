@@ -2,7 +2,7 @@
 package kgateway
 
 import (
-	_ "embed" // kinds.yaml
+	_ "embed" // kinds.json
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -12,7 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-//go:embed kinds.yaml
+//go:embed kinds.json
 var kinds []byte
 
 const (

@@ -2,14 +2,14 @@
 package kuadrant
 
 import (
-	_ "embed" // kinds.yaml
+	_ "embed" // kinds.json
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
-//go:embed kinds.yaml
+//go:embed kinds.json
 var kinds []byte
 
 // Plugin hands the vendor over.
