@@ -166,6 +166,9 @@ func (f *folder) custom(p *Plan, layers []int) accumulator {
 	addressed(effects)
 	for i := range units {
 		units[i].From = shift(units[i].From, layers)
+		for j, from := range units[i].Items {
+			units[i].Items[j] = shift(from, layers)
+		}
 	}
 	for i := range effects {
 		effects[i].From, effects[i].Other = shift(effects[i].From, layers), shift(effects[i].Other, layers)

@@ -34,6 +34,7 @@ type Unit struct {
 	From   []From    // set once, by the first step that takes the unit
 	Filled bool      // the API server filled it in
 	Parts  []Unit    // finer units, with sources of their own, that a coarser cut joined
+	Items  [][]From  // of a list that a plan's function joined: whose its items are, if the function says so; nobody but such functions reads it
 
 	at  *address // filled on first use
 	cut *Pattern // the first pattern of the shape it was cut by: cutting by that again changes nothing

@@ -265,10 +265,10 @@ func (c *check) accessList(acl model.Body) {
 	for _, r := range acl.Field("rules").Items {
 		for _, v := range r.Field("cidrs").Items {
 			text := v.Text()
-			if !strings.Contains(text, "/") {
-				continue
-			}
 			network, err := netip.ParsePrefix(text)
+			if !strings.Contains(text, "/") { // an address alone
+				_, err = netip.ParseAddr(text)
+			}
 			switch {
 			case err != nil:
 				c.fault("acl: %q is no network", text)

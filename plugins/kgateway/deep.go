@@ -42,25 +42,20 @@ func (f *fold) deepProviders(at int, u merge.Unit, prefer bool, reason func([]me
 		f.replace(at, u, merge.LessSpecificOverrides)
 		return
 	}
-	all := providers(have.Value)
-	var more []map[string]any
-	for _, p := range providers(u.Value) {
-		if !slices.ContainsFunc(all, func(h map[string]any) bool { return provider(h) == provider(p) }) {
-			more = append(more, p)
-		}
-	}
-	if more == nil {
+	all := configured(have)
+	more := slices.DeleteFunc(configured(u), func(p configuration) bool { return slices.ContainsFunc(all, p.same) })
+	if len(more) == 0 {
 		f.drop(u, reason(have.From), have.From)
 		return
 	}
 	if prefer {
 		all, more = more, all
 	}
-	var value []any
-	for _, p := range append(slices.Clone(all), more...) {
-		value = append(value, p)
+	value, items := []any{}, [][]merge.From{}
+	for _, p := range slices.Concat(all, more) {
+		value, items = append(value, p.value), append(items, p.from)
 	}
-	have.Value, have.From = value, sources(have.From, u.From)
+	have.Value, have.Items, have.From = value, items, sources(have.From, u.From)
 	f.join(at, have)
 }
 

@@ -58,12 +58,10 @@ func (f *fold) named(name string) []int {
 // is turned off outside ends an inner provider is not known.
 func (f *fold) outerProviders(u merge.Unit, mine []int) {
 	var from []merge.From
-	known := map[string]bool{}
+	var known []configuration
 	for _, i := range mine {
 		from = sources(from, f.units[i].From)
-		for _, p := range providers(f.units[i].Value) {
-			known[provider(p)] = true
-		}
+		known = append(known, configured(f.units[i])...)
 	}
 	switch {
 	case disabled(f.units[mine[0]].Value):
@@ -73,15 +71,15 @@ func (f *fold) outerProviders(u merge.Unit, mine []int) {
 		f.drop(u, merge.NotEvaluated, from)
 		return
 	}
-	var more []map[string]any
-	for _, p := range providers(u.Value) {
-		if !known[provider(p)] {
-			more = append(more, p)
-		}
-	}
-	if more == nil {
+	more := slices.DeleteFunc(configured(u), func(p configuration) bool { return slices.ContainsFunc(known, p.same) })
+	if len(more) == 0 {
 		f.drop(u, merge.MoreSpecificWins, from)
 		return
+	}
+	for _, w := range u.From { // who says nothing else
+		if !slices.ContainsFunc(more, func(p configuration) bool { return slices.Contains(p.from, w) }) {
+			f.drop(merge.Unit{Path: u.Path, Value: u.Value, From: []merge.From{w}}, merge.MoreSpecificWins, from)
+		}
 	}
 	for _, i := range mine {
 		if f.units[i].Path[len(f.units[i].Path)-1].Form != merge.Entry {
@@ -90,7 +88,7 @@ func (f *fold) outerProviders(u merge.Unit, mine []int) {
 		}
 	}
 	for _, p := range more {
-		f.take(merge.Unit{Path: entryOf(u.Path, p), Value: p, From: u.From})
+		f.take(merge.Unit{Path: entryOf(u.Path, p.value), Value: p.value, From: p.from})
 	}
 }
 
@@ -98,8 +96,8 @@ func (f *fold) outerProviders(u merge.Unit, mine []int) {
 func (f *fold) split(at int) {
 	whole := f.units[at]
 	var parts []merge.Unit
-	for _, p := range providers(whole.Value) {
-		parts = append(parts, merge.Unit{Path: entryOf(whole.Path, p), Value: p, From: whole.From})
+	for _, p := range configured(whole) {
+		parts = append(parts, merge.Unit{Path: entryOf(whole.Path, p.value), Value: p.value, From: p.from})
 	}
 	f.units = slices.Replace(f.units, at, at+1, parts...)
 }

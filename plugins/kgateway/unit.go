@@ -133,16 +133,28 @@ func withNamespace(v map[string]any, namespace string) map[string]any {
 	return v
 }
 
-// providers are the configurations of a setting with a filter for each provider, in order.
-func providers(v any) []map[string]any {
-	if all := list(v); all != nil {
-		var out []map[string]any
-		for _, one := range all {
-			out = append(out, object(one))
-		}
-		return out
+// configuration is what a setting says for one provider, and who does.
+type configuration struct {
+	value map[string]any
+	from  []merge.From
+}
+
+func (c configuration) same(d configuration) bool { return provider(c.value) == provider(d.value) }
+
+// configured are the configurations of a setting with a filter for each provider, in order.
+func configured(u merge.Unit) []configuration {
+	all := list(u.Value)
+	if all == nil {
+		return []configuration{{object(u.Value), u.From}}
 	}
-	return []map[string]any{object(v)}
+	out := make([]configuration, len(all))
+	for i, one := range all {
+		out[i] = configuration{object(one), u.From}
+		if i < len(u.Items) {
+			out[i].from = u.Items[i]
+		}
+	}
+	return out
 }
 
 // provider is the namespace and name of the extension behind a configuration.
