@@ -179,7 +179,7 @@ func (p *selector) named(d *dataplane, all selection) selection {
 			out.sections = append(out.sections, i)
 		}
 	}
-	if len(out.sections) == 0 {
+	if len(out.sections) == 0 && d.gateway == "" { // a gateway is selected as a whole
 		return selection{why: fmt.Sprintf("it has no inbound or listener %q", want)}
 	}
 	return out

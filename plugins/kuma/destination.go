@@ -69,7 +69,11 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 		}
 	}
 	for _, o := range in.Of(httpRouteKind) {
-		w.routes = append(w.routes, &route{o, labelsOf(o, in, s)})
+		labels := labelsOf(o, in, s)
+		if asStored(o, in, s) && o.Labels[displayNameLabel] == "" {
+			delete(labels, displayNameLabel) // it is no label to be found by
+		}
+		w.routes = append(w.routes, &route{o, labels})
 	}
 	return w
 }

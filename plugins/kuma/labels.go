@@ -16,6 +16,7 @@ const (
 	namespaceLabel   = "k8s.kuma.io/namespace"
 	originLabel      = "kuma.io/origin"
 	zoneLabel        = "kuma.io/zone"
+	envLabel         = "kuma.io/env"
 	roleLabel        = "kuma.io/policy-role"
 	effectLabel      = "kuma.io/effect"
 )
@@ -38,22 +39,18 @@ func labeler(in *model.Snapshot, s model.Settings) func(o *model.Object) map[str
 // labels=compute, or on files where they are absent, those that it would write. An object of another control plane keeps its own. The
 // dialect is decided.
 func labelsOf(o *model.Object, in *model.Snapshot, s model.Settings) map[string]string {
-	mode := s.Text("kuma.labels")
-	if mode == "auto" && in.Cluster != nil {
-		mode = "stored"
-	}
 	out := maps.Clone(o.Labels)
 	if out == nil {
 		out = map[string]string{}
 	}
-	origin := s.Text("kuma.mode")
-	foreign := out[originLabel] != "" && out[originLabel] != origin
-	if mode == "stored" || foreign {
-		fill(out, displayNameLabel, o.Ref.Name)
+	if asStored(o, in, s) {
+		if isPolicy(o) || o.Ref.Kind == "Dataplane" { // others are found by labels that are there
+			fill(out, displayNameLabel, o.Ref.Name)
+		}
 		fill(out, meshLabel, meshOf(o, in))
 		return out
 	}
-	if mode == "compute" {
+	if s.Text("kuma.labels") == "compute" {
 		delete(out, displayNameLabel)
 		delete(out, roleLabel)
 	}
@@ -62,15 +59,23 @@ func labelsOf(o *model.Object, in *model.Snapshot, s model.Settings) map[string]
 	if o.Ref.Namespace != "" {
 		fill(out, namespaceLabel, o.Ref.Namespace)
 	}
+	origin := s.Text("kuma.mode")
 	fill(out, originLabel, origin)
 	if origin == "zone" {
 		fill(out, zoneLabel, s.Text("kuma.zone"))
+		fill(out, envLabel, "kubernetes")
 	}
 	if isPolicy(o) {
 		role, _ := roleOf(o, s)
 		fill(out, roleLabel, role)
 	}
 	return out
+}
+
+// asStored reports whether the labels of an object are taken as they are.
+func asStored(o *model.Object, in *model.Snapshot, s model.Settings) bool {
+	mode, origin := s.Text("kuma.labels"), o.Labels[originLabel]
+	return mode == "stored" || mode == "auto" && in.Cluster != nil || origin != "" && origin != s.Text("kuma.mode")
 }
 
 func fill(labels map[string]string, key, value string) {

@@ -2,6 +2,7 @@ package kuma
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -19,9 +20,13 @@ type routeRule struct {
 // routeTable merges route tables, weakest first (spec §5): the strongest policy's rules come first, each policy's as written. Of rules with
 // the same matches, the place is the strongest's, and each field that of the strongest that sets it.
 func routeTable(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+	var m merger
 	var all []routeRule
 	for i := range s.Layers {
 		rules := rulesOf(s.Layers[i], i)
+		if len(rules) == 0 { // it takes part, with nothing
+			m.note(merge.Unit{Path: merge.Keys("rules"), Value: []any{}, From: []merge.From{{Layer: i, Block: merge.Bare}}}, merge.Dropped, merge.NoEffect, nil)
+		}
 		slices.Reverse(rules)
 		all = append(all, rules...)
 	}
@@ -31,7 +36,6 @@ func routeTable(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		writers[r.key] = append(writers[r.key], r)
 		last[r.key] = i
 	}
-	var m merger
 	n := 0
 	for i := len(all) - 1; i >= 0; i-- {
 		if last[all[i].key] != i {
@@ -82,25 +86,50 @@ func (m *merger) rule(n int, at routeRule, writers []routeRule) {
 	}
 }
 
-// firstRule is the conf of TCP routes: of an item only the first rule counts.
+// firstRule is the conf of TCP routes: of an item only the first rule counts; one without rules leads to its target itself.
 func firstRule(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	var m merger
 	for i := range s.Layers {
+		rules := false
 		for _, u := range unitsOf(s.Layers[i], i) {
 			if len(u.Path) == 0 || u.Path[0].Name != "rules" {
 				continue
 			}
-			if list, ok := merge.Plain(u.Value).([]any); ok && len(list) > 1 {
+			list, ok := merge.Plain(u.Value).([]any)
+			if ok && len(list) == 0 || u.Value == nil {
+				continue
+			}
+			if len(list) > 1 {
 				for n, rule := range list[1:] {
 					path := merge.Path{{Name: "rules"}, {Name: strconv.Itoa(n + 1), Form: merge.Entry}}
 					m.note(merge.Unit{Path: path, Value: rule, From: u.From}, merge.Dropped, merge.Ignored, nil)
 				}
 				u = merge.Unit{Path: u.Path, Value: list[:1], From: u.From}
 			}
+			rules = true
 			m.add(u)
+		}
+		if !rules {
+			m.add(toItself(s.Layers[i], i))
 		}
 	}
 	return m.units, m.effects
+}
+
+// toItself is the rule of an item without rules.
+func toItself(l merge.Layer, at int) merge.Unit {
+	var target merger
+	target.add(merge.Unit{Value: map[string]any{}})
+	for _, u := range unitsOf(l, at) {
+		if len(u.Path) > 1 && u.Path[0].Name == "targetRef" {
+			target.add(merge.Unit{Path: u.Path[1:], Value: u.Value})
+		}
+	}
+	ref, _ := merge.Plain(merge.Assemble(target.units)).(map[string]any)
+	ref = maps.Clone(ref)
+	ref["weight"] = int64(1)
+	rule := map[string]any{"default": map[string]any{"backendRefs": []any{ref}}}
+	return merge.Unit{Path: merge.Keys("rules"), Value: []any{rule}, From: []merge.From{{Layer: at, Block: merge.Bare}}}
 }
 
 func sortedKeys(m map[string]any) []string {

@@ -78,8 +78,10 @@ func TestLabels(t *testing.T) {
 	}{
 		{"auto leaves what is there", own, settings(), map[string]string{roleLabel: "system", displayNameLabel: "other", meshLabel: "m", originLabel: "zone", zoneLabel: "z1", namespaceLabel: "shop"}},
 		{"compute overwrites role and name", own, settings("kuma.labels", "compute"), map[string]string{roleLabel: workloadOwnerRole, displayNameLabel: "p"}},
+		{"the environment is that of zones", own, settings(), map[string]string{envLabel: "kubernetes"}},
+		{"stored finds no service by a name that is no label", object("MeshService", "shop", "s", nil, nil), settings("kuma.labels", "stored"), map[string]string{displayNameLabel: ""}},
 		{"stored adds nothing", own, settings("kuma.labels", "stored"), map[string]string{originLabel: "", zoneLabel: "", namespaceLabel: ""}},
-		{"global has no zone", own, settings("kuma.mode", "global"), map[string]string{originLabel: "global", zoneLabel: ""}},
+		{"global has no zone", own, settings("kuma.mode", "global"), map[string]string{originLabel: "global", zoneLabel: "", envLabel: ""}},
 		{"an object of another plane keeps its own", object("MeshTimeout", "kuma-system", "h", map[string]string{originLabel: "global"}, nil), settings("kuma.labels", "compute"),
 			map[string]string{originLabel: "global", roleLabel: "", zoneLabel: ""}},
 	} {
