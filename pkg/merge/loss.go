@@ -85,7 +85,7 @@ func (f *folder) losses(units []Unit) []Loss {
 	for i, st := range f.trace {
 		var lost []Effect
 		for _, e := range st.Effects {
-			if !e.lost() || done[setting{e.From[0], e.code}] || e.code == "" && f.claims(e.From[0]) {
+			if !e.lost() || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil || isEmpty(Unit{Value: e.Value})) && f.claims(e.From[0]) {
 				continue
 			}
 			done[setting{e.From[0], e.code}] = true
