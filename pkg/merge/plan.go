@@ -40,6 +40,7 @@ func (f *folder) plan(p *Plan, layers []int, lower unsets) accumulator {
 	case p.Each != "":
 		acc = f.each(p, layers, lower)
 	case p.Func != nil:
+		f.aside(p, layers, lower)
 		acc = f.custom(p, layers)
 	case len(p.Of) > 0:
 		members := make([]accumulator, len(p.Of))
@@ -53,9 +54,30 @@ func (f *folder) plan(p *Plan, layers []int, lower unsets) accumulator {
 		acc = f.layers(p, layers, lower)
 	}
 	if p.Name != "" {
-		f.groups = append(f.groups, Group{Name: p.Name, Rules: printed(acc.units, f.shape(p))})
+		f.group(p.Name, printed(acc.units, f.shape(p)))
 	}
 	return acc
+}
+
+// group adds to the results of a name.
+func (f *folder) group(name string, rules []Rule) {
+	if at := slices.IndexFunc(f.groups, func(g Group) bool { return g.Name == name }); at >= 0 {
+		f.groups[at].Rules = append(f.groups[at].Rules, rules...)
+		return
+	}
+	f.groups = append(f.groups, Group{Name: name, Rules: rules})
+}
+
+// aside folds the members of a plan whose function makes the result: for the names that they have, and for nothing else.
+func (f *folder) aside(p *Plan, layers []int, lower unsets) {
+	if len(p.Of) == 0 {
+		return
+	}
+	members := *p
+	members.Name, members.Func, members.Only = "", nil, nil
+	steps, ordered, listed := len(f.trace), f.ordered, f.listed
+	f.plan(&members, layers, lower)
+	f.trace, f.ordered, f.listed = f.trace[:steps], ordered, listed
 }
 
 // at filters layers by the plan's levels.

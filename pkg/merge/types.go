@@ -162,7 +162,7 @@ type Plan struct {
 	Rules         Shape // nil: the kind's
 	Levels, Needs []string
 	Each          string // a role: one member per occurrence of it
-	Of            []Plan // least specific first
+	Of            []Plan // least specific first; beside Func only for the names of members
 	SameTarget    SameTarget
 	Strategy      *Strategy // nil: each block's own
 	FromLower     bool      // the challenger's Asks decides; Strategy if it has none

@@ -49,7 +49,8 @@ func (k *Kind) filters() {
 		}
 		for _, to := range rule.Field("backendRefs").Items {
 			for _, e := range extensionRefs(to, k.GroupKind, n.Ref.Namespace) {
-				if p := byRef[e.ref]; p != nil && k.sees(p.Ref().Namespace) {
+				if p := byRef[e.ref]; p != nil && !p.Refused && k.sees(p.Ref().Namespace) {
+					k.judgeOnce(p, judged)
 					k.onBackend(p, id, to.Text("name"))
 				}
 			}

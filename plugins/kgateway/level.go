@@ -22,9 +22,10 @@ func level(s model.Settings) merge.PlanFunc {
 	return func(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		var f fold
 		for _, at := range precedence(s.Layers) {
+			reason := func(to []merge.From) merge.Reason { return lossReason(s.Layers, at, to) }
 			for _, b := range s.Layers[at].Blocks {
-				for _, u := range b.Units {
-					f.below(u, deep[rule(u.Path)], func(to []merge.From) merge.Reason { return lossReason(s.Layers, at, to) })
+				for _, u := range f.forwarded(b.Units, reason) {
+					f.below(u, deep[rule(u.Path)], reason)
 				}
 			}
 		}

@@ -10,11 +10,11 @@ import (
 // then all of them belong together.
 func (f *fold) port(u merge.Unit, reason func([]merge.From) merge.Reason) bool {
 	if at := f.find(u.Path); at >= 0 {
-		f.units = slices.Replace(f.units, at, at+1, portFields(f.units[at])...)
+		f.units = slices.Replace(f.units, at, at+1, f.forwarded(portFields(f.units[at]), reason)...)
 	} else if !slices.ContainsFunc(f.units, func(x merge.Unit) bool { return len(x.Path) > 2 && slices.Equal(x.Path[:2], u.Path) }) {
 		return false
 	}
-	for _, field := range portFields(u) {
+	for _, field := range f.forwarded(portFields(u), reason) {
 		at := f.find(field.Path)
 		switch {
 		case at < 0:
@@ -54,6 +54,35 @@ func fieldsIn(u merge.Unit, names ...string) []merge.Unit {
 		} else {
 			out = append(out, field)
 		}
+	}
+	return out
+}
+
+// forwarded leaves out what a policy says about forwarded addresses where one before it, as itself, sets useRemoteAddress to false: then
+// all of that is one setting, which the first policy has even if it says nothing more.
+func (f *fold) forwarded(units []merge.Unit, reason func([]merge.From) merge.Reason) []merge.Unit {
+	out := units
+	for _, u := range units {
+		last := len(u.Path) - 1
+		if last < 0 || u.Path[last].Name != "useRemoteAddress" || merge.Plain(u.Value) != false {
+			continue
+		}
+		around := u.Path[:last]
+		by, ok := f.local[around.String()]
+		if !ok {
+			if f.local == nil {
+				f.local = map[string][]merge.From{}
+			}
+			f.local[around.String()] = u.From
+			continue
+		}
+		out = slices.DeleteFunc(slices.Clone(out), func(x merge.Unit) bool {
+			lost := len(x.Path) == last+1 && slices.Equal(x.Path[:last], around) && (x.Path[last].Name == "xffNumTrustedHops" || x.Path[last].Name == "xffTrustedCIDRs")
+			if lost {
+				f.drop(x, reason(by), by)
+			}
+			return lost
+		})
 	}
 	return out
 }

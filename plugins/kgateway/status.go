@@ -25,6 +25,7 @@ type states struct {
 	res    *resolve.Resolution
 	kind   *resolve.Kind
 	byName map[*policy.Policy]map[model.Ref]*entry
+	served map[topology.NodeID]bool // listeners to which hosts belong; nil: not looked for yet
 }
 
 type entry struct {
@@ -71,13 +72,36 @@ func (s *states) see(id topology.NodeID, stack resolve.StackID) {
 			c.levels = listenerLevels
 		case s.kind.GroupKind != trafficKind: // nothing is merged there, and the policies are reported as if they were in force
 			c.group, c.none = "", whole
-		case len(g.Children(topology.Traffic, id)) == 0: // no host is served
+		case !s.serves(id):
 			c.group, c.none = "", pending
 		}
 		s.count(stack, c)
 	case topology.Gateway:
 		s.gateway(id, stack)
 	}
+}
+
+// serves reports whether a host belongs to a listener without TLS: of a route that is attached there, or at another listener of its port.
+func (s *states) serves(listener topology.NodeID) bool {
+	if s.served == nil {
+		s.served = map[topology.NodeID]bool{}
+		g := s.res.Graph
+		for _, id := range g.Order(topology.Traffic) {
+			if g.Node(id).Role != topology.Listener {
+				continue
+			}
+			for _, route := range g.Children(topology.Traffic, id) {
+				owners := g.Owners(id, route, s.kind.Controllers)
+				if owners == nil {
+					owners = []topology.NodeID{id}
+				}
+				for _, owner := range owners {
+					s.served[owner] = true
+				}
+			}
+		}
+	}
+	return s.served[listener]
 }
 
 // gateway counts the merge of a Gateway's own policies: it is made for every port with listeners that share one configuration, and reported

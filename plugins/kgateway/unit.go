@@ -12,6 +12,7 @@ import (
 type fold struct {
 	units   []merge.Unit
 	effects []merge.Effect
+	local   map[string][]merge.From // who has first set useRemoteAddress to false, by the path of the settings around it
 }
 
 // find is the position of the setting at a path, or -1.
