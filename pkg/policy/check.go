@@ -1,12 +1,15 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Check judges a policy by the objects around it: why it is in error, "" if it is not, and what there is to say about that.
+// Check judges a policy by the objects around it: why it is in error, "" if it is not, and what there is to say about that. One that is in
+// error on some ways of the traffic only has its faults noted instead, by the nodes that they are about.
 type Check func(p *Policy, in *model.Snapshot) (fault string, problems []model.Problem)
 
 // Lint looks for what deserves a word where policies of the kind are attached; attached reports whether one is, at a node.
@@ -36,9 +39,15 @@ func (k *Kind) Judge(p *Policy, in *model.Snapshot) []model.Problem {
 	if p.Fault == "" || k.InError != Claim {
 		return out
 	}
-	p.Unset = nil
-	for i := range p.Blocks {
-		p.Blocks[i].When, p.Blocks[i].Strategy = nil, merge.Strategy{Func: claim}
+	p.Unset, p.Blocks = nil, p.Claiming()
+	return out
+}
+
+// Claiming are the policy's blocks where it is in error and only holds its place.
+func (p *Policy) Claiming() []merge.Block {
+	out := slices.Clone(p.Blocks)
+	for i := range out {
+		out[i].When, out[i].Strategy = nil, merge.Strategy{Func: claim}
 	}
 	return out
 }

@@ -17,11 +17,12 @@ type Policy struct {
 	Kind     *Kind
 	Object   *model.Object
 	Refs     []TargetRef
-	Blocks   []merge.Block   // in the order defaults, bare, overrides; only those that are there
-	Unset    []string        // deactivated names, sorted, each once
-	Refused  bool            // the API server would not have it: it takes no part
-	Asks     *merge.Strategy // what it demands as the lower side of a merge; nil: nothing
-	Fault    string          // why it is in error by a check of its kind; "": it is not
+	Blocks   []merge.Block        // in the order defaults, bare, overrides; only those that are there
+	Unset    []string             // deactivated names, sorted, each once
+	Refused  bool                 // the API server would not have it: it takes no part
+	Asks     *merge.Strategy      // what it demands as the lower side of a merge; nil: nothing
+	Fault    string               // why it is in error by a check of its kind; "": it is not
+	Faults   map[model.Ref]string // the same at single nodes on the way of traffic, of kinds whose policies in error hold their place
 	Problems []model.Problem
 	Builtin  string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
 

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -37,7 +38,8 @@ func (k *Kind) adds(id topology.NodeID) own {
 
 // readFacts reads the facts that the kind's plans ask for, and which nodes have settings of their own, once.
 func (k *Kind) readFacts() {
-	if len(k.Asked()) == 0 && k.Builtins == nil {
+	faulty := k.faulty()
+	if len(k.Asked()) == 0 && k.Builtins == nil && len(faulty) == 0 {
 		return
 	}
 	k.facts = make([][]fact, k.res.Graph.Len())
@@ -50,6 +52,9 @@ func (k *Kind) readFacts() {
 		}
 		if f, ok := k.builtin(id); ok {
 			k.facts[i] = append(k.facts[i], f)
+		}
+		if faulty[id] {
+			k.facts[i] = append(k.facts[i], fact{inError, strconv.Itoa(i)})
 		}
 	}
 }

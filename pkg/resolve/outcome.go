@@ -82,7 +82,7 @@ func (k *Kind) build(s StackID) *Outcome {
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for _, l := range o.Layers {
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
-			Blocks: l.Policy.Blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
+			Blocks: k.blocks(s, l.Policy), Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
 	k.hop(o)
 	k.overrule(s, o)

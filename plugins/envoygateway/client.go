@@ -1,6 +1,10 @@
 package envoygateway
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -14,15 +18,16 @@ func clientConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fa
 	for i := range all {
 		held[all[i].node] = all[i].node != topology.None
 	}
-	c := &clients{res: r, kind: k, held: held}
+	c := &clients{res: r, kind: k, held: held, http: httpListeners(r.Snapshot)}
 	return inBooks(r, all, c.judge)
 }
 
-// clients judges ClientTrafficPolicies; held are the targets that have one.
+// clients judges ClientTrafficPolicies; held are the targets that have one, http the listeners that may share a port.
 type clients struct {
 	res  *resolve.Resolution
 	kind *resolve.Kind
 	held map[topology.NodeID]bool
+	http []httpListener
 }
 
 func (c *clients) judge(p *place, book *ledger) {
@@ -37,14 +42,34 @@ func (c *clients) judge(p *place, book *ledger) {
 	case p.holder != nil:
 		book.refuse(only(ancestor), "Conflicted", "Unable to target %s %s, another %s has already attached to it", p.target.Kind, p.target.Name, c.kind.GroupKind.Kind)
 		return
-	case p.policy.Fault != "":
-		book.refuse(only(ancestor), "Invalid", "%s", p.policy.Fault)
+	}
+	if faults := c.faults(p.target); len(faults) > 0 {
+		book.refuse(only(ancestor), "Invalid", "%s", strings.Join(faults, "\n"))
 	}
 	if sections := c.sections(p); len(sections) > 0 {
 		book.say(only(ancestor), "Overridden", "There are existing ClientTrafficPolicies that are overriding these sections %s", bracketed(sections))
 	}
 	book.accept(only(ancestor))
 	book.warn(only(ancestor), p.policy)
+}
+
+// faults is what is wrong with a policy for the target, listener by listener: of those that no policy below has.
+func (c *clients) faults(target model.Ref) []string {
+	var out []string
+	for _, l := range c.http {
+		if !reaches(target, l, c.res.Snapshot) || target.Section == "" && (c.has(l.owner.In(l.name)) || l.owner != target && c.has(l.owner)) {
+			continue
+		}
+		if fault := l.shared(c.http, target); fault != "" {
+			out = append(out, fault)
+		}
+	}
+	return out
+}
+
+// has reports whether a target has a policy.
+func (c *clients) has(target model.Ref) bool {
+	return slices.ContainsFunc(c.res.Graph.Lookup(target), func(id topology.NodeID) bool { return c.held[id] })
 }
 
 // sections are the listeners below an object that policies of their own keep from the one for the object: for the listener, or for the

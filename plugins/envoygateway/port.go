@@ -22,37 +22,44 @@ type httpListener struct {
 
 func (l httpListener) String() string { return l.owner.FullName() + "/" + l.name }
 
-// samePort finds fault with a ClientTrafficPolicy for a listener that shares its port with others, or for an object one of whose listeners
-// shares its port with those of another object.
+// samePort finds the listeners at which a ClientTrafficPolicy is in error: it names one that shares its port with others, or an object one of
+// whose listeners shares its port with those of another object.
 func samePort(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	all := httpListeners(in)
-	var fault string
-	var good []string
+	all, http := httpListeners(in), false
 	for _, target := range targetsOf(p, in) {
 		for _, l := range all {
-			if !reaches(target, l, in) || target.Section == "" && taken(l, p, in) {
+			http = http || reaches(target, l, in)
+			if !reaches(target, l, in) || target.Section == "" && taken(l, target, p, in) {
 				continue
 			}
-			others := slices.DeleteFunc(slices.Clone(all), func(o httpListener) bool {
-				return o == l || o.port != l.port || o.proxy != l.proxy || target.Section == "" && o.owner == l.owner
-			})
-			if len(others) == 0 {
-				good = append(good, l.String())
-				continue
+			if fault := l.shared(all, target); fault != "" {
+				if p.Faults == nil {
+					p.Faults = map[model.Ref]string{}
+				}
+				p.Faults[l.owner.In(l.name)] = fault
 			}
-			var names []string
-			for _, o := range others {
-				names = append(names, o.String())
-			}
-			slices.Sort(names)
-			fault = fmt.Sprintf("ClientTrafficPolicy is being applied to multiple http (non https) listeners (%s) on the same port, which is not allowed", strings.Join(names, ", "))
 		}
 	}
-	if fault == "" || len(good) == 0 {
-		return fault, nil
+	if http && slices.ContainsFunc(topology.ListenerSetKinds(), in.Cluster.MissesAny) {
+		return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "listener sets may not be read: whether one of their listeners shares its port with those of the policy is not known"}.At(p.Object)}
 	}
-	return fault, []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-		"the policy is invalid on listeners that share their port with others; that it is in force on %s all the same is not shown", strings.Join(good, ", "))}.At(p.Object)}
+	return "", nil
+}
+
+// shared says what is wrong with a policy for the target that reaches the listener, "" if nothing is.
+func (l httpListener) shared(all []httpListener, target model.Ref) string {
+	var names []string
+	for _, o := range all {
+		if o != l && o.port == l.port && o.proxy == l.proxy && (target.Section != "" || o.owner != l.owner) {
+			names = append(names, o.String())
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("ClientTrafficPolicy is being applied to multiple http (non https) listeners (%s) on the same port, which is not allowed", strings.Join(names, ", "))
 }
 
 // httpListeners lists the listeners for plain HTTP of all Gateways and ListenerSets.
@@ -135,13 +142,9 @@ func reaches(target model.Ref, l httpListener, in *model.Snapshot) bool {
 	return topology.IsListenerSet(l.owner.GroupKind()) && set != nil && gatewayOf(set) == target
 }
 
-// taken reports whether another policy, for the listener itself or for its ListenerSet, has a listener that p reaches from above.
-func taken(l httpListener, p *policy.Policy, in *model.Snapshot) bool {
-	own := targetsOf(p, in)
+// taken reports whether a policy for the listener itself, or for its ListenerSet, has a listener that p reaches by a target above.
+func taken(l httpListener, target model.Ref, p *policy.Policy, in *model.Snapshot) bool {
 	for _, o := range within(in, p.Ref().GroupKind(), l.owner.Namespace) {
-		if o.Ref == p.Ref() {
-			continue
-		}
 		refs := slices.Collect(func(yield func(model.Body) bool) {
 			if one := o.Body.At("spec", "targetRef"); !one.IsNull() {
 				yield(one)
@@ -158,7 +161,7 @@ func taken(l httpListener, p *policy.Policy, in *model.Snapshot) bool {
 			if ref.Text("kind") != l.owner.Kind || ref.Text("name") != l.owner.Name || section != "" && section != l.name {
 				continue
 			}
-			if section != "" || topology.IsListenerSet(l.owner.GroupKind()) && !slices.Contains(own, l.owner) {
+			if section != "" || topology.IsListenerSet(l.owner.GroupKind()) && target != l.owner {
 				return true
 			}
 		}
