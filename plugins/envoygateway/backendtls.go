@@ -90,14 +90,16 @@ func tlsConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate)
 	}
 	t.routes()
 	t.policies()
+	for _, o := range objects { // by age: a winner that lost to another one has its ancestors by then
+		if by, conflicted := lost[o.Ref]; conflicted {
+			for _, a := range books[by].ancestors {
+				books[o.Ref].refuse(only(*a.Ref), "Conflicted", "%s", conflictsWith(by))
+			}
+		}
+	}
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, f := range fates {
 		book := books[f.Policy.Ref()]
-		if by, conflicted := lost[f.Policy.Ref()]; conflicted && book != nil {
-			for _, a := range books[by].ancestors {
-				book.refuse(only(*a.Ref), "Conflicted", "%s", conflictsWith(by))
-			}
-		}
 		if book != nil && len(book.ancestors) > 0 {
 			out[f.Policy] = book.written()
 		}
