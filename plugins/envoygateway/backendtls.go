@@ -180,6 +180,9 @@ func (t *tls) policies() {
 					for _, ref := range at.Field("backendRefs").Items {
 						t.write(t.backend(p.Ref(), ref), p.Ref())
 					}
+					if one := at.Field("backendRef"); path[0] == "extAuth" && one.IsObject() && at.Field("backendRefs").Len() == 0 { // deprecated
+						t.write(t.backend(p.Ref(), one), p.Ref())
+					}
 				})
 			}
 		}
