@@ -207,7 +207,7 @@ func each(b model.Body, path []string, see func(model.Body)) {
 
 // backend is what a backendRef of a policy means, with the port's name for a section.
 func (t *tls) backend(from model.Ref, ref model.Body) model.Ref {
-	out := model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: ref.Text("namespace"), Name: ref.Text("name")}
+	out := model.Ref{Group: anyCase(ref, "group").Text(), Kind: anyCase(ref, "kind").Text(), Namespace: anyCase(ref, "namespace").Text(), Name: anyCase(ref, "name").Text()}
 	if out.Kind == "" {
 		out.Kind = "Service"
 	}
@@ -216,12 +216,25 @@ func (t *tls) backend(from model.Ref, ref model.Body) model.Ref {
 	}
 	if o := t.res.Snapshot.Get(out); o != nil {
 		for _, port := range o.Body.At("spec", "ports").Items {
-			if port.Field("port").Value() == ref.Field("port").Value() {
+			if port.Field("port").Value() == anyCase(ref, "port").Value() {
 				out.Section = port.Text("name")
 			}
 		}
 	}
 	return out
+}
+
+// anyCase is the field of an object by its name, else one that is so named but for the case of its letters: the controller's decoder takes it.
+func anyCase(b model.Body, name string) model.Body {
+	if b.Has(name) {
+		return b.Field(name)
+	}
+	for key, value := range b.Fields {
+		if strings.EqualFold(key, name) {
+			return value
+		}
+	}
+	return model.Body{}
 }
 
 // write notes that traffic of an ancestor goes to a backend: the policy for the port goes before the one for the object.
