@@ -90,14 +90,16 @@ func tlsConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate)
 	}
 	t.routes()
 	t.policies()
+	for _, o := range objects { // by age: a winner that lost to another one has its ancestors by then
+		if by, conflicted := lost[o.Ref]; conflicted {
+			for _, a := range books[by].ancestors {
+				books[o.Ref].refuse(only(*a.Ref), "Conflicted", "%s", conflictsWith(by))
+			}
+		}
+	}
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, f := range fates {
 		book := books[f.Policy.Ref()]
-		if by, conflicted := lost[f.Policy.Ref()]; conflicted && book != nil {
-			for _, a := range books[by].ancestors {
-				book.refuse(only(*a.Ref), "Conflicted", "%s", conflictsWith(by))
-			}
-		}
 		if book != nil && len(book.ancestors) > 0 {
 			out[f.Policy] = book.written()
 		}
@@ -178,6 +180,9 @@ func (t *tls) policies() {
 					for _, ref := range at.Field("backendRefs").Items {
 						t.write(t.backend(p.Ref(), ref), p.Ref())
 					}
+					if one := at.Field("backendRef"); path[0] == "extAuth" && one.IsObject() && at.Field("backendRefs").Len() == 0 { // deprecated
+						t.write(t.backend(p.Ref(), one), p.Ref())
+					}
 				})
 			}
 		}
@@ -202,7 +207,7 @@ func each(b model.Body, path []string, see func(model.Body)) {
 
 // backend is what a backendRef of a policy means, with the port's name for a section.
 func (t *tls) backend(from model.Ref, ref model.Body) model.Ref {
-	out := model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: ref.Text("namespace"), Name: ref.Text("name")}
+	out := model.Ref{Group: anyCase(ref, "group").Text(), Kind: anyCase(ref, "kind").Text(), Namespace: anyCase(ref, "namespace").Text(), Name: anyCase(ref, "name").Text()}
 	if out.Kind == "" {
 		out.Kind = "Service"
 	}
@@ -211,12 +216,25 @@ func (t *tls) backend(from model.Ref, ref model.Body) model.Ref {
 	}
 	if o := t.res.Snapshot.Get(out); o != nil {
 		for _, port := range o.Body.At("spec", "ports").Items {
-			if port.Field("port").Value() == ref.Field("port").Value() {
+			if port.Field("port").Value() == anyCase(ref, "port").Value() {
 				out.Section = port.Text("name")
 			}
 		}
 	}
 	return out
+}
+
+// anyCase is the field of an object by its name, else one that is so named but for the case of its letters: the controller's decoder takes it.
+func anyCase(b model.Body, name string) model.Body {
+	if b.Has(name) {
+		return b.Field(name)
+	}
+	for key, value := range b.Fields {
+		if strings.EqualFold(key, name) {
+			return value
+		}
+	}
+	return model.Body{}
 }
 
 // write notes that traffic of an ancestor goes to a backend: the policy for the port goes before the one for the object.

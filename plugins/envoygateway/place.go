@@ -1,7 +1,9 @@
 package envoygateway
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -17,6 +19,31 @@ type place struct {
 	object topology.NodeID // of the whole object
 	node   topology.NodeID // of the target; None: the section does not exist
 	holder *policy.Policy  // another policy that has the target; nil: this one does
+	turn   turn            // among the policy's targets
+}
+
+// turn is the place of a target among those of its policy: what selectors find comes first, by age, then references as they are listed.
+type turn struct {
+	listed  int // 0: selected
+	created time.Time
+}
+
+func (t turn) compare(o turn) int {
+	return cmp.Or(cmp.Compare(t.listed, o.listed), t.created.Compare(o.created))
+}
+
+// turnOf finds out how a policy means a target; o is the whole object.
+func turnOf(p *policy.Policy, target model.Ref, o *model.Object) turn {
+	var out turn
+	for i, t := range p.Refs {
+		switch {
+		case t.Selects == nil && t.Ref == target && out.listed == 0:
+			out = turn{listed: i + 1}
+		case t.Selects != nil && target.Section == "" && t.Ref.GroupKind() == o.Ref.GroupKind() && t.Selects.Picks(o):
+			return turn{created: o.Created}
+		}
+	}
+	return out
 }
 
 // pass is the place of a target in the controller's order: rules, routes, listeners, ListenerSets, Gateways.
@@ -69,7 +96,7 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 		if c := order[a.policy] - order[b.policy]; c != 0 {
 			return c
 		}
-		return a.target.Compare(b.target)
+		return cmp.Or(a.turn.compare(b.turn), a.target.Compare(b.target))
 	})
 	return out
 }
@@ -108,6 +135,7 @@ func appendPlace(out []place, r *resolve.Resolution, k *resolve.Kind, p place) [
 		return out
 	}
 	p.object = found[0]
+	p.turn = turnOf(p.policy, p.target, r.Node(p.object).Object)
 	switch n := r.Node(p.object); {
 	case n.Role == topology.Route && len(parents(r, k, p.object)) == 0:
 		return out

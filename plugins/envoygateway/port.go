@@ -25,9 +25,10 @@ func (l httpListener) String() string { return l.owner.FullName() + "/" + l.name
 // samePort finds the listeners at which a ClientTrafficPolicy is in error: it names one that shares its port with others, or an object one of
 // whose listeners shares its port with those of another object.
 func samePort(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	all := httpListeners(in)
+	all, http := httpListeners(in), false
 	for _, target := range targetsOf(p, in) {
 		for _, l := range all {
+			http = http || reaches(target, l, in)
 			if !reaches(target, l, in) || target.Section == "" && taken(l, target, p, in) {
 				continue
 			}
@@ -38,6 +39,10 @@ func samePort(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 				p.Faults[l.owner.In(l.name)] = fault
 			}
 		}
+	}
+	if http && slices.ContainsFunc(topology.ListenerSetKinds(), in.Cluster.MissesAny) {
+		return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "listener sets may not be read: whether one of their listeners shares its port with those of the policy is not known"}.At(p.Object)}
 	}
 	return "", nil
 }
