@@ -57,6 +57,7 @@ func (r *kindReader) scopes(n *yaml.Node) {
 			"legs":    func(n *yaml.Node) { r.list(n, func(e *yaml.Node) { s.Legs = append(s.Legs, r.leg(e)) }) },
 			"compare": func(n *yaml.Node) { s.Compare = r.keys(n) },
 			"fold":    func(n *yaml.Node) { s.Fold = named(r.reader, n, r.funcs.Folds, "to fold a scope") },
+			"split":   func(n *yaml.Node) { s.Split = named(r.reader, n, r.funcs.Splits, "to split results") },
 			"result":  r.word(&s.Result, []string{"names", "evaluation", "application", "display"}), "resolve": nil})
 		if s.Name == "" || s.Effective == nil || len(s.Legs) == 0 || len(s.Legs) > 2 || s.Parts == nil || s.Fold == nil {
 			r.fail(e, "a scope needs \"name\", \"effective\", \"parts\", \"fold\", and one or two \"legs\"")

@@ -20,7 +20,8 @@ type Scope struct {
 	Legs      []Leg
 	Parts     []string
 	Fold      merge.PlanFunc
-	Compare   []Key  // nil: the kind's
+	Compare   []Key // nil: the kind's
+	Split     Splitter
 	Result    string // what the rules are: names, evaluation, application, display
 }
 
@@ -35,6 +36,10 @@ type Leg struct {
 	Shared bool            // all parts of a policy have the same nodes
 	Find   LegMaker
 }
+
+// Splitter prepares the split of what holds at a target into several results, one for each name: it says for which names a part is, nil if
+// for none in particular. Parts that are for none make a result of their own.
+type Splitter func(in *model.Snapshot, s model.Settings) func(part *Policy) []string
 
 // LegMaker prepares the search for the nodes of a leg.
 type LegMaker func(g *topology.Graph, in *model.Snapshot, s model.Settings) LegFinder
@@ -64,13 +69,14 @@ type ScopeFunctions struct {
 	Labels map[string]Labeler
 	Legs   map[string]LegMaker
 	Folds  map[string]merge.PlanFunc
+	Splits map[string]Splitter
 	Typed  map[string]PartNormalizer
 }
 
 // NoScopeFunctions are none yet.
 func NoScopeFunctions() ScopeFunctions {
 	return ScopeFunctions{Labels: map[string]Labeler{}, Legs: map[string]LegMaker{}, Folds: map[string]merge.PlanFunc{},
-		Typed: map[string]PartNormalizer{}}
+		Splits: map[string]Splitter{}, Typed: map[string]PartNormalizer{}}
 }
 
 // Add adds those of one vendor.
@@ -78,6 +84,7 @@ func (f ScopeFunctions) Add(o ScopeFunctions) {
 	maps.Copy(f.Labels, o.Labels)
 	maps.Copy(f.Legs, o.Legs)
 	maps.Copy(f.Folds, o.Folds)
+	maps.Copy(f.Splits, o.Splits)
 	maps.Copy(f.Typed, o.Typed)
 }
 

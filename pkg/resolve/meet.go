@@ -63,8 +63,10 @@ func (k *Kind) spread() {
 		if bySet[n] == nil {
 			bySet[n] = []StackID{}
 			for c := range s.callers {
-				if stack := s.meet(int32(c), n); stack != 0 && !slices.Contains(bySet[n], stack) {
-					bySet[n] = append(bySet[n], stack)
+				for _, stack := range s.meet(int32(c), n) {
+					if !slices.Contains(bySet[n], stack) {
+						bySet[n] = append(bySet[n], stack)
+					}
 				}
 			}
 			slices.Sort(bySet[n])
@@ -73,27 +75,15 @@ func (k *Kind) spread() {
 	}
 }
 
-// meet is the stack of what a group of callers and a set have in common.
-func (s *scoped) meet(c, n int32) StackID {
-	if n == 0 {
-		return 0
-	}
-	key := [2]int32{c, n}
-	id, ok := s.meets[key]
-	if !ok {
-		id = s.intern(s.callers[c].parts.common(s.sets[n]))
-		s.meets[key] = id
-	}
-	return id
-}
-
 // used is the stacks of a node that comes into play at others: what holds at it for callers with something of its own there, else what
 // holds where it comes into play.
 func (k *Kind) used(id topology.NodeID, uses []topology.Use) []StackID {
 	var out []StackID
-	add := func(s StackID) {
-		if s != 0 && !slices.Contains(out, s) {
-			out = append(out, s)
+	add := func(stacks []StackID) {
+		for _, s := range stacks {
+			if !slices.Contains(out, s) {
+				out = append(out, s)
+			}
 		}
 	}
 	for c := range k.scoped.callers {
@@ -131,7 +121,7 @@ func (k *Kind) scopedPaths(id topology.NodeID, s StackID) []Path {
 	if !ok {
 		var from []topology.NodeID
 		for c := range k.scoped.callers {
-			if k.scoped.meet(int32(c), k.scoped.setAt[id]) == s {
+			if slices.Contains(k.scoped.meet(int32(c), k.scoped.setAt[id]), s) {
 				from = append(from, k.scoped.callers[c].nodes...)
 			}
 		}
@@ -149,14 +139,14 @@ func (k *Kind) usedPaths(id topology.NodeID, s StackID, root Path) []Path {
 	var out []Path
 	for c := range k.scoped.callers {
 		own := k.named(c, id)
-		if own && k.scoped.meet(int32(c), k.scoped.setAt[id]) != s {
+		if own && !slices.Contains(k.scoped.meet(int32(c), k.scoped.setAt[id]), s) {
 			continue
 		}
 		for _, from := range k.scoped.callers[c].nodes {
 			way := append(root[:len(root):len(root)], from)
 			n := len(out)
 			for _, u := range k.res.Graph.Uses(id) {
-				if u.For(from) && (own || k.scoped.meet(int32(c), k.scoped.setAt[u.At]) == s) {
+				if u.For(from) && (own || slices.Contains(k.scoped.meet(int32(c), k.scoped.setAt[u.At]), s)) {
 					out = append(out, append(way[:len(way):len(way)], u.At))
 				}
 			}

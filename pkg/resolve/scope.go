@@ -22,7 +22,9 @@ type scoped struct {
 	sets    [][]int32               // of two legs: what holds at targets, each set once
 	setAt   []int32                 // by node: what holds there, 0 for nothing
 	own     map[topology.NodeID]set // what the last leg finds at the node itself
-	meets   map[[2]int32]StackID    // by caller and set
+	meets   map[[2]int32][]StackID  // by caller and set: one, or with names several
+	names   map[StackID]string      // of stacks that are for one name only
+	named   [][]string              // by part: the names that it is for; nil without a split
 	nodesOf map[*policy.Policy][]topology.NodeID
 }
 
@@ -48,13 +50,14 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 	for i := range pk.Scopes {
 		s := &pk.Scopes[i]
 		k := &Kind{Kind: pk.In(s), Policies: policies, res: r, ways: map[push][]Path{}, scoped: &scoped{ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
-			own: map[topology.NodeID]set{}, meets: map[[2]int32]StackID{}, nodesOf: map[*policy.Policy][]topology.NodeID{}}}
+			own: map[topology.NodeID]set{}, meets: map[[2]int32][]StackID{}, names: map[StackID]string{}, nodesOf: map[*policy.Policy][]topology.NodeID{}}}
 		out = append(out, k)
 		if len(policies) == 0 {
 			continue
 		}
 		var found [2][][]topology.NodeID // by leg and part
 		k.cutParts()
+		k.nameParts(settings)
 		for l, leg := range s.Legs {
 			if finders[leg.Name] == nil {
 				finders[leg.Name], shared[leg.Name] = leg.Find(r.Graph, r.Snapshot, settings), map[*policy.Policy][]topology.NodeID{}
@@ -146,7 +149,7 @@ func (k *Kind) meet(found [2][][]topology.NodeID) {
 	}
 	if len(k.Scope.Legs) == 1 {
 		for id, parts := range first {
-			k.at[id] = []StackID{k.scoped.intern(parts)}
+			k.at[id] = []StackID{k.scoped.intern(parts, "")}
 		}
 	} else {
 		k.group(first)
@@ -172,13 +175,19 @@ func (k *Kind) note(part *policy.Policy, nodes []topology.NodeID) {
 	k.scoped.nodesOf[p] = slices.Compact(k.scoped.nodesOf[p])
 }
 
-// intern numbers a stack.
-func (s *scoped) intern(parts set) StackID {
+// intern numbers a stack, which may be for one name only.
+func (s *scoped) intern(parts set, name string) StackID {
 	key := parts.key()
+	if name != "" {
+		key += "\xff" + name
+	}
 	id, ok := s.ids[key]
 	if !ok {
 		id = StackID(len(s.stacks))
 		s.ids[key] = id
+		if name != "" {
+			s.names[id] = name
+		}
 		s.stacks = append(s.stacks, parts)
 	}
 	return id

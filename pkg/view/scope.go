@@ -8,20 +8,21 @@ import (
 )
 
 // waysOf puts the ways to a target of one kind into the shape of the contract. The same ways share one list, which is not to be changed.
-func (a *survey) waysOf(k *resolve.Kind, ways []resolve.Path) []Path {
+func (a *survey) waysOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path) []Path {
 	if k.Scope == nil {
 		return a.paths(ways)
 	}
 	if len(ways) == 0 {
 		return []Path{}
 	}
-	key := scopedWays{k.Scope.Name, &ways[0], len(ways)}
+	name := k.NameOf(s)
+	key := scopedWays{k.Scope.Name, name, &ways[0], len(ways)}
 	if known, ok := a.scoped[key]; ok {
 		return known
 	}
 	out := make([]Path, 0, len(ways))
 	for _, way := range ways {
-		p := Path{Direction: k.Scope.Name}
+		p := Path{Direction: k.Scope.Name, Hostname: name}
 		for _, step := range way {
 			switch n := a.res.Node(step); n.Role {
 			case topology.MeshRoot:
@@ -49,6 +50,7 @@ func (a *survey) waysOf(k *resolve.Kind, ways []resolve.Path) []Path {
 // scopedWays tells lists of ways apart.
 type scopedWays struct {
 	scope string
+	name  string
 	first *resolve.Path
 	n     int
 }

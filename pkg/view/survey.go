@@ -54,7 +54,7 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 				ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
 			}
 			if len(ways) > 0 {
-				see(k, id, s, a.waysOf(k, ways))
+				see(k, id, s, a.waysOf(k, s, ways))
 			}
 		})
 	}
@@ -269,7 +269,7 @@ func comparePaths(a, b Path) int {
 	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
 		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),
 		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules),
-		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane))
+		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname))
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.

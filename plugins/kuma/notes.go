@@ -15,7 +15,9 @@ func notes(in *model.Snapshot, asked, s model.Settings) []model.Problem {
 	for _, o := range in.Objects {
 		if isPolicy(o) && o.Body.At("spec").IsObject() {
 			out = append(out, refused(o, s)...)
-			out = append(out, notEvaluated(o)...)
+			if !old(s) {
+				out = append(out, notEvaluated(o)...)
+			}
 		}
 	}
 	out = append(out, computed(in, s)...)
@@ -86,7 +88,7 @@ func notEvaluated(o *model.Object) []model.Problem {
 	for i, item := range o.Body.At("spec", "to").Items {
 		if item.Field("hostnames").Len() > 0 {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: fmt.Sprintf("to[%d].hostnames splits the table by hostname, which is not evaluated: the rules are listed as if they were for all", i)}.At(o))
+				Message: fmt.Sprintf("to[%d].hostnames is of 2.14 and not evaluated in the dialect 3.0: the rules are listed as if they were for all", i)}.At(o))
 		}
 	}
 	return out

@@ -21,6 +21,7 @@ func Plugin() plugin.Plugin {
 		ScopeFunctions: policy.ScopeFunctions{
 			Labels: map[string]policy.Labeler{"kuma.Labels": labeler},
 			Legs:   map[string]policy.LegMaker{"kuma.Proxies": proxies, "kuma.Selected": selected, "kuma.TagProxies": tagProxies, "kuma.Destinations": destinations},
+			Splits: map[string]policy.Splitter{"kuma.Hostnames": hostnames},
 			Typed:  map[string]policy.PartNormalizer{"kuma.Typed": typed},
 			Folds: map[string]merge.PlanFunc{"kuma.Merged": merged, "kuma.Items": itemOrder, "kuma.InboundRules": inboundRules,
 				"kuma.RouteTable": routeTable, "kuma.FromTags": fromTags, "kuma.ToTags": toTags, "kuma.FirstRule": firstRule},

@@ -1,0 +1,66 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// nameParts asks for which names the parts are, where the scope splits its results.
+func (k *Kind) nameParts(settings model.Settings) {
+	if k.Scope.Split == nil {
+		return
+	}
+	names := k.Scope.Split(k.res.Snapshot, settings)
+	k.scoped.named = make([][]string, len(k.scoped.parts))
+	for i, a := range k.scoped.parts {
+		k.scoped.named[i] = names(a.Policy)
+	}
+}
+
+// meet is the stacks of what a group of callers and a set have in common: none, one, or where names split it one for each of them.
+func (s *scoped) meet(c, n int32) []StackID {
+	if n == 0 {
+		return nil
+	}
+	key := [2]int32{c, n}
+	ids, ok := s.meets[key]
+	if !ok {
+		ids = s.split(s.callers[c].parts.common(s.sets[n]))
+		s.meets[key] = ids
+	}
+	return ids
+}
+
+// split numbers the stacks that a set makes, in the order in which their names are seen first.
+func (s *scoped) split(parts set) []StackID {
+	var order []string
+	by := map[string]set{}
+	for _, i := range parts {
+		names := []string{""}
+		if s.named != nil && len(s.named[i]) > 0 {
+			names = s.named[i]
+		}
+		for _, name := range names {
+			if by[name] == nil {
+				order = append(order, name)
+			}
+			if !slices.Contains(by[name], i) {
+				by[name] = append(by[name], i)
+			}
+		}
+	}
+	var out []StackID
+	for _, name := range order {
+		out = append(out, s.intern(by[name], name))
+	}
+	return out
+}
+
+// NameOf is the name that a stack is for; "" if it is for none in particular.
+func (k *Kind) NameOf(s StackID) string {
+	if k.scoped == nil {
+		return ""
+	}
+	return k.scoped.names[s]
+}

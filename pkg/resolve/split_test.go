@@ -1,0 +1,31 @@
+package resolve
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestSplit checks that names split a stack in the order in which they are seen, and that what is for none stays together.
+func TestSplit(t *testing.T) {
+	s := &scoped{ids: map[string]StackID{"": 0}, stacks: [][]int32{nil}, names: map[StackID]string{}, named: [][]string{{"b", "a", "b"}, nil, {"a"}, nil}}
+	for _, test := range []struct {
+		parts set
+		want  string
+	}{
+		{set{0, 1, 2, 3}, "b[0] a[0 2] [1 3] "},
+		{set{1, 3}, "[1 3] "},
+		{set{0}, "b[0] a[0] "},
+		{nil, ""},
+	} {
+		got := ""
+		for _, id := range s.split(test.parts) {
+			got += fmt.Sprint(s.names[id], s.stacks[id], " ")
+		}
+		if got != test.want {
+			t.Errorf("%v: %q, want %q", test.parts, got, test.want)
+		}
+	}
+	if len(s.stacks) != 5 { // what is the same is numbered once
+		t.Errorf("%d stacks", len(s.stacks))
+	}
+}
