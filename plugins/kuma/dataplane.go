@@ -83,6 +83,7 @@ type selection struct {
 	sections []int
 	whole    bool // the proxy as such
 	why      string
+	unknown  bool // why it is not known whether it selects the proxy
 }
 
 // selects is whether, and with which of its sections, a policy selects a proxy (spec §3); if not, the first test that fails.
@@ -143,6 +144,9 @@ func (p *selector) fits(d *dataplane) selection {
 		return d.tagged(p.ref.Field("tags"), "")
 	case "MeshService", "MeshServiceSubset":
 		return d.tagged(p.ref.Field("tags"), p.ref.Field("name").Text())
+	}
+	if p.kind == "MeshGateway" && p.gateways != nil {
+		return p.behind(d, all)
 	}
 	if p.kind == "MeshHTTPRoute" {
 		for _, r := range p.routes {
@@ -249,6 +253,8 @@ type selector struct {
 	kind   string
 	ref    model.Body
 	routes []*selector // that a reference to routes means (2.14)
+
+	gateways []gateway // that a reference to one may mean (2.14); nil: such references are not evaluated
 }
 
 func newSelector(o *model.Object, labels map[string]string, s model.Settings) *selector {

@@ -36,6 +36,7 @@ type world struct {
 	byName       map[place][]*destination
 	byKind       map[place][]*destination
 	routes       []*route
+	gateways     []gateway
 	old          bool // in the dialect of 2.14
 }
 
@@ -74,6 +75,9 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 			delete(labels, displayNameLabel) // it is no label to be found by
 		}
 		w.routes = append(w.routes, &route{o, labels})
+	}
+	if w.old {
+		w.gateways = readGateways(in, s)
 	}
 	return w
 }

@@ -106,6 +106,7 @@ func (l *linker) route(o *model.Object, in *model.Snapshot, s model.Settings) {
 	id := l.Add(routeRole, o)
 	labels := labelsOf(o, in, s)
 	p := newSelector(o, labels, s)
+	p.gateways = l.world.gateways
 	l.Connect(outboundFamily, l.mesh(p.mesh, o), id)
 	var by []topology.NodeID
 	for i, d := range l.world.dataplanes {
@@ -148,6 +149,9 @@ func selected(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.Le
 	w := readWorld(in, s)
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		sel := newSelector(p.Object, p.Labels, s)
+		if p.Object.Ref.GroupKind() == httpRouteKind { // for what else gateways do the answer has no place
+			sel.gateways = w.gateways
+		}
 		if sel.kind == "MeshHTTPRoute" {
 			for _, o := range w.routesLike(sel.ref, p.Labels) {
 				sel.routes = append(sel.routes, newSelector(o, labelsOf(o, in, s), s))
@@ -155,8 +159,14 @@ func selected(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.Le
 		}
 		var out []topology.NodeID
 		var why []string
+		var unknown []model.Problem
 		for _, d := range w.near(sel) {
 			found := sel.selects(d)
+			if found.unknown {
+				unknown = append(unknown, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+					Message: fmt.Sprintf("whether it selects Dataplane %s is not evaluated: %s", d.object.Ref.FullName(), found.why)}.At(p.Object))
+				continue
+			}
 			if found.why != "" {
 				if !slices.Contains(why, found.why) {
 					why = append(why, found.why)
@@ -172,6 +182,9 @@ func selected(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.Le
 			for _, i := range found.sections {
 				out = append(out, parts[i])
 			}
+		}
+		if len(unknown) > 0 {
+			return out, unknown
 		}
 		return out, unselected(p, sel, len(out), why)
 	}
@@ -203,6 +216,9 @@ func unselected(p *policy.Policy, sel *selector, n int, why []string) []model.Pr
 		}
 		fallthrough
 	case "MeshGateway":
+		if sel.gateways != nil {
+			break
+		}
 		return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 			Message: "what a top-level targetRef of kind " + sel.kind + " does is not evaluated"}.At(p.Object)}
 	}
