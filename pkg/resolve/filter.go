@@ -36,6 +36,10 @@ func (k *Kind) filters() {
 			continue
 		}
 		rule := n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
+		if n.Ref.Kind != "HTTPRoute" {
+			k.unread(id, rule, byRef)
+			continue
+		}
 		if slices.Contains(k.Filters, topology.Rule) {
 			for _, e := range extensionRefs(rule, k.GroupKind, n.Ref.Namespace) {
 				if p := byRef[e.ref]; p != nil && !p.Refused && k.sees(p.Ref().Namespace) {
@@ -53,6 +57,23 @@ func (k *Kind) filters() {
 					k.judgeOnce(p, judged)
 					k.onBackend(p, id, to.Text("name"))
 				}
+			}
+		}
+	}
+}
+
+// unread says that the filters of a rule of another kind of route name no policies.
+func (k *Kind) unread(id topology.NodeID, rule model.Body, byRef map[model.Ref]*policy.Policy) {
+	n := k.res.Node(id)
+	all := []model.Body{rule}
+	for _, to := range rule.Field("backendRefs").Items {
+		all = append(all, to)
+	}
+	for _, of := range all {
+		for _, e := range extensionRefs(of, k.GroupKind, n.Ref.Namespace) {
+			if p := byRef[e.ref]; p != nil && n.Hop == 0 {
+				k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(
+					"a filter in %s names %s: only those of HTTPRoutes attach policies", n.Ref, p.Ref())}.At(p.Object))
 			}
 		}
 	}

@@ -15,13 +15,14 @@ const (
 	NoMatchingParent           State = "NoMatchingParent"
 	NotAllowedByListeners      State = "NotAllowedByListeners"
 	NoMatchingListenerHostname State = "NoMatchingListenerHostname"
-	Conflicted                 State = "Conflicted" // of a Service: routes of another kind have all its ports (G51)
+	UnsupportedValue           State = "UnsupportedValue" // of a route that would hand over to it: not to one with hostnames
+	Conflicted                 State = "Conflicted"       // of a Service: routes of another kind have all its ports (G51)
 	Unknown                    State = "Unknown"
 	Accepted                   State = "Accepted"
 )
 
 func (s State) rank() int {
-	return slices.Index([]State{NoMatchingParent, NotAllowedByListeners, NoMatchingListenerHostname, Conflicted, Unknown, Accepted}, s)
+	return slices.Index([]State{NoMatchingParent, NotAllowedByListeners, NoMatchingListenerHostname, UnsupportedValue, Conflicted, Unknown, Accepted}, s)
 }
 
 // Attachment is one row of the attachment table: what became of a parentRef of a route at one listener.

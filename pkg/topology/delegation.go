@@ -56,7 +56,7 @@ func (b *builder) chains() {
 	if len(b.delegations) == 0 || len(b.handing) == 0 && !b.routeParents {
 		return
 	}
-	c := chains{builder: b, below: map[NodeID][]NodeID{}, said: map[model.Ref]bool{}}
+	c := chains{builder: b, below: map[NodeID][]NodeID{}, hosted: map[NodeID][]model.Ref{}, said: map[model.Ref]bool{}}
 	for _, e := range b.traffic {
 		if role := b.nodes[e.from].Role; role == Rule && len(b.handing) > 0 {
 			c.below[e.from] = append(c.below[e.from], e.to)
@@ -140,9 +140,10 @@ func (b *builder) mustFind(ref model.Ref) NodeID {
 type chains struct {
 	*builder
 	Delegation
-	below map[NodeID][]NodeID // the backends of rules
-	said  map[model.Ref]bool
-	full  bool
+	below  map[NodeID][]NodeID    // the backends of rules
+	hosted map[NodeID][]model.Ref // by route with hostnames: the routes that would hand over to it
+	said   map[model.Ref]bool
+	full   bool
 }
 
 // route follows the rules of a route, or of an instance of one. Chain has the routes from the root down to it, as they stand by themselves;
@@ -200,6 +201,7 @@ func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match) 
 			continue
 		}
 		if child.Body.At("spec", "hostnames").Len() > 0 {
+			c.hosted[id] = append(c.hosted[id], parent)
 			c.sayOnce(child, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: child.Ref.String() +
 				" has hostnames, so that nothing can be handed over to it: " + parent.String() + " hands over to it"}, "spec", "hostnames")
 			continue
@@ -271,6 +273,8 @@ func (b *builder) parentRoutes(c *chains) {
 			case a.Parent.GroupKind() != httpRouteKind:
 			case slices.Contains(above[id], a.Parent.Whole()):
 				a.State, a.Reason = Accepted, a.Parent.String()+" hands over to the route"
+			case slices.Contains(c.hosted[id], a.Parent.Whole()):
+				a.State, a.Reason = UnsupportedValue, "it has hostnames, so that nothing can be handed over to it"
 			case open:
 				a.State, a.Reason = Unknown, "whether "+a.Parent.String()+" hands over to the route depends on what may not be read"
 			default:
