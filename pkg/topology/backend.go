@@ -12,23 +12,24 @@ type servicePort struct {
 	udp    bool
 }
 
-// addServices adds Services and their ports, and the standard backends of other kinds.
+// addServices adds Services and ServiceImports with their ports, and the standard backends of other kinds.
 func (b *builder) addServices() {
-	services := b.in.Of(serviceKind)
-	ids := make([]NodeID, len(services))
-	for i, o := range services {
-		ids[i] = b.addBackend(o.Ref, o)
-	}
-	for _, gk := range [...]model.GroupKind{xBackendKind, serviceImportKind} {
+	var ported []NodeID
+	for _, gk := range [...]model.GroupKind{serviceKind, xBackendKind, serviceImportKind} {
 		for _, o := range b.in.Of(gk) {
-			b.addBackend(o.Ref, o)
+			if id := b.addBackend(o.Ref, o); listsPorts(gk) {
+				ported = append(ported, id)
+			}
 		}
 	}
 	b.firstPort = NodeID(len(b.nodes))
-	for i, o := range services {
-		b.addPorts(ids[i], o)
+	for _, id := range ported {
+		b.addPorts(id, b.nodes[id].Object)
 	}
 }
+
+// listsPorts reports whether objects of a kind list their ports as Services do.
+func listsPorts(gk model.GroupKind) bool { return gk == serviceKind || gk == serviceImportKind }
 
 func (b *builder) addBackend(ref model.Ref, o *model.Object) NodeID {
 	id := b.add(Node{Role: Backend, Ref: ref, Object: o})
@@ -142,7 +143,7 @@ func (b *builder) send(r *route, rule NodeID, to backendRef) {
 		id = b.assume(to.ref)
 	}
 	b.connect(rule, id)
-	if to.ref.GroupKind() == serviceKind && to.port != 0 && b.nodes[id].Object != nil {
+	if listsPorts(to.ref.GroupKind()) && to.port != 0 && b.nodes[id].Object != nil {
 		if port := b.port(id, to.port, r.kind == udpRouteKind); port != None {
 			b.connect(rule, port)
 		}

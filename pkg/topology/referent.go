@@ -95,7 +95,7 @@ func isInferencePool(gk model.GroupKind) bool {
 
 // BackendRef is one backendRef of a rule as a request meets it.
 type BackendRef struct {
-	Ref     model.Ref // of the backend; its Section is the name of the Service's port, else the port's number
+	Ref     model.Ref // of the backend; its Section is the name of the Service's or ServiceImport's port, else the port's number
 	Port    int32     // 0: not given
 	Weight  int       // 1 unless it is written
 	Reason  string    // why nothing can be sent there: InvalidKind, RefNotPermitted or BackendNotFound (gatewayapi G34); "": it can
@@ -144,10 +144,10 @@ func (g *Graph) backendRef(from sender, to backendRef, weight int) BackendRef {
 	case v.open != "":
 		out.Unknown, out.Message = true, v.open
 	}
-	if o != nil && to.port != 0 && to.ref.GroupKind() == serviceKind {
+	if gk := to.ref.GroupKind(); o != nil && to.port != 0 && listsPorts(gk) {
 		if p := findPort(o, "", to.port, from.kind == udpRouteKind); p != nil {
 			out.Ref.Section = p.section
-		} else {
+		} else if gk == serviceKind {
 			out.Reason, out.Message = "BackendNotFound", to.ref.String()+" has no port "+itoa(int(to.port))
 		}
 	}
