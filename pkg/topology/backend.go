@@ -143,6 +143,9 @@ func (b *builder) send(r *route, rule NodeID, to backendRef) {
 		id = b.assume(to.ref)
 	}
 	b.connect(rule, id)
+	if b.portless[to.ref.GroupKind()] && to.port != 0 {
+		b.uses = append(b.uses, numberUse{id, to.port, rule})
+	}
 	if listsPorts(to.ref.GroupKind()) && to.port != 0 && b.nodes[id].Object != nil {
 		if port := b.port(id, to.port, r.kind == udpRouteKind); port != None {
 			b.connect(rule, port)

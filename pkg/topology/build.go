@@ -24,6 +24,8 @@ type builder struct {
 	asking        map[NodeID]struct{} // routes that ask for default Gateways (G20)
 	ports         []servicePort       // by port node, from firstPort on
 	firstPort     NodeID
+	portless      map[model.GroupKind]bool // whose ports are those that rules send to
+	uses          []numberUse              // of such
 	tables        [][]Attachment
 	unresolved    map[NodeID]Unresolved
 	frontends     map[model.Ref]NodeID
@@ -86,6 +88,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	b.addGateways()
 	b.addServices()
 	b.addRoutes()
+	b.addNumberedPorts()
 	b.bind()
 	b.chains()
 	extended := b.extend()

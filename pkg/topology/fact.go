@@ -74,7 +74,7 @@ func (g *Graph) Ports(service model.Ref) []string {
 	parts := g.nodes[id].parts
 	for i := range parts.n {
 		port := parts.first + NodeID(i)
-		name, number := g.nodes[port].Ref.Section, itoa(int(g.portNumbers[port-g.firstPort]))
+		name, number := g.nodes[port].Ref.Section, itoa(int(g.portNumber(port)))
 		if name != number {
 			number += " (" + name + ")"
 		}

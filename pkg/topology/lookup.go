@@ -109,7 +109,7 @@ func (g *Graph) numbered(n *Node, number string) []NodeID {
 	var out []NodeID
 	for i := range n.parts.n {
 		id := n.parts.first + NodeID(i)
-		if g.portNumbers[id-g.firstPort] == int32(want) {
+		if g.portNumber(id) == int32(want) {
 			out = append(out, id)
 		}
 	}

@@ -191,6 +191,9 @@ func (t *tls) policies() {
 
 const policyGroup = "gateway.envoyproxy.io"
 
+// backendKind is the vendor's own kind of backends.
+var backendKind = model.GroupKind{Group: policyGroup, Kind: "Backend"}
+
 // each calls see for what stands at a path; * is every entry of a list.
 func each(b model.Body, path []string, see func(model.Body)) {
 	switch {
@@ -239,7 +242,7 @@ func anyCase(b model.Body, name string) model.Body {
 
 // write notes that traffic of an ancestor goes to a backend: the policy for the port goes before the one for the object.
 func (t *tls) write(to, ancestor model.Ref) {
-	if to.GroupKind() == (model.GroupKind{Group: policyGroup, Kind: "Backend"}) && !t.res.Settings.Bool("envoygateway.enableBackend") {
+	if to.GroupKind() == backendKind && !t.res.Settings.Bool("envoygateway.enableBackend") {
 		return
 	}
 	o := t.at[to]

@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 //go:embed kinds.json
@@ -22,6 +23,7 @@ func Plugin() plugin.Plugin {
 		Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},
 		Combine:   map[string]func(model.Settings) merge.Combine{"envoygateway.RateLimit": rateLimit},
 		Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
+		Links:     []topology.Linker{func(b *topology.Builder) { b.NumberPorts(backendKind) }},
 		Plans:     map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType, "envoygateway.TCPAuthorization": tcpAuthorization},
 		Status: status.Functions{Boards: map[string]status.Board{"envoygateway.Conditions": conditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": tlsConditions}}}

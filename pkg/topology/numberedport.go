@@ -1,0 +1,54 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// NumberPorts gives the backends of an implementation's kind a port for every number by which rules send to them, so that policies can be for
+// one. What such an object says about its ports is not read.
+func (b *Builder) NumberPorts(gk model.GroupKind) {
+	if b.b.portless == nil {
+		b.b.portless = map[model.GroupKind]bool{}
+	}
+	b.b.portless[gk] = true
+}
+
+// numberUse is a rule that sends to a backend by a port's number.
+type numberUse struct {
+	backend NodeID
+	port    int32
+	rule    NodeID
+}
+
+// addNumberedPorts adds the ports of backends that list none, by the rules that send to them.
+func (b *builder) addNumberedPorts() {
+	slices.SortFunc(b.uses, func(x, y numberUse) int {
+		return cmp.Or(cmp.Compare(x.backend, y.backend), cmp.Compare(x.port, y.port), cmp.Compare(x.rule, y.rule))
+	})
+	id := None
+	for i, u := range b.uses {
+		if i == 0 || b.uses[i-1].backend != u.backend || b.uses[i-1].port != u.port {
+			owner := b.nodes[u.backend]
+			id = b.addPart(u.backend, Node{Role: Port, Ref: owner.Ref.In(itoa(int(u.port))), Object: owner.Object})
+			b.under(owner.Ref.Namespace, id)
+			b.above = append(b.above, edge{id, u.backend})
+		}
+		b.connect(u.rule, id)
+	}
+}
+
+// portNumber is the number of a port.
+func (g *Graph) portNumber(id NodeID) int32 {
+	if at := int(id - g.firstPort); at < len(g.portNumbers) {
+		return g.portNumbers[at]
+	}
+	number, err := strconv.ParseInt(g.nodes[id].Ref.Section, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(number)
+}
