@@ -168,8 +168,8 @@ func (c *check) extension(ref model.Body, field string, at []string) {
 	c.backends(body, to)
 }
 
-// backends judges the backends and Secrets that an extension refers to.
-func (c *check) backends(v model.Body, extension model.Ref) {
+// backends judges the backends and Secrets that an extension, or a policy itself, refers to.
+func (c *check) backends(v model.Body, from model.Ref) {
 	for key, inner := range v.Fields {
 		if inner.IsObject() && (key == "backendRef" || key == "clientSecretRef" || key == "secretRef") {
 			gk := secretKind
@@ -179,18 +179,18 @@ func (c *check) backends(v model.Body, extension model.Ref) {
 					gk.Kind = serviceKind.Kind
 				}
 			}
-			to := refOf(inner, gk, extension.Namespace)
-			if !c.permitted(extensionKind, extension.Namespace, to) {
-				c.fault("missing reference grant: %s refers to %s", extension, to)
+			to := refOf(inner, gk, from.Namespace)
+			if !c.permitted(from.GroupKind(), from.Namespace, to) {
+				c.fault("missing reference grant: %s refers to %s", from, to)
 			} else {
 				c.exists(to, "spec")
 			}
 			continue
 		}
-		c.backends(inner, extension)
+		c.backends(inner, from)
 	}
 	for _, inner := range v.Items {
-		c.backends(inner, extension)
+		c.backends(inner, from)
 	}
 }
 
