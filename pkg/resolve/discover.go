@@ -18,14 +18,14 @@ func (k *Kind) discover() {
 	k.res.Problems = append(k.res.Problems, problems...)
 }
 
-// sees reports whether the implementation sees the objects of a namespace.
-func (k *Kind) sees(namespace string) bool {
+// Sees reports whether the implementation sees the objects of a namespace.
+func (k *Kind) Sees(namespace string) bool {
 	return k.seen == nil || namespace == "" || k.seen(namespace)
 }
 
 // discovers reports whether the implementation sees a policy, and says so if it does not.
 func (k *Kind) discovers(p *policy.Policy) bool {
-	if k.sees(p.Ref().Namespace) {
+	if k.Sees(p.Ref().Namespace) {
 		return true
 	}
 	k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Info, Code: model.NotReached,
@@ -41,7 +41,7 @@ func (k *Kind) unseen(child topology.NodeID) *model.Problem {
 	default:
 		return nil
 	}
-	if n.Object == nil || k.sees(n.Ref.Namespace) {
+	if n.Object == nil || k.Sees(n.Ref.Namespace) {
 		return nil
 	}
 	p := model.Problem{Severity: model.Info, Code: model.NotReached,

@@ -42,7 +42,7 @@ func (k *Kind) filters() {
 		}
 		if slices.Contains(k.Filters, topology.Rule) {
 			for _, e := range extensionRefs(rule, k.GroupKind, n.Ref.Namespace) {
-				if p := byRef[e.ref]; p != nil && !p.Refused && k.sees(p.Ref().Namespace) {
+				if p := byRef[e.ref]; p != nil && !p.Refused && k.Sees(p.Ref().Namespace) {
 					k.judgeOnce(p, judged)
 					k.filter(p, id, e.filter)
 				}
@@ -53,7 +53,7 @@ func (k *Kind) filters() {
 		}
 		for _, to := range rule.Field("backendRefs").Items {
 			for _, e := range extensionRefs(to, k.GroupKind, n.Ref.Namespace) {
-				if p := byRef[e.ref]; p != nil && !p.Refused && k.sees(p.Ref().Namespace) {
+				if p := byRef[e.ref]; p != nil && !p.Refused && k.Sees(p.Ref().Namespace) {
 					k.judgeOnce(p, judged)
 					k.onBackend(p, id, to.Text("name"))
 				}

@@ -85,7 +85,7 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 		}
 		for _, f := range fates {
 			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected, Refused: f.Policy.Refused, Silent: k.Status.Silent}
-			if !p.Refused && !k.Status.Silent {
+			if !p.Refused && !p.Silent && k.Sees(f.Policy.Ref().Namespace) {
 				p.Ancestors = unsure(Input{r, k, f}, write)
 			}
 			out = append(out, p)

@@ -62,6 +62,8 @@ type check struct {
 	mode     string // of ReferenceGrants
 	faults   []string
 	problems []model.Problem
+
+	discovers func(namespace string) bool // nil: not asked yet
 }
 
 func (c *check) fault(format string, args ...any) {
@@ -80,6 +82,7 @@ func (c *check) problem(severity model.Severity, message, hint string, at ...str
 func (c *check) exists(ref model.Ref, at ...string) bool {
 	cluster := c.in.Cluster
 	switch {
+	case !c.sees(ref.Namespace): // it does not exist for the controller
 	case c.in.Get(ref) != nil:
 		return true
 	case cluster != nil && (cluster.MissesRef(ref) || ref.GroupKind() == secretKind):
@@ -91,6 +94,20 @@ func (c *check) exists(ref model.Ref, at ...string) bool {
 	}
 	c.fault("%s not found", ref)
 	return false
+}
+
+// sees reports whether the controller discovers a namespace. That of the policy it does.
+func (c *check) sees(namespace string) bool {
+	if namespace == c.policy.Object.Ref.Namespace {
+		return true
+	}
+	if c.discovers == nil {
+		c.discovers, _ = discovered(c.in, c.policy.Kind.Settings())
+		if c.discovers == nil {
+			c.discovers = func(string) bool { return true }
+		}
+	}
+	return c.discovers(namespace)
 }
 
 // permitted reports whether objects of a kind may refer to one in another namespace.
@@ -151,8 +168,8 @@ func (c *check) extension(ref model.Body, field string, at []string) {
 	c.backends(body, to)
 }
 
-// backends judges the backends and Secrets that an extension refers to.
-func (c *check) backends(v model.Body, extension model.Ref) {
+// backends judges the backends and Secrets that an extension, or a policy itself, refers to.
+func (c *check) backends(v model.Body, from model.Ref) {
 	for key, inner := range v.Fields {
 		if inner.IsObject() && (key == "backendRef" || key == "clientSecretRef" || key == "secretRef") {
 			gk := secretKind
@@ -162,18 +179,18 @@ func (c *check) backends(v model.Body, extension model.Ref) {
 					gk.Kind = serviceKind.Kind
 				}
 			}
-			to := refOf(inner, gk, extension.Namespace)
-			if !c.permitted(extensionKind, extension.Namespace, to) {
-				c.fault("missing reference grant: %s refers to %s", extension, to)
+			to := refOf(inner, gk, from.Namespace)
+			if !c.permitted(from.GroupKind(), from.Namespace, to) {
+				c.fault("missing reference grant: %s refers to %s", from, to)
 			} else {
 				c.exists(to, "spec")
 			}
 			continue
 		}
-		c.backends(inner, extension)
+		c.backends(inner, from)
 	}
 	for _, inner := range v.Items {
-		c.backends(inner, extension)
+		c.backends(inner, from)
 	}
 }
 
@@ -217,7 +234,7 @@ func (c *check) apiKeys(auth model.Body) {
 		labels[key] = v.Text()
 	}
 	for _, s := range c.in.Of(secretKind) {
-		if hasLabels(s, labels) && c.permitted(trafficKind, own, s.Ref) {
+		if hasLabels(s, labels) && c.sees(s.Ref.Namespace) && c.permitted(trafficKind, own, s.Ref) {
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package kgateway
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -66,4 +67,34 @@ func listenerHints(_ *policy.Kind, g *topology.Graph, attached func(topology.Nod
 			"%s has no TLS, so that it shares one configuration with all listeners of its port: ListenerPolicies for it alone change nothing, though they are reported as attached", n.Ref)}.At(n.Object))
 	}
 	return out
+}
+
+// judgeListener finds what puts a ListenerPolicy in error: backends of access logs and tracing.
+func judgeListener(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
+	c := check{policy: p, in: in, mode: p.Kind.Settings().Text("kgateway.referenceGrantMode")}
+	c.backends(p.Object.Body.Field("spec"), p.Ref())
+	fault := strings.Join(c.faults, "; ")
+	if fault != "" {
+		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: "the policy is in error and takes no part: " + fault}.At(p.Object))
+	}
+	return fault, c.problems
+}
+
+// ignored reports annotations of a policy that nothing reads there.
+func ignored(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
+	var out []model.Problem
+	for _, key := range []string{weightKey, inheritedKey} {
+		if _, ok := p.Object.Annotations[key]; !ok || key == weightKey && p.Kind.GroupKind == trafficKind {
+			continue
+		}
+		of := "HTTPRoutes"
+		if key == weightKey {
+			of = "TrafficPolicies"
+		}
+		problem := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s is read of %s only", key, of)}.At(p.Object)
+		origin := p.Object.OriginOf("metadata", "annotations", key)
+		problem.Origin = &origin
+		out = append(out, problem)
+	}
+	return "", out
 }

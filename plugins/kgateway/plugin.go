@@ -23,8 +23,9 @@ const (
 // Plugin hands the kinds over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds,
-		Discovers:  map[string]policy.Discovers{"kgateway.Namespaces": discovered},
-		Checks:     map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older},
+		Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered},
+		Checks: map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older,
+			"kgateway.Listener": judgeListener, "kgateway.Ignored": ignored},
 		Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints},
 		Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
 		Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},

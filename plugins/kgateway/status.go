@@ -52,11 +52,29 @@ func attached(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[
 			}
 		}
 	}
+	s.dropped()
 	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
 	for _, f := range fates {
 		out[f.Policy] = s.write(f.Policy)
 	}
 	return out
+}
+
+// dropped has entries for policies that no merge has because they are in error: for what they target, at Gateways of the controller.
+func (s *states) dropped() {
+	for _, p := range s.kind.Policies {
+		if p.Fault == "" || s.kind.InError != policy.Drop {
+			continue
+		}
+		for _, id := range s.kind.TargetsOf(p) {
+			target := s.res.Node(id).Ref.Whole()
+			for _, gateway := range status.GatewaysAbove(s.res, target) {
+				if gateway.Controller == controller || gateway.Controller == "" {
+					s.entry(p, target)
+				}
+			}
+		}
+	}
 }
 
 // see counts the merges that are made for a node.
