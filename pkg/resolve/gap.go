@@ -43,6 +43,10 @@ func (k *Kind) RefGaps(t policy.TargetRef) []Gap {
 		return nil
 	}
 	gk := t.Ref.GroupKind()
+	if k.Dialects && !k.Allows(t.Ref) { // another dialect may
+		f.any(classKind)
+		f.any(gatewayKind)
+	}
 	switch {
 	case t.Selects == nil && f.cluster.MissesRef(t.Ref), t.Selects != nil && !t.Selects.Wide():
 		f.in(gk, t.Ref.Namespace)
