@@ -34,9 +34,6 @@ func TestWithheld(t *testing.T) {
 		}
 		name, _ := filepath.Rel(root, file)
 		t.Run(strings.TrimSuffix(name, ".yaml"), func(t *testing.T) {
-			if strings.Contains(name, "backend-tls-ports") || strings.Contains(name, "backend-tls-numbers") {
-				t.Skip("known gap: without the Gateways it is not known which dialect allows the target, and reach says Ignored without a mark")
-			}
 			v, manifests := read(t, file)
 			o := load.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(manifests)}
 			if v.Base != "" {

@@ -23,7 +23,8 @@ func (k *Kind) Gaps(id topology.NodeID) []Gap {
 		return nil
 	}
 	f.anywhere()
-	if n := k.res.Node(id); n.Role == topology.Backend || n.Role == topology.Port {
+	switch k.res.Node(id).Role {
+	case topology.Backend, topology.Port, topology.Opaque: // what no route leads to may be a backend
 		f.routes()
 	}
 	f.above(id)
@@ -46,6 +47,9 @@ func (k *Kind) RefGaps(t policy.TargetRef) []Gap {
 	if k.Dialects && !k.Allows(t.Ref) { // another dialect may
 		f.any(classKind)
 		f.any(gatewayKind)
+	}
+	if t.Ref.Section != "" && gk.Group != gatewayKind.Group { // the ports of some backends are those that routes name
+		f.routes()
 	}
 	switch {
 	case t.Selects == nil && f.cluster.MissesRef(t.Ref), t.Selects != nil && !t.Selects.Wide():
