@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"go.yaml.in/yaml/v3"
@@ -29,26 +28,6 @@ const AutoValue = "auto"
 
 // Auto decides a setting for one kind by all loaded objects of it, and may report why.
 type Auto func(gk model.GroupKind, objects []*model.Object) (value string, problems []model.Problem)
-
-// Functions are what descriptors may name in {func: NAME}. Those that write statuses are called elsewhere: here only their names count.
-type Functions struct {
-	Auto             map[string]Auto
-	Path             map[string]Step
-	Checks           map[string]Check
-	Lints            map[string]Lint
-	Voids            map[string]Void
-	Discovers        map[string]Discovers
-	Compare          map[string]Comparator
-	Plans            map[string]func(model.Settings) merge.PlanFunc
-	Strategies       map[string]StrategyOf
-	Combine          map[string]func(model.Settings) merge.Combine
-	Normalize        map[string]Normalizer
-	Attach           map[string]Attacher
-	Builtins         map[string]BuiltinOf
-	Writers, Markers []string
-	Links            []topology.Linker
-	ScopeFunctions
-}
 
 // Links are what the vendors tell of graphs that are about to be built.
 func (c *Catalog) Links() []topology.Linker { return c.builder.funcs.Links }

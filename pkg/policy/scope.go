@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -71,21 +70,6 @@ type ScopeFunctions struct {
 	Folds  map[string]merge.PlanFunc
 	Splits map[string]Splitter
 	Typed  map[string]PartNormalizer
-}
-
-// NoScopeFunctions are none yet.
-func NoScopeFunctions() ScopeFunctions {
-	return ScopeFunctions{Labels: map[string]Labeler{}, Legs: map[string]LegMaker{}, Folds: map[string]merge.PlanFunc{},
-		Splits: map[string]Splitter{}, Typed: map[string]PartNormalizer{}}
-}
-
-// Add adds those of one vendor.
-func (f ScopeFunctions) Add(o ScopeFunctions) {
-	maps.Copy(f.Labels, o.Labels)
-	maps.Copy(f.Legs, o.Legs)
-	maps.Copy(f.Folds, o.Folds)
-	maps.Copy(f.Splits, o.Splits)
-	maps.Copy(f.Typed, o.Typed)
 }
 
 // PartsOf cuts a policy into the parts that a scope reads, in their order.

@@ -94,8 +94,8 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 		}
 		return units, effects
 	}
-	f := policy.Functions{ScopeFunctions: policy.NoScopeFunctions()}
-	f.Legs["x.Callers"], f.Legs["x.Places"], f.Folds["x.Last"] = callers, places, last
+	f := policy.Functions{ScopeFunctions: policy.ScopeFunctions{Legs: map[string]policy.LegMaker{"x.Callers": callers, "x.Places": places},
+		Folds: map[string]merge.PlanFunc{"x.Last": last}}}
 	c, err := policy.NewCatalog([]policy.Source{{Name: "kinds.yaml", Text: []byte(twoLegs)}}, nil, settings, f)
 	if err != nil {
 		t.Fatal(err)

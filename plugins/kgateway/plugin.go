@@ -23,18 +23,18 @@ const (
 // Plugin hands the kinds over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds,
-		Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered},
-		Checks: map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older,
-			"kgateway.Listener": judgeListener, "kgateway.Ignored": ignored},
-		Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints},
-		Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
-		Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},
-		Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle},
-		Builtins:   map[string]policy.BuiltinOf{"kgateway.Timeout": timeout, "kgateway.PathRewrite": pathRewrite, "kgateway.HostRewrite": hostRewrite, "kgateway.CORS": cors},
-		Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.Inherited": inherited},
+		Functions: policy.Functions{Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered},
+			Checks: map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older,
+				"kgateway.Listener": judgeListener, "kgateway.Ignored": ignored},
+			Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints},
+			Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
+			Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},
+			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle},
+			Builtins:   map[string]policy.BuiltinOf{"kgateway.Timeout": timeout, "kgateway.PathRewrite": pathRewrite, "kgateway.HostRewrite": hostRewrite, "kgateway.CORS": cors},
+			Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.Inherited": inherited},
+			Links:      []topology.Linker{link}},
 		Status: status.Functions{Boards: map[string]status.Board{"kgateway.Attached": attached},
-			Writers: map[string]status.Writer{"kgateway.Backends": backends}},
-		Links: []topology.Linker{link}}
+			Writers: map[string]status.Writer{"kgateway.Backends": backends}}}
 }
 
 // link tells how routes hand over to routes, and that listeners without TLS share their port.

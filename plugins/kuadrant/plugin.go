@@ -15,10 +15,10 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuadrant", Kinds: kinds,
-		Auto:   map[string]policy.Auto{"kuadrant.Profile": profile},
-		Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
-		Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
-		Lints:  map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored},
+		Functions: policy.Functions{Auto: map[string]policy.Auto{"kuadrant.Profile": profile},
+			Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
+			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
+			Lints:  map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored}},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
 			Markers: map[string]status.Marker{"kuadrant.Marks": marks, "kuadrant.RFCMarks": rfcMarks}}}
 }

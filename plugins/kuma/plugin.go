@@ -16,14 +16,14 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuma", Kinds: kinds,
-		Links:   []topology.Linker{func(b *topology.Builder) { b.Extend(dataplanes) }},
-		Compare: map[string]policy.Comparator{"kuma.Reference": byReference, "kuma.Destination": byDestination},
-		ScopeFunctions: policy.ScopeFunctions{
-			Labels: map[string]policy.Labeler{"kuma.Labels": labeler},
-			Legs:   map[string]policy.LegMaker{"kuma.Proxies": proxies, "kuma.Selected": selected, "kuma.TagProxies": tagProxies, "kuma.Destinations": destinations},
-			Splits: map[string]policy.Splitter{"kuma.Hostnames": hostnames},
-			Typed:  map[string]policy.PartNormalizer{"kuma.Typed": typed},
-			Folds: map[string]merge.PlanFunc{"kuma.Merged": merged, "kuma.Items": itemOrder, "kuma.InboundRules": inboundRules,
-				"kuma.RouteTable": routeTable, "kuma.FromTags": fromTags, "kuma.ToTags": toTags, "kuma.FirstRule": firstRule},
-		}}
+		Functions: policy.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(dataplanes) }},
+			Compare: map[string]policy.Comparator{"kuma.Reference": byReference, "kuma.Destination": byDestination},
+			ScopeFunctions: policy.ScopeFunctions{
+				Labels: map[string]policy.Labeler{"kuma.Labels": labeler},
+				Legs:   map[string]policy.LegMaker{"kuma.Proxies": proxies, "kuma.Selected": selected, "kuma.TagProxies": tagProxies, "kuma.Destinations": destinations},
+				Splits: map[string]policy.Splitter{"kuma.Hostnames": hostnames},
+				Typed:  map[string]policy.PartNormalizer{"kuma.Typed": typed},
+				Folds: map[string]merge.PlanFunc{"kuma.Merged": merged, "kuma.Items": itemOrder, "kuma.InboundRules": inboundRules,
+					"kuma.RouteTable": routeTable, "kuma.FromTags": fromTags, "kuma.ToTags": toTags, "kuma.FirstRule": firstRule},
+			}}}
 }

@@ -1,0 +1,62 @@
+package policy
+
+import (
+	"maps"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Functions are what descriptors may name in {func: NAME}, and what vendors tell of graphs (Links). Those that write statuses are called
+// elsewhere: here only their names count.
+type Functions struct {
+	Auto             map[string]Auto
+	Path             map[string]Step
+	Checks           map[string]Check
+	Lints            map[string]Lint
+	Voids            map[string]Void
+	Discovers        map[string]Discovers
+	Compare          map[string]Comparator
+	Plans            map[string]func(model.Settings) merge.PlanFunc
+	Strategies       map[string]StrategyOf
+	Combine          map[string]func(model.Settings) merge.Combine
+	Normalize        map[string]Normalizer
+	Attach           map[string]Attacher
+	Builtins         map[string]BuiltinOf
+	Writers, Markers []string
+	Links            []topology.Linker
+	ScopeFunctions
+}
+
+// Add adds those of one vendor; the names of its writers and markers as well.
+func (f *Functions) Add(o Functions) {
+	add(&f.Auto, o.Auto)
+	add(&f.Path, o.Path)
+	add(&f.Checks, o.Checks)
+	add(&f.Lints, o.Lints)
+	add(&f.Voids, o.Voids)
+	add(&f.Discovers, o.Discovers)
+	add(&f.Compare, o.Compare)
+	add(&f.Plans, o.Plans)
+	add(&f.Strategies, o.Strategies)
+	add(&f.Combine, o.Combine)
+	add(&f.Normalize, o.Normalize)
+	add(&f.Attach, o.Attach)
+	add(&f.Builtins, o.Builtins)
+	add(&f.Labels, o.Labels)
+	add(&f.Legs, o.Legs)
+	add(&f.Folds, o.Folds)
+	add(&f.Splits, o.Splits)
+	add(&f.Typed, o.Typed)
+	f.Writers, f.Markers = append(f.Writers, o.Writers...), append(f.Markers, o.Markers...)
+	f.Links = append(f.Links, o.Links...)
+}
+
+// add copies named functions into a map, which is made for the first.
+func add[F any](into *map[string]F, more map[string]F) {
+	if *into == nil && len(more) > 0 {
+		*into = map[string]F{}
+	}
+	maps.Copy(*into, more)
+}
