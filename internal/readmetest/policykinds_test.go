@@ -2,15 +2,11 @@ package readmetest
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
-	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
 // TestPolicyKinds writes the files that docs/policy-kinds.md shows, each a block whose first line is a comment with the file's name, and
@@ -37,8 +33,7 @@ func TestPolicyKinds(t *testing.T) {
 	}
 	for _, c := range commands {
 		var out bytes.Buffer
-		env := func(name string) (string, bool) { return map[string]string{"LANG": "C.UTF-8"}[name], name == "LANG" }
-		cli.App{Plugins: plugins.All()}.Run(context.Background(), strings.Fields(c[1]), cli.Streams{Out: &out, Err: &out, LookupEnv: env})
+		start(c[1], &out, &out)
 		if got := strings.TrimSuffix(out.String(), "\n"); got != c[2] {
 			t.Errorf("%s prints\n%s\nand not\n%s", c[1], got, c[2])
 		}

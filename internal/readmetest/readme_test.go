@@ -4,6 +4,7 @@ package readmetest
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,12 +30,16 @@ func readme(t *testing.T) string {
 func run(t *testing.T, line string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	app := cli.App{Plugins: plugins.All()}
-	env := func(name string) (string, bool) { return map[string]string{"LANG": "C.UTF-8"}[name], name == "LANG" }
-	if code := app.Run(context.Background(), strings.Fields(line), cli.Streams{Out: &out, Err: &errs, LookupEnv: env}); code != 0 {
+	if code := start(line, &out, &errs); code != 0 {
 		t.Errorf("%s: exit %d: %s", line, code, errs.String())
 	}
 	return out.String()
+}
+
+// start runs the words behind "kubectl dopolicy", and returns the exit code.
+func start(line string, out, errs io.Writer) int {
+	env := func(name string) (string, bool) { return map[string]string{"LANG": "C.UTF-8"}[name], name == "LANG" }
+	return cli.App{Plugins: plugins.All()}.Run(context.Background(), strings.Fields(line), cli.Streams{Out: out, Err: errs, LookupEnv: env})
 }
 
 // TestTranscript runs the command of the first code block; every line of the block, up to "…", stands in the output, in order.

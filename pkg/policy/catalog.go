@@ -1,11 +1,8 @@
 package policy
 
 import (
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -63,7 +60,7 @@ func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*C
 	}
 	var wrong DescriptorError
 	kinds, errs := make([]*Kind, len(b.order)), make([]error, len(b.order))
-	sideBySide(len(b.order), func(i int) {
+	model.SideBySide(len(b.order), 1, func(i int) {
 		if kinds[i], errs[i] = b.kind(b.order[i], b.catalog.chosen); errs[i] == nil && b.raw[b.order[i]].user {
 			errs[i] = b.trial(b.order[i])
 		}
@@ -177,27 +174,11 @@ type file struct {
 // parsed parses descriptor files, side by side: every command waits for it.
 func parsed(sources []Source) []file {
 	out := make([]file, len(sources))
-	sideBySide(len(sources), func(i int) {
+	model.SideBySide(len(sources), 1, func(i int) {
 		out[i].Source = sources[i]
 		out[i].documents, out[i].err = documents(sources[i])
 	})
 	return out
-}
-
-// sideBySide calls do with every number below n, on all processors.
-func sideBySide(n int, do func(i int)) {
-	var next atomic.Int64
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(i)
-		}
-	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) - 1 {
-		workers.Go(work)
-	}
-	work()
-	workers.Wait()
 }
 
 func (b *builder) register(r *reader, k rawKind) {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"maps"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -29,50 +28,38 @@ func (p *Policy) redactParts() any {
 
 // withoutValues is v with every scalar taken out.
 func withoutValues(v any) any {
+	return rewritten(v, func(key string, inner any) (any, bool) { return inner, key == "targetRef" || key == "matches" }, func(scalar any) any {
+		if scalar == nil {
+			return nil
+		}
+		return redacted
+	})
+}
+
+// WithoutInline is the content of an object that is no policy, without data that stands in it instead of in a Secret.
+func WithoutInline(o *model.Object) any {
+	return rewritten(o.Body.Value(), func(key string, _ any) (any, bool) { return redacted, strings.HasPrefix(key, "inline") }, func(scalar any) any { return scalar })
+}
+
+// rewritten is a copy of v: what field returns of fields that it knows, and all other scalars as scalar returns them.
+func rewritten(v any, field func(key string, inner any) (out any, known bool), scalar func(any) any) any {
 	switch t := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(t))
 		for key, inner := range t {
-			if key == "targetRef" || key == "matches" {
-				out[key] = inner
-			} else {
-				out[key] = withoutValues(inner)
+			value, known := field(key, inner)
+			if !known {
+				value = rewritten(inner, field, scalar)
 			}
+			out[key] = value
 		}
 		return out
 	case []any:
 		out := make([]any, len(t))
 		for i, inner := range t {
-			out[i] = withoutValues(inner)
-		}
-		return out
-	case nil:
-		return nil
-	}
-	return redacted
-}
-
-// WithoutInline is the content of an object that is no policy, without data that stands in it instead of in a Secret.
-func WithoutInline(o *model.Object) any { return withoutInline(o.Body.Value()) }
-
-func withoutInline(v any) any {
-	switch t := v.(type) {
-	case map[string]any:
-		out := maps.Clone(t)
-		for key, inner := range t {
-			if strings.HasPrefix(key, "inline") {
-				out[key] = redacted
-			} else {
-				out[key] = withoutInline(inner)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(t))
-		for i, inner := range t {
-			out[i] = withoutInline(inner)
+			out[i] = rewritten(inner, field, scalar)
 		}
 		return out
 	}
-	return v
+	return scalar(v)
 }

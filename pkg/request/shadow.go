@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -90,7 +89,7 @@ func (s *shadows) readPrints() {
 		}
 	}
 	prints := make([][]print, len(routes))
-	resolve.SideBySide(len(routes), func(i int) { prints[i] = s.printsOf(routes[i]) })
+	model.SideBySide(len(routes), model.Few, func(i int) { prints[i] = s.printsOf(routes[i]) })
 	s.prints = make(map[topology.NodeID][]print, len(routes))
 	for i, id := range routes {
 		s.prints[id] = prints[i]

@@ -35,9 +35,8 @@ func (k *Kind) attach() {
 						Message: fmt.Sprintf("%s is named twice; it counts once", k.res.Node(id).Ref)})
 					continue
 				}
-				k.targetsOf[p] = append(k.targetsOf[p], id)
+				k.hold(p, id)
 				own = append(own, policy.Attached{Policy: p, Node: id, Ref: i})
-				k.beside = k.beside || role == topology.Namespace || role == topology.Backend
 			}
 		}
 		own = append(own, k.ownWay(p)...)
@@ -62,6 +61,13 @@ func (k *Kind) attach() {
 	k.lint()
 }
 
+// hold notes that a policy has a node as a target.
+func (k *Kind) hold(p *policy.Policy, id topology.NodeID) {
+	k.targetsOf[p] = append(k.targetsOf[p], id)
+	role := k.res.Node(id).Role
+	k.beside = k.beside || role == topology.Namespace || role == topology.Backend
+}
+
 // ownWay attaches a policy where its vendor's own functions find targets.
 func (k *Kind) ownWay(p *policy.Policy) []policy.Attached {
 	var out []policy.Attached
@@ -73,10 +79,8 @@ func (k *Kind) ownWay(p *policy.Policy) []policy.Attached {
 		k.res.Problems = append(k.res.Problems, problems...)
 		for _, a := range found {
 			if !slices.Contains(k.targetsOf[p], a.Node) {
-				k.targetsOf[p] = append(k.targetsOf[p], a.Node)
+				k.hold(p, a.Node)
 				out = append(out, a)
-				role := k.res.Node(a.Node).Role
-				k.beside = k.beside || role == topology.Namespace || role == topology.Backend
 			}
 		}
 	}

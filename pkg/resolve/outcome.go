@@ -143,24 +143,32 @@ func (o *Outcome) reject(k *Kind) {
 		if k.SameTarget != policy.Conflict {
 			reason = merge.SameLevelOrder
 		}
-		for _, b := range l.Policy.Blocks {
-			for _, u := range merge.Recut(b.Units, k.Rules) {
-				if u.Filled {
-					continue
-				}
-				loss := merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: i, Block: b.Kind}, Reason: reason, Step: -1}
-				if winner >= 0 { // else it lost another target, and with it this one
-					loss.To = []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}
-				}
-				at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == loss.Rule })
-				if at >= 0 {
-					o.Result.Rules[at].Lost = append(o.Result.Rules[at].Lost, loss)
-				} else {
-					o.Result.Lost = append(o.Result.Lost, loss)
-				}
+		for _, loss := range o.whole(k, i, reason, winner) { // without a winner it lost another target, and with it this one
+			at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == loss.Rule })
+			if at >= 0 {
+				o.Result.Rules[at].Lost = append(o.Result.Rules[at].Lost, loss)
+			} else {
+				o.Result.Lost = append(o.Result.Lost, loss)
 			}
 		}
 	}
+}
+
+// whole is the losses of a layer none of whose settings is in force, to the main block of another layer; -1: to nobody.
+func (o *Outcome) whole(k *Kind, at int, reason merge.Reason, winner int) []merge.Loss {
+	var to []merge.From
+	if winner >= 0 {
+		to = []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}
+	}
+	var out []merge.Loss
+	for _, b := range o.Layers[at].Policy.Blocks {
+		for _, u := range merge.Recut(b.Units, k.Rules) {
+			if !u.Filled { // what nobody wrote is nobody's loss
+				out = append(out, merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: at, Block: b.Kind}, Reason: reason, To: to, Step: -1})
+			}
+		}
+	}
+	return out
 }
 
 // MainBlock is the policy's block that is merged last, whose strategy people think of as the policy's.

@@ -1,37 +1,12 @@
 package resolve
 
 import (
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
-
-// SideBySide calls do with every number below n, on all processors where that is worth it.
-func SideBySide(n int, do func(i int)) {
-	const few = 64 // numbers that one processor takes at a time
-	var next atomic.Int64
-	work := func() {
-		for {
-			end := int(next.Add(few))
-			for i := end - few; i < min(end, n); i++ {
-				do(i)
-			}
-			if end >= n {
-				return
-			}
-		}
-	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+few-1)/few) - 1 {
-		workers.Go(work)
-	}
-	work()
-	workers.Wait()
-}
 
 // Stacks lists the stacks in force, each once, in a stable order.
 func (k *Kind) Stacks() []StackID {
@@ -50,7 +25,7 @@ func (k *Kind) Fold() {
 // kept. Where conditions have a say, one stack is folded after the other: conditions draw on one budget, and which of them are judged must
 // not depend on chance.
 func (k *Kind) Outcomes(stacks []StackID, see func(i int, o *Outcome)) {
-	each := SideBySide
+	each := func(n int, do func(i int)) { model.SideBySide(n, model.Few, do) }
 	if slices.ContainsFunc(k.Policies, conditional) {
 		each = oneByOne
 	}

@@ -46,9 +46,7 @@ func (o *Outcome) poison(k *Kind, s StackID) {
 	if culprit < 0 && o.Void == "" {
 		return
 	}
-	var to []merge.From
 	if culprit >= 0 {
-		to = []merge.From{{Layer: culprit, Block: o.Layers[culprit].MainBlock()}}
 		o.Void = o.Layers[culprit].Policy.Ref().String() + " is in error: " + o.Layers[culprit].Policy.Fault
 	}
 	o.Result.Rules, o.Result.Lost, o.Result.Doc = nil, nil, nil
@@ -56,15 +54,11 @@ func (o *Outcome) poison(k *Kind, s StackID) {
 		if l.Rejected || l.Policy.Builtin != "" {
 			continue
 		}
-		for _, b := range l.Policy.Blocks {
-			for _, u := range merge.Recut(b.Units, k.Rules) {
-				loss := merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: i, Block: b.Kind}, Reason: merge.Invalid, Step: -1}
-				if i != culprit {
-					loss.To = to
-				}
-				o.Result.Lost = append(o.Result.Lost, loss)
-			}
+		winner := culprit
+		if i == culprit { // it lost to nobody but itself
+			winner = -1
 		}
+		o.Result.Lost = append(o.Result.Lost, o.whole(k, i, merge.Invalid, winner)...)
 	}
 	slices.SortStableFunc(o.Result.Lost, func(a, b merge.Loss) int { return strings.Compare(a.Rule, b.Rule) })
 }

@@ -101,7 +101,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 // decode reads the objects of a kind, as many at a time as there are processors.
 func decode(k *policy.Kind, objects []*model.Object, conditions *policy.Conditions) []*policy.Policy {
 	out := make([]*policy.Policy, len(objects))
-	SideBySide(len(objects), func(i int) { out[i] = k.Decode(objects[i], conditions) })
+	model.SideBySide(len(objects), model.Few, func(i int) { out[i] = k.Decode(objects[i], conditions) })
 	return out
 }
 

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"slices"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -36,10 +34,7 @@ func (a *survey) waysOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path)
 		}
 		out = append(out, p)
 	}
-	if !slices.IsSortedFunc(out, comparePaths) {
-		slices.SortFunc(out, comparePaths)
-	}
-	out = slices.CompactFunc(out, func(x, y Path) bool { return comparePaths(x, y) == 0 })
+	out = inOrder(out)
 	if a.scoped == nil {
 		a.scoped = map[scopedWays][]Path{}
 	}

@@ -256,13 +256,20 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, comparePaths)
-	out = slices.CompactFunc(out, func(x, y Path) bool { return comparePaths(x, y) == 0 })
+	out = inOrder(out)
 	if a.ways == nil {
 		a.ways = map[string][]Path{}
 	}
 	a.ways[string(key)] = slices.Clip(out)
 	return a.ways[string(key)]
+}
+
+// inOrder sorts paths, and leaves each once.
+func inOrder(paths []Path) []Path {
+	if !slices.IsSortedFunc(paths, comparePaths) { // they mostly are
+		slices.SortFunc(paths, comparePaths)
+	}
+	return slices.CompactFunc(paths, func(x, y Path) bool { return comparePaths(x, y) == 0 })
 }
 
 func comparePaths(a, b Path) int {
