@@ -19,6 +19,7 @@ import (
 // The exit codes, whatever the output format.
 const (
 	ExitAnswered = 0 // answered, nothing found
+	ExitFindings = 1 // answered, and found what the command looks for
 	ExitUsage    = 2 // the command line is wrong
 	ExitNoAnswer = 3 // no answer is possible
 )
@@ -54,6 +55,9 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	}
 	if err == nil {
 		return ExitAnswered
+	}
+	if errors.Is(err, errFindings) {
+		return ExitFindings
 	}
 	f := failure(err)
 	for i, line := range strings.Split(f.what, "\n") {
@@ -165,6 +169,9 @@ func takes(least, most int) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// errFindings is what a command returns that found what it looks for. The answer is written and says all: nothing is printed for it.
+var errFindings = errors.New("found what was looked for")
 
 // noAnswer is an error after which nothing can be said.
 type noAnswer struct{ what, hint string }

@@ -1,0 +1,25 @@
+package check
+
+import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+
+// Finding is one thing that is wrong, and where.
+type Finding struct {
+	ID         string         `json:"id"` // of a Rule: the code of a problem, or "requirement/NAME"
+	Severity   model.Severity `json:"severity"`
+	Ref        *model.Ref     `json:"ref,omitempty"` // the object at fault: the policy, where a policy is
+	Origin     *model.Origin  `json:"origin,omitempty"`
+	Message    string         `json:"message"`
+	Hint       string         `json:"hint,omitempty"`
+	Suppressed *Suppression   `json:"suppressed,omitempty"` // it was asked not to count
+}
+
+// Suppression says who asked for a finding not to count, and why.
+type Suppression struct {
+	By     string `json:"by"` // flag, config, annotation
+	Reason string `json:"reason,omitempty"`
+}
+
+// Found is a problem as a finding.
+func Found(p model.Problem) Finding {
+	return Finding{ID: string(p.Code), Severity: p.Severity, Ref: p.Ref, Origin: p.Origin, Message: p.Message, Hint: p.Hint}
+}

@@ -1,0 +1,4 @@
+package check
+
+// lintRules are the findings about policies that have no effect.
+var lintRules []Rule
