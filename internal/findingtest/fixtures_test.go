@@ -63,25 +63,30 @@ func TestNoOtherFixtures(t *testing.T) {
 // run checks one file and returns what is found.
 func run(t *testing.T, file string) []check.Finding {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
+	var out check.Report
+	if err := json.Unmarshal(report(t, file, "json"), &out); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"check", "-f", file, "-o", "json", "--config", "none"}
-	first, _, _ := strings.Cut(string(text), "\n")
-	if more, ok := strings.CutPrefix(first, "# args: "); ok {
-		args = append(args, strings.Fields(strings.ReplaceAll(more, "{dir}", filepath.Dir(file)))...)
+	return out.Items
+}
+
+// report is what a check of one file or folder prints.
+func report(t *testing.T, file, format string) []byte {
+	t.Helper()
+	args := []string{"check", "-f", file, "-o", format, "--config", "none"}
+	if text, err := os.ReadFile(file); err == nil {
+		first, _, _ := strings.Cut(string(text), "\n")
+		if more, ok := strings.CutPrefix(first, "# args: "); ok {
+			args = append(args, strings.Fields(strings.ReplaceAll(more, "{dir}", filepath.Dir(file)))...)
+		}
 	}
 	var out, errs bytes.Buffer
-	code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: func(string) (string, bool) { return "", false }})
+	code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs,
+		LookupEnv: func(string) (string, bool) { return "", false }})
 	if code != cli.ExitAnswered && code != cli.ExitFindings {
 		t.Fatalf("%s: exit %d: %s", file, code, errs.String())
 	}
-	var report check.Report
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-		t.Fatal(err)
-	}
-	return report.Items
+	return out.Bytes()
 }
 
 func idsOf(found []check.Finding) string {

@@ -118,6 +118,12 @@ func (r *Report) Fails() bool { return slices.ContainsFunc(r.Items, r.Failing) }
 // Failing reports whether a finding counts and is bad enough to fail.
 func (r *Report) Failing(f Finding) bool { return f.Suppressed == nil && r.FailOn.reached(f.Severity) }
 
+// All are the findings that count and those that do not, in their order.
+func (r *Report) All() []Finding {
+	out := slices.DeleteFunc(slices.Clone(r.Items), func(f Finding) bool { return f.Suppressed != nil })
+	return sorted(append(out, r.Suppressed...))
+}
+
 // problem is a finding as a problem.
 func (f *Finding) problem() model.Problem {
 	return model.Problem{Severity: f.Severity, Code: model.Code(f.ID), Ref: f.Ref, Origin: f.Origin, Message: f.Message, Hint: f.Hint}

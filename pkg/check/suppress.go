@@ -14,6 +14,13 @@ import (
 // IgnoreAnnotation lists ids of findings about its object that do not count, separated by commas.
 const IgnoreAnnotation = "dopolicy.dev/ignore"
 
+// Who asks for a finding not to count.
+const (
+	ByFlag       = "flag"
+	ByConfig     = "config"
+	ByAnnotation = "annotation"
+)
+
 // requirementPrefix opens the ids of findings about requirements, which the catalogue does not list.
 const requirementPrefix = "requirement/"
 
@@ -80,22 +87,22 @@ func (s *suppressor) judge(f *Finding) *Suppression {
 		if entry.matches(f) {
 			s.used[i] = true
 			if by == nil {
-				by = &Suppression{By: "config", Reason: entry.Reason}
+				by = &Suppression{By: ByConfig, Reason: entry.Reason}
 			}
 		}
 	}
 	switch {
 	case slices.Contains(s.flags, f.ID):
-		return &Suppression{By: "flag"}
+		return &Suppression{By: ByFlag}
 	case by != nil:
 		return by
 	case s.config.Severity[f.ID] == off:
-		return &Suppression{By: "config", Reason: "its severity is " + off}
+		return &Suppression{By: ByConfig, Reason: "its severity is " + off}
 	case f.Ref == nil:
 		return nil
 	}
 	if o := s.snapshot.Get(*f.Ref); o != nil && slices.Contains(ids(o.Annotations[IgnoreAnnotation]), f.ID) {
-		return &Suppression{By: "annotation"}
+		return &Suppression{By: ByAnnotation}
 	}
 	return nil
 }

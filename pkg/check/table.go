@@ -39,7 +39,7 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	if cut < len(shown) {
 		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more findings (--limit 0 shows all)", len(shown)-cut))
 	}
-	t.Footer = append(t.Footer, r.closing(o, notes)...)
+	t.Footer = append(t.Footer, r.closing(notes)...)
 	return t
 }
 
@@ -126,9 +126,9 @@ func object(ref *model.Ref) string {
 	return ref.String()
 }
 
-// closing counts the findings and says what to ask next.
-func (r *Report) closing(o view.TableOptions, notes int) []string {
-	counts := []string{}
+// Counts says in a line what was found in how much.
+func (r *Report) Counts() string {
+	var counts []string
 	add := func(n int, noun string) {
 		if n > 0 {
 			counts = append(counts, counted(n, noun))
@@ -137,15 +137,23 @@ func (r *Report) closing(o view.TableOptions, notes int) []string {
 	add(r.Summary.Error, "error")
 	add(r.Summary.Warning, "warning")
 	add(r.Summary.Info, "note")
-	line := "nothing found in " + counted(r.Checked, "object")
-	if len(counts) > 0 {
-		line = strings.Join(counts, ", ") + " in " + counted(r.Checked, "object")
+	if counts == nil {
+		counts = []string{"nothing found"}
 	}
+	return strings.Join(counts, ", ") + " in " + counted(r.Checked, "object")
+}
+
+// closing counts the findings and says what to ask next.
+func (r *Report) closing(notes int) []string {
+	line := r.Counts()
 	if notes > 0 {
 		line += "; notes are listed by -o wide"
 	}
-	if n := r.Summary.Suppressed; n > 0 && !slices.ContainsFunc(r.Items, func(f Finding) bool { return f.Suppressed != nil }) {
-		line += fmt.Sprintf("; %d suppressed (--show-suppressed lists them)", n)
+	if n := r.Summary.Suppressed; n > 0 {
+		line += fmt.Sprintf("; %d suppressed", n)
+		if !slices.ContainsFunc(r.Items, func(f Finding) bool { return f.Suppressed != nil }) {
+			line += " (--show-suppressed lists them)"
+		}
 	}
 	out := []string{line}
 	if i := slices.IndexFunc(r.Items, r.Failing); i >= 0 {

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -54,7 +57,7 @@ config file (.dopolicy.yaml in the current folder, or --config FILE).`,
 			return a.check(cmd, f, s, args)
 		},
 	}
-	f.add(cmd, "table", "wide", "yaml", "json", "name")
+	f.add(cmd, "table", "wide", "yaml", "json", "name", "sarif", "junit", "github")
 	f.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.ignore, "ignore", nil, "ids of findings that do not count (repeatable)")
@@ -90,6 +93,11 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 		return err
 	}
 	f.files = append(f.files, folders...)
+	info, _ := debug.ReadBuildInfo()
+	f.version = a.Build.recorded(info).Version
+	if f.root, err = os.Getwd(); err != nil {
+		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+	}
 	session, err := f.open(cmd.Context(), a.Plugins, s)
 	if err != nil {
 		return err

@@ -22,6 +22,8 @@ type outputFlags struct {
 	verbose   bool
 	byRule    bool
 	limit     int
+	version   string // of the program, for formats that name it
+	root      string // the folder that the program runs in, for formats that others look for files with
 }
 
 // add adds the flags; the first format is the default.
@@ -106,7 +108,7 @@ func (q *question) writeOnly(s Streams, session *session, typed string, v render
 		return err
 	}
 	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), NoHeaders: q.noHeaders, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
-		Template: q.parsed, Terminal: s.OutIsTTY,
+		Template: q.parsed, Terminal: s.OutIsTTY, Version: q.version, Root: q.root,
 		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
 	if wrong := templateFailure(err); wrong != err {
 		return wrong
