@@ -18,7 +18,7 @@ type Rule struct {
 
 // Catalogue lists the rules by id.
 func Catalogue() []Rule {
-	all := slices.Concat(lintRules, schemaRules)
+	all := slices.Concat(lintRules, schemaRules, requirementRules)
 	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
