@@ -29,7 +29,7 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	for i := range shown[:cut] {
 		rows = append(rows, shown[i].rows()...)
 		if hint := shown[i].Hint; hint != "" && (i == cut-1 || shown[i+1].Hint != hint) {
-			rows = append(rows, below("→ "+hint, view.Dim))
+			rows = append(rows, under("→ "+hint, view.Dim))
 		}
 	}
 	var t view.Table
@@ -86,11 +86,11 @@ func (a *alike) rows() [][]view.Cell {
 	if rest := len(a.also) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more (-o wide lists them)", rest))
 	}
-	return append(rows, below("also: "+strings.Join(names, ", "), view.Plain))
+	return append(rows, under("also: "+strings.Join(names, ", "), view.Plain))
 }
 
-// below is a line below a message.
-func below(text string, tone view.Tone) []view.Cell {
+// under is a line below a message.
+func under(text string, tone view.Tone) []view.Cell {
 	return []view.Cell{{}, {}, {}, {}, {Text: "  " + text, Tone: tone}}
 }
 
