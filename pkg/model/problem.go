@@ -74,6 +74,7 @@ const (
 	SecurityHint      Code = "SecurityHint"
 
 	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"
+	UnknownIgnore             Code = "UnknownIgnore"
 
 	NeverInForce     Code = "NeverInForce"
 	PointlessPolicy  Code = "PointlessPolicy"
