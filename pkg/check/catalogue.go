@@ -18,7 +18,7 @@ type Rule struct {
 
 // Catalogue lists the rules by id.
 func Catalogue() []Rule {
-	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, lintRules, schemaRules)
+	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, lintRules, schemaRules, requirementRules)
 	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
