@@ -25,9 +25,6 @@ const (
 	RequirementSelectsNothing = "RequirementSelectsNothing"
 )
 
-// requirementPrefix begins the ids of findings of requirements that are not met.
-const requirementPrefix = "requirement/"
-
 // ID is the id of the findings where the requirement is not met.
 func (r *Requirement) ID() string { return requirementPrefix + r.Name }
 

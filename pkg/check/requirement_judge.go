@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -338,10 +337,10 @@ func (q *question) eval(e *expression, vars map[string]any, sizes policy.Sizes) 
 		q.cost += min(*details.ActualCost(), maxCost)
 	}
 	if err != nil {
-		return nil, errors.New(strings.TrimSuffix(policy.ExpressionFault(err), ": "))
+		return nil, fmt.Errorf("%s", policy.ExpressionFault(err))
 	}
 	if v.Type().TypeName() != e.result.is.TypeName() {
-		return nil, errors.New("gives " + v.Type().TypeName() + ", not a " + e.result.noun)
+		return nil, fmt.Errorf("gives %s, not a %s", v.Type().TypeName(), e.result.noun)
 	}
 	return v, nil
 }

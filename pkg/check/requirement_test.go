@@ -184,4 +184,3 @@ func TestPerSecond(t *testing.T) {
 		}
 	}
 }
-

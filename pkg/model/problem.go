@@ -74,6 +74,7 @@ const (
 	SecurityHint      Code = "SecurityHint"
 
 	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"
+	UnknownIgnore             Code = "UnknownIgnore"
 )
 
 // Problem is trouble as data: what is wrong, with what, where, and what to do about it.
