@@ -17,9 +17,9 @@ type Options struct {
 	Ignore         []string                    // ids that do not count, of the command line
 	Config         Config
 	Requirements   []*Requirement // that have to be met
-	ShowSuppressed bool      // list what does not count as well
-	Verbose        bool      // let people see notes
-	FailOn         Threshold // from which severity on a finding fails
+	ShowSuppressed bool           // list what does not count as well
+	Verbose        bool           // let people see notes
+	FailOn         Threshold      // from which severity on a finding fails
 }
 
 // Summary counts findings by severity; those that do not count are counted apart.

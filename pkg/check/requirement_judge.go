@@ -33,6 +33,8 @@ type Tally struct {
 type Judgement struct {
 	Findings []Finding
 	Tallies  []Tally // by requirement
+
+	told []told
 }
 
 // Requirements holds an input against requirements and returns the findings, by requirement and target.
@@ -50,8 +52,9 @@ func Judge(res *resolve.Resolution, reqs []*Requirement) Judgement {
 	j.gather()
 	j.evaluate()
 	for i := range reqs {
-		tally, findings := j.conclude(&j.cases[i])
-		out.Tallies, out.Findings = append(out.Tallies, tally), append(out.Findings, findings...)
+		c := newConclusion(j, &j.cases[i])
+		out.Findings = append(out.Findings, c.conclude()...)
+		out.Tallies, out.told = append(out.Tallies, c.tally), append(out.told, c.told...)
 	}
 	return out
 }

@@ -82,6 +82,7 @@ check test tests them. A folder called test is written ./test.`,
 	}
 	complete(cmd, "fail-on", check.Thresholds())
 	complete(cmd, "ignore", findingIDs())
+	cmd.AddCommand(a.checkTestCmd(s))
 	return cmd
 }
 
