@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -190,11 +191,14 @@ func failure(err error) failed {
 		none       *noAnswer
 		loading    *load.Error
 		setting    *policy.SettingError
+		written    *check.FileError
 		descriptor *policy.DescriptorError
 	)
 	switch {
 	case errors.As(err, &use):
 		return failed{use.what, use.hint, ExitUsage}
+	case errors.As(err, &written):
+		return failed{written.Lines, written.Hint, ExitUsage}
 	case errors.As(err, &setting):
 		return failed{setting.Message, setting.Hint, ExitUsage}
 	case errors.As(err, &descriptor):

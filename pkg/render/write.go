@@ -80,6 +80,9 @@ func Formats(v View) []string {
 	if _, ok := v.(*view.Topology); ok {
 		out = append(out, string(DOT), string(Mermaid))
 	}
+	if _, ok := v.(*check.TestReport); ok {
+		out = append(out, string(JUnit))
+	}
 	if _, ok := v.(*check.Report); ok {
 		out = append(out, string(SARIF), string(JUnit), string(GitHub))
 	}
@@ -115,6 +118,9 @@ func write(w *bufio.Writer, v View, o Options) error {
 		case GitHub:
 			return writeGitHub(w, r, o)
 		}
+	}
+	if r, ok := v.(*check.TestReport); ok && o.Format == JUnit {
+		return writeTestJUnit(w, r)
 	}
 	p := printer{w: w, style: style{color: o.Color, ascii: o.ASCII}}
 	switch o.Format {
