@@ -144,7 +144,7 @@ func (s *side) compare() {
 		case r != nil && s.stale(r):
 		case p.Status == "Unknown":
 			s.note(s.difference(Unpredictable, p, r, "not compared: %s", p.Message))
-		case r == nil && old: // the report is an older one, which says enough
+		case r == nil && old && !isMark(p.Type): // the report is an older one, which says enough
 		case r == nil:
 			s.lacks(p)
 		default:
@@ -194,6 +194,9 @@ func (s *side) lacks(p *Condition) {
 	case p.Type == "Overridden" && p.Status == "True":
 		s.held = true
 		s.add(s.difference(Overridden, p, nil, "not reported as overridden, and computed as such: %s", brief(p.Message)))
+	case isMark(p.Type):
+		s.held = true
+		s.add(s.difference(Missing, p, nil, "no mark says that policies affect the object (%s): has their controller seen it?", brief(p.Message)))
 	case lesser(p.Type):
 		s.note(s.difference(Missing, p, nil, "%s is not reported: %s", p.Type, brief(p.Message)))
 	case s.kind != nil && vague(s.kind):
@@ -211,7 +214,7 @@ func lesser(kind string) bool { return kind == "Warning" || kind == "Aggregated"
 func (s *side) condition(p *Condition, r *Reported) {
 	switch {
 	case p.Status == r.Status && p.Reason == r.Reason:
-	case p.Status == r.Status && p.Status == "True" && partial(p.Reason) && !partial(r.Reason) && !lesser(p.Type):
+	case p.Status == r.Status && p.Status == "True" && s.partial(p.Reason) && !s.partial(r.Reason) && !lesser(p.Type):
 		s.add(s.difference(Overridden, p, r, "reported as in force, and computed as overridden in part: %s", brief(p.Message)))
 	case p.Status == r.Status:
 		s.note(s.difference(ReasonDiffers, p, r, "%s is %s as predicted, with the reason %s in place of %s%s", p.Type, p.Status, r.Reason, p.Reason, saying(r)))
@@ -219,9 +222,9 @@ func (s *side) condition(p *Condition, r *Reported) {
 		s.add(s.difference(Missing, p, r, "nobody has judged the object yet (%s%s): is %s running?", r.Reason, saying(r), s.controller()))
 	case lesser(p.Type):
 		s.note(s.difference(Different, p, r, "%s is predicted %s and reported %s", p.Type, p.Status, r.Status))
-	case p.Type == "Programmed" && p.Status == "True" && !overriding(r.Reason):
+	case p.Type == "Programmed" && p.Status == "True" && !s.overriding(r.Reason):
 		s.note(s.difference(Unpredictable, p, r, "not compared: whether the data plane has it is the controller's to know; it says %s%s", r.Reason, saying(r)))
-	case p.Status == "False" && overriding(p.Reason), p.Type == "Overridden" && p.Status == "True":
+	case p.Status == "False" && s.overriding(p.Reason), p.Type == "Overridden" && p.Status == "True":
 		s.add(s.difference(Overridden, p, r, "reported as in force, and computed as overridden: %s", brief(p.Message)))
 	case r.Status == "True":
 		s.add(s.difference(Different, p, r, "reported True, and predicted False: %s; does %s see the objects as they are here, or read them in another way?", brief(p.Message), s.controller()))
@@ -231,12 +234,17 @@ func (s *side) condition(p *Condition, r *Reported) {
 }
 
 // overriding reports whether a reason says that other policies have what this one sets.
-func overriding(reason string) bool {
-	return reason == "Conflicted" || strings.Contains(reason, "Overridden")
+func (s *side) overriding(reason string) bool {
+	return reason == "Conflicted" || strings.Contains(reason, "Overridden") || s.usual() && reason == s.kind.Status.None
 }
 
 // partial reports whether a reason says that not all of something holds.
-func partial(reason string) bool { return strings.HasPrefix(reason, "Partially") || reason == "Merged" }
+func (s *side) partial(reason string) bool {
+	return strings.HasPrefix(reason, "Partially") || reason == "Merged" || s.usual() && reason == s.kind.Status.Some && reason != s.kind.Status.All
+}
+
+// usual reports whether the words of the kind say whether a policy is in force.
+func (s *side) usual() bool { return s.kind != nil && s.kind.Status.Func == "" }
 
 // controller names who reports the entry, for sentences.
 func (s *side) controller() string { return s.comparison.controller(s.report.Controller) }

@@ -56,9 +56,9 @@ func (c *comparison) lacking(e *Ancestor) string {
 	case c.p.Object.Section != "":
 		return fmt.Sprintf("the status of %s has no entry for the listener: has %s seen the last change?", c.object.Ref, who)
 	case e.Ref == nil:
-		return fmt.Sprintf("no condition is reported: is %s running, and does it know %s?", who, c.object.Ref.GroupKind())
+		return fmt.Sprintf("no condition is reported: is %s running, and does it know the kind?", who)
 	}
-	return fmt.Sprintf("nothing is reported towards %s: is %s running, and does it know %s?", place(e.Ref, e.Port), who, c.object.Ref.GroupKind())
+	return fmt.Sprintf("nothing is reported towards %s: is %s running, and does it know the kind?", place(e.Ref, e.Port), who)
 }
 
 // place names an ancestor or a parent.

@@ -10,7 +10,7 @@ import (
 
 // auditTable shows what is not reported as predicted; wide also what was left out of the comparison, and who agrees.
 func (l *StatusList) auditTable(o TableOptions) Table {
-	b := Block{Columns: []Column{{Name: "OBJECT"}, {Name: "TOWARDS"}, {Name: "CONDITION"}, {Name: "DIFFERENCE"}, {Name: "PREDICTED"}, {Name: "REPORTED"}, {Name: "WHAT IT IS"}}}
+	b := Block{Columns: []Column{{Name: "OBJECT"}, {Name: "TOWARDS"}, {Name: "CONDITION"}, {Name: "DIFFERENCE"}, {Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS"}}}
 	for i := range l.Items {
 		b.Rows = append(b.Rows, l.Items[i].auditRows(o)...)
 	}
