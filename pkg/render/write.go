@@ -23,6 +23,9 @@ const (
 	JSON    Format = "json"
 	DOT     Format = "dot"
 	Mermaid Format = "mermaid"
+
+	Unified  Format = "unified"
+	Markdown Format = "markdown"
 )
 
 // View is an answer that can be written. As YAML and JSON it is what its struct tags say.
@@ -70,6 +73,12 @@ func Formats(v View) []string {
 	if _, ok := v.(nameView); ok {
 		out = append(out, string(Name))
 	}
+	if _, ok := v.(textsView); ok {
+		out = append(out, string(Unified))
+	}
+	if _, ok := v.(commentView); ok {
+		out = append(out, string(Markdown))
+	}
 	out = append(out, string(YAML), string(JSON))
 	if _, ok := v.(*view.Topology); ok {
 		out = append(out, string(DOT), string(Mermaid))
@@ -110,6 +119,14 @@ func write(w *bufio.Writer, v View, o Options) error {
 	case Mermaid:
 		if t, ok := v.(*view.Topology); ok {
 			writeMermaid(w, t)
+		}
+	case Unified:
+		if t, ok := v.(textsView); ok {
+			return writeUnified(w, t)
+		}
+	case Markdown:
+		if c, ok := v.(commentView); ok {
+			return writeMarkdown(w, c, o.Table)
 		}
 	case Name:
 		if n, ok := v.(nameView); ok {
