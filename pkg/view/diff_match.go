@@ -156,9 +156,9 @@ func (d *differ) pairUp(key subject, o *onPath) []pairing {
 		}
 		switch {
 		case p.after == nil && len(o.after) == 0:
-			p.targetChange, p.unprotected = d.lost(key, p.before, o.path, d.after)
+			p.targetChange, p.unprotected = d.lost(key, p.before, o.path, d.before, d.after)
 		case p.before == nil && len(o.before) == 0:
-			if change, _ := d.lost(key, p.after, o.path, d.before); change != "" {
+			if change, _ := d.lost(key, p.after, o.path, d.after, d.before); change != "" {
 				p.targetChange = map[string]string{changeRemoved: changeAdded, targetUnreached: targetReached}[change]
 			}
 		}

@@ -10,26 +10,21 @@ import (
 
 // lost tells, for an effective policy of one side that the other side does not have on a way, whether that is because the target is not there
 // (Removed) or gets no traffic on the way (Unreached). If it is neither ("") and there is traffic, the target is unprotected.
-func (d *differ) lost(key subject, item *EffectivePolicy, path Path, other *side) (targetChange string, unprotected bool) {
+func (d *differ) lost(key subject, item *EffectivePolicy, path Path, side, other *side) (targetChange string, unprotected bool) {
 	ids := other.res.Lookup(key.target)
+	had, has := side.res.Snapshot.Get(key.target) != nil, other.res.Snapshot.Get(key.target) != nil
 	switch {
-	case len(ids) == 0 && (other.res.Snapshot.Get(key.target) == nil || key.target.Section != ""):
-		if d.unknowable(key.target) {
-			return "", false
-		}
+	case had && !has, len(ids) == 0 && key.target.Section != "":
 		return changeRemoved, false
 	case len(item.Paths) == 0: // no traffic is known that comes to it
 		return "", false
+	case len(ids) == 0 && !had: // it is in neither input: a name that the policy, or what is gone with it, brought in
+		return targetUnreached, false
 	}
 	if !other.reaches(d.kindOf(key.kind, path), ids, path) {
 		return targetUnreached, false
 	}
 	return "", true
-}
-
-// unknowable reports whether a target is in neither input, so that nothing can be said about its being there.
-func (d *differ) unknowable(target model.Ref) bool {
-	return d.before.res.Snapshot.Get(target) == nil && d.after.res.Snapshot.Get(target) == nil && target.Section == "" && len(d.before.res.Graph.Lookup(target))+len(d.after.res.Graph.Lookup(target)) == 0
 }
 
 // kindOf is a kind in force on a way, of the side that has it.
