@@ -15,9 +15,10 @@ type Options struct {
 	In             func(namespace string) bool // findings about objects of other namespaces are left out; nil: every namespace
 	Ignore         []string                    // ids that do not count, of the command line
 	Config         Config
-	ShowSuppressed bool      // list what does not count as well
-	Verbose        bool      // let people see notes
-	FailOn         Threshold // from which severity on a finding fails
+	Definitions    []*model.Object // CustomResourceDefinitions beside those of the input
+	ShowSuppressed bool            // list what does not count as well
+	Verbose        bool            // let people see notes
+	FailOn         Threshold       // from which severity on a finding fails
 }
 
 // Summary counts findings by severity; those that do not count are counted apart.
@@ -48,7 +49,7 @@ func Run(r *resolve.Resolution, o Options) *Report {
 	out := &Report{Items: []Finding{}, Checked: len(r.Snapshot.Objects), FailOn: o.FailOn, verbose: o.Verbose}
 	var incomplete []model.Problem
 	for _, f := range found {
-		if p := f.problem(); p.Incomplete() && (p.Severity == model.Error || o.wants(f, r)) {
+		if p := f.problem(); p.Code != SchemaViolation && p.Incomplete() && (p.Severity == model.Error || o.wants(f, r)) {
 			incomplete = append(incomplete, p)
 		}
 	}
@@ -77,6 +78,7 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	for _, problems := range [][]model.Problem{
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		Lint(r),
+		Schemas(r.Snapshot, o.Definitions),
 	} {
 		for _, p := range problems {
 			out = append(out, Found(p))
