@@ -77,8 +77,8 @@ func codes(t *testing.T) []string {
 func codesIn(n ast.Node) []string {
 	switch n := n.(type) {
 	case *ast.ValueSpec:
-		if named(n.Type, "Code") {
-			return texts(n.Values...)
+		if values := texts(n.Values...); named(n.Type, "Code") || len(values) == 1 && values[0] == n.Names[0].Name && strings.HasPrefix(values[0], "Requirement") {
+			return values
 		}
 	case *ast.CallExpr:
 		if named(n.Fun, "Code") {
