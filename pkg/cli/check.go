@@ -18,6 +18,7 @@ type checkFlags struct {
 	question
 	ignore         []string
 	config         string
+	requirements   []string
 	failOn         string
 	showSuppressed bool
 	list           bool
@@ -36,7 +37,10 @@ documents them all, --list ID one.
 Exit code 1 means that something was found of the severity that --fail-on names, whatever the output format.
 
 What is meant as it is can be ignored by id: on the command line, by the annotation ` + check.IgnoreAnnotation + ` on the object, or in a
-config file (.dopolicy.yaml in the current folder, or --config FILE).`,
+config file (.dopolicy.yaml in the current folder, or --config FILE).
+
+What you require of effective policies yourself stands in files of requirements: --requirements FILE holds the input against them,
+check test tests them. A folder called test is written ./test.`,
 		Example: `  # manifests, before they are applied
   kubectl dopolicy check manifests/
 
@@ -51,6 +55,9 @@ config file (.dopolicy.yaml in the current folder, or --config FILE).`,
 
   # what the API server would refuse or drop, by CustomResourceDefinitions that are not in the manifests
   kubectl dopolicy check manifests/ --crds config/crd
+
+  # what has to hold here, in CEL over effective policies
+  kubectl dopolicy check manifests/ --requirements requirements.yaml
 
   # all but one sort of finding
   kubectl dopolicy check manifests/ --ignore RuleShadowed`,
@@ -68,6 +75,7 @@ config file (.dopolicy.yaml in the current folder, or --config FILE).`,
 	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "file that says what counts (default: "+configFile+" in the current folder, if it is there; none: no file)")
 	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if something of this severity or worse is found: "+strings.Join(check.Thresholds(), "|"))
+	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements that have to be met (repeatable; docs/requirements.md)")
 	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list what does not count")
 	fs.BoolVar(&f.list, "list", false, "list what can be found, or explain the ids given")
 	a.completion(cmd, &f.sourceFlags, s, nil)
@@ -79,6 +87,7 @@ config file (.dopolicy.yaml in the current folder, or --config FILE).`,
 	}
 	complete(cmd, "fail-on", check.Thresholds())
 	complete(cmd, "ignore", findingIDs())
+	cmd.AddCommand(a.checkTestCmd(s))
 	return cmd
 }
 
@@ -95,6 +104,9 @@ func findingIDs() []string {
 func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []string) error {
 	options, err := f.options(cmd.Flags().Changed("fail-on"), cmd.Flags().Changed("config"))
 	if err != nil {
+		return err
+	}
+	if options.Requirements, err = f.required(options.Config); err != nil {
 		return err
 	}
 	f.files = append(f.files, folders...)
