@@ -41,6 +41,8 @@ func (l *linter) kind(k *resolve.Kind) []model.Problem {
 		collect(l.res, scope, records)
 	}
 	out := l.conflicts(k, records)
+	out = append(out, l.shields(k, scopes, records)...)
+	out = append(out, l.beaten(k, scopes, records)...)
 	for _, p := range k.Policies {
 		rec := records[p]
 		if rec == nil || p.Fault != "" || len(p.Faults) > 0 || l.tells(p, everything) {
@@ -65,7 +67,7 @@ func (l *linter) unsure(scopes []*resolve.Kind, p *policy.Policy) bool {
 }
 
 // everything is told by findings that say of a policy that nothing of it counts.
-const everything cause = 1 << 7
+const everything cause = 1 << 8
 
 // telling is what a finding about a policy says already about why it, or part of it, is in force nowhere.
 func telling(code model.Code) cause {
@@ -104,6 +106,28 @@ var lintRules = []Rule{
 	{ID: string(model.ParentNotFound), Severities: []model.Severity{model.Warning}, Clause: "G9",
 		Summary: "a parentRef of a route names a section, a port or an object that its Gateway, its ListenerSet or the cluster does not have; what is only missing from the files is no such case",
 		Fix:     "correct the parentRef"},
+
+	{ID: string(model.EmptyPolicyShields), Severities: []model.Severity{model.Warning}, Clause: "E4",
+		Summary: "a policy without any settings keeps out what other policies set",
+		Fix:     "remove the policy; one that is meant to switch a default off can be suppressed"},
+	{ID: string(model.DefaultBeatsSetting), Severities: []model.Severity{model.Warning},
+		Summary: "a value that somebody wrote loses to one that the API fills into another policy, which says nothing about it",
+		Fix:     "write the value into the other policy as well"},
+	{ID: string(model.MergeWithoutParent), Severities: []model.Severity{model.Info},
+		Summary: "a policy asks to be merged with one above its route, and there is none",
+		Fix:     "nothing, if such a policy is to come or is in other files"},
+	{ID: string(model.MergeSkipsRoute), Severities: []model.Severity{model.Warning},
+		Summary: "a policy on a route rule is merged with one above the route, not with that of its route, of which nothing is in force at the rule",
+		Fix:     "write what is needed of the route's policy into that of the rule"},
+	{ID: string(model.PortReplacesDefaults), Severities: []model.Severity{model.Warning},
+		Summary: "settings for one port take the place of all defaults of the same policy, not only of those that they repeat",
+		Fix:     "repeat the defaults for the port"},
+	{ID: string(model.BuiltinPolicyWins), Severities: []model.Severity{model.Warning},
+		Summary: "a policy loses by its name to one that the control plane creates for every mesh and that is not in the input",
+		Fix:     "give it a name that comes earlier in the alphabet, or a narrower target"},
+	{ID: string(model.AppendWithoutEffect), Severities: []model.Severity{model.Warning},
+		Summary: "entries are added to a list that the mode of the same policy does not read",
+		Fix:     "choose the mode that reads the list, or drop the entries"},
 
 	// of what vendors do silently
 	{ID: string(model.PredicateAffectsForeignRules), Severities: []model.Severity{model.Warning},
