@@ -20,6 +20,11 @@ type beaten struct {
 // wins notes that a policy keeps a setting of another one out: in the record of the winner, and if it did not write its value itself, in that
 // of the loser.
 func (rec *record) wins(loser *record, p, winner *policy.Policy, loss merge.Loss, to merge.From) {
+	switch loss.Reason {
+	case merge.AtomicReplaced, merge.AtomicOverridden, merge.MoreSpecificWins, merge.LessSpecificOverrides, merge.SameLevelOrder:
+	default: // conflicts are findings of their own; who deactivates means to
+		return
+	}
 	if what := loss.Rule + " of " + p.Base().Ref().String(); !slices.Contains(rec.shields, what) && len(rec.shields) <= mostNamed {
 		rec.shields = append(rec.shields, what)
 	}
@@ -55,7 +60,7 @@ func (l *linter) shields(k *resolve.Kind, scopes []*resolve.Kind, records map[*p
 	var out []model.Problem
 	for _, p := range k.Policies {
 		rec := records[p]
-		if rec == nil || len(rec.shields) == 0 || !blank(p) || p.Fault != "" || len(p.Faults) > 0 || l.unsure(scopes, p) {
+		if rec == nil || len(rec.shields) == 0 || len(p.Unset) > 0 || !blank(p) || p.Fault != "" || len(p.Faults) > 0 || l.unsure(scopes, p) {
 			continue
 		}
 		slices.Sort(rec.shields)
