@@ -4,12 +4,12 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // inputRules are the findings about reading the input.
 var inputRules = []Rule{
-	{ID: string(model.InvalidYAML), Severities: errors, Summary: "a document does not parse, or two of its keys collide", Fix: "mend the line that is named; render templates first"},
+	{ID: string(model.InvalidYAML), Severities: faults, Summary: "a document does not parse, or two of its keys collide", Fix: "mend the line that is named; render templates first"},
 	{ID: string(model.NotAnObject), Severities: warnings, Summary: "a document has no apiVersion, kind or name", Fix: "complete it, or leave it out"},
 	{ID: string(model.NotKubernetes), Severities: notes, Summary: "a folder has other YAML in it; counted, said once", Fix: "nothing, if the file is meant for something else"},
-	{ID: string(model.DuplicateObject), Severities: errors, Summary: "one object is there in two different versions, of which neither is used", Fix: "keep one"},
+	{ID: string(model.DuplicateObject), Severities: faults, Summary: "one object is there in two different versions, of which neither is used", Fix: "keep one"},
 	{ID: string(model.WrongType), Severities: warnings, Summary: "a field that is read has the wrong type, and what needs it takes no part; or the reader takes a key for a boolean", Fix: "mend it, or quote it"},
-	{ID: string(model.LimitExceeded), Severities: errors, Summary: "a document is beyond the limits of reading", Fix: "split it"},
+	{ID: string(model.LimitExceeded), Severities: faults, Summary: "a document is beyond the limits of reading", Fix: "split it"},
 	{ID: string(model.Forbidden), Severities: warnings, Summary: "the cluster did not let a list be read", Fix: "ask for the permission that the hint names"},
 	{ID: string(model.InvalidObject), Severities: warnings, Summary: "the API server would refuse the object; evaluated all the same", Fix: "mend it before it is applied"},
 	{ID: string(model.NamespaceAssumed), Severities: notes, Summary: "objects in files have no namespace; said once", Fix: "give `-n`, or write the namespace into the objects"},
@@ -62,7 +62,7 @@ var settingRules = []Rule{
 	{ID: string(model.UnknownStrategy), Severities: warnings, Summary: "the policy kind does not have that strategy; atomic is used", Fix: "use one that the hint lists"},
 	{ID: string(model.ConflictingStrategy), Severities: warnings, Summary: "`granularity` and `strategy` are both given; `granularity` counts", Fix: "drop one"},
 	{ID: string(model.UnknownBlockField), Severities: warnings, Summary: "the policy kind does not have that field; kept out of the rules", Fix: "look for a typing error"},
-	{ID: string(model.InvalidCondition), Severities: errors, Summary: "a condition does not compile, is not boolean, fails, or is too costly: the block does not apply", Fix: "mend it", Clause: "E6"},
+	{ID: string(model.InvalidCondition), Severities: faults, Summary: "a condition does not compile, is not boolean, fails, or is too costly: the block does not apply", Fix: "mend it", Clause: "E6"},
 	{ID: string(model.ConditionMissingField), Severities: warnings, Summary: "a condition reads a field that is not there: not matched", Fix: "guard it with `has(…)`", Clause: "E6"},
 	{ID: string(model.IgnoredTopLevelWhen), Severities: warnings, Summary: "the implementation reads one of the policy's blocks, and ignores what the policy sets elsewhere", Fix: "move it into the block that is read"},
 	{ID: string(model.ConstraintInDefaults), Severities: warnings, Summary: "a constraint stands among defaults: it binds all the same", Fix: "move it to the overrides"},
@@ -77,7 +77,7 @@ var settingRules = []Rule{
 
 // The severities of most rules.
 var (
-	errors   = []model.Severity{model.Error}
+	faults   = []model.Severity{model.Error}
 	warnings = []model.Severity{model.Warning}
 	notes    = []model.Severity{model.Info}
 )

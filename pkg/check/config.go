@@ -56,7 +56,7 @@ func ParseConfig(name string, text []byte) (Config, error) {
 	if len(doc.Content) == 0 { // an empty file
 		return c, nil
 	}
-	err := r.fields(doc.Content[0], "the file", []field{
+	err := r.fields(doc.Content[0], "the file", []configField{
 		{"failOn", func(n *yaml.Node) error {
 			word, err := r.word(n, "failOn", Thresholds())
 			c.FailOn = Threshold(word)
@@ -78,8 +78,8 @@ func ParseConfig(name string, text []byte) (Config, error) {
 // configReader reads the nodes of one file.
 type configReader struct{ file string }
 
-// field is a key of an object and what reads its value.
-type field struct {
+// configField is a key of an object and what reads its value.
+type configField struct {
 	key  string
 	read func(*yaml.Node) error
 }
@@ -91,7 +91,7 @@ func (r configReader) wrong(n *yaml.Node, hint, format string, args ...any) erro
 func (r configReader) place(n *yaml.Node) string { return fmt.Sprintf("%s:%d", r.file, n.Line) }
 
 // fields reads an object that has no other keys, and none twice.
-func (r configReader) fields(n *yaml.Node, what string, fields []field) error {
+func (r configReader) fields(n *yaml.Node, what string, fields []configField) error {
 	if n.Kind != yaml.MappingNode {
 		return r.wrong(n, "", "%s has to be an object", what)
 	}
@@ -184,7 +184,7 @@ func (r configReader) pattern(n *yaml.Node, what string) (string, error) {
 
 func (r configReader) ignore(n *yaml.Node) (Ignore, error) {
 	out := Ignore{at: r.place(n)}
-	err := r.fields(n, "an entry of ignore", []field{
+	err := r.fields(n, "an entry of ignore", []configField{
 		{"id", func(n *yaml.Node) (err error) { out.ID, err = r.id(n); return err }},
 		{"object", func(n *yaml.Node) (err error) { out.Object, err = r.object(n); return err }},
 		{"namespaces", func(n *yaml.Node) error {

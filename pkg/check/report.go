@@ -16,10 +16,11 @@ type Options struct {
 	In             func(namespace string) bool // findings about objects of other namespaces are left out; nil: every namespace
 	Ignore         []string                    // ids that do not count, of the command line
 	Config         Config
-	Requirements   []*Requirement // that have to be met
-	ShowSuppressed bool           // list what does not count as well
-	Verbose        bool           // let people see notes
-	FailOn         Threshold      // from which severity on a finding fails
+	Definitions    []*model.Object // CustomResourceDefinitions beside those of the input
+	Requirements   []*Requirement  // that have to be met
+	ShowSuppressed bool            // list what does not count as well
+	Verbose        bool            // let people see notes
+	FailOn         Threshold       // from which severity on a finding fails
 }
 
 // Summary counts findings by severity; those that do not count are counted apart.
@@ -83,6 +84,7 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	for _, problems := range [][]model.Problem{
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		Lint(r),
+		Schemas(r.Snapshot, o.Definitions),
 	} {
 		for _, p := range problems {
 			out = append(out, Found(p))
@@ -91,9 +93,9 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	return append(out, Requirements(r, o.Requirements)...)
 }
 
-// incomplete reports whether a finding says that something is not known. A requirement that is not met is known not to be.
+// incomplete reports whether a finding says that something is not known. What a schema refuses, and a requirement that is not met, are known.
 func (f *Finding) incomplete() bool {
-	if strings.HasPrefix(f.ID, requirementPrefix) {
+	if f.ID == string(SchemaViolation) || strings.HasPrefix(f.ID, requirementPrefix) {
 		return false
 	}
 	return f.ID == RequirementUnknown || f.problem().Incomplete()

@@ -25,6 +25,9 @@ const (
 	RequirementSelectsNothing = "RequirementSelectsNothing"
 )
 
+// requirementPrefix opens the ids of findings about requirements, which the catalogue does not list.
+const requirementPrefix = "requirement/"
+
 // ID is the id of the findings where the requirement is not met.
 func (r *Requirement) ID() string { return requirementPrefix + r.Name }
 

@@ -349,7 +349,7 @@ func (q *question) eval(e *expression, vars map[string]any, sizes policy.Sizes) 
 }
 
 // targetValue is a target as expressions see it.
-func (j *judge) targetValue(p *view.Place) fields {
+func (j *judge) targetValue(p *view.Place) values {
 	out := refValue(&p.Target)
 	var labels, annotations map[string]string
 	if o := j.res.Node(p.Node).Object; o != nil {

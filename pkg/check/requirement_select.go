@@ -80,7 +80,7 @@ const (
 	byNamespaceLabels
 	byName
 	byLabels
-	byRule
+	bySection
 	byTraffic
 	byGateway
 	byListener
@@ -140,11 +140,11 @@ func (s *selection) target(f *funnel, n *topology.Node, labels map[string]string
 		return false, false
 	}
 	f.passed[byLabels]++
-	f.see(byRule, ref.Section)
+	f.see(bySection, ref.Section)
 	if !matchesAny(s.rules, ref.Section) {
 		return false, false
 	}
-	f.passed[byRule]++
+	f.passed[bySection]++
 	return true, unsure
 }
 
@@ -190,7 +190,7 @@ func (f *funnel) nothing(r *Requirement) (what, hint string) {
 	}{
 		{byKind, "there are no " + before, nil}, {byNamespace, "none is in namespaces " + list(s.namespaces), s.namespaces},
 		{byNamespaceLabels, "of none has the namespace these labels", nil}, {byName, "none has a name like " + list(s.names), s.names},
-		{byLabels, "none has these labels", nil}, {byRule, "none is called " + list(s.rules), s.rules},
+		{byLabels, "none has these labels", nil}, {bySection, "none is called " + list(s.rules), s.rules},
 		{byTraffic, "no traffic reaches any", nil}, {byGateway, "none is reached through " + list(s.gateways), s.gateways},
 		{byListener, "none is reached through a listener called " + list(s.listeners), s.listeners}, {byWhere, "none fits where", nil},
 	} {

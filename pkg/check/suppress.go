@@ -21,9 +21,6 @@ const (
 	ByAnnotation = "annotation"
 )
 
-// requirementPrefix opens the ids of findings about requirements, which the catalogue does not list.
-const requirementPrefix = "requirement/"
-
 // Known reports whether there can be findings of an id.
 func Known(id string) bool {
 	_, documented := RuleOf(id)

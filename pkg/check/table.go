@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	for i := range shown[:cut] {
 		rows = append(rows, shown[i].rows()...)
 		if hint := shown[i].Hint; hint != "" && (i == cut-1 || shown[i+1].Hint != hint) {
-			rows = append(rows, below("→ "+hint, view.Dim))
+			rows = append(rows, under("→ "+hint, view.Dim))
 		}
 	}
 	var t view.Table
@@ -51,7 +52,11 @@ func (r *Report) lines(o view.TableOptions) (out []alike, notes int) {
 		suppressed        bool
 	}
 	at := map[text]int{}
-	for _, f := range r.Items {
+	items := slices.Clone(r.Items)
+	slices.SortStableFunc(items, func(a, b Finding) int { // file by file, as they are mended
+		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), -comparePresence(a.Origin, b.Origin), comparePtr(a.Origin, b.Origin, model.Origin.Compare))
+	})
+	for _, f := range items {
 		if f.Severity == model.Info && !o.Wide && !r.verbose && !r.FailOn.reached(f.Severity) {
 			notes++
 			continue
@@ -65,6 +70,17 @@ func (r *Report) lines(o view.TableOptions) (out []alike, notes int) {
 		out = append(out, alike{Finding: f})
 	}
 	return out, notes
+}
+
+// comparePresence puts what is there behind what is not.
+func comparePresence[T any](a, b *T) int {
+	switch {
+	case (a == nil) == (b == nil):
+		return 0
+	case a == nil:
+		return -1
+	}
+	return 1
 }
 
 func (a *alike) rows() [][]view.Cell {
@@ -86,11 +102,11 @@ func (a *alike) rows() [][]view.Cell {
 	if rest := len(a.also) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more (-o wide lists them)", rest))
 	}
-	return append(rows, below("also: "+strings.Join(names, ", "), view.Plain))
+	return append(rows, under("also: "+strings.Join(names, ", "), view.Plain))
 }
 
-// below is a line below a message.
-func below(text string, tone view.Tone) []view.Cell {
+// under is a line below a message.
+func under(text string, tone view.Tone) []view.Cell {
 	return []view.Cell{{}, {}, {}, {}, {Text: "  " + text, Tone: tone}}
 }
 

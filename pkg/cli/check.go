@@ -22,6 +22,7 @@ type checkFlags struct {
 	failOn         string
 	showSuppressed bool
 	list           bool
+	crds           definitionFlags
 }
 
 func (a App) checkCmd(s Streams) *cobra.Command {
@@ -55,6 +56,9 @@ check test tests them. A folder called test is written ./test.`,
   # what has to hold here, in CEL over effective policies
   kubectl dopolicy check manifests/ --requirements requirements.yaml
 
+  # what the API server would refuse or drop, by CustomResourceDefinitions that are not in the manifests
+  kubectl dopolicy check manifests/ --crds config/crd
+
   # all but one sort of finding
   kubectl dopolicy check manifests/ --ignore RuleShadowed`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,6 +72,7 @@ check test tests them. A folder called test is written ./test.`,
 	f.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.ignore, "ignore", nil, "ids of findings that do not count (repeatable)")
+	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "file that says what counts (default: "+configFile+" in the current folder, if it is there; none: no file)")
 	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if something of this severity or worse is found: "+strings.Join(check.Thresholds(), "|"))
 	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements that have to be met (repeatable; docs/requirements.md)")
@@ -110,10 +115,15 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if f.root, err = os.Getwd(); err != nil {
 		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
 	}
+	if err := f.crds.read(cmd.Context(), s); err != nil {
+		return err
+	}
+	f.clusterScoped, options.Definitions = f.crds.clusterScoped(), f.crds.definitions
 	session, err := f.open(cmd.Context(), a.Plugins, s)
 	if err != nil {
 		return err
 	}
+	session.Problems = append(session.Problems, f.crds.problems...)
 	if options.Kinds, err = session.kinds(); err != nil {
 		return err
 	}
