@@ -130,6 +130,7 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if f.namespace != "" && !f.allNamespaces {
 		options.In = func(namespace string) bool { return namespace == f.namespace }
 	}
+	boundRequirements(s, len(options.Requirements))
 	report := check.Run(session.Resolution, options)
 	if options.Verbose {
 		var unused []model.Problem
