@@ -93,9 +93,10 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	return append(out, Requirements(r, o.Requirements)...)
 }
 
-// incomplete reports whether a finding says that something is not known. What a schema refuses, and a requirement that is not met, are known.
+// incomplete reports whether a finding says that something is not known. That a requirement is not met, or that the API would refuse an
+// object, is known.
 func (f *Finding) incomplete() bool {
-	if f.ID == string(SchemaViolation) || strings.HasPrefix(f.ID, requirementPrefix) {
+	if strings.HasPrefix(f.ID, requirementPrefix) || f.ID == string(SchemaViolation) {
 		return false
 	}
 	return f.ID == RequirementUnknown || f.problem().Incomplete()

@@ -53,11 +53,11 @@ check test tests them. A folder called test is written ./test.`,
   # what an id means
   kubectl dopolicy check --list TargetNotFound
 
-  # what has to hold here, in CEL over effective policies
-  kubectl dopolicy check manifests/ --requirements requirements.yaml
-
   # what the API server would refuse or drop, by CustomResourceDefinitions that are not in the manifests
   kubectl dopolicy check manifests/ --crds config/crd
+
+  # what has to hold here, in CEL over effective policies
+  kubectl dopolicy check manifests/ --requirements requirements.yaml
 
   # all but one sort of finding
   kubectl dopolicy check manifests/ --ignore RuleShadowed`,

@@ -101,7 +101,7 @@ func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Strea
 			return nil, err
 		}
 		f.namespace = cmp.Or(f.namespace, c.namespace)
-		return f.live(ctx, c, catalog, s)
+		return f.live(ctx, c, catalog, s, func(bytes int64) { boundMemory(s, bytes) })
 	}
 	in, err := load.Files(ctx, f.manifests(catalog, s))
 	if errors.Is(err, load.ErrNothingReadable) {

@@ -27,6 +27,9 @@ const (
 	SARIF   Format = "sarif"
 	JUnit   Format = "junit"
 	GitHub  Format = "github"
+
+	Unified  Format = "unified"
+	Markdown Format = "markdown"
 )
 
 // View is an answer that can be written. As YAML and JSON it is what its struct tags say.
@@ -75,6 +78,12 @@ func Formats(v View) []string {
 	}
 	if _, ok := v.(nameView); ok {
 		out = append(out, string(Name))
+	}
+	if _, ok := v.(textsView); ok {
+		out = append(out, string(Unified))
+	}
+	if _, ok := v.(commentView); ok {
+		out = append(out, string(Markdown))
 	}
 	out = append(out, string(YAML), string(JSON))
 	if _, ok := v.(*view.Topology); ok {
@@ -135,6 +144,14 @@ func write(w *bufio.Writer, v View, o Options) error {
 	case Mermaid:
 		if t, ok := v.(*view.Topology); ok {
 			writeMermaid(w, t)
+		}
+	case Unified:
+		if t, ok := v.(textsView); ok {
+			return writeUnified(w, t)
+		}
+	case Markdown:
+		if c, ok := v.(commentView); ok {
+			return writeMarkdown(w, c, o.Table)
 		}
 	case Name:
 		if n, ok := v.(nameView); ok {
