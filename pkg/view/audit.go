@@ -52,7 +52,7 @@ type AuditSummary struct {
 // audit holds the prediction of an item against what its object reports.
 func (s *ObjectStatus) audit(a *status.Auditor, p status.Prediction) {
 	found := a.Audit(p)
-	s.Verdict, s.Differences, s.Remarks = string(found.Verdict), differences(found.Differences), differences(found.Notes)
+	s.Verdict, s.Differences, s.Remarks = string(found.Verdict), auditDifferences(found.Differences), auditDifferences(found.Notes)
 	for _, r := range found.Reports {
 		out := ReportedStatus{ControllerName: r.Controller, AncestorRef: ancestorRef(r.Ref, r.Port), Conditions: []ReportedCondition{}}
 		for _, c := range r.Conditions {
@@ -62,7 +62,7 @@ func (s *ObjectStatus) audit(a *status.Auditor, p status.Prediction) {
 	}
 }
 
-func differences(list []status.Difference) []Difference {
+func auditDifferences(list []status.Difference) []Difference {
 	out := []Difference{}
 	for _, d := range list {
 		v := Difference{Kind: string(d.Kind), AncestorRef: ancestorRef(d.Ref, d.Port), ControllerName: d.Controller, Target: d.Target, Type: d.Type, Message: d.Message}
