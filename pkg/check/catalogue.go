@@ -9,16 +9,25 @@ import (
 
 // Rule documents the findings of one id.
 type Rule struct {
-	ID         string
-	Severities []model.Severity // that its findings have, the usual one first
-	Summary    string           // when it is found: a clause without a full stop
-	Fix        string           // what to do about it: a clause without a full stop
-	Clause     string           // of the specification, "" where none speaks of it
+	ID         string           `json:"id"`
+	Severities []model.Severity `json:"severities"`       // that its findings have, the usual one first
+	Summary    string           `json:"summary"`          // when it is found: a clause without a full stop
+	Fix        string           `json:"fix"`              // what to do about it: a clause without a full stop
+	Clause     string           `json:"clause,omitempty"` // of the specification, "" where none speaks of it
 }
 
 // Catalogue lists the rules by id.
 func Catalogue() []Rule {
-	all := slices.Concat(lintRules, schemaRules)
+	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, lintRules, schemaRules, requirementRules)
 	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
+}
+
+// RuleOf is the rule of an id.
+func RuleOf(id string) (Rule, bool) {
+	all := Catalogue()
+	if at := slices.IndexFunc(all, func(r Rule) bool { return r.ID == id }); at >= 0 {
+		return all[at], true
+	}
+	return Rule{}, false
 }

@@ -22,6 +22,8 @@ type outputFlags struct {
 	verbose   bool
 	byRule    bool
 	limit     int
+	version   string // of the program, for formats that name it
+	root      string // the folder that the program runs in, for formats that others look for files with
 }
 
 // add adds the flags; the first format is the default.
@@ -87,14 +89,26 @@ func (q *question) write(s Streams, session *session, typed string, v render.Vie
 	if err != nil {
 		return err
 	}
-	noColor, _ := s.LookupEnv("NO_COLOR")
-	colored := func(tty bool) bool { return mode.Enabled(render.Terminal{IsTerminal: tty, NoColor: noColor != ""}) }
-	ascii := !utf8Locale(s)
-	if err := render.Problems(s.Err, e.Problems, render.ProblemOptions{Verbose: q.verbose || q.level > 0, Color: colored(s.ErrIsTTY), ASCII: ascii}); err != nil {
+	if err := render.Problems(s.Err, e.Problems, render.ProblemOptions{Verbose: q.verbose || q.level > 0, Color: q.colored(mode, s, s.ErrIsTTY), ASCII: !utf8Locale(s)}); err != nil {
 		return err
 	}
-	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), NoHeaders: q.noHeaders, Color: colored(s.OutIsTTY), ASCII: ascii,
-		Template: q.parsed, Terminal: s.OutIsTTY,
+	return q.writeOnly(s, session, typed, v, e)
+}
+
+// colored reports whether a stream gets colour.
+func (q *question) colored(mode render.ColorMode, s Streams, tty bool) bool {
+	noColor, _ := s.LookupEnv("NO_COLOR")
+	return mode.Enabled(render.Terminal{IsTerminal: tty, NoColor: noColor != ""})
+}
+
+// writeOnly is write for answers that tell the problems themselves.
+func (q *question) writeOnly(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	mode, err := render.ParseColorMode(q.color)
+	if err != nil {
+		return err
+	}
+	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), NoHeaders: q.noHeaders, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
+		Template: q.parsed, Terminal: s.OutIsTTY, Version: q.version, Root: q.root,
 		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
 	if wrong := templateFailure(err); wrong != err {
 		return wrong

@@ -74,6 +74,21 @@ const (
 	SecurityHint      Code = "SecurityHint"
 
 	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"
+	UnknownIgnore             Code = "UnknownIgnore"
+
+	NeverInForce     Code = "NeverInForce"
+	PointlessPolicy  Code = "PointlessPolicy"
+	RuleNeverInForce Code = "RuleNeverInForce"
+	PolicyConflict   Code = "PolicyConflict"
+	ParentNotFound   Code = "ParentNotFound"
+
+	PredicateAffectsForeignRules Code = "PredicateAffectsForeignRules"
+	DanglingPatternRef           Code = "DanglingPatternRef"
+	SameTargetDefaultLost        Code = "SameTargetDefaultLost"
+	SameTargetOrderMatters       Code = "SameTargetOrderMatters"
+	RulePolicyInvisible          Code = "RulePolicyInvisible"
+	SameNameDifferentRouteKinds  Code = "SameNameDifferentRouteKinds"
+	TokenPartialNotEnforced      Code = "TokenPartialNotEnforced"
 )
 
 // Problem is trouble as data: what is wrong, with what, where, and what to do about it.

@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
@@ -14,7 +16,23 @@ type Plugin struct {
 	Name   string
 	Kinds  []byte           // the documents of its kinds.yaml as a JSON list
 	Status status.Functions // their names are added to Functions
+	// Findings look for what takes all folds to see: only what judges a whole input asks for them.
+	Findings []Finding
 	policy.Functions
+}
+
+// Finding looks for what deserves a word in everything that is in force. It folds what it needs; the folds are kept.
+type Finding func(*resolve.Resolution) []model.Problem
+
+// Findings are those of all vendors, in their order.
+func Findings(plugins []Plugin, r *resolve.Resolution) []model.Problem {
+	var out []model.Problem
+	for _, p := range plugins {
+		for _, find := range p.Findings {
+			out = append(out, find(r)...)
+		}
+	}
+	return out
 }
 
 // StatusFunctions are the status functions of all vendors, by name.

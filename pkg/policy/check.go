@@ -12,8 +12,14 @@ import (
 // error on some ways of the traffic only has its faults noted instead, by the nodes that they are about.
 type Check func(p *Policy, in *model.Snapshot) (fault string, problems []model.Problem)
 
-// Lint looks for what deserves a word where policies of the kind are attached; attached reports whether one is, at a node.
-type Lint func(k *Kind, g *topology.Graph, attached func(topology.NodeID) bool) []model.Problem
+// Lint looks for what deserves a word where policies of the kind are attached.
+type Lint func(k *Kind, g *topology.Graph, at At) []model.Problem
+
+// At lists the policies attached to a node, established first, before any is rejected. The list is not to be changed.
+type At func(topology.NodeID) []Attached
+
+// Any reports whether a policy is attached to the node.
+func (at At) Any(id topology.NodeID) bool { return len(at(id)) > 0 }
 
 // InError is what becomes of a policy in which a check finds a fault.
 type InError string

@@ -14,7 +14,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/ext"
 )
 
 // Guards of condition evaluation (engine E6). Cost and size decide; the deadline is a backstop only, because it depends on the machine.
@@ -91,8 +90,7 @@ func (c *Conditions) program(text string) (p cel.Program, free bool, err error) 
 		return nil, false, fmt.Errorf("the expression has %d bytes, more than %d", len(text), maxExpression)
 	}
 	c.once.Do(func() {
-		options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true), cel.ParserRecursionLimit(maxDepth),
-			ext.Strings(), ext.Lists(), ext.Sets(), ext.Math()}
+		options := ExpressionOptions()
 		for _, name := range []string{"self", "apiVersion", "kind", "metadata", "spec"} {
 			options = append(options, cel.Variable(name, cel.DynType))
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -23,6 +24,9 @@ const (
 	JSON    Format = "json"
 	DOT     Format = "dot"
 	Mermaid Format = "mermaid"
+	SARIF   Format = "sarif"
+	JUnit   Format = "junit"
+	GitHub  Format = "github"
 
 	Unified  Format = "unified"
 	Markdown Format = "markdown"
@@ -52,6 +56,8 @@ type Options struct {
 	ASCII     bool              // draw tables and trees with ASCII only
 	Template  *Template         // what to print, instead of a Format
 	Terminal  bool              // a person looks at it: what a Template prints of the answer is escaped
+	Version   string            // of the program, for formats that name it
+	Root      string            // the folder that the program runs in, for formats that others look for files with
 }
 
 // FormatError says that a view has no such form.
@@ -83,6 +89,12 @@ func Formats(v View) []string {
 	if _, ok := v.(*view.Topology); ok {
 		out = append(out, string(DOT), string(Mermaid))
 	}
+	if _, ok := v.(*check.TestReport); ok {
+		out = append(out, string(JUnit))
+	}
+	if _, ok := v.(*check.Report); ok {
+		out = append(out, string(SARIF), string(JUnit), string(GitHub))
+	}
 	return out
 }
 
@@ -105,6 +117,19 @@ func Write(w io.Writer, v View, o Options) error {
 func write(w *bufio.Writer, v View, o Options) error {
 	if o.Template != nil {
 		return writeTemplate(w, v, o.Template, o)
+	}
+	if r, ok := v.(*check.Report); ok {
+		switch o.Format {
+		case SARIF:
+			return writeSARIF(w, r, o)
+		case JUnit:
+			return writeJUnit(w, r, o)
+		case GitHub:
+			return writeGitHub(w, r, o)
+		}
+	}
+	if r, ok := v.(*check.TestReport); ok && o.Format == JUnit {
+		return writeTestJUnit(w, r)
 	}
 	p := printer{w: w, style: style{color: o.Color, ascii: o.ASCII}}
 	switch o.Format {

@@ -93,7 +93,7 @@ func (k *Kind) lint() {
 		return
 	}
 	for _, lint := range k.Lints {
-		k.res.Problems = append(k.res.Problems, lint(k.Kind, k.res.Graph, func(id topology.NodeID) bool { return len(k.attached[id].policies) > 0 })...)
+		k.res.Problems = append(k.res.Problems, lint(k.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached[id].policies })...)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // sameName says that a policy for a listener of a Gateway does not hold for a listener of the same name that a ListenerSet brings.
-func sameName(k *policy.Kind, g *topology.Graph, attached func(topology.NodeID) bool) []model.Problem {
+func sameName(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
@@ -19,7 +19,7 @@ func sameName(k *policy.Kind, g *topology.Graph, attached func(topology.NodeID) 
 		for _, set := range g.SetsOf(id) {
 			for _, name := range g.Sections(g.Node(set).Ref) {
 				for _, listener := range g.Lookup(n.Ref.In(name)) {
-					if !attached(listener) {
+					if !at.Any(listener) {
 						continue
 					}
 					out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached,

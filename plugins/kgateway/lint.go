@@ -14,7 +14,7 @@ import (
 const inheritedKey = "kgateway.dev/inherited-policy-priority"
 
 // annotations reports annotations that nothing reads, and what the setting policyMerge cannot say.
-func annotations(k *policy.Kind, g *topology.Graph, attached func(topology.NodeID) bool) []model.Problem {
+func annotations(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	var out []model.Problem
 	say := func(o *model.Object, severity model.Severity, code model.Code, key, format string, args ...any) {
 		p := model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...)}.At(o)
@@ -32,7 +32,7 @@ func annotations(k *policy.Kind, g *topology.Graph, attached func(topology.NodeI
 		case !ok || k.GroupKind != trafficKind:
 		case n.Ref.Kind != "HTTPRoute":
 			say(n.Object, model.Warning, model.AnnotationIgnored, inheritedKey, "annotation %s is read of HTTPRoutes only", inheritedKey)
-		case how == deepParent && attached(id):
+		case how == deepParent && at.Any(id):
 			say(n.Object, model.Info, model.SecurityHint, inheritedKey,
 				"with %s the route's policies come first only in extAuth, extProc, transformation and acl; whatever else a child sets, the child has", deepParent)
 		case how != shallowChild && how != shallowParent && how != deepChild && how != deepParent:
@@ -56,11 +56,11 @@ func older(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 
 // listenerHints says of ListenerPolicies what their merge does not show: a policy of a listener without TLS changes nothing, the settings of
 // a port take the place of the defaults, and how clients are known is united over all policies.
-func listenerHints(_ *policy.Kind, g *topology.Graph, attached func(topology.NodeID) bool) []model.Problem {
+func listenerHints(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
-		if n.Role != topology.Listener || n.Object == nil || !attached(id) || g.Listener(id).Protocol == "HTTPS" {
+		if n.Role != topology.Listener || n.Object == nil || !at.Any(id) || g.Listener(id).Protocol == "HTTPS" {
 			continue
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.InvalidTarget, Message: fmt.Sprintf(

@@ -11,14 +11,14 @@ import (
 
 // ignored reports the listeners that refuse a route, by their allowedRoutes or because the parentRef names another port, where the
 // operator has an effective policy of the kind all the same.
-func ignored(k *policy.Kind, g *topology.Graph, holds func(topology.NodeID) bool) []model.Problem {
+func ignored(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
 		route := g.Node(id)
 		if route.Role != topology.Route || route.Object == nil || !k.Allows(route.Ref) {
 			continue
 		}
-		own := holds(id) || slices.ContainsFunc(g.Children(topology.Traffic, id), holds)
+		own := at.Any(id) || slices.ContainsFunc(g.Children(topology.Traffic, id), at.Any)
 		for _, parent := range g.Verdicts(id) {
 			if parent.Implicit || parent.Parent.Kind != "Gateway" {
 				continue // the operator knows neither default Gateways nor listener sets
@@ -26,7 +26,7 @@ func ignored(k *policy.Kind, g *topology.Graph, holds func(topology.NodeID) bool
 			for _, gateway := range g.Lookup(parent.Parent.Whole()) {
 				for _, listener := range g.Children(topology.Traffic, gateway) {
 					why := forbidden(g, parent, listener, id)
-					if why == "" || !own && !holds(gateway) && !holds(listener) {
+					if why == "" || !own && !at.Any(gateway) && !at.Any(listener) {
 						continue
 					}
 					p := model.Problem{Severity: model.Info, Code: model.OperatorIgnores, Message: fmt.Sprintf(

@@ -18,7 +18,9 @@ func Plugin() plugin.Plugin {
 		Functions: policy.Functions{Auto: map[string]policy.Auto{"kuadrant.Profile": profile},
 			Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
 			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
-			Lints:  map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored}},
+			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored, "kuadrant.SameTarget": sameTarget,
+				"kuadrant.RulePolicyInvisible": invisible, "kuadrant.SameName": sameName}},
+		Findings: []plugin.Finding{spilledPredicates, patternRefs, partialTokens},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
 			Markers: map[string]status.Marker{"kuadrant.Marks": marks, "kuadrant.RFCMarks": rfcMarks}}}
 }

@@ -15,6 +15,9 @@ import (
 // tokens is the kind for which the operator writes its statuses by a code of its own.
 const tokens = "TokenRateLimitPolicy"
 
+// vendorGroup is that of the kinds.
+const vendorGroup = "kuadrant.io"
+
 // controller is the name under which the operator writes into the status of routes.
 const controller = "kuadrant.io/policy-controller"
 

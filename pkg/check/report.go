@@ -1,0 +1,176 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Options say what is checked and what does not count.
+type Options struct {
+	Kinds          []model.GroupKind           // findings about policies of other kinds are left out; nil: every kind
+	In             func(namespace string) bool // findings about objects of other namespaces are left out; nil: every namespace
+	Ignore         []string                    // ids that do not count, of the command line
+	Config         Config
+	Definitions    []*model.Object // CustomResourceDefinitions beside those of the input
+	Requirements   []*Requirement  // that have to be met
+	ShowSuppressed bool            // list what does not count as well
+	Verbose        bool            // let people see notes
+	FailOn         Threshold       // from which severity on a finding fails
+}
+
+// Summary counts findings by severity; those that do not count are counted apart.
+type Summary struct {
+	Error      int `json:"error"`
+	Warning    int `json:"warning"`
+	Info       int `json:"info"`
+	Suppressed int `json:"suppressed"`
+}
+
+// Report answers `check`. Its problems are what makes it incomplete; they are findings as well.
+type Report struct {
+	view.Envelope
+	Summary Summary   `json:"summary"`
+	Items   []Finding `json:"items"` // sorted by severity, id, object, place and message
+
+	Suppressed []Finding `json:"-"` // those that do not count, whether or not Items has them
+	Checked    int       `json:"-"` // how many objects were looked at
+	FailOn     Threshold `json:"-"`
+	Asked      []Rule    `json:"-"` // the requirements, as rules
+	Unused     []string  `json:"-"` // entries of the config that matched nothing, a sentence each
+
+	verbose bool
+}
+
+// Run checks everything that was read and resolved.
+func Run(r *resolve.Resolution, o Options) *Report {
+	found := sources(r, o)
+	out := &Report{Items: []Finding{}, Checked: len(r.Snapshot.Objects), FailOn: o.FailOn, verbose: o.Verbose}
+	var incomplete []model.Problem
+	for _, f := range found {
+		if p := f.problem(); f.incomplete() && (p.Severity == model.Error || o.wants(f, r)) {
+			incomplete = append(incomplete, p)
+		}
+	}
+	out.Seal("CheckReport", incomplete)
+	for _, req := range o.Requirements {
+		out.Asked = append(out.Asked, req.Rule())
+	}
+	found = slices.DeleteFunc(found, func(f Finding) bool { return !o.wants(f, r) })
+	found = sorted(append(found, unknownIgnores(r, o)...))
+	s := newSuppressor(r, o)
+	for _, f := range found {
+		f.Severity = cmp.Or(o.Config.severity(f.ID), f.Severity)
+		if f.Suppressed = s.judge(&f); f.Suppressed != nil {
+			out.Suppressed = append(out.Suppressed, f)
+			if !o.ShowSuppressed {
+				continue
+			}
+		}
+		out.Items = append(out.Items, f)
+	}
+	out.Items, out.Unused = sorted(out.Items), s.unused()
+	out.count()
+	return out
+}
+
+// sources are all findings, as they come. Whatever looks for trouble has its line here.
+func sources(r *resolve.Resolution, o Options) []Finding {
+	var out []Finding
+	for _, problems := range [][]model.Problem{
+		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
+		Lint(r),
+		Schemas(r.Snapshot, o.Definitions),
+	} {
+		for _, p := range problems {
+			out = append(out, Found(p))
+		}
+	}
+	return append(out, Requirements(r, o.Requirements)...)
+}
+
+// incomplete reports whether a finding says that something is not known. That a requirement is not met, or that the API would refuse an
+// object, is known.
+func (f *Finding) incomplete() bool {
+	if strings.HasPrefix(f.ID, requirementPrefix) || f.ID == string(SchemaViolation) {
+		return false
+	}
+	return f.ID == RequirementUnknown || f.problem().Incomplete()
+}
+
+// wants reports whether a finding is about what was asked for. What is about no object always is.
+func (o *Options) wants(f Finding, r *resolve.Resolution) bool {
+	if f.Ref == nil {
+		return true
+	}
+	if o.In != nil && f.Ref.Namespace != "" && !o.In(f.Ref.Namespace) {
+		return false
+	}
+	return o.Kinds == nil || slices.Contains(o.Kinds, f.Ref.GroupKind()) ||
+		!slices.ContainsFunc(r.Kinds, func(k *resolve.Kind) bool { return k.GroupKind == f.Ref.GroupKind() })
+}
+
+func (r *Report) count() {
+	r.Summary.Suppressed = len(r.Suppressed)
+	for _, f := range r.Items {
+		switch {
+		case f.Suppressed != nil:
+		case f.Severity == model.Error:
+			r.Summary.Error++
+		case f.Severity == model.Warning:
+			r.Summary.Warning++
+		default:
+			r.Summary.Info++
+		}
+	}
+}
+
+// Fails reports whether a finding counts that is bad enough.
+func (r *Report) Fails() bool { return slices.ContainsFunc(r.Items, r.Failing) }
+
+// Failing reports whether a finding counts and is bad enough to fail.
+func (r *Report) Failing(f Finding) bool { return f.Suppressed == nil && r.FailOn.reached(f.Severity) }
+
+// All are the findings that count and those that do not, in their order.
+func (r *Report) All() []Finding {
+	out := slices.DeleteFunc(slices.Clone(r.Items), func(f Finding) bool { return f.Suppressed != nil })
+	return sorted(append(out, r.Suppressed...))
+}
+
+// problem is a finding as a problem.
+func (f *Finding) problem() model.Problem {
+	return model.Problem{Severity: f.Severity, Code: model.Code(f.ID), Ref: f.Ref, Origin: f.Origin, Message: f.Message, Hint: f.Hint}
+}
+
+// rank orders severities, the worst first.
+func rank(s model.Severity) int {
+	return slices.Index([]model.Severity{model.Error, model.Warning, model.Info}, s)
+}
+
+// sorted are findings in their order, each once.
+func sorted(all []Finding) []Finding {
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(a.ID, b.ID), comparePtr(a.Ref, b.Ref, model.Ref.Compare),
+			comparePtr(a.Origin, b.Origin, model.Origin.Compare), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
+	})
+	return slices.CompactFunc(all, func(a, b Finding) bool {
+		return a.ID == b.ID && a.Severity == b.Severity && a.Message == b.Message && comparePtr(a.Ref, b.Ref, model.Ref.Compare) == 0 &&
+			comparePtr(a.Origin, b.Origin, model.Origin.Compare) == 0
+	})
+}
+
+func comparePtr[T any](a, b *T, compare func(T, T) int) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return compare(*a, *b)
+}

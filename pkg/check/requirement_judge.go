@@ -1,0 +1,361 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// evaluationTime is after how long the evaluation of an expression is given up.
+const evaluationTime = 5 * time.Second
+
+// Tally is what became of one requirement.
+type Tally struct {
+	Requirement *Requirement
+	Met         int // targets, once for every group of paths with the same in force
+	NotMet      int
+	Unknown     int
+	Failed      int
+	Nothing     bool // it selects nothing
+}
+
+// Judgement is what requirements say of an input.
+type Judgement struct {
+	Findings []Finding
+	Tallies  []Tally // by requirement
+
+	told []told
+}
+
+// Requirements holds an input against requirements and returns the findings, by requirement and target.
+func Requirements(res *resolve.Resolution, reqs []*Requirement) []Finding {
+	return Judge(res, reqs).Findings
+}
+
+// Judge holds an input against requirements.
+func Judge(res *resolve.Resolution, reqs []*Requirement) Judgement {
+	var out Judgement
+	if len(reqs) == 0 {
+		return out
+	}
+	j := newJudge(res, reqs)
+	j.gather()
+	j.evaluate()
+	for i := range reqs {
+		c := newConclusion(j, &j.cases[i])
+		out.Findings = append(out.Findings, c.conclude()...)
+		out.Tallies, out.told = append(out.Tallies, c.tally), append(out.told, c.told...)
+	}
+	return out
+}
+
+// judge holds an input against requirements: it gathers what is asked, evaluates every distinct question once, and concludes.
+type judge struct {
+	res    *resolve.Resolution
+	places *view.Places
+	doubts *doubts
+	cases  []requirementCase
+
+	numbers   map[*view.InForce]int // of what is in force anywhere
+	all       []*view.InForce
+	sets      []inForceSet // distinct ones
+	setOf     map[string]int
+	questions []question // distinct ones
+	questOf   map[questionKey]int
+}
+
+// requirementCase is one requirement and what it asked.
+type requirementCase struct {
+	*Requirement
+	looks   looks // of all its expressions
+	kinds   []*resolve.Kind
+	strange []string // kinds that it names and nobody knows
+	funnel  funnel
+	asked   []asked
+}
+
+// asked is a question about one place.
+type asked struct {
+	place    *view.Place
+	paths    []view.Path
+	question int    // -1: it is not asked, because of the doubt
+	doubt    string // why the answer is not known
+}
+
+// inForceSet is what is in force at places, as expressions see it.
+type inForceSet struct {
+	of    []*view.InForce
+	value ref.Val
+	sizes policy.Sizes
+}
+
+// question is an evaluation of the expressions of a requirement.
+type question struct {
+	req    *requirementCase
+	set    int
+	target *view.Place // nil: it does not matter
+	path   *view.Path  // nil: it does not matter
+
+	skipped bool // where does not hold
+	held    bool
+	failure string
+	message string
+	cost    uint64
+}
+
+type questionKey struct {
+	req    int
+	set    int
+	target *view.Place
+	path   *view.Path
+}
+
+func newJudge(res *resolve.Resolution, reqs []*Requirement) *judge {
+	j := &judge{res: res, places: view.NewPlaces(res), doubts: newDoubts(res), cases: make([]requirementCase, len(reqs)),
+		numbers: map[*view.InForce]int{}, setOf: map[string]int{}, questOf: map[questionKey]int{}}
+	for i, r := range reqs {
+		c := &j.cases[i]
+		c.Requirement, c.looks = r, r.holds.and(r.where).and(r.messageFrom)
+		for _, k := range res.Kinds {
+			if c.looks.everything || c.names(k.GroupKind) {
+				c.kinds = append(c.kinds, k)
+			}
+		}
+		for _, name := range c.looks.kinds {
+			if !slices.ContainsFunc(res.Kinds, func(k *resolve.Kind) bool { return named(name, k.GroupKind) }) {
+				c.strange = append(c.strange, name)
+			}
+		}
+	}
+	return j
+}
+
+// named reports whether a name in an expression stands for a policy kind.
+func named(name string, gk model.GroupKind) bool { return name == gk.Kind || name == gk.String() }
+
+func (c *requirementCase) names(gk model.GroupKind) bool {
+	return slices.ContainsFunc(c.looks.kinds, func(name string) bool { return named(name, gk) })
+}
+
+// gather asks every requirement about every node that it selects.
+func (j *judge) gather() {
+	for i := range j.res.Len() {
+		id := topology.NodeID(i)
+		n := j.res.Node(id)
+		var places []view.Place
+		looked := false
+		for c := range j.cases {
+			if !j.concerns(&j.cases[c], n) {
+				continue
+			}
+			labels, known := j.namespaceLabels(n.Ref)
+			selected, unsure := j.cases[c].selects.target(&j.cases[c].funnel, n, labels, known)
+			if !selected {
+				continue
+			}
+			if !looked {
+				places, looked = j.places.At(id), true
+			}
+			for p := range places {
+				j.ask(c, &places[p], unsure, known)
+			}
+		}
+	}
+}
+
+// concerns reports whether a requirement may be about a node: rules and listeners may always have policies, other nodes where a policy kind
+// that the requirement looks at has results.
+func (j *judge) concerns(c *requirementCase, n *topology.Node) bool {
+	if n.Transit || !c.selects.kind(n) {
+		return false
+	}
+	switch n.Role {
+	case topology.Rule, topology.Listener:
+		return true
+	}
+	return slices.ContainsFunc(c.kinds, func(k *resolve.Kind) bool { return k.ReachesNode(n) })
+}
+
+// namespaceLabels are those of the namespace of a target; false if they are not known.
+func (j *judge) namespaceLabels(r model.Ref) (map[string]string, bool) {
+	name := cmp.Or(r.Namespace, r.Name)
+	if o := j.res.Snapshot.Get(model.Ref{Kind: "Namespace", Name: name}); o != nil {
+		if o.Labels[nameLabel] == name {
+			return o.Labels, true
+		}
+		labels := map[string]string{nameLabel: name}
+		for key, value := range o.Labels {
+			labels[key] = value
+		}
+		return labels, true
+	}
+	return map[string]string{nameLabel: name}, r.Namespace == "" && r.Kind != "Namespace"
+}
+
+// ask asks a requirement about the paths of a place that it selects.
+func (j *judge) ask(c int, p *view.Place, unsure, labelsKnown bool) {
+	req := &j.cases[c]
+	paths, ok := req.selects.paths(&req.funnel, p)
+	if !ok {
+		return
+	}
+	a := asked{place: p, paths: paths, question: -1}
+	switch {
+	case unsure, req.looks.namespaceLabels && !labelsKnown:
+		a.doubt = "the labels of namespace " + p.Target.Namespace + " are not in the input"
+	default:
+		a.doubt = j.doubts.about(req, p)
+	}
+	set := j.set(req, p)
+	if !req.looks.path || len(paths) == 0 {
+		a.question = j.question(c, set, p, nil)
+		req.asked = append(req.asked, a)
+		return
+	}
+	for i := range paths {
+		a.paths = paths[i : i+1]
+		a.question = j.question(c, set, p, &paths[i])
+		req.asked = append(req.asked, a)
+	}
+}
+
+// set is the number of what is in force at a place of the kinds that a requirement looks at.
+func (j *judge) set(req *requirementCase, p *view.Place) int {
+	var of []*view.InForce
+	var key []byte
+	for _, f := range p.InForce {
+		if len(f.Policy.Rules) == 0 || !req.looks.everything && !req.names(f.Kind.GroupKind) {
+			continue
+		}
+		n, known := j.numbers[f]
+		if !known {
+			n = len(j.all)
+			j.numbers[f], j.all = n, append(j.all, f)
+		}
+		of, key = append(of, f), binary.AppendUvarint(key, uint64(n))
+	}
+	at, known := j.setOf[string(key)]
+	if !known {
+		at = len(j.sets)
+		j.setOf[string(key)], j.sets = at, append(j.sets, inForceSet{of: of})
+	}
+	return at
+}
+
+// question is the number of a question. What a requirement does not look at does not tell two apart.
+func (j *judge) question(c, set int, p *view.Place, path *view.Path) int {
+	looks := j.cases[c].looks
+	if !looks.target {
+		p = nil
+	}
+	if !looks.path {
+		path = nil
+	}
+	key := questionKey{c, set, p, path}
+	at, known := j.questOf[key]
+	if !known {
+		at = len(j.questions)
+		j.questOf[key], j.questions = at, append(j.questions, question{req: &j.cases[c], set: set, target: p, path: path})
+	}
+	return at
+}
+
+// evaluate answers all questions, as many at a time as there are processors.
+func (j *judge) evaluate() {
+	values, sizes := make([]ref.Val, len(j.all)), make([]policy.Sizes, len(j.all))
+	model.SideBySide(len(j.all), model.Few, func(i int) {
+		v := policyValue(&j.all[i].Policy)
+		values[i], sizes[i] = celValue(v), policy.SizesOf(v)
+	})
+	model.SideBySide(len(j.sets), model.Few, func(i int) {
+		s := &j.sets[i]
+		policies := map[string]ref.Val{}
+		for _, f := range s.of {
+			n := j.numbers[f]
+			policies[f.Kind.Name()], s.sizes = values[n], s.sizes.With(sizes[n])
+		}
+		s.value = newInForce(policies)
+	})
+	model.SideBySide(len(j.questions), model.Few, func(i int) { j.answer(&j.questions[i]) })
+}
+
+func (j *judge) answer(q *question) {
+	vars := map[string]any{effectiveVar: j.sets[q.set].value}
+	sizes := j.sets[q.set].sizes
+	if q.req.looks.target {
+		target := j.targetValue(q.target)
+		vars[targetVar], sizes = celValue(target), sizes.With(policy.SizesOf(target))
+	}
+	if q.req.looks.path {
+		way := view.Path{}
+		if q.path != nil {
+			way = *q.path
+		}
+		vars[pathVar] = celValue(pathValue(way))
+	}
+	ask := func(e *expression) ref.Val {
+		v, err := q.eval(e, vars, sizes)
+		if err != nil && q.failure == "" {
+			q.failure = err.Error()
+		}
+		return v
+	}
+	if q.req.where != nil {
+		if v := ask(q.req.where); q.failure != "" || v.Value() != true {
+			q.skipped = q.failure == ""
+			return
+		}
+	}
+	if v := ask(q.req.holds); q.failure != "" || v.Value() == true {
+		q.held = q.failure == ""
+		return
+	}
+	q.message = q.req.message
+	if q.req.messageFrom != nil {
+		if v := ask(q.req.messageFrom); q.failure == "" {
+			q.message, _ = v.Value().(string)
+		}
+	}
+}
+
+// eval evaluates one expression, and checks that the value is of the type that is wanted.
+func (q *question) eval(e *expression, vars map[string]any, sizes policy.Sizes) (ref.Val, error) {
+	if err := e.guard.Check(sizes); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
+	defer cancel()
+	v, details, err := e.program.ContextEval(ctx, vars)
+	if details != nil && details.ActualCost() != nil {
+		q.cost += min(*details.ActualCost(), maxCost)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s", policy.ExpressionFault(err))
+	}
+	if v.Type().TypeName() != e.result.is.TypeName() {
+		return nil, fmt.Errorf("gives %s, not a %s", v.Type().TypeName(), e.result.noun)
+	}
+	return v, nil
+}
+
+// targetValue is a target as expressions see it.
+func (j *judge) targetValue(p *view.Place) keys {
+	out := refValue(&p.Target)
+	var labels, annotations map[string]string
+	if o := j.res.Node(p.Node).Object; o != nil {
+		labels, annotations = o.Labels, o.Annotations
+	}
+	space, _ := j.namespaceLabels(p.Target)
+	out["labels"], out["annotations"], out["namespaceLabels"] = labelValues(labels), labelValues(annotations), labelValues(space)
+	return out
+}

@@ -1,0 +1,136 @@
+package check
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// IgnoreAnnotation lists ids of findings about its object that do not count, separated by commas.
+const IgnoreAnnotation = "dopolicy.dev/ignore"
+
+// Who asks for a finding not to count.
+const (
+	ByFlag       = "flag"
+	ByConfig     = "config"
+	ByAnnotation = "annotation"
+)
+
+// Known reports whether there can be findings of an id.
+func Known(id string) bool {
+	_, documented := RuleOf(id)
+	return documented || strings.HasPrefix(id, requirementPrefix) && id != requirementPrefix
+}
+
+// Nearest are the ids that a word may be a typing error of, best first.
+func Nearest(id string) []string {
+	var ids []string
+	for _, r := range Catalogue() {
+		ids = append(ids, r.ID)
+	}
+	return policy.Nearest(id, ids)
+}
+
+// ids are the words of a list with commas.
+func ids(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' })
+}
+
+// unknownIgnores reports annotations that ask for something that is no id, in which a typing error would go unnoticed.
+func unknownIgnores(r *resolve.Resolution, o Options) []Finding {
+	var out []Finding
+	for _, object := range r.Snapshot.Objects {
+		for _, id := range ids(object.Annotations[IgnoreAnnotation]) {
+			if Known(id) {
+				continue
+			}
+			p := model.Problem{Severity: model.Warning, Code: model.UnknownIgnore,
+				Message: fmt.Sprintf("annotation %s: there are no findings %q", IgnoreAnnotation, id), Hint: "list them with: kubectl dopolicy check --list"}
+			if near := Nearest(id); len(near) > 0 {
+				p.Hint = "did you mean " + near[0] + "?"
+			}
+			p = p.At(object)
+			at := object.OriginOf("metadata", "annotations", IgnoreAnnotation)
+			p.Origin = &at
+			if f := Found(p); o.wants(f, r) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// suppressor decides which findings do not count.
+type suppressor struct {
+	snapshot *model.Snapshot
+	flags    []string
+	config   Config
+	used     []bool // by entry of the config
+}
+
+func newSuppressor(r *resolve.Resolution, o Options) *suppressor {
+	return &suppressor{snapshot: r.Snapshot, flags: o.Ignore, config: o.Config, used: make([]bool, len(o.Config.Ignore))}
+}
+
+// judge says who asked for a finding not to count, or nil: it counts.
+func (s *suppressor) judge(f *Finding) *Suppression {
+	var by *Suppression
+	for i, entry := range s.config.Ignore {
+		if entry.matches(f) {
+			s.used[i] = true
+			if by == nil {
+				by = &Suppression{By: ByConfig, Reason: entry.Reason}
+			}
+		}
+	}
+	switch {
+	case slices.Contains(s.flags, f.ID):
+		return &Suppression{By: ByFlag}
+	case by != nil:
+		return by
+	case s.config.Severity[f.ID] == off:
+		return &Suppression{By: ByConfig, Reason: "its severity is " + off}
+	case f.Ref == nil:
+		return nil
+	}
+	if o := s.snapshot.Get(*f.Ref); o != nil && slices.Contains(ids(o.Annotations[IgnoreAnnotation]), f.ID) {
+		return &Suppression{By: ByAnnotation}
+	}
+	return nil
+}
+
+// unused names the entries of the config that matched nothing.
+func (s *suppressor) unused() []string {
+	var out []string
+	for i, entry := range s.config.Ignore {
+		if !s.used[i] {
+			out = append(out, fmt.Sprintf("%s: nothing is found that this entry ignores (%s)", entry.at, entry.ID))
+		}
+	}
+	return out
+}
+
+// matches reports whether an entry is about a finding.
+func (i *Ignore) matches(f *Finding) bool {
+	if i.ID != f.ID {
+		return false
+	}
+	if len(i.Namespaces) > 0 && (f.Ref == nil || !slices.ContainsFunc(i.Namespaces, func(p string) bool { return globs(p, f.Ref.Namespace) })) {
+		return false
+	}
+	if i.Object == "" {
+		return true
+	}
+	return f.Ref != nil && globs(i.Object, f.Ref.Whole().String())
+}
+
+// globs matches a pattern in which * stands for any text without a slash. Patterns were tried when they were read.
+func globs(pattern, s string) bool {
+	ok, err := path.Match(pattern, s)
+	return err == nil && ok
+}

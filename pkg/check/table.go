@@ -1,0 +1,199 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// mostAlike is how many other objects with the same trouble a table names.
+const mostAlike = 4
+
+// alike is a finding with the others that differ in the object only.
+type alike struct {
+	Finding
+	also []Finding
+}
+
+// Table is a line for every finding, the worst first, objects with the same trouble together; then what follows from it.
+func (r *Report) Table(o view.TableOptions) view.Table {
+	var rows [][]view.Cell
+	shown, notes := r.lines(o)
+	cut := len(shown)
+	if o.Limit > 0 {
+		cut = min(cut, o.Limit)
+	}
+	for i := range shown[:cut] {
+		rows = append(rows, shown[i].rows()...)
+		if hint := shown[i].Hint; hint != "" && (i == cut-1 || shown[i+1].Hint != hint) {
+			rows = append(rows, under("→ "+hint, view.Dim))
+		}
+	}
+	var t view.Table
+	if len(rows) > 0 {
+		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "SEVERITY"}, {Name: "ID"}, {Name: "WHERE"}, {Name: "OBJECT"}, {Name: "MESSAGE"}}, Rows: rows}}
+	}
+	if cut < len(shown) {
+		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more findings (--limit 0 shows all)", len(shown)-cut))
+	}
+	t.Footer = append(t.Footer, r.closing(notes)...)
+	return t
+}
+
+// lines are the findings that are shown, and how many notes are not.
+func (r *Report) lines(o view.TableOptions) (out []alike, notes int) {
+	type text struct {
+		severity          model.Severity
+		id, message, hint string
+		suppressed        bool
+	}
+	at := map[text]int{}
+	items := slices.Clone(r.Items)
+	slices.SortStableFunc(items, func(a, b Finding) int { // file by file, as they are mended
+		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), -comparePresence(a.Origin, b.Origin), comparePtr(a.Origin, b.Origin, model.Origin.Compare))
+	})
+	for _, f := range items {
+		if f.Severity == model.Info && !o.Wide && !r.verbose && !r.FailOn.reached(f.Severity) {
+			notes++
+			continue
+		}
+		same := text{f.Severity, f.ID, f.Message, f.Hint, f.Suppressed != nil}
+		if i, known := at[same]; known && !o.Wide {
+			out[i].also = append(out[i].also, f)
+			continue
+		}
+		at[same] = len(out)
+		out = append(out, alike{Finding: f})
+	}
+	return out, notes
+}
+
+// comparePresence puts what is there behind what is not.
+func comparePresence[T any](a, b *T) int {
+	switch {
+	case (a == nil) == (b == nil):
+		return 0
+	case a == nil:
+		return -1
+	}
+	return 1
+}
+
+func (a *alike) rows() [][]view.Cell {
+	tone := map[model.Severity]view.Tone{model.Error: view.Bad, model.Warning: view.Partly, model.Info: view.Dim}[a.Severity]
+	word := string(a.Severity)
+	message := a.Message
+	if s := a.Suppressed; s != nil {
+		word, tone = "ignored", view.Dim
+		message += " (" + s.Text() + ")"
+	}
+	rows := [][]view.Cell{{{Text: word, Tone: tone}, {Text: a.ID}, {Text: where(a.Origin)}, {Text: object(a.Ref)}, {Text: message}}}
+	if len(a.also) == 0 {
+		return rows
+	}
+	var names []string
+	for _, f := range a.also[:min(len(a.also), mostAlike)] {
+		names = append(names, strings.TrimSpace(object(f.Ref)+" "+parenthesized(where(f.Origin))))
+	}
+	if rest := len(a.also) - len(names); rest > 0 {
+		names = append(names, fmt.Sprintf("%d more (-o wide lists them)", rest))
+	}
+	return append(rows, under("also: "+strings.Join(names, ", "), view.Plain))
+}
+
+// under is a line below a message.
+func under(text string, tone view.Tone) []view.Cell {
+	return []view.Cell{{}, {}, {}, {}, {Text: "  " + text, Tone: tone}}
+}
+
+// Text says who asked for a finding not to count.
+func (s *Suppression) Text() string {
+	if s.Reason == "" {
+		return "ignored by " + s.By
+	}
+	return "ignored by " + s.By + ": " + s.Reason
+}
+
+func where(o *model.Origin) string {
+	if o == nil {
+		return "-"
+	}
+	return o.String()
+}
+
+func parenthesized(s string) string {
+	if s == "-" {
+		return ""
+	}
+	return "(" + s + ")"
+}
+
+func object(ref *model.Ref) string {
+	switch {
+	case ref == nil:
+		return "-"
+	case ref.Name == "*":
+		return strings.ToLower(ref.Kind)
+	}
+	return ref.String()
+}
+
+// Counts says in a line what was found in how much.
+func (r *Report) Counts() string {
+	var counts []string
+	add := func(n int, noun string) {
+		if n > 0 {
+			counts = append(counts, counted(n, noun))
+		}
+	}
+	add(r.Summary.Error, "error")
+	add(r.Summary.Warning, "warning")
+	add(r.Summary.Info, "note")
+	if counts == nil {
+		counts = []string{"nothing found"}
+	}
+	return strings.Join(counts, ", ") + " in " + counted(r.Checked, "object")
+}
+
+// closing counts the findings and says what to ask next.
+func (r *Report) closing(notes int) []string {
+	line := r.Counts()
+	if notes > 0 {
+		line += "; notes are listed by -o wide"
+	}
+	if n := r.Summary.Suppressed; n > 0 {
+		line += fmt.Sprintf("; %d suppressed", n)
+		if !slices.ContainsFunc(r.Items, func(f Finding) bool { return f.Suppressed != nil }) {
+			line += " (--show-suppressed lists them)"
+		}
+	}
+	out := []string{line}
+	if i := slices.IndexFunc(r.Items, r.Failing); i >= 0 {
+		if id := r.Items[i].ID; !strings.HasPrefix(id, requirementPrefix) {
+			out = append(out, "what an id means, and what to do: kubectl dopolicy check --list "+id)
+		}
+	}
+	return append(out, r.Closing()...)
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// Names are the objects that findings are about, each once, in the form kind.group/name.
+func (r *Report) Names() []string {
+	refs := make([]*model.Ref, 0, len(r.Items))
+	for i := range r.Items {
+		if ref := r.Items[i].Ref; ref != nil && ref.Name != "*" {
+			refs = append(refs, ref)
+		}
+	}
+	return view.NamesOf(refs)
+}

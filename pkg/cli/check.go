@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/spf13/cobra"
+)
+
+// checkFlags are the flags of `check`.
+type checkFlags struct {
+	question
+	ignore         []string
+	config         string
+	requirements   []string
+	failOn         string
+	showSuppressed bool
+	list           bool
+	crds           definitionFlags
+}
+
+func (a App) checkCmd(s Streams) *cobra.Command {
+	f := &checkFlags{}
+	cmd := &cobra.Command{
+		Use:   "check [FOLDER…]",
+		Short: "Look for everything that is wrong in manifests or a cluster, for people and for CI",
+		Long: `Look for everything that is wrong: dangling references, conflicts, policies and rules that are never in force, conditions that
+do not work, what the API server would refuse or drop, and what cannot be judged. Every finding has a stable id; --list
+documents them all, --list ID one.
+
+Exit code 1 means that something was found of the severity that --fail-on names, whatever the output format.
+
+What is meant as it is can be ignored by id: on the command line, by the annotation ` + check.IgnoreAnnotation + ` on the object, or in a
+config file (.dopolicy.yaml in the current folder, or --config FILE).
+
+What you require of effective policies yourself stands in files of requirements: --requirements FILE holds the input against them,
+check test tests them. A folder called test is written ./test.`,
+		Example: `  # manifests, before they are applied
+  kubectl dopolicy check manifests/
+
+  # in CI: annotations on a pull request, errors only
+  kubectl dopolicy check -f manifests/ -R -o github --fail-on error
+
+  # what these manifests would do to the cluster
+  kubectl dopolicy check -f new.yaml --live -A
+
+  # what an id means
+  kubectl dopolicy check --list TargetNotFound
+
+  # what the API server would refuse or drop, by CustomResourceDefinitions that are not in the manifests
+  kubectl dopolicy check manifests/ --crds config/crd
+
+  # what has to hold here, in CEL over effective policies
+  kubectl dopolicy check manifests/ --requirements requirements.yaml
+
+  # all but one sort of finding
+  kubectl dopolicy check manifests/ --ignore RuleShadowed`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.list {
+				return f.catalogue(s, args)
+			}
+			return a.check(cmd, f, s, args)
+		},
+	}
+	f.add(cmd, "table", "wide", "yaml", "json", "name", "sarif", "junit", "github")
+	f.addTable(cmd)
+	fs := cmd.Flags()
+	fs.StringSliceVar(&f.ignore, "ignore", nil, "ids of findings that do not count (repeatable)")
+	f.crds.addTo(fs)
+	fs.StringVar(&f.config, "config", "", "file that says what counts (default: "+configFile+" in the current folder, if it is there; none: no file)")
+	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if something of this severity or worse is found: "+strings.Join(check.Thresholds(), "|"))
+	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements that have to be met (repeatable; docs/requirements.md)")
+	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list what does not count")
+	fs.BoolVar(&f.list, "list", false, "list what can be found, or explain the ids given")
+	a.completion(cmd, &f.sourceFlags, s, nil)
+	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if f.list {
+			return offer(findingIDs(), typed)
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	complete(cmd, "fail-on", check.Thresholds())
+	complete(cmd, "ignore", findingIDs())
+	cmd.AddCommand(a.checkTestCmd(s))
+	return cmd
+}
+
+// findingIDs lists the ids that the catalogue documents.
+func findingIDs() []string {
+	var out []string
+	for _, r := range check.Catalogue() {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+// check is the whole of the command.
+func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []string) error {
+	options, err := f.options(cmd.Flags().Changed("fail-on"), cmd.Flags().Changed("config"))
+	if err != nil {
+		return err
+	}
+	if options.Requirements, err = f.required(options.Config); err != nil {
+		return err
+	}
+	f.files = append(f.files, folders...)
+	info, _ := debug.ReadBuildInfo()
+	f.version = a.Build.recorded(info).Version
+	if f.root, err = os.Getwd(); err != nil {
+		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+	}
+	if err := f.crds.read(cmd.Context(), s); err != nil {
+		return err
+	}
+	f.clusterScoped, options.Definitions = f.crds.clusterScoped(), f.crds.definitions
+	session, err := f.open(cmd.Context(), a.Plugins, s)
+	if err != nil {
+		return err
+	}
+	session.Problems = append(session.Problems, f.crds.problems...)
+	if options.Kinds, err = session.kinds(); err != nil {
+		return err
+	}
+	if f.namespace != "" && !f.allNamespaces {
+		options.In = func(namespace string) bool { return namespace == f.namespace }
+	}
+	report := check.Run(session.Resolution, options)
+	if options.Verbose {
+		var unused []model.Problem
+		for _, message := range report.Unused {
+			unused = append(unused, model.Problem{Severity: model.Info, Message: message})
+		}
+		if err := render.Problems(s.Err, unused, render.ProblemOptions{Verbose: true}); err != nil {
+			return err
+		}
+	}
+	if err := f.writeOnly(s, session, "", report, &report.Envelope); err != nil {
+		return err
+	}
+	if report.Fails() {
+		return errFindings
+	}
+	return nil
+}
+
+// options reads the flags and the config that they name; given tell which flags are the user's.
+func (f *checkFlags) options(failOnGiven, configGiven bool) (check.Options, error) {
+	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.level > 0}
+	for _, id := range f.ignore {
+		id = strings.TrimSpace(id)
+		if !check.Known(id) {
+			return o, unknownFinding(id)
+		}
+		o.Ignore = append(o.Ignore, id)
+	}
+	if !slices.Contains(check.Thresholds(), f.failOn) {
+		return o, usage("use one of: "+strings.Join(check.Thresholds(), ", "), "--fail-on cannot be %q", f.failOn)
+	}
+	var err error
+	o.Config, err = readConfig(f.config, configGiven)
+	o.FailOn = check.Threshold(f.failOn)
+	if o.Config.FailOn != "" && !failOnGiven {
+		o.FailOn = o.Config.FailOn
+	}
+	return o, err
+}
+
+// unknownFinding is the mistake of naming an id that is in no catalogue.
+func unknownFinding(id string) error {
+	hint := "list them with: kubectl dopolicy check --list"
+	if near := check.Nearest(id); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	}
+	return usage(hint, "there are no findings %q", id)
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+)
+
+// configFile is what `check` reads without --config, if it is in the current folder.
+const configFile = ".dopolicy.yaml"
+
+// noConfig is what --config says for no file.
+const noConfig = "none"
+
+// readConfig reads the config file that --config names, or the usual one if it is there.
+func readConfig(name string, given bool) (check.Config, error) {
+	if given && (name == "" || name == noConfig) {
+		return check.Config{}, nil
+	}
+	if !given {
+		name = configFile
+	}
+	text, err := os.ReadFile(name)
+	switch {
+	case !given && errors.Is(err, fs.ErrNotExist):
+		return check.Config{}, nil
+	case err != nil:
+		return check.Config{}, &noAnswer{fmt.Sprintf("reading the config: %s", err), "--config none reads no file"}
+	}
+	config, err := check.ParseConfig(name, text)
+	var wrong *check.ConfigError
+	if errors.As(err, &wrong) {
+		return config, usage(wrong.Hint, "%s", wrong.Error())
+	}
+	return config, err
+}

@@ -1,0 +1,58 @@
+package render
+
+import (
+	"bufio"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// writeGitHub writes findings as workflow commands, which GitHub shows as annotations of the lines they are about, and a line that counts
+// them. What does not count is left out.
+func writeGitHub(w *bufio.Writer, r *check.Report, o Options) error {
+	for _, f := range r.Items {
+		if f.Suppressed != nil {
+			continue
+		}
+		var properties []string
+		add := func(key, value string) { properties = append(properties, key+"="+githubProperty(value)) }
+		if file := o.file(f.Origin); file != "" {
+			add("file", file)
+			if f.Origin.Line > 0 {
+				add("line", strconv.Itoa(f.Origin.Line))
+			}
+		}
+		title := f.ID
+		if f.Ref != nil && f.Ref.Name != "*" {
+			title += " " + f.Ref.String()
+		}
+		add("title", title)
+		message := githubText(f.Message)
+		if f.Hint != "" {
+			message += "%0A" + githubText(f.Hint)
+		}
+		_, _ = w.WriteString("::" + githubCommand(f.Severity) + " " + strings.Join(properties, ",") + "::" + message + "\n")
+	}
+	_, err := w.WriteString(githubText(r.Counts()) + "\n")
+	return err
+}
+
+// githubCommand is the command for a severity.
+func githubCommand(s model.Severity) string {
+	if s == model.Info {
+		return "notice"
+	}
+	return string(s)
+}
+
+// githubText is the message of a workflow command. Control characters are visible, so that there is no line end in it.
+func githubText(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(Escape(s))
+}
+
+// githubProperty is the value of a property of a workflow command.
+func githubProperty(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(githubText(s))
+}

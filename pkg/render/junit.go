@@ -1,0 +1,155 @@
+package render
+
+import (
+	"bufio"
+	"encoding/xml"
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+)
+
+// The elements of JUnit's XML, as the XSD of Jenkins has them.
+type (
+	junitSuites struct {
+		XMLName  xml.Name `xml:"testsuites"`
+		Name     string   `xml:"name,attr"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Errors   int      `xml:"errors,attr"`
+		Suites   []*junitSuite
+	}
+	junitSuite struct {
+		XMLName  xml.Name `xml:"testsuite"`
+		Name     string   `xml:"name,attr"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Errors   int      `xml:"errors,attr"`
+		Skipped  int      `xml:"skipped,attr"`
+		Cases    []*junitCase
+	}
+	junitCase struct {
+		XMLName xml.Name      `xml:"testcase"`
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		Skipped *string       `xml:"skipped"`
+		Failure *junitFailure `xml:"failure"`
+		Out     string        `xml:"system-out,omitempty"`
+
+		failing, ignored, told []string
+		first                  string
+	}
+	junitFailure struct {
+		Type    string `xml:"type,attr"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// junitName is the class of all that the program tests.
+const junitName = "kubectl dopolicy check"
+
+// writeJUnit writes a report as JUnit XML: a suite for every file, in it a case for every id and object. What counts is a failure, what
+// does not count is skipped, what is not bad enough stands in the case's output. A case of its own says what was checked, so that there is
+// always one.
+func writeJUnit(w *bufio.Writer, r *check.Report, o Options) error {
+	all := junitSuites{Name: junitName}
+	about := &junitCase{Class: junitName, Name: "the input can be judged", Out: r.Counts()}
+	for _, p := range r.Problems {
+		about.ignored = append(about.ignored, "incomplete: "+Escape(p.Message))
+	}
+	all.Suites = []*junitSuite{{Name: junitName, Cases: []*junitCase{about}}}
+	suites, cases := map[string]*junitSuite{junitName: all.Suites[0]}, map[[3]string]*junitCase{}
+	for _, f := range r.All() {
+		where := junitSuiteName(f, o)
+		if suites[where] == nil {
+			suites[where] = &junitSuite{Name: where}
+			all.Suites = append(all.Suites, suites[where])
+		}
+		key := [3]string{where, f.ID, junitCaseName(f)}
+		if cases[key] == nil {
+			cases[key] = &junitCase{Class: f.ID, Name: key[2]}
+			suites[where].Cases = append(suites[where].Cases, cases[key])
+		}
+		cases[key].add(r, f)
+	}
+	for _, s := range all.Suites {
+		s.settle()
+		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
+	}
+	return all.write(w)
+}
+
+func (all *junitSuites) write(w *bufio.Writer) error {
+	if _, err := w.WriteString(xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(all); err != nil {
+		return fmt.Errorf("writing XML: %w", err)
+	}
+	return w.WriteByte('\n')
+}
+
+// junitSuiteName is the file of a finding, else the cluster.
+func junitSuiteName(f check.Finding, o Options) string {
+	switch file := o.file(f.Origin); {
+	case file != "":
+		return Escape(file)
+	case f.Origin != nil:
+		return Escape(f.Origin.String())
+	}
+	return junitName
+}
+
+// junitCaseName is what a finding is about.
+func junitCaseName(f check.Finding) string {
+	switch {
+	case f.Ref == nil:
+		return f.ID
+	case f.Ref.Name == "*":
+		return Escape(strings.ToLower(f.Ref.Kind))
+	}
+	return Escape(f.Ref.String())
+}
+
+func (c *junitCase) add(r *check.Report, f check.Finding) {
+	text := Escape(f.Message)
+	if f.Origin != nil {
+		text = Escape(f.Origin.String()) + ": " + text
+	}
+	if f.Hint != "" {
+		text += "\n  " + Escape(f.Hint)
+	}
+	switch {
+	case f.Suppressed != nil:
+		c.ignored = append(c.ignored, text+" ("+Escape(f.Suppressed.Text())+")")
+	case r.Failing(f):
+		if c.first == "" {
+			c.first = Escape(f.Message)
+		}
+		c.failing = append(c.failing, text)
+	default:
+		c.told = append(c.told, string(f.Severity)+": "+text)
+	}
+}
+
+// settle writes down what became of the cases, and counts them.
+func (s *junitSuite) settle() {
+	for _, c := range s.Cases {
+		s.Tests++
+		if len(c.failing) > 0 {
+			s.Failures++
+			c.Failure = &junitFailure{Type: c.Class, Message: c.first, Text: strings.Join(c.failing, "\n")}
+			c.told = append(c.told, c.ignored...)
+		} else if len(c.ignored) > 0 {
+			s.Skipped++
+			reason := strings.Join(c.ignored, "\n")
+			c.Skipped = &reason
+		}
+		if len(c.told) > 0 {
+			c.Out = strings.Join(c.told, "\n")
+		}
+	}
+}

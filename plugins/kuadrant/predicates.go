@@ -1,0 +1,68 @@
+package kuadrant
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// readAsOperator are the resolved kinds of the given names that are read as the operator does.
+func readAsOperator(r *resolve.Resolution, kinds ...string) []*resolve.Kind {
+	var out []*resolve.Kind
+	for _, k := range r.Kinds {
+		if k.GroupKind.Group == vendorGroup && slices.Contains(kinds, k.GroupKind.Kind) && k.Profile == "operator" && len(k.Policies) > 0 {
+			k.Fold()
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// spilledPredicates reports lists of predicates at the top of a policy that guard rules of others. The list is merged like a rule, and then decides
+// for everything that is in force beside it, whoever declared that.
+func spilledPredicates(r *resolve.Resolution) []model.Problem {
+	var out []model.Problem
+	for _, k := range readAsOperator(r, "AuthPolicy", "RateLimitPolicy", tokens) {
+		guarded := map[*policy.Policy]map[string]bool{}
+		k.InForce(func(s resolve.StackID) { guards(k.Outcome(s), guarded) })
+		for _, p := range k.Policies {
+			if len(guarded[p]) == 0 || len(k.GapsOf(p)) > 0 {
+				continue
+			}
+			problem := model.Problem{Severity: model.Warning, Code: model.PredicateAffectsForeignRules, Message: fmt.Sprintf(
+				"the list of predicates at the top of %s guards rules that others declare as well: %s hold only for requests that meet it", p.Ref(), few(guarded[p])),
+				Hint: "write the predicates into the rules that they are meant for"}.At(p.Object)
+			origin := p.OriginOf(set(p).Kind, merge.Keys("when"))
+			problem.Origin = &origin
+			out = append(out, problem)
+		}
+	}
+	return out
+}
+
+// guards notes the rules of a stack's result that stand beside a list of predicates from another policy.
+func guards(o *resolve.Outcome, guarded map[*policy.Policy]map[string]bool) {
+	at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == "when" })
+	if at < 0 {
+		return
+	}
+	for _, from := range o.Result.Rules[at].From {
+		owner := o.Layers[from.Layer].Policy
+		for i, rule := range o.Result.Rules {
+			if i == at || strings.HasPrefix(rule.Name, "patterns.") || slices.ContainsFunc(rule.From, func(f merge.From) bool { return o.Layers[f.Layer].Policy == owner }) {
+				continue
+			}
+			if guarded[owner] == nil {
+				guarded[owner] = map[string]bool{}
+			}
+			for _, f := range rule.From {
+				guarded[owner][rule.Name+" of "+o.Layers[f.Layer].Policy.Ref().String()] = true
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package kuadrant
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// sameName reports routes of two kinds that have one name and come through one listener: the operator knows the ways through them by one
+// id, so that what it computes for the one takes the place of what it computes for the other.
+func sameName(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
+	var out []model.Problem
+	told := map[model.Ref]bool{}
+	for _, listener := range g.Order(topology.Traffic) {
+		if g.Node(listener).Role != topology.Listener {
+			continue
+		}
+		holds := at.Any(listener) || slices.ContainsFunc(g.Parents(topology.Traffic, listener), at.Any)
+		first := map[string]topology.NodeID{}
+		for _, id := range g.Children(topology.Traffic, listener) {
+			n := g.Node(id)
+			if n.Role != topology.Route || n.Object == nil || !slices.Contains(topology.HTTPRouteKinds(), n.Ref.GroupKind()) || !k.Allows(n.Ref) || validStep(g, listener, id) != nil {
+				continue
+			}
+			other, taken := first[n.Ref.FullName()]
+			if !taken {
+				first[n.Ref.FullName()] = id
+				continue
+			}
+			if told[n.Ref] || g.Node(other).Ref.Kind == n.Ref.Kind || !holds && !holdsAt(g, at, id) && !holdsAt(g, at, other) {
+				continue
+			}
+			told[n.Ref] = true
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.SameNameDifferentRouteKinds, Message: fmt.Sprintf(
+				"%s and %s have one name and come through %s: the operator keeps one %s for both, whichever it computes last", n.Ref, g.Node(other).Ref, g.Node(listener).Ref, k.GroupKind.Kind),
+				Hint: "rename one of the routes"}.At(n.Object))
+		}
+	}
+	return out
+}
+
+// holdsAt reports whether a policy is attached to a route or one of its rules.
+func holdsAt(g *topology.Graph, at policy.At, route topology.NodeID) bool {
+	return at.Any(route) || slices.ContainsFunc(g.Children(topology.Traffic, route), at.Any)
+}
