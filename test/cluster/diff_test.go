@@ -50,6 +50,10 @@ func TestDiff(t *testing.T) {
 	c := Shared(t)
 	c.ApplyFiles(demo)
 	admin := c.Kubeconfig("admin", "")
+	folder, err := filepath.Abs(demo) // the plugin runs elsewhere
+	if err != nil {
+		t.Fatal(err)
+	}
 
 	since := time.Now()
 	d := askDiff(t, admin, 1, "--delete", "authpolicy/infra/gw-auth")
@@ -66,7 +70,7 @@ func TestDiff(t *testing.T) {
 		t.Errorf("without the Gateway's policy: %+v", d.Summary)
 	}
 
-	if d := askDiff(t, admin, 0, "-f", demo); len(d.Items) > 0 || d.Summary.Unchanged == 0 {
+	if d := askDiff(t, admin, 0, "-f", folder); len(d.Items) > 0 || d.Summary.Unchanged == 0 {
 		t.Errorf("the manifests that were applied, over the cluster, change %+v", d.Items)
 	}
 	snapshot := filepath.Join(t.TempDir(), "cluster.tgz")
@@ -74,7 +78,7 @@ func TestDiff(t *testing.T) {
 	if d := askDiff(t, admin, 0, "--from", snapshot); len(d.Items) > 0 || d.Summary.Unchanged == 0 {
 		t.Errorf("the cluster differs from its snapshot: %+v", d.Items)
 	}
-	if d := askDiff(t, admin, 0, demo, "live"); len(d.Items) > 0 {
+	if d := askDiff(t, admin, 0, folder, "live"); len(d.Items) > 0 {
 		t.Errorf("the cluster differs from the manifests that were applied: %+v", d.Items)
 	}
 	askDiff(t, admin, 2, "--delete", "authpolicy/gw-auht")
