@@ -18,6 +18,7 @@ const (
 	requestAtMost    = 2
 	requestsAtMost   = 1.5
 	pairsAtLeast     = 100_000
+	diffAtMost       = 2.5
 )
 
 // report writes what was measured.

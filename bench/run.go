@@ -54,6 +54,11 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return fmt.Errorf("asking requests: %w", err)
 	}
 	r.asking(a, o.runs)
+	d, err := b.diff(ctx, o.sizes[1])
+	if err != nil {
+		return fmt.Errorf("comparing folders: %w", err)
+	}
+	r.differing(d, o.runs)
 	return nil
 }
 

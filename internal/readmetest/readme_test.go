@@ -64,6 +64,17 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
+// TestWhatIf runs the deletion that the README shows: the block is all of what is printed.
+func TestWhatIf(t *testing.T) {
+	_, block, found := strings.Cut(readme(t), "$ kubectl dopolicy diff ")
+	command, want, _ := strings.Cut(block, "\n")
+	want, _, _ = strings.Cut(want, "```")
+	var out, errs bytes.Buffer
+	if code := start("diff "+command, &out, &errs); !found || code != cli.ExitFindings || out.String() != want || errs.Len() > 0 {
+		t.Errorf("diff %s: exit %d, %s\n%s\nthe README shows\n%s", command, code, errs.String(), out.String(), want)
+	}
+}
+
 // TestCommands runs every command that the README shows on the demo.
 func TestCommands(t *testing.T) {
 	commands := regexp.MustCompile("`kubectl dopolicy ([^`|\\\\]*)").FindAllStringSubmatch(readme(t), -1)
@@ -73,6 +84,9 @@ func TestCommands(t *testing.T) {
 	for _, c := range commands {
 		if strings.Contains(c[1], "--live") || strings.Contains(c[1], "--as") || strings.HasPrefix(c[1], "snapshot") {
 			continue // of a cluster only
+		}
+		if strings.HasPrefix(c[1], "diff ") {
+			continue // of two inputs
 		}
 		command := strings.TrimSuffix(strings.ReplaceAll(c[1], " -f manifests/", ""), " ")
 		if out := run(t, command+" -f testdata/demo"); out == "" {

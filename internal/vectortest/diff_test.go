@@ -48,8 +48,11 @@ func TestDiff(t *testing.T) {
 	t.Run("demo", func(t *testing.T) { diffs(t, load.Options{Paths: []string{"../../testdata/demo"}}, nil) })
 }
 
-// mostDeletions bounds what one vector costs.
-const mostDeletions = 4
+// mostDeletions and mostUsers bound what one vector costs.
+const (
+	mostDeletions = 4
+	mostUsers     = 2
+)
 
 func diffs(t *testing.T, o load.Options, settings []string) {
 	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
@@ -79,6 +82,37 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 		before, after := byWay(whole), byWay(view.Effective(rest, view.Query{}))
 		byHand(t, gone, d, before, after)
 		deletions(t, gone, d, after, catalog)
+	}
+	if settings == nil {
+		if catalog, err = plugin.Catalog(plugins.All(), nil, []string{oneDialect}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	partlyRead(t, in, catalog)
+}
+
+// partlyRead compares a cluster with itself as somebody sees it who may not read everything: whatever seems to change is marked, and nobody is
+// said to lose protection.
+func partlyRead(t *testing.T, in *model.Snapshot, catalog *policy.Catalog) {
+	t.Helper()
+	all := resolutionFor(in, func(model.GroupKind, string) bool { return true }, catalog)
+	list := users(in)
+	step := 1 + len(list)/mostUsers
+	for i := 0; i < len(list); i += step {
+		part := resolutionFor(in, list[i].may, catalog)
+		for _, d := range []*view.EffectivePolicyDiff{view.Diff(all, part, view.DiffQuery{}), view.Diff(part, all, view.DiffQuery{})} {
+			for _, c := range d.Items {
+				if len(c.Unread) == 0 || c.Unprotected {
+					t.Errorf("%s: %s %s %v is said to be %s %s, unprotected: %v, and is not marked", list[i].name, c.PolicyKind, c.Target, c.Paths, c.Change, c.TargetChange, c.Unprotected)
+				}
+			}
+			if len(d.Summary.Bare)+len(d.Summary.Uncovered) > 0 {
+				t.Errorf("%s: route rules are said to be new and without a policy: %v, %v", list[i].name, d.Summary.Bare, d.Summary.Uncovered)
+			}
+			if len(d.Items) > 0 && d.Complete {
+				t.Errorf("%s: the answer says that it is complete", list[i].name)
+			}
+		}
 	}
 }
 

@@ -139,8 +139,8 @@ type answers struct {
 	explained  *view.Explanation
 }
 
-// answersTo answers for a cluster with these objects and a user who may read some of them.
-func answersTo(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *policy.Catalog) answers {
+// resolutionFor resolves a cluster with these objects for a user who may read some of them.
+func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *policy.Catalog) *resolve.Resolution {
 	cluster := &model.Cluster{Context: "test"}
 	kinds := append(in.Kinds(), topology.Kinds()...)
 	for _, k := range catalog.Kinds() {
@@ -172,7 +172,12 @@ func answersTo(in *model.Snapshot, may func(model.GroupKind, string) bool, catal
 	}
 	s := model.NewSnapshot(objects, problems)
 	s.Cluster = cluster
-	r := resolve.Run(s, topology.Build(s, catalog.Settings(), catalog.Links()...), catalog)
+	return resolve.Run(s, topology.Build(s, catalog.Settings(), catalog.Links()...), catalog)
+}
+
+// answersTo answers for a cluster with these objects and a user who may read some of them.
+func answersTo(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *policy.Catalog) answers {
+	r := resolutionFor(in, may, catalog)
 	out := answers{effective: view.Effective(r, view.Query{ShowNone: true}), overridden: view.Overridden(r, view.Query{}, nil, ""),
 		status: view.Status(r, view.StatusQuery{Objects: true}, plugin.StatusFunctions(plugins.All()))}
 	out.explained = view.Explain(r, view.Query{}, "")

@@ -28,6 +28,8 @@ type RuleChange struct {
 	SourcesAfter  []Source `json:"sourcesAfter"`
 	// Reason is why a setting that was in force is not any more, as far as its policy is still there.
 	Reason string `json:"reason,omitempty"`
+
+	why string // the same in few words
 }
 
 // PolicyChange is one effective policy that is not the same before and after, for all ways on which the same becomes of it.

@@ -136,8 +136,8 @@ func ruleLines(c *PolicyChange, r RuleChange, o TableOptions) []ruleLine {
 	case !r.inForceAfter():
 		whole.before = valueText(r.Before, width) + " (" + was + ")"
 		whole.after, whole.tone = goneWord(c)
-		if r.Reason != "" {
-			whole.after += ": " + r.Reason
+		if r.why != "" {
+			whole.after += ": " + r.why
 		}
 		return []ruleLine{whole}
 	}
@@ -158,7 +158,8 @@ func ruleLines(c *PolicyChange, r RuleChange, o TableOptions) []ruleLine {
 	}
 	var out []ruleLine
 	for _, p := range places {
-		out = append(out, ruleLine{setting: p.path, before: p.text(p.before, p.had, width) + " (" + was + ")", after: p.text(p.after, p.has, width) + " (" + is + ")"})
+		before, after := p.texts(width)
+		out = append(out, ruleLine{setting: p.path, before: before + " (" + was + ")", after: after + " (" + is + ")"})
 	}
 	return out
 }
@@ -196,11 +197,30 @@ type place struct {
 	had, has      bool
 }
 
-func (p place) text(v any, there bool, width int) string {
-	if !there {
-		return "not set"
+// texts are the two values. Long ones are cut so that what differs can be seen.
+func (p place) texts(width int) (before, after string) {
+	if p.had {
+		before = valueText(p.before, width)
 	}
-	return valueText(v, width)
+	if p.has {
+		after = valueText(p.after, width)
+	}
+	switch {
+	case !p.had:
+		return "not set", after
+	case !p.has:
+		return before, "not set"
+	case before != after:
+		return before, after
+	}
+	was, is := []rune(valueText(p.before, 0)), []rune(valueText(p.after, 0))
+	same := 0
+	for same < min(len(was), len(is)) && was[same] == is[same] {
+		same++
+	}
+	const lead = 6 // that is shown of what is the same
+	from := max(0, same-lead)
+	return "…" + cutText(string(was[from:]), width-1), "…" + cutText(string(is[from:]), width-1)
 }
 
 // differences lists the places in which two values differ, by path: entries of objects, and of lists of the same length.

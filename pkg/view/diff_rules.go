@@ -31,7 +31,11 @@ func ruleChanges(before, after *EffectivePolicy) []RuleChange {
 	}
 	for key, r := range eachRule(before) {
 		if _, gone := was[key]; gone {
-			out = append(out, RuleChange{Name: r.Name, Before: r.Value, SourcesBefore: r.Sources, SourcesAfter: []Source{}, Reason: lossOf(after, r)})
+			change := RuleChange{Name: r.Name, Before: r.Value, SourcesBefore: r.Sources, SourcesAfter: []Source{}}
+			if l := lossOf(after, r); l != nil {
+				change.Reason, change.why = l.Message, reasonWords(l.Reason, l.LostTo)
+			}
+			out = append(out, change)
 		}
 	}
 	if before == nil || !before.Ordered {
@@ -66,17 +70,15 @@ func rulesByName(e *EffectivePolicy) map[nth]*Rule {
 	return out
 }
 
-// lossOf is why a rule that was in force is not any more: what became of the same rule of the same policy.
-func lossOf(after *EffectivePolicy, was *Rule) string {
-	if after == nil {
-		return ""
-	}
-	for _, l := range after.Lost {
+// lossOf is why a rule that was in force is not any more: what became of the same rule of the same policy. It is nil if that is not there.
+func lossOf(after *EffectivePolicy, was *Rule) *RuleLoss {
+	for i := range after.orEmpty().Lost {
+		l := &after.Lost[i]
 		if l.Rule == was.Name && l.Policy != nil && slices.ContainsFunc(was.Sources, func(s Source) bool { return s.Policy != nil && *s.Policy == *l.Policy }) {
-			return l.Message
+			return l
 		}
 	}
-	return ""
+	return nil
 }
 
 // sameSources reports whether values come from the same places, wherever these were read.

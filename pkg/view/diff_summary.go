@@ -96,6 +96,11 @@ func (d *differ) uncovered(s *DiffSummary) {
 		}
 		fresh[n.Ref] = append(fresh[n.Ref], id)
 	}
+	for ref := range fresh {
+		if d.unsure(ref) {
+			delete(fresh, ref)
+		}
+	}
 	if len(fresh) == 0 {
 		return
 	}
@@ -121,6 +126,20 @@ func (d *differ) uncovered(s *DiffSummary) {
 	for _, kind := range slices.Sorted(maps.Keys(missing)) {
 		s.Uncovered = append(s.Uncovered, Uncovered{kind, missing[kind]})
 	}
+}
+
+// unsure reports whether what could not be read may mean that a rule is not new, or not without a policy.
+func (d *differ) unsure(ref model.Ref) bool {
+	for _, s := range []*side{d.before, d.after} {
+		for _, other := range []*side{d.before, d.after} {
+			for _, k := range other.ways.picked {
+				if len(s.unreadAt(subject{k.Name(), ref})) > 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // usual are the kinds of which most of the other rules behind one of the nodes' Gateways or Services have a policy in force.
