@@ -88,7 +88,10 @@ check test tests them. A folder called test is written ./test.`,
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	complete(cmd, "fail-on", check.Thresholds())
-	complete(cmd, "ignore", findingIDs())
+	// The flag was added just above, the only thing that can go wrong.
+	_ = cmd.RegisterFlagCompletionFunc("ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return offer(findingIDs(), typed)
+	})
 	cmd.AddCommand(a.checkTestCmd(s))
 	return cmd
 }
