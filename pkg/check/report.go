@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -15,9 +16,11 @@ type Options struct {
 	In             func(namespace string) bool // findings about objects of other namespaces are left out; nil: every namespace
 	Ignore         []string                    // ids that do not count, of the command line
 	Config         Config
-	ShowSuppressed bool      // list what does not count as well
-	Verbose        bool      // let people see notes
-	FailOn         Threshold // from which severity on a finding fails
+	Definitions    []*model.Object // CustomResourceDefinitions beside those of the input
+	Requirements   []*Requirement  // that have to be met
+	ShowSuppressed bool            // list what does not count as well
+	Verbose        bool            // let people see notes
+	FailOn         Threshold       // from which severity on a finding fails
 
 	// Findings look for more; nil: there is nobody to ask.
 	Findings func(*resolve.Resolution) []model.Problem
@@ -40,6 +43,7 @@ type Report struct {
 	Suppressed []Finding `json:"-"` // those that do not count, whether or not Items has them
 	Checked    int       `json:"-"` // how many objects were looked at
 	FailOn     Threshold `json:"-"`
+	Asked      []Rule    `json:"-"` // the requirements, as rules
 	Unused     []string  `json:"-"` // entries of the config that matched nothing, a sentence each
 
 	verbose bool
@@ -51,11 +55,14 @@ func Run(r *resolve.Resolution, o Options) *Report {
 	out := &Report{Items: []Finding{}, Checked: len(r.Snapshot.Objects), FailOn: o.FailOn, verbose: o.Verbose}
 	var incomplete []model.Problem
 	for _, f := range found {
-		if p := f.problem(); p.Incomplete() && (p.Severity == model.Error || o.wants(f, r)) {
+		if p := f.problem(); f.incomplete() && (p.Severity == model.Error || o.wants(f, r)) {
 			incomplete = append(incomplete, p)
 		}
 	}
 	out.Seal("CheckReport", incomplete)
+	for _, req := range o.Requirements {
+		out.Asked = append(out.Asked, req.Rule())
+	}
 	found = slices.DeleteFunc(found, func(f Finding) bool { return !o.wants(f, r) })
 	found = sorted(append(found, unknownIgnores(r, o)...))
 	s := newSuppressor(r, o)
@@ -85,12 +92,22 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		Lint(r),
 		more,
+		Schemas(r.Snapshot, o.Definitions),
 	} {
 		for _, p := range problems {
 			out = append(out, Found(p))
 		}
 	}
-	return out
+	return append(out, Requirements(r, o.Requirements)...)
+}
+
+// incomplete reports whether a finding says that something is not known. That a requirement is not met, or that the API would refuse an
+// object, is known.
+func (f *Finding) incomplete() bool {
+	if strings.HasPrefix(f.ID, requirementPrefix) || f.ID == string(SchemaViolation) {
+		return false
+	}
+	return f.ID == RequirementUnknown || f.problem().Incomplete()
 }
 
 // wants reports whether a finding is about what was asked for. What is about no object always is.

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -34,6 +33,8 @@ type Tally struct {
 type Judgement struct {
 	Findings []Finding
 	Tallies  []Tally // by requirement
+
+	told []told
 }
 
 // Requirements holds an input against requirements and returns the findings, by requirement and target.
@@ -51,8 +52,9 @@ func Judge(res *resolve.Resolution, reqs []*Requirement) Judgement {
 	j.gather()
 	j.evaluate()
 	for i := range reqs {
-		tally, findings := j.conclude(&j.cases[i])
-		out.Tallies, out.Findings = append(out.Tallies, tally), append(out.Findings, findings...)
+		c := newConclusion(j, &j.cases[i])
+		out.Findings = append(out.Findings, c.conclude()...)
+		out.Tallies, out.told = append(out.Tallies, c.tally), append(out.told, c.told...)
 	}
 	return out
 }
@@ -338,16 +340,16 @@ func (q *question) eval(e *expression, vars map[string]any, sizes policy.Sizes) 
 		q.cost += min(*details.ActualCost(), maxCost)
 	}
 	if err != nil {
-		return nil, errors.New(strings.TrimSuffix(policy.ExpressionFault(err), ": "))
+		return nil, fmt.Errorf("%s", policy.ExpressionFault(err))
 	}
 	if v.Type().TypeName() != e.result.is.TypeName() {
-		return nil, errors.New("gives " + v.Type().TypeName() + ", not a " + e.result.noun)
+		return nil, fmt.Errorf("gives %s, not a %s", v.Type().TypeName(), e.result.noun)
 	}
 	return v, nil
 }
 
 // targetValue is a target as expressions see it.
-func (j *judge) targetValue(p *view.Place) fields {
+func (j *judge) targetValue(p *view.Place) keys {
 	out := refValue(&p.Target)
 	var labels, annotations map[string]string
 	if o := j.res.Node(p.Node).Object; o != nil {

@@ -2,7 +2,7 @@ package check
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -31,7 +31,7 @@ func ReadRequirements(files []policy.Source) ([]*Requirement, error) {
 		r := requirementReader{form: policy.NewForm(file.Name), file: file.Name, env: env, known: &out}
 		docs, err := policy.Documents(file)
 		if err == nil && len(docs) == 0 {
-			err = errors.New(file.Name + ":1: there are no requirements in it")
+			err = fmt.Errorf("%s:1: there are no requirements in it", file.Name)
 		}
 		for _, doc := range docs {
 			r.document(doc)

@@ -21,6 +21,7 @@ type conclusion struct {
 	unknown map[string][]string // targets by the reason
 	failed  map[string][]string
 	refs    map[string]model.Ref // of targets, as they are told
+	told    []told               // for tests
 }
 
 // unmetKey tells findings apart.
@@ -29,12 +30,22 @@ type unmetKey struct {
 	message, found string
 }
 
-func (j *judge) conclude(req *requirementCase) (Tally, []Finding) {
-	c := conclusion{j: j, req: req, tally: Tally{Requirement: req.Requirement}, unmet: map[unmetKey][]view.Path{}, nodes: map[unmetKey]topology.NodeID{},
+func newConclusion(j *judge, req *requirementCase) *conclusion {
+	return &conclusion{j: j, req: req, tally: Tally{Requirement: req.Requirement}, unmet: map[unmetKey][]view.Path{}, nodes: map[unmetKey]topology.NodeID{},
 		unknown: map[string][]string{}, failed: map[string][]string{}, refs: map[string]model.Ref{}}
+}
+
+// tell notes for tests what was found.
+func (c *conclusion) tell(outcome string, target model.Ref, paths []view.Path, message string) {
+	c.told = append(c.told, told{c.req.Name, outcome, target, paths, message})
+}
+
+func (c *conclusion) conclude() []Finding {
+	req := c.req
 	if c.tooDear() {
 		c.tally.Failed++
-		return c.tally, []Finding{c.problem(RequirementError, model.Error, fmt.Sprintf("requirement %q costs too much: more than %d steps in all, nothing is said about it", req.Name, maxTotalCost),
+		c.tell(failed, model.Ref{}, nil, "it costs too much")
+		return []Finding{c.problem(RequirementError, model.Error, fmt.Sprintf("requirement %q costs too much: more than %d steps in all, nothing is said about it", req.Name, maxTotalCost),
 			"narrow it with select, or look at less")}
 	}
 	for i := range req.asked {
@@ -44,8 +55,9 @@ func (j *judge) conclude(req *requirementCase) (Tally, []Finding) {
 	out := c.unmetFindings()
 	out = append(out, c.grouped(c.failed, c.failure)...)
 	out = append(out, c.grouped(c.unknown, c.doubt)...)
-	if lists := j.doubts.hiddenTargets(&req.selects); len(lists) > 0 {
+	if lists := c.j.doubts.hiddenTargets(&req.selects); len(lists) > 0 {
 		c.tally.Unknown++
+		c.tell(unknown, model.Ref{}, nil, list(lists)+" may not be read")
 		out = append(out, c.problem(RequirementUnknown, model.Warning, fmt.Sprintf("requirement %q is not judged on what may not be read: %s", req.Name, list(lists)),
 			"ask for: get, list on "+list(lists)))
 	}
@@ -54,7 +66,8 @@ func (j *judge) conclude(req *requirementCase) (Tally, []Finding) {
 		what, hint := req.funnel.nothing(req.Requirement)
 		out = append(out, c.problem(RequirementSelectsNothing, model.Warning, fmt.Sprintf("requirement %q selects nothing: %s", req.Name, what), hint))
 	}
-	return c.tally, out
+	slices.SortStableFunc(c.told, func(a, b told) int { return cmp.Compare(a.text(), b.text()) })
+	return out
 }
 
 func (c *conclusion) tooDear() bool {
@@ -83,9 +96,11 @@ func (c *conclusion) settle(a *asked) {
 	switch {
 	case a.doubt != "":
 		c.tally.Unknown++
+		c.tell(unknown, a.place.Target, a.paths, a.doubt)
 		c.unknown[a.doubt] = append(c.unknown[a.doubt], told)
 	case q.failure != "":
 		c.tally.Failed++
+		c.tell(failed, a.place.Target, a.paths, q.failure)
 		c.failed[q.failure] = append(c.failed[q.failure], told)
 	case q.held:
 		c.tally.Met++
@@ -171,15 +186,13 @@ func verb(n int) string {
 func (c *conclusion) unmetFindings() []Finding {
 	var out []Finding
 	for key, paths := range c.unmet {
-		message := strings.TrimSuffix(strings.TrimSpace(key.message), ".")
+		said := strings.TrimSuffix(strings.TrimSpace(key.message), ".")
 		found := key.found
+		c.tell(notMet, key.target, paths, strings.TrimSuffix(said+": "+found, ": "))
 		if via := view.Via(paths, key.target); via != "" {
 			found = strings.TrimSpace(found + " via " + via)
 		}
-		if found != "" {
-			message += ": " + found
-		}
-		target := key.target
+		message, target := strings.TrimSuffix(said+": "+found, ": "), key.target
 		f := Finding{ID: c.req.ID(), Severity: c.req.Severity, Ref: &target, Message: message,
 			Hint: "the requirement is at " + c.req.Origin.String() + "; see what is in force with: kubectl dopolicy effective"}
 		if origin := originOf(c.j.res.Node(c.nodes[key])); origin != (model.Origin{}) {
@@ -227,6 +240,7 @@ func (c *conclusion) openRoutes() {
 		}
 		if why := c.j.doubts.unattached(s, id); why != "" {
 			c.tally.Unknown++
+			c.tell(unknown, n.Ref, nil, why)
 			told := n.Ref.String()
 			c.refs[told] = n.Ref
 			c.unknown[why] = append(c.unknown[why], told)

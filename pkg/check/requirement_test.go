@@ -95,8 +95,8 @@ func requirements(t *testing.T, text string) []*Requirement {
 	return reqs
 }
 
-// told is findings as text, one a line.
-func told(findings []Finding) string {
+// asText is findings as text, one a line.
+func asText(findings []Finding) string {
 	var lines []string
 	for _, f := range findings {
 		line := string(f.Severity) + " " + f.ID + ": "
@@ -155,8 +155,8 @@ func TestRequirements(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Requirements(resolved(t, c.in), requirements(t, "- "+c.req))
-			if told(got) != c.want {
-				t.Errorf("found\n%s\nwant\n%s", told(got), c.want)
+			if asText(got) != c.want {
+				t.Errorf("found\n%s\nwant\n%s", asText(got), c.want)
 			}
 			for _, f := range got {
 				if f.Origin == nil || f.Origin.Line == 0 {
@@ -174,13 +174,13 @@ func TestPerSecond(t *testing.T) {
 	} {
 		findings := Requirements(resolved(t, town), requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+`", message: no}`))
 		if met := len(findings) == 0; met != want {
-			t.Errorf("%s: %s", expression, told(findings))
+			t.Errorf("%s: %s", expression, asText(findings))
 		}
 	}
 	for _, expression := range []string{"perSecond(1, 'x') > 0", "perSecond(1, '0s') > 0", "perSecond('a', '1s') > 0", "perSecond(1, 5) > 0", "perSecond(1, '') > 0", "perSecond(true, '1s') > 0"} {
 		findings := Requirements(resolved(t, town), requirements(t, `- {name: a, select: {names: [pay]}, expression: "`+expression+`", message: no}`))
 		if len(findings) != 1 || findings[0].ID != RequirementError || !strings.Contains(findings[0].Message, "perSecond: ") {
-			t.Errorf("%s: %s", expression, told(findings))
+			t.Errorf("%s: %s", expression, asText(findings))
 		}
 	}
 }

@@ -158,14 +158,14 @@ func (f *inForce) Contains(key ref.Val) ref.Val {
 	return types.Bool(ok)
 }
 
-type fields = map[string]any
+type keys = map[string]any
 
 // policyValue is an effective policy as expressions see it, in the shape of the contract. All texts and lists are there.
-func policyValue(e *view.EffectivePolicy) fields {
-	out := fields{"policyKind": e.PolicyKind, "profile": e.Profile, "id": e.ID, "ordered": e.Ordered, "rules": ruleValues(e.Rules)}
+func policyValue(e *view.EffectivePolicy) keys {
+	out := keys{"policyKind": e.PolicyKind, "profile": e.Profile, "id": e.ID, "ordered": e.Ordered, "rules": ruleValues(e.Rules)}
 	out["spec"] = merge.Plain(e.Spec)
 	if e.Spec == nil {
-		out["spec"] = fields{}
+		out["spec"] = keys{}
 	}
 	policies, lost, groups := []any{}, []any{}, []any{}
 	for i := range e.Policies {
@@ -175,7 +175,7 @@ func policyValue(e *view.EffectivePolicy) fields {
 		lost = append(lost, lossValue(e.Lost[i].Rule, &e.Lost[i].Loss))
 	}
 	for _, g := range e.Groups {
-		groups = append(groups, fields{"name": g.Name, "rules": ruleValues(g.Rules)})
+		groups = append(groups, keys{"name": g.Name, "rules": ruleValues(g.Rules)})
 	}
 	out["policies"], out["lost"], out["groups"] = policies, lost, groups
 	out["sources"] = allSources(e)
@@ -222,7 +222,7 @@ func ruleValues(rules []view.Rule) []any {
 		for j := range r.Lost {
 			lost[j] = lossValue(r.Name, &r.Lost[j])
 		}
-		out[i] = fields{"name": r.Name, "value": merge.Plain(r.Value), "sources": sourceValues(r.Sources), "lost": lost}
+		out[i] = keys{"name": r.Name, "value": merge.Plain(r.Value), "sources": sourceValues(r.Sources), "lost": lost}
 	}
 	return out
 }
@@ -236,8 +236,8 @@ func sourceValues(sources []view.Source) []any {
 }
 
 // sourceValue has no policy where no policy wrote the value.
-func sourceValue(s *view.Source) fields {
-	out := fields{"target": refValue(s.Target), "level": s.Level, "block": s.Block, "strategy": s.Strategy, "condition": s.Condition,
+func sourceValue(s *view.Source) keys {
+	out := keys{"target": refValue(s.Target), "level": s.Level, "block": s.Block, "strategy": s.Strategy, "condition": s.Condition,
 		"builtin": s.Builtin, "part": s.Part}
 	if s.Policy != nil {
 		out["policy"] = refValue(s.Policy)
@@ -245,27 +245,27 @@ func sourceValue(s *view.Source) fields {
 	return out
 }
 
-func lossValue(rule string, l *view.Loss) fields {
+func lossValue(rule string, l *view.Loss) keys {
 	out := sourceValue(&l.Source)
 	out["rule"], out["reason"], out["message"] = rule, l.Reason, l.Message
 	out["value"], out["lostTo"] = merge.Plain(l.Value), sourceValues(l.LostTo)
 	return out
 }
 
-func useValue(u *view.PolicyUse) fields {
-	out := fields{"target": refValue(u.Target), "level": u.Level, "strategy": u.Strategy, "builtin": u.Builtin, "part": u.Part, "role": u.Role}
+func useValue(u *view.PolicyUse) keys {
+	out := keys{"target": refValue(u.Target), "level": u.Level, "strategy": u.Strategy, "builtin": u.Builtin, "part": u.Part, "role": u.Role}
 	if u.Policy != nil {
 		out["policy"] = refValue(u.Policy)
 	}
 	return out
 }
 
-func refValue(r *model.Ref) fields {
-	return fields{"group": r.Group, "kind": r.Kind, "namespace": r.Namespace, "name": r.Name, "section": r.Section}
+func refValue(r *model.Ref) keys {
+	return keys{"group": r.Group, "kind": r.Kind, "namespace": r.Namespace, "name": r.Name, "section": r.Section}
 }
 
-func pathValue(p view.Path) fields {
-	return fields{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet, "listener": p.Listener, "direction": p.Direction,
+func pathValue(p view.Path) keys {
+	return keys{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet, "listener": p.Listener, "direction": p.Direction,
 		"mesh": p.Mesh, "dataplane": p.Dataplane, "destination": p.Destination, "hostname": p.Hostname, "binding": p.Binding,
 		"delegatedFrom": textValues(p.DelegatedFrom), "delegatedRules": textValues(p.DelegatedRules)}
 }
@@ -278,8 +278,8 @@ func textValues(texts []string) []any {
 	return out
 }
 
-func labelValues(labels map[string]string) fields {
-	out := make(fields, len(labels))
+func labelValues(labels map[string]string) keys {
+	out := make(keys, len(labels))
 	for key, value := range labels {
 		out[key] = value
 	}

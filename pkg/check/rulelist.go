@@ -15,10 +15,14 @@ type RuleList struct {
 	detailed bool
 }
 
-// NewRuleList lists the rules of the given ids, or all.
-func NewRuleList(ids []string) *RuleList {
+// NewRuleList lists the rules of the given ids, or all, those of requirements among them.
+func NewRuleList(ids []string, requirements []*Requirement) *RuleList {
 	list := &RuleList{Items: []Rule{}, detailed: len(ids) > 0}
-	for _, r := range Catalogue() {
+	all := Catalogue()
+	for _, r := range requirements {
+		all = append(all, r.Rule())
+	}
+	for _, r := range all {
 		if len(ids) == 0 || slices.Contains(ids, r.ID) {
 			list.Items = append(list.Items, r)
 		}

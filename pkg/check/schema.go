@@ -30,51 +30,50 @@ var schemaRules = []Rule{
 
 var definitionKind = model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
+// Definitions are the CustomResourceDefinitions of an input.
+func Definitions(in *model.Snapshot) []*model.Object { return in.Of(definitionKind) }
+
 // Schemas judges the custom resources of an input as the API server would when they are created: by the schemas and validation rules of the
 // CustomResourceDefinitions in the input, and of further ones that take the place of those in the input that define the same kind. What was
 // read from a cluster is not judged: its server has done so, and parts of it may have been left out.
 func Schemas(in *model.Snapshot, further []*model.Object) []model.Problem {
-	defined := definitions(in.Of(definitionKind), further)
+	defined := definitions(Definitions(in), further)
 	if len(defined) == 0 {
 		return nil
 	}
 	var problems []model.Problem
-	var objects []*model.Object
-	fromFiles := ofFiles(in)
+	var judged []*model.Object
+	left := 0
 	for _, gk := range in.Kinds() {
-		mine := slices.DeleteFunc(slices.Clone(in.Of(gk)), func(o *model.Object) bool { return !fromFiles(o) })
+		all := in.Of(gk)
+		mine := slices.DeleteFunc(slices.Clone(all), ofCluster)
+		if defined[gk] != nil {
+			left += len(all) - len(mine)
+		}
 		switch {
 		case len(mine) == 0 || builtIn(gk.Group):
 		case defined[gk] == nil:
 			problems = append(problems, noSchema(gk, mine))
 		default:
-			objects = append(objects, mine...)
+			judged = append(judged, mine...)
 		}
 	}
-	versions := usedVersions(objects, defined)
+	if left > 0 && len(further) > 0 {
+		problems = append(problems, model.Problem{Severity: model.Info, Code: NoSchema, Message: "what a cluster has is not judged by schemas, its server has done so: " + objects(left),
+			Hint: "name the manifests of the objects with -f"})
+	}
+	versions := usedVersions(judged, defined)
 	model.SideBySide(len(versions), 1, func(i int) { versions[i].compile() })
-	judged := make([][]model.Problem, len(objects))
-	model.SideBySide(len(objects), model.Few, func(i int) {
-		d := defined[objects[i].Ref.GroupKind()]
-		if v := d.versions[objects[i].Version]; v != nil {
-			judged[i] = v.judge(objects[i])
-		} else {
-			judged[i] = d.withoutVersion(objects[i])
-		}
-	})
+	found := make([][]model.Problem, len(judged))
+	model.SideBySide(len(judged), model.Few, func(i int) { found[i] = defined[judged[i].Ref.GroupKind()].judge(judged[i]) })
 	for _, v := range versions {
 		problems = append(problems, v.problems...)
 	}
-	return model.SortProblems(slices.Concat(problems, slices.Concat(judged...)))
+	return model.SortProblems(slices.Concat(problems, slices.Concat(found...)))
 }
 
-// ofFiles tells which objects of an input are to be judged.
-func ofFiles(in *model.Snapshot) func(*model.Object) bool {
-	live := slices.ContainsFunc(in.Objects, func(o *model.Object) bool { return o.Origin.Cluster != "" })
-	return func(o *model.Object) bool {
-		return in.Cluster == nil || live && o.Origin.Cluster == ""
-	}
-}
+// ofCluster reports whether an object was read from a cluster.
+func ofCluster(o *model.Object) bool { return o.Origin.Cluster != "" }
 
 // usedVersions are the versions of definitions that objects are written in, in a stable order.
 func usedVersions(objects []*model.Object, defined map[model.GroupKind]*definition) []*version {
@@ -102,17 +101,20 @@ func builtIn(group string) bool {
 	return strings.HasPrefix(model.SnapshotVersion, group+"/")
 }
 
-func noSchema(gk model.GroupKind, objects []*model.Object) model.Problem {
-	count := "1 object is"
-	if len(objects) > 1 {
-		count = fmt.Sprintf("%d objects are", len(objects))
-	}
-	first := objects[0].Origin
-	for _, o := range objects[1:] {
+func noSchema(gk model.GroupKind, all []*model.Object) model.Problem {
+	first := all[0].Origin
+	for _, o := range all[1:] {
 		if o.Origin.Compare(first) < 0 {
 			first = o.Origin
 		}
 	}
 	return model.Problem{Severity: model.Info, Code: NoSchema, Origin: &first,
-		Message: fmt.Sprintf("no CustomResourceDefinition of %s is at hand: %s not judged by a schema", gk, count), Hint: "name the file or folder with the definition: --crds PATH"}
+		Message: fmt.Sprintf("no CustomResourceDefinition of %s is at hand, to judge %s by", gk, objects(len(all))), Hint: "name the file or folder with the definition: --crds PATH"}
+}
+
+func objects(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
 }

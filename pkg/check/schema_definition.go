@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	fields "k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/json"
 
@@ -79,6 +79,14 @@ func (d *definition) served() string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
+}
+
+// judge is what is wrong with an object.
+func (d *definition) judge(o *model.Object) []model.Problem {
+	if v := d.versions[o.Version]; v != nil {
+		return v.judge(o)
+	}
+	return d.withoutVersion(o)
 }
 
 // withoutVersion is what is wrong with an object of a version that is not served.
@@ -148,7 +156,7 @@ func (v *version) build(props *apiextensions.JSONSchemaProps) error {
 	if err != nil {
 		return fmt.Errorf("its schema is not structural: %w", err)
 	}
-	at := field.NewPath("spec", "versions").Key(v.name).Child("schema", "openAPIV3Schema")
+	at := fields.NewPath("spec", "versions").Key(v.name).Child("schema", "openAPIV3Schema")
 	if wrong := schema.ValidateStructural(at, structural); len(wrong) > 0 {
 		return fmt.Errorf("its schema is not structural: %w", wrong.ToAggregate())
 	}

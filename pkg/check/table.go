@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +52,11 @@ func (r *Report) lines(o view.TableOptions) (out []alike, notes int) {
 		suppressed        bool
 	}
 	at := map[text]int{}
-	for _, f := range r.Items {
+	items := slices.Clone(r.Items)
+	slices.SortStableFunc(items, func(a, b Finding) int { // file by file, as they are mended
+		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), -comparePresence(a.Origin, b.Origin), comparePtr(a.Origin, b.Origin, model.Origin.Compare))
+	})
+	for _, f := range items {
 		if f.Severity == model.Info && !o.Wide && !r.verbose && !r.FailOn.reached(f.Severity) {
 			notes++
 			continue
@@ -65,6 +70,17 @@ func (r *Report) lines(o view.TableOptions) (out []alike, notes int) {
 		out = append(out, alike{Finding: f})
 	}
 	return out, notes
+}
+
+// comparePresence puts what is there behind what is not.
+func comparePresence[T any](a, b *T) int {
+	switch {
+	case (a == nil) == (b == nil):
+		return 0
+	case a == nil:
+		return -1
+	}
+	return 1
 }
 
 func (a *alike) rows() [][]view.Cell {

@@ -20,9 +20,11 @@ type checkFlags struct {
 	question
 	ignore         []string
 	config         string
+	requirements   []string
 	failOn         string
 	showSuppressed bool
 	list           bool
+	crds           definitionFlags
 }
 
 func (a App) checkCmd(s Streams) *cobra.Command {
@@ -37,7 +39,10 @@ documents them all, --list ID one.
 Exit code 1 means that something was found of the severity that --fail-on names, whatever the output format.
 
 What is meant as it is can be ignored by id: on the command line, by the annotation ` + check.IgnoreAnnotation + ` on the object, or in a
-config file (.dopolicy.yaml in the current folder, or --config FILE).`,
+config file (.dopolicy.yaml in the current folder, or --config FILE).
+
+What you require of effective policies yourself stands in files of requirements: --requirements FILE holds the input against them,
+check test tests them. A folder called test is written ./test.`,
 		Example: `  # manifests, before they are applied
   kubectl dopolicy check manifests/
 
@@ -49,6 +54,12 @@ config file (.dopolicy.yaml in the current folder, or --config FILE).`,
 
   # what an id means
   kubectl dopolicy check --list TargetNotFound
+
+  # what the API server would refuse or drop, by CustomResourceDefinitions that are not in the manifests
+  kubectl dopolicy check manifests/ --crds config/crd
+
+  # what has to hold here, in CEL over effective policies
+  kubectl dopolicy check manifests/ --requirements requirements.yaml
 
   # all but one sort of finding
   kubectl dopolicy check manifests/ --ignore RuleShadowed`,
@@ -63,8 +74,10 @@ config file (.dopolicy.yaml in the current folder, or --config FILE).`,
 	f.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.ignore, "ignore", nil, "ids of findings that do not count (repeatable)")
+	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "file that says what counts (default: "+configFile+" in the current folder, if it is there; none: no file)")
 	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if something of this severity or worse is found: "+strings.Join(check.Thresholds(), "|"))
+	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements that have to be met (repeatable; docs/requirements.md)")
 	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list what does not count")
 	fs.BoolVar(&f.list, "list", false, "list what can be found, or explain the ids given")
 	a.completion(cmd, &f.sourceFlags, s, nil)
@@ -76,6 +89,7 @@ config file (.dopolicy.yaml in the current folder, or --config FILE).`,
 	}
 	complete(cmd, "fail-on", check.Thresholds())
 	complete(cmd, "ignore", findingIDs())
+	cmd.AddCommand(a.checkTestCmd(s))
 	return cmd
 }
 
@@ -94,16 +108,24 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if err != nil {
 		return err
 	}
+	if options.Requirements, err = f.required(options.Config); err != nil {
+		return err
+	}
 	f.files = append(f.files, folders...)
 	info, _ := debug.ReadBuildInfo()
 	f.version = a.Build.recorded(info).Version
 	if f.root, err = os.Getwd(); err != nil {
 		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
 	}
+	if err := f.crds.read(cmd.Context(), s); err != nil {
+		return err
+	}
+	f.clusterScoped, options.Definitions = f.crds.clusterScoped(), f.crds.definitions
 	session, err := f.open(cmd.Context(), a.Plugins, s)
 	if err != nil {
 		return err
 	}
+	session.Problems = append(session.Problems, f.crds.problems...)
 	if options.Kinds, err = session.kinds(); err != nil {
 		return err
 	}

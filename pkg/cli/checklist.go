@@ -14,11 +14,15 @@ func (f *checkFlags) catalogue(s Streams, ids []string) error {
 	if f.parsed == nil && !slices.Contains(catalogueFormats, f.format) {
 		return usage("use one of: table, wide, yaml, json, name", "--list cannot be written as %s", f.format)
 	}
+	reqs, err := f.required(check.Config{})
+	if err != nil {
+		return err
+	}
 	for _, id := range ids {
-		if _, known := check.RuleOf(id); !known {
+		if _, known := check.RuleOf(id); !known && !slices.ContainsFunc(reqs, func(r *check.Requirement) bool { return r.ID() == id }) {
 			return unknownFinding(id)
 		}
 	}
-	list := check.NewRuleList(ids)
+	list := check.NewRuleList(ids, reqs)
 	return f.writeOnly(s, &session{flags: &f.sourceFlags}, "", list, &list.Envelope)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -89,7 +90,7 @@ is in force, and which settings lost, to whom and why.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), a.graphCmd(s), a.requestCmd(s), a.kindsCmd(s), a.checkCmd(s), a.snapshotCmd(s), a.versionCmd(s))
+	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), a.graphCmd(s), a.requestCmd(s), a.diffCmd(s), a.checkCmd(s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 	}
@@ -190,11 +191,14 @@ func failure(err error) failed {
 		none       *noAnswer
 		loading    *load.Error
 		setting    *policy.SettingError
+		written    *check.FileError
 		descriptor *policy.DescriptorError
 	)
 	switch {
 	case errors.As(err, &use):
 		return failed{use.what, use.hint, ExitUsage}
+	case errors.As(err, &written):
+		return failed{written.Lines, written.Hint, ExitUsage}
 	case errors.As(err, &setting):
 		return failed{setting.Message, setting.Hint, ExitUsage}
 	case errors.As(err, &descriptor):

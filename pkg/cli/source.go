@@ -34,6 +34,7 @@ type sourceFlags struct {
 	policyKinds   []string
 	onlyKinds     []string
 	settings      []string
+	clusterScoped []model.GroupKind // known beside those of the catalogue
 }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
@@ -100,7 +101,7 @@ func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Strea
 			return nil, err
 		}
 		f.namespace = cmp.Or(f.namespace, c.namespace)
-		return f.live(ctx, c, catalog, s)
+		return f.live(ctx, c, catalog, s, func(bytes int64) { boundMemory(s, bytes) })
 	}
 	in, err := load.Files(ctx, f.manifests(catalog, s))
 	if errors.Is(err, load.ErrNothingReadable) {
@@ -114,7 +115,7 @@ func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Strea
 // manifests are the files or the kustomization that the flags name.
 func (f *sourceFlags) manifests(catalog *policy.Catalog, s Streams) load.Options {
 	return load.Options{Paths: f.files, Recursive: f.recursive, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: catalog.ClusterScoped(), Sized: func(bytes int64) { boundMemory(s, bytes) }}
+		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped), Sized: func(bytes int64) { boundMemory(s, bytes) }}
 }
 
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.

@@ -18,6 +18,9 @@ type Options struct {
 	Paths     []string
 	Recursive bool // read sub-folders too
 	Stdin     io.Reader
+	// Texts are files that were read already, with what was found wrong on the way. They are read instead of Paths.
+	Texts    []Text
+	Problems []model.Problem
 
 	// Kustomization is the folder of a kustomization to build and read instead of Paths. Nothing is fetched and no
 	// program is run: what would need it is refused before the build. The library keeps state of its own, so that two
@@ -82,6 +85,13 @@ func (o Options) pieces(ctx context.Context, r *reader, limits Limits) ([]piece,
 		return nil, &Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
 		return kustomize(ctx, o.Kustomization, r, limits)
+	case len(o.Texts) > 0:
+		r.problems = append(r.problems, o.Problems...)
+		sources := make([]source, len(o.Texts))
+		for i := range o.Texts {
+			sources[i] = source{name: o.Texts[i].Name, named: o.Texts[i].Named, text: &o.Texts[i]}
+		}
+		return r.read(ctx, sources)
 	case len(o.Paths) == 0:
 		return nil, &Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
 	}

@@ -70,6 +70,14 @@ func (r *reader) broken(s source, what, hint string) {
 
 // open is the content of one source, or nothing if that is more than may still be read.
 func (r *reader) open(ctx context.Context, s source) ([]byte, error) {
+	if s.text != nil {
+		if s.text.Size > r.left {
+			r.refuse(s)
+			return nil, nil
+		}
+		r.left -= s.text.Size
+		return s.text.Content, nil
+	}
 	in, size := r.stdin, int64(0)
 	if s.path != "" {
 		f, err := os.Open(s.path)

@@ -44,36 +44,44 @@ func settle(o Options, from *model.Cluster, outcomes []outcome, problems []model
 	return s
 }
 
-// overlay drops the objects of a cluster that manifests replace. What is applied keeps the time of creation, or is created now: later than
-// everything that the cluster has, whose clock may be ahead of ours.
+// overlay drops the objects of a cluster that manifests replace.
 func overlay(objects []*model.Object) []*model.Object {
-	live := map[model.Ref]*model.Object{}
-	now := time.Now().UTC().Truncate(time.Second)
+	var live, over []*model.Object
 	for _, o := range objects {
-		if o.Origin.Cluster == "" {
-			continue
+		if o.Origin.Cluster != "" {
+			live = append(live, o)
+		} else {
+			over = append(over, o)
 		}
-		live[o.Ref] = o
+	}
+	if len(over) == 0 {
+		return objects
+	}
+	kept, _ := apply(live, over)
+	return append(kept, over...)
+}
+
+// apply is what is left of objects when others are applied to them, and which are not. What is applied keeps the time of creation, or is created
+// now: later than everything that is there, as its clock may be ahead of ours.
+func apply(there, over []*model.Object) (kept []*model.Object, replaced map[model.Ref]bool) {
+	before := make(map[model.Ref]*model.Object, len(there))
+	now := time.Now().UTC().Truncate(time.Second)
+	for _, o := range there {
+		before[o.Ref] = o
 		if !o.Created.Before(now) {
 			now = o.Created.Add(time.Second)
 		}
 	}
-	if len(live) == len(objects) {
-		return objects
-	}
-	replaced := map[model.Ref]bool{}
-	for _, o := range objects {
-		if o.Origin.Cluster != "" {
-			continue
-		}
+	replaced = map[model.Ref]bool{}
+	for _, o := range over {
 		replaced[o.Ref] = true
-		if before := live[o.Ref]; before != nil {
-			o.Created = before.Created
+		if old := before[o.Ref]; old != nil {
+			o.Created = old.Created
 		} else if o.Created.IsZero() {
 			o.Created = now
 		}
 	}
-	return slices.DeleteFunc(objects, func(o *model.Object) bool { return o.Origin.Cluster != "" && replaced[o.Ref] })
+	return slices.DeleteFunc(slices.Clone(there), func(o *model.Object) bool { return replaced[o.Ref] }), replaced
 }
 
 // complete is the problem with the reference of its object, whose namespace is known by now.

@@ -18,6 +18,7 @@ type source struct {
 	path  string // what to open; empty for standard input
 	name  string // as the user would type it, with forward slashes
 	named bool   // given by its own name rather than found in a folder
+	text  *Text  // what is in it, if that is known
 }
 
 // finder collects the files of an input, each once, in the order in which they are reached.

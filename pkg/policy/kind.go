@@ -77,7 +77,12 @@ type StatusWords struct {
 	Func    string // the registered writer; "" for the usual conditions
 	Silent  bool   // the vendor writes no conditions
 	Marks   string // the registered writer of marks on other objects
+	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
+	Complete []string
 }
+
+// UsualInForce is the type of the condition by which policies say that they are in force, where a kind has no word of its own.
+const UsualInForce = "Programmed"
 
 // Admission is a validation rule of the kind's API.
 type Admission struct {

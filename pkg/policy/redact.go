@@ -51,7 +51,7 @@ func (p *Policy) Redacted() any {
 }
 
 // RedactedObject is as much of an object as may be shown of one that is not known to be harmless: its identity, labels and age, and its
-// conditions without their messages.
+// conditions, its own and those by ancestor, without their messages, which may repeat what the policy sets.
 func RedactedObject(o *model.Object) map[string]any {
 	out := map[string]any{}
 	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "labels"},
@@ -60,10 +60,27 @@ func RedactedObject(o *model.Object) map[string]any {
 			put(out, path, v)
 		}
 	}
-	if conditions := onlyFields(o.Get("status", "conditions"), "type", "status", "reason", "observedGeneration"); conditions != nil {
+	if conditions := conditionsOnly(o.Get("status", "conditions")); conditions != nil {
 		put(out, []string{"status", "conditions"}, conditions)
 	}
+	if ancestors := onlyFields(o.Get("status", "ancestors"), "ancestorRef", "controllerName", "conditions"); ancestors != nil {
+		for _, a := range ancestors {
+			entry, _ := a.(map[string]any)
+			if ref := onlyFields([]any{entry["ancestorRef"]}, "group", "kind", "namespace", "name", "sectionName", "port"); entry["ancestorRef"] != nil {
+				entry["ancestorRef"] = ref[0]
+			}
+			if entry["conditions"] != nil {
+				entry["conditions"] = conditionsOnly(entry["conditions"])
+			}
+		}
+		put(out, []string{"status", "ancestors"}, ancestors)
+	}
 	return out
+}
+
+// conditionsOnly are conditions without their messages.
+func conditionsOnly(v any) []any {
+	return onlyFields(v, "type", "status", "reason", "observedGeneration")
 }
 
 // references are references to targets, without anything else that stands beside their fields.

@@ -29,7 +29,7 @@ func newKind() *Kind {
 		Content: Content{At: []string{"spec"}, Blocks: map[merge.BlockKind][]string{
 			merge.Defaults: {"spec", "defaults"}, merge.Overrides: {"spec", "overrides"}}},
 		Rules: EntriesShape(), Cutting: "entries",
-		Status: StatusWords{Type: "Programmed", All: "Programmed", Some: "PartiallyProgrammed", None: "Overridden"},
+		Status: StatusWords{Type: UsualInForce, All: "Programmed", Some: "PartiallyProgrammed", None: "Overridden"},
 		Strategy: StrategyRule{Read: read, Values: map[string]Choice{
 			"atomic": {}, "merge": {Strategy: merge.Strategy{Cut: merge.Rules}}, "patch": {Strategy: merge.Strategy{Cut: merge.Leaves}}}},
 	}

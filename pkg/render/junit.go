@@ -77,6 +77,10 @@ func writeJUnit(w *bufio.Writer, r *check.Report, o Options) error {
 		s.settle()
 		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
 	}
+	return all.write(w)
+}
+
+func (all *junitSuites) write(w *bufio.Writer) error {
 	if _, err := w.WriteString(xml.Header); err != nil {
 		return err
 	}

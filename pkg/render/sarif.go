@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
@@ -33,6 +34,7 @@ type (
 		ruleAt      map[string]int       // where the rule of an id is
 		seen        map[string]int       // fingerprints
 		options     Options
+		asked       []check.Rule // of requirements
 	}
 	sarifDriver struct {
 		Name           string      `json:"name"`
@@ -102,7 +104,7 @@ const sourceRoot = "%SRCROOT%"
 
 // writeSARIF writes a report as SARIF 2.1.0. What does not count is there too, with who asked for it.
 func writeSARIF(w *bufio.Writer, r *check.Report, o Options) error {
-	run := sarifRun{Columns: "utf16CodeUnits", Results: []sarifResult{}, ruleAt: map[string]int{}, seen: map[string]int{}, options: o,
+	run := sarifRun{Columns: "utf16CodeUnits", Results: []sarifResult{}, ruleAt: map[string]int{}, seen: map[string]int{}, options: o, asked: r.Asked,
 		Bases: map[string]sarifBase{sourceRoot: {sarifText{Text: "the folder in which the check was run"}}}}
 	run.Tool.Driver = sarifDriver{Name: "kubectl-dopolicy", Version: o.Version, InformationURI: homepage, Rules: []sarifRule{}}
 	invocation := sarifInvocation{Successful: true}
@@ -163,12 +165,19 @@ func (run *sarifRun) rule(id string) int {
 	at := len(run.Tool.Driver.Rules)
 	run.ruleAt[id] = at
 	documented, known := check.RuleOf(id)
-	out := sarifRule{ID: id, HelpURI: homepage + "/blob/main/docs/findings.md", Config: map[string]any{"level": "warning"}}
+	page := "findings"
+	if !known {
+		documented, known = run.requirement(id)
+		page = "requirements"
+	}
+	out := sarifRule{ID: id, HelpURI: homepage + "/blob/main/docs/" + page + ".md", Config: map[string]any{"level": "warning"}}
 	if known {
 		out.Short.Text = documented.Summary
 		out.Help = sarifText{Text: "When: " + documented.Summary + ".\nWhat to do: " + documented.Fix + ".",
 			Markdown: "**When:** " + documented.Summary + ".\n\n**What to do:** " + documented.Fix + "."}
-		out.HelpURI += "#" + strings.ToLower(id)
+		if page == "findings" {
+			out.HelpURI += "#" + strings.ToLower(id)
+		}
 		out.Config["level"] = sarifLevel(documented.Severities[0])
 	} else {
 		out.Short.Text = "a requirement of the requirements file is not met: " + strings.TrimPrefix(id, "requirement/")
@@ -176,6 +185,15 @@ func (run *sarifRun) rule(id string) int {
 	}
 	run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, out)
 	return at
+}
+
+// requirement is the rule of a requirement.
+func (run *sarifRun) requirement(id string) (check.Rule, bool) {
+	at := slices.IndexFunc(run.asked, func(r check.Rule) bool { return r.ID == id })
+	if at < 0 {
+		return check.Rule{}, false
+	}
+	return run.asked[at], true
 }
 
 func (run *sarifRun) location(f check.Finding) sarifLocation {

@@ -27,6 +27,9 @@ const (
 	SARIF   Format = "sarif"
 	JUnit   Format = "junit"
 	GitHub  Format = "github"
+
+	Unified  Format = "unified"
+	Markdown Format = "markdown"
 )
 
 // View is an answer that can be written. As YAML and JSON it is what its struct tags say.
@@ -76,9 +79,18 @@ func Formats(v View) []string {
 	if _, ok := v.(nameView); ok {
 		out = append(out, string(Name))
 	}
+	if _, ok := v.(textsView); ok {
+		out = append(out, string(Unified))
+	}
+	if _, ok := v.(commentView); ok {
+		out = append(out, string(Markdown))
+	}
 	out = append(out, string(YAML), string(JSON))
 	if _, ok := v.(*view.Topology); ok {
 		out = append(out, string(DOT), string(Mermaid))
+	}
+	if _, ok := v.(*check.TestReport); ok {
+		out = append(out, string(JUnit))
 	}
 	if _, ok := v.(*check.Report); ok {
 		out = append(out, string(SARIF), string(JUnit), string(GitHub))
@@ -116,6 +128,9 @@ func write(w *bufio.Writer, v View, o Options) error {
 			return writeGitHub(w, r, o)
 		}
 	}
+	if r, ok := v.(*check.TestReport); ok && o.Format == JUnit {
+		return writeTestJUnit(w, r)
+	}
 	p := printer{w: w, style: style{color: o.Color, ascii: o.ASCII}}
 	switch o.Format {
 	case JSON:
@@ -129,6 +144,14 @@ func write(w *bufio.Writer, v View, o Options) error {
 	case Mermaid:
 		if t, ok := v.(*view.Topology); ok {
 			writeMermaid(w, t)
+		}
+	case Unified:
+		if t, ok := v.(textsView); ok {
+			return writeUnified(w, t)
+		}
+	case Markdown:
+		if c, ok := v.(commentView); ok {
+			return writeMarkdown(w, c, o.Table)
 		}
 	case Name:
 		if n, ok := v.(nameView); ok {

@@ -20,15 +20,24 @@ type Ancestor struct {
 	Port       int32 // of a route's parentRef; 0: not given
 	Controller string
 	Conditions []Condition
+	Tentative  bool // what would be written if there were somebody to write it
+}
+
+// Miss is a reference of a policy that leads nowhere, with the code of the problem about it.
+type Miss struct {
+	Ref  model.Ref
+	Code model.Code
 }
 
 // Prediction is the status of one object.
 type Prediction struct {
 	Object    model.Ref
 	Ancestors []Ancestor
-	Affected  []model.Ref // of policies: the objects that they really change
-	Refused   bool        // of policies: the API refuses it, so that it has no status
-	Silent    bool        // of policies: the controller writes no conditions
+	Policy    *policy.Policy // nil: of another object
+	Missed    []Miss         // of policies with other targets: references that are known to lead nowhere
+	Affected  []model.Ref    // of policies: the objects that they really change
+	Refused   bool           // of policies: the API refuses it, so that it has no status
+	Silent    bool           // of policies: the controller writes no conditions
 
 	AttachedRoutes *int     // of listeners
 	SupportedKinds []string // of listeners: Kind.group
@@ -84,11 +93,25 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 			write = func(in Input) []Ancestor { return all[in.Fate.Policy] }
 		}
 		for _, f := range fates {
-			p := Prediction{Object: f.Policy.Ref(), Affected: f.Affected, Refused: f.Policy.Refused, Silent: k.Status.Silent}
+			p := Prediction{Object: f.Policy.Ref(), Policy: f.Policy, Affected: f.Affected, Refused: f.Policy.Refused, Silent: k.Status.Silent}
 			if !p.Refused && !p.Silent && k.Sees(f.Policy.Ref().Namespace) {
-				p.Ancestors = unsure(Input{r, k, f}, write)
+				p.Ancestors, p.Missed = unsure(Input{r, k, f}, write), missed(Input{r, k, f})
 			}
 			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// missed lists the references of a policy that lead nowhere while others find a target.
+func missed(in Input) []Miss {
+	if len(in.Fate.Targets) == 0 {
+		return nil
+	}
+	var out []Miss
+	for _, t := range in.Fate.Missed {
+		if t.Selects == nil && !t.Silent && !in.withheld(t) {
+			out = append(out, Miss{t.Ref, missCode(in, t)})
 		}
 	}
 	return out

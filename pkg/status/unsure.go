@@ -9,12 +9,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
+// withheld reports whether the cluster did not let us read whether a target is there.
+func (in Input) withheld(t policy.TargetRef) bool {
+	return in.Resolution.Snapshot.Cluster.MissesRef(t.Ref) && in.Resolution.Snapshot.Get(t.Ref) == nil
+}
+
 // unsure is the status that write predicts, less what a cluster did not let us read enough for: a condition that depends on it is Unknown.
 func unsure(in Input, write Writer) []Ancestor {
-	withheld := func(t policy.TargetRef) bool {
-		return in.Resolution.Snapshot.Cluster.MissesRef(t.Ref) && in.Resolution.Snapshot.Get(t.Ref) == nil
-	}
-	if i := slices.IndexFunc(in.Fate.Missed, withheld); i >= 0 && len(in.Fate.Targets) == 0 {
+	if i := slices.IndexFunc(in.Fate.Missed, in.withheld); i >= 0 && len(in.Fate.Targets) == 0 {
 		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", describe(in.Fate.Missed[i].Ref) + " may not be read"}}}}
 	}
 	out := write(in)
@@ -27,7 +29,7 @@ func unsure(in Input, write Writer) []Ancestor {
 	}
 	open := slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return slices.Contains(in.Kind.Reads, g.Kind) }) &&
 		slices.ContainsFunc(in.Resolution.Problems, looked) || slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return in.Kind.Decides(g.Kind) }) ||
-		slices.ContainsFunc(in.Fate.Policy.Refs, withheld)
+		slices.ContainsFunc(in.Fate.Policy.Refs, in.withheld)
 	for _, a := range out {
 		for i, c := range a.Conditions {
 			if c.Type != "Accepted" || open {

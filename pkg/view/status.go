@@ -43,6 +43,12 @@ type ObjectStatus struct {
 
 	Note string `json:"note,omitempty"` // why there are no conditions, where that is so for every policy of the kind
 
+	// Of an audit only: what the object reports, in what that is not as predicted, and what was not counted or not compared.
+	Verdict     string           `json:"verdict,omitempty"` // Agrees, Differs, NotCompared
+	Reported    []ReportedStatus `json:"reported,omitempty"`
+	Differences []Difference     `json:"differences,omitzero"`
+	Remarks     []Difference     `json:"remarks,omitzero"`
+
 	targets []model.Ref
 	policy  bool
 	refused bool // by its API
@@ -51,7 +57,8 @@ type ObjectStatus struct {
 // StatusList answers `status`.
 type StatusList struct {
 	Envelope
-	Items []ObjectStatus `json:"items"`
+	Items   []ObjectStatus `json:"items"`
+	Summary *AuditSummary  `json:"summary,omitempty"` // of an audit
 }
 
 // StatusQuery is what `status` is asked about.
@@ -60,6 +67,7 @@ type StatusQuery struct {
 	In      func(namespace string) bool // nil: every namespace
 	Kinds   []model.GroupKind           // nil: every policy kind
 	Objects bool                        // also routes, Gateways, ListenerSets and listeners
+	Audit   bool                        // hold the predictions against what the objects report
 }
 
 // Status predicts conditions: of policies, and if asked for of the objects around them with the marks that policies leave there.
@@ -84,24 +92,34 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 	}
 	targets := targetsOf(kinds)
 	in := func(ref model.Ref) bool { return q.In == nil || ref.Namespace == "" || q.In(ref.Namespace) }
-	for _, p := range status.Policies(r, kinds, funcs) {
-		if q.Policy != nil && q.Policy.Ref() != p.Object || !in(p.Object) {
+	predictions := status.Policies(r, kinds, funcs)
+	policies := len(predictions)
+	if q.Objects {
+		predictions = append(predictions, status.Objects(r, kinds, funcs)...)
+	}
+	var auditor *status.Auditor
+	if q.Audit {
+		auditor = status.NewAuditor(r, kinds, predictions, problems)
+	}
+	for i, p := range predictions {
+		if q.Policy != nil && i < policies && q.Policy.Ref() != p.Object || !in(p.Object) {
 			continue
 		}
 		item := objectStatus(p)
-		item.policy, item.targets = true, targets[p.Object]
-		list.Items = append(list.Items, item)
-	}
-	if q.Objects {
-		for _, p := range status.Objects(r, kinds, funcs) {
-			if in(p.Object) {
-				list.Items = append(list.Items, objectStatus(p))
-			}
+		if i < policies {
+			item.policy, item.targets = true, targets[p.Object]
 		}
+		if q.Audit {
+			item.audit(auditor, p)
+		}
+		list.Items = append(list.Items, item)
 	}
 	slices.SortStableFunc(list.Items, func(a, b ObjectStatus) int {
 		return cmp.Or(-boolCompare(a.policy, b.policy), a.Object.Compare(b.Object))
 	})
+	if q.Audit {
+		list.summarize()
+	}
 	list.Seal("StatusList", problems)
 	return list
 }
@@ -140,10 +158,7 @@ func objectStatus(p status.Prediction) ObjectStatus {
 	}
 	out.Affected = append(out.Affected, p.Affected...)
 	for _, a := range p.Ancestors {
-		s := AncestorStatus{ControllerName: a.Controller, Conditions: []Condition{}}
-		if a.Ref != nil {
-			s.AncestorRef = &AncestorRef{Ref: *a.Ref, Port: a.Port}
-		}
+		s := AncestorStatus{AncestorRef: ancestorRef(a.Ref, a.Port), ControllerName: a.Controller, Conditions: []Condition{}}
 		for _, c := range a.Conditions {
 			s.Conditions = append(s.Conditions, Condition(c))
 		}

@@ -11,6 +11,9 @@ import (
 // Table shows every policy with its target, whether it is accepted and whether it is in force; then the other objects with every
 // condition that is not as it should be.
 func (l *StatusList) Table(o TableOptions) Table {
+	if l.Summary != nil {
+		return l.auditTable(o)
+	}
 	policies := Block{Columns: []Column{{Name: "POLICY"}, {Name: "TARGET"}, {Name: "ACCEPTED"}, {Name: "IN FORCE"}, {Name: "NOTE"}}}
 	objects := Block{Columns: []Column{{Name: "OBJECT"}, {Name: "PARENT"}, {Name: "CONDITION"}, {Name: "STATUS"}, {Name: "REASON"}, {Name: "MESSAGE", Wide: true}}}
 	for i := range l.Items {
@@ -38,8 +41,11 @@ func (l *StatusList) Table(o TableOptions) Table {
 	return t
 }
 
-// Names are the objects, each once.
+// Names are the objects, each once; of an audit those that differ.
 func (l *StatusList) Names() []string {
+	if l.Summary != nil {
+		return l.auditNames()
+	}
 	return namesOf(l.Items, func(i *ObjectStatus) *model.Ref { return &i.Object })
 }
 

@@ -21,6 +21,7 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 	if len(in.Fate.Targets) == 0 {
 		out := status.Usual(in)
 		out[0].Conditions = out[0].Conditions[:1] // there is nothing to be in force on
+		out[0].Tentative = true
 		return out
 	}
 	var all []status.Ancestor

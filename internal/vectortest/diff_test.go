@@ -1,0 +1,196 @@
+package vectortest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
+)
+
+// TestDiff takes objects out of every vector, one at a time, and holds the difference against a comparison of the two answers way by way,
+// against its mirror image, and against what the deletion of a policy, a route or a Gateway can do.
+func TestDiff(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "*", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no vectors: %v", err)
+	}
+	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "base") {
+			continue
+		}
+		name, _ := filepath.Rel(root, file)
+		t.Run(strings.TrimSuffix(name, ".yaml"), func(t *testing.T) {
+			v, manifests := read(t, file)
+			o := load.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(manifests)}
+			if v.Base != "" {
+				o.Paths = append(o.Paths, filepath.Join(filepath.Dir(file), v.Base))
+			}
+			var settings []string
+			for name, value := range v.Settings {
+				settings = append(settings, fmt.Sprintf("%s=%v", name, value))
+			}
+			diffs(t, o, settings)
+		})
+	}
+	t.Run("demo", func(t *testing.T) { diffs(t, load.Options{Paths: []string{"../../testdata/demo"}}, nil) })
+}
+
+// mostDeletions bounds what one vector costs.
+const mostDeletions = 4
+
+func diffs(t *testing.T, o load.Options, settings []string) {
+	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.ClusterScoped = catalog.ClusterScoped()
+	in, err := load.Files(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := resolveFor(in, catalog)
+	whole := view.Effective(all, view.Query{})
+	none := view.Diff(all, resolveFor(in, catalog), view.DiffQuery{})
+	if none.Different() || none.Summary.Unchanged != len(whole.Items) {
+		t.Errorf("an input differs from itself: %d changes, %d of %d the same", len(none.Items), none.Summary.Unchanged, len(whole.Items))
+	}
+	step := 1 + len(in.Objects)/mostDeletions
+	for i := 0; i < len(in.Objects); i += step {
+		gone := in.Objects[i].Ref
+		less := load.Without(in, func(ref model.Ref) bool { return ref == gone })
+		rest := resolveFor(less, catalog)
+		d, mirror := view.Diff(all, rest, view.DiffQuery{}), view.Diff(rest, all, view.DiffQuery{})
+		if got, want := lines(mirror, true), lines(d, false); !slices.Equal(got, want) {
+			t.Errorf("without %s: the other way round\n%s\nis not the mirror of\n%s", gone, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		before, after := byWay(whole), byWay(view.Effective(rest, view.Query{}))
+		byHand(t, gone, d, before, after)
+		deletions(t, gone, d, after, catalog)
+	}
+}
+
+func resolveFor(in *model.Snapshot, catalog *policy.Catalog) *resolve.Resolution {
+	return resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
+}
+
+// way is a policy kind at a target on one way.
+func way(kind string, target model.Ref, path view.Path) string {
+	text, _ := json.Marshal(path)
+	return kind + " " + target.String() + " " + target.Group + " " + string(text)
+}
+
+// byWay is the results of an answer by way, sorted.
+func byWay(list *view.EffectivePolicyList) map[string][]string {
+	out := map[string][]string{}
+	for i := range list.Items {
+		item := &list.Items[i]
+		for _, p := range append(slices.Clone(item.Paths), nowhere(item.Paths)...) {
+			key := way(item.PolicyKind, item.Target, p)
+			out[key] = append(out[key], item.ID)
+			slices.Sort(out[key])
+		}
+	}
+	return out
+}
+
+// nowhere is the way of what no traffic reaches.
+func nowhere(paths []view.Path) []view.Path {
+	if len(paths) > 0 {
+		return nil
+	}
+	return []view.Path{{}}
+}
+
+// byHand holds the ways that change against two answers.
+func byHand(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, before, after map[string][]string) {
+	t.Helper()
+	changed := map[string]bool{}
+	for i := range d.Items {
+		c := &d.Items[i]
+		for _, p := range append(slices.Clone(c.Paths), nowhere(c.Paths)...) {
+			key := way(c.PolicyKind, c.Target, p)
+			changed[key] = true
+			if slices.Equal(before[key], after[key]) {
+				t.Errorf("without %s: %s is said to change and is the same", gone, key)
+			}
+			if c.Unprotected && (len(after[key]) > 0 || len(before[key]) == 0) {
+				t.Errorf("without %s: %s is said to lose its only policy: %v, %v", gone, key, before[key], after[key])
+			}
+		}
+		if len(c.Rules) == 0 && !c.Reordered {
+			t.Errorf("without %s: no rule of %s %s tells what changes", gone, c.PolicyKind, c.Target)
+		}
+	}
+	for key := range before {
+		if !slices.Equal(before[key], after[key]) && !changed[key] {
+			t.Errorf("without %s: the change of %s is not told", gone, key)
+		}
+	}
+	for key := range after {
+		if before[key] == nil && !changed[key] {
+			t.Errorf("without %s: what %s gets is not told", gone, key)
+		}
+	}
+}
+
+// deletions holds the grounds of changes against what was deleted: without a policy, targets and ways stay; without a route its rules are gone.
+func deletions(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, after map[string][]string, catalog *policy.Catalog) {
+	t.Helper()
+	isPolicy := slices.ContainsFunc(catalog.Kinds(), func(k *policy.Kind) bool { return k.GroupKind == gone.GroupKind() && k.Scopes == nil })
+	for i := range d.Items {
+		c := &d.Items[i]
+		switch {
+		case isPolicy && c.TargetChange != "":
+			t.Errorf("without %s: %s %s is said to be %s", gone, c.PolicyKind, c.Target, c.TargetChange)
+		case c.Target.Whole() == gone && (c.TargetChange != "Removed" || c.Unprotected):
+			t.Errorf("without %s: its %s is said to be %q", gone, c.Target.Section, c.TargetChange)
+		case gone.Kind == "Gateway" && c.Target.Whole() != gone && c.Unprotected && strings.Contains(fmt.Sprint(c.Paths), gone.FullName()):
+			t.Errorf("without %s: %s %s is said to be unprotected on ways through it", gone, c.PolicyKind, c.Target)
+		case isPolicy && c.Change == "Removed" && len(c.Paths) > 0 && !c.Unprotected && len(after[way(c.PolicyKind, c.Target, c.Paths[0])]) == 0:
+			t.Errorf("without %s: it is not told that %s %s loses its only policy", gone, c.PolicyKind, c.Target)
+		}
+	}
+}
+
+// lines are the changes, a line each, sorted; of a mirror image with both sides in each other's place.
+func lines(d *view.EffectivePolicyDiff, mirrored bool) []string {
+	words := map[string]string{"Added": "Removed", "Removed": "Added", "Reached": "Unreached", "Unreached": "Reached"}
+	var out []string
+	for i := range d.Items {
+		c := d.Items[i]
+		var rules []string
+		for _, r := range c.Rules {
+			r.Reason = ""
+			if mirrored {
+				r.Before, r.After, r.SourcesBefore, r.SourcesAfter = r.After, r.Before, r.SourcesAfter, r.SourcesBefore
+			}
+			text, _ := json.Marshal(r)
+			rules = append(rules, string(text))
+		}
+		slices.Sort(rules)
+		if mirrored {
+			if word := words[c.Change]; word != "" {
+				c.Change = word
+			}
+			if word := words[c.TargetChange]; word != "" {
+				c.TargetChange = word
+			}
+		}
+		out = append(out, fmt.Sprint(c.PolicyKind, c.Target, c.Paths, c.Change, c.TargetChange, c.SourcesOnly, c.Reordered, rules))
+	}
+	slices.Sort(out)
+	return out
+}

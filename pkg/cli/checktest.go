@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/spf13/cobra"
+)
+
+// checkTestFlags are the flags of `check test`.
+type checkTestFlags struct {
+	question
+	only string
+}
+
+func (a App) checkTestCmd(s Streams) *cobra.Command {
+	f := &checkTestFlags{}
+	cmd := &cobra.Command{
+		Use:   "test FILE…",
+		Short: "Test requirements: hold them against fixtures, and what is found against what is expected",
+		Long: `Run the unit tests of requirements. A test names requirements and manifests, and what is to be found in them: every finding has
+to be expected and every expectation found, and what a test is about has to select something.
+
+FILE is a file with RequirementTest documents, or a folder in which they are looked for. The format is described in
+docs/requirements.md. Exit code 1 means that a test fails. To check a folder called test, write check ./test.`,
+		Example: `  # all tests of a folder
+  kubectl dopolicy check test requirements/
+
+  # one test, by a part of its name
+  kubectl dopolicy check test requirements/tests.yaml --run 'without a login'
+
+  # for CI
+  kubectl dopolicy check test requirements/ -o junit`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("write: kubectl dopolicy check test FILE…, or check ./test to check a folder called test", "check test needs the files with tests")
+			}
+			return nil
+		},
+		RunE:                  func(cmd *cobra.Command, args []string) error { return a.checkTest(cmd.Context(), f, s, args) },
+		DisableFlagsInUseLine: true,
+	}
+	fs := cmd.Flags()
+	f.outputFlags.add(cmd, []string{"table", "yaml", "json", "junit"})
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed("output")) }
+	fs.StringVar(&f.only, "run", "", "run only the tests with this in their names")
+	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with descriptors of policy kinds, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "set a switch that changes results, as VENDOR.NAME=VALUE (repeatable; docs/policy-kinds.md lists them)")
+	return cmd
+}
+
+// checkTest is the whole of the command.
+func (a App) checkTest(ctx context.Context, f *checkTestFlags, s Streams, names []string) error {
+	files, err := readTests(names)
+	if err != nil {
+		return err
+	}
+	var results []check.TestResult
+	for _, file := range files {
+		more, err := a.runTests(ctx, f, s, file)
+		if err != nil {
+			return err
+		}
+		results = append(results, more...)
+	}
+	if len(results) == 0 {
+		return &noAnswer{fmt.Sprintf("no test has %q in its name", f.only), "without --run all tests are run"}
+	}
+	report := check.NewTestReport(results)
+	if err := f.writeOnly(s, &session{flags: &f.sourceFlags}, "", report, &report.Envelope); err != nil {
+		return err
+	}
+	if report.Fails() {
+		return errFindings
+	}
+	return nil
+}
+
+// readTests reads the files that are named, and the tests among the YAML files of folders.
+func readTests(names []string) ([]check.TestFile, error) {
+	var out []check.TestFile
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, &noAnswer{fmt.Sprintf("reading tests: %s", err), "give files with RequirementTest documents (docs/requirements.md)"}
+		}
+		before := len(out)
+		err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || info.IsDir() && !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			more, err := check.ReadTests(policy.Source{Name: path, Text: text}, info.IsDir())
+			out = append(out, more...)
+			return err
+		})
+		var wrong *check.FileError
+		switch {
+		case errors.As(err, &wrong):
+			return nil, err
+		case err != nil:
+			return nil, &noAnswer{fmt.Sprintf("reading tests: %s", err), ""}
+		case len(out) == before:
+			return nil, &noAnswer{fmt.Sprintf("there are no tests of requirements in %s", name), "tests are RequirementTest documents (docs/requirements.md)"}
+		}
+	}
+	return out, nil
+}
+
+// runTests runs the tests of one document.
+func (a App) runTests(ctx context.Context, f *checkTestFlags, s Streams, file check.TestFile) ([]check.TestResult, error) {
+	var names []string
+	for _, name := range file.Requirements {
+		names = append(names, beside(file.Name, name))
+	}
+	reqs, err := readRequirements(names)
+	if err != nil {
+		return nil, err
+	}
+	kinds := f.sourceFlags
+	kinds.settings = slices.Concat(file.Settings, f.settings)
+	for _, name := range file.PolicyKinds {
+		kinds.policyKinds = append(slices.Clone(kinds.policyKinds), beside(file.Name, name))
+	}
+	var out []check.TestResult
+	for i := range file.Tests {
+		t := &file.Tests[i]
+		if !strings.Contains(t.Name, f.only) {
+			continue
+		}
+		catalog, err := kinds.catalog(a.Plugins) // a fresh one: kinds that are found in one input are not known in another
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, runTest(ctx, catalog, s, t, reqs))
+	}
+	return out, nil
+}
+
+// runTest runs one test. What cannot be read makes it fail.
+func runTest(ctx context.Context, catalog *policy.Catalog, s Streams, t *check.Test, reqs []*check.Requirement) check.TestResult {
+	res, problems := testInput(ctx, catalog, s, t)
+	out := check.NewTestResult(t)
+	if res != nil {
+		out = t.Run(res, reqs)
+	}
+	out.Problems = append(out.Problems, problems...)
+	out.Passed = out.Passed && len(problems) == 0
+	return out
+}
+
+// testInput reads and resolves the input of a test. What is wrong with it is told, a line each.
+func testInput(ctx context.Context, catalog *policy.Catalog, s Streams, t *check.Test) (*resolve.Resolution, []string) {
+	options := load.Options{ClusterScoped: catalog.ClusterScoped(), Sized: func(int64) {}}
+	for _, name := range t.Files {
+		options.Paths = append(options.Paths, beside(t.Origin.File, name))
+	}
+	if t.Input != "" {
+		options.Paths, options.Stdin = append(options.Paths, "-"), bytes.NewReader([]byte(t.Input))
+	}
+	in, err := load.Files(ctx, options)
+	var lines []string
+	if in != nil {
+		for _, p := range model.SortProblems(in.Problems) {
+			if p.Severity != model.Error {
+				continue
+			}
+			lines = append(lines, t.Place(p.Origin)+p.Message)
+		}
+	}
+	if err != nil {
+		return nil, append(lines, err.Error())
+	}
+	return resolved(in, catalog), lines
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+)
+
+// definitionFlags name CustomResourceDefinitions by which objects are judged, and which are no part of the input.
+type definitionFlags struct {
+	paths []string
+
+	definitions []*model.Object
+	problems    []model.Problem // of reading them
+}
+
+func (d *definitionFlags) addTo(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&d.paths, "crds", nil, "file or folder (read with its sub-folders) with CustomResourceDefinitions to judge objects by, beside those in the input (repeatable)")
+}
+
+// read reads what the flags name. There is an error if it cannot be read, or there is no definition in it.
+func (d *definitionFlags) read(ctx context.Context, s Streams) error {
+	switch {
+	case len(d.paths) == 0:
+		return nil
+	case slices.Contains(d.paths, "-"):
+		return usage("name a file or a folder", "--crds cannot read standard input")
+	}
+	in, err := load.Files(ctx, load.Options{Paths: d.paths, Recursive: true})
+	if errors.Is(err, load.ErrNothingReadable) {
+		if failed := render.Problems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
+			return failed
+		}
+	}
+	if err != nil {
+		return err
+	}
+	d.definitions = check.Definitions(in)
+	for _, p := range in.Problems {
+		if p.Severity == model.Error {
+			d.problems = append(d.problems, p)
+		}
+	}
+	if len(d.definitions)+len(d.problems) == 0 {
+		return &noAnswer{strings.Join(d.paths, ", ") + ": there is no CustomResourceDefinition in it", "name the file or folder with the definitions, as --crds config/crd"}
+	}
+	return nil
+}
+
+// clusterScoped lists the kinds without namespace that the definitions define.
+func (d *definitionFlags) clusterScoped() []model.GroupKind {
+	var out []model.GroupKind
+	for _, o := range d.definitions {
+		if o.Text("spec", "scope") == "Cluster" {
+			out = append(out, model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")})
+		}
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// diffFlags say what is compared with what.
+type diffFlags struct {
+	question
+	from, to string
+	deleted  []string
+	asked    string // the namespace that was asked for
+}
+
+const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, not what is written in files.
+
+A side is a file or folder with manifests, a snapshot, git:REV or git:REV:PATH (a revision of this repository, read from its objects; paths
+count from the working directory), or the word live for the cluster. Which two are compared:
+
+  - from is --from, else the first SIDE, else live.
+  - to is --to, else the next SIDE. Where neither is given it is from itself with -f, -k or --delete; of git:REV:PATH the same path in the
+    working tree; of anything else live.
+  - -f and -k lay files over the second side, as if they were applied; --delete then leaves objects out of it. What is in a deleted
+    Namespace goes with it.
+
+All namespaces are compared; -n narrows that, unless a name behind --delete has no namespace: then -n says where it is. The exit code is 1 if
+something changes.`
+
+func (a App) diffCmd(s Streams) *cobra.Command {
+	f := &diffFlags{}
+	cmd := &cobra.Command{
+		Use:   "diff [FROM [TO]]",
+		Short: "Compare the policies in force before and after a change: which route rules change, and which lose protection",
+		Long:  diffHelp,
+		Example: `  # what would applying these files change?
+  kubectl dopolicy diff -f new/
+
+  # what would deleting a policy change, in the cluster or in a folder?
+  kubectl dopolicy diff --delete authpolicy/gw-auth -n infra
+  kubectl dopolicy diff manifests/ --delete authpolicy/infra/gw-auth
+
+  # what does this branch change, as a comment for its pull request?
+  kubectl dopolicy diff git:origin/main:deploy -R -o markdown
+
+  # two folders, a folder and the cluster, a snapshot and the cluster
+  kubectl dopolicy diff old/ new/
+  kubectl dopolicy diff --from manifests/ --to live
+  kubectl dopolicy diff --from snapshot.tgz`,
+		Args: takes(0, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), f, s, args) },
+	}
+	f.addTo(cmd)
+	a.completeDiff(cmd, f, s)
+	return cmd
+}
+
+func (f *diffFlags) addTo(cmd *cobra.Command) {
+	f.addCluster(cmd)
+	f.outputFlags.add(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "name"})
+	f.addTable(cmd)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed("output")) }
+	fs := cmd.Flags()
+	fs.StringVar(&f.from, "from", "", "what was before: a file, a folder, a snapshot, git:REV[:PATH] or live")
+	fs.StringVar(&f.to, "to", "", "what is after, likewise")
+	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder to lay over the second side, or - for standard input (repeatable)")
+	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization to lay over the second side (instead of -f)")
+	fs.BoolVarP(&f.recursive, "recursive", "R", false, "read folders with their sub-folders, on both sides")
+	fs.StringArrayVar(&f.deleted, "delete", nil, "leave an object out of the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
+	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "narrow the answer to these policy kinds")
+	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "compare all namespaces, as without -n")
+	fs.BoolVar(&f.byRule, "by-rule", false, "one line per rule, even where the same happens to several")
+	fs.Lookup("namespace").Usage = "namespace to compare (default: all), of names behind --delete, and of objects in files that have none"
+}
+
+// diff is the whole of the command.
+func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) error {
+	from, to, err := f.sides(args)
+	if err != nil {
+		return err
+	}
+	if f.kustomization != "" && len(f.files) > 0 {
+		return usage("drop one of the two", "only one of -f and -k can be given")
+	}
+	catalog, err := f.catalog(a.Plugins)
+	if err != nil {
+		return err
+	}
+	r, err := f.reader(catalog, s, from, to)
+	if err != nil {
+		return err
+	}
+	before, after, err := r.both(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	kinds, err := f.kindsOf(before, after)
+	if err != nil {
+		return err
+	}
+	boundAnswers(s, r.memory.sum(), slices.Concat(before.Kinds, after.Kinds))
+	out := view.Diff(before.Resolution, after.Resolution, view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
+	told := out.Envelope
+	if !f.verbose && f.level == 0 {
+		told.Problems = out.News()
+	}
+	if err := f.write(s, after, "", out, &told); err != nil {
+		return err
+	}
+	if out.Different() {
+		return errFindings
+	}
+	return nil
+}
+
+// reader reads the sides. If one of them is live, the names of objects mean what they mean to kubectl: -n, else the kubeconfig's namespace.
+func (f *diffFlags) reader(catalog *policy.Catalog, s Streams, from, to sideOf) (*sideReader, error) {
+	f.asked = f.namespace
+	r := &sideReader{flags: f, catalog: catalog, streams: s, memory: &sizes{streams: s, read: map[int]int64{}}}
+	if !from.live() && !to.live() {
+		return r, nil
+	}
+	c, err := f.connect()
+	if err != nil {
+		return nil, err
+	}
+	r.cluster = c
+	f.namespace = cmp.Or(f.namespace, c.namespace)
+	return r, nil
+}
+
+// compared is the namespace that the comparison is narrowed to, "" for all.
+func (f *diffFlags) compared() string {
+	if f.allNamespaces || slices.ContainsFunc(f.deleted, func(text string) bool {
+		d, err := parseDoomed(text)
+		return err == nil && d.namespace == ""
+	}) {
+		return ""
+	}
+	return f.asked
+}
+
+// The numbers of what is read.
+const (
+	fromPart = iota
+	toPart
+	overPart
+)
+
+// both reads the two sides side by side and resolves them. A side that is named twice is read once.
+func (r *sideReader) both(ctx context.Context, from, to sideOf) (before, after *session, err error) {
+	var first, second *model.Snapshot
+	var firstErr, secondErr error
+	if from == to {
+		if first, firstErr = r.read(ctx, from, fromPart); firstErr == nil {
+			r.memory.of(toPart)(first.Size) // both are resolved
+			second, secondErr = r.settle(ctx, first)
+		}
+	} else {
+		var one sync.WaitGroup
+		one.Go(func() { first, firstErr = r.read(ctx, from, fromPart) })
+		if second, secondErr = r.read(ctx, to, toPart); secondErr == nil {
+			second, secondErr = r.settle(ctx, second)
+		}
+		one.Wait()
+	}
+	if firstErr != nil {
+		return nil, nil, r.failed(first, firstErr)
+	}
+	if secondErr != nil {
+		return nil, nil, r.failed(second, secondErr)
+	}
+	var one sync.WaitGroup
+	one.Go(func() { before = r.resolve(first) })
+	after = r.resolve(second)
+	one.Wait()
+	return before, after, nil
+}
+
+// settle is a second side as the flags change it.
+func (r *sideReader) settle(ctx context.Context, base *model.Snapshot) (*model.Snapshot, error) {
+	over, err := r.lay(ctx, base, overPart)
+	if err != nil {
+		return over, err
+	}
+	return r.delete(over)
+}
+
+func (r *sideReader) resolve(in *model.Snapshot) *session {
+	return &session{flags: &r.flags.sourceFlags, Resolution: resolved(in, r.catalog), catalog: r.catalog, streams: r.streams}
+}
+
+// kindsOf are the policy kinds that --policy-kind names in either side, nil for all.
+func (f *diffFlags) kindsOf(before, after *session) ([]model.GroupKind, error) {
+	var out []model.GroupKind
+	for _, name := range f.onlyKinds {
+		known := len(out)
+		for _, s := range []*session{before, after} {
+			if k := s.policyKind(name); k != nil {
+				out = append(out, k.GroupKind)
+			}
+		}
+		if len(out) == known {
+			return nil, after.unknownPolicyKind(name)
+		}
+	}
+	return out, nil
+}

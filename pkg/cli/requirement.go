@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// required reads the requirements that the flags and the config name. The files of a config are relative to it.
+func (f *checkFlags) required(config check.Config) ([]*check.Requirement, error) {
+	var files []string
+	for _, name := range config.Requirements {
+		files = append(files, beside(f.config, name))
+	}
+	return readRequirements(append(files, f.requirements...))
+}
+
+// readRequirements reads files of requirements; one that is named twice is read once.
+func readRequirements(files []string) ([]*check.Requirement, error) {
+	var sources []policy.Source
+	seen := map[string]bool{}
+	for _, name := range files {
+		if clean := filepath.Clean(name); seen[clean] {
+			continue
+		} else {
+			seen[clean] = true
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, &noAnswer{fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)"}
+		}
+		sources = append(sources, policy.Source{Name: name, Text: text})
+	}
+	if sources == nil {
+		return nil, nil
+	}
+	return check.ReadRequirements(sources)
+}
+
+// beside is a file that another one names relative to itself.
+func beside(file, name string) string {
+	if filepath.IsAbs(name) || file == "" {
+		return name
+	}
+	return filepath.Join(filepath.Dir(file), name)
+}

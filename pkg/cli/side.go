@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+)
+
+// How sides of a comparison are written that are no paths.
+const (
+	liveSide  = "live"
+	gitPrefix = "git:"
+)
+
+// sideOf is one side as it was typed: live, git:REV[:PATH], or the path of files or of a snapshot.
+type sideOf struct{ text string }
+
+func (s sideOf) live() bool { return s.text == liveSide }
+
+// git is the revision and the path of a side in a git repository.
+func (s sideOf) git() (rev, path string, is bool) {
+	rest, is := strings.CutPrefix(s.text, gitPrefix)
+	rev, path, _ = strings.Cut(rest, ":")
+	return rev, path, is
+}
+
+// workingTree is the path of a side in a git repository as it is in the working tree.
+func (s sideOf) workingTree() string {
+	_, path, _ := s.git()
+	return cmp.Or(path, ".")
+}
+
+// sides settles what is compared: the rule stands in the command's help.
+func (f *diffFlags) sides(args []string) (from, to sideOf, err error) {
+	over := f.over() || len(f.deleted) > 0
+	if given := len(args); given > 0 && f.from != "" && f.to != "" || given > 1 && (f.from != "" || f.to != "") {
+		return from, to, usage("name each side once", "diff does not know what to do with %q: --from and --to name the sides", args[given-1])
+	}
+	from.text, to.text = f.from, f.to
+	for _, arg := range args {
+		if from.text == "" {
+			from.text = arg
+		} else {
+			to.text = arg
+		}
+	}
+	from.text = cmp.Or(from.text, liveSide)
+	if to.text == "" {
+		_, _, git := from.git()
+		switch {
+		case over:
+			to = from
+		case git:
+			to.text = from.workingTree()
+		default:
+			to.text = liveSide
+		}
+	}
+	switch {
+	case from == to && !over:
+		return from, to, usage("name another side, lay files over it with -f, or leave something out with --delete", "both sides are %s: there is nothing to compare", from.text)
+	case f.stdins(from, to) > 1:
+		return from, to, usage("write it to a file, and name that", "standard input can be read once only")
+	}
+	return from, to, nil
+}
+
+// over reports whether files are laid over the second side.
+func (f *diffFlags) over() bool { return len(f.files) > 0 || f.kustomization != "" }
+
+// stdins is how often standard input is named.
+func (f *diffFlags) stdins(from, to sideOf) int {
+	n := 0
+	for _, name := range append([]string{from.text, to.text}, f.files...) {
+		if name == "-" {
+			n++
+		}
+	}
+	if from == to && from.text == "-" {
+		n--
+	}
+	return n
+}
+
+// sideReader reads sides.
+type sideReader struct {
+	flags   *diffFlags
+	catalog *policy.Catalog
+	cluster *cluster // of a side that is live
+	streams Streams
+	memory  *sizes
+}
+
+// read reads one side; part numbers it among all that is read.
+func (r *sideReader) read(ctx context.Context, s sideOf, part int) (*model.Snapshot, error) {
+	sized := r.memory.of(part)
+	if s.live() {
+		bare := r.flags.sourceFlags
+		bare.files, bare.kustomization = nil, ""
+		return bare.live(ctx, r.cluster, r.catalog, r.streams, sized)
+	}
+	o := r.options(sized)
+	if rev, path, is := s.git(); is {
+		texts, problems, err := load.Git(ctx, load.GitTree{Rev: rev, Path: path, Recursive: o.Recursive})
+		if err != nil {
+			return nil, err
+		}
+		o.Texts, o.Problems = texts, problems
+	}
+	o.Paths = []string{s.text}
+	return load.Files(ctx, o)
+}
+
+// lay lays the files of the flags over a side.
+func (r *sideReader) lay(ctx context.Context, base *model.Snapshot, part int) (*model.Snapshot, error) {
+	if !r.flags.over() {
+		return base, nil
+	}
+	o := r.options(r.memory.of(part))
+	o.Paths, o.Kustomization = r.flags.files, r.flags.kustomization
+	return load.Over(ctx, base, o)
+}
+
+func (r *sideReader) options(sized func(int64)) load.Options {
+	return load.Options{Recursive: r.flags.recursive, Stdin: r.streams.In, Namespace: r.flags.namespace, ClusterScoped: r.catalog.ClusterScoped(), Sized: sized}
+}
+
+// failed is the error of reading a side. What is wrong with the documents is told before it, if none was readable.
+func (r *sideReader) failed(in *model.Snapshot, err error) error {
+	if errors.Is(err, load.ErrNothingReadable) && in != nil {
+		if failed := render.Problems(r.streams.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
+			return failed
+		}
+	}
+	return err
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// doomed is an object to leave out, as it was typed: KIND/NAME or KIND/NAMESPACE/NAME.
+type doomed struct{ kind, namespace, name string }
+
+func parseDoomed(text string) (doomed, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
+		return doomed{}, usage("write KIND/NAME or KIND/NAMESPACE/NAME, for example authpolicy/gw-auth", "--delete %q names no object", text)
+	}
+	d := doomed{kind: parts[0], name: parts[len(parts)-1]}
+	if len(parts) == 3 {
+		d.namespace = parts[1]
+	}
+	return d, nil
+}
+
+// kindIndex knows the spellings of the kinds of an input.
+type kindIndex struct {
+	in    *model.Snapshot
+	names map[model.GroupKind][]string
+}
+
+func newKindIndex(in *model.Snapshot, catalog *policy.Catalog) *kindIndex {
+	x := &kindIndex{in: in, names: map[model.GroupKind][]string{}}
+	for _, k := range targetKinds() {
+		x.names[k.gk] = kindNames(k.gk, k.plural, k.short)
+	}
+	for _, k := range catalog.Kinds() {
+		x.names[k.GroupKind] = kindNames(k.GroupKind, k.Plural, k.Short)
+	}
+	for _, gk := range in.Kinds() {
+		if x.names[gk] == nil {
+			x.names[gk] = kindNames(gk, policy.Plural(gk.Kind), nil)
+		}
+		if k := in.Cluster.Serves(gk); k != nil {
+			x.names[gk] = append(append(x.names[gk], k.Singular), kindNames(gk, k.Plural, k.Short)...)
+		}
+	}
+	return x
+}
+
+// kinds are those that a word means, in or out of the input.
+func (x *kindIndex) kinds(word string) []model.GroupKind {
+	var out []model.GroupKind
+	for gk, names := range x.names {
+		if slices.Contains(names, strings.ToLower(word)) {
+			out = append(out, gk)
+		}
+	}
+	slices.SortFunc(out, model.GroupKind.Compare)
+	return out
+}
+
+// words are the spellings of kinds that may be meant by a misspelt one.
+func (x *kindIndex) words() []string {
+	var out []string
+	for _, names := range x.names {
+		out = append(out, names[:2]...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// objects are those of some kinds in a namespace, "" for all. A Namespace is there if something is in it.
+func (x *kindIndex) objects(kinds []model.GroupKind, namespace string) []model.Ref {
+	var out []model.Ref
+	for _, o := range x.in.Objects {
+		if o.Ref.Namespace != "" && slices.ContainsFunc(kinds, isNamespace) {
+			out = append(out, model.Ref{Kind: "Namespace", Name: o.Ref.Namespace})
+		}
+		if slices.Contains(kinds, o.Ref.GroupKind()) && (namespace == "" || o.Ref.Namespace == namespace || o.Ref.Namespace == "") {
+			out = append(out, o.Ref)
+		}
+	}
+	slices.SortFunc(out, model.Ref.Compare)
+	return slices.Compact(out)
+}
+
+func isNamespace(gk model.GroupKind) bool { return gk.Group == "" && gk.Kind == "Namespace" }
+
+// delete leaves out of an input what --delete names; what is in a deleted Namespace, and the objects of a deleted definition, go with it.
+func (r *sideReader) delete(in *model.Snapshot) (*model.Snapshot, error) {
+	if len(r.flags.deleted) == 0 {
+		return in, nil
+	}
+	x := newKindIndex(in, r.catalog)
+	objects, spaces, kinds := map[model.Ref]bool{}, map[string]bool{}, map[model.GroupKind]bool{}
+	for _, text := range r.flags.deleted {
+		ref, err := r.doomed(x, text)
+		if err != nil {
+			return nil, err
+		}
+		objects[ref] = true
+		switch {
+		case isNamespace(ref.GroupKind()):
+			spaces[ref.Name] = true
+		case ref.Group == "apiextensions.k8s.io" && ref.Kind == "CustomResourceDefinition":
+			if o := in.Get(ref); o != nil {
+				kinds[model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}] = true
+			}
+		}
+	}
+	return load.Without(in, func(ref model.Ref) bool {
+		return objects[ref] || spaces[ref.Namespace] && ref.Namespace != "" || kinds[ref.GroupKind()]
+	}), nil
+}
+
+// doomed finds the one object that --delete names.
+func (r *sideReader) doomed(x *kindIndex, text string) (model.Ref, error) {
+	d, err := parseDoomed(text)
+	if err != nil {
+		return model.Ref{}, err
+	}
+	kinds := x.kinds(d.kind)
+	if len(kinds) == 0 {
+		hint := "write KIND/NAME, for example authpolicy/gw-auth"
+		if near := policy.Nearest(d.kind, x.words()); len(near) > 0 {
+			hint = "did you mean " + near[0] + "?"
+		}
+		return model.Ref{}, usage(hint, "--delete: unknown kind %q", d.kind)
+	}
+	namespace := d.namespace
+	if namespace == "" && !r.flags.allNamespaces {
+		namespace = r.flags.asked
+	}
+	var found []model.Ref
+	for _, ref := range x.objects(kinds, namespace) {
+		if ref.Name == d.name {
+			found = append(found, ref)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return model.Ref{}, r.notThere(x, kinds, d, namespace)
+	case 1:
+		return found[0], nil
+	}
+	return model.Ref{}, usage("name one of: "+deleteList(found), "--delete: %q is ambiguous: %d objects have this name", text, len(found))
+}
+
+// notThere is the error for an object that is not in the input.
+func (r *sideReader) notThere(x *kindIndex, kinds []model.GroupKind, d doomed, namespace string) error {
+	all := x.objects(kinds, "")
+	var here, elsewhere []model.Ref
+	var names []string
+	for _, ref := range all {
+		switch {
+		case namespace == "" || ref.Namespace == namespace || ref.Namespace == "":
+			here = append(here, ref)
+			names = append(names, ref.Name)
+		case ref.Name == d.name:
+			elsewhere = append(elsewhere, ref)
+		}
+	}
+	hint := "there is no " + d.kind + " at all"
+	near := policy.Nearest(d.name, names)
+	switch {
+	case len(elsewhere) > 0:
+		hint = "there is " + deleteList(elsewhere)
+	case len(near) > 0:
+		hint = "did you mean " + deleteName(here[slices.Index(names, near[0])]) + "?"
+	case len(here) > 0:
+		hint = "there are: " + deleteList(here)
+	case len(all) > 0:
+		hint = "there are: " + deleteList(all)
+	}
+	where := "in the second side"
+	if namespace != "" {
+		where = "in namespace " + namespace + " of the second side"
+	}
+	s := &session{streams: r.streams, Resolution: &resolve.Resolution{Snapshot: x.in}}
+	return s.missed(hint, "--delete: no %s %q %s", strings.ToLower(kinds[0].Kind), d.name, where)
+}
+
+// deleteName is how --delete names an object.
+func deleteName(ref model.Ref) string { return lowerKind(ref) + "/" + ref.FullName() }
+
+func deleteList(refs []model.Ref) string {
+	var out []string
+	for _, ref := range refs {
+		out = append(out, deleteName(ref))
+	}
+	return strings.Join(firstFew(out), ", ")
+}

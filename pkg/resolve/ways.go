@@ -1,0 +1,36 @@
+package resolve
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Ways lists every way by which traffic that is the kind's business reaches a node, whatever holds there and even if there are no policies of
+// the kind. It is empty for a node that no traffic reaches. A kind with scopes has none: where its policies meet is settled by themselves.
+func (k *Kind) Ways(id topology.NodeID) []Path {
+	if k.scoped != nil {
+		return nil
+	}
+	if k.at == nil {
+		k.walk()
+	}
+	if int(id) >= len(k.at) {
+		return nil
+	}
+	return k.waysTo(id)
+}
+
+// Without is the kind as it is where nobody has a policy of it: for kinds that this input does not have.
+func (r *Resolution) Without(k *policy.Kind) *Kind {
+	return &Kind{Kind: k, res: r, ways: map[push][]Path{}}
+}
+
+// Lookup lists the nodes of a target, those outside the graph included.
+func (r *Resolution) Lookup(ref model.Ref) []topology.NodeID {
+	ids := r.Graph.Lookup(ref)
+	if id, ok := r.byRef[ref]; ok {
+		return append(ids[:len(ids):len(ids)], id)
+	}
+	return ids
+}

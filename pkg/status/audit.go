@@ -1,0 +1,248 @@
+package status
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// DifferenceKind says in which way what is reported is not what is predicted.
+type DifferenceKind string
+
+// The kinds of differences. The last two are notes only: they are never counted.
+const (
+	Missing        DifferenceKind = "Missing"        // predicted, and not reported
+	Unexpected     DifferenceKind = "Unexpected"     // reported where the prediction has nothing, though it would
+	Stale          DifferenceKind = "Stale"          // reported about another generation of the object
+	Different      DifferenceKind = "Different"      // reported with another status
+	DanglingTarget DifferenceKind = "DanglingTarget" // reported as accepted, and one of several targets is not there
+	Overridden     DifferenceKind = "Overridden"     // reported as in force, and computed as overridden, wholly or in part
+	Truncated      DifferenceKind = "Truncated"      // not reported because the API has no room for more entries
+	ReasonDiffers  DifferenceKind = "ReasonDifferent"
+	Unpredictable  DifferenceKind = "Unpredictable" // not held against each other
+)
+
+// Difference is one thing in which a report differs from the prediction.
+type Difference struct {
+	Kind       DifferenceKind
+	Ref        *model.Ref // the ancestor or parent of the entry; nil: the object's own conditions
+	Port       int32
+	Controller string
+	Target     *model.Ref // of a DanglingTarget
+	Type       string     // of the condition; "": it is about the whole entry
+	Predicted  *Condition
+	Reported   *Reported
+	Message    string // one sentence: what it is, and what to look at
+}
+
+// Verdict is what an audit comes to for one object.
+type Verdict string
+
+// The verdicts.
+const (
+	Agrees      Verdict = "Agrees"
+	Differs     Verdict = "Differs"
+	NotCompared Verdict = "NotCompared"
+)
+
+// Audit is a prediction held against what the object reports.
+type Audit struct {
+	Verdict     Verdict
+	Reports     []Report
+	Differences []Difference
+	Notes       []Difference // what is not counted: other reasons, and what could not be compared
+}
+
+// Auditor holds predictions against reports.
+type Auditor struct {
+	res       *resolve.Resolution
+	kinds     map[model.GroupKind]*resolve.Kind
+	classes   map[string]bool            // the controllers of the input's GatewayClasses
+	writers   map[model.GroupKind]string // by policy kind the controllers in whose names entries are predicted, each between blanks
+	marks     map[string]bool            // types of marks that are predicted somewhere
+	reporting map[model.GroupKind]bool   // kinds of which some object reports something
+	doubts    map[model.Ref]string       // what is not known of an object, beside what could not be read
+	lost      string                     // what part of the input was lost, so that any prediction may be wrong; "": none
+	rivals    rivals
+	incoming  bool // lists are missing that marks may depend on
+}
+
+// NewAuditor prepares to audit some of the predictions, which are all those that were made for the given kinds; problems are those of the
+// answer.
+func NewAuditor(r *resolve.Resolution, kinds []*resolve.Kind, predictions []Prediction, problems []model.Problem) *Auditor {
+	a := &Auditor{res: r, kinds: map[model.GroupKind]*resolve.Kind{}, classes: map[string]bool{}, writers: map[model.GroupKind]string{},
+		marks: map[string]bool{}, reporting: map[model.GroupKind]bool{}, doubts: map[model.Ref]string{}, rivals: newRivals(r),
+		incoming: r.Snapshot.Cluster != nil && len(r.Snapshot.Cluster.Gaps) > 0}
+	for _, k := range kinds {
+		if _, known := a.kinds[k.GroupKind]; !known {
+			a.kinds[k.GroupKind] = k
+		}
+	}
+	for _, class := range r.Snapshot.Of(model.GroupKind{Group: gatewayKind.Group, Kind: "GatewayClass"}) {
+		a.classes[class.Text("spec", "controllerName")] = true
+	}
+	for i := range predictions {
+		a.learn(&predictions[i])
+	}
+	for _, p := range problems {
+		a.doubt(p)
+	}
+	return a
+}
+
+// learn notes what one prediction tells about others.
+func (a *Auditor) learn(p *Prediction) {
+	gk := p.Object.GroupKind()
+	if o := a.res.Snapshot.Get(p.Object); o != nil && !a.reporting[gk] {
+		a.reporting[gk] = len(Reports(o, "")) > 0
+	}
+	for _, e := range p.Ancestors {
+		if _, isPolicy := a.kinds[gk]; isPolicy && e.Controller != "" && !strings.Contains(a.writers[gk], " "+e.Controller+" ") {
+			a.writers[gk] += " " + e.Controller + " "
+		}
+		for _, c := range e.Conditions {
+			if isMark(c.Type) {
+				a.marks[c.Type] = true
+			}
+		}
+	}
+}
+
+// doubt notes what a problem leaves open. Lists that may not be read are not among it: what they may change is predicted as Unknown.
+func (a *Auditor) doubt(p model.Problem) {
+	if !p.Incomplete() || p.Code == model.Forbidden {
+		return
+	}
+	whole := []model.Code{model.InvalidYAML, model.DuplicateObject, model.LimitExceeded}
+	switch {
+	case p.Ref == nil || slices.Contains(whole, p.Code):
+		a.lost = p.Message
+	default:
+		a.doubts[p.Ref.Whole()] = p.Message
+	}
+}
+
+// isMark reports whether a condition is one by which policies tell whom they affect (gep713 P39).
+func isMark(kind string) bool {
+	return strings.Contains(kind, "/") && strings.HasSuffix(kind, "Affected")
+}
+
+// vague reports whether it is not known which conditions the vendor of a policy kind writes: nobody described them.
+func vague(k *resolve.Kind) bool {
+	return k.Vendor == "" || k.Status.Func == "" && k.Status.Type == policy.UsualInForce
+}
+
+// Audit holds one prediction against what its object reports.
+func (a *Auditor) Audit(p Prediction) Audit {
+	c := &comparison{Auditor: a, p: &p, object: a.res.Snapshot.Get(p.Object.Whole()), kind: a.kinds[p.Object.GroupKind()]}
+	if c.object == nil {
+		return Audit{Verdict: NotCompared}
+	}
+	c.generation = whole(c.object.Body.At("metadata", "generation"))
+	c.reports = Reports(c.object, p.Object.Section)
+	c.used = make([]bool, len(c.reports))
+	switch {
+	case p.Silent:
+		c.unsaid("the controller of this kind writes no conditions")
+	case p.Refused:
+		c.unsaid("the API refuses the policy, so that nothing is predicted of its status")
+	case !served(c.object):
+		c.unsaid("it is a manifest, which tells nothing of what is reported")
+	default:
+		c.run()
+	}
+	return c.audit()
+}
+
+// comparison is the audit of one object.
+type comparison struct {
+	*Auditor
+	p          *Prediction
+	object     *model.Object // for a listener the one that has it
+	kind       *resolve.Kind // nil: the object is no policy
+	generation int64         // 0: not known
+	reports    []Report
+	used       []bool // by report: it was held against a prediction
+	compared   bool
+	missing    []Ancestor // entries that should be reported
+	differ     []Difference
+	notes      []Difference
+}
+
+func (c *comparison) run() {
+	for i := range c.p.Ancestors {
+		c.entry(&c.p.Ancestors[i])
+	}
+	c.shortfall()
+	c.leftovers()
+	c.dangling()
+	c.numbers()
+	if len(c.p.Ancestors) == 0 && c.complete() {
+		c.compared = true // nothing is predicted, and what is reported has been looked at
+	}
+}
+
+func (c *comparison) audit() Audit {
+	if doubt := c.openQuestion(); doubt != "" {
+		c.demote(doubt)
+	}
+	out := Audit{Verdict: NotCompared, Reports: c.reports, Differences: c.differ, Notes: c.notes}
+	switch {
+	case len(c.differ) > 0:
+		out.Verdict = Differs
+	case c.compared:
+		out.Verdict = Agrees
+	}
+	return out
+}
+
+// openQuestion is why what is predicted of the object may be wrong, "" if nothing says so.
+func (c *comparison) openQuestion() string {
+	if c.lost != "" {
+		return c.lost
+	}
+	return c.doubts[c.object.Ref]
+}
+
+// demote makes notes of the differences that rest on a prediction which may be wrong. What is stale is so in any case.
+func (c *comparison) demote(doubt string) {
+	var left []Difference
+	for _, d := range c.differ {
+		if d.Kind == Stale {
+			left = append(left, d)
+			continue
+		}
+		d.Message = "not counted, because the prediction is in doubt (" + brief(doubt) + "): " + d.Message
+		d.Kind = Unpredictable
+		c.notes = append(c.notes, d)
+	}
+	c.differ, c.compared = left, false
+}
+
+// unsaid notes why the object is not compared at all.
+func (c *comparison) unsaid(why string) {
+	c.notes = append(c.notes, Difference{Kind: Unpredictable, Message: "not compared: " + why})
+}
+
+// complete reports whether everything is predicted that the controller of a policy writes.
+func (c *comparison) complete() bool {
+	k := c.kind
+	if k == nil || k.Status.Func == "" || c.p.Refused || c.p.Silent || c.p.Policy == nil {
+		return false
+	}
+	return len(k.GapsOf(c.p.Policy)) == 0
+}
+
+// owner is the node that a listener belongs to.
+func (c *comparison) owner() (topology.NodeID, bool) {
+	for _, id := range c.res.Graph.Lookup(c.p.Object) {
+		if parents := c.res.Graph.Parents(topology.Traffic, id); len(parents) > 0 {
+			return parents[0], true
+		}
+	}
+	return topology.None, false
+}

@@ -1,0 +1,234 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// How many entries a status has room for (gep713 P38; gatewayapi §8).
+const (
+	mostAncestors = 16
+	mostParents   = 32
+)
+
+// full reports whether a status has no room for another entry.
+func (c *comparison) full() bool {
+	entries := 0
+	for _, r := range c.reports {
+		if r.Ref != nil {
+			entries++
+		}
+	}
+	if c.kind == nil {
+		return entries >= mostParents
+	}
+	return entries >= mostAncestors
+}
+
+// shortfall tells the predicted entries that are not reported: one by one, or as one difference where there is no room for them.
+func (c *comparison) shortfall() {
+	if len(c.missing) == 0 {
+		return
+	}
+	if c.full() {
+		var names []string
+		for _, e := range c.missing {
+			names = append(names, place(e.Ref, e.Port))
+		}
+		slices.Sort(names)
+		c.differ = append(c.differ, Difference{Kind: Truncated, Message: fmt.Sprintf("%d entries are reported, the most that the API has room for: nothing is told of %s, where the object holds all the same",
+			len(c.reports), few(slices.Compact(names)))})
+		return
+	}
+	for _, e := range c.missing {
+		c.differ = append(c.differ, Difference{Kind: Missing, Ref: e.Ref, Port: e.Port, Controller: e.Controller, Message: c.lacking(&e)})
+	}
+}
+
+// lacking says that an entry is not reported, and what to look at.
+func (c *comparison) lacking(e *Ancestor) string {
+	who := c.controller(e.Controller)
+	switch {
+	case c.p.Object.Section != "":
+		return fmt.Sprintf("the status of %s has no entry for the listener: has %s seen the last change?", c.object.Ref, who)
+	case e.Ref == nil:
+		return fmt.Sprintf("no condition is reported: is %s running, and does it know the kind?", who)
+	}
+	return fmt.Sprintf("nothing is reported towards %s: is %s running, and does it know the kind?", place(e.Ref, e.Port), who)
+}
+
+// place names an ancestor or a parent.
+func place(ref *model.Ref, port int32) string {
+	if ref == nil {
+		return "itself"
+	}
+	if port != 0 {
+		return ref.String() + " port " + strconv.Itoa(int(port))
+	}
+	return ref.String()
+}
+
+// leftovers finds reports that no prediction is about, of controllers whose reports are all predicted.
+func (c *comparison) leftovers() {
+	for i := range c.reports {
+		r := &c.reports[i]
+		if c.used[i] || r.Ref == nil {
+			continue
+		}
+		why := c.strange(r)
+		if why == "" && c.kind == nil {
+			s := &side{comparison: c, predicted: &Ancestor{}, report: r}
+			s.surplus()
+			c.differ = append(c.differ, s.differ...)
+			continue
+		}
+		if why == "" || c.full() {
+			continue
+		}
+		c.compared = true
+		c.differ = append(c.differ, Difference{Kind: Unexpected, Ref: r.Ref, Port: r.Port, Controller: r.Controller, Message: why})
+	}
+}
+
+// strange says why a report should not be there, "" if it may be.
+func (c *comparison) strange(r *Report) string {
+	if c.kind == nil {
+		return c.strangeParent(r)
+	}
+	known := slices.Contains(c.kind.Controllers, r.Controller) ||
+		r.Ref.GroupKind() == gatewayKind && strings.Contains(c.writers[c.kind.GroupKind], " "+r.Controller+" ")
+	if !known || !c.complete() || slices.ContainsFunc(c.p.Ancestors, func(e Ancestor) bool { return e.Ref == nil }) {
+		return ""
+	}
+	return fmt.Sprintf("reported towards %s, where nothing of the policy is to be told: is the entry left from before a change?", place(r.Ref, r.Port))
+}
+
+// strangeParent says why an entry of a route should not be there: the route does not name the parent, or it is another controller's.
+func (c *comparison) strangeParent(r *Report) string {
+	if !c.classes[r.Controller] || !c.object.Body.At("spec", "useDefaultGateways").IsNull() {
+		return ""
+	}
+	named := false
+	for _, ref := range c.object.Body.At("spec", "parentRefs").Items {
+		parent, port := referenceIn(ref, c.object.Ref.Namespace)
+		named = named || parent == *r.Ref && port == r.Port
+	}
+	if !named {
+		return fmt.Sprintf("reported towards %s, which the route does not name: is the entry left from before a change?", place(r.Ref, r.Port))
+	}
+	if theirs := controllerOf(c.res, *r.Ref); theirs != "" && theirs != r.Controller {
+		return fmt.Sprintf("reported towards %s, which is that of controller %s: is the entry left from before a change?", place(r.Ref, r.Port), theirs)
+	}
+	return ""
+}
+
+// dangling finds references of a policy that lead nowhere while it is reported as accepted, and nothing is said about them.
+func (c *comparison) dangling() {
+	if len(c.p.Missed) == 0 {
+		return
+	}
+	var accepted *Reported
+	var at *Report
+	for i := range c.reports {
+		r := c.reports[i].condition("Accepted")
+		switch {
+		case r == nil || c.stale(r):
+		case r.Status == "False" && r.Reason == string(model.TargetNotFound):
+			return
+		case r.Status == "True" && accepted == nil:
+			accepted, at = r, &c.reports[i]
+		}
+	}
+	if accepted == nil {
+		return
+	}
+	for _, m := range c.p.Missed {
+		c.differ = append(c.differ, Difference{Kind: DanglingTarget, Ref: at.Ref, Port: at.Port, Controller: at.Controller, Target: &m.Ref, Type: "Accepted", Reported: accepted,
+			Message: "reported as accepted without a word about " + m.words()})
+	}
+}
+
+// words says what is wrong with a reference.
+func (m Miss) words() string {
+	switch m.Code {
+	case model.RefNotPermitted:
+		return m.Ref.String() + ", which it targets too and no ReferenceGrant permits: it does not hold there"
+	case model.TargetNotFound:
+		return m.Ref.String() + ", which it targets too and does not exist: it does not hold there"
+	}
+	return m.Ref.String() + ", which it names too and cannot target: it does not hold there"
+}
+
+// numbers notes what the status of a Gateway or listener counts in another way. Implementations count differently: it is never more than a
+// note.
+func (c *comparison) numbers() {
+	status := c.object.Body.At("status")
+	if c.p.Object.Section == "" {
+		c.number("attachedListenerSets", c.p.AttachedListenerSets, status.Field("attachedListenerSets"))
+		return
+	}
+	entry, found := listenerEntry(status, c.p.Object.Section)
+	if !found || c.ownerUnseen() {
+		return
+	}
+	c.number("attachedRoutes", c.p.AttachedRoutes, entry.Field("attachedRoutes"))
+	var kinds []string
+	for _, k := range entry.Field("supportedKinds").Items {
+		ref, _ := referenceIn(k, "")
+		kinds = append(kinds, ref.GroupKind().String())
+	}
+	slices.Sort(kinds)
+	if want := slices.Sorted(slices.Values(c.p.SupportedKinds)); c.p.SupportedKinds != nil && !slices.Equal(want, kinds) && entry.Has("supportedKinds") {
+		c.count("supportedKinds", strings.Join(want, ", "), strings.Join(kinds, ", "))
+	}
+}
+
+func (c *comparison) number(field string, predicted *int, reported model.Body) {
+	if n := whole(reported); predicted != nil && !reported.IsNull() && n != int64(*predicted) {
+		c.count(field, strconv.Itoa(*predicted), strconv.FormatInt(n, 10))
+	}
+}
+
+func (c *comparison) count(field, predicted, reported string) {
+	c.notes = append(c.notes, Difference{Kind: Different, Type: field, Predicted: &Condition{Type: field, Status: predicted}, Reported: &Reported{Condition: Condition{Type: field, Status: reported}},
+		Message: fmt.Sprintf("%s is predicted %s and reported %s", field, orNone(predicted), orNone(reported))})
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "empty"
+	}
+	return s
+}
+
+// longest is how much of a message of others a sentence repeats.
+const longest = 160
+
+// brief is a message on one line, cut where it is long.
+func brief(message string) string {
+	text := []rune(strings.Join(strings.Fields(message), " "))
+	if len(text) > longest {
+		return string(text[:longest-1]) + "…"
+	}
+	return string(text)
+}
+
+// saying is what a reported condition says, for the end of a sentence.
+func saying(r *Reported) string {
+	if r.Message == "" {
+		return ""
+	}
+	return `, "` + brief(r.Message) + `"`
+}
+
+// listed joins words, with the verb behind them.
+func listed(words []string, one, many string) string {
+	if len(words) == 1 {
+		return words[0] + " " + one
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1] + " " + many
+}

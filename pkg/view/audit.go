@@ -1,0 +1,101 @@
+package view
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+)
+
+// ReportedCondition is a condition as the object reports it.
+type ReportedCondition struct {
+	Type               string `json:"type"`
+	Status             string `json:"status"`
+	Reason             string `json:"reason"`
+	Message            string `json:"message"`
+	ObservedGeneration int64  `json:"observedGeneration,omitempty"` // the generation of the object that it is about
+}
+
+// ReportedStatus is the conditions that one controller reports towards one ancestor; without an ancestor they are the object's own.
+type ReportedStatus struct {
+	AncestorRef    *AncestorRef        `json:"ancestorRef"`
+	ControllerName string              `json:"controllerName,omitempty"`
+	Conditions     []ReportedCondition `json:"conditions"`
+}
+
+// StatusReason is one side of a Difference.
+type StatusReason struct {
+	Status             string `json:"status"`
+	Reason             string `json:"reason,omitempty"`
+	Message            string `json:"message,omitempty"`            // of the reported side
+	ObservedGeneration int64  `json:"observedGeneration,omitempty"` // of the reported side
+}
+
+// Difference is one thing in which a reported status is not the predicted one.
+type Difference struct {
+	Kind           string        `json:"kind"` // Missing, Unexpected, Stale, Different, DanglingTarget, Overridden, Truncated; of remarks also ReasonDifferent, Unpredictable
+	AncestorRef    *AncestorRef  `json:"ancestorRef,omitempty"`
+	ControllerName string        `json:"controllerName,omitempty"`
+	Target         *model.Ref    `json:"target,omitempty"` // of a DanglingTarget: what is not there
+	Type           string        `json:"type,omitempty"`   // of the condition; absent if it is about the whole entry
+	Predicted      *StatusReason `json:"predicted,omitempty"`
+	Reported       *StatusReason `json:"reported,omitempty"`
+	Message        string        `json:"message"` // one sentence: what it is, and what to look at
+}
+
+// AuditSummary counts the objects of an audit by verdict.
+type AuditSummary struct {
+	Objects     int `json:"objects"`
+	Agree       int `json:"agree"`
+	Differ      int `json:"differ"`
+	NotCompared int `json:"notCompared"`
+}
+
+// audit holds the prediction of an item against what its object reports.
+func (s *ObjectStatus) audit(a *status.Auditor, p status.Prediction) {
+	found := a.Audit(p)
+	s.Verdict, s.Differences, s.Remarks = string(found.Verdict), auditDifferences(found.Differences), auditDifferences(found.Notes)
+	for _, r := range found.Reports {
+		out := ReportedStatus{ControllerName: r.Controller, AncestorRef: ancestorRef(r.Ref, r.Port), Conditions: []ReportedCondition{}}
+		for _, c := range r.Conditions {
+			out.Conditions = append(out.Conditions, ReportedCondition{c.Type, c.Status, c.Reason, c.Message, c.Observed})
+		}
+		s.Reported = append(s.Reported, out)
+	}
+}
+
+func auditDifferences(list []status.Difference) []Difference {
+	out := []Difference{}
+	for _, d := range list {
+		v := Difference{Kind: string(d.Kind), AncestorRef: ancestorRef(d.Ref, d.Port), ControllerName: d.Controller, Target: d.Target, Type: d.Type, Message: d.Message}
+		if d.Predicted != nil {
+			v.Predicted = &StatusReason{Status: d.Predicted.Status, Reason: d.Predicted.Reason}
+		}
+		if d.Reported != nil {
+			v.Reported = &StatusReason{d.Reported.Status, d.Reported.Reason, d.Reported.Message, d.Reported.Observed}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func ancestorRef(ref *model.Ref, port int32) *AncestorRef {
+	if ref == nil {
+		return nil
+	}
+	return &AncestorRef{Ref: *ref, Port: port}
+}
+
+// summarize counts the verdicts.
+func (l *StatusList) summarize() {
+	sum := &AuditSummary{Objects: len(l.Items)}
+	for i := range l.Items {
+		switch status.Verdict(l.Items[i].Verdict) {
+		case status.Agrees:
+			sum.Agree++
+		case status.Differs:
+			sum.Differ++
+		default:
+			sum.NotCompared++
+		}
+	}
+	l.Summary = sum
+}

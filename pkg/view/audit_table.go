@@ -1,0 +1,109 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+)
+
+// auditTable shows what is not reported as predicted; wide also what was left out of the comparison, and who agrees.
+func (l *StatusList) auditTable(o TableOptions) Table {
+	b := Block{Columns: []Column{{Name: "OBJECT"}, {Name: "TOWARDS"}, {Name: "CONDITION"}, {Name: "DIFFERENCE"}, {Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS"}}}
+	for i := range l.Items {
+		b.Rows = append(b.Rows, l.Items[i].auditRows(o)...)
+	}
+	var t Table
+	if len(b.Rows) > 0 {
+		shown := o.limit(len(b.Rows))
+		t.Footer = moreLine(len(b.Rows)-shown, "line")
+		b.Rows = b.Rows[:shown]
+		t.Blocks = []Block{b}
+	}
+	t.Footer = append(t.Footer, l.Summary.line(o))
+	t.Footer = append(t.Footer, l.closing()...)
+	return t
+}
+
+// line is the counts in words.
+func (s *AuditSummary) line(o TableOptions) string {
+	if s.Objects == 0 {
+		return "no objects to audit"
+	}
+	out := fmt.Sprintf("%d of %d objects report what is predicted", s.Agree, s.Objects)
+	if s.Agree == s.Objects {
+		out = "all objects report what is predicted: " + fmt.Sprint(s.Objects)
+	}
+	if s.Differ == 1 {
+		out += "; 1 differs"
+	} else if s.Differ > 1 {
+		out += fmt.Sprintf("; %d differ", s.Differ)
+	}
+	if s.NotCompared > 0 {
+		out += fmt.Sprintf("; not compared: %d", s.NotCompared)
+		if !o.Wide {
+			out += " (-o wide says why)"
+		}
+	}
+	return out
+}
+
+func (s *ObjectStatus) auditRows(o TableOptions) [][]Cell {
+	var rows [][]Cell
+	for i := range s.Differences {
+		rows = append(rows, s.auditRow(&s.Differences[i], Bad))
+	}
+	if !o.Wide {
+		return rows
+	}
+	for i := range s.Remarks {
+		rows = append(rows, s.auditRow(&s.Remarks[i], Plain))
+	}
+	if len(rows) == 0 {
+		words := "reported as predicted"
+		if s.Verdict != string(status.Agrees) {
+			words = "not compared: nothing is predicted that could be"
+		}
+		rows = append(rows, s.auditRow(&Difference{Kind: "-", Message: words}, Plain))
+	}
+	return rows
+}
+
+func (s *ObjectStatus) auditRow(d *Difference, tone Tone) []Cell {
+	towards, condition := "-", "-"
+	if d.AncestorRef != nil {
+		towards = targetName(d.AncestorRef.Ref)
+		if d.AncestorRef.Port != 0 {
+			towards += fmt.Sprintf(" port %d", d.AncestorRef.Port)
+		}
+	}
+	if d.Type != "" {
+		condition = d.Type
+	}
+	return []Cell{{Text: targetName(s.Object)}, {Text: towards}, {Text: condition}, {Text: d.Kind, Tone: tone}, {Text: d.Predicted.words()}, {Text: d.Reported.words(), Tone: tone}, {Text: d.Message}}
+}
+
+// words is one side of a difference in a cell.
+func (s *StatusReason) words() string {
+	if s == nil {
+		return "-"
+	}
+	return strings.TrimSpace(s.Status + " " + s.Reason)
+}
+
+// differing are the objects that do not report what is predicted.
+func (l *StatusList) differing() []ObjectStatus {
+	var out []ObjectStatus
+	for i := range l.Items {
+		if l.Items[i].Verdict == string(status.Differs) {
+			out = append(out, l.Items[i])
+		}
+	}
+	return out
+}
+
+// auditNames are the objects that differ, each once.
+func (l *StatusList) auditNames() []string {
+	return namesOf(l.differing(), func(i *ObjectStatus) *model.Ref { return &i.Object })
+}

@@ -1,0 +1,208 @@
+package view
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// What becomes of an effective policy, or of the target and the way on which it is in force.
+const (
+	changeAdded   = "Added"
+	changeRemoved = "Removed"
+	changeChanged = "Changed"
+
+	targetReached   = "Reached"   // the target was there, and no traffic came to it on these ways
+	targetUnreached = "Unreached" // the target is there, and traffic no longer comes to it on these ways
+)
+
+// RuleChange is one setting that is not the same before and after. Before or After is null, and its sources are none, where it is not in force.
+type RuleChange struct {
+	Name          string   `json:"name"`
+	Before        any      `json:"before"`
+	After         any      `json:"after"`
+	SourcesBefore []Source `json:"sourcesBefore"`
+	SourcesAfter  []Source `json:"sourcesAfter"`
+	// Reason is why a setting that was in force is not any more, as far as its policy is still there.
+	Reason string `json:"reason,omitempty"`
+}
+
+// PolicyChange is one effective policy that is not the same before and after, for all ways on which the same becomes of it.
+type PolicyChange struct {
+	PolicyKind string       `json:"policyKind"` // Kind.group
+	Target     model.Ref    `json:"target"`
+	Paths      []Path       `json:"paths"`
+	Change     string       `json:"change"` // Added, Removed, Changed
+	Rules      []RuleChange `json:"rules"`  // those that differ in value or in source
+	// SourcesOnly: every setting has the value that it had, and some come from elsewhere.
+	SourcesOnly bool `json:"sourcesOnly,omitempty"`
+	// Reordered: the rules are a list whose order means something, and it is another order.
+	Reordered bool `json:"reordered,omitempty"`
+	// TargetChange tells what is added or removed with its target (Added, Removed), or because traffic comes to the target on other ways
+	// (Reached, Unreached), from what is added to or removed from a target that gets the same traffic as before ("").
+	TargetChange string `json:"targetChange,omitempty"`
+	// Unprotected: the target gets traffic on these ways, as before, and no policy of the kind is in force there any more.
+	Unprotected bool     `json:"unprotected,omitempty"`
+	Unread      []string `json:"unread,omitempty"` // lists that a cluster refused and that may be all there is to the change
+
+	before, after *EffectivePolicy
+	partly        bool // of the ways to the target, not all
+}
+
+// KindCount counts targets by policy kind.
+type KindCount struct {
+	PolicyKind string `json:"policyKind"`
+	Count      int    `json:"count"`
+}
+
+// Uncovered are new route rules on which no policy of a kind is in force, though most rules behind the same Gateways or Services have one.
+type Uncovered struct {
+	PolicyKind string      `json:"policyKind"`
+	Targets    []model.Ref `json:"targets"`
+}
+
+// DiffSummary counts what changes.
+type DiffSummary struct {
+	RouteRules  int `json:"routeRules"` // that change
+	Targets     int `json:"targets"`    // that change, route rules included
+	Namespaces  int `json:"namespaces"` // that these are in
+	Added       int `json:"added"`      // items, by change
+	Removed     int `json:"removed"`
+	Changed     int `json:"changed"`
+	SourcesOnly int `json:"sourcesOnly"` // of those changed, where no value does
+	Uncertain   int `json:"uncertain"`   // items that what could not be read may explain
+	Unchanged   int `json:"unchanged"`   // effective policies that are the same
+	New         int `json:"new"`         // targets that are new
+	Gone        int `json:"gone"`        // targets that are gone
+	// Unprotected counts the targets that lose their only policy of a kind.
+	Unprotected []KindCount `json:"unprotected"`
+	// Bare are the new route rules on which no policy is in force.
+	Bare      []model.Ref `json:"bare"`
+	Uncovered []Uncovered `json:"uncovered"` // others on which one of a kind is missing
+}
+
+// EffectivePolicyDiff answers `diff`.
+type EffectivePolicyDiff struct {
+	Envelope
+	Summary DiffSummary    `json:"summary"`
+	Items   []PolicyChange `json:"items"`
+
+	news []model.Problem // problems of one side only, and those that make the answer incomplete
+}
+
+// DiffQuery is what is compared.
+type DiffQuery struct {
+	Kinds     []model.GroupKind // nil: every policy kind
+	Namespace string            // of the targets; "": all
+}
+
+// side is one of the two inputs with its answer.
+type side struct {
+	res  *resolve.Resolution
+	list *EffectivePolicyList
+	ways survey // turns ways into paths
+}
+
+// Diff compares what is in force in two inputs, target by target and way by way.
+func Diff(before, after *resolve.Resolution, q DiffQuery) *EffectivePolicyDiff {
+	d := &differ{query: q, before: &side{res: before}, after: &side{res: after}, rules: map[pairOfIDs][]RuleChange{}}
+	var both sync.WaitGroup
+	both.Go(func() { d.before.answer(q) })
+	d.after.answer(q)
+	both.Wait()
+	d.compare()
+	out := &EffectivePolicyDiff{Items: d.items, Summary: d.summary()}
+	slices.SortStableFunc(out.Items, compareChanges)
+	problems, news := diffProblems(d.before.list.Problems, d.after.list.Problems)
+	profiles := d.profiles()
+	out.news = model.SortProblems(append(news, profiles...))
+	out.Seal("EffectivePolicyDiff", append(problems, profiles...))
+	return out
+}
+
+// Different reports whether anything changes, or something new lacks what its like has.
+func (d *EffectivePolicyDiff) Different() bool {
+	return len(d.Items)+len(d.Summary.Bare)+len(d.Summary.Uncovered) > 0
+}
+
+// News are the problems that only one of the inputs has, and those of both that leave the answer open.
+func (d *EffectivePolicyDiff) News() []model.Problem { return d.news }
+
+// answer computes what is in force.
+func (s *side) answer(q DiffQuery) {
+	query := Query{Kinds: q.Kinds}
+	if q.Namespace != "" {
+		query.Namespace = q.Namespace
+		query.Targets = []topology.NodeID{}
+		for id := range s.res.Len() {
+			if n := s.res.Node(topology.NodeID(id)); n.Ref.Namespace == q.Namespace && n.Ref.Section == "" {
+				query.Targets = append(query.Targets, topology.NodeID(id))
+			}
+		}
+	}
+	s.list = Effective(s.res, query)
+	if q.Namespace != "" {
+		s.list.Items = slices.DeleteFunc(s.list.Items, func(i EffectivePolicy) bool { return i.Target.Namespace != q.Namespace })
+	}
+	s.ways = survey{res: s.res, query: query}
+	s.ways.begin()
+}
+
+// profiles reports the kinds that are read in two ways: the profile is chosen by what is in the input, and a controller has one.
+func (d *differ) profiles() []model.Problem {
+	var out []model.Problem
+	for _, k := range d.before.ways.picked {
+		other := d.after.kind(k)
+		if other == nil || len(other.Policies) == 0 || other.Profile == k.Profile {
+			continue
+		}
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.SettingMatters,
+			Message: k.Name() + " is read in profile " + k.Profile + " before and in profile " + other.Profile + " after: much of what changes may come from that alone",
+			Hint:    "say which one the cluster has: --vendor-setting " + k.Vendor + ".profile=" + other.Profile})
+	}
+	return out
+}
+
+// diffProblems joins the problems of both sides: what both have once, the others with the side that has them.
+func diffProblems(before, after []model.Problem) (all, news []model.Problem) {
+	type text struct {
+		severity model.Severity
+		code     model.Code
+		ref      model.Ref
+		message  string
+	}
+	key := func(p model.Problem) text {
+		t := text{severity: p.Severity, code: p.Code, message: p.Message}
+		if p.Ref != nil {
+			t.ref = *p.Ref
+		}
+		return t
+	}
+	there := map[text]int{}
+	for _, p := range before {
+		there[key(p)]++
+	}
+	for _, p := range after {
+		if there[key(p)] > 0 {
+			there[key(p)]--
+			if p.Incomplete() {
+				news = append(news, p)
+			}
+			all = append(all, p)
+			continue
+		}
+		p.Message = "only after: " + p.Message
+		all, news = append(all, p), append(news, p)
+	}
+	for _, p := range before {
+		if there[key(p)] > 0 {
+			there[key(p)]--
+			p.Message = "only before: " + p.Message
+			all, news = append(all, p), append(news, p)
+		}
+	}
+	return all, news
+}

@@ -1,0 +1,246 @@
+package view
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+)
+
+// mostPlaces is how many places of one value are shown by themselves where it changes; with more, the value is shown.
+const mostPlaces = 4
+
+// changeRows are the lines of one change, without its target. What is wholly added or removed takes one line.
+func changeRows(c *PolicyChange, kinds kindNames, o TableOptions) [][]Cell {
+	kind := Cell{Text: kinds.short(c.PolicyKind)}
+	var out [][]Cell
+	add := func(setting, before, after string, tone Tone, r RuleChange) {
+		out = append(out, []Cell{kind, {Text: setting}, {Text: before}, {Text: after, Tone: tone}, {Text: eachSource(r.SourcesBefore, originText)}, {Text: eachSource(r.SourcesAfter, originText)}})
+	}
+	switch {
+	case c.Change == changeRemoved && !o.Wide:
+		setting, text := wholeText(c, func(r RuleChange) (any, []Source) { return r.Before, r.SourcesBefore }, o)
+		word, tone := goneWord(c)
+		add(setting, text, word, tone, wholeSources(c))
+	case c.Change == changeAdded && !o.Wide:
+		setting, text := wholeText(c, func(r RuleChange) (any, []Source) { return r.After, r.SourcesAfter }, o)
+		add(setting, newWord(c), text, Good, wholeSources(c))
+	default:
+		for _, r := range c.Rules {
+			for _, line := range ruleLines(c, r, o) {
+				add(line.setting, line.before, line.after, line.tone, r)
+			}
+		}
+		if c.Reordered {
+			add("order of the rules", "-", "another order", Partly, RuleChange{})
+		}
+		if len(out) == 0 {
+			add("-", "-", "the spec differs in what is no rule", Plain, RuleChange{})
+		}
+	}
+	return out
+}
+
+// goneWord says why an effective policy is no more.
+func goneWord(c *PolicyChange) (string, Tone) {
+	switch {
+	case c.Unprotected:
+		return "NOT PROTECTED", Bad
+	case c.TargetChange == changeRemoved:
+		return "target is gone", Dim
+	case c.TargetChange == targetUnreached:
+		return "no traffic comes here", Dim
+	case len(c.Unread) > 0:
+		return "perhaps not protected", Partly
+	}
+	return "gone", Bad
+}
+
+// newWord says what there was in place of a new effective policy.
+func newWord(c *PolicyChange) string {
+	switch c.TargetChange {
+	case changeAdded:
+		return "target is new"
+	case targetReached:
+		return "no traffic came here"
+	}
+	return "-"
+}
+
+// wholeText names the settings of what is wholly added or removed, and who sets them; a value only where there is one setting.
+func wholeText(c *PolicyChange, of func(RuleChange) (any, []Source), o TableOptions) (setting, text string) {
+	var names, sources []string
+	for _, r := range c.Rules {
+		_, from := of(r)
+		names = append(names, r.Name)
+		if s := sourcesText(c, from); !slices.Contains(sources, s) {
+			sources = append(sources, s)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return "-", "-"
+	case 1:
+		v, from := of(c.Rules[0])
+		return names[0], valueText(v, valueWidth) + " (" + sourcesText(c, from) + ")"
+	}
+	return commonName(names), nameList(sources, o)
+}
+
+// wholeSources are all sources of what is wholly added or removed.
+func wholeSources(c *PolicyChange) RuleChange {
+	var out RuleChange
+	for _, r := range c.Rules {
+		out.SourcesBefore = append(out.SourcesBefore, r.SourcesBefore...)
+		out.SourcesAfter = append(out.SourcesAfter, r.SourcesAfter...)
+	}
+	return out
+}
+
+// commonName stands for several settings: what their names begin with, and how many they are.
+func commonName(names []string) string {
+	prefix := strings.Split(names[0], ".")
+	for _, name := range names[1:] {
+		parts := strings.Split(name, ".")
+		n := 0
+		for n < min(len(prefix), len(parts)) && prefix[n] == parts[n] {
+			n++
+		}
+		prefix = prefix[:n]
+	}
+	return strings.Join(append(prefix, "*"), ".") + " (" + strconv.Itoa(len(names)) + ")"
+}
+
+// ruleLine is what changes of one setting, or in one place of its value.
+type ruleLine struct {
+	setting, before, after string
+	tone                   Tone
+}
+
+// ruleLines are the lines of one setting: one where it is new or gone or comes from elsewhere, and one for each place in which its value
+// differs, if these are few.
+func ruleLines(c *PolicyChange, r RuleChange, o TableOptions) []ruleLine {
+	width := valueWidth
+	if o.Wide {
+		width = 0
+	}
+	was, is := sourcesText(c, r.SourcesBefore), sourcesText(c, r.SourcesAfter)
+	whole := ruleLine{setting: r.Name}
+	switch {
+	case !r.inForceBefore():
+		whole.before, whole.after, whole.tone = newWord(c), valueText(r.After, width)+" ("+is+")", Good
+		return []ruleLine{whole}
+	case !r.inForceAfter():
+		whole.before = valueText(r.Before, width) + " (" + was + ")"
+		whole.after, whole.tone = goneWord(c)
+		if r.Reason != "" {
+			whole.after += ": " + r.Reason
+		}
+		return []ruleLine{whole}
+	}
+	if was == is && !sameSources(r.SourcesBefore, r.SourcesAfter) {
+		was, is = placedText(c, r.SourcesBefore), placedText(c, r.SourcesAfter)
+	}
+	if !r.valueChanges() {
+		whole.before, whole.after = valueText(r.Before, width)+" ("+was+")", "the same ("+is+")"
+		return []ruleLine{whole}
+	}
+	places := differences(r.Name, merge.Plain(r.Before), merge.Plain(r.After))
+	if len(places) > mostPlaces {
+		whole.before, whole.after = valueText(r.Before, width)+" ("+was+")", valueText(r.After, width)+" ("+is+")"
+		if !o.Wide {
+			whole.after += fmt.Sprintf(", differs in %d places", len(places))
+		}
+		return []ruleLine{whole}
+	}
+	var out []ruleLine
+	for _, p := range places {
+		out = append(out, ruleLine{setting: p.path, before: p.text(p.before, p.had, width) + " (" + was + ")", after: p.text(p.after, p.has, width) + " (" + is + ")"})
+	}
+	return out
+}
+
+// sourcesText names the sources of a setting.
+func sourcesText(c *PolicyChange, sources []Source) string {
+	return eachSource(sources, func(s Source) string {
+		switch {
+		case s.Policy == nil:
+			return s.Builtin
+		case s.Policy.GroupKind().String() != c.PolicyKind:
+			return objectName(*s.Policy)
+		}
+		return s.Policy.FullName()
+	})
+}
+
+// placedText names the sources with everything that tells them apart.
+func placedText(c *PolicyChange, sources []Source) string {
+	return eachSource(sources, func(s Source) string {
+		text := []string{sourcesText(c, []Source{s})}
+		for _, word := range []string{s.Block, s.Strategy} {
+			if word != "" {
+				text = append(text, word)
+			}
+		}
+		return strings.Join(text, ", ") + " on " + targetName(*s.Target)
+	})
+}
+
+// place is where two values differ.
+type place struct {
+	path          string
+	before, after any
+	had, has      bool
+}
+
+func (p place) text(v any, there bool, width int) string {
+	if !there {
+		return "not set"
+	}
+	return valueText(v, width)
+}
+
+// differences lists the places in which two values differ, by path: entries of objects, and of lists of the same length.
+func differences(path string, before, after any) []place {
+	if merge.Equal(before, after) {
+		return nil
+	}
+	var out []place
+	switch b := before.(type) {
+	case map[string]any:
+		a, ok := after.(map[string]any)
+		if !ok {
+			break
+		}
+		keys := slices.Collect(maps.Keys(b))
+		for key := range a {
+			if _, both := b[key]; !both {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			was, had := b[key]
+			is, has := a[key]
+			if had && has {
+				out = append(out, differences(path+"."+key, was, is)...)
+				continue
+			}
+			out = append(out, place{path + "." + key, was, is, had, has})
+		}
+		return out
+	case []any:
+		a, ok := after.([]any)
+		if !ok || len(a) != len(b) {
+			break
+		}
+		for i := range b {
+			out = append(out, differences(path+"["+strconv.Itoa(i)+"]", b[i], a[i])...)
+		}
+		return out
+	}
+	return []place{{path, before, after, true, true}}
+}

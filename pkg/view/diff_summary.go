@@ -1,0 +1,255 @@
+package view
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// summary counts what changes.
+func (d *differ) summary() DiffSummary {
+	s := DiffSummary{Unchanged: d.same, Unprotected: []KindCount{}, Bare: []model.Ref{}, Uncovered: []Uncovered{}}
+	targets, spaces := map[model.Ref]bool{}, map[string]bool{}
+	whole := map[model.Ref]map[string]bool{} // targets that are new or gone
+	unprotected := map[subject]bool{}
+	for i := range d.items {
+		c := &d.items[i]
+		targets[c.Target] = true
+		if c.Target.Namespace != "" {
+			spaces[c.Target.Namespace] = true
+		}
+		switch c.Change {
+		case changeAdded:
+			s.Added++
+		case changeRemoved:
+			s.Removed++
+		default:
+			s.Changed++
+		}
+		if c.SourcesOnly {
+			s.SourcesOnly++
+		}
+		if len(c.Unread) > 0 {
+			s.Uncertain++
+		}
+		if c.TargetChange == changeAdded || c.TargetChange == changeRemoved {
+			whole[c.Target] = map[string]bool{c.TargetChange: true}
+		}
+		if c.Unprotected {
+			unprotected[subject{c.PolicyKind, c.Target}] = true
+		}
+	}
+	s.Targets, s.Namespaces = len(targets), len(spaces)
+	for t := range targets {
+		if isRouteRule(t) {
+			s.RouteRules++
+		}
+		if whole[t][changeAdded] {
+			s.New++
+		}
+		if whole[t][changeRemoved] {
+			s.Gone++
+		}
+	}
+	s.Unprotected = countByKind(unprotected)
+	d.uncovered(&s)
+	return s
+}
+
+func countByKind(of map[subject]bool) []KindCount {
+	count := map[string]int{}
+	for key := range of {
+		count[key.kind]++
+	}
+	out := []KindCount{}
+	for _, kind := range slices.Sorted(maps.Keys(count)) {
+		out = append(out, KindCount{kind, count[kind]})
+	}
+	return out
+}
+
+func isRouteRule(ref model.Ref) bool {
+	return ref.Section != "" && strings.HasSuffix(ref.Kind, "Route")
+}
+
+// uncovered looks at the route rules that get traffic and did not before, on which no policy of some kind is in force.
+func (d *differ) uncovered(s *DiffSummary) {
+	fresh := map[model.Ref][]topology.NodeID{}
+	behind := map[model.Ref][]model.Ref{} // the other rules, by the Gateways and Services behind which they are
+	a := &d.after.ways
+	for id := range d.after.res.Graph.Len() {
+		id := topology.NodeID(id)
+		n := d.after.res.Graph.Node(id)
+		if n.Role != topology.Rule || n.Transit || !a.atRules[n.Ref.GroupKind()] || !a.reached(id) || d.query.Namespace != "" && n.Ref.Namespace != d.query.Namespace {
+			continue
+		}
+		if d.before.getsTraffic(n.Ref) {
+			for _, place := range d.after.places(id) {
+				behind[place] = append(behind[place], n.Ref)
+			}
+			continue
+		}
+		fresh[n.Ref] = append(fresh[n.Ref], id)
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	covered := map[subject]bool{}
+	some := map[model.Ref]bool{}
+	for i := range d.after.list.Items {
+		item := &d.after.list.Items[i]
+		covered[subject{item.PolicyKind, item.Target}] = true
+		some[item.Target] = true
+	}
+	missing := map[string][]model.Ref{}
+	for _, ref := range slices.SortedFunc(maps.Keys(fresh), compareTargets) {
+		if !some[ref] {
+			s.Bare = append(s.Bare, ref)
+			continue
+		}
+		for _, kind := range d.usual(fresh[ref], behind, covered) {
+			if !covered[subject{kind, ref}] {
+				missing[kind] = append(missing[kind], ref)
+			}
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(missing)) {
+		s.Uncovered = append(s.Uncovered, Uncovered{kind, missing[kind]})
+	}
+}
+
+// usual are the kinds of which most of the other rules behind one of the nodes' Gateways or Services have a policy in force.
+func (d *differ) usual(ids []topology.NodeID, behind map[model.Ref][]model.Ref, covered map[subject]bool) []string {
+	found := map[string]bool{}
+	for _, id := range ids {
+		for _, place := range d.after.places(id) {
+			for _, k := range d.after.ways.picked {
+				n := 0
+				for _, ref := range behind[place] {
+					if covered[subject{k.Name(), ref}] {
+						n++
+					}
+				}
+				if 2*n > len(behind[place]) && k.Scope == nil {
+					found[k.Name()] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// getsTraffic reports whether a route rule is there and traffic comes to it.
+func (s *side) getsTraffic(ref model.Ref) bool {
+	return slices.ContainsFunc(s.res.Graph.Lookup(ref), s.ways.reached)
+}
+
+// places are the Gateways, listener sets and Services behind which a route rule is, sorted.
+func (s *side) places(id topology.NodeID) []model.Ref {
+	var out []model.Ref
+	seen := map[topology.NodeID]bool{}
+	for level := []topology.NodeID{id}; len(level) > 0; {
+		var above []topology.NodeID
+		for _, id := range level {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			switch n := s.res.Graph.Node(id); n.Role {
+			case topology.Rule, topology.Route:
+				above = append(above, s.res.Graph.Parents(topology.All, id)...)
+			default:
+				out = append(out, n.Ref.Whole())
+			}
+		}
+		level = above
+	}
+	slices.SortFunc(out, model.Ref.Compare)
+	return slices.Compact(out)
+}
+
+// Headline is the answer in a sentence or two: what changes, and what of it must not be missed.
+func (d *EffectivePolicyDiff) Headline() []string {
+	s := &d.Summary
+	var out []string
+	switch {
+	case len(d.Items) > 0:
+		out = append(out, s.what()+".")
+	case s.Unchanged == 0:
+		out = append(out, "nothing changes: no policy is in force before or after")
+	default:
+		out = append(out, "nothing changes: "+grouped(s.Unchanged)+" effective "+policies(s.Unchanged)+" the same")
+	}
+	kinds := d.kindNames()
+	for _, u := range s.Unprotected {
+		out = append(out, fmt.Sprintf("%s %s only %s.", grouped(u.Count), nounFor(u.Count, "loses its|lose their"), kinds.short(u.PolicyKind)))
+	}
+	if n := len(s.Bare); n > 0 {
+		out = append(out, fmt.Sprintf("%s under no policy.", counted(n, "new route rule is|new route rules are")))
+	}
+	for _, u := range s.Uncovered {
+		out = append(out, fmt.Sprintf("%s under no %s, as most others behind the same Gateway are.", counted(len(u.Targets), "new route rule is|new route rules are"), kinds.short(u.PolicyKind)))
+	}
+	if len(d.Items) == 0 && len(out) > 1 {
+		out[0] += "."
+	}
+	return out
+}
+
+func policies(n int) string { return nounFor(n, "policy is|policies are") }
+
+// what is how much changes.
+func (s *DiffSummary) what() string {
+	var parts []string
+	if s.RouteRules > 0 {
+		parts = append(parts, grouped(s.RouteRules)+" "+nounFor(s.RouteRules, "route rule"))
+	}
+	if n := s.Targets - s.RouteRules; n > 0 {
+		noun := "other target"
+		if s.RouteRules == 0 {
+			noun = "target"
+		}
+		parts = append(parts, grouped(n)+" "+nounFor(n, noun))
+	}
+	out := strings.Join(parts, " and ")
+	if s.Namespaces > 0 {
+		out += " in " + counted(s.Namespaces, "namespace")
+	}
+	out += " " + nounFor(s.Targets, "changes|change")
+	var whole []string
+	if s.New > 0 {
+		whole = append(whole, grouped(s.New)+" "+nounFor(s.New, "is|are")+" new")
+	}
+	if s.Gone > 0 {
+		whole = append(whole, grouped(s.Gone)+" "+nounFor(s.Gone, "is|are")+" gone")
+	}
+	if len(whole) > 0 {
+		out += ": " + strings.Join(whole, ", ")
+	}
+	return out
+}
+
+// kindNames are the kinds that the answer names.
+func (d *EffectivePolicyDiff) kindNames() kindNames {
+	out := kindNames{}
+	for i := range d.Items {
+		out.add(d.Items[i].PolicyKind)
+	}
+	for _, u := range d.Summary.Uncovered {
+		out.add(u.PolicyKind)
+	}
+	return out
+}
+
+// grouped writes a number with a comma before every three digits.
+func grouped(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return grouped(n/1000) + fmt.Sprintf(",%03d", n%1000)
+}

@@ -1,0 +1,205 @@
+package view
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// foldFrom is how many lines one change may take before its targets are counted.
+const foldFrom = 9
+
+// changeGroup is one change with every target that it happens to.
+type changeGroup struct {
+	rows    [][]Cell // KIND, SETTING, BEFORE, AFTER, and what -o wide adds
+	changes []*PolicyChange
+}
+
+// Table says in a sentence what changes, then lists the changes, worst first. Targets to which the same happens are listed together, and counted
+// where they are many.
+func (d *EffectivePolicyDiff) Table(o TableOptions) Table {
+	t := Table{Blocks: []Block{{Heading: []string{strings.Join(d.Headline(), " ")}}}}
+	b := &t.Blocks[0]
+	if len(d.Items) == 0 && len(d.Summary.Bare)+len(d.Summary.Uncovered) == 0 {
+		t = Table{Footer: b.Heading}
+	} else {
+		noun := "TARGET"
+		if d.Summary.Targets == d.Summary.RouteRules {
+			noun = "ROUTE RULE"
+		}
+		b.Columns = []Column{{Name: "NAMESPACE"}, {Name: noun}, {Name: "KIND"}, {Name: "SETTING"}, {Name: "BEFORE"}, {Name: "AFTER"},
+			{Name: "ORIGIN BEFORE", Wide: true}, {Name: "ORIGIN AFTER", Wide: true}}
+		folded := d.fill(b, &t, o)
+		if folded > 0 {
+			t.Footer = append(t.Footer, counted(folded, "target is|targets are")+" counted; each has lines of its own with --by-rule")
+		}
+		t.Footer = append(t.Footer, d.uncoveredLines(o)...)
+	}
+	t.Footer = append(t.Footer, unsureLine(d.Summary.Uncertain > 0)...)
+	t.Footer = append(t.Footer, d.closing()...)
+	return t
+}
+
+// fill adds the lines of all changes to the block, and returns how many targets are only counted.
+func (d *EffectivePolicyDiff) fill(b *Block, t *Table, o TableOptions) (folded int) {
+	groups := d.groups(o)
+	var lines [][]Cell
+	for i := range groups {
+		labels, counts := groups[i].labels(o)
+		folded += counts
+		for _, label := range labels {
+			for _, row := range groups[i].rows {
+				line := append(slices.Clone(label), row...)
+				lines = append(lines, markUnsure(line, groups[i].changes[0].Unread))
+			}
+		}
+	}
+	shown := o.limit(len(lines))
+	b.Rows = lines[:shown]
+	if len(lines) == 0 {
+		b.Columns = nil
+	}
+	t.Footer = append(t.Footer, moreLine(len(lines)-shown, "line")...)
+	return folded
+}
+
+// groups are the changes, those first that take protection away; each with every target to which it happens, unless every rule is to have a
+// line of its own.
+func (d *EffectivePolicyDiff) groups(o TableOptions) []changeGroup {
+	kinds := d.kindNames()
+	at := map[string]int{}
+	var out []changeGroup
+	for i := range d.Items {
+		c := &d.Items[i]
+		rows := changeRows(c, kinds, o)
+		key := rowsText(rows) + strings.Join(c.Unread, "\x00")
+		n, known := at[key]
+		if !known || o.ByRule {
+			n = len(out)
+			at[key] = n
+			out = append(out, changeGroup{rows: rows})
+		}
+		out[n].changes = append(out[n].changes, c)
+	}
+	slices.SortStableFunc(out, func(a, b changeGroup) int { return cmp.Compare(weight(a.changes[0]), weight(b.changes[0])) })
+	return out
+}
+
+// weight orders changes by how much they matter to a reader.
+func weight(c *PolicyChange) int {
+	switch {
+	case c.Unprotected:
+		return 0
+	case c.TargetChange != "":
+		return 4
+	case c.Change == changeRemoved:
+		return 1
+	case c.Change == changeChanged && !c.SourcesOnly:
+		return 2
+	case c.Change == changeChanged:
+		return 5
+	}
+	return 3
+}
+
+// labels are the namespaces and the targets of a group, a line each; too many for lines are counted.
+func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
+	type object struct {
+		ref model.Ref
+		via string
+	}
+	at := map[object]int{}
+	var objects []object
+	var sections [][]string
+	for _, c := range g.changes {
+		key := object{ref: c.Target.Whole()}
+		if c.partly || len(c.before.orEmpty().Paths) > len(c.Paths) || len(c.after.orEmpty().Paths) > len(c.Paths) {
+			key.via = viaText(c.Paths, c.Target.Whole(), o)
+		}
+		i, known := at[key]
+		if !known {
+			i = len(objects)
+			at[key] = i
+			objects, sections = append(objects, key), append(sections, nil)
+		}
+		if !slices.Contains(sections[i], c.Target.Section) {
+			sections[i] = append(sections[i], c.Target.Section)
+		}
+	}
+	if len(objects) >= foldFrom && !o.Wide && !o.ByRule {
+		return g.counted(), len(g.changes)
+	}
+	for i, ob := range objects {
+		name := strings.ToLower(ob.ref.Kind) + "/" + ob.ref.Name
+		if list := sectionList(sections[i], o); list != "" {
+			name += " " + list
+		}
+		if ob.via != "" {
+			name += " via " + ob.via
+		}
+		lines = append(lines, []Cell{{Text: cmp.Or(ob.ref.Namespace, "-")}, {Text: name}})
+	}
+	return lines, 0
+}
+
+// counted is the one line of a group that has too many targets for lines of their own.
+func (g *changeGroup) counted() [][]Cell {
+	spaces, objects, targets := map[string]bool{}, map[model.Ref]bool{}, map[model.Ref]bool{}
+	rules := true
+	for _, c := range g.changes {
+		spaces[c.Target.Namespace], objects[c.Target.Whole()], targets[c.Target] = true, true, true
+		rules = rules && isRouteRule(c.Target)
+	}
+	what := grouped(len(targets)) + " " + nounFor(len(targets), "target")
+	if rules {
+		what = grouped(len(targets)) + " rules of " + grouped(len(objects)) + " " + nounFor(len(objects), "route")
+	}
+	space := g.changes[0].Target.Namespace
+	if len(spaces) > 1 {
+		space = counted(len(spaces), "namespace")
+	}
+	return [][]Cell{{{Text: cmp.Or(space, "-")}, {Text: what}}}
+}
+
+// orEmpty is the policy, or one of nothing.
+func (e *EffectivePolicy) orEmpty() *EffectivePolicy {
+	if e == nil {
+		return &EffectivePolicy{}
+	}
+	return e
+}
+
+// uncoveredLines name the new route rules that lack what their like has.
+func (d *EffectivePolicyDiff) uncoveredLines(o TableOptions) []string {
+	names := func(refs []model.Ref) string {
+		out := make([]string, len(refs))
+		for i, r := range refs {
+			out[i] = targetName(r)
+		}
+		return nameList(out, o)
+	}
+	var out []string
+	if len(d.Summary.Bare) > 0 {
+		out = append(out, "new, and under no policy: "+names(d.Summary.Bare))
+	}
+	kinds := d.kindNames()
+	for _, u := range d.Summary.Uncovered {
+		out = append(out, "new, and under no "+kinds.short(u.PolicyKind)+": "+names(u.Targets))
+	}
+	return out
+}
+
+// Names are the targets that change, each once.
+func (d *EffectivePolicyDiff) Names() []string {
+	return namesOf(d.Items, func(c *PolicyChange) *model.Ref { return &c.Target })
+}
+
+// Stream is the answer without its items, and these.
+func (d *EffectivePolicyDiff) Stream() (head any, items iter.Seq[any]) {
+	rest := *d
+	rest.Items = []PolicyChange{}
+	return &rest, eachItem(d.Items)
+}

@@ -1,0 +1,93 @@
+package view
+
+import (
+	"slices"
+	"strings"
+)
+
+// DiffText is one change as two texts to compare, with every target to which it happens.
+type DiffText struct {
+	Title         string
+	Targets       []string
+	Before, After DiffSide
+}
+
+// DiffSide is what is in force on one side: where each setting comes from, and the effective spec; nil where nothing is.
+type DiffSide struct {
+	Notes []string
+	Spec  any
+}
+
+// Texts are the changes as texts to compare, those first that take protection away. Targets to which the same happens share one.
+func (d *EffectivePolicyDiff) Texts() []DiffText {
+	type change struct {
+		pairOfIDs
+		targetChange, unread string
+		unprotected          bool
+	}
+	at := map[change]int{}
+	var groups []changeGroup
+	for i := range d.Items {
+		c := &d.Items[i]
+		key := change{pairOfIDs{c.PolicyKind, c.before.orEmpty().ID, c.after.orEmpty().ID}, c.TargetChange, strings.Join(c.Unread, "\x00"), c.Unprotected}
+		n, known := at[key]
+		if !known {
+			n = len(groups)
+			at[key] = n
+			groups = append(groups, changeGroup{})
+		}
+		groups[n].changes = append(groups[n].changes, c)
+	}
+	slices.SortStableFunc(groups, func(a, b changeGroup) int { return weight(a.changes[0]) - weight(b.changes[0]) })
+	kinds := d.kindNames()
+	out := make([]DiffText, len(groups))
+	for i := range groups {
+		out[i] = groups[i].text(kinds)
+	}
+	return out
+}
+
+// text is a group as two texts.
+func (g *changeGroup) text(kinds kindNames) DiffText {
+	c := g.changes[0]
+	kind := kinds.short(c.PolicyKind)
+	t := DiffText{Title: kind + " " + strings.ToLower(c.Change), Before: sideText(c, c.before), After: sideText(c, c.after)}
+	labels, _ := g.labels(TableOptions{Wide: true})
+	for _, label := range labels {
+		t.Targets = append(t.Targets, strings.TrimPrefix(label[0].Text+" "+label[1].Text, "- "))
+	}
+	if c.before == nil {
+		t.Before.Notes = []string{absence(c, kind, newWord(c))}
+	}
+	if c.after == nil {
+		word, _ := goneWord(c)
+		t.After.Notes = []string{absence(c, kind, word)}
+	}
+	if len(c.Unread) > 0 {
+		t.Title += ", perhaps only because something could not be read: " + strings.Join(c.Unread, ", ")
+	}
+	return t
+}
+
+// absence says that nothing is in force, and why.
+func absence(c *PolicyChange, kind, why string) string {
+	if c.TargetChange == "" {
+		if c.Unprotected {
+			return why + ": no " + kind + " is in force"
+		}
+		return "no " + kind + " is in force"
+	}
+	return why
+}
+
+// sideText tells where each setting comes from.
+func sideText(c *PolicyChange, e *EffectivePolicy) DiffSide {
+	if e == nil {
+		return DiffSide{}
+	}
+	out := DiffSide{Spec: e.Spec}
+	for _, r := range e.Rules {
+		out.Notes = append(out.Notes, r.Name+": "+placedText(c, r.Sources))
+	}
+	return out
+}
