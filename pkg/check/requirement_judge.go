@@ -183,6 +183,10 @@ func (j *judge) concerns(c *requirementCase, n *topology.Node) bool {
 	switch n.Role {
 	case topology.Rule, topology.Listener:
 		return true
+	case topology.Backend: // what holds there holds at its ports, to which the traffic goes
+		if len(j.res.Graph.Sections(n.Ref)) > 0 && slices.ContainsFunc(c.kinds, func(k *resolve.Kind) bool { return k.Reaches(topology.Port) }) {
+			return false
+		}
 	}
 	return slices.ContainsFunc(c.kinds, func(k *resolve.Kind) bool { return k.ReachesNode(n) })
 }

@@ -183,12 +183,16 @@ func (f *funnel) nothing(r *Requirement) (what, hint string) {
 	if s.kinds == nil {
 		before = "route rules"
 	}
+	resultsOf := ""
+	if kinds := r.holds.kinds; s.kinds != nil && len(kinds) > 0 {
+		resultsOf = " at which " + strings.Join(kinds, " or ") + " has results"
+	}
 	for _, c := range []struct {
 		at    stage
 		what  string
 		names []string
 	}{
-		{byKind, "there are no " + before, nil}, {byNamespace, "none is in namespaces " + list(s.namespaces), s.namespaces},
+		{byKind, "there are no " + before + resultsOf, nil}, {byNamespace, "none is in namespaces " + list(s.namespaces), s.namespaces},
 		{byNamespaceLabels, "of none has the namespace these labels", nil}, {byName, "none has a name like " + list(s.names), s.names},
 		{byLabels, "none has these labels", nil}, {bySection, "none is called " + list(s.rules), s.rules},
 		{byTraffic, "no traffic reaches any", nil}, {byGateway, "none is reached through " + list(s.gateways), s.gateways},

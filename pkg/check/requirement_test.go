@@ -26,7 +26,13 @@ extends: Paint.x.io
 apiVersion: dopolicy.dev/v1alpha1
 kind: PolicyKind
 for: Gloss.y.io
-extends: Paint.x.io`
+extends: Paint.x.io
+---
+apiVersion: dopolicy.dev/v1alpha1
+kind: PolicyKind
+for: Seal.x.io
+class: direct
+targets: [Service, Service/port]`
 
 // town is Gateway infra/main with listeners web and api, HTTPRoute shop/cart with rules add and rule-2 on both, and HTTPRoute bank/pay on web.
 const town = `apiVersion: gateway.networking.k8s.io/v1
@@ -58,7 +64,25 @@ metadata: {name: pay, namespace: bank}
 spec: {parentRefs: [{name: main, namespace: infra, sectionName: web}], rules: [{}]}
 `
 
-// paint is a policy on a target.
+// shops is a Service with a port that HTTPRoute shop/cart sends to.
+const shops = `---
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {ports: [{name: http, port: 80}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: more, namespace: shop}
+spec: {parentRefs: [{name: main, namespace: infra, sectionName: web}], rules: [{backendRefs: [{name: cart, port: 80}]}]}
+`
+
+// withheld is the header of a snapshot of a cluster that withheld some lists.
+func withheld(gaps string) string {
+	return "apiVersion: dopolicy.dev/v1alpha1\nkind: Snapshot\ncluster: prod\ngaps: [" + gaps + "]\n---\n"
+}
+
+// paintOn is a policy on a target.
 func paintOn(kind, name, target, section, spec string) string {
 	kindOf, where, _ := strings.Cut(target, "/")
 	space, on, _ := strings.Cut(where, "/")
@@ -146,6 +170,19 @@ func TestRequirements(t *testing.T) {
 			`warning RequirementUnknown: httproute/bank/pay rule-1: whether requirement "a" is met on httproute/bank/pay rule-1 via Gateway infra/main (web) is not known: no policy kind called Pant is known`},
 		"a Gateway that is not there": {strings.Replace(town, "name: main, namespace: infra}\n", "name: other, namespace: infra}\n", 1), `{name: a, select: {gateways: [infra/main], names: [pay]}, expression: "true", message: no}`,
 			`warning RequirementUnknown: httproute/bank/pay: whether requirement "a" is met on httproute/bank/pay is not known: gateway/infra/main is not in the input`},
+		"policies that may not be read": {withheld("{group: x.io, kind: Paint, namespace: shop}") + town, `{name: a, expression: "'Paint' in effective", message: no}`,
+			"warning RequirementUnknown: whether requirement \"a\" is met on 2 targets, such as httproute/shop/cart add via Gateway infra/main (api, web) is not known: paints.x.io, paints.x.io in shop may not be read\n" +
+				"warning RequirementUnknown: httproute/bank/pay rule-1: whether requirement \"a\" is met on httproute/bank/pay rule-1 via Gateway infra/main (web) is not known: paints.x.io may not be read"},
+		"other policies that may not be read": {withheld("{group: x.io, kind: Paint}") + town, `{name: a, select: {names: [pay]}, expression: "'Gloss.x.io' in effective", message: no}`,
+			"error requirement/a: httproute/bank/pay rule-1: no: no Gloss.x.io is in force via Gateway infra/main (web)"},
+		"targets that may not be read": {withheld("{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: secret}") + town, `{name: a, expression: "true", message: no}`,
+			`warning RequirementUnknown: requirement "a" is not judged on what may not be read: httproutes.gateway.networking.k8s.io in secret`},
+		"targets that may not be read, elsewhere": {withheld("{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: secret}") + town,
+			`{name: a, select: {namespaces: [bank]}, expression: "true", message: no}`, ""},
+		"ports of Services": {town + shops, `{name: sealed, select: {kinds: [Service]}, expression: "'Seal' in effective", message: no}`,
+			"error requirement/sealed: service/shop/cart http: no: no Seal is in force via Gateway infra/main (web)"},
+		"Services without anything that has results there": {town + shops, `{name: painted, select: {kinds: [Service]}, expression: "'Paint' in effective", message: no}`,
+			`warning RequirementSelectsNothing: requirement "painted" selects nothing: there are no targets of its kinds at which Paint has results`},
 		"two groups": {town + paintOn("Gloss", "one", "HTTPRoute/bank/pay", "", "a: 1") + paintOn("Gloss.y.io", "two", "HTTPRoute/bank/pay", "", "a: 2"),
 			`{name: a, select: {names: [pay]}, expression: "effective.Gloss.spec.a == 1", message: no}`,
 			`error RequirementError: httproute/bank/pay rule-1: requirement "a" cannot be evaluated on httproute/bank/pay rule-1 via Gateway infra/main (web): Gloss is a policy kind of several groups, which are in force together: write effective['Gloss.x.io'] or effective['Gloss.y.io']`},
@@ -159,7 +196,7 @@ func TestRequirements(t *testing.T) {
 				t.Errorf("found\n%s\nwant\n%s", asText(got), c.want)
 			}
 			for _, f := range got {
-				if f.Origin == nil || f.Origin.Line == 0 {
+				if f.Origin == nil {
 					t.Errorf("%s has no place", f.Message)
 				}
 			}
