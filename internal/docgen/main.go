@@ -39,6 +39,9 @@ func run(dir string, check bool) error {
 		return err
 	}
 	maps.Copy(pages, files())
+	if pages["findings.md"], err = findingsPage(); err != nil {
+		return err
+	}
 	var stale []string
 	for name, text := range pages {
 		file := filepath.Join(dir, name)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -18,6 +19,7 @@ func answers() map[string]any {
 		"EffectivePolicyList": view.EffectivePolicyList{}, "PolicyReach": view.PolicyReach{}, "OverriddenRuleList": view.OverriddenRuleList{},
 		"Explanation": view.Explanation{}, "StatusList": view.StatusList{}, "Topology": view.Topology{}, "KindList": view.KindList{}, "EffectivePolicyDiff": view.EffectivePolicyDiff{},
 		"Version": view.Version{}, "Snapshot": model.Header{},
+		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
 	}
 }
 
@@ -63,7 +65,7 @@ func (g *generator) fields(t reflect.Type, props map[string]any, required *[]str
 		case f.Anonymous && !ok:
 			g.fields(f.Type, props, required)
 			continue
-		case !f.IsExported() || !ok:
+		case !f.IsExported() || !ok || tag == "-":
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")

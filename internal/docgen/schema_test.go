@@ -18,10 +18,10 @@ import (
 func TestAnswersFitTheirSchema(t *testing.T) {
 	schemas := Schemas()
 	for _, args := range []string{"effective -A", "effective -A --show-none", "reach gw-auth", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
-		"status -A", "graph", "kinds", "version"} {
+		"status -A", "graph", "kinds", "version", "check --fail-on none --ignore TargetNotFound --show-suppressed", "check --list"} {
 		var out, errs bytes.Buffer
 		line := append(strings.Fields(args), "-o", "json")
-		if args != "version" {
+		if args != "version" && args != "check --list" {
 			line = append(line, "-f", "../../testdata/demo")
 		}
 		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), line, cli.Streams{Out: &out, Err: &errs, LookupEnv: os.LookupEnv}); code != 0 {
@@ -82,6 +82,11 @@ var contract = map[string]string{
 	"Topology":                            "apiVersion kind complete problems nodes edges",
 	"Topology/GraphNode":                  "id ref kind labels",
 	"Topology/GraphEdge":                  "from to kind",
+	"CheckReport":                         "apiVersion kind complete problems summary items",
+	"CheckReport/Finding":                 "id severity ref? origin? message hint? suppressed?",
+	"CheckReport/Summary":                 "error warning info suppressed",
+	"CheckReport/Suppression":             "by reason?",
+	"FindingRuleList/Rule":                "id severities summary fix clause?",
 	"Version":                             "apiVersion kind complete problems version commit date goVersion platform gatewayAPI",
 }
 

@@ -50,7 +50,7 @@ func ParseConfig(name string, text []byte) (Config, error) {
 	var doc yaml.Node
 	r := configReader{file: name}
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return Config{}, &ConfigError{name, strings.TrimPrefix(err.Error(), "yaml: "), "the format is described in docs/check.md"}
+		return Config{}, &ConfigError{name, strings.TrimPrefix(err.Error(), "yaml: "), "the format is described in docs/ci.md"}
 	}
 	var c Config
 	if len(doc.Content) == 0 { // an empty file

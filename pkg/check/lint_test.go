@@ -176,15 +176,3 @@ func TestParentNotFound(t *testing.T) {
 		}
 	}
 }
-
-func TestForeignReference(t *testing.T) {
-	want := []string{`warning ForeignReference a.x is in force in other namespaces (app) and refers to "key" without a namespace: it means one in infra`}
-	if got := findings(loaded(t, "", nil, gateway("gw"), route("shop", "gw"), paint("infra/top", "Gateway/gw", "a: {x: {secretRef: {name: key}}}", ""))); !slices.Equal(got, want) {
-		t.Errorf("\n got %q\nwant %q", got, want)
-	}
-	for _, policy := range []string{paint("infra/top", "Gateway/gw", "a: {x: {secretRef: {name: key, namespace: infra}}}", ""), paint("app/own", "HTTPRoute/shop", "a: {x: {secretRef: {name: key}}}", "")} {
-		if got := findings(loaded(t, "", nil, gateway("gw"), route("shop", "gw"), policy)); got != nil {
-			t.Errorf("%s\n%q", policy, got)
-		}
-	}
-}

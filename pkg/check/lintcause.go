@@ -13,7 +13,7 @@ import (
 )
 
 // cause is one sort of reason why a setting is not in force; several are a set of bits.
-type cause uint8
+type cause uint16
 
 const (
 	above       cause = 1 << iota // something less specific overrides it
@@ -23,6 +23,7 @@ const (
 	builtin                       // a setting that no policy wrote and none may beat
 	condition                     // the condition of the block is not met
 	deactivated                   // something more specific deactivates the default
+	unread                        // nothing of the sort is read at this place
 )
 
 // waiting are the causes for which nobody is to blame: defaults are there to give way, and conditions to be met one day.
@@ -51,7 +52,7 @@ func (c *causes) add(k cause, names ...string) {
 
 func (c *causes) join(o causes) {
 	c.silent, c.unknown = c.silent || o.silent, c.unknown || o.unknown
-	for bit := above; bit <= deactivated; bit <<= 1 {
+	for bit := above; bit <= unread; bit <<= 1 {
 		if o.set&bit != 0 {
 			c.add(bit, o.names[bit]...)
 		}
@@ -60,7 +61,7 @@ func (c *causes) join(o causes) {
 
 // quiet takes out the causes that another finding tells.
 func (c *causes) quiet(told func(cause) bool) {
-	for bit := above; bit <= deactivated; bit <<= 1 {
+	for bit := above; bit <= unread; bit <<= 1 {
 		if c.set&bit != 0 && told(bit) {
 			c.set &^= bit
 			c.silent = true
@@ -79,7 +80,7 @@ func (c *causes) severity() model.Severity {
 // sentence says why, in one clause after a colon.
 func (c *causes) sentence(k *policy.Kind) string {
 	var parts []string
-	for bit := above; bit <= deactivated; bit <<= 1 {
+	for bit := above; bit <= unread; bit <<= 1 {
 		if c.set&bit == 0 {
 			continue
 		}
@@ -104,6 +105,8 @@ func (c *causes) sentence(k *policy.Kind) string {
 			parts = append(parts, "its condition is not met ("+names+")")
 		case bit == deactivated:
 			parts = append(parts, "deactivated by "+names)
+		case bit == unread:
+			parts = append(parts, "nothing of the sort is read there")
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -142,9 +145,11 @@ func why(o *resolve.Outcome, l merge.Loss) causes {
 		c.add(deactivated, others...)
 	case merge.ConditionFalse:
 		unmet(&c, o, l)
+	case merge.Ignored, merge.NoEffect:
+		c.add(unread)
 	case merge.NotEvaluated:
 		c.unknown = true
-	default: // conflicts, errors and places that are not read have findings of their own
+	default: // conflicts and errors have findings of their own
 		c.silent = true
 	}
 	return c
@@ -207,9 +212,8 @@ func unmet(c *causes, o *resolve.Outcome, l merge.Loss) {
 
 // few lists up to five names, then counts.
 func few(names []string) string {
-	const most = 5
-	if rest := len(names) - most; rest > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), rest)
+	if rest := len(names) - mostNamed; rest > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], ", "), rest)
 	}
 	return strings.Join(names, ", ")
 }

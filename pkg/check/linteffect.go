@@ -15,6 +15,8 @@ type record struct {
 	holds     bool   // some rule of it is in force somewhere
 	lost      []lost // what of it is lost somewhere and in force nowhere, sorted; each once
 	conflicts []conflict
+	shields   []string // what it keeps out, though it may have no settings itself: rules of others
+	beaten    []beaten
 
 	at   map[setting]int // index into lost
 	held map[setting]bool
@@ -64,11 +66,16 @@ func collect(r *resolve.Resolution, k *resolve.Kind, records map[*policy.Policy]
 		}
 		for _, loss := range o.Losses() {
 			p := o.Layers[loss.From.Layer].Policy
-			if loss.Reason == merge.NoEffect || loss.From.Filled || p.Builtin != "" {
+			if loss.Reason == merge.NoEffect && loss.Value == nil || loss.From.Filled || p.Builtin != "" {
 				continue
 			}
 			rec := of(p)
 			rec.lose(r, o, loss)
+			for _, to := range loss.To {
+				if w := o.Layers[to.Layer].Policy; w.Builtin == "" && w.Base() != p.Base() {
+					of(w).wins(rec, p, w, loss, to)
+				}
+			}
 		}
 	})
 	for _, rec := range records {

@@ -21,6 +21,9 @@ type Options struct {
 	ShowSuppressed bool            // list what does not count as well
 	Verbose        bool            // let people see notes
 	FailOn         Threshold       // from which severity on a finding fails
+
+	// Findings look for more; nil: there is nobody to ask.
+	Findings func(*resolve.Resolution) []model.Problem
 }
 
 // Summary counts findings by severity; those that do not count are counted apart.
@@ -81,10 +84,15 @@ func Run(r *resolve.Resolution, o Options) *Report {
 // sources are all findings, as they come. Whatever looks for trouble has its line here.
 func sources(r *resolve.Resolution, o Options) []Finding {
 	var out []Finding
+	var more []model.Problem
+	if o.Findings != nil {
+		more = o.Findings(r)
+	}
 	for _, problems := range [][]model.Problem{
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		Lint(r),
 		Schemas(r.Snapshot, o.Definitions),
+		more,
 	} {
 		for _, p := range problems {
 			out = append(out, Found(p))

@@ -25,7 +25,7 @@ const (
 	RequirementSelectsNothing = "RequirementSelectsNothing"
 )
 
-// requirementPrefix opens the ids of findings about requirements that are not met, which the catalogue does not list.
+// requirementPrefix opens the ids of findings about requirements, which the catalogue does not list.
 const requirementPrefix = "requirement/"
 
 // ID is the id of the findings where the requirement is not met.

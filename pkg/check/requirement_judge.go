@@ -2,11 +2,8 @@ package check
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -15,9 +12,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/google/cel-go/common/types/ref"
 )
-
-// evaluationTime is after how long the evaluation of an expression is given up.
-const evaluationTime = 5 * time.Second
 
 // Tally is what became of one requirement.
 type Tally struct {
@@ -72,6 +66,18 @@ type judge struct {
 	setOf     map[string]int
 	questions []question // distinct ones
 	questOf   map[questionKey]int
+	paths     []view.Path // distinct ones that matter
+	pathOf    map[string]int
+	pathVals  []ref.Val
+	targets   []*view.Place // one for each target that matters
+	targetOf  map[topology.NodeID]int
+	targetVal []targetValue
+}
+
+// targetValue is a target as expressions see it.
+type targetValue struct {
+	value ref.Val
+	sizes policy.Sizes
 }
 
 // requirementCase is one requirement and what it asked.
@@ -103,8 +109,8 @@ type inForceSet struct {
 type question struct {
 	req    *requirementCase
 	set    int
-	target *view.Place // nil: it does not matter
-	path   *view.Path  // nil: it does not matter
+	target int // -1: it does not matter
+	path   int // -1: it does not matter
 
 	skipped bool // where does not hold
 	held    bool
@@ -113,16 +119,11 @@ type question struct {
 	cost    uint64
 }
 
-type questionKey struct {
-	req    int
-	set    int
-	target *view.Place
-	path   *view.Path
-}
+type questionKey struct{ req, set, target, path int }
 
 func newJudge(res *resolve.Resolution, reqs []*Requirement) *judge {
 	j := &judge{res: res, places: view.NewPlaces(res), doubts: newDoubts(res), cases: make([]requirementCase, len(reqs)),
-		numbers: map[*view.InForce]int{}, setOf: map[string]int{}, questOf: map[questionKey]int{}}
+		numbers: map[*view.InForce]int{}, setOf: map[string]int{}, questOf: map[questionKey]int{}, pathOf: map[string]int{}, targetOf: map[topology.NodeID]int{}}
 	for i, r := range reqs {
 		c := &j.cases[i]
 		c.Requirement, c.looks = r, r.holds.and(r.where).and(r.messageFrom)
@@ -217,14 +218,21 @@ func (j *judge) ask(c int, p *view.Place, unsure, labelsKnown bool) {
 		a.doubt = j.doubts.about(req, p)
 	}
 	set := j.set(req, p)
-	if !req.looks.path || len(paths) == 0 {
-		a.question = j.question(c, set, p, nil)
+	target := -1
+	if req.looks.target {
+		target = j.target(p)
+	}
+	if !req.looks.path {
+		a.question = j.question(questionKey{c, set, target, -1})
 		req.asked = append(req.asked, a)
 		return
 	}
-	for i := range paths {
-		a.paths = paths[i : i+1]
-		a.question = j.question(c, set, p, &paths[i])
+	for i := range max(1, len(paths)) {
+		way := view.Path{} // of what no traffic reaches
+		if i < len(paths) {
+			way, a.paths = paths[i], paths[i:i+1]
+		}
+		a.question = j.question(questionKey{c, set, target, j.path(way)})
 		req.asked = append(req.asked, a)
 	}
 }
@@ -253,109 +261,33 @@ func (j *judge) set(req *requirementCase, p *view.Place) int {
 }
 
 // question is the number of a question. What a requirement does not look at does not tell two apart.
-func (j *judge) question(c, set int, p *view.Place, path *view.Path) int {
-	looks := j.cases[c].looks
-	if !looks.target {
-		p = nil
-	}
-	if !looks.path {
-		path = nil
-	}
-	key := questionKey{c, set, p, path}
+func (j *judge) question(key questionKey) int {
 	at, known := j.questOf[key]
 	if !known {
 		at = len(j.questions)
-		j.questOf[key], j.questions = at, append(j.questions, question{req: &j.cases[c], set: set, target: p, path: path})
+		j.questOf[key] = at
+		j.questions = append(j.questions, question{req: &j.cases[key.req], set: key.set, target: key.target, path: key.path})
 	}
 	return at
 }
 
-// evaluate answers all questions, as many at a time as there are processors.
-func (j *judge) evaluate() {
-	values, sizes := make([]ref.Val, len(j.all)), make([]policy.Sizes, len(j.all))
-	model.SideBySide(len(j.all), model.Few, func(i int) {
-		v := policyValue(&j.all[i].Policy)
-		values[i], sizes[i] = celValue(v), policy.SizesOf(v)
-	})
-	model.SideBySide(len(j.sets), model.Few, func(i int) {
-		s := &j.sets[i]
-		policies := map[string]ref.Val{}
-		for _, f := range s.of {
-			n := j.numbers[f]
-			policies[f.Kind.Name()], s.sizes = values[n], s.sizes.With(sizes[n])
-		}
-		s.value = newInForce(policies)
-	})
-	model.SideBySide(len(j.questions), model.Few, func(i int) { j.answer(&j.questions[i]) })
+// target is the number of a target that matters.
+func (j *judge) target(p *view.Place) int {
+	at, known := j.targetOf[p.Node]
+	if !known {
+		at = len(j.targets)
+		j.targetOf[p.Node], j.targets = at, append(j.targets, p)
+	}
+	return at
 }
 
-func (j *judge) answer(q *question) {
-	vars := map[string]any{effectiveVar: j.sets[q.set].value}
-	sizes := j.sets[q.set].sizes
-	if q.req.looks.target {
-		target := j.targetValue(q.target)
-		vars[targetVar], sizes = celValue(target), sizes.With(policy.SizesOf(target))
+// path is the number of a path that matters.
+func (j *judge) path(p view.Path) int {
+	key := p.Key()
+	at, known := j.pathOf[key]
+	if !known {
+		at = len(j.paths)
+		j.pathOf[key], j.paths = at, append(j.paths, p)
 	}
-	if q.req.looks.path {
-		way := view.Path{}
-		if q.path != nil {
-			way = *q.path
-		}
-		vars[pathVar] = celValue(pathValue(way))
-	}
-	ask := func(e *expression) ref.Val {
-		v, err := q.eval(e, vars, sizes)
-		if err != nil && q.failure == "" {
-			q.failure = err.Error()
-		}
-		return v
-	}
-	if q.req.where != nil {
-		if v := ask(q.req.where); q.failure != "" || v.Value() != true {
-			q.skipped = q.failure == ""
-			return
-		}
-	}
-	if v := ask(q.req.holds); q.failure != "" || v.Value() == true {
-		q.held = q.failure == ""
-		return
-	}
-	q.message = q.req.message
-	if q.req.messageFrom != nil {
-		if v := ask(q.req.messageFrom); q.failure == "" {
-			q.message, _ = v.Value().(string)
-		}
-	}
-}
-
-// eval evaluates one expression, and checks that the value is of the type that is wanted.
-func (q *question) eval(e *expression, vars map[string]any, sizes policy.Sizes) (ref.Val, error) {
-	if err := e.guard.Check(sizes); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
-	defer cancel()
-	v, details, err := e.program.ContextEval(ctx, vars)
-	if details != nil && details.ActualCost() != nil {
-		q.cost += min(*details.ActualCost(), maxCost)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s", policy.ExpressionFault(err))
-	}
-	if v.Type().TypeName() != e.result.is.TypeName() {
-		return nil, fmt.Errorf("gives %s, not a %s", v.Type().TypeName(), e.result.noun)
-	}
-	return v, nil
-}
-
-// targetValue is a target as expressions see it.
-func (j *judge) targetValue(p *view.Place) keys {
-	out := refValue(&p.Target)
-	var labels, annotations map[string]string
-	if o := j.res.Node(p.Node).Object; o != nil {
-		labels, annotations = o.Labels, o.Annotations
-	}
-	space, _ := j.namespaceLabels(p.Target)
-	out["labels"], out["annotations"], out["namespaceLabels"] = labelValues(labels), labelValues(annotations), labelValues(space)
-	return out
+	return at
 }

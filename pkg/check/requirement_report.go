@@ -83,11 +83,6 @@ func (c *conclusion) tooDear() bool {
 // settle counts one answer.
 func (c *conclusion) settle(a *asked) {
 	q := &c.j.questions[a.question]
-	told := a.place.Target.String()
-	if via := view.Via(a.paths, a.place.Target); via != "" {
-		told += " via " + via
-	}
-	c.refs[told] = a.place.Target
 	whereDoubted := c.req.where != nil && (c.req.where.everything || len(c.req.where.kinds) > 0 || c.req.where.namespaceLabels)
 	if q.skipped && (a.doubt == "" || !whereDoubted) {
 		return
@@ -97,11 +92,11 @@ func (c *conclusion) settle(a *asked) {
 	case a.doubt != "":
 		c.tally.Unknown++
 		c.tell(unknown, a.place.Target, a.paths, a.doubt)
-		c.unknown[a.doubt] = append(c.unknown[a.doubt], told)
+		c.unknown[a.doubt] = append(c.unknown[a.doubt], c.name(a))
 	case q.failure != "":
 		c.tally.Failed++
 		c.tell(failed, a.place.Target, a.paths, q.failure)
-		c.failed[q.failure] = append(c.failed[q.failure], told)
+		c.failed[q.failure] = append(c.failed[q.failure], c.name(a))
 	case q.held:
 		c.tally.Met++
 	default:
@@ -112,74 +107,14 @@ func (c *conclusion) settle(a *asked) {
 	}
 }
 
-// found says what is in force of what the requirement looks at.
-func (c *conclusion) found(p *view.Place) string {
-	var in []*view.InForce
-	for _, f := range p.InForce {
-		if len(f.Policy.Rules) > 0 && (c.req.looks.everything || c.req.names(f.Kind.GroupKind)) {
-			in = append(in, f)
-		}
+// name is how messages call what was asked about.
+func (c *conclusion) name(a *asked) string {
+	name := a.place.Target.String()
+	if via := view.Via(a.paths, a.place.Target); via != "" {
+		name += " via " + via
 	}
-	var told, no []string
-	for _, f := range in {
-		told = append(told, kindAmong(f, in)+from(&f.Policy))
-	}
-	if !c.req.looks.everything {
-		for _, name := range c.req.looks.kinds {
-			if !slices.ContainsFunc(in, func(f *view.InForce) bool { return named(name, f.Kind.GroupKind) }) {
-				no = append(no, name)
-			}
-		}
-	}
-	return inForceText(told, no, c.req.looks)
-}
-
-// kindAmong is the kind of what is in force, with its group where that of another group is in force as well.
-func kindAmong(f *view.InForce, all []*view.InForce) string {
-	for _, o := range all {
-		if o != f && o.Kind.GroupKind.Kind == f.Kind.GroupKind.Kind {
-			return f.Kind.GroupKind.String()
-		}
-	}
-	return f.Kind.GroupKind.Kind
-}
-
-// from names the policies that have a say.
-func from(e *view.EffectivePolicy) string {
-	var names []string
-	for _, u := range e.Policies {
-		if u.Policy != nil && (u.Role == "contributing" || u.Role == "partial") && !slices.Contains(names, u.Policy.FullName()) {
-			names = append(names, u.Policy.FullName())
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return " of " + strings.Join(names, " and ")
-}
-
-func inForceText(in, no []string, l looks) string {
-	switch {
-	case len(in)+len(no) == 0 && !l.everything:
-		return ""
-	case len(in)+len(no) == 0:
-		return "no policy is in force"
-	}
-	var parts []string
-	if len(no) > 0 {
-		parts = append(parts, "no "+strings.Join(no, " and no ")+" is in force")
-	}
-	if len(in) > 0 {
-		parts = append(parts, strings.Join(in, ", ")+verb(len(in))+" in force")
-	}
-	return strings.Join(parts, ", ")
-}
-
-func verb(n int) string {
-	if n == 1 {
-		return " is"
-	}
-	return " are"
+	c.refs[name] = a.place.Target
+	return name
 }
 
 // unmetFindings are the findings where the requirement is not met, one for all paths to a target on which the same is found.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	fields "k8s.io/apimachinery/pkg/util/validation/field"
+	apifield "k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/json"
 
@@ -156,7 +156,7 @@ func (v *version) build(props *apiextensions.JSONSchemaProps) error {
 	if err != nil {
 		return fmt.Errorf("its schema is not structural: %w", err)
 	}
-	at := fields.NewPath("spec", "versions").Key(v.name).Child("schema", "openAPIV3Schema")
+	at := apifield.NewPath("spec", "versions").Key(v.name).Child("schema", "openAPIV3Schema")
 	if wrong := schema.ValidateStructural(at, structural); len(wrong) > 0 {
 		return fmt.Errorf("its schema is not structural: %w", wrong.ToAggregate())
 	}

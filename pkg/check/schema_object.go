@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	fields "k8s.io/apimachinery/pkg/util/validation/field"
+	apifield "k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -40,7 +40,7 @@ func (v *version) judge(o *model.Object) []model.Problem {
 	}
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		j.violation(fields.Invalid(fields.NewPath("metadata"), fields.OmitValueType{}, err.Error()), "")
+		j.violation(apifield.Invalid(apifield.NewPath("metadata"), apifield.OmitValueType{}, err.Error()), "")
 		return j.found
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(whole, v.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
@@ -64,18 +64,18 @@ func (v *version) judge(o *model.Object) []model.Problem {
 			meta.Namespace = o.Ref.Namespace
 		}
 	}
-	j.validate(apivalidation.ValidateObjectMetaAccessor(meta, v.of.namespaced, apivalidation.NameIsDNSSubdomain, fields.NewPath("metadata")))
+	j.validate(apivalidation.ValidateObjectMetaAccessor(meta, v.of.namespaced, apivalidation.NameIsDNSSubdomain, apifield.NewPath("metadata")))
 	return j.found
 }
 
 // validate validates by the schema, and by its rules if nothing is wrong that keeps the API server from it. Before are the errors in the
 // object's metadata.
-func (j *judging) validate(before fields.ErrorList) {
+func (j *judging) validate(before apifield.ErrorList) {
 	errs := append(before, validation.ValidateCustomResource(nil, j.whole, j.values)...)
 	errs = append(errs, objectmeta.Validate(nil, j.whole, j.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, j.whole)...)
 	all := slices.Clone(errs)
-	errs = slices.DeleteFunc(errs, func(e *fields.Error) bool { return saidAgain(e, all) })
+	errs = slices.DeleteFunc(errs, func(e *apifield.Error) bool { return saidAgain(e, all) })
 	hint := ""
 	if j.rules != nil && slices.ContainsFunc(errs, blocksRules) {
 		hint = "validation rules are evaluated when this is mended; "
@@ -88,7 +88,7 @@ func (j *judging) validate(before fields.ErrorList) {
 	}
 	errs, left := j.rules.Validate(context.Background(), nil, j.structural, j.whole, nil, celconfig.RuntimeCELCostBudget)
 	if left < 0 { // which of the others were evaluated before is left to chance
-		errs = fields.ErrorList{fields.Invalid(nil, fields.OmitValueType{}, "validation failed due to running out of cost budget, no further validation rules will be run")}
+		errs = apifield.ErrorList{apifield.Invalid(nil, apifield.OmitValueType{}, "validation failed due to running out of cost budget, no further validation rules will be run")}
 	}
 	for _, e := range errs {
 		j.rule(e)
@@ -96,23 +96,23 @@ func (j *judging) validate(before fields.ErrorList) {
 }
 
 // saidAgain reports whether an error says of a number, and of no place, what another says of its type.
-func saidAgain(e *fields.Error, all fields.ErrorList) bool {
-	return e.Field == "<nil>" && strings.HasPrefix(e.Detail, "Checked value must be of type ") && slices.ContainsFunc(all, func(other *fields.Error) bool {
-		return other.Type == fields.ErrorTypeTypeInvalid && strings.HasSuffix(e.Detail, " in "+other.Field)
+func saidAgain(e *apifield.Error, all apifield.ErrorList) bool {
+	return e.Field == "<nil>" && strings.HasPrefix(e.Detail, "Checked value must be of type ") && slices.ContainsFunc(all, func(other *apifield.Error) bool {
+		return other.Type == apifield.ErrorTypeTypeInvalid && strings.HasSuffix(e.Detail, " in "+other.Field)
 	})
 }
 
 // blocksRules reports whether the API server evaluates no rules beside an error.
-func blocksRules(e *fields.Error) bool {
+func blocksRules(e *apifield.Error) bool {
 	switch e.Type {
-	case fields.ErrorTypeNotSupported, fields.ErrorTypeRequired, fields.ErrorTypeTooLong, fields.ErrorTypeTooMany, fields.ErrorTypeTypeInvalid:
+	case apifield.ErrorTypeNotSupported, apifield.ErrorTypeRequired, apifield.ErrorTypeTooLong, apifield.ErrorTypeTooMany, apifield.ErrorTypeTypeInvalid:
 		return true
 	}
 	return false
 }
 
 // rule notes what a validation rule finds, or that it cannot be evaluated.
-func (j *judging) rule(e *fields.Error) {
+func (j *judging) rule(e *apifield.Error) {
 	for _, broken := range []string{"rule compile error: ", "rule compiler initialization error: "} {
 		if strings.HasPrefix(e.Detail, broken) {
 			j.broken(e)
@@ -123,7 +123,7 @@ func (j *judging) rule(e *fields.Error) {
 }
 
 // broken notes a rule of the definition that does not compile: it says nothing about the object.
-func (j *judging) broken(e *fields.Error) {
+func (j *judging) broken(e *apifield.Error) {
 	message, _, _ := strings.Cut(e.Detail, "\n") // below it there is a drawing
 	if e.Field != "<nil>" {
 		message = everyEntry(e.Field) + ": " + message
@@ -145,7 +145,7 @@ func everyEntry(path string) string {
 	}
 }
 
-func (j *judging) violation(e *fields.Error, hint string) {
+func (j *judging) violation(e *apifield.Error, hint string) {
 	path, message := e.Field, e.Error()
 	if path == "<nil>" {
 		path, message = "", e.ErrorBody()

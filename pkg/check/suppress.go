@@ -89,19 +89,25 @@ func (s *suppressor) judge(f *Finding) *Suppression {
 		}
 	}
 	switch {
-	case slices.Contains(s.flags, f.ID):
-		return &Suppression{By: ByFlag}
+	case s.annotated(f):
+		return &Suppression{By: ByAnnotation}
 	case by != nil:
 		return by
 	case s.config.Severity[f.ID] == off:
 		return &Suppression{By: ByConfig, Reason: "its severity is " + off}
-	case f.Ref == nil:
-		return nil
-	}
-	if o := s.snapshot.Get(*f.Ref); o != nil && slices.Contains(ids(o.Annotations[IgnoreAnnotation]), f.ID) {
-		return &Suppression{By: ByAnnotation}
+	case slices.Contains(s.flags, f.ID):
+		return &Suppression{By: ByFlag}
 	}
 	return nil
+}
+
+// annotated reports whether the object of a finding asks for it not to count.
+func (s *suppressor) annotated(f *Finding) bool {
+	if f.Ref == nil {
+		return false
+	}
+	o := s.snapshot.Get(*f.Ref)
+	return o != nil && slices.Contains(ids(o.Annotations[IgnoreAnnotation]), f.ID)
 }
 
 // unused names the entries of the config that matched nothing.

@@ -105,9 +105,9 @@ func (a *alike) rows() [][]view.Cell {
 	return append(rows, under("also: "+strings.Join(names, ", "), view.Plain))
 }
 
-// under is a line below a message.
+// under is a line below a finding, behind its severity.
 func under(text string, tone view.Tone) []view.Cell {
-	return []view.Cell{{}, {}, {}, {}, {Text: "  " + text, Tone: tone}}
+	return []view.Cell{{}, {Text: text, Tone: tone}}
 }
 
 // Text says who asked for a finding not to count.

@@ -9,7 +9,9 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/spf13/cobra"
 )
 
@@ -130,6 +132,8 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if f.namespace != "" && !f.allNamespaces {
 		options.In = func(namespace string) bool { return namespace == f.namespace }
 	}
+	options.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.Findings(a.Plugins, r) }
+	boundRequirements(s, len(options.Requirements))
 	report := check.Run(session.Resolution, options)
 	if options.Verbose {
 		var unused []model.Problem

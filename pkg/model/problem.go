@@ -82,6 +82,14 @@ const (
 	PolicyConflict   Code = "PolicyConflict"
 	ParentNotFound   Code = "ParentNotFound"
 
+	EmptyPolicyShields   Code = "EmptyPolicyShields"
+	DefaultBeatsSetting  Code = "DefaultBeatsSetting"
+	MergeWithoutParent   Code = "MergeWithoutParent"
+	MergeSkipsRoute      Code = "MergeSkipsRoute"
+	PortReplacesDefaults Code = "PortReplacesDefaults"
+	BuiltinPolicyWins    Code = "BuiltinPolicyWins"
+	AppendWithoutEffect  Code = "AppendWithoutEffect"
+
 	PredicateAffectsForeignRules Code = "PredicateAffectsForeignRules"
 	DanglingPatternRef           Code = "DanglingPatternRef"
 	SameTargetDefaultLost        Code = "SameTargetDefaultLost"

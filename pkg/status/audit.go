@@ -188,7 +188,10 @@ func (c *comparison) run() {
 
 func (c *comparison) audit() Audit {
 	if doubt := c.openQuestion(); doubt != "" {
-		c.demote(doubt)
+		c.demote(doubt, Missing, Unexpected, Different, DanglingTarget, Overridden, Truncated)
+		c.compared = false
+	} else if c.kind != nil && c.res.Snapshot.Cluster != nil && c.res.Snapshot.Cluster.Redacted {
+		c.demote("the values of settings are left out of the snapshot", Different)
 	}
 	out := Audit{Verdict: NotCompared, Reports: c.reports, Differences: c.differ, Notes: c.notes}
 	switch {
@@ -202,25 +205,29 @@ func (c *comparison) audit() Audit {
 
 // openQuestion is why what is predicted of the object may be wrong, "" if nothing says so.
 func (c *comparison) openQuestion() string {
-	if c.lost != "" {
+	cluster := c.res.Snapshot.Cluster
+	switch {
+	case c.lost != "":
 		return c.lost
+	case c.p.Policy != nil && c.p.Policy.Fault != "" && cluster != nil && cluster.Redacted:
+		return "it rests on values that are left out of the snapshot: " + c.p.Policy.Fault
 	}
 	return c.doubts[c.object.Ref]
 }
 
-// demote makes notes of the differences that rest on a prediction which may be wrong. What is stale is so in any case.
-func (c *comparison) demote(doubt string) {
+// demote makes notes of the differences of some kinds, which rest on a prediction that may be wrong. What is stale is so in any case.
+func (c *comparison) demote(doubt string, kinds ...DifferenceKind) {
 	var left []Difference
 	for _, d := range c.differ {
-		if d.Kind == Stale {
+		if !slices.Contains(kinds, d.Kind) {
 			left = append(left, d)
 			continue
 		}
 		d.Message = "not counted, because the prediction is in doubt (" + brief(doubt) + "): " + d.Message
-		d.Kind = Unpredictable
+		d.Kind, c.compared = Unpredictable, false
 		c.notes = append(c.notes, d)
 	}
-	c.differ, c.compared = left, false
+	c.differ = left
 }
 
 // unsaid notes why the object is not compared at all.

@@ -20,21 +20,13 @@ func foreignReferences(item *EffectivePolicy) []model.Problem {
 			if s.Policy == nil || s.Policy.Namespace == item.Target.Namespace || s.Policy.Namespace == "" {
 				continue
 			}
-			if name := BareReference(r.Value); name != "" {
+			if name := bareReference(merge.Plain(r.Value)); name != "" {
 				out = append(out, model.Problem{Severity: model.Warning, Code: model.ForeignReference, Ref: s.Policy, Origin: s.Origin,
 					Message: fmt.Sprintf("%s is in force in namespace %s and refers to %q without a namespace: it means one in %s", r.Name, item.Target.Namespace, name, s.Policy.Namespace)})
 			}
 		}
 	}
 	return out
-}
-
-// BareReference is the name in the first field of a setting's value that refers to an object and names no namespace; "" if there is none.
-func BareReference(value any) string {
-	if !refersBarely(value) {
-		return ""
-	}
-	return bareReference(merge.Plain(value))
 }
 
 // bareReference finds the name in the first field called …Ref that has a name and no namespace.

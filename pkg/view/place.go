@@ -198,6 +198,9 @@ func wayKey(way resolve.Path) string {
 	return string(key)
 }
 
+// Key tells paths apart.
+func (p Path) Key() string { return p.key() }
+
 // Via says how traffic comes to a target on some paths: "Gateway infra/external (http, https)". It is "" where the paths say nothing that
 // the target's own name does not.
 func Via(paths []Path, target model.Ref) string {

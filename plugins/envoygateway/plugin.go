@@ -17,7 +17,7 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "envoygateway", Kinds: kinds,
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{merging},
 		Functions: policy.Functions{Checks: map[string]policy.Check{"envoygateway.SamePort": samePort, "envoygateway.LuaDisabled": luaDisabled,
 			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
 			Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},

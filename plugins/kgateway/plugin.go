@@ -26,7 +26,7 @@ func Plugin() plugin.Plugin {
 		Functions: policy.Functions{Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered},
 			Checks: map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older,
 				"kgateway.Listener": judgeListener, "kgateway.Ignored": ignored},
-			Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints},
+			Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints, "kgateway.PortDefaults": portDefaults},
 			Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
 			Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},
 			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle},

@@ -1,0 +1,124 @@
+package readmetest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
+	"mvdan.cc/sh/v3/shell"
+	"sigs.k8s.io/yaml"
+)
+
+// TestCI reads the YAML of docs/ci.md and runs the command lines in it on the demo, which stands for manifests/ and for the revision that it
+// is compared with.
+func TestCI(t *testing.T) {
+	text, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks, err := os.ReadFile("../../.pre-commit-hooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, folder := range []string{"work/manifests", "base/manifests"} {
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS("../../testdata/demo")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(filepath.Join(dir, "work"))
+	ran := 0
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```\n").FindAllStringSubmatch(string(text), -1) {
+		var doc any
+		if err := yaml.UnmarshalStrict([]byte(m[1]), &doc); err != nil {
+			t.Errorf("%s: %v", m[1], err)
+			continue
+		}
+		if strings.HasPrefix(m[1], "# .dopolicy.yaml") {
+			if _, err := check.ParseConfig(".dopolicy.yaml", []byte(m[1])); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, script := range scripts(doc) {
+			for line := range strings.Lines(script) {
+				if line = strings.TrimSpace(line); strings.HasPrefix(line, "kubectl-dopolicy ") {
+					ran++
+					runLine(t, line)
+				}
+			}
+		}
+	}
+	if ran < 4 {
+		t.Errorf("only %d command lines found", ran)
+	}
+	var hook []struct {
+		ID, Entry, Language string
+		PassFilenames       *bool `json:"pass_filenames"`
+	}
+	if err := yaml.Unmarshal(hooks, &hook); err != nil || len(hook) != 1 || hook[0].PassFilenames == nil || *hook[0].PassFilenames {
+		t.Fatalf("%v %v", hook, err)
+	}
+	if !strings.Contains(string(text), "id: "+hook[0].ID+"\n    args: [manifests/]") {
+		t.Errorf("the page does not use the hook %s", hook[0].ID)
+	}
+	runLine(t, hook[0].Entry+" manifests/")
+}
+
+// scripts are the texts under run and script, wherever they stand.
+func scripts(v any) []string {
+	var out []string
+	switch v := v.(type) {
+	case map[string]any:
+		var keys []string
+		for key := range v {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			text, ok := v[key].(string)
+			lines, list := v[key].([]any)
+			switch {
+			case key == "run" && ok:
+				out = append(out, text)
+			case key == "script" && list:
+				for _, line := range lines {
+					out = append(out, line.(string))
+				}
+			default:
+				out = append(out, scripts(v[key])...)
+			}
+		}
+	case []any:
+		for _, entry := range v {
+			out = append(out, scripts(entry)...)
+		}
+	}
+	return out
+}
+
+// runLine runs a command line as a shell would, up to what follows the command. It may find something, as it does in the demo.
+func runLine(t *testing.T, line string) {
+	t.Helper()
+	line, _, _ = strings.Cut(line, " || ")
+	line, file, redirected := strings.Cut(line, " > ")
+	words, err := shell.Fields(line, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:], cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
+	if code != cli.ExitAnswered && code != cli.ExitFindings || out.Len() == 0 && !strings.Contains(line, " diff ") {
+		t.Errorf("%s: exit %d: %s", line, code, errs.String())
+	}
+	if redirected && strings.ContainsAny(file, " |;&") {
+		t.Errorf("%s: what is behind the file is not tested", file)
+	}
+}
