@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
 // Rule documents the findings of one id.
@@ -18,7 +19,7 @@ type Rule struct {
 
 // Catalogue lists the rules by id.
 func Catalogue() []Rule {
-	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, lintRules, schemaRules, requirementRules)
+	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, effectRules, schemaRules, requirementRules)
 	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
@@ -30,4 +31,14 @@ func RuleOf(id string) (Rule, bool) {
 		return all[at], true
 	}
 	return Rule{}, false
+}
+
+// Asked is the rule of a requirement that somebody asks for: that it is not met.
+func Asked(r *requirement.Requirement) Rule {
+	summary := r.Message()
+	if summary == "" {
+		summary = "the requirement " + r.Name + " is not met"
+	}
+	return Rule{ID: string(r.Code()), Severities: []model.Severity{r.Severity}, Summary: summary,
+		Fix: "see what is in force with `kubectl dopolicy effective`, and change the policies or the requirement at " + r.Origin.String()}
 }

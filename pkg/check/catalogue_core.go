@@ -14,7 +14,7 @@ var inputRules = []Rule{
 	{ID: string(model.InvalidObject), Severities: warnings, Summary: "the API server would refuse the object; evaluated all the same", Fix: "mend it before it is applied"},
 	{ID: string(model.NamespaceAssumed), Severities: notes, Summary: "objects in files have no namespace; said once", Fix: "give `-n`, or write the namespace into the objects"},
 	{ID: string(model.NotEvaluated), Severities: []model.Severity{model.Warning, model.Info, model.Error}, Summary: "something that could change the answer cannot be judged (a note: an assumption was made, and the answer stands)", Fix: "add what the hint names"},
-	{ID: string(model.UnknownIgnore), Severities: warnings, Summary: "the annotation `dopolicy.dev/ignore` names an id that no finding has", Fix: "mend the id; `kubectl dopolicy check --list` lists them"},
+	{ID: string(model.UnknownIgnore), Severities: warnings, Summary: "the annotation `dopolicy.dev/ignore` names an id that no finding has, or one of a requirement, which an annotation cannot ignore", Fix: "mend the id; `kubectl dopolicy check --list` lists them"},
 }
 
 // kindRules are the findings about how policy kinds are read.

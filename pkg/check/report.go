@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/lint"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -16,11 +19,11 @@ type Options struct {
 	In             func(namespace string) bool // findings about objects of other namespaces are left out; nil: every namespace
 	Ignore         []string                    // ids that do not count, of the command line
 	Config         Config
-	Definitions    []*model.Object // CustomResourceDefinitions beside those of the input
-	Requirements   []*Requirement  // that have to be met
-	ShowSuppressed bool            // list what does not count as well
-	Verbose        bool            // let people see notes
-	FailOn         Threshold       // from which severity on a finding fails
+	Definitions    []*model.Object            // CustomResourceDefinitions beside those of the input
+	Requirements   []*requirement.Requirement // that have to be met
+	ShowSuppressed bool                       // list what does not count as well
+	Verbose        bool                       // let people see notes
+	FailOn         Threshold                  // from which severity on a finding fails
 
 	// Findings look for more; nil: there is nobody to ask.
 	Findings func(*resolve.Resolution) []model.Problem
@@ -61,7 +64,7 @@ func Run(r *resolve.Resolution, o Options) *Report {
 	}
 	out.Seal("CheckReport", incomplete)
 	for _, req := range o.Requirements {
-		out.Asked = append(out.Asked, req.Rule())
+		out.Asked = append(out.Asked, Asked(req))
 	}
 	found = slices.DeleteFunc(found, func(f Finding) bool { return !o.wants(f, r) })
 	found = sorted(append(found, unknownIgnores(r, o)...))
@@ -90,24 +93,25 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	}
 	for _, problems := range [][]model.Problem{
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
-		Lint(r),
-		Schemas(r.Snapshot, o.Definitions),
+		lint.Problems(r),
+		schema.Problems(r.Snapshot, o.Definitions),
+		requirement.Problems(r, o.Requirements),
 		more,
 	} {
 		for _, p := range problems {
 			out = append(out, Found(p))
 		}
 	}
-	return append(out, Requirements(r, o.Requirements)...)
+	return out
 }
 
 // incomplete reports whether a finding says that something is not known. That a requirement is not met, or that the API would refuse an
 // object, is known.
 func (f *Finding) incomplete() bool {
-	if strings.HasPrefix(f.ID, requirementPrefix) || f.ID == string(SchemaViolation) {
+	if strings.HasPrefix(f.ID, requirement.CodePrefix) || f.ID == string(model.SchemaViolation) {
 		return false
 	}
-	return f.ID == RequirementUnknown || f.problem().Incomplete()
+	return f.ID == string(model.RequirementUnknown) || f.problem().Incomplete()
 }
 
 // wants reports whether a finding is about what was asked for. What is about no object always is.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -16,11 +17,11 @@ type RuleList struct {
 }
 
 // NewRuleList lists the rules of the given ids, or all, those of requirements among them.
-func NewRuleList(ids []string, requirements []*Requirement) *RuleList {
+func NewRuleList(ids []string, requirements []*requirement.Requirement) *RuleList {
 	list := &RuleList{Items: []Rule{}, detailed: len(ids) > 0}
 	all := Catalogue()
 	for _, r := range requirements {
-		all = append(all, r.Rule())
+		all = append(all, Asked(r))
 	}
 	for _, r := range all {
 		if len(ids) == 0 || slices.Contains(ids, r.ID) {

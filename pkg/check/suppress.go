@@ -8,6 +8,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
@@ -24,7 +25,7 @@ const (
 // Known reports whether there can be findings of an id.
 func Known(id string) bool {
 	_, documented := RuleOf(id)
-	return documented || strings.HasPrefix(id, requirementPrefix) && id != requirementPrefix
+	return documented || strings.HasPrefix(id, requirement.CodePrefix) && id != requirement.CodePrefix
 }
 
 // Nearest are the ids that a word may be a typing error of, best first.
@@ -41,17 +42,28 @@ func ids(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' })
 }
 
-// unknownIgnores reports annotations that ask for something that is no id, in which a typing error would go unnoticed.
+// ofRequirement reports whether findings of an id are about requirements. Those are made of objects, not by them: an annotation would let
+// every route out of what is required of it.
+func ofRequirement(id string) bool {
+	return strings.HasPrefix(id, requirement.CodePrefix) ||
+		slices.Contains([]model.Code{model.RequirementUnknown, model.RequirementError, model.RequirementSelectsNothing}, model.Code(id))
+}
+
+// unknownIgnores reports annotations that ask for something that is no id, in which a typing error would go unnoticed, or for what an
+// annotation cannot ignore.
 func unknownIgnores(r *resolve.Resolution, o Options) []Finding {
 	var out []Finding
 	for _, object := range r.Snapshot.Objects {
 		for _, id := range ids(object.Annotations[IgnoreAnnotation]) {
-			if Known(id) {
-				continue
-			}
 			p := model.Problem{Severity: model.Warning, Code: model.UnknownIgnore,
 				Message: fmt.Sprintf("annotation %s: there are no findings %q", IgnoreAnnotation, id), Hint: "list them with: kubectl dopolicy check --list"}
-			if near := Nearest(id); len(near) > 0 {
+			switch near := Nearest(id); {
+			case ofRequirement(id):
+				p.Message = fmt.Sprintf("annotation %s: %q is about a requirement, which the objects that it is held against cannot ignore", IgnoreAnnotation, id)
+				p.Hint = "whoever runs the check can ignore it, with --ignore or in the config file"
+			case Known(id):
+				continue
+			case len(near) > 0:
 				p.Hint = "did you mean " + near[0] + "?"
 			}
 			p = p.At(object)
@@ -103,7 +115,7 @@ func (s *suppressor) judge(f *Finding) *Suppression {
 
 // annotated reports whether the object of a finding asks for it not to count.
 func (s *suppressor) annotated(f *Finding) bool {
-	if f.Ref == nil {
+	if f.Ref == nil || ofRequirement(f.ID) {
 		return false
 	}
 	o := s.snapshot.Get(*f.Ref)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -147,7 +148,7 @@ func (r *Report) Counts() string {
 	var counts []string
 	add := func(n int, noun string) {
 		if n > 0 {
-			counts = append(counts, counted(n, noun))
+			counts = append(counts, view.Counted(n, noun))
 		}
 	}
 	add(r.Summary.Error, "error")
@@ -156,7 +157,7 @@ func (r *Report) Counts() string {
 	if counts == nil {
 		counts = []string{"nothing found"}
 	}
-	return strings.Join(counts, ", ") + " in " + counted(r.Checked, "object")
+	return strings.Join(counts, ", ") + " in " + view.Counted(r.Checked, "object")
 }
 
 // closing counts the findings and says what to ask next.
@@ -173,18 +174,11 @@ func (r *Report) closing(notes int) []string {
 	}
 	out := []string{line}
 	if i := slices.IndexFunc(r.Items, r.Failing); i >= 0 {
-		if id := r.Items[i].ID; !strings.HasPrefix(id, requirementPrefix) {
+		if id := r.Items[i].ID; !strings.HasPrefix(id, requirement.CodePrefix) {
 			out = append(out, "what an id means, and what to do: kubectl dopolicy check --list "+id)
 		}
 	}
 	return append(out, r.Closing()...)
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // Names are the objects that findings are about, each once, in the form kind.group/name.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
 // catalogueFormats are the forms in which the catalogue of findings can be had.
@@ -19,7 +20,7 @@ func (f *checkFlags) catalogue(s Streams, ids []string) error {
 		return err
 	}
 	for _, id := range ids {
-		if _, known := check.RuleOf(id); !known && !slices.ContainsFunc(reqs, func(r *check.Requirement) bool { return r.ID() == id }) {
+		if _, known := check.RuleOf(id); !known && !slices.ContainsFunc(reqs, func(r *requirement.Requirement) bool { return string(r.Code()) == id }) {
 			return unknownFinding(id)
 		}
 	}

@@ -11,12 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/spf13/cobra"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/spf13/cobra"
 )
 
 // checkTestFlags are the flags of `check test`.
@@ -67,7 +68,7 @@ func (a App) checkTest(ctx context.Context, f *checkTestFlags, s Streams, names 
 	if err != nil {
 		return err
 	}
-	var results []check.TestResult
+	var results []requirement.TestResult
 	for _, file := range files {
 		more, err := a.runTests(ctx, f, s, file)
 		if err != nil {
@@ -78,7 +79,7 @@ func (a App) checkTest(ctx context.Context, f *checkTestFlags, s Streams, names 
 	if len(results) == 0 {
 		return &noAnswer{fmt.Sprintf("no test has %q in its name", f.only), "without --run all tests are run"}
 	}
-	report := check.NewTestReport(results)
+	report := requirement.NewTestReport(results)
 	if err := f.writeOnly(s, &session{flags: &f.sourceFlags}, "", report, &report.Envelope); err != nil {
 		return err
 	}
@@ -89,8 +90,8 @@ func (a App) checkTest(ctx context.Context, f *checkTestFlags, s Streams, names 
 }
 
 // readTests reads the files that are named, and the tests among the YAML files of folders.
-func readTests(names []string) ([]check.TestFile, error) {
-	var out []check.TestFile
+func readTests(names []string) ([]requirement.TestFile, error) {
+	var out []requirement.TestFile
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -105,11 +106,11 @@ func readTests(names []string) ([]check.TestFile, error) {
 			if err != nil {
 				return err
 			}
-			more, err := check.ReadTests(policy.Source{Name: path, Text: text}, info.IsDir())
+			more, err := requirement.ReadTests(policy.Source{Name: path, Text: text}, info.IsDir())
 			out = append(out, more...)
 			return err
 		})
-		var wrong *check.FileError
+		var wrong *requirement.FileError
 		switch {
 		case errors.As(err, &wrong):
 			return nil, err
@@ -123,7 +124,7 @@ func readTests(names []string) ([]check.TestFile, error) {
 }
 
 // runTests runs the tests of one document.
-func (a App) runTests(ctx context.Context, f *checkTestFlags, s Streams, file check.TestFile) ([]check.TestResult, error) {
+func (a App) runTests(ctx context.Context, f *checkTestFlags, s Streams, file requirement.TestFile) ([]requirement.TestResult, error) {
 	var names []string
 	for _, name := range file.Requirements {
 		names = append(names, beside(file.Name, name))
@@ -137,7 +138,7 @@ func (a App) runTests(ctx context.Context, f *checkTestFlags, s Streams, file ch
 	for _, name := range file.PolicyKinds {
 		kinds.policyKinds = append(slices.Clone(kinds.policyKinds), beside(file.Name, name))
 	}
-	var out []check.TestResult
+	var out []requirement.TestResult
 	for i := range file.Tests {
 		t := &file.Tests[i]
 		if !strings.Contains(t.Name, f.only) {
@@ -153,9 +154,9 @@ func (a App) runTests(ctx context.Context, f *checkTestFlags, s Streams, file ch
 }
 
 // runTest runs one test. What cannot be read makes it fail.
-func runTest(ctx context.Context, catalog *policy.Catalog, s Streams, t *check.Test, reqs []*check.Requirement) check.TestResult {
+func runTest(ctx context.Context, catalog *policy.Catalog, s Streams, t *requirement.Test, reqs []*requirement.Requirement) requirement.TestResult {
 	res, problems := testInput(ctx, catalog, s, t)
-	out := check.NewTestResult(t)
+	out := requirement.NewTestResult(t)
 	if res != nil {
 		out = t.Run(res, reqs)
 	}
@@ -165,7 +166,7 @@ func runTest(ctx context.Context, catalog *policy.Catalog, s Streams, t *check.T
 }
 
 // testInput reads and resolves the input of a test. What is wrong with it is told, a line each.
-func testInput(ctx context.Context, catalog *policy.Catalog, s Streams, t *check.Test) (*resolve.Resolution, []string) {
+func testInput(ctx context.Context, catalog *policy.Catalog, s Streams, t *requirement.Test) (*resolve.Resolution, []string) {
 	options := load.Options{ClusterScoped: catalog.ClusterScoped(), Sized: func(int64) {}}
 	for _, name := range t.Files {
 		options.Paths = append(options.Paths, beside(t.Origin.File, name))

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 )
 
 // definitionFlags name CustomResourceDefinitions by which objects are judged, and which are no part of the input.
@@ -43,7 +43,7 @@ func (d *definitionFlags) read(ctx context.Context, s Streams) error {
 	if err != nil {
 		return err
 	}
-	d.definitions = check.Definitions(in)
+	d.definitions = schema.Definitions(in)
 	for _, p := range in.Problems {
 		if p.Severity == model.Error {
 			d.problems = append(d.problems, p)

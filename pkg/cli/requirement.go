@@ -8,10 +8,11 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
 // required reads the requirements that the flags and the config name. The files of a config are relative to it.
-func (f *checkFlags) required(config check.Config) ([]*check.Requirement, error) {
+func (f *checkFlags) required(config check.Config) ([]*requirement.Requirement, error) {
 	var files []string
 	for _, name := range config.Requirements {
 		files = append(files, beside(f.config, name))
@@ -20,7 +21,7 @@ func (f *checkFlags) required(config check.Config) ([]*check.Requirement, error)
 }
 
 // readRequirements reads files of requirements; one that is named twice is read once.
-func readRequirements(files []string) ([]*check.Requirement, error) {
+func readRequirements(files []string) ([]*requirement.Requirement, error) {
 	var sources []policy.Source
 	seen := map[string]bool{}
 	for _, name := range files {
@@ -38,7 +39,7 @@ func readRequirements(files []string) ([]*check.Requirement, error) {
 	if sources == nil {
 		return nil, nil
 	}
-	return check.ReadRequirements(sources)
+	return requirement.Read(sources)
 }
 
 // memoryForRequirements is what a run with requirements aims to stay within at least: they are asked about every target.

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
 // The exit codes, whatever the output format.
@@ -191,7 +192,7 @@ func failure(err error) failed {
 		none       *noAnswer
 		loading    *load.Error
 		setting    *policy.SettingError
-		written    *check.FileError
+		written    *requirement.FileError
 		descriptor *policy.DescriptorError
 	)
 	switch {

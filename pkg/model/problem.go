@@ -97,6 +97,16 @@ const (
 	RulePolicyInvisible          Code = "RulePolicyInvisible"
 	SameNameDifferentRouteKinds  Code = "SameNameDifferentRouteKinds"
 	TokenPartialNotEnforced      Code = "TokenPartialNotEnforced"
+
+	SchemaViolation Code = "SchemaViolation"
+	UnknownField    Code = "UnknownField"
+	InvalidSchema   Code = "InvalidSchema"
+	NoSchema        Code = "NoSchema"
+
+	// Those about requirements that could not be held against the input. Of requirements that are not met the code is "requirement/NAME".
+	RequirementUnknown        Code = "RequirementUnknown"
+	RequirementError          Code = "RequirementError"
+	RequirementSelectsNothing Code = "RequirementSelectsNothing"
 )
 
 // Problem is trouble as data: what is wrong, with what, where, and what to do about it.

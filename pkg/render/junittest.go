@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
 // writeTestJUnit writes the results of tests of requirements as JUnit XML: a suite for every file, in it a case for every test.
-func writeTestJUnit(w *bufio.Writer, r *check.TestReport) error {
+func writeTestJUnit(w *bufio.Writer, r *requirement.TestReport) error {
 	all := junitSuites{Name: "kubectl dopolicy check test"}
 	suites := map[string]*junitSuite{}
 	for _, t := range r.Items {

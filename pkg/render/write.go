@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -89,7 +90,7 @@ func Formats(v View) []string {
 	if _, ok := v.(*view.Topology); ok {
 		out = append(out, string(DOT), string(Mermaid))
 	}
-	if _, ok := v.(*check.TestReport); ok {
+	if _, ok := v.(*requirement.TestReport); ok {
 		out = append(out, string(JUnit))
 	}
 	if _, ok := v.(*check.Report); ok {
@@ -128,7 +129,7 @@ func write(w *bufio.Writer, v View, o Options) error {
 			return writeGitHub(w, r, o)
 		}
 	}
-	if r, ok := v.(*check.TestReport); ok && o.Format == JUnit {
+	if r, ok := v.(*requirement.TestReport); ok && o.Format == JUnit {
 		return writeTestJUnit(w, r)
 	}
 	p := printer{w: w, style: style{color: o.Color, ascii: o.ASCII}}

@@ -209,10 +209,10 @@ func (d *EffectivePolicyDiff) Headline() []string {
 		out = append(out, fmt.Sprintf("%s %s only %s.", grouped(u.Count), nounFor(u.Count, "loses its|lose their"), kinds.short(u.PolicyKind)))
 	}
 	if n := len(s.Bare); n > 0 {
-		out = append(out, fmt.Sprintf("%s under no policy.", counted(n, "new route rule is|new route rules are")))
+		out = append(out, fmt.Sprintf("%s under no policy.", Counted(n, "new route rule is|new route rules are")))
 	}
 	for _, u := range s.Uncovered {
-		out = append(out, fmt.Sprintf("%s under no %s, as most others behind the same Gateway are.", counted(len(u.Targets), "new route rule is|new route rules are"), kinds.short(u.PolicyKind)))
+		out = append(out, fmt.Sprintf("%s under no %s, as most others behind the same Gateway are.", Counted(len(u.Targets), "new route rule is|new route rules are"), kinds.short(u.PolicyKind)))
 	}
 	if len(d.Items) == 0 && len(out) > 1 {
 		out[0] += "."
@@ -237,7 +237,7 @@ func (s *DiffSummary) what() string {
 	}
 	out := strings.Join(parts, " and ")
 	if s.Namespaces > 0 {
-		out += " in " + counted(s.Namespaces, "namespace")
+		out += " in " + Counted(s.Namespaces, "namespace")
 	}
 	out += " " + nounFor(s.Targets, "changes|change")
 	var whole []string

@@ -34,7 +34,7 @@ func (d *EffectivePolicyDiff) Table(o TableOptions) Table {
 			{Name: "ORIGIN BEFORE", Wide: true}, {Name: "ORIGIN AFTER", Wide: true}}
 		folded := d.fill(b, &t, o)
 		if folded > 0 {
-			t.Footer = append(t.Footer, counted(folded, "target is|targets are")+" counted; each has lines of its own with --by-rule")
+			t.Footer = append(t.Footer, Counted(folded, "target is|targets are")+" counted; each has lines of its own with --by-rule")
 		}
 		t.Footer = append(t.Footer, d.uncoveredLines(o)...)
 	}
@@ -130,7 +130,7 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 		}
 	}
 	if len(objects) >= foldFrom && !o.Wide && !o.ByRule {
-		return g.counted(), len(g.changes)
+		return g.Counted(), len(g.changes)
 	}
 	for i, ob := range objects {
 		name := strings.ToLower(ob.ref.Kind) + "/" + ob.ref.Name
@@ -145,8 +145,8 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 	return lines, 0
 }
 
-// counted is the one line of a group that has too many targets for lines of their own.
-func (g *changeGroup) counted() [][]Cell {
+// Counted is the one line of a group that has too many targets for lines of their own.
+func (g *changeGroup) Counted() [][]Cell {
 	spaces, objects, targets := map[string]bool{}, map[model.Ref]bool{}, map[model.Ref]bool{}
 	rules := true
 	for _, c := range g.changes {
@@ -159,7 +159,7 @@ func (g *changeGroup) counted() [][]Cell {
 	}
 	space := g.changes[0].Target.Namespace
 	if len(spaces) > 1 {
-		space = counted(len(spaces), "namespace")
+		space = Counted(len(spaces), "namespace")
 	}
 	return [][]Cell{{{Text: cmp.Or(space, "-")}, {Text: what}}}
 }

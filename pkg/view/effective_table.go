@@ -58,7 +58,7 @@ func (l *EffectivePolicyList) bareLine() []string {
 	if rest := len(rules) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more", rest))
 	}
-	return []string{l.noPolicy() + " is in force on " + counted(len(rules), "route rule") + ": " + strings.Join(names, ", ")}
+	return []string{l.noPolicy() + " is in force on " + Counted(len(rules), "route rule") + ": " + strings.Join(names, ", ")}
 }
 
 // genericLine names the kinds in view that are only guessed at.
@@ -248,7 +248,7 @@ func lostHint(items []*EffectivePolicy, lost int, o TableOptions) []string {
 	if scope == nil {
 		scope = hintScope(targets)
 	}
-	return []string{fmt.Sprintf("%s lost on the way: %s", counted(lost, "setting"), o.command(append([]string{"overridden"}, scope...)...))}
+	return []string{fmt.Sprintf("%s lost on the way: %s", Counted(lost, "setting"), o.command(append([]string{"overridden"}, scope...)...))}
 }
 
 // hintScope is the narrowest set of arguments that names all targets: one target, one namespace, or all of them.

@@ -203,7 +203,7 @@ func (l *treeLayer) branch(item *EffectivePolicy) Branch {
 		b.Cells = append(b.Cells, l.rules...)
 		return b
 	}
-	b.Cells = append(b.Cells, Cell{Text: counted(len(l.rules), "rule")})
+	b.Cells = append(b.Cells, Cell{Text: Counted(len(l.rules), "rule")})
 	for _, c := range l.rules {
 		b.Children = append(b.Children, Branch{Cells: []Cell{c}})
 	}

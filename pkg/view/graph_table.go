@@ -26,7 +26,7 @@ func (t *Topology) Table(o TableOptions) Table {
 	if len(b.Rows) > 0 {
 		out.Blocks = []Block{b}
 	}
-	out.Footer = append(out.Footer, fmt.Sprintf("%s · %s", counted(len(t.Nodes), "node"), counted(len(t.Edges), "edge")))
+	out.Footer = append(out.Footer, fmt.Sprintf("%s · %s", Counted(len(t.Nodes), "node"), Counted(len(t.Edges), "edge")))
 	out.Footer = append(out.Footer, t.closing()...)
 	return out
 }

@@ -124,7 +124,7 @@ func (a *pathGroup) sections() [][]*EffectivePolicy {
 func (a *pathGroup) heading(o TableOptions) string {
 	parts := []string{objectName(a.target)}
 	if a.rules > 0 {
-		parts = append(parts, counted(a.rules, sectionNoun(a.target.Kind)))
+		parts = append(parts, Counted(a.rules, sectionNoun(a.target.Kind)))
 	}
 	if a.of > 1 {
 		parts = append(parts, "answer "+strconv.Itoa(a.nth)+" of "+strconv.Itoa(a.of))

@@ -37,7 +37,7 @@ func (l *KindList) Table(o TableOptions) Table {
 		}
 	}
 	t := Table{Blocks: []Block{b}, Footer: moreLine(len(l.Items)-len(shown), "kind")}
-	t.Footer = append(t.Footer, fmt.Sprintf("%s · %d with objects", counted(len(l.Items), "kind"), used))
+	t.Footer = append(t.Footer, fmt.Sprintf("%s · %d with objects", Counted(len(l.Items), "kind"), used))
 	t.Footer = append(t.Footer, l.closing()...)
 	return t
 }

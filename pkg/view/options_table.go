@@ -59,8 +59,8 @@ func moreLine(hidden int, noun string) []string {
 	return []string{fmt.Sprintf("… and %d more %s (--limit 0 shows all)", hidden, nounFor(hidden, noun))}
 }
 
-// counted is n with a noun in the right number: "1 rule", "2 rules".
-func counted(n int, noun string) string {
+// Counted is n with a noun in the right number: "1 rule", "2 rules".
+func Counted(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, nounFor(n, noun))
 }
 
@@ -96,7 +96,7 @@ func (e *Envelope) closing() []string {
 	var causes []string
 	add := func(n int, noun string) {
 		if n > 0 {
-			causes = append(causes, counted(n, noun))
+			causes = append(causes, Counted(n, noun))
 		}
 	}
 	add(lists, "list was not readable|lists were not readable")

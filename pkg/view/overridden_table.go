@@ -84,7 +84,7 @@ func (l *OverriddenRuleList) summary() string {
 	if len(nowhere) > 0 {
 		names = strings.Join(nowhere, ", ")
 	}
-	return fmt.Sprintf("%s on %s · nowhere in force: %s", counted(len(l.Items), "loss|losses"), counted(len(targets), "target"), names)
+	return fmt.Sprintf("%s on %s · nowhere in force: %s", Counted(len(l.Items), "loss|losses"), Counted(len(targets), "target"), names)
 }
 
 // lossLine is one line: losses on sections of one object that are alike.

@@ -59,7 +59,7 @@ func (r *PolicyReach) heading() []string {
 		}
 	}
 	if len(namespaces) > 0 {
-		parts = append(parts, counted(len(namespaces), "namespace"))
+		parts = append(parts, Counted(len(namespaces), "namespace"))
 	}
 	return []string{what, "in force on " + strings.Join(parts, " · ")}
 }
@@ -123,7 +123,7 @@ func reachCounts(items []ReachItem) []string {
 	}
 	out := make([]string, len(tallies))
 	for i, t := range tallies {
-		out[i] = fmt.Sprintf("%d of %s", t.force, counted(t.all, t.noun))
+		out[i] = fmt.Sprintf("%d of %s", t.force, Counted(t.all, t.noun))
 	}
 	return out
 }

@@ -20,9 +20,9 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 )
 
 // trialDefinition has what the schemas of the Gateway API have not.
@@ -241,7 +241,7 @@ func findings(t *testing.T, objects []*unstructured.Unstructured) map[string][]s
 		lines = append(lines, string(text))
 	}
 	out := map[string][]string{}
-	for _, p := range check.Schemas(read(t, "in.yaml", strings.Join(lines, "\n---\n")), definitions.Objects) {
+	for _, p := range schema.Problems(read(t, "in.yaml", strings.Join(lines, "\n---\n")), definitions.Objects) {
 		message := strings.TrimSuffix(p.Message, ": the API server drops it")
 		out[p.Ref.Name] = append(out[p.Ref.Name], message)
 	}

@@ -1,0 +1,78 @@
+package lint
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// danglingParents reports parentRefs that name what is not there, though it is known what is (gatewayapi G9). A Gateway that is missing from
+// files may exist outside of them; that is said elsewhere.
+func danglingParents(r *resolve.Resolution) []model.Problem {
+	g := r.Graph
+	var out []model.Problem
+	for _, id := range g.Order(topology.All) {
+		n := g.Node(id)
+		if n.Role != topology.Route || n.Object == nil || n.Hop > 0 {
+			continue
+		}
+		for _, a := range g.Verdicts(id) {
+			if a.State != topology.NoMatchingParent || a.Missing || a.Implicit || !dangles(g, a) {
+				continue
+			}
+			p := model.Problem{Severity: model.Warning, Code: model.ParentNotFound, Message: "a parentRef leads nowhere: " + a.Reason, Hint: parentHint(r, a)}.At(n.Object)
+			origin := parentOrigin(n.Object, a.Parent)
+			p.Origin = &origin
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// dangles reports whether a parentRef names an object, or a section or port of one, that is not there. One that is refused is no such case.
+func dangles(g *topology.Graph, a topology.Attachment) bool {
+	if gk := a.Parent.GroupKind(); gk != gatewayKind && !topology.IsListenerSet(gk) && !topology.MeshParent(gk) {
+		return false
+	}
+	if len(g.Lookup(a.Parent.Whole())) == 0 {
+		return true
+	}
+	return (a.Parent.Section != "" || a.Port != 0) && len(g.Sections(a.Parent.Whole())) > 0
+}
+
+var gatewayKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
+
+// parentOrigin is where a route names a parent.
+func parentOrigin(route *model.Object, parent model.Ref) model.Origin {
+	for i, ref := range route.Body.At("spec", "parentRefs").Items {
+		if ref.Text("name") == parent.Name && ref.Text("sectionName") == parent.Section && cmp.Or(ref.Text("namespace"), route.Ref.Namespace) == parent.Namespace {
+			return route.OriginOf("spec", "parentRefs", strconv.Itoa(i))
+		}
+	}
+	return route.Origin
+}
+
+// parentHint names what the parent has, or what it may be called.
+func parentHint(r *resolve.Resolution, a topology.Attachment) string {
+	if len(r.Graph.Lookup(a.Parent.Whole())) > 0 {
+		if sections := r.Graph.Sections(a.Parent.Whole()); a.Parent.Section != "" && len(sections) > 0 {
+			return "it has: " + strings.Join(sections, ", ")
+		}
+		return ""
+	}
+	var names []string
+	for _, o := range r.Snapshot.Of(a.Parent.GroupKind()) {
+		if o.Ref.Namespace == a.Parent.Namespace {
+			names = append(names, o.Ref.Name)
+		}
+	}
+	if near := policy.Nearest(a.Parent.Name, names); len(near) > 0 {
+		return "did you mean " + model.Ref{Kind: a.Parent.Kind, Namespace: a.Parent.Namespace, Name: near[0]}.String() + "?"
+	}
+	return ""
+}

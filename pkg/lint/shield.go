@@ -1,0 +1,100 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// beaten is a setting that lost to a value that nobody wrote.
+type beaten struct {
+	setting
+	path   merge.Path
+	winner *policy.Policy
+}
+
+// wins notes that a policy keeps a setting of another one out: in the record of the winner, and if it did not write its value itself, in that
+// of the loser.
+func (rec *record) wins(loser *record, p, winner *policy.Policy, loss merge.Loss, to merge.From) {
+	switch loss.Reason {
+	case merge.AtomicReplaced, merge.AtomicOverridden, merge.MoreSpecificWins, merge.LessSpecificOverrides, merge.SameLevelOrder:
+	default: // conflicts are findings of their own; who deactivates means to
+		return
+	}
+	if what := loss.Rule + " of " + p.Base().Ref().String(); !slices.Contains(rec.shields, what) && len(rec.shields) <= mostNamed {
+		rec.shields = append(rec.shields, what)
+	}
+	b := beaten{setting{p, loss.From.Block, loss.Rule}, loss.Path, winner}
+	if filledIn(winner, to, loss.Path) && !slices.ContainsFunc(loser.beaten, func(x beaten) bool { return x.setting == b.setting && x.winner == b.winner }) {
+		loser.beaten = append(loser.beaten, b)
+	}
+}
+
+// mostNamed is how many things a message names before it counts.
+const mostNamed = 5
+
+// filledIn reports whether what the winner has at a path was filled in by the API.
+func filledIn(winner *policy.Policy, to merge.From, path merge.Path) bool {
+	if len(path) == 0 {
+		return false
+	}
+	for _, b := range winner.Blocks {
+		if b.Kind != to.Block {
+			continue
+		}
+		for _, u := range b.Units {
+			if u.Path.String() == path.String() {
+				return u.Filled
+			}
+		}
+	}
+	return false
+}
+
+// shields reports the policies that have no settings and keep out those of others: an empty one that holds its place, an empty override.
+func (l *linter) shields(k *resolve.Kind, scopes []*resolve.Kind, records map[*policy.Policy]*record) []model.Problem {
+	var out []model.Problem
+	for _, p := range k.Policies {
+		rec := records[p]
+		if rec == nil || len(rec.shields) == 0 || len(p.Unset) > 0 || !blank(p) || p.Fault != "" || len(p.Faults) > 0 || l.unsure(scopes, p) {
+			continue
+		}
+		slices.Sort(rec.shields)
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.EmptyPolicyShields, Message: fmt.Sprintf(
+			"%s has no settings, and still keeps out what others set: %s", p.Ref(), few(rec.shields))}.At(p.Object))
+	}
+	return out
+}
+
+// blank reports whether a policy has no settings.
+func blank(p *policy.Policy) bool {
+	for _, b := range p.Blocks {
+		for _, u := range b.Units {
+			if !u.Filled && (len(u.Path) > 0 || !merge.Equal(u.Value, map[string]any{})) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// beaten reports the settings that lose to values that the API fills in.
+func (l *linter) beaten(k *resolve.Kind, scopes []*resolve.Kind, records map[*policy.Policy]*record) []model.Problem {
+	var out []model.Problem
+	for _, p := range k.Policies {
+		rec := records[p]
+		if rec == nil || len(rec.beaten) == 0 || l.unsure(scopes, p) {
+			continue
+		}
+		for _, b := range rec.beaten {
+			problem := model.Problem{Severity: model.Warning, Code: model.DefaultBeatsSetting, Message: fmt.Sprintf(
+				"%s of %s gives way to a value that the API fills into %s, where nobody wrote it", b.rule, p.Ref(), b.winner.Base().Ref())}.At(b.winner.Object)
+			out = append(out, problem)
+		}
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package requirement
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// doubts knows what leaves open what is in force.
+type doubts struct {
+	res     *resolve.Resolution
+	objects map[model.Ref]string       // what is not evaluated about an object
+	astray  map[model.GroupKind]string // policies of which it is not known where they hold
+	unread  map[unreadAt]string
+}
+
+type unreadAt struct {
+	kind *resolve.Kind
+	node topology.NodeID
+}
+
+// leavesOpen reports whether a problem leaves the answer open. What is wrong for sure does not: what holds then is known.
+func leavesOpen(p model.Problem) bool { return p.Incomplete() && p.Severity != model.Error }
+
+func newDoubts(res *resolve.Resolution) *doubts {
+	d := &doubts{res: res, objects: map[model.Ref]string{}, astray: map[model.GroupKind]string{}, unread: map[unreadAt]string{}}
+	attached := map[model.Ref]bool{}
+	for _, k := range res.Kinds {
+		for _, p := range k.Policies {
+			if len(k.TargetsOf(p)) > 0 {
+				attached[p.Ref()] = true
+			}
+		}
+	}
+	for _, p := range model.SortProblems(res.Problems) {
+		if !leavesOpen(p) || p.Code == model.Forbidden || p.Ref == nil { // what may not be read is asked for place by place
+			continue
+		}
+		whole := p.Ref.Whole()
+		said := whole.String() + ": " + p.Message
+		if d.objects[whole] == "" {
+			d.objects[whole] = said
+		}
+		if gk := p.Ref.GroupKind(); res.Kind(gk) != nil && !attached[whole] && d.astray[gk] == "" {
+			d.astray[gk] = said
+		}
+	}
+	return d
+}
+
+// about says why what a requirement looks at is not known at a place, "" if it is.
+func (d *doubts) about(req *caseOf, p *view.Place) string {
+	if len(req.strange) > 0 {
+		return "no policy kind called " + req.strange[0] + " is known"
+	}
+	if len(req.kinds) == 0 {
+		return ""
+	}
+	for _, k := range req.kinds {
+		if why := d.unreadAt(k, p.Node); why != "" {
+			return why
+		}
+		if why := d.astray[k.GroupKind]; why != "" {
+			return why
+		}
+	}
+	if why := d.objects[p.Target.Whole()]; why != "" {
+		return why
+	}
+	for _, f := range p.InForce {
+		if why := d.inForce(f); why != "" && slices.Contains(req.kinds, f.Kind) {
+			return why
+		}
+	}
+	return ""
+}
+
+// inForce says what is not known about the policies of a stack.
+func (d *doubts) inForce(f *view.InForce) string {
+	for _, p := range f.Problems {
+		if leavesOpen(p) {
+			return p.Message
+		}
+	}
+	for _, u := range f.Policy.Policies {
+		if u.Policy == nil {
+			continue
+		}
+		if why := d.objects[*u.Policy]; why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unreadAt says which lists may not be read that may change what is in force of a kind at a node.
+func (d *doubts) unreadAt(k *resolve.Kind, id topology.NodeID) string {
+	if c := d.res.Snapshot.Cluster; c == nil || len(c.Gaps) == 0 {
+		return ""
+	}
+	key := unreadAt{k, id}
+	why, known := d.unread[key]
+	if !known {
+		if lists := d.res.Unread(k.Gaps(id)); len(lists) > 0 {
+			why = list(lists) + " may not be read"
+		}
+		d.unread[key] = why
+	}
+	return why
+}
+
+// hiddenTargets says which lists may not be read that may hold what a selection selects.
+func (d *doubts) hiddenTargets(s *selection) []string {
+	c := d.res.Snapshot.Cluster
+	if c == nil {
+		return nil
+	}
+	kinds := s.kinds
+	if kinds == nil {
+		kinds = topology.RouteKinds()
+	}
+	var gaps []resolve.Gap
+	for _, g := range c.Gaps {
+		of := slices.ContainsFunc(kinds, func(k model.GroupKind) bool {
+			return k.Kind == g.Kind.Kind && (k.Group == "" || k.Group == g.Kind.Group)
+		})
+		if of && (g.Namespace == "" || matchesAny(s.namespaces, g.Namespace)) {
+			gaps = append(gaps, resolve.Gap{Kind: g.Kind, Namespace: g.Namespace})
+		}
+	}
+	return d.res.Unread(gaps)
+}
+
+// unattached says why it is not known whether traffic comes to a route through a parent that a selection selects, "" if it is known.
+func (d *doubts) unattached(s *selection, route topology.NodeID) string {
+	for _, a := range d.res.Graph.Attachments(route) {
+		if a.State != topology.Unknown && !a.Missing {
+			continue
+		}
+		gateway := a.Parent.Kind == "Gateway"
+		if s.gateways == nil || !gateway && !topology.MeshParent(a.Parent.GroupKind()) || gateway && matchesAny(s.gateways, a.Parent.FullName()) {
+			return a.Reason
+		}
+	}
+	return ""
+}
+
+// strangeHint proposes the policy kind that may be meant.
+func (j *judge) strangeHint(name string) string {
+	var known []string
+	for _, k := range j.res.Kinds {
+		known = append(known, k.GroupKind.Kind, k.Name())
+	}
+	if near := policy.Nearest(name, known); len(near) > 0 {
+		return "did you mean " + near[0] + "?"
+	}
+	return "list the kinds with: kubectl dopolicy kinds; give its CRD, or describe it with --policy-kinds"
+}

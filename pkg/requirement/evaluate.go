@@ -1,0 +1,109 @@
+package requirement
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// evaluationTime is after how long the evaluation of a question is given up.
+const evaluationTime = 5 * time.Second
+
+// evaluate answers all questions, as many at a time as there are processors.
+func (j *judge) evaluate() {
+	values, sizes := make([]ref.Val, len(j.all)), make([]policy.Sizes, len(j.all))
+	model.SideBySide(len(j.all), model.Few, func(i int) {
+		values[i], sizes[i] = policyValue(&j.all[i].Policy), policySizes(&j.all[i].Policy)
+	})
+	j.targetVal = make([]targetValue, len(j.targets))
+	model.SideBySide(len(j.targets), model.Few, func(i int) {
+		v := j.targetFields(j.targets[i])
+		j.targetVal[i] = targetValue{celValue(v), policy.SizesOf(v)}
+	})
+	for _, p := range j.paths {
+		j.pathVals = append(j.pathVals, celValue(pathValue(p)))
+	}
+	model.SideBySide(len(j.sets), model.Few, func(i int) {
+		s := &j.sets[i]
+		policies := map[string]ref.Val{}
+		for _, f := range s.of {
+			n := j.numbers[f]
+			policies[f.Kind.Name()], s.sizes = values[n], s.sizes.With(sizes[n])
+		}
+		s.value = newInForce(policies)
+	})
+	model.SideBySide(len(j.questions), model.Few, func(i int) { j.answer(&j.questions[i]) })
+}
+
+func (j *judge) answer(q *question) {
+	vars := map[string]any{effectiveVar: j.sets[q.set].value}
+	sizes := j.sets[q.set].sizes
+	if q.target >= 0 {
+		target := j.targetVal[q.target]
+		vars[targetVar], sizes = target.value, sizes.With(target.sizes)
+	}
+	if q.path >= 0 {
+		vars[pathVar] = j.pathVals[q.path]
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
+	defer cancel()
+	ask := func(e *expression) ref.Val {
+		v, err := q.eval(ctx, e, vars, sizes)
+		if err != nil && q.failure == "" {
+			q.failure = err.Error()
+		}
+		return v
+	}
+	if q.req.where != nil {
+		if v := ask(q.req.where); q.failure != "" || v.Value() != true {
+			q.skipped = q.failure == ""
+			return
+		}
+	}
+	if v := ask(q.req.holds); q.failure != "" || v.Value() == true {
+		q.held = q.failure == ""
+		return
+	}
+	q.message = q.req.message
+	if q.req.messageFrom != nil {
+		if v := ask(q.req.messageFrom); q.failure == "" {
+			q.message, _ = v.Value().(string)
+		}
+	}
+}
+
+// eval evaluates one expression, and checks that the value is of the type that is wanted.
+func (q *question) eval(ctx context.Context, e *expression, vars map[string]any, sizes policy.Sizes) (ref.Val, error) {
+	if err := e.guard.Check(sizes); err != nil {
+		return nil, err
+	}
+	v, details, err := e.program.ContextEval(ctx, vars)
+	if details != nil && details.ActualCost() != nil {
+		q.cost += min(*details.ActualCost(), maxCost)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s", policy.ExpressionFault(err))
+	}
+	if v.Type().TypeName() != e.result.is.TypeName() {
+		return nil, fmt.Errorf("gives %s, not a %s", v.Type().TypeName(), e.result.noun)
+	}
+	return v, nil
+}
+
+// targetFields are a target in the shape that expressions see.
+func (j *judge) targetFields(p *view.Place) values {
+	out := refValue(&p.Target)
+	var labels, annotations map[string]string
+	if o := j.res.Node(p.Node).Object; o != nil {
+		labels, annotations = o.Labels, o.Annotations
+	}
+	space, _ := j.namespaceLabels(p.Target)
+	out["labels"], out["annotations"], out["namespaceLabels"] = labelValues(labels), labelValues(annotations), labelValues(space)
+	return out
+}

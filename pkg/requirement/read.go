@@ -1,0 +1,212 @@
+package requirement
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+const (
+	apiVersion       = "dopolicy.dev/v1alpha1"
+	requirementsKind = "Requirements"
+	requirementsHelp = "the format is described in docs/requirements.md"
+)
+
+// Read reads files of requirements, sorted by name. The error is a *FileError with every mistake.
+func Read(files []policy.Source) ([]*Requirement, error) {
+	env, err := newEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	var out []*Requirement
+	var wrong []string
+	for _, file := range files {
+		r := requirementReader{form: policy.NewForm(file.Name), file: file.Name, env: env, known: &out}
+		docs, err := policy.Documents(file)
+		if err == nil && len(docs) == 0 {
+			err = fmt.Errorf("%s:1: there are no requirements in it", file.Name)
+		}
+		for _, doc := range docs {
+			r.document(doc)
+		}
+		for _, err := range []error{err, r.form.Err()} {
+			if err != nil {
+				wrong = append(wrong, err.Error())
+			}
+		}
+	}
+	if wrong != nil {
+		return nil, &FileError{strings.Join(wrong, "\n"), requirementsHelp}
+	}
+	slices.SortFunc(out, func(a, b *Requirement) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// requirementReader reads one file.
+type requirementReader struct {
+	form  *policy.Form
+	file  string
+	env   *environment
+	known *[]*Requirement // of all files
+}
+
+func (r *requirementReader) document(n *yaml.Node) {
+	var version, kind string
+	var list *yaml.Node
+	r.form.Object(n, map[string]func(*yaml.Node){"apiVersion": r.form.Word(&version, apiVersion), "kind": r.form.Word(&kind, requirementsKind),
+		"requirements": func(n *yaml.Node) { list = n }})
+	switch {
+	case n.Kind != yaml.MappingNode:
+	case list == nil:
+		r.form.Fail(n, "field \"requirements\" is missing")
+	case version == "" || kind == "":
+		r.form.Fail(n, "the document needs apiVersion: %s and kind: %s", apiVersion, requirementsKind)
+	default:
+		r.form.List(list, r.requirement)
+	}
+}
+
+func (r *requirementReader) requirement(n *yaml.Node) {
+	req := &Requirement{Severity: model.Error, Origin: model.Origin{File: r.file, Line: n.Line}}
+	severity := string(model.Error)
+	var nameAt *yaml.Node
+	r.form.Object(n, map[string]func(*yaml.Node){
+		"name":              func(n *yaml.Node) { nameAt = n; r.form.Text(&req.Name)(n) },
+		"severity":          r.form.Word(&severity, string(model.Error), string(model.Warning), string(model.Info)),
+		"select":            func(n *yaml.Node) { r.selection(req, n) },
+		"expression":        r.expression(&req.holds, gives(boolean)),
+		"message":           r.form.Text(&req.message),
+		"messageExpression": r.expression(&req.messageFrom, gives(text)),
+	})
+	req.Severity = model.Severity(severity)
+	switch {
+	case n.Kind != yaml.MappingNode:
+		return
+	case nameAt == nil:
+		r.form.Fail(n, "field \"name\" is missing")
+	case len(validation.IsDNS1123Subdomain(req.Name)) > 0: // it becomes an id, which is typed into annotations and configurations
+		r.form.Fail(nameAt, "the name %q is not made of lower-case letters, digits, - and .", req.Name)
+	}
+	if req.holds == nil && member(n, "expression") == nil {
+		r.form.Fail(n, "field \"expression\" is missing: what has to hold, in CEL")
+	}
+	if req.message == "" && member(n, "messageExpression") == nil {
+		r.form.Fail(n, "field \"message\" is missing: what to tell where it does not hold")
+	}
+	for _, other := range *r.known {
+		if req.Name != "" && other.Name == req.Name {
+			r.form.Fail(n, "there is a requirement %q already, at %s", req.Name, other.Origin)
+			return
+		}
+	}
+	*r.known = append(*r.known, req)
+}
+
+// expression reads an expression and compiles it.
+func (r *requirementReader) expression(into **expression, result want) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		var text string
+		r.form.Text(&text)(n)
+		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+			return
+		}
+		compiled, err := r.env.compile(text, result)
+		if err != nil {
+			r.form.Fail(n, "the expression %s", err)
+			return
+		}
+		*into = compiled
+	}
+}
+
+func (r *requirementReader) selection(req *Requirement, n *yaml.Node) {
+	s := &req.selects
+	r.form.Object(n, map[string]func(*yaml.Node){
+		"kinds": r.kinds(&s.kinds), "gateways": r.globs(&s.gateways, 1), "listeners": r.globs(&s.listeners, 0), "namespaces": r.globs(&s.namespaces, 0),
+		"namespaceSelector": r.labels(&s.namespaceLabels), "labels": r.labels(&s.labels), "names": r.globs(&s.names, 0), "rules": r.globs(&s.rules, 0),
+		"where": r.expression(&req.where, gives(boolean)),
+	})
+}
+
+// kinds reads a list of Kind or Kind.group.
+func (r *requirementReader) kinds(into *[]model.GroupKind) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		*into = []model.GroupKind{}
+		r.form.List(n, func(e *yaml.Node) {
+			var s string
+			r.form.Text(&s)(e)
+			if s != "" && (s[0] < 'A' || s[0] > 'Z') {
+				r.form.Fail(e, "%q is no kind: kinds are written as in manifests, as HTTPRoute or Gateway", s)
+			}
+			*into = append(*into, model.ParseGroupKind(s))
+		})
+	}
+}
+
+// globs reads a list of names in which * stands for any text, with so many slashes in them.
+func (r *requirementReader) globs(into *[]string, slashes int) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		*into = []string{}
+		r.form.List(n, func(e *yaml.Node) {
+			var s string
+			r.form.Text(&s)(e)
+			_, err := path.Match(s, "")
+			switch {
+			case s == "":
+			case err != nil:
+				r.form.Fail(e, "%q is no pattern: * stands for any text, ? for a character, [a-z] for one of several", s)
+			case slashes == 1 && strings.Count(s, "/") != 1:
+				r.form.Fail(e, "%q does not name a Gateway: write NAMESPACE/NAME, where * stands for any text, as */%s", s, path.Base(s))
+			case slashes == 0 && strings.Contains(s, "/"):
+				r.form.Fail(e, "%q is matched with one name, in which there is no slash", s)
+			}
+			*into = append(*into, s)
+		})
+	}
+}
+
+// labels reads a label selector.
+func (r *requirementReader) labels(into *labelSelector) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		into.given = true
+		r.form.Object(n, map[string]func(*yaml.Node){"matchLabels": func(n *yaml.Node) {
+			if n.Kind != yaml.MappingNode {
+				r.form.Fail(n, "an object is expected here")
+				return
+			}
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				var value string
+				r.form.Text(&value)(n.Content[i+1])
+				into.all = append(into.all, labelNeed{n.Content[i].Value, "In", []string{value}})
+			}
+		}, "matchExpressions": func(n *yaml.Node) {
+			r.form.List(n, func(e *yaml.Node) {
+				var need labelNeed
+				r.form.Object(e, map[string]func(*yaml.Node){"key": r.form.Text(&need.key),
+					"operator": r.form.Word(&need.operator, "In", "NotIn", "Exists", "DoesNotExist"), "values": r.form.Texts(&need.values)})
+				if takes := need.operator == "In" || need.operator == "NotIn"; takes != (need.values != nil) {
+					r.form.Fail(e, "values go with the operators In and NotIn")
+				}
+				into.all = append(into.all, need)
+			})
+		}})
+	}
+}
+
+// member is the value of a key, or nil.
+func member(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package requirement
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Requirement is an assertion over effective policies: what has to hold wherever it selects.
+type Requirement struct {
+	Name     string
+	Severity model.Severity
+	Origin   model.Origin // where it stands
+
+	message     string      // "" if an expression makes it
+	messageFrom *expression // gives a text
+	selects     selection
+	where       *expression // gives a boolean; nil: everywhere
+	holds       *expression // gives a boolean
+}
+
+// CodePrefix opens the codes of problems with requirements that are not met.
+const CodePrefix = "requirement/"
+
+// Code is that of the problems where the requirement is not met.
+func (r *Requirement) Code() model.Code { return model.Code(CodePrefix + r.Name) }
+
+// Message is what is said where it is not met; "" if an expression makes it.
+func (r *Requirement) Message() string { return r.message }
+
+// FileError is everything wrong with a file that the user wrote, each line as file:line: what.
+type FileError struct{ Lines, Hint string }
+
+// Error lists the mistakes, one a line.
+func (e *FileError) Error() string { return e.Lines }

@@ -1,0 +1,71 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// fieldPath is a path as the API server writes it (spec.rules[0].name, spec.labels[a.b]), as steps into a body, as far as the body has it.
+// Keys with dots in them are written as they are, so that the body has to tell where one ends: the longest that fits counts.
+func fieldPath(b model.Body, path string) []string {
+	var steps []string
+	for path != "" {
+		step, rest := nextStep(b, strings.TrimLeft(path, "."))
+		if step == "" {
+			break
+		}
+		steps, path = append(steps, step), rest
+		b = b.At(step)
+	}
+	return steps
+}
+
+func nextStep(b model.Body, path string) (step, rest string) {
+	if b.IsList() {
+		number, rest, _ := strings.Cut(strings.TrimPrefix(path, "["), "]")
+		if i, err := strconv.Atoi(number); err != nil || i < 0 || i >= b.Len() {
+			return "", ""
+		}
+		return number, rest
+	}
+	for key := range b.Fields {
+		if len(key) <= len(step) {
+			continue
+		}
+		if after, ok := strings.CutPrefix(path, "["+key+"]"); ok {
+			step, rest = key, after
+		} else if after, ok := strings.CutPrefix(path, key); ok && (after == "" || after[0] == '.' || after[0] == '[') {
+			step, rest = key, after
+		}
+	}
+	return step, rest
+}
+
+// near proposes fields that the schema has in place of an unknown one.
+func (v *version) near(steps []string) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	at := v.structural
+	for _, step := range steps[:len(steps)-1] {
+		switch inner, ok := at.Properties[step]; {
+		case ok:
+			at = &inner
+		case at.Items != nil:
+			at = at.Items
+		case at.AdditionalProperties != nil && at.AdditionalProperties.Structural != nil:
+			at = at.AdditionalProperties.Structural
+		default:
+			return ""
+		}
+	}
+	if near := policy.Nearest(steps[len(steps)-1], slices.Sorted(maps.Keys(at.Properties))); len(near) > 0 {
+		return "did you mean " + near[0] + "?"
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+var definitionKind = model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
+// Definitions are the CustomResourceDefinitions of an input.
+func Definitions(in *model.Snapshot) []*model.Object { return in.Of(definitionKind) }
+
+// Problems judges the custom resources of an input as the API server would when they are created: by the schemas and validation rules of the
+// CustomResourceDefinitions in the input, and of further ones that take the place of those in the input that define the same kind. What was
+// read from a cluster is not judged: its server has done so, and parts of it may have been left out.
+func Problems(in *model.Snapshot, further []*model.Object) []model.Problem {
+	defined := definitions(Definitions(in), further)
+	if len(defined) == 0 {
+		return nil
+	}
+	var problems []model.Problem
+	var judged []*model.Object
+	left := 0
+	for _, gk := range in.Kinds() {
+		all := in.Of(gk)
+		mine := slices.DeleteFunc(slices.Clone(all), ofCluster)
+		if defined[gk] != nil {
+			left += len(all) - len(mine)
+		}
+		switch {
+		case len(mine) == 0 || builtIn(gk.Group):
+		case defined[gk] == nil:
+			problems = append(problems, noSchema(gk, mine))
+		default:
+			judged = append(judged, mine...)
+		}
+	}
+	if left > 0 && len(further) > 0 {
+		problems = append(problems, model.Problem{Severity: model.Info, Code: model.NoSchema, Message: "what a cluster has is not judged by schemas, its server has done so: " + objects(left),
+			Hint: "name the manifests of the objects with -f"})
+	}
+	versions := usedVersions(judged, defined)
+	model.SideBySide(len(versions), 1, func(i int) { versions[i].compile() })
+	found := make([][]model.Problem, len(judged))
+	model.SideBySide(len(judged), model.Few, func(i int) { found[i] = defined[judged[i].Ref.GroupKind()].judge(judged[i]) })
+	for _, v := range versions {
+		problems = append(problems, v.problems...)
+	}
+	return model.SortProblems(slices.Concat(problems, slices.Concat(found...)))
+}
+
+// ofCluster reports whether an object was read from a cluster.
+func ofCluster(o *model.Object) bool { return o.Origin.Cluster != "" }
+
+// usedVersions are the versions of definitions that objects are written in, in a stable order.
+func usedVersions(objects []*model.Object, defined map[model.GroupKind]*definition) []*version {
+	var used []*version
+	seen := map[*version]bool{}
+	for _, o := range objects {
+		if v := defined[o.Ref.GroupKind()].versions[o.Version]; v != nil && !seen[v] {
+			seen[v], used = true, append(used, v)
+		}
+	}
+	return used
+}
+
+// builtIn reports whether the kinds of a group are the API server's own, or none that a server has.
+func builtIn(group string) bool {
+	if !strings.Contains(group, ".") { // what a CustomResourceDefinition must not name
+		return true
+	}
+	own, kubernetes := strings.CutSuffix(group, ".k8s.io")
+	switch own {
+	case "admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization", "certificates", "coordination", "discovery", "events",
+		"flowcontrol.apiserver", "internal.apiserver", "kustomize.config", "metrics", "networking", "node", "rbac.authorization", "resource", "scheduling", "storage", "storagemigration":
+		return kubernetes
+	}
+	return strings.HasPrefix(model.SnapshotVersion, group+"/")
+}
+
+func noSchema(gk model.GroupKind, all []*model.Object) model.Problem {
+	first := all[0].Origin
+	for _, o := range all[1:] {
+		if o.Origin.Compare(first) < 0 {
+			first = o.Origin
+		}
+	}
+	return model.Problem{Severity: model.Info, Code: model.NoSchema, Origin: &first,
+		Message: fmt.Sprintf("no CustomResourceDefinition of %s is at hand, to judge %s by", gk, objects(len(all))), Hint: "name the file or folder with the definition: --crds PATH"}
+}
+
+func objects(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
+}
