@@ -225,6 +225,9 @@ func (d *EffectivePolicyDiff) Headline() []string {
 		}
 		out = append(out, fmt.Sprintf("%s traffic on a new way under no %s.", Counted(len(u.Targets), noun), kinds.short(u.PolicyKind)))
 	}
+	if !d.Complete {
+		out = append(out, "The answer is incomplete.")
+	}
 	if len(d.Items) == 0 && len(out) > 1 {
 		out[0] += "."
 	}
