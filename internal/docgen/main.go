@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
@@ -77,18 +78,37 @@ func Pages() map[string][]byte {
 		if cmd.Hidden || !cmd.IsAvailableCommand() {
 			continue
 		}
-		fmt.Fprintf(&index, "| [%s](%s.md) | %s |\n", cmd.Name(), cmd.Name(), cmd.Short)
-		pages[cmd.Name()+".md"] = page(cmd)
+		for _, cmd := range append([]*cobra.Command{cmd}, ownSubcommands(cmd)...) {
+			name, file := words(cmd), pageName(cmd)
+			fmt.Fprintf(&index, "| [%s](%s) | %s |\n", name, file, cmd.Short)
+			pages[file] = page(cmd)
+		}
 	}
 	pages["README.md"] = index.Bytes()
 	return pages
 }
 
+// ownSubcommands are those that have pages of their own: cobra's for completion explain themselves.
+func ownSubcommands(cmd *cobra.Command) []*cobra.Command {
+	if cmd.Name() == "completion" {
+		return nil
+	}
+	return cmd.Commands()
+}
+
+// words are what is typed for a command behind the program's name.
+func words(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()+" ")
+}
+
+// pageName is the file of a command's page.
+func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(words(cmd), " ", "-") + ".md" }
+
 func page(cmd *cobra.Command) []byte {
 	cmd.InitDefaultHelpFlag()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# kubectl dopolicy %s\n\n%s.\n\n", cmd.Name(), strings.TrimSuffix(cmd.Short, "."))
-	fmt.Fprintf(&b, "```\nkubectl dopolicy %s\n```\n", cmd.Use)
+	fmt.Fprintf(&b, "# kubectl dopolicy %s\n\n%s.\n\n", words(cmd), strings.TrimSuffix(cmd.Short, "."))
+	fmt.Fprintf(&b, "```\nkubectl dopolicy %s\n```\n", strings.TrimSuffix(words(cmd), cmd.Name())+cmd.Use)
 	if long := strings.TrimSpace(cmd.Long); long != "" && cmd.Name() != "completion" {
 		fmt.Fprintf(&b, "\n%s\n", long)
 	}
@@ -97,10 +117,14 @@ func page(cmd *cobra.Command) []byte {
 	}
 	var subs []string
 	for _, sub := range cmd.Commands() {
-		subs = append(subs, fmt.Sprintf("- `%s`: %s", sub.Name(), sub.Short))
+		name := "`" + sub.Name() + "`"
+		if slices.Contains(ownSubcommands(cmd), sub) {
+			name = "[" + name + "](" + pageName(sub) + ")"
+		}
+		subs = append(subs, name+": "+sub.Short)
 	}
 	if subs != nil {
-		fmt.Fprintf(&b, "\n## Subcommands\n\n%s\n", strings.Join(subs, "\n"))
+		fmt.Fprintf(&b, "\n## Subcommands\n\n%s\n", "- "+strings.Join(subs, "\n- "))
 	}
 	fmt.Fprint(&b, "\n## Flags\n\n| flag | default | meaning |\n|---|---|---|\n")
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

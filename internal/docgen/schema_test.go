@@ -18,10 +18,11 @@ import (
 func TestAnswersFitTheirSchema(t *testing.T) {
 	schemas := Schemas()
 	for _, args := range []string{"effective -A", "effective -A --show-none", "reach gw-auth", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
-		"status -A", "graph", "kinds", "version", "check --fail-on none --ignore TargetNotFound --show-suppressed", "check --list"} {
+		"status -A", "graph", "kinds", "version", "check --fail-on none --ignore TargetNotFound --show-suppressed", "check --list",
+		"check test ../../testdata/requirements"} {
 		var out, errs bytes.Buffer
 		line := append(strings.Fields(args), "-o", "json")
-		if args != "version" && args != "check --list" {
+		if args != "version" && args != "check --list" && !strings.HasPrefix(args, "check test") {
 			line = append(line, "-f", "../../testdata/demo")
 		}
 		if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), line, cli.Streams{Out: &out, Err: &errs, LookupEnv: os.LookupEnv}); code != 0 {
@@ -86,6 +87,9 @@ var contract = map[string]string{
 	"CheckReport/Finding":                 "id severity ref? origin? message hint? suppressed?",
 	"CheckReport/Summary":                 "error warning info suppressed",
 	"CheckReport/Suppression":             "by reason?",
+	"RequirementTestReport":               "apiVersion kind complete problems summary items",
+	"RequirementTestReport/TestResult":    "file line name passed missing unexpected problems checked",
+	"RequirementTestReport/TestSummary":   "passed failed",
 	"FindingRuleList/Rule":                "id severities summary fix clause?",
 	"Version":                             "apiVersion kind complete problems version commit date goVersion platform gatewayAPI",
 }

@@ -77,11 +77,17 @@ func report(t *testing.T, file, format string) []byte {
 			args = append(args, strings.Fields(strings.ReplaceAll(more, "{dir}", filepath.Dir(file)))...)
 		}
 	}
+	return answer(t, args...)
+}
+
+// answer is what a command writes.
+func answer(t *testing.T, args ...string) []byte {
+	t.Helper()
 	var out, errs bytes.Buffer
 	code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs,
 		LookupEnv: func(string) (string, bool) { return "", false }})
 	if code != cli.ExitAnswered && code != cli.ExitFindings {
-		t.Fatalf("%s: exit %d: %s", file, code, errs.String())
+		t.Fatalf("%s: exit %d: %s", strings.Join(args, " "), code, errs.String())
 	}
 	return out.Bytes()
 }

@@ -93,11 +93,17 @@ func TestFingerprintsStay(t *testing.T) {
 
 // TestJUnit holds reports against the XSD of JUnit's XML, with xmllint as well where it is installed.
 func TestJUnit(t *testing.T) {
+	reports := map[string][]byte{}
+	for _, input := range inputs(t) {
+		reports[input] = report(t, input, "junit")
+	}
+	for _, input := range []string{"../../testdata/requirements", "testdata/tests.yaml"} {
+		reports[input] = answer(t, "check", "test", input, "-o", "junit")
+	}
 	const file = "../../testdata/schemas/junit.xsd"
 	x := newXSD(t, file)
 	lint, _ := exec.LookPath("xmllint")
-	for _, input := range inputs(t) {
-		text := report(t, input, "junit")
+	for input, text := range reports {
 		root := parseXML(t, text)
 		for _, wrong := range x.validate(root) {
 			t.Errorf("%s: %s", input, wrong)

@@ -19,13 +19,16 @@ const (
 // A run is short and most of what it makes stays in use, so that collecting as often as Go does by default (100) finds little.
 const garbagePercent = 400
 
-// boundMemory is told how many bytes are read before they are decoded. Limits from the environment stand.
-func boundMemory(s Streams, read int64) {
+// collectSeldom begins a run: until something is read there is little to collect, and looking for it costs as much as the rest. Settings of
+// the environment stand.
+func collectSeldom(s Streams) {
 	if _, set := s.LookupEnv("GOGC"); !set {
 		debug.SetGCPercent(garbagePercent)
 	}
-	setMemoryLimit(s, read, 0)
 }
+
+// boundMemory is told how many bytes are read before they are decoded. Limits from the environment stand.
+func boundMemory(s Streams, read int64) { setMemoryLimit(s, read, 0) }
 
 // boundAnswers is told what the answers may be, once that is known.
 func boundAnswers(s Streams, read int64, kinds []*resolve.Kind) {

@@ -59,7 +59,7 @@ func ReadTests(file policy.Source, anyFile bool) ([]TestFile, error) {
 		}
 		return nil, &FileError{err.Error(), requirementsHelp}
 	}
-	r := testReader{form: policy.NewForm(file.Name), file: file.Name}
+	r := testReader{form: policy.NewForm(file.Name), file: file.Name, names: map[string]model.Origin{}}
 	var out []TestFile
 	for _, doc := range docs {
 		if kind := member(doc, "kind"); anyFile && (kind == nil || kind.Value != requirementTestKind) {
@@ -89,8 +89,9 @@ func (t *Test) Place(o *model.Origin) string {
 
 // testReader reads one file of tests.
 type testReader struct {
-	form *policy.Form
-	file string
+	form  *policy.Form
+	file  string
+	names map[string]model.Origin // of tests, where they are
 }
 
 func (r *testReader) document(n *yaml.Node) TestFile {
@@ -130,6 +131,10 @@ func (r *testReader) test(n *yaml.Node) Test {
 	case out.Files == nil && out.Input == "":
 		r.form.Fail(n, "a test needs files, or manifests as input")
 	}
+	if at, known := r.names[out.Name]; known && out.Name != "" { // reports could not tell the two apart
+		r.form.Fail(n, "there is a test %q already, at %s", out.Name, at)
+	}
+	r.names[out.Name] = out.Origin
 	return out
 }
 

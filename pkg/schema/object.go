@@ -35,9 +35,6 @@ func (v *version) judge(o *model.Object) []model.Problem {
 		return nil
 	}
 	j := &judging{version: v, object: o, whole: whole}
-	if v.status {
-		delete(whole, "status")
-	}
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		j.violation(apifield.Invalid(apifield.NewPath("metadata"), apifield.OmitValueType{}, err.Error()), "")
@@ -57,6 +54,9 @@ func (v *version) judge(o *model.Object) []model.Problem {
 		return j.found
 	}
 	defaulting.Default(whole, v.structural)
+	if v.status { // only now, as in the API server: it has no default when it is validated
+		delete(whole, "status")
+	}
 	meta.Namespace = ""
 	if v.of.namespaced {
 		meta.Namespace = "default"

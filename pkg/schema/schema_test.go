@@ -32,7 +32,7 @@ spec:
       openAPIV3Schema:
         type: object
         properties:
-          status: {type: object, properties: {ready: {type: boolean}}}
+          status: {type: object, default: {}, properties: {ready: {type: boolean}}}
           spec:
             type: object
 `
@@ -104,8 +104,14 @@ UnknownField at "- nam: y": unknown field "spec.names[1].nam": the API server dr
 			`SchemaViolation at "labels:": metadata.labels: Invalid value: "no spaces": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')
 SchemaViolation at "name: A_": metadata.name: Invalid value: "A_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')
 `},
-		{"a status is dropped with all that is in it", `            properties: {}
-`, thing + "spec: {}\nstatus: {ready: 7, more: 1}\n", ""},
+		{"a status is dropped, once its fields are known", `            properties: {}
+`, thing + "spec: {}\nstatus: {ready: 7, more: 1}\n", `UnknownField at "status: {ready: 7, more: 1}": unknown field "status.more": the API server drops it` + "\n"},
+		{"a default of the status is dropped as well", `            properties: {}
+        x-kubernetes-validations: [{rule: "!has(self.status)", message: there is a status}]
+`, thing + "spec: {}\n", ""},
+		{"a status that has to be there and is dropped", `            properties: {}
+        required: [status]
+`, thing + "spec: {}\nstatus: {ready: true}\n", `SchemaViolation at "status: {ready: true}": status: Required value` + "\n"},
 		{"rules see defaults", `            x-kubernetes-validations: [{rule: "self.a < self.b", message: a is less than b}]
             properties: {a: {type: integer}, b: {type: integer, default: 5}}
 `, thing + "spec: {a: 7}\n", `SchemaViolation at "spec: {a: 7}": spec: Invalid value: a is less than b` + "\n"},
