@@ -16,6 +16,7 @@ const (
 	markdownBytes = 60_000
 	markdownRows  = 20 // that are not folded away
 	markdownSpare = 400
+	markdownTries = 20 // changes that turn out to be too long, before the rest is not looked at
 )
 
 // commentView is a view that can be a comment on a pull request.
@@ -109,27 +110,39 @@ func (m *markdown) specs(texts []view.DiffText) error {
 		return nil
 	}
 	m.open("effective specs before and after")
+	missing := 0
 	for i, t := range texts {
-		text, err := unified(t)
+		if missing == markdownTries || m.left < 2*markdownSpare {
+			missing += len(texts) - i
+			break
+		}
+		whole, err := specText(t)
 		if err != nil {
 			return err
 		}
-		var head bytes.Buffer
-		out := bufio.NewWriter(&head)
-		comment(out, t.Title)
-		for _, target := range t.Targets {
-			comment(out, "  "+target)
-		}
-		_ = out.Flush()
-		fence := fenceFor(append(head.Bytes(), text...))
-		whole := "\n" + fence + "diff\n" + head.String() + string(text) + fence + "\n"
 		if len(whole)+markdownSpare > m.left || !m.add(whole) {
-			m.close(len(texts)-i, "change")
-			return nil
+			missing++ // a shorter one may follow
 		}
 	}
-	m.close(0, "")
+	m.close(missing, "change")
 	return nil
+}
+
+// specText is one change in a fence.
+func specText(t view.DiffText) (string, error) {
+	text, err := unified(t)
+	if err != nil {
+		return "", err
+	}
+	var head bytes.Buffer
+	out := bufio.NewWriter(&head)
+	comment(out, t.Title)
+	for _, target := range t.Targets {
+		comment(out, "  "+target)
+	}
+	_ = out.Flush()
+	fence := fenceFor(append(head.Bytes(), text...))
+	return "\n" + fence + "diff\n" + head.String() + string(text) + fence + "\n", nil
 }
 
 // fenceFor is a fence that is longer than any run of backticks in a text.

@@ -57,6 +57,24 @@ func TestMarkdownFits(t *testing.T) {
 	}
 }
 
+// mixed has one long change before a short one.
+type mixed struct{ changes }
+
+func (m mixed) Texts() []view.DiffText {
+	return append(changes{1, strings.Repeat("long ", 20_000)}.Texts(), changes{1, "short"}.Texts()...)
+}
+
+// TestMarkdownSkipsLong: a change for which there is no room does not take the room of those after it.
+func TestMarkdownSkipsLong(t *testing.T) {
+	var out bytes.Buffer
+	if err := Write(&out, mixed{changes{1, "name"}}, Options{Format: Markdown}); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "# short\n") || !strings.Contains(got, "and 1 more change, for which") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // FuzzMarkdown: nothing in a name or a value is more than text.
 func FuzzMarkdown(f *testing.F) {
 	for _, seed := range []string{"a|b", "@user", "#12", "<script>", "`x`", "[a](b)", "![a](b)", "https://x.example", "www.example.com", ":smile:", "a\nb", "**b**", "\\|", "$x$", "&lt;", "a@b.example"} {

@@ -130,7 +130,7 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 		}
 	}
 	if len(objects) >= foldFrom && !o.Wide && !o.ByRule {
-		return g.Counted(), len(g.changes)
+		return g.counted(), len(g.changes)
 	}
 	for i, ob := range objects {
 		name := strings.ToLower(ob.ref.Kind) + "/" + ob.ref.Name
@@ -145,8 +145,8 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 	return lines, 0
 }
 
-// Counted is the one line of a group that has too many targets for lines of their own.
-func (g *changeGroup) Counted() [][]Cell {
+// counted is the one line of a group that has too many targets for lines of their own.
+func (g *changeGroup) counted() [][]Cell {
 	spaces, objects, targets := map[string]bool{}, map[model.Ref]bool{}, map[model.Ref]bool{}
 	rules := true
 	for _, c := range g.changes {
