@@ -91,7 +91,12 @@ check test tests them. A folder called test is written ./test.`,
 	complete(cmd, "fail-on", check.Thresholds())
 	// The flag was added just above, the only thing that can go wrong.
 	_ = cmd.RegisterFlagCompletionFunc("ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return offer(findingIDs(), typed)
+		before := typed[:strings.LastIndex(typed, ",")+1] // the flag takes a list
+		var words []string
+		for _, id := range findingIDs() {
+			words = append(words, before+id)
+		}
+		return offer(words, typed)
 	})
 	cmd.AddCommand(a.checkTestCmd(s))
 	return cmd
