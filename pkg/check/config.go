@@ -1,7 +1,11 @@
 package check
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -48,16 +52,16 @@ func (c *Config) severity(id string) model.Severity {
 
 // ParseConfig reads a config. Errors are *ConfigError, with the place.
 func ParseConfig(name string, text []byte) (Config, error) {
-	var doc yaml.Node
 	r := configReader{file: name}
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return Config{}, &ConfigError{name, strings.TrimPrefix(err.Error(), "yaml: "), "the format is described in docs/ci.md"}
+	doc, err := r.document(text)
+	if err != nil {
+		return Config{}, err
 	}
 	var c Config
 	if len(doc.Content) == 0 { // an empty file
 		return c, nil
 	}
-	err := r.fields(doc.Content[0], "the file", []configField{
+	err = r.fields(doc.Content[0], "the file", []configField{
 		{"failOn", func(n *yaml.Node) error {
 			word, err := r.word(n, "failOn", Thresholds())
 			c.FailOn = Threshold(word)
@@ -85,8 +89,29 @@ type configField struct {
 	read func(*yaml.Node) error
 }
 
+// document reads the one document of the file.
+func (r configReader) document(text []byte) (doc yaml.Node, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	if err = decoder.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		message := strings.TrimPrefix(err.Error(), "yaml: ")
+		line := "1"
+		if rest, named := strings.CutPrefix(message, "line "); named {
+			line, message, _ = strings.Cut(rest, ": ")
+		}
+		return doc, &ConfigError{r.file + ":" + line, message, described}
+	}
+	var more yaml.Node
+	if err == nil && decoder.Decode(&more) == nil {
+		return doc, r.wrong(&more, "", "a second document, which nothing would read")
+	}
+	return doc, nil
+}
+
+// described is the hint that always helps.
+const described = "the format is described in docs/ci.md"
+
 func (r configReader) wrong(n *yaml.Node, hint, format string, args ...any) error {
-	return &ConfigError{r.place(n), fmt.Sprintf(format, args...), hint}
+	return &ConfigError{r.place(n), fmt.Sprintf(format, args...), cmp.Or(hint, described)}
 }
 
 func (r configReader) place(n *yaml.Node) string { return fmt.Sprintf("%s:%d", r.file, n.Line) }

@@ -62,7 +62,7 @@ func (r *Report) lines(o view.TableOptions) (out []alike, notes int) {
 			notes++
 			continue
 		}
-		same := text{f.Severity, f.ID, f.Message, f.Hint, f.Suppressed != nil}
+		same := text{f.Severity, f.ID, f.predicate(), f.Hint, f.Suppressed != nil}
 		if i, known := at[same]; known && !o.Wide {
 			out[i].also = append(out[i].also, f)
 			continue
@@ -87,7 +87,7 @@ func comparePresence[T any](a, b *T) int {
 func (a *alike) rows() [][]view.Cell {
 	tone := map[model.Severity]view.Tone{model.Error: view.Bad, model.Warning: view.Partly, model.Info: view.Dim}[a.Severity]
 	word := string(a.Severity)
-	message := a.Message
+	message := a.predicate()
 	if s := a.Suppressed; s != nil {
 		word, tone = "ignored", view.Dim
 		message += " (" + s.Text() + ")"
@@ -104,6 +104,14 @@ func (a *alike) rows() [][]view.Cell {
 		names = append(names, fmt.Sprintf("%d more (-o wide lists them)", rest))
 	}
 	return append(rows, under("also: "+strings.Join(names, ", "), view.Plain))
+}
+
+// predicate is the message without the object that it begins with, which has a column of its own.
+func (f *Finding) predicate() string {
+	if f.Ref == nil {
+		return f.Message
+	}
+	return strings.TrimPrefix(f.Message, f.Ref.String()+" ")
 }
 
 // under is a line below a finding, behind its severity.

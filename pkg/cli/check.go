@@ -81,6 +81,13 @@ check test tests them. A folder called test is written ./test.`,
 	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements that have to be met (repeatable; docs/requirements.md)")
 	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list what does not count")
 	fs.BoolVar(&f.list, "list", false, "list what can be found, or explain the ids given")
+	f.complete(a, cmd, s)
+	cmd.AddCommand(a.checkTestCmd(s))
+	return cmd
+}
+
+// complete proposes ids of findings and the words of flags.
+func (f *checkFlags) complete(a App, cmd *cobra.Command, s Streams) {
 	a.completion(cmd, &f.sourceFlags, s, nil)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if f.list {
@@ -91,10 +98,13 @@ check test tests them. A folder called test is written ./test.`,
 	complete(cmd, "fail-on", check.Thresholds())
 	// The flag was added just above, the only thing that can go wrong.
 	_ = cmd.RegisterFlagCompletionFunc("ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return offer(findingIDs(), typed)
+		before := typed[:strings.LastIndex(typed, ",")+1] // the flag takes a list
+		var words []string
+		for _, id := range findingIDs() {
+			words = append(words, before+id)
+		}
+		return offer(words, typed)
 	})
-	cmd.AddCommand(a.checkTestCmd(s))
-	return cmd
 }
 
 // findingIDs lists the ids that the catalogue documents.

@@ -163,17 +163,21 @@ func rivals(o *resolve.Outcome, l merge.Loss) []string {
 		w := o.Layers[to.Layer]
 		last := to.Layer > l.From.Layer && !loser.Rejected
 		how := "comes first in the order of the kind"
+		rule := "which among defaults counts"
+		if to.Block == merge.Overrides {
+			rule = "and defaults give way to what it overrides"
+		}
 		switch {
 		case loser.ByName(w):
 			how = "wins by name, for want of creation times"
 		case w.Policy.Object.Created.Equal(loser.Policy.Object.Created):
 			how = "wins by name"
 		case byAge(loser.Policy.Kind) && last:
-			how = "is newer, which among defaults counts"
+			how = "is newer, " + rule
 		case byAge(loser.Policy.Kind):
 			how = "is older"
 		case last:
-			how = "comes last, which among defaults counts"
+			how = "comes last, " + rule
 		}
 		out = append(out, fmt.Sprintf("%s targets the same object and %s", w.Policy.Ref(), how))
 	}

@@ -76,7 +76,7 @@ func telling(code model.Code) cause {
 		return everything
 	case model.BareWithBlocks, model.MultipleBlocks:
 		return ownBlock
-	case model.SameTargetDefaultLost:
+	case model.SameTargetDefaultLost, model.SameTargetOrderMatters:
 		return sameTarget
 	case model.OrderUncertain: // of kinds whose order is one of names: the loser is not known
 		return below

@@ -111,6 +111,8 @@ func TestNoEffect(t *testing.T) {
 		{"a condition that cannot be judged is said already", "", []string{gw, r, paint("infra/top", "Gateway/gw", "overrides: {when: \"spec.gone.x == 1\", b: {x: 1}}", ""), paint("app/own", "HTTPRoute/shop", "c: {y: 1}", "")}, nil},
 		{"the same target", "", []string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
 			[]string{"warning NeverInForce paint/app/old is in force nowhere: paint/app/new targets the same object and is newer, which among defaults counts"}},
+		{"a newer override on the same target", "", []string{gw, r, paint("app/new", "HTTPRoute/shop", "overrides: {a: {x: 1}, strategy: merge}", "02"), paint("app/old", "HTTPRoute/shop", "b: {y: 1}", "01")},
+			[]string{"warning NeverInForce paint/app/old is in force nowhere: paint/app/new targets the same object and is newer, and defaults give way to what it overrides"}},
 		{"the first of a target silently keeps others out", "sameTarget: first\n", []string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
 			[]string{"warning NeverInForce paint/app/new is in force nowhere: paint/app/old targets the same object and is older"}},
 		{"the first of a target keeps others out", "sameTarget: conflict\n", []string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},

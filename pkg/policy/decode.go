@@ -236,11 +236,34 @@ func (d *decoder) oneSet() {
 		read = d.policy.Blocks[1]
 	}
 	for _, b := range d.policy.Blocks {
-		if b.Kind != read.Kind {
-			d.problem(model.IgnoredTopLevelWhen, d.kind.Content.blockPath(b.Kind), "only %s of the policy are read; its %s set is ignored", read.Kind, b.Kind)
+		if b.Kind != read.Kind && len(b.Units) > 0 {
+			d.ignored(b, read.Kind)
 		}
 	}
 	d.policy.Blocks = []merge.Block{read}
+}
+
+// ignored reports a set that is not read, by the fields in it where it is the bare one.
+func (d *decoder) ignored(b merge.Block, read merge.BlockKind) {
+	at := d.kind.Content.blockPath(b.Kind)
+	what := []string{strings.Join(at, ".")}
+	if b.Kind == merge.Bare {
+		what = nil
+		for _, u := range b.Units {
+			if len(u.Path) > 0 && !slices.Contains(what, u.Path[0].Name) {
+				what = append(what, u.Path[0].Name)
+			}
+		}
+		if len(what) == 0 {
+			return
+		}
+		at = append(slices.Clone(at), what[0])
+		for i := range what {
+			what[i] = strings.Join(append(slices.Clone(at[:len(at)-1]), what[i]), ".")
+		}
+	}
+	inside := strings.Join(d.kind.Content.blockPath(read), ".")
+	d.problem(model.IgnoredTopLevelWhen, at, "%s of the policy is ignored: of policies with %s only that is read", strings.Join(what, ", "), inside).Hint = "move it into " + inside
 }
 
 // mixture reports blocks that the specifications do not let stand together.

@@ -198,26 +198,28 @@ func Nearest(word string, known []string) []string {
 	return out
 }
 
-// distance is the number of edits between two words; very long ones are not compared.
+// distance is the number of edits between two words, of which two letters in the wrong order are one; very long words are not compared.
 func distance(a, b string) int {
 	const tooLong = 128
 	if len(a) > tooLong || len(b) > tooLong {
 		return tooLong
 	}
-	row := make([]int, len(b)+1)
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		before, last, row = last, row, before
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
+			cost := last[j]
 			if a[i] != b[j] {
 				cost++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(row[j+1]+1, row[j]+1, cost)
+			row[j+1] = min(last[j+1]+1, row[j]+1, cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
 	}
 	return row[len(b)]

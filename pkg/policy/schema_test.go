@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -228,6 +229,12 @@ func TestNearest(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	if got := Nearest(strings.Repeat("g", 1<<20), known); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+	if got := Nearest("ruote", known); len(got) == 0 || got[0] != "route" {
+		t.Errorf("got %v", got)
+	}
+	if got := Nearest("shpo", []string{"cart", "shop"}); !slices.Equal(got, []string{"shop"}) { // one slip of the fingers
 		t.Errorf("got %v", got)
 	}
 	if got := Nearest("", known); len(got) > 0 {

@@ -223,20 +223,7 @@ func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, 
 		warn(model.TargetNotFound, hint, "%s has no section %q: the policy does not attach, not even to the whole object", ref.Whole(), ref.Section)
 		return nil
 	}
-	var names []string
-	for _, o := range k.res.Snapshot.Of(ref.GroupKind()) {
-		if o.Ref.Namespace == ref.Namespace {
-			names = append(names, o.Ref.Name)
-		}
-	}
-	hint := ""
-	if k.res.Snapshot.Cluster == nil {
-		hint = "add its manifest if it exists"
-	}
-	if near := policy.Nearest(ref.Name, names); len(near) > 0 {
-		hint = "did you mean " + model.Ref{Kind: ref.Kind, Namespace: ref.Namespace, Name: near[0]}.String() + "?"
-	}
-	warn(model.TargetNotFound, hint, "%s is not found: the policy does not attach", ref)
+	warn(model.TargetNotFound, k.res.hintOf(ref), "%s is not found: the policy does not attach", ref)
 	return nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+var httpRoute = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
+
 // level is the level at which a policy stands.
 func (k *Kind) level(a policy.Attached) topology.Role {
 	if a.Level != "" {
@@ -120,6 +122,26 @@ func (k *Kind) onBackend(p *policy.Policy, rule topology.NodeID, backend string)
 
 // ByBackend lists the rules with a backendRef of which a filter names the policy, those on ways that other routes hand over included.
 func (k *Kind) ByBackend(p *policy.Policy) []topology.NodeID { return k.byBackend[p] }
+
+// unreferenced reports the policies that have no target reference, so that a filter would have to name them, and none does.
+func (k *Kind) unreferenced() []model.Problem {
+	if k.Filters == nil {
+		return nil
+	}
+	var out []model.Problem
+	for _, p := range k.Policies {
+		ns := p.Ref().Namespace
+		if len(p.Refs) > 0 || len(k.targetsOf[p]) > 0 || len(k.byBackend[p]) > 0 || p.Refused || !k.Sees(ns) || k.res.Snapshot.Cluster.Misses(httpRoute, ns) {
+			continue
+		}
+		if slices.ContainsFunc(p.Problems, func(f model.Problem) bool { return f.Severity != model.Info }) { // which says what is wrong with its references
+			continue
+		}
+		out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached, Message: fmt.Sprintf(
+			"no filter of an HTTPRoute in namespace %s names %s, and it has no target reference: it is in force nowhere", ns, p.Ref())}.At(p.Object))
+	}
+	return out
+}
 
 // extension is an object that the filter at a position names.
 type extension struct {

@@ -87,6 +87,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 		r.Kinds = append(r.Kinds, k)
 	}
 	for _, k := range r.Kinds {
+		r.Problems = append(r.Problems, k.unreferenced()...)
 		if len(k.attached) > 0 || len(k.byBackend) > 0 {
 			k.walk()
 			r.Problems = append(r.Problems, k.unrecognised()...)

@@ -35,8 +35,9 @@ func kindRef(gk model.GroupKind) model.Ref { return model.Ref{Group: gk.Group, K
 // tally counts what a note concerns.
 type tally struct {
 	model.Tally
-	first *model.Object
-	last  string
+	first    *model.Object
+	last     string
+	namesake string // of what is missing: an object of the same name in another namespace
 }
 
 // note counts o under t; met several times in a row it counts once.
@@ -47,6 +48,9 @@ func (b *builder) noteName(t topic, name string, o *model.Object) {
 	c := b.notes[t]
 	if c == nil {
 		c = &tally{first: o}
+		if t.what == parentMissing || t.what == setParentMissing {
+			c.namesake = b.namesake(t.about)
+		}
 		b.notes[t] = c
 	}
 	if c.N > 0 && c.last == name {
@@ -54,6 +58,17 @@ func (b *builder) noteName(t topic, name string, o *model.Object) {
 	}
 	c.last = name
 	c.Add(name)
+}
+
+// namesake is an object of the same kind and name in another namespace, "" if there is none: a reference without a namespace is easily meant
+// for it.
+func (b *builder) namesake(ref model.Ref) string {
+	for _, o := range b.in.Of(ref.GroupKind()) {
+		if o.Ref.Name == ref.Name && o.Ref.Namespace != ref.Namespace {
+			return o.Ref.String()
+		}
+	}
+	return ""
 }
 
 // of writes the number of things, in words for one and for more.
@@ -141,6 +156,9 @@ func (t topic) missing(c *tally) model.Problem {
 	}
 	if t.what == parentMissing || t.what == setParentMissing {
 		p.Message = t.about.String() + " is not in the input; no path through it for " + what + ": " + c.String()
+		if c.namesake != "" {
+			p.Hint += "; in another namespace there is " + c.namesake
+		}
 		return p
 	}
 	p.Severity = model.Warning
