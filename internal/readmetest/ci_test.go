@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,8 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestCI reads the YAML of docs/ci.md and runs the command lines in it on the demo, which stands for manifests/ and for the revision that it
-// is compared with.
+// TestCI reads the YAML of docs/ci.md and runs the command lines in it on the demo, which stands for manifests/ here and on the branch that a
+// pull request goes to.
 func TestCI(t *testing.T) {
 	text, err := os.ReadFile("../../docs/ci.md")
 	if err != nil {
@@ -29,12 +30,16 @@ func TestCI(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, folder := range []string{"work/manifests", "base/manifests"} {
-		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS("../../testdata/demo")); err != nil {
-			t.Fatal(err)
+	if err := os.CopyFS(filepath.Join(dir, "manifests"), os.DirFS("../../testdata/demo")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "base"},
+		{"update-ref", "refs/remotes/origin/main", "HEAD"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	t.Chdir(filepath.Join(dir, "work"))
 	ran := 0
 	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```\n").FindAllStringSubmatch(string(text), -1) {
 		var doc any
@@ -109,7 +114,7 @@ func runLine(t *testing.T, line string) {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " || ")
 	line, file, redirected := strings.Cut(line, " > ")
-	words, err := shell.Fields(line, func(string) string { return "" })
+	words, err := shell.Fields(line, func(name string) string { return map[string]string{"GITHUB_BASE_REF": "main"}[name] })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,31 +158,14 @@ func (f *Finding) problem() model.Problem {
 	return model.Problem{Severity: f.Severity, Code: model.Code(f.ID), Ref: f.Ref, Origin: f.Origin, Message: f.Message, Hint: f.Hint}
 }
 
-// rank orders severities, the worst first.
-func rank(s model.Severity) int {
-	return slices.Index([]model.Severity{model.Error, model.Warning, model.Info}, s)
-}
-
 // sorted are findings in their order, each once.
 func sorted(all []Finding) []Finding {
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(a.ID, b.ID), comparePtr(a.Ref, b.Ref, model.Ref.Compare),
-			comparePtr(a.Origin, b.Origin, model.Origin.Compare), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
+		return cmp.Or(a.Severity.Compare(b.Severity), cmp.Compare(a.ID, b.ID), model.ComparePtr(a.Ref, b.Ref, model.Ref.Compare),
+			model.ComparePtr(a.Origin, b.Origin, model.Origin.Compare), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	return slices.CompactFunc(all, func(a, b Finding) bool {
-		return a.ID == b.ID && a.Severity == b.Severity && a.Message == b.Message && comparePtr(a.Ref, b.Ref, model.Ref.Compare) == 0 &&
-			comparePtr(a.Origin, b.Origin, model.Origin.Compare) == 0
+		return a.ID == b.ID && a.Severity == b.Severity && a.Message == b.Message && model.ComparePtr(a.Ref, b.Ref, model.Ref.Compare) == 0 &&
+			model.ComparePtr(a.Origin, b.Origin, model.Origin.Compare) == 0
 	})
-}
-
-func comparePtr[T any](a, b *T, compare func(T, T) int) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	}
-	return compare(*a, *b)
 }

@@ -55,7 +55,7 @@ func (r *Report) lines(o view.TableOptions) (out []alike, notes int) {
 	at := map[text]int{}
 	items := slices.Clone(r.Items)
 	slices.SortStableFunc(items, func(a, b Finding) int { // file by file, as they are mended
-		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), -comparePresence(a.Origin, b.Origin), comparePtr(a.Origin, b.Origin, model.Origin.Compare))
+		return cmp.Or(a.Severity.Compare(b.Severity), -comparePresence(a.Origin, b.Origin), model.ComparePtr(a.Origin, b.Origin, model.Origin.Compare))
 	})
 	for _, f := range items {
 		if f.Severity == model.Info && !o.Wide && !r.verbose && !r.FailOn.reached(f.Severity) {

@@ -14,6 +14,5 @@ func Thresholds() []string {
 }
 
 func (t Threshold) reached(s model.Severity) bool {
-	at := rank(model.Severity(t))
-	return at >= 0 && rank(s) <= at
+	return t != None && s.Compare(model.Severity(t)) <= 0
 }

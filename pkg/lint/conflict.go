@@ -12,7 +12,15 @@ import (
 )
 
 // conflict is a target out of which another policy keeps one whole.
-type conflict struct{ winner, target model.Ref }
+type conflict struct {
+	winner, target model.Ref
+	tied           bool // both were created in the same second, and the name decides
+}
+
+func conflictOf(loser, winner *policy.Policy, target model.Ref) conflict {
+	created := loser.Object.Created
+	return conflict{winner.Ref(), target, !created.IsZero() && created.Equal(winner.Object.Created)}
+}
 
 // conflict notes that a policy was rejected in the fold, by strategy none.
 func (rec *record) conflict(r *resolve.Resolution, o *resolve.Outcome, loss merge.Loss) {
@@ -21,7 +29,7 @@ func (rec *record) conflict(r *resolve.Resolution, o *resolve.Outcome, loss merg
 		return
 	}
 	for _, to := range loss.To {
-		c := conflict{o.Layers[to.Layer].Policy.Ref(), r.Node(layer.Node).Ref}
+		c := conflictOf(layer.Policy, o.Layers[to.Layer].Policy, r.Node(layer.Node).Ref)
 		if to.Layer != loss.From.Layer && !slices.Contains(rec.conflicts, c) {
 			rec.conflicts = append(rec.conflicts, c)
 		}
@@ -37,12 +45,12 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 	}
 	for _, v := range k.Rejected {
 		if p := v.Attached.Policy; !v.Silent {
-			found[p] = append(found[p], conflict{v.By.Ref(), l.res.Node(v.Attached.Node).Ref})
+			found[p] = append(found[p], conflictOf(p, v.By, l.res.Node(v.Attached.Node).Ref))
 		}
 	}
 	var out []model.Problem
 	for _, p := range k.Policies {
-		if len(found[p]) == 0 || l.unsure([]*resolve.Kind{k}, p) {
+		if len(found[p]) == 0 || len(k.GapsOf(p)) > 0 { // whatever traffic comes, and from wherever
 			continue
 		}
 		targets := map[model.Ref][]string{}
@@ -59,7 +67,11 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 		var parts []string
 		for _, w := range winners {
 			slices.Sort(targets[w])
-			parts = append(parts, fmt.Sprintf("of %s by %s", few(targets[w]), w))
+			part := fmt.Sprintf("of %s by %s", few(targets[w]), w)
+			if slices.ContainsFunc(found[p], func(c conflict) bool { return c.winner == w && c.tied }) {
+				part += " (created in the same second: the name decides)"
+			}
+			parts = append(parts, part)
 		}
 		message := fmt.Sprintf("%s is kept out %s: policies of this kind do not share a target", p.Ref(), strings.Join(parts, ", "))
 		if k.RejectsWhole {

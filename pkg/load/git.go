@@ -1,18 +1,13 @@
 package load
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"path"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -80,29 +75,6 @@ func (g *gitReader) fail(err, hint string) *Error {
 	return &Error{What: "git:" + strings.TrimSuffix(g.name(""), ":"), Err: errors.New(err), Hint: hint}
 }
 
-// gitWait is how long git may take to end once it is told to.
-const gitWait = 2 * time.Second
-
-// command is a run of git that changes nothing, asks nothing and fetches nothing.
-func (g *gitReader) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.WaitDelay = g.tree.Dir, gitWait
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
-	return cmd
-}
-
-// run is what git prints, and its own words if it fails.
-func (g *gitReader) run(ctx context.Context, args ...string) (out string, words string, err error) {
-	var stdout, stderr bytes.Buffer
-	cmd := g.command(ctx, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return stdout.String(), strings.TrimPrefix(strings.TrimSpace(stderr.String()), "fatal: "), err
-}
-
 // resolve is the id of the tree, or of the file, that is meant.
 func (g *gitReader) resolve(ctx context.Context) (string, error) {
 	if strings.ContainsAny(g.tree.Rev+g.tree.Path, "\n\x00") {
@@ -152,10 +124,19 @@ func (g *gitReader) unknown(ctx context.Context, err error) error {
 	if g.tree.Rev == "" {
 		return g.fail("it names no revision", "write git:REV or git:REV:PATH, for example git:main")
 	}
+	shallow, _, failed := g.run(ctx, "rev-parse", "--is-shallow-repository")
+	cut := failed == nil && strings.TrimSpace(shallow) == "true"
 	rev := strings.TrimPrefix(strings.TrimPrefix(g.tree.Rev, "refs/remotes/"), "origin/")
 	hint := "fetch it: git fetch origin " + rev
-	if shallow, _, failed := g.run(ctx, "rev-parse", "--is-shallow-repository"); failed == nil && strings.TrimSpace(shallow) == "true" {
+	switch {
+	case strings.HasPrefix(rev, "-"): // an option to fetch
+		hint = "write git:REV or git:REV:PATH, for example git:main"
+	case !strings.HasPrefix(rev, "HEAD") && cut:
 		hint += " (the clone is shallow: only what was fetched is there)"
+	case strings.HasPrefix(rev, "HEAD") && cut:
+		hint = "the clone is shallow; fetch the rest of it: git fetch --unshallow"
+	case strings.HasPrefix(rev, "HEAD"): // which is never fetched
+		hint = "see what there is with: git log --oneline"
 	}
 	return g.fail(fmt.Sprintf("there is no revision %q", g.tree.Rev), hint)
 }
@@ -170,7 +151,7 @@ func (g *gitReader) list(ctx context.Context, root string) ([]gitEntry, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, g.fail("git says: "+oneLine(words, err), "")
+		return nil, g.fail("git says: "+oneLine(words, err), lacksHint)
 	}
 	var entries []gitEntry
 	below := false
@@ -217,105 +198,4 @@ func hiddenBelow(name string) bool {
 func (g *gitReader) notRead(name, why string) {
 	g.problems = append(g.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 		Origin: &model.Origin{File: g.name(name), Line: 1}, Message: "not read: " + why})
-}
-
-// contents reads the files, all with one run of git.
-func (g *gitReader) contents(ctx context.Context, entries []gitEntry) ([]Text, error) {
-	cmd := g.command(ctx, "cat-file", "--batch", "--follow-symlinks")
-	var words bytes.Buffer
-	cmd.Stderr = &words
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, g.fail(err.Error(), "")
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, g.fail(err.Error(), "")
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, g.fail(err.Error(), "")
-	}
-	var texts []Text
-	answers := bufio.NewReaderSize(out, 1<<16)
-	for _, e := range entries {
-		var text *Text
-		if text, err = g.content(in, answers, e); err != nil {
-			break
-		}
-		if text != nil {
-			texts = append(texts, *text)
-		}
-	}
-	_ = in.Close()
-	if err != nil {
-		_ = cmd.Process.Kill()
-	}
-	ended := cmd.Wait()
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, g.fail(oneLine(strings.TrimPrefix(strings.TrimSpace(words.String()), "fatal: "), err), "the clone may lack objects; fetch them, for example with: git fetch --refetch")
-	case ended != nil:
-		return nil, g.fail("git says: "+oneLine(strings.TrimSpace(words.String()), ended), "")
-	}
-	return texts, nil
-}
-
-// content asks for one file and reads the answer; nil for what is no file of the revision.
-func (g *gitReader) content(in io.Writer, answers *bufio.Reader, e gitEntry) (*Text, error) {
-	t := &Text{Name: g.name(e.name), Size: e.size, Named: g.file}
-	ask := e.id
-	if e.link {
-		ask = g.top + ":" + path.Join(g.full, e.name)
-		if strings.Contains(e.name, "\n") {
-			g.notRead(e.name, "it is a link whose name has a line break")
-			return nil, nil
-		}
-	} else if e.size > g.left {
-		return t, nil // the reader says so
-	}
-	if _, err := io.WriteString(in, ask+"\n"); err != nil {
-		return nil, err
-	}
-	header, err := answers.ReadString('\n')
-	if err != nil {
-		return nil, err
-	}
-	fields := strings.Fields(header)
-	if len(fields) < 2 || fields[len(fields)-1] == "missing" {
-		return nil, fmt.Errorf("%s is not among the repository's objects", e.name)
-	}
-	size, err := strconv.ParseInt(fields[len(fields)-1], 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("unexpected answer %q", strings.TrimSpace(header))
-	}
-	t.Size = size
-	if len(fields) == 2 { // symlink, dangling, loop or notdir, and the size of what follows
-		g.notRead(e.name, "it is a link that leads to no file of the revision ("+fields[0]+")")
-		_, err = io.CopyN(io.Discard, answers, size+1)
-		return nil, err
-	}
-	if fields[1] != "blob" || size > g.left {
-		_, err = io.CopyN(io.Discard, answers, size+1)
-		if fields[1] != "blob" { // a link to a folder
-			return nil, err
-		}
-		return t, err
-	}
-	t.Content = make([]byte, size)
-	if _, err := io.ReadFull(answers, t.Content); err != nil {
-		return nil, err
-	}
-	_, err = answers.Discard(1)
-	g.left -= size
-	return t, err
-}
-
-// oneLine is what git said first, or else why it failed.
-func oneLine(words string, err error) string {
-	if first, _, _ := strings.Cut(words, "\n"); first != "" {
-		return first
-	}
-	return err.Error()
 }

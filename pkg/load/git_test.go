@@ -129,6 +129,34 @@ func TestGitMissingObject(t *testing.T) {
 	}
 }
 
+// TestGitPartialClone: a clone without the contents of files is an error that says so; nothing is fetched, whatever fetches with this git.
+func TestGitPartialClone(t *testing.T) {
+	from := repository(t, map[string]string{"a.yaml": "a"})
+	git(t, from, "config", "uploadpack.allowFilter", "true")
+	dir := filepath.Join(t.TempDir(), "clone")
+	git(t, from, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+filepath.ToSlash(from), dir)
+	_, _, err := Git(context.Background(), GitTree{Dir: dir, Rev: "HEAD"})
+	var failed *Error
+	if !errors.As(err, &failed) || !strings.Contains(failed.Hint, "--no-filter") || strings.Contains(failed.Error(), "warning") {
+		t.Errorf("got %v", err)
+	}
+	if missing := git(t, dir, "rev-list", "--objects", "--missing=print", "HEAD"); !strings.Contains(missing, "?") {
+		t.Error("the file was fetched")
+	}
+}
+
+// TestGitUnknown: hints for revisions that no fetch brings.
+func TestGitUnknown(t *testing.T) {
+	dir := repository(t, map[string]string{"a.yaml": "a"})
+	for _, rev := range []string{"HEAD~7", "-x"} {
+		_, _, err := Git(context.Background(), GitTree{Dir: dir, Rev: rev})
+		var failed *Error
+		if !errors.As(err, &failed) || strings.Contains(failed.Hint, "fetch") {
+			t.Errorf("%s: got %v", rev, err)
+		}
+	}
+}
+
 func TestGitWithoutProgram(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, _, err := Git(context.Background(), GitTree{Rev: "HEAD"}); err == nil || !strings.Contains(err.Error(), "there is no git program") {

@@ -15,6 +15,12 @@ const (
 	Info    Severity = "info"
 )
 
+// Compare orders severities, the worst first.
+func (s Severity) Compare(o Severity) int {
+	rank := func(s Severity) int { return slices.Index([]Severity{Error, Warning, Info}, s) }
+	return cmp.Compare(rank(s), rank(o))
+}
+
 // Code is the stable word of a problem. What each one means stands in docs/semantics.md.
 type Code string
 
@@ -133,20 +139,20 @@ func (p Problem) Incomplete() bool {
 
 // SortProblems returns the problems in a stable order, errors first, each one once.
 func SortProblems(ps []Problem) []Problem {
-	rank := func(s Severity) int { return slices.Index([]Severity{Error, Warning, Info}, s) }
 	out := slices.Clone(ps)
 	slices.SortStableFunc(out, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(a.Code, b.Code),
-			comparePtr(a.Ref, b.Ref, Ref.Compare), cmp.Compare(a.Message, b.Message),
-			comparePtr(a.Origin, b.Origin, Origin.Compare), cmp.Compare(a.Hint, b.Hint))
+		return cmp.Or(a.Severity.Compare(b.Severity), cmp.Compare(a.Code, b.Code),
+			ComparePtr(a.Ref, b.Ref, Ref.Compare), cmp.Compare(a.Message, b.Message),
+			ComparePtr(a.Origin, b.Origin, Origin.Compare), cmp.Compare(a.Hint, b.Hint))
 	})
 	return slices.CompactFunc(out, func(a, b Problem) bool {
-		return a.Code == b.Code && a.Message == b.Message && comparePtr(a.Ref, b.Ref, Ref.Compare) == 0 &&
-			comparePtr(a.Origin, b.Origin, Origin.Compare) == 0
+		return a.Code == b.Code && a.Message == b.Message && ComparePtr(a.Ref, b.Ref, Ref.Compare) == 0 &&
+			ComparePtr(a.Origin, b.Origin, Origin.Compare) == 0
 	})
 }
 
-func comparePtr[T any](a, b *T, compare func(T, T) int) int {
+// ComparePtr compares what two pointers lead to; nil comes first.
+func ComparePtr[T any](a, b *T, compare func(T, T) int) int {
 	switch {
 	case a == nil && b == nil:
 		return 0

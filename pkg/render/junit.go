@@ -92,13 +92,15 @@ func (all *junitSuites) write(w *bufio.Writer) error {
 	return w.WriteByte('\n')
 }
 
-// junitSuiteName is the file of a finding, else the cluster.
+// junitSuiteName is the file of a finding, else the cluster or standard input.
 func junitSuiteName(f check.Finding, o Options) string {
 	switch file := o.file(f.Origin); {
 	case file != "":
 		return Escape(file)
+	case f.Origin != nil && f.Origin.Cluster != "":
+		return Escape(f.Origin.Cluster)
 	case f.Origin != nil:
-		return Escape(f.Origin.String())
+		return Escape(f.Origin.File)
 	}
 	return junitName
 }

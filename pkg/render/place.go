@@ -25,10 +25,14 @@ func (o *Options) file(at *model.Origin) string {
 	return filepath.ToSlash(file)
 }
 
-// fileURI is a file as a URI, and what it is relative to.
-func fileURI(file string) (uri, base string) {
+// fileURI is a file as a URI, and what it is relative to. A relative one stays below its base: what is outside is absolute, if it is known
+// where the program runs.
+func (o *Options) fileURI(file string) (uri, base string) {
+	if o.Root != "" && !filepath.IsAbs(filepath.FromSlash(file)) && !filepath.IsLocal(filepath.FromSlash(file)) {
+		file = filepath.ToSlash(filepath.Join(o.Root, filepath.FromSlash(file)))
+	}
 	if !filepath.IsAbs(filepath.FromSlash(file)) {
-		return (&url.URL{Path: file}).EscapedPath(), sourceRoot
+		return (&url.URL{Path: file}).String(), sourceRoot // with ./ before a name that would read as a scheme
 	}
 	if !strings.HasPrefix(file, "/") { // a volume
 		file = "/" + file

@@ -200,7 +200,7 @@ func (run *sarifRun) location(f check.Finding) sarifLocation {
 	var out sarifLocation
 	if file := run.options.file(f.Origin); file != "" {
 		out.Physical = &sarifPhysical{}
-		out.Physical.Artifact.URI, out.Physical.Artifact.Base = fileURI(file)
+		out.Physical.Artifact.URI, out.Physical.Artifact.Base = run.options.fileURI(file)
 		if f.Origin.Line > 0 {
 			out.Physical.Region = &sarifRegion{f.Origin.Line}
 		}

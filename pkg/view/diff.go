@@ -46,7 +46,7 @@ type PolicyChange struct {
 	// TargetChange tells what is added or removed with its target (Added, Removed), or because traffic comes to the target on other ways
 	// (Reached, Unreached), from what is added to or removed from a target that gets the same traffic as before ("").
 	TargetChange string `json:"targetChange,omitempty"`
-	// Unprotected: the target gets traffic on these ways, as before, and no policy of the kind is in force there any more.
+	// Unprotected: the target gets traffic on these ways, as before, or else on new ones (Unreached), and no policy of the kind is in force there.
 	Unprotected bool     `json:"unprotected,omitempty"`
 	Unread      []string `json:"unread,omitempty"` // lists that a cluster refused and that may be all there is to the change
 
@@ -60,7 +60,8 @@ type KindCount struct {
 	Count      int    `json:"count"`
 }
 
-// Uncovered are new route rules on which no policy of a kind is in force, though most rules behind the same Gateways or Services have one.
+// Uncovered are targets on which no policy of a kind is in force though one is to be expected: new route rules behind the same Gateways or Services
+// as others that mostly have one, or targets that get traffic on new ways.
 type Uncovered struct {
 	PolicyKind string      `json:"policyKind"`
 	Targets    []model.Ref `json:"targets"`
@@ -84,6 +85,8 @@ type DiffSummary struct {
 	// Bare are the new route rules on which no policy is in force.
 	Bare      []model.Ref `json:"bare"`
 	Uncovered []Uncovered `json:"uncovered"` // others on which one of a kind is missing
+	// Exposed are targets that were under a policy of a kind on every way and are under none on a way that is new.
+	Exposed []Uncovered `json:"exposed"`
 }
 
 // EffectivePolicyDiff answers `diff`.
@@ -106,6 +109,8 @@ type side struct {
 	res  *resolve.Resolution
 	list *EffectivePolicyList
 	ways survey // turns ways into paths
+
+	without map[model.GroupKind]*resolve.Kind // kinds that only the other side has, as they are here
 }
 
 // Diff compares what is in force in two inputs, target by target and way by way.
@@ -125,9 +130,12 @@ func Diff(before, after *resolve.Resolution, q DiffQuery) *EffectivePolicyDiff {
 	return out
 }
 
+// lacking is in how many ways targets lack what their like, or they themselves elsewhere, have.
+func (s *DiffSummary) lacking() int { return len(s.Bare) + len(s.Uncovered) + len(s.Exposed) }
+
 // Different reports whether anything changes, or something new lacks what its like has.
 func (d *EffectivePolicyDiff) Different() bool {
-	return len(d.Items)+len(d.Summary.Bare)+len(d.Summary.Uncovered) > 0
+	return len(d.Items)+d.Summary.lacking() > 0
 }
 
 // News are the problems that only one of the inputs has, and those of both that leave the answer open.

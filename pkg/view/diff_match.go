@@ -15,6 +15,7 @@ type differ struct {
 	items         []PolicyChange
 	same          int // effective policies that do not change
 	rules         map[pairOfIDs][]RuleChange
+	exposed       map[string][]model.Ref // by policy kind, targets that get traffic on new ways without one
 }
 
 // subject is what may have results: a policy kind at a target.
@@ -59,6 +60,7 @@ func (d *differ) compare() {
 			d.subject(key, r)
 		}
 	}
+	d.expose(of)
 }
 
 // alike reports whether two lists of results are the same, way by way. That they are not does not mean that something changes.

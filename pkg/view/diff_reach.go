@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -54,16 +55,36 @@ func (s *side) reaches(like *resolve.Kind, ids []topology.NodeID, path Path) boo
 	if like.Scope != nil {
 		return s.hasEnds(path)
 	}
+	return hasPath(s.pathsTo(like, ids), path)
+}
+
+// pathsTo are the ways by which traffic that is a kind's business comes to nodes, whatever is in force there.
+func (s *side) pathsTo(like *resolve.Kind, ids []topology.NodeID) []Path {
 	k := s.kind(like)
 	if k == nil {
-		k = s.res.Without(like.Kind)
+		k = s.absent(like.Kind)
 	}
+	if len(ids) == 1 {
+		return s.ways.paths(k.Ways(ids[0]))
+	}
+	var out []Path
 	for _, id := range ids {
-		if slices.ContainsFunc(s.ways.paths(k.Ways(id)), func(p Path) bool { return comparePaths(p, path) == 0 }) {
-			return true
-		}
+		out = append(out, s.ways.paths(k.Ways(id))...)
 	}
-	return false
+	return inOrder(out)
+}
+
+// absent is a kind that this side does not have.
+func (s *side) absent(k *policy.Kind) *resolve.Kind {
+	known := s.without[k.GroupKind]
+	if known == nil {
+		known = s.res.Without(k)
+		if s.without == nil {
+			s.without = map[model.GroupKind]*resolve.Kind{}
+		}
+		s.without[k.GroupKind] = known
+	}
+	return known
 }
 
 // hasEnds reports whether the proxy that calls, what it calls and the mesh of a way are there.

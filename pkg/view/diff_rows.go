@@ -47,6 +47,8 @@ func changeRows(c *PolicyChange, kinds kindNames, o TableOptions) [][]Cell {
 // goneWord says why an effective policy is no more.
 func goneWord(c *PolicyChange) (string, Tone) {
 	switch {
+	case c.Unprotected && c.TargetChange == targetUnreached:
+		return "NOT PROTECTED on new ways", Bad
 	case c.Unprotected:
 		return "NOT PROTECTED", Bad
 	case c.TargetChange == changeRemoved:

@@ -13,7 +13,7 @@ import (
 
 // summary counts what changes.
 func (d *differ) summary() DiffSummary {
-	s := DiffSummary{Unchanged: d.same, Unprotected: []KindCount{}, Bare: []model.Ref{}, Uncovered: []Uncovered{}}
+	s := DiffSummary{Unchanged: d.same, Unprotected: []KindCount{}, Bare: []model.Ref{}, Uncovered: []Uncovered{}, Exposed: []Uncovered{}}
 	targets, spaces := map[model.Ref]bool{}, map[string]bool{}
 	whole := map[model.Ref]map[string]bool{} // targets that are new or gone
 	unprotected := map[subject]bool{}
@@ -58,6 +58,10 @@ func (d *differ) summary() DiffSummary {
 	}
 	s.Unprotected = countByKind(unprotected)
 	d.uncovered(&s)
+	for _, kind := range slices.Sorted(maps.Keys(d.exposed)) {
+		slices.SortFunc(d.exposed[kind], compareTargets)
+		s.Exposed = append(s.Exposed, Uncovered{kind, d.exposed[kind]})
+	}
 	return s
 }
 
@@ -214,6 +218,16 @@ func (d *EffectivePolicyDiff) Headline() []string {
 	for _, u := range s.Uncovered {
 		out = append(out, fmt.Sprintf("%s under no %s, as most others behind the same Gateway are.", Counted(len(u.Targets), "new route rule is|new route rules are"), kinds.short(u.PolicyKind)))
 	}
+	for _, u := range s.Exposed {
+		noun := "route rule gets|route rules get"
+		if slices.ContainsFunc(u.Targets, func(t model.Ref) bool { return !isRouteRule(t) }) {
+			noun = "target gets|targets get"
+		}
+		out = append(out, fmt.Sprintf("%s traffic on a new way under no %s.", Counted(len(u.Targets), noun), kinds.short(u.PolicyKind)))
+	}
+	if !d.Complete {
+		out = append(out, "The answer is incomplete.")
+	}
 	if len(d.Items) == 0 && len(out) > 1 {
 		out[0] += "."
 	}
@@ -259,7 +273,7 @@ func (d *EffectivePolicyDiff) kindNames() kindNames {
 	for i := range d.Items {
 		out.add(d.Items[i].PolicyKind)
 	}
-	for _, u := range d.Summary.Uncovered {
+	for _, u := range slices.Concat(d.Summary.Uncovered, d.Summary.Exposed) {
 		out.add(u.PolicyKind)
 	}
 	return out

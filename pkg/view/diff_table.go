@@ -23,7 +23,7 @@ type changeGroup struct {
 func (d *EffectivePolicyDiff) Table(o TableOptions) Table {
 	t := Table{Blocks: []Block{{Heading: []string{strings.Join(d.Headline(), " ")}}}}
 	b := &t.Blocks[0]
-	if len(d.Items) == 0 && len(d.Summary.Bare)+len(d.Summary.Uncovered) == 0 {
+	if !d.Different() {
 		t = Table{Footer: b.Heading}
 	} else {
 		noun := "TARGET"
@@ -172,7 +172,7 @@ func (e *EffectivePolicy) orEmpty() *EffectivePolicy {
 	return e
 }
 
-// uncoveredLines name the new route rules that lack what their like has.
+// uncoveredLines name what lacks what its like, or itself on other ways, has.
 func (d *EffectivePolicyDiff) uncoveredLines(o TableOptions) []string {
 	names := func(refs []model.Ref) string {
 		out := make([]string, len(refs))
@@ -188,6 +188,9 @@ func (d *EffectivePolicyDiff) uncoveredLines(o TableOptions) []string {
 	kinds := d.kindNames()
 	for _, u := range d.Summary.Uncovered {
 		out = append(out, "new, and under no "+kinds.short(u.PolicyKind)+": "+names(u.Targets))
+	}
+	for _, u := range d.Summary.Exposed {
+		out = append(out, "under no "+kinds.short(u.PolicyKind)+" on a new way: "+names(u.Targets))
 	}
 	return out
 }

@@ -71,10 +71,10 @@ func (g *changeGroup) text(kinds kindNames) DiffText {
 
 // absence says that nothing is in force, and why.
 func absence(c *PolicyChange, kind, why string) string {
+	if c.Unprotected {
+		return why + ": no " + kind + " is in force"
+	}
 	if c.TargetChange == "" {
-		if c.Unprotected {
-			return why + ": no " + kind + " is in force"
-		}
 		return "no " + kind + " is in force"
 	}
 	return why
