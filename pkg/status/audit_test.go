@@ -262,6 +262,19 @@ func TestAuditTruncated(t *testing.T) {
 	}
 }
 
+// A controller that says itself that entries are left out is right, and still does not tell all.
+func TestAuditAggregated(t *testing.T) {
+	gw := &model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: "demo", Name: "gw"}
+	funcs := Functions{Writers: map[string]Writer{"": func(Input) []Ancestor {
+		return []Ancestor{{Ref: gw, Controller: controllerX, Conditions: []Condition{{"Accepted", "True", "Accepted", "good"}, {"Aggregated", "True", "Aggregated", "too many"}}}}
+	}}}
+	manifest := withStatus(object("Stain", "p", 0, onGateway+"wall: red"), 1, "ancestors: ["+entryOf("ancestors", "name: gw", controllerX, "Accepted=True/Accepted", "Aggregated=True/Aggregated")+"]")
+	verdict, differ, notes := audited(t, resolved(t, manifest), funcs, "stain/demo/p")
+	if want := []string{"Truncated gateway/demo/gw"}; verdict != Agrees || differ != nil || !slices.Equal(notes, want) {
+		t.Errorf("%s %q %q, want %q", verdict, differ, notes, want)
+	}
+}
+
 func TestAuditInDoubt(t *testing.T) {
 	r := resolved(t, withStatus(object("Stain", "p", 0, onGateway+"wall: red"), 2, own("Accepted=False/Invalid", "Holds=True/Whole@1")))
 	ref := model.Ref{Group: "x.io", Kind: "Stain", Namespace: "demo", Name: "p"}

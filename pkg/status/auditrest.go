@@ -32,6 +32,15 @@ func (c *comparison) full() bool {
 
 // shortfall tells the predicted entries that are not reported: one by one, or as one difference where there is no room for them.
 func (c *comparison) shortfall() {
+	for i := range c.p.Ancestors {
+		e := &c.p.Ancestors[i]
+		for _, p := range e.Conditions {
+			if p.Type == "Aggregated" && p.Status == "True" { // agreed on, and still not the whole truth
+				c.notes = append(c.notes, Difference{Kind: Truncated, Ref: e.Ref, Port: e.Port, Controller: e.Controller,
+					Message: "there are more entries than the API has room for: nothing is told of the others, where the object holds all the same"})
+			}
+		}
+	}
 	if len(c.missing) == 0 {
 		return
 	}
