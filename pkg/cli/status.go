@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -37,41 +39,7 @@ more than the objects, such as data planes and certificates, is not predicted an
   kubectl dopolicy status -A --audit`,
 		Args: takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if audit && q.overLive {
-				return usage("drop one of the two: what is not applied is not reported on", "--audit cannot be given with --live")
-			}
-			session, err := q.open(cmd.Context(), a.Plugins, s)
-			if err != nil {
-				return err
-			}
-			if audit && session.Snapshot.Cluster == nil && !status.HasStatus(session.Snapshot) {
-				return errNothingReported
-			}
-			query := view.StatusQuery{Objects: all || q.allNamespaces && len(args) == 0, Audit: audit}
-			if query.Kinds, err = session.kinds(); err != nil {
-				return err
-			}
-			if q.namespace != "" && !q.allNamespaces {
-				query.In = func(namespace string) bool { return namespace == q.namespace }
-			}
-			if len(args) > 0 {
-				named, err := session.policy(args[0])
-				if err != nil {
-					return err
-				}
-				if named.rule != "" {
-					return usage("conditions are about whole policies; ask `reach` about a rule", "%q names a rule", args[0])
-				}
-				query.Policy = named.policy
-			}
-			list := view.Status(session.Resolution, query, plugin.StatusFunctions(a.Plugins))
-			if err := q.write(s, session, "", list, &list.Envelope); err != nil {
-				return err
-			}
-			if audit && list.Summary.Differ > 0 {
-				return errFindings
-			}
-			return nil
+			return a.status(cmd.Context(), q, s, args, all, audit)
 		},
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
@@ -80,4 +48,43 @@ more than the objects, such as data planes and certificates, is not predicted an
 	cmd.Flags().BoolVar(&all, "all", false, "also routes, gateways and listeners")
 	a.completion(cmd, &q.sourceFlags, s, firstArgument((*session).policyWords))
 	return cmd
+}
+
+// status is the whole of the command.
+func (a App) status(ctx context.Context, q *question, s Streams, args []string, all, audit bool) error {
+	if audit && q.overLive {
+		return usage("drop one of the two: what is not applied is not reported on", "--audit cannot be given with --live")
+	}
+	session, err := q.open(ctx, a.Plugins, s)
+	if err != nil {
+		return err
+	}
+	if audit && session.Snapshot.Cluster == nil && !status.HasStatus(session.Snapshot) {
+		return errNothingReported
+	}
+	query := view.StatusQuery{Objects: all || q.allNamespaces && len(args) == 0, Audit: audit}
+	if query.Kinds, err = session.kinds(); err != nil {
+		return err
+	}
+	if q.namespace != "" && !q.allNamespaces {
+		query.In = func(namespace string) bool { return namespace == q.namespace }
+	}
+	if len(args) > 0 {
+		named, err := session.policy(args[0])
+		if err != nil {
+			return err
+		}
+		if named.rule != "" {
+			return usage("conditions are about whole policies; ask `reach` about a rule", "%q names a rule", args[0])
+		}
+		query.Policy = named.policy
+	}
+	list := view.Status(session.Resolution, query, plugin.StatusFunctions(a.Plugins))
+	if err := q.write(s, session, "", list, &list.Envelope); err != nil {
+		return err
+	}
+	if audit && list.Summary.Differ > 0 {
+		return errFindings
+	}
+	return nil
 }

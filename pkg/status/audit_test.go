@@ -120,13 +120,17 @@ func TestAuditPolicies(t *testing.T) {
 		"a condition is not reported":                            {manifests: []string{withStatus(stain, 2, own(accepted))}, object: "stain/demo/p", verdict: Differs, differ: []string{"Missing Holds <True/Whole"}},
 		"a manifest":                                             {manifests: []string{stain}, object: "stain/demo/p", verdict: NotCompared, notes: []string{"Unpredictable"}},
 		"refused": {manifests: []string{withStatus(stain, 1, own("Accepted=False/Invalid"))}, object: "stain/demo/p", verdict: Differs,
-			differ: []string{"Different Accepted <True/Accepted >False/Invalid", "Missing Holds <True/Whole"}},
+			differ: []string{"Different Accepted <True/Accepted >False/Invalid"}, notes: []string{"Unpredictable Holds <True/Whole"}},
 		"another reason": {manifests: []string{withStatus(stain, 1, own(accepted, "Holds=True/Entirely"))}, object: "stain/demo/p", verdict: Agrees,
 			notes: []string{"ReasonDifferent Holds <True/Whole >True/Entirely"}},
 		"stale": {manifests: []string{withStatus(stain, 3, own("Accepted=False/Invalid@2", "Holds=False/Beaten@2"))}, object: "stain/demo/p", verdict: Differs,
 			differ: []string{"Stale"}},
 		"stale, and therefore without a condition": {manifests: []string{withStatus(stain, 3, own("Accepted=True/Accepted@2"))}, object: "stain/demo/p", verdict: Differs,
 			differ: []string{"Stale Accepted >True/Accepted"}},
+		"stale, as the status says of all its conditions": {manifests: []string{withStatus(stain, 3, "observedGeneration: 2, "+own("Accepted=False/Invalid", "Holds=False/Beaten"))}, object: "stain/demo/p",
+			verdict: Differs, differ: []string{"Stale"}},
+		"one condition knows better than the status": {manifests: []string{withStatus(stain, 3, "observedGeneration: 2, "+own(accepted, whole+"@3"))}, object: "stain/demo/p",
+			verdict: Differs, differ: []string{"Stale Accepted >True/Accepted"}},
 		"of an earlier object": {manifests: []string{withStatus(stain, 1, own(accepted+"@7", whole+"@1"))}, object: "stain/demo/p", verdict: Differs,
 			differ: []string{"Stale Accepted >True/Accepted"}},
 		"in force in part": {manifests: []string{withStatus(stain, 1, own(accepted, whole)), other}, object: "stain/demo/p", verdict: Differs,
@@ -189,6 +193,8 @@ func TestAuditObjects(t *testing.T) {
 			differ: []string{"Unexpected gateway/demo/old"}},
 		"turned over": {manifests: parents(entryOf("parents", "name: gw", controllerX, accepted, "ResolvedRefs=False/BackendNotFound")), object: "httproute/demo/mine", verdict: Differs,
 			differ: []string{"Different gateway/demo/gw ResolvedRefs <True/ResolvedRefs >False/BackendNotFound"}},
+		"refused, without a word about the rest": {manifests: parents(entryOf("parents", "name: gw", controllerX, "Accepted=False/Nope")), object: "httproute/demo/mine", verdict: Differs,
+			differ: []string{"Different gateway/demo/gw Accepted <True/Accepted >False/Nope"}, notes: []string{"Unpredictable gateway/demo/gw ResolvedRefs <True/ResolvedRefs"}},
 		"stale towards a parent": {manifests: parents(entryOf("parents", "name: gw", controllerX, "Accepted=False/Nope@3", "ResolvedRefs=False/Nope@3")), object: "httproute/demo/mine", verdict: Differs,
 			differ: []string{"Stale gateway/demo/gw"}},
 		"a Gateway": {manifests: gateway(own(accepted, "Programmed=False/AddressNotAssigned")), object: "gateway/demo/mine", verdict: Agrees},
@@ -253,6 +259,19 @@ func TestAuditTruncated(t *testing.T) {
 		if !slices.Equal(differ, tc.want) || (verdict == Differs) != (tc.want != nil) {
 			t.Errorf("%d predicted, %d reported: %s %q, want %q", tc.predicted, tc.reported, verdict, differ, tc.want)
 		}
+	}
+}
+
+// A controller that says itself that entries are left out is right, and still does not tell all.
+func TestAuditAggregated(t *testing.T) {
+	gw := &model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: "demo", Name: "gw"}
+	funcs := Functions{Writers: map[string]Writer{"": func(Input) []Ancestor {
+		return []Ancestor{{Ref: gw, Controller: controllerX, Conditions: []Condition{{"Accepted", "True", "Accepted", "good"}, {"Aggregated", "True", "Aggregated", "too many"}}}}
+	}}}
+	manifest := withStatus(object("Stain", "p", 0, onGateway+"wall: red"), 1, "ancestors: ["+entryOf("ancestors", "name: gw", controllerX, "Accepted=True/Accepted", "Aggregated=True/Aggregated")+"]")
+	verdict, differ, notes := audited(t, resolved(t, manifest), funcs, "stain/demo/p")
+	if want := []string{"Truncated gateway/demo/gw"}; verdict != Agrees || differ != nil || !slices.Equal(notes, want) {
+		t.Errorf("%s %q %q, want %q", verdict, differ, notes, want)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // entry holds one predicted entry against the reports that can be meant. Where it is not known which one is, the best counts.
@@ -103,9 +101,6 @@ func (c *comparison) ownerUnseen() bool {
 	return true
 }
 
-// pending reports whether a condition is the one with which objects are created: nobody has judged them yet.
-func (r *Reported) pending() bool { return r.Status == "Unknown" && r.Reason == "Pending" }
-
 func (c *comparison) stale(r *Reported) bool {
 	return c.generation != 0 && r.Observed != 0 && r.Observed != c.generation
 }
@@ -191,6 +186,8 @@ func (s *side) outdated() bool {
 func (s *side) lacks(p *Condition) {
 	switch {
 	case isMark(p.Type) && p.Status == "False": // saying nothing says the same
+	case !isMark(p.Type) && s.report.refused(): // whoever refuses an object need not judge the rest
+		s.note(s.difference(Unpredictable, p, nil, "%s is not reported beside a refusal", p.Type))
 	case p.Type == "Overridden" && p.Status == "True":
 		s.held = true
 		s.add(s.difference(Overridden, p, nil, "not reported as overridden, and computed as such: %s", brief(p.Message)))
@@ -258,47 +255,4 @@ func (c *comparison) controller(name string) string {
 		return "its controller"
 	}
 	return "controller " + name
-}
-
-// surplus finds conditions of the report that would be predicted if they held: types of which the prediction tells all.
-func (s *side) surplus() {
-	types := s.told()
-	for i := range s.report.Conditions {
-		r := &s.report.Conditions[i]
-		predicted := slices.ContainsFunc(s.predicted.Conditions, func(p Condition) bool { return p.Type == r.Type })
-		if predicted || r.Status != "True" || s.stale(r) || !slices.Contains(types, r.Type) && !s.strayMark(r.Type) {
-			continue
-		}
-		s.held = true
-		s.add(s.difference(Unexpected, nil, r, "%s is reported, and nothing here gives a reason for it: %s%s", r.Type, r.Reason, saying(r)))
-	}
-}
-
-// told are the types of conditions that do not hold where none is predicted.
-func (s *side) told() []string {
-	switch {
-	case slices.ContainsFunc(s.predicted.Conditions, func(p Condition) bool { return p.Status == "Unknown" }):
-		return nil
-	case s.complete():
-		return s.kind.Status.Complete
-	case s.kind == nil && s.p.Object.Section != "":
-		if owner, ok := s.owner(); ok && s.rivals.unread(owner) == "" && s.res.Graph.Node(owner).Role != topology.ListenerSet {
-			return []string{"Conflicted"}
-		}
-	}
-	return nil
-}
-
-// strayMark reports whether a condition is a mark of a kind whose marks are all predicted.
-func (c *comparison) strayMark(kind string) bool {
-	if c.kind != nil || c.incoming || !isMark(kind) {
-		return false
-	}
-	domain, name, _ := strings.Cut(strings.TrimSuffix(kind, "Affected"), "/")
-	for gk, k := range c.kinds {
-		if gk.Kind == name && k.Status.Marks != "" && (c.marks[kind] || gk.Group == domain) {
-			return true
-		}
-	}
-	return false
 }

@@ -31,6 +31,15 @@ func (r *Report) condition(kind string) *Reported {
 	return nil
 }
 
+// refused reports whether the object is said not to be accepted.
+func (r *Report) refused() bool {
+	accepted := r.condition("Accepted")
+	return accepted != nil && accepted.Status == "False"
+}
+
+// pending reports whether a condition is the one with which objects are created: nobody has judged them yet.
+func (r *Reported) pending() bool { return r.Status == "Unknown" && r.Reason == "Pending" }
+
 // Reports is what the status of an object says, or of its listener of that name: own conditions first, then by ancestor and controller.
 // References have their defaults filled in (gatewayapi G5). What has not the form of a condition is left out.
 func Reports(o *model.Object, listener string) []Report {
@@ -47,6 +56,10 @@ func Reports(o *model.Object, listener string) []Report {
 	}
 	var out []Report
 	if own := conditionsIn(status); len(own) > 0 {
+		observed := whole(status.Field("observedGeneration")) // of those that do not say it themselves
+		for i := range own {
+			own[i].Observed = cmp.Or(own[i].Observed, observed)
+		}
 		out = append(out, Report{Conditions: own})
 	}
 	for _, form := range []struct{ list, ref string }{{"ancestors", "ancestorRef"}, {"parents", "parentRef"}} {

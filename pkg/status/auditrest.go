@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // How many entries a status has room for (gep713 P38; gatewayapi §8).
@@ -31,6 +32,15 @@ func (c *comparison) full() bool {
 
 // shortfall tells the predicted entries that are not reported: one by one, or as one difference where there is no room for them.
 func (c *comparison) shortfall() {
+	for i := range c.p.Ancestors {
+		e := &c.p.Ancestors[i]
+		for _, p := range e.Conditions {
+			if p.Type == "Aggregated" && p.Status == "True" { // agreed on, and still not the whole truth
+				c.notes = append(c.notes, Difference{Kind: Truncated, Ref: e.Ref, Port: e.Port, Controller: e.Controller,
+					Message: "there are more entries than the API has room for: nothing is told of the others, where the object holds all the same"})
+			}
+		}
+	}
 	if len(c.missing) == 0 {
 		return
 	}
@@ -124,6 +134,49 @@ func (c *comparison) strangeParent(r *Report) string {
 		return fmt.Sprintf("reported towards %s, which is that of controller %s: is the entry left from before a change?", place(r.Ref, r.Port), theirs)
 	}
 	return ""
+}
+
+// surplus finds conditions of the report that would be predicted if they held: types of which the prediction tells all.
+func (s *side) surplus() {
+	types := s.told()
+	for i := range s.report.Conditions {
+		r := &s.report.Conditions[i]
+		predicted := slices.ContainsFunc(s.predicted.Conditions, func(p Condition) bool { return p.Type == r.Type })
+		if predicted || r.Status != "True" || s.stale(r) || !slices.Contains(types, r.Type) && !s.strayMark(r.Type) {
+			continue
+		}
+		s.held = true
+		s.add(s.difference(Unexpected, nil, r, "%s is reported, and nothing here gives a reason for it: %s%s", r.Type, r.Reason, saying(r)))
+	}
+}
+
+// told are the types of conditions that do not hold where none is predicted.
+func (s *side) told() []string {
+	switch {
+	case slices.ContainsFunc(s.predicted.Conditions, func(p Condition) bool { return p.Status == "Unknown" }):
+		return nil
+	case s.complete():
+		return s.kind.Status.Complete
+	case s.kind == nil && s.p.Object.Section != "":
+		if owner, ok := s.owner(); ok && s.rivals.unread(owner) == "" && s.res.Graph.Node(owner).Role != topology.ListenerSet {
+			return []string{"Conflicted"}
+		}
+	}
+	return nil
+}
+
+// strayMark reports whether a condition is a mark of a kind whose marks are all predicted.
+func (c *comparison) strayMark(kind string) bool {
+	if c.kind != nil || c.incoming || !isMark(kind) {
+		return false
+	}
+	domain, name, _ := strings.Cut(strings.TrimSuffix(kind, "Affected"), "/")
+	for gk, k := range c.kinds {
+		if gk.Kind == name && k.Status.Marks != "" && (c.marks[kind] || gk.Group == domain) {
+			return true
+		}
+	}
+	return false
 }
 
 // dangling finds references of a policy that lead nowhere while it is reported as accepted, and nothing is said about them.
