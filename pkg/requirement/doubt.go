@@ -72,8 +72,14 @@ func (d *doubts) about(req *caseOf, p *view.Place) string {
 		return why
 	}
 	for _, f := range p.InForce {
-		if why := d.inForce(f); why != "" && slices.Contains(req.kinds, f.Kind) {
+		if !slices.Contains(req.kinds, f.Kind) {
+			continue
+		}
+		if why := d.inForce(f); why != "" {
 			return why
+		}
+		if c := d.res.Snapshot.Cluster; c != nil && c.Redacted && req.looks.values && len(f.Policy.Rules) > 0 {
+			return "the values of settings are left out of the snapshot"
 		}
 	}
 	return ""

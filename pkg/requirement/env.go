@@ -131,6 +131,7 @@ type expression struct {
 type looks struct {
 	target, path    bool
 	namespaceLabels bool     // of the target
+	values          bool     // of settings
 	kinds           []string // the policy kinds that it names, sorted
 	everything      bool     // in force: it does not only name kinds
 }
@@ -200,7 +201,7 @@ func looksOf(e ast.Expr) looks {
 			}
 		case ast.SelectKind:
 			s := e.AsSelect()
-			l.namespaceLabels = l.namespaceLabels || s.FieldName() == "namespaceLabels"
+			l.field(s.FieldName())
 			if isEffective(s.Operand()) {
 				named, l.kinds = named+1, append(l.kinds, s.FieldName())
 			}
@@ -209,12 +210,20 @@ func looksOf(e ast.Expr) looks {
 				named, l.kinds = named+1, append(l.kinds, kind)
 			}
 		case ast.LiteralKind:
-			l.namespaceLabels = l.namespaceLabels || e.AsLiteral().Value() == "namespaceLabels"
+			if name, ok := e.AsLiteral().Value().(string); ok { // .?name and ['name']
+				l.field(name)
+			}
 		}
 	}))
 	slices.Sort(l.kinds)
 	l.kinds, l.everything = slices.Compact(l.kinds), all > named
 	return l
+}
+
+// field notes that an expression looks at a field of this name.
+func (l *looks) field(name string) {
+	l.namespaceLabels = l.namespaceLabels || name == "namespaceLabels"
+	l.values = l.values || name == "spec" || name == "value"
 }
 
 // kindAsked is the policy kind that a call asks for: 'Kind' in effective, effective['Kind'], effective[?'Kind'], effective.?Kind.
@@ -247,7 +256,7 @@ func (l looks) and(o *expression) looks {
 	if o == nil {
 		return l
 	}
-	out := looks{l.target || o.target, l.path || o.path, l.namespaceLabels || o.namespaceLabels, slices.Concat(l.kinds, o.kinds), l.everything || o.everything}
+	out := looks{l.target || o.target, l.path || o.path, l.namespaceLabels || o.namespaceLabels, l.values || o.values, slices.Concat(l.kinds, o.kinds), l.everything || o.everything}
 	slices.Sort(out.kinds)
 	out.kinds = slices.Compact(out.kinds)
 	return out
