@@ -42,28 +42,8 @@ func Over(ctx context.Context, base *model.Snapshot, o Options) (*model.Snapshot
 
 // laid is the base with what was read over it. Problems of objects that are replaced are gone with them.
 func laid(base *model.Snapshot, o Options, outcomes []outcome, problems []model.Problem) *model.Snapshot {
-	var objects []*model.Object
-	foreign := 0
-	for _, out := range outcomes {
-		objects = append(objects, out.objects...)
-		foreign += out.foreign
-	}
-	cluster := scopes(slices.Concat(base.Objects, objects), slices.Concat(o.ClusterScoped, base.Cluster.WithoutNamespace()))
-	namespace := cmp.Or(o.Namespace, "default")
-	assumed := map[model.Ref]bool{}
-	for _, o := range objects {
-		if inNamespace(o, cluster(o.Ref.GroupKind()), namespace) {
-			assumed[o.Ref] = true
-		}
-	}
-	for _, out := range outcomes {
-		for _, f := range out.findings {
-			problems = append(problems, f.complete())
-		}
-	}
-	objects, duplicates := unique(objects)
-	problems = append(problems, duplicates...)
-	problems = append(problems, notes(objects, assumed, namespace, foreign)...)
+	objects, found := o.gather(outcomes, base.Objects, base.Cluster).unique()
+	problems = append(problems, found...)
 	kept, replaced := apply(base.Objects, objects)
 	s := model.NewSnapshot(append(kept, objects...), model.SortProblems(append(problemsBut(base.Problems, func(ref model.Ref) bool { return replaced[ref] }), problems...)))
 	s.Cluster = base.Cluster

@@ -11,37 +11,52 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// settle makes one snapshot of all outcomes: it fills in namespaces and sees to objects that were read more than once.
-// Manifests lie over the objects of a cluster, if there is one.
+// settle makes one snapshot of all outcomes. Manifests lie over the objects of a cluster, if there is one.
 func settle(o Options, from *model.Cluster, outcomes []outcome, problems []model.Problem) *model.Snapshot {
-	var objects []*model.Object
-	foreign := 0
-	for _, out := range outcomes {
-		objects = append(objects, out.objects...)
-		foreign += out.foreign
+	r := o.gather(outcomes, nil, from)
+	if from != nil {
+		r.objects = overlay(r.objects)
 	}
-	cluster := scopes(objects, slices.Concat(o.ClusterScoped, from.WithoutNamespace()))
-	namespace := cmp.Or(o.Namespace, "default")
-	assumed := map[model.Ref]bool{}
-	for _, o := range objects {
-		if inNamespace(o, cluster(o.Ref.GroupKind()), namespace) {
-			assumed[o.Ref] = true
+	objects, found := r.unique()
+	s := model.NewSnapshot(objects, model.SortProblems(slices.Concat(problems, found)))
+	s.Cluster = from
+	return s
+}
+
+// gathered is the objects of one reading, with their namespaces.
+type gathered struct {
+	objects   []*model.Object
+	problems  []model.Problem
+	assumed   map[model.Ref]bool // objects that named no namespace
+	namespace string             // that these were given
+	foreign   int                // documents that are no objects
+}
+
+// gather fills in the namespaces of what was read beside what is there already, of a cluster if there is one.
+func (o Options) gather(outcomes []outcome, there []*model.Object, from *model.Cluster) *gathered {
+	r := &gathered{assumed: map[model.Ref]bool{}, namespace: cmp.Or(o.Namespace, "default")}
+	for _, out := range outcomes {
+		r.objects = append(r.objects, out.objects...)
+		r.foreign += out.foreign
+	}
+	cluster := scopes(slices.Concat(there, r.objects), slices.Concat(o.ClusterScoped, from.WithoutNamespace()))
+	for _, o := range r.objects {
+		if inNamespace(o, cluster(o.Ref.GroupKind()), r.namespace) {
+			r.assumed[o.Ref] = true
 		}
 	}
 	for _, out := range outcomes {
 		for _, f := range out.findings {
-			problems = append(problems, f.complete())
+			r.problems = append(r.problems, f.complete())
 		}
 	}
-	if from != nil {
-		objects = overlay(objects)
-	}
-	objects, duplicates := unique(objects)
-	problems = append(problems, duplicates...)
-	problems = append(problems, notes(objects, assumed, namespace, foreign)...)
-	s := model.NewSnapshot(objects, model.SortProblems(problems))
-	s.Cluster = from
-	return s
+	return r
+}
+
+// unique sees to objects that were read more than once, and says what is to be said of all.
+func (r *gathered) unique() ([]*model.Object, []model.Problem) {
+	objects, duplicates := unique(r.objects)
+	return objects, slices.Concat(r.problems, duplicates, notes(objects, r.assumed, r.namespace, r.foreign))
 }
 
 // overlay drops the objects of a cluster that manifests replace.
