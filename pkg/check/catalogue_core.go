@@ -46,6 +46,7 @@ var targetRules = []Rule{
 
 // trafficRules are the findings about what gets no traffic.
 var trafficRules = []Rule{
+	{ID: string(model.AncestorLimit), Severities: warnings, Summary: "the status of a policy would need entries for more than 16 ancestors, and has no room for them", Fix: "split the policy, or attach its routes to fewer Gateways", Clause: "P38"},
 	{ID: string(model.ListenerConflict), Severities: warnings, Summary: "listeners of one Gateway that share a port cannot be told apart, or one of a ListenerSet gives way to one before it", Fix: "give each a port, or a hostname, of its own", Clause: "G26 to G28"},
 	{ID: string(model.NotReached), Severities: []model.Severity{model.Info, model.Warning}, Summary: "no traffic reaches a policy's target, so that it is in force nowhere, or a route is attached to nothing", Fix: "look at the route's parents", Clause: "P36"},
 	{ID: string(model.RuleShadowed), Severities: warnings, Summary: "a rule of a route never gets a request, because another one with the same matches comes first", Fix: "remove it, or make the other narrower", Clause: "G52"},

@@ -52,6 +52,7 @@ const (
 	RuleNameCollision     Code = "RuleNameCollision"
 	ListenerConflict      Code = "ListenerConflict"
 	NotReached            Code = "NotReached"
+	AncestorLimit         Code = "AncestorLimit"
 	RuleShadowed          Code = "RuleShadowed"
 	ListenerWithoutRoutes Code = "ListenerWithoutRoutes"
 	BareWithBlocks        Code = "BareWithBlocks"

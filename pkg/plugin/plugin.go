@@ -24,7 +24,7 @@ type Plugin struct {
 // Finding looks for what deserves a word in everything that is in force. It folds what it needs; the folds are kept.
 type Finding func(*resolve.Resolution) []model.Problem
 
-// Findings are those of all vendors, in their order.
+// Findings are those of all vendors, in their order, and what statuses have no room for.
 func Findings(plugins []Plugin, r *resolve.Resolution) []model.Problem {
 	var out []model.Problem
 	for _, p := range plugins {
@@ -32,7 +32,7 @@ func Findings(plugins []Plugin, r *resolve.Resolution) []model.Problem {
 			out = append(out, find(r)...)
 		}
 	}
-	return out
+	return append(out, status.Limits(r, StatusFunctions(plugins))...)
 }
 
 // StatusFunctions are the status functions of all vendors, by name.

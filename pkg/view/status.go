@@ -93,6 +93,11 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 	targets := targetsOf(kinds)
 	in := func(ref model.Ref) bool { return q.In == nil || ref.Namespace == "" || q.In(ref.Namespace) }
 	predictions := status.Policies(r, kinds, funcs)
+	for _, p := range status.OverLimit(predictions) {
+		if (q.Policy == nil || *p.Ref == q.Policy.Ref()) && in(*p.Ref) {
+			problems = append(problems, p)
+		}
+	}
 	policies := len(predictions)
 	if q.Objects {
 		predictions = append(predictions, status.Objects(r, kinds, funcs)...)
