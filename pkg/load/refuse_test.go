@@ -125,12 +125,8 @@ func TestKustomizationsThatExplode(t *testing.T) {
 		files[fmt.Sprintf("k%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../k%d, ../k%[1]d]\n", i+1)
 	}
 	write(t, files)
-	start := time.Now()
 	if err := refused(t, "k0", load.Limits{}); !strings.HasSuffix(err.Error(), ": kustomizations are named more than 10000 times") {
 		t.Errorf("got %s", err)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("took %s", took)
 	}
 }
 

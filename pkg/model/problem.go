@@ -99,6 +99,7 @@ const (
 
 	PredicateAffectsForeignRules Code = "PredicateAffectsForeignRules"
 	DanglingPatternRef           Code = "DanglingPatternRef"
+	InvalidExpression            Code = "InvalidExpression"
 	SameTargetDefaultLost        Code = "SameTargetDefaultLost"
 	SameTargetOrderMatters       Code = "SameTargetOrderMatters"
 	RulePolicyInvisible          Code = "RulePolicyInvisible"

@@ -20,7 +20,7 @@ func Plugin() plugin.Plugin {
 			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
 			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored, "kuadrant.SameTarget": sameTarget,
 				"kuadrant.RulePolicyInvisible": invisible, "kuadrant.SameName": sameName}},
-		Findings: []plugin.Finding{spilledPredicates, patternRefs, partialTokens},
+		Findings: []plugin.Finding{spilledPredicates, patternRefs, partialTokens, unreadable},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
 			Markers: map[string]status.Marker{"kuadrant.Marks": marks, "kuadrant.RFCMarks": rfcMarks}}}
 }
