@@ -106,7 +106,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	if err != nil {
 		return err
 	}
-	boundAnswers(s, r.memory.sum(), slices.Concat(before.Kinds, after.Kinds))
+	boundAnswers(s, r.memory.sum(), memoryPerCompared, slices.Concat(before.Kinds, after.Kinds))
 	out := view.Diff(before.Resolution, after.Resolution, view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
 	told := out.Envelope
 	if !f.verbose && f.level == 0 {

@@ -48,7 +48,7 @@ const memoryForRequirements = 256 << 20
 // boundRequirements is told how many requirements there are.
 func boundRequirements(s Streams, n int) {
 	if n > 0 && debug.SetMemoryLimit(-1) < memoryForRequirements {
-		setMemoryLimit(s, 0, memoryForRequirements/memoryPerAnswer)
+		setMemoryLimit(s, 0, memoryForRequirements)
 	}
 }
 

@@ -15,7 +15,7 @@ func (m *sizes) of(part int) func(bytes int64) {
 		m.lock.Lock()
 		defer m.lock.Unlock()
 		m.read[part] = bytes
-		boundMemory(m.streams, m.sum())
+		setMemoryLimit(m.streams, m.sum(), leastMemory*int64(len(m.read))) // each has at least what it would have alone
 	}
 }
 

@@ -79,7 +79,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 		return nil, err
 	}
 	resolution := resolved(in, catalog)
-	boundAnswers(s, in.Size, resolution.Kinds)
+	boundAnswers(s, in.Size, memoryPerAnswer, resolution.Kinds)
 	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
 }
 
