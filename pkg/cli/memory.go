@@ -13,7 +13,7 @@ import (
 const (
 	memoryPerByte     = 9.2
 	memoryPerAnswer   = 2 << 10
-	memoryPerCompared = 10 << 10
+	memoryPerCompared = 6 << 10
 	leastMemory       = 64 << 20
 )
 
