@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
@@ -134,7 +135,7 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if err := f.crds.read(cmd.Context(), s); err != nil {
 		return err
 	}
-	f.clusterScoped, options.Definitions = f.crds.clusterScoped(), f.crds.definitions
+	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
 	session, err := f.open(cmd.Context(), a.Plugins, s)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 )
 
 // definitionFlags name CustomResourceDefinitions by which objects are judged, and which are no part of the input.
@@ -43,7 +42,7 @@ func (d *definitionFlags) read(ctx context.Context, s Streams) error {
 	if err != nil {
 		return err
 	}
-	d.definitions = schema.Definitions(in)
+	d.definitions = in.Definitions()
 	for _, p := range in.Problems {
 		if p.Severity == model.Error {
 			d.problems = append(d.problems, p)
@@ -53,15 +52,4 @@ func (d *definitionFlags) read(ctx context.Context, s Streams) error {
 		return &noAnswer{strings.Join(d.paths, ", ") + ": there is no CustomResourceDefinition in it", "name the file or folder with the definitions, as --crds config/crd"}
 	}
 	return nil
-}
-
-// clusterScoped lists the kinds without namespace that the definitions define.
-func (d *definitionFlags) clusterScoped() []model.GroupKind {
-	var out []model.GroupKind
-	for _, o := range d.definitions {
-		if o.Text("spec", "scope") == "Cluster" {
-			out = append(out, model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")})
-		}
-	}
-	return out
 }

@@ -102,12 +102,12 @@ func (r *sideReader) delete(in *model.Snapshot) (*model.Snapshot, error) {
 			return nil, err
 		}
 		objects[ref] = true
-		switch {
-		case isNamespace(ref.GroupKind()):
+		if isNamespace(ref.GroupKind()) {
 			spaces[ref.Name] = true
-		case ref.Group == "apiextensions.k8s.io" && ref.Kind == "CustomResourceDefinition":
-			if o := in.Get(ref); o != nil {
-				kinds[model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}] = true
+		}
+		if o := in.Get(ref); o != nil {
+			if gk, ok := o.Defines(); ok {
+				kinds[gk] = true
 			}
 		}
 	}

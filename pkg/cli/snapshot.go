@@ -132,7 +132,7 @@ func (s *session) redact(objects []any) {
 			read = append(read, k.Reads...)
 		}
 	}
-	known := append(topology.Kinds(), model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"})
+	known := append(topology.Kinds(), model.DefinitionKind())
 	for i, o := range s.Snapshot.Objects {
 		switch p := policies[o.Ref]; {
 		case p != nil:

@@ -130,7 +130,7 @@ func (r *liveReader) sortedRefusals() []*refusal {
 func (r *liveReader) gaps() []model.Gap {
 	var out []model.Gap
 	for _, f := range r.sortedRefusals() {
-		if f.kind.Kind != definitionKind {
+		if f.kind.GroupKind != model.DefinitionKind() {
 			out = append(out, model.Gap{Kind: f.kind.GroupKind, Except: f.namespaces(true)})
 		}
 	}
@@ -141,7 +141,7 @@ func (r *liveReader) gaps() []model.Gap {
 func (r *liveReader) problems() []model.Problem {
 	out := slices.Clone(r.failed)
 	for _, f := range r.sortedRefusals() {
-		if f.kind.Kind == definitionKind {
+		if f.kind.GroupKind == model.DefinitionKind() {
 			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 				Message: "cannot list customresourcedefinitions.apiextensions.k8s.io (forbidden): of the kinds without a descriptor, only those called …Policy are taken for policies",
 				Hint:    "ask for: list on customresourcedefinitions.apiextensions.k8s.io (docs/rbac.yaml), or describe the kinds with --policy-kinds"})

@@ -45,10 +45,9 @@ type Progress struct{ Lists, Done, Objects atomic.Int64 }
 const listsAtATime = 16
 
 const (
-	secretKind     = "Secret"
-	namespaceKind  = "Namespace"
-	definitionKind = "CustomResourceDefinition"
-	gatewayGroup   = "gateway.networking.k8s.io"
+	secretKind    = "Secret"
+	namespaceKind = "Namespace"
+	gatewayGroup  = "gateway.networking.k8s.io"
 )
 
 // Live reads a cluster into a snapshot: a list of every kind that matters and is served, page by page, all kinds side by side, and no
@@ -66,31 +65,17 @@ func Live(ctx context.Context, server *Server, o LiveOptions) (*model.Snapshot, 
 	}
 	outcomes, problems := r.outcomes, r.problems()
 	if len(o.Over.Paths) > 0 || o.Over.Kustomization != "" {
-		over, more, err := o.Over.read(ctx, r)
+		o.Over.Sized = nil // what it would be told is small beside the cluster
+		over, err := o.Over.readOver(ctx, "a cluster", "drop --live to ask the snapshot")
 		if err != nil {
 			return nil, err
 		}
-		outcomes, problems = append(outcomes, over...), append(problems, more...)
+		outcomes, problems = append(outcomes, over.outcomes...), append(problems, over.problems...)
+		r.size += over.size
 	}
 	snapshot := settle(o.Over, &model.Cluster{Context: o.Context, Kinds: r.served, Gaps: r.gaps()}, outcomes, problems)
 	snapshot.Size = r.size
 	return snapshot, nil
-}
-
-// read reads the manifests that lie over a cluster.
-func (o Options) read(ctx context.Context, r *liveReader) ([]outcome, []model.Problem, error) {
-	limits := o.Limits.orDefault()
-	in := &reader{stdin: o.Stdin, left: limits.Total}
-	pieces, err := o.pieces(ctx, in, limits)
-	if err != nil {
-		return nil, nil, err
-	}
-	if in.header != nil {
-		return nil, nil, &Error{What: o.Paths[0], Err: errors.New("a snapshot cannot lie over a cluster"), Hint: "drop --live to ask the snapshot"}
-	}
-	r.size += limits.Total - in.left
-	outcomes, err := decode(ctx, pieces, limits)
-	return outcomes, in.problems, err
 }
 
 // liveReader is one reading of a cluster.
@@ -214,7 +199,7 @@ func (r *liveReader) definitions() *model.ServedKind {
 	if r.o.Policies == nil || !slices.ContainsFunc(r.served, r.unexplained) {
 		return nil
 	}
-	i := slices.IndexFunc(r.served, func(k model.ServedKind) bool { return k.Kind == definitionKind && k.Group == "apiextensions.k8s.io" })
+	i := slices.IndexFunc(r.served, func(k model.ServedKind) bool { return k.GroupKind == model.DefinitionKind() })
 	if i < 0 {
 		return nil
 	}
@@ -229,15 +214,15 @@ func (r *liveReader) unexplained(k model.ServedKind) bool {
 // policies, and those that policies target.
 func (r *liveReader) discovered() (policies, targets []*model.ServedKind) {
 	defined, targeted := map[model.GroupKind]bool{}, map[model.GroupKind]bool{}
-	if refused := r.forbidden[model.GroupKind{Group: "apiextensions.k8s.io", Kind: definitionKind}]; refused != nil {
+	if refused := r.forbidden[model.DefinitionKind()]; refused != nil {
 		for _, k := range r.served {
 			defined[k.GroupKind] = r.unexplained(k) && strings.HasSuffix(k.Kind, "Policy")
 		}
 	}
 	for _, out := range r.outcomes {
 		for _, o := range out.objects {
-			if o.Ref.Kind == definitionKind {
-				defined[model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}] = true
+			if gk, ok := o.Defines(); ok {
+				defined[gk] = true
 			}
 			targetKinds(o, targeted)
 		}

@@ -45,17 +45,7 @@ type Options struct {
 // one object was found anywhere, the error wraps ErrNothingReadable and the snapshot, which holds the reasons, comes
 // with it. The order of the input changes nothing but line numbers. When ctx ends, its error is returned.
 func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
-	limits := o.Limits.orDefault()
-	r := &reader{stdin: o.Stdin, left: limits.Total}
-	pieces, err := o.pieces(ctx, r, limits)
-	if err != nil {
-		return nil, err
-	}
-	size := limits.Total - r.left
-	if o.Sized != nil {
-		o.Sized(size)
-	}
-	outcomes, err := decode(ctx, pieces, limits)
+	r, err := o.read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,20 +53,60 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 	if r.header != nil {
 		cluster = r.header.Of()
 		r.problems = slices.Concat(r.problems, r.header.Problems, r.header.Unsaid())
-		if p := cutOff(r.header, outcomes); p != nil {
+		if p := cutOff(r.header, r.outcomes); p != nil {
 			r.problems = append(r.problems, *p)
 		}
 	}
-	snapshot := settle(o, cluster, outcomes, r.problems)
-	snapshot.Size = size
-	for _, out := range outcomes {
-		if out.readable > 0 {
-			return snapshot, nil
-		}
-	}
-	what := cmp.Or(o.Kustomization, strings.Join(o.Paths, ", "))
-	return snapshot, &Error{What: what, Err: ErrNothingReadable, Hint: nothingHint(len(pieces) + len(r.problems))}
+	snapshot := settle(o, cluster, r.outcomes, r.problems)
+	snapshot.Size = r.size
+	return snapshot, r.nothing(o)
 }
+
+// reading is what was read of what options name.
+type reading struct {
+	outcomes []outcome
+	problems []model.Problem // beside those of objects
+	header   *model.Header   // of the snapshot, if one is read
+	size     int64           // in bytes
+	pieces   int
+}
+
+// read reads and decodes what the options name.
+func (o Options) read(ctx context.Context) (*reading, error) {
+	limits := o.Limits.orDefault()
+	in := &reader{stdin: o.Stdin, left: limits.Total}
+	pieces, err := o.pieces(ctx, in, limits)
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{header: in.header, size: limits.Total - in.left, pieces: len(pieces)}
+	if o.Sized != nil {
+		o.Sized(r.size)
+	}
+	r.outcomes, err = decode(ctx, pieces, limits)
+	r.problems = in.problems
+	return r, err
+}
+
+// readOver is read of what lies over something else, which no snapshot can: the hint says what to do instead.
+func (o Options) readOver(ctx context.Context, what, hint string) (*reading, error) {
+	r, err := o.read(ctx)
+	if err == nil && r.header != nil {
+		return nil, &Error{What: o.what(), Err: errors.New("a snapshot cannot lie over " + what), Hint: hint}
+	}
+	return r, err
+}
+
+// nothing is the error if not one object was found; nil if one was.
+func (r *reading) nothing(o Options) error {
+	if slices.ContainsFunc(r.outcomes, func(out outcome) bool { return out.readable > 0 }) {
+		return nil
+	}
+	return &Error{What: o.what(), Err: ErrNothingReadable, Hint: nothingHint(r.pieces + len(r.problems))}
+}
+
+// what is how errors call everything that the options name.
+func (o Options) what() string { return cmp.Or(o.Kustomization, strings.Join(o.Paths, ", ")) }
 
 // pieces is every document that the options name.
 func (o Options) pieces(ctx context.Context, r *reader, limits Limits) ([]piece, error) {

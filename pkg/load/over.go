@@ -1,11 +1,8 @@
 package load
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -14,38 +11,21 @@ import (
 // keeps its time of creation, a new one is created last. The base stays as it is. Errors are those of Files; a snapshot cannot lie over
 // another.
 func Over(ctx context.Context, base *model.Snapshot, o Options) (*model.Snapshot, error) {
-	limits := o.Limits.orDefault()
-	in := &reader{stdin: o.Stdin, left: limits.Total}
-	pieces, err := o.pieces(ctx, in, limits)
+	r, err := o.readOver(ctx, "another input", "name it as a side of the comparison")
 	if err != nil {
 		return nil, err
 	}
-	if in.header != nil {
-		return nil, &Error{What: cmp.Or(o.Kustomization, strings.Join(o.Paths, ", ")), Err: errors.New("a snapshot cannot lie over another input"), Hint: "name it as a side of the comparison"}
-	}
-	size := limits.Total - in.left
-	if o.Sized != nil {
-		o.Sized(size)
-	}
-	outcomes, err := decode(ctx, pieces, limits)
-	if err != nil {
-		return nil, err
-	}
-	readable := slices.ContainsFunc(outcomes, func(out outcome) bool { return out.readable > 0 })
-	s := laid(base, o, outcomes, in.problems)
-	s.Size = base.Size + size
-	if !readable {
-		return s, &Error{What: cmp.Or(o.Kustomization, strings.Join(o.Paths, ", ")), Err: ErrNothingReadable, Hint: nothingHint(len(pieces) + len(in.problems))}
-	}
-	return s, nil
+	s := laid(base, o, r)
+	s.Size = base.Size + r.size
+	return s, r.nothing(o)
 }
 
 // laid is the base with what was read over it. Problems of objects that are replaced are gone with them.
-func laid(base *model.Snapshot, o Options, outcomes []outcome, problems []model.Problem) *model.Snapshot {
-	objects, found := o.gather(outcomes, base.Objects, base.Cluster).unique()
-	problems = append(problems, found...)
+func laid(base *model.Snapshot, o Options, r *reading) *model.Snapshot {
+	objects, found := o.gather(r.outcomes, base.Objects, base.Cluster).unique()
 	kept, replaced := apply(base.Objects, objects)
-	s := model.NewSnapshot(append(kept, objects...), model.SortProblems(append(problemsBut(base.Problems, func(ref model.Ref) bool { return replaced[ref] }), problems...)))
+	still := problemsBut(base.Problems, func(ref model.Ref) bool { return replaced[ref] })
+	s := model.NewSnapshot(append(kept, objects...), model.SortProblems(slices.Concat(still, r.problems, found)))
 	s.Cluster = base.Cluster
 	return s
 }

@@ -13,13 +13,21 @@ func scopes(objects []*model.Object, named []model.GroupKind) func(model.GroupKi
 	for _, gk := range named {
 		cluster[gk] = true
 	}
-	definition := model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	for _, o := range objects {
-		if o.Ref.GroupKind() == definition && o.Text("spec", "scope") == "Cluster" {
-			cluster[model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}] = true
-		}
+	for _, gk := range ClusterScoped(objects) {
+		cluster[gk] = true
 	}
 	return func(gk model.GroupKind) bool { return cluster[gk] || clusterScoped(gk) }
+}
+
+// ClusterScoped lists the kinds without namespace that the CustomResourceDefinitions among the objects define, in their order.
+func ClusterScoped(objects []*model.Object) []model.GroupKind {
+	var out []model.GroupKind
+	for _, o := range objects {
+		if gk, ok := o.Defines(); ok && o.Text("spec", "scope") == "Cluster" {
+			out = append(out, gk)
+		}
+	}
+	return out
 }
 
 // clusterScoped reports whether a kind of Kubernetes or of the Gateway API has no namespace.

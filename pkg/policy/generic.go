@@ -118,8 +118,8 @@ type crd struct {
 
 func readCRDs(in *model.Snapshot) map[model.GroupKind]crd {
 	out := map[model.GroupKind]crd{}
-	for _, o := range in.Of(model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}) {
-		gk := model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}
+	for _, o := range in.Definitions() {
+		gk, _ := o.Defines()
 		label, labelled := o.Labels[policyLabel]
 		c := crd{labelled: labelled, class: strings.ToLower(label), plural: o.Text("spec", "names", "plural"),
 			cluster: o.Text("spec", "scope") == "Cluster"}

@@ -51,8 +51,7 @@ func definitions(input, further []*model.Object) map[model.GroupKind]*definition
 			return cmp.Or(a.Ref.Compare(b.Ref), a.Origin.Compare(b.Origin))
 		})
 		for _, o := range objects {
-			gk := model.GroupKind{Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind")}
-			if o.Ref.GroupKind() == definitionKind && out[gk] == nil {
+			if gk, ok := o.Defines(); ok && out[gk] == nil {
 				out[gk] = newDefinition(o)
 			}
 		}

@@ -8,16 +8,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-var definitionKind = model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-
-// Definitions are the CustomResourceDefinitions of an input.
-func Definitions(in *model.Snapshot) []*model.Object { return in.Of(definitionKind) }
-
 // Problems judges the custom resources of an input as the API server would when they are created: by the schemas and validation rules of the
 // CustomResourceDefinitions in the input, and of further ones that take the place of those in the input that define the same kind. What was
 // read from a cluster is not judged: its server has done so, and parts of it may have been left out.
 func Problems(in *model.Snapshot, further []*model.Object) []model.Problem {
-	defined := definitions(Definitions(in), further)
+	defined := definitions(in.Definitions(), further)
 	if len(defined) == 0 {
 		return nil
 	}

@@ -225,7 +225,7 @@ func TestSchemasLeaveAloneWhatAClusterHas(t *testing.T) {
 	if found := schema.Problems(in, nil); len(found) != 1 || found[0].Ref.Name != "a" {
 		t.Errorf("files over a cluster: %v", found)
 	}
-	if found := schema.Problems(in, schema.Definitions(in)); len(found) != 2 || found[1].Code != model.NoSchema {
+	if found := schema.Problems(in, in.Definitions()); len(found) != 2 || found[1].Code != model.NoSchema {
 		t.Errorf("asked for what cannot be done: %v", found)
 	}
 }

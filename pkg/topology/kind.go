@@ -33,7 +33,6 @@ var (
 	serviceKind       = model.GroupKind{Group: coreGroup, Kind: "Service"}
 	namespaceKind     = model.GroupKind{Group: coreGroup, Kind: "Namespace"}
 	serviceImportKind = model.GroupKind{Group: "multicluster.x-k8s.io", Kind: "ServiceImport"}
-	crdKind           = model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 )
 
 // standardKinds are those of gatewayapi §1.
@@ -67,8 +66,8 @@ func knownKinds(in *model.Snapshot) map[model.GroupKind]struct{} {
 	for _, gk := range in.Kinds() {
 		known[gk] = struct{}{}
 	}
-	for _, crd := range in.Of(crdKind) {
-		gk := model.GroupKind{Group: crd.Text("spec", "group"), Kind: crd.Text("spec", "names", "kind")}
+	for _, crd := range in.Definitions() {
+		gk, _ := crd.Defines()
 		if gk.Kind != "" {
 			known[gk] = struct{}{}
 		}
