@@ -92,13 +92,13 @@ func (a *alike) rows() [][]view.Cell {
 		word, tone = "ignored", view.Dim
 		message += " (" + s.Text() + ")"
 	}
-	rows := [][]view.Cell{{{Text: word, Tone: tone}, {Text: a.ID}, {Text: where(a.Origin)}, {Text: object(a.Ref)}, {Text: message}}}
+	rows := [][]view.Cell{{{Text: word, Tone: tone}, {Text: a.ID}, {Text: where(a.Origin)}, {Text: cmp.Or(a.Object(), "-")}, {Text: message}}}
 	if len(a.also) == 0 {
 		return rows
 	}
 	var names []string
 	for _, f := range a.also[:min(len(a.also), mostAlike)] {
-		names = append(names, strings.TrimSpace(object(f.Ref)+" "+parenthesized(where(f.Origin))))
+		names = append(names, strings.TrimSpace(cmp.Or(f.Object(), "-")+" "+parenthesized(where(f.Origin))))
 	}
 	if rest := len(a.also) - len(names); rest > 0 {
 		names = append(names, fmt.Sprintf("%d more (-o wide lists them)", rest))
@@ -141,14 +141,15 @@ func parenthesized(s string) string {
 	return "(" + s + ")"
 }
 
-func object(ref *model.Ref) string {
+// Object names what a finding is about: an object, or a whole kind; "" for neither.
+func (f *Finding) Object() string {
 	switch {
-	case ref == nil:
-		return "-"
-	case ref.Name == "*":
-		return strings.ToLower(ref.Kind)
+	case f.Ref == nil:
+		return ""
+	case f.Ref.Name == "*":
+		return strings.ToLower(f.Ref.Kind)
 	}
-	return ref.String()
+	return f.Ref.String()
 }
 
 // Counts says in a line what was found in how much.

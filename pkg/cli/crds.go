@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
 // definitionFlags name CustomResourceDefinitions by which objects are judged, and which are no part of the input.
@@ -34,13 +32,8 @@ func (d *definitionFlags) read(ctx context.Context, s Streams) error {
 		return usage("name a file or a folder", "--crds cannot read standard input")
 	}
 	in, err := load.Files(ctx, load.Options{Paths: d.paths, Recursive: true})
-	if errors.Is(err, load.ErrNothingReadable) {
-		if failed := render.Problems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
-			return failed
-		}
-	}
 	if err != nil {
-		return err
+		return told(s, in, err)
 	}
 	d.definitions = in.Definitions()
 	for _, p := range in.Problems {

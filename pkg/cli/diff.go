@@ -87,8 +87,8 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	if err != nil {
 		return err
 	}
-	if f.kustomization != "" && len(f.files) > 0 {
-		return usage("drop one of the two", "only one of -f and -k can be given")
+	if err := f.filesOrKustomization(); err != nil {
+		return err
 	}
 	catalog, err := f.catalog(a.Plugins)
 	if err != nil {
@@ -173,10 +173,10 @@ func (r *sideReader) both(ctx context.Context, from, to sideOf) (before, after *
 		one.Wait()
 	}
 	if firstErr != nil {
-		return nil, nil, r.failed(first, firstErr)
+		return nil, nil, told(r.streams, first, firstErr)
 	}
 	if secondErr != nil {
-		return nil, nil, r.failed(second, secondErr)
+		return nil, nil, told(r.streams, second, secondErr)
 	}
 	var one sync.WaitGroup
 	one.Go(func() { before = r.resolve(first) })

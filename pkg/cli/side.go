@@ -3,13 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
 // How sides of a comparison are written that are no paths.
@@ -129,14 +127,4 @@ func (r *sideReader) lay(ctx context.Context, base *model.Snapshot, part int) (*
 
 func (r *sideReader) options(sized func(int64)) load.Options {
 	return load.Options{Recursive: r.flags.recursive, Stdin: r.streams.In, Namespace: r.flags.namespace, ClusterScoped: r.catalog.ClusterScoped(), Sized: sized}
-}
-
-// failed is the error of reading a side. What is wrong with the documents is told before it, if none was readable.
-func (r *sideReader) failed(in *model.Snapshot, err error) error {
-	if errors.Is(err, load.ErrNothingReadable) && in != nil {
-		if failed := render.Problems(r.streams.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
-			return failed
-		}
-	}
-	return err
 }

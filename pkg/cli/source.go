@@ -104,12 +104,17 @@ func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Strea
 		return f.live(ctx, c, catalog, s, func(bytes int64) { boundMemory(s, bytes) })
 	}
 	in, err := load.Files(ctx, f.manifests(catalog, s))
-	if errors.Is(err, load.ErrNothingReadable) {
+	return in, told(s, in, err)
+}
+
+// told is the error of reading manifests. What is wrong with the documents is told before it, if not one was readable.
+func told(s Streams, in *model.Snapshot, err error) error {
+	if in != nil && errors.Is(err, load.ErrNothingReadable) {
 		if failed := render.Problems(s.Err, model.SortProblems(in.Problems), render.ProblemOptions{}); failed != nil {
-			return nil, failed
+			return failed
 		}
 	}
-	return in, err
+	return err
 }
 
 // manifests are the files or the kustomization that the flags name.
@@ -120,13 +125,22 @@ func (f *sourceFlags) manifests(catalog *policy.Catalog, s Streams) load.Options
 
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.
 func (f *sourceFlags) checkSources() error {
+	if err := f.filesOrKustomization(); err != nil {
+		return err
+	}
 	switch {
-	case f.kustomization != "" && len(f.files) > 0:
-		return usage("drop one of the two", "only one of -f and -k can be given")
 	case f.overLive && f.kustomization == "" && len(f.files) == 0:
 		return usage("name the files with -f, or drop --live to ask the cluster as it is", "--live lays files over the cluster, and no files are given")
 	case f.kustomization != "" && f.recursive:
 		return usage("drop -R: a kustomization names its folders itself", "-R cannot be given with -k")
+	}
+	return nil
+}
+
+// filesOrKustomization sees to it that not both are named.
+func (f *sourceFlags) filesOrKustomization() error {
+	if f.kustomization != "" && len(f.files) > 0 {
+		return usage("drop one of the two", "only one of -f and -k can be given")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strings"
@@ -66,7 +67,7 @@ func writeJUnit(w *bufio.Writer, r *check.Report, o Options) error {
 			suites[where] = &junitSuite{Name: where}
 			all.Suites = append(all.Suites, suites[where])
 		}
-		key := [3]string{where, f.ID, junitCaseName(f)}
+		key := [3]string{where, f.ID, Escape(cmp.Or(f.Object(), f.ID))}
 		if cases[key] == nil {
 			cases[key] = &junitCase{Class: f.ID, Name: key[2]}
 			suites[where].Cases = append(suites[where].Cases, cases[key])
@@ -103,17 +104,6 @@ func junitSuiteName(f check.Finding, o Options) string {
 		return Escape(f.Origin.File)
 	}
 	return junitName
-}
-
-// junitCaseName is what a finding is about.
-func junitCaseName(f check.Finding) string {
-	switch {
-	case f.Ref == nil:
-		return f.ID
-	case f.Ref.Name == "*":
-		return Escape(strings.ToLower(f.Ref.Kind))
-	}
-	return Escape(f.Ref.String())
 }
 
 func (c *junitCase) add(r *check.Report, f check.Finding) {

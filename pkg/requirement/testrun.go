@@ -10,8 +10,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-func contains(names []string, name string) bool { return slices.Contains(names, name) }
-
 // TestResult is what became of one test.
 type TestResult struct {
 	File       string   `json:"file"`
@@ -84,16 +82,16 @@ func (t *Test) covered(f *told, used []bool) bool {
 // selected says what is wrong with what a requirement selects in a test.
 func (t *Test) selected(tally Tally) []string {
 	name := tally.Requirement.Name
-	named := len(t.Met)+len(t.SelectsNothing)+len(t.Expect) == 0 || contains(t.Met, name)
+	named := len(t.Met)+len(t.SelectsNothing)+len(t.Expect) == 0 || slices.Contains(t.Met, name)
 	for _, e := range t.Expect {
 		named = named || e.Requirement == name
 	}
 	switch {
-	case contains(t.SelectsNothing, name) && !tally.Nothing:
+	case slices.Contains(t.SelectsNothing, name) && !tally.Nothing:
 		return []string{fmt.Sprintf("%s selects something", name)}
-	case !contains(t.SelectsNothing, name) && named && tally.Nothing:
+	case !slices.Contains(t.SelectsNothing, name) && named && tally.Nothing:
 		return []string{fmt.Sprintf("%s selects nothing (if that is meant: selectsNothing: [%s])", name, name)}
-	case contains(t.Met, name) && tally.Met == 0 && !tally.Nothing:
+	case slices.Contains(t.Met, name) && tally.Met == 0 && !tally.Nothing:
 		return []string{fmt.Sprintf("%s is met nowhere", name)}
 	}
 	return nil

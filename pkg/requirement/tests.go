@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -166,14 +167,14 @@ func (t *Test) strangeNames(reqs []*Requirement) []string {
 		names = append(names, e.Requirement)
 	}
 	for _, name := range names {
-		if contains(known, name) {
+		if slices.Contains(known, name) {
 			continue
 		}
 		said := fmt.Sprintf("there is no requirement %q", name)
 		if near := policy.Nearest(name, known); len(near) > 0 {
 			said += ": did you mean " + near[0] + "?"
 		}
-		if !contains(out, said) {
+		if !slices.Contains(out, said) {
 			out = append(out, said)
 		}
 	}

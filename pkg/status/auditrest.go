@@ -10,11 +10,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// How many entries a status has room for (gep713 P38; gatewayapi §8).
-const (
-	mostAncestors = 16
-	mostParents   = 32
-)
+// MaxAncestors is how many entries the status of a policy has room for (gep713 P38).
+const MaxAncestors = 16
+
+// mostParents is how many the status of a route has room for (gatewayapi §8).
+const mostParents = 32
 
 // full reports whether a status has no room for another entry.
 func (c *comparison) full() bool {
@@ -27,7 +27,7 @@ func (c *comparison) full() bool {
 	if c.kind == nil {
 		return entries >= mostParents
 	}
-	return entries >= mostAncestors
+	return entries >= MaxAncestors
 }
 
 // shortfall tells the predicted entries that are not reported: one by one, or as one difference where there is no room for them.

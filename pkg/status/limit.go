@@ -12,11 +12,11 @@ import (
 func OverLimit(predictions []Prediction) []model.Problem {
 	var out []model.Problem
 	for _, p := range predictions {
-		if p.Policy == nil || len(p.Ancestors) <= mostAncestors {
+		if p.Policy == nil || len(p.Ancestors) <= MaxAncestors {
 			continue
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.AncestorLimit,
-			Message: fmt.Sprintf("the status of %s would need entries for %d ancestors, and has room for %d: nothing is reported about the others", p.Object, len(p.Ancestors), mostAncestors),
+			Message: fmt.Sprintf("the status of %s would need entries for %d ancestors, and has room for %d: nothing is reported about the others", p.Object, len(p.Ancestors), MaxAncestors),
 			Hint:    "split the policy, or attach its routes to fewer Gateways"}.At(p.Policy.Object))
 	}
 	return out
@@ -37,7 +37,7 @@ func Limits(r *resolve.Resolution, funcs Functions) []model.Problem {
 		for _, p := range k.Policies {
 			targets = max(targets, len(k.TargetsOf(p)))
 		}
-		if max(parents, targets) > mostAncestors {
+		if max(parents, targets) > MaxAncestors {
 			kinds = append(kinds, k)
 		}
 	}

@@ -22,7 +22,7 @@ func (l *StatusList) auditTable(o TableOptions) Table {
 		t.Blocks = []Block{b}
 	}
 	t.Footer = append(t.Footer, l.Summary.line(o))
-	t.Footer = append(t.Footer, l.closing()...)
+	t.Footer = append(t.Footer, l.Closing()...)
 	return t
 }
 

@@ -111,7 +111,7 @@ func (d *differ) subject(key subject, r *results) {
 	for i, p := range found {
 		c := d.change(key, p)
 		c.partly = len(paths[i]) < len(ways)
-		c.Paths = slices.DeleteFunc(paths[i], func(p Path) bool { return p.key() == Path{}.key() })
+		c.Paths = slices.DeleteFunc(paths[i], func(p Path) bool { return p.Key() == Path{}.Key() })
 		d.items = append(d.items, c)
 	}
 }
@@ -127,10 +127,10 @@ func (d *differ) byPath(r *results) []onPath {
 				paths = []Path{{}}
 			}
 			for _, p := range paths {
-				i, known := at[p.key()]
+				i, known := at[p.Key()]
 				if !known {
 					i = len(out)
-					at[p.key()] = i
+					at[p.Key()] = i
 					out = append(out, onPath{path: p})
 				}
 				list := side(&out[i])

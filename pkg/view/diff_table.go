@@ -39,7 +39,7 @@ func (d *EffectivePolicyDiff) Table(o TableOptions) Table {
 		t.Footer = append(t.Footer, d.uncoveredLines(o)...)
 	}
 	t.Footer = append(t.Footer, unsureLine(d.Summary.Uncertain > 0)...)
-	t.Footer = append(t.Footer, d.closing()...)
+	t.Footer = append(t.Footer, d.Closing()...)
 	return t
 }
 

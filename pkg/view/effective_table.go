@@ -40,7 +40,7 @@ func (l *EffectivePolicyList) Table(o TableOptions) Table {
 	t.Footer = append(t.Footer, lostHint(items, l.unlisted, o)...)
 	t.Footer = append(t.Footer, l.genericLine()...)
 	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(items, func(i *EffectivePolicy) bool { return len(i.Unread) > 0 }))...)
-	t.Footer = append(t.Footer, l.closing()...)
+	t.Footer = append(t.Footer, l.Closing()...)
 	return t
 }
 

@@ -30,7 +30,7 @@ func (l *EffectivePolicyList) Tree(o TableOptions) []Branch {
 		out = append(out, Branch{Cells: []Cell{{Text: l.nothing(o)}}})
 	}
 	marked := unsureLine(slices.ContainsFunc(items, func(i *EffectivePolicy) bool { return len(i.Unread) > 0 }))
-	for _, line := range slices.Concat(l.unattached, marked, l.closing()) {
+	for _, line := range slices.Concat(l.unattached, marked, l.Closing()) {
 		out = append(out, Branch{Cells: []Cell{{Text: line}}})
 	}
 	return out

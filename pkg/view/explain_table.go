@@ -23,7 +23,7 @@ func (l *Explanation) Table(o TableOptions) Table {
 		t.Footer = append(t.Footer, l.nothingInForce(o))
 	}
 	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(l.Items, func(i ExplainedPolicy) bool { return len(i.Unread) > 0 }))...)
-	t.Footer = append(t.Footer, l.closing()...)
+	t.Footer = append(t.Footer, l.Closing()...)
 	return t
 }
 

@@ -27,7 +27,7 @@ func (t *Topology) Table(o TableOptions) Table {
 		out.Blocks = []Block{b}
 	}
 	out.Footer = append(out.Footer, fmt.Sprintf("%s · %s", Counted(len(t.Nodes), "node"), Counted(len(t.Edges), "edge")))
-	out.Footer = append(out.Footer, t.closing()...)
+	out.Footer = append(out.Footer, t.Closing()...)
 	return out
 }
 

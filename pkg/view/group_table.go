@@ -55,7 +55,7 @@ func splitPaths(object model.Ref, items []*EffectivePolicy) []pathGroup {
 		}
 		for _, p := range paths {
 			p = p.seenFrom(item.Target)
-			key := p.key()
+			key := p.Key()
 			if _, known := byKey[key]; !known {
 				byKey[key] = p
 				order = append(order, key)

@@ -9,7 +9,7 @@ import (
 // Table lists the policy kinds of this run, one per line.
 func (l *KindList) Table(o TableOptions) Table {
 	if len(l.Items) == 0 {
-		return Table{Footer: append([]string{"no policy kind is known"}, l.closing()...)}
+		return Table{Footer: append([]string{"no policy kind is known"}, l.Closing()...)}
 	}
 	b := Block{Columns: []Column{{Name: "KIND"}, {Name: "SHORT"}, {Name: "VENDOR"}, {Name: "CLASS"}, {Name: "TARGETS"}, {Name: "OBJECTS"},
 		{Name: "PLURAL", Wide: true}, {Name: "STRATEGIES", Wide: true}, {Name: "RESULTS AT", Wide: true}, {Name: "A RULE IS", Wide: true}, {Name: "FROM", Wide: true}}}
@@ -38,6 +38,6 @@ func (l *KindList) Table(o TableOptions) Table {
 	}
 	t := Table{Blocks: []Block{b}, Footer: moreLine(len(l.Items)-len(shown), "kind")}
 	t.Footer = append(t.Footer, fmt.Sprintf("%s · %d with objects", Counted(len(l.Items), "kind"), used))
-	t.Footer = append(t.Footer, l.closing()...)
+	t.Footer = append(t.Footer, l.Closing()...)
 	return t
 }

@@ -76,8 +76,8 @@ func nounFor(n int, noun string) string {
 	return one + "s"
 }
 
-// closing is the last line of an answer that may be wrong for want of input: why, in counts. The causes themselves are problems.
-func (e *Envelope) closing() []string {
+// Closing is the last line of an answer that may be wrong for want of input: why, in counts. The causes themselves are problems.
+func (e *Envelope) Closing() []string {
 	if e.Complete {
 		return nil
 	}

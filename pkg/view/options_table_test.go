@@ -37,7 +37,7 @@ func TestClosing(t *testing.T) {
 		var e Envelope
 		e.Seal("Test", tc.problems)
 		got := ""
-		if lines := e.closing(); len(lines) > 0 {
+		if lines := e.Closing(); len(lines) > 0 {
 			got = lines[0]
 		}
 		if got != tc.want {

@@ -14,7 +14,7 @@ import (
 func (l *OverriddenRuleList) Table(o TableOptions) Table {
 	lines := l.lines(o)
 	if len(lines) == 0 {
-		return Table{Footer: append([]string{nothingLost(o)}, l.closing()...)}
+		return Table{Footer: append([]string{nothingLost(o)}, l.Closing()...)}
 	}
 	shown := lines[:o.limit(len(lines))]
 	b := Block{Columns: []Column{{Name: "POLICY"}, {Name: "RULE"}, {Name: "LOST ON"}, {Name: "TO"}, {Name: "REASON"},
@@ -29,7 +29,7 @@ func (l *OverriddenRuleList) Table(o TableOptions) Table {
 	t := Table{Blocks: []Block{b}, Footer: moreLine(len(lines)-len(shown), "line")}
 	t.Footer = append(t.Footer, l.summary())
 	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(l.Items, func(i OverriddenRule) bool { return len(i.Unread) > 0 }))...)
-	t.Footer = append(t.Footer, l.closing()...)
+	t.Footer = append(t.Footer, l.Closing()...)
 	return t
 }
 
@@ -139,7 +139,7 @@ func (l *OverriddenRuleList) lines(o TableOptions) []lossLine {
 func pathsKey(paths []Path) string {
 	keys := make([]string, len(paths))
 	for i, p := range paths {
-		keys[i] = p.key()
+		keys[i] = p.Key()
 	}
 	return strings.Join(keys, "\n")
 }

@@ -76,7 +76,7 @@ func (p *Places) meet(met *meeting, k *resolve.Kind, id topology.NodeID, s resol
 		return
 	}
 	for _, path := range p.survey.waysOf(k, s, ways) {
-		met.add(k, s, "\xff"+path.key(), road{paths: []Path{path}})
+		met.add(k, s, "\xff"+path.Key(), road{paths: []Path{path}})
 	}
 }
 
@@ -197,9 +197,6 @@ func wayKey(way resolve.Path) string {
 	}
 	return string(key)
 }
-
-// Key tells paths apart.
-func (p Path) Key() string { return p.key() }
 
 // Via says how traffic comes to a target on some paths: "Gateway infra/external (http, https)". It is "" where the paths say nothing that
 // the target's own name does not.

@@ -59,9 +59,6 @@ func foreignReferencesOf(r *resolve.Resolution, k *resolve.Kind) []model.Problem
 	return out
 }
 
-// Closing is the last line of an answer that may be wrong for want of input; nil where it is complete.
-func (e *Envelope) Closing() []string { return e.closing() }
-
 // NamesOf writes one name per object, sorted for reading, as kubectl names objects (kind.group/name).
 func NamesOf(refs []*model.Ref) []string {
 	return namesOf(refs, func(r **model.Ref) *model.Ref { return *r })

@@ -32,7 +32,7 @@ func (r *PolicyReach) Table(o TableOptions) Table {
 		t.Footer = append(t.Footer, "what it lost, and to whom: "+o.command(append([]string{"overridden", arg}, namespace...)...))
 	}
 	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(r.Items, func(i ReachItem) bool { return len(i.Unread) > 0 }))...)
-	t.Footer = append(t.Footer, r.closing()...)
+	t.Footer = append(t.Footer, r.Closing()...)
 	return t
 }
 

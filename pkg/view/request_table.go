@@ -38,7 +38,7 @@ func (a *RequestAnswer) Table(o TableOptions) Table {
 		if a.Route != nil {
 			body.Footer = append(body.Footer, a.noPolicy()+" is in force on "+targetName(*a.Route))
 		}
-		body.Footer = append(body.Footer, a.closing()...)
+		body.Footer = append(body.Footer, a.Closing()...)
 	}
 	return Table{Blocks: append([]Block{{Heading: head}}, body.Blocks...), Footer: body.Footer}
 }
@@ -163,6 +163,6 @@ func (l *RequestAnswerList) Table(o TableOptions) Table {
 		b.Rows = append(b.Rows, []Cell{{Text: a.Request.Text}, outcome, dash(listener), dash(route), dash(rule), dash(a.backendText()), dash(strings.Join(a.Why, "; "))})
 	}
 	t := Table{Blocks: []Block{b}, Footer: moreLine(len(l.Items)-len(shown), "request")}
-	t.Footer = append(t.Footer, l.closing()...)
+	t.Footer = append(t.Footer, l.Closing()...)
 	return t
 }

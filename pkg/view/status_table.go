@@ -37,7 +37,7 @@ func (l *StatusList) Table(o TableOptions) Table {
 	if len(l.Items) == 0 {
 		t.Footer = append(t.Footer, "no policies")
 	}
-	t.Footer = append(t.Footer, l.closing()...)
+	t.Footer = append(t.Footer, l.Closing()...)
 	return t
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// key tells paths apart; paths hold slices and cannot be compared.
-func (p Path) key() string {
+// Key tells paths apart; paths hold slices and cannot be compared.
+func (p Path) Key() string {
 	return strings.Join([]string{p.GatewayClass, p.Gateway, p.ListenerSet, p.Listener, strings.Join(p.DelegatedFrom, "\x01"), p.Direction, p.Mesh,
 		p.Dataplane, p.Destination, p.Hostname, strings.Join(p.DelegatedRules, "\x01"), p.Binding}, "\x00")
 }

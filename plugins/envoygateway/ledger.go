@@ -12,9 +12,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
-// maxAncestors is how many entries a policy's status may have.
-const maxAncestors = 16
-
 // ledger collects the conditions of one policy, by ancestor.
 type ledger struct {
 	controller string
@@ -75,11 +72,11 @@ func only(ref model.Ref) []model.Ref { return []model.Ref{ref} }
 // written is the status: no more entries than the API allows, those that matter most.
 func (l *ledger) written() []status.Ancestor {
 	out := l.ancestors
-	if len(out) > maxAncestors {
+	if len(out) > status.MaxAncestors {
 		out = slices.SortedStableFunc(slices.Values(out), func(a, b status.Ancestor) int {
 			return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), cmp.Compare(a.Ref.Name, b.Ref.Name))
-		})[:maxAncestors]
-		last := &out[maxAncestors-1]
+		})[:status.MaxAncestors]
+		last := &out[status.MaxAncestors-1]
 		last.Conditions = append(last.Conditions, status.Condition{Type: "Aggregated", Status: "True", Reason: "Aggregated",
 			Message: "Ancestors have been aggregated because the number of policy ancestors exceeds 16."})
 	}

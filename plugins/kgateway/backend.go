@@ -41,7 +41,7 @@ func backends(in status.Input) []status.Ancestor {
 		out = append(out, a)
 	}
 	slices.SortFunc(out, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
-	return out[:min(len(out), mostAncestors)]
+	return out[:min(len(out), status.MaxAncestors)]
 }
 
 // tlsPolicy is the first BackendTLSPolicy at a backend or one of its ports.

@@ -9,9 +9,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
-// mostAncestors is how many entries a status has room for.
-const mostAncestors = 16
-
 // write turns what was counted into conditions.
 func (s *states) write(p *policy.Policy) []status.Ancestor {
 	var out []status.Ancestor
@@ -19,7 +16,7 @@ func (s *states) write(p *policy.Policy) []status.Ancestor {
 		out = append(out, status.Ancestor{Ref: &ref, Controller: controller, Conditions: []status.Condition{accepted(p), e.condition(p)}})
 	}
 	slices.SortFunc(out, func(a, b status.Ancestor) int { return a.Ref.Compare(*b.Ref) })
-	return out[:min(len(out), mostAncestors)]
+	return out[:min(len(out), status.MaxAncestors)]
 }
 
 func accepted(p *policy.Policy) status.Condition {
