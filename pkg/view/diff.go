@@ -111,6 +111,7 @@ type side struct {
 	ways survey // turns ways into paths
 
 	without map[model.GroupKind]*resolve.Kind // kinds that only the other side has, as they are here
+	ends    map[end]bool                      // what ways through a mesh can begin and end at; nil: not asked for yet
 }
 
 // Diff compares what is in force in two inputs, target by target and way by way.

@@ -87,28 +87,24 @@ func (s *side) absent(k *policy.Kind) *resolve.Kind {
 	return known
 }
 
+// end is a mesh, a proxy or a destination, by the name that a way has for it.
+type end struct {
+	role topology.Role // "": of a destination, which may have any
+	name string
+}
+
 // hasEnds reports whether the proxy that calls, what it calls and the mesh of a way are there.
 func (s *side) hasEnds(path Path) bool {
-	has := func(name string, of func(*topology.Node) string) bool {
-		if name == "" {
-			return true
-		}
+	if s.ends == nil {
+		s.ends = map[end]bool{}
 		for id := range s.res.Graph.Len() {
-			if of(s.res.Graph.Node(topology.NodeID(id))) == name {
-				return true
-			}
-		}
-		return false
-	}
-	only := func(role topology.Role) func(*topology.Node) string {
-		return func(n *topology.Node) string {
-			if n.Role != role {
-				return ""
-			}
-			return n.Ref.FullName()
+			n := s.res.Graph.Node(topology.NodeID(id))
+			s.ends[end{n.Role, n.Ref.FullName()}] = true
+			s.ends[end{name: destinationName(n)}] = true
 		}
 	}
-	return has(path.Mesh, only(topology.MeshRoot)) && has(path.Dataplane, only(topology.Proxy)) && has(path.Destination, destinationName)
+	has := func(role topology.Role, name string) bool { return name == "" || s.ends[end{role, name}] }
+	return has(topology.MeshRoot, path.Mesh) && has(topology.Proxy, path.Dataplane) && has("", path.Destination)
 }
 
 // unread lists what a cluster did not let us read and may be all there is to a change: on either side, also where nothing is in force.

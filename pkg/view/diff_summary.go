@@ -116,12 +116,23 @@ func (d *differ) uncovered(s *DiffSummary) {
 		some[item.Target] = true
 	}
 	missing := map[string][]model.Ref{}
+	usual := map[model.Ref][]string{}
+	for place, rules := range behind {
+		usual[place] = d.usual(rules, covered)
+	}
 	for _, ref := range slices.SortedFunc(maps.Keys(fresh), compareTargets) {
 		if !some[ref] {
 			s.Bare = append(s.Bare, ref)
 			continue
 		}
-		for _, kind := range d.usual(fresh[ref], behind, covered) {
+		var kinds []string
+		for _, id := range fresh[ref] {
+			for _, place := range d.after.places(id) {
+				kinds = append(kinds, usual[place]...)
+			}
+		}
+		slices.Sort(kinds)
+		for _, kind := range slices.Compact(kinds) {
 			if !covered[subject{kind, ref}] {
 				missing[kind] = append(missing[kind], ref)
 			}
@@ -146,25 +157,21 @@ func (d *differ) unsure(ref model.Ref) bool {
 	return false
 }
 
-// usual are the kinds of which most of the other rules behind one of the nodes' Gateways or Services have a policy in force.
-func (d *differ) usual(ids []topology.NodeID, behind map[model.Ref][]model.Ref, covered map[subject]bool) []string {
-	found := map[string]bool{}
-	for _, id := range ids {
-		for _, place := range d.after.places(id) {
-			for _, k := range d.after.ways.picked {
-				n := 0
-				for _, ref := range behind[place] {
-					if covered[subject{k.Name(), ref}] {
-						n++
-					}
-				}
-				if 2*n > len(behind[place]) && k.Scope == nil {
-					found[k.Name()] = true
-				}
+// usual are the kinds of which most of some rules have a policy in force.
+func (d *differ) usual(rules []model.Ref, covered map[subject]bool) []string {
+	var out []string
+	for _, k := range d.after.ways.picked {
+		n := 0
+		for _, ref := range rules {
+			if covered[subject{k.Name(), ref}] {
+				n++
 			}
 		}
+		if 2*n > len(rules) && k.Scope == nil {
+			out = append(out, k.Name())
+		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return out
 }
 
 // getsTraffic reports whether a route rule is there and traffic comes to it.
