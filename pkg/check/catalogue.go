@@ -17,18 +17,24 @@ type Rule struct {
 	Clause     string           `json:"clause,omitempty"` // of the specification, "" where none speaks of it
 }
 
+// topics are the rules, by what they are about.
+func topics() [][]Rule {
+	return [][]Rule{inputRules, kindRules, targetRules, trafficRules, settingRules, effectRules, schemaRules, requirementRules}
+}
+
 // Catalogue lists the rules by id.
 func Catalogue() []Rule {
-	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, effectRules, schemaRules, requirementRules)
+	all := slices.Concat(topics()...)
 	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
 // RuleOf is the rule of an id.
 func RuleOf(id string) (Rule, bool) {
-	all := Catalogue()
-	if at := slices.IndexFunc(all, func(r Rule) bool { return r.ID == id }); at >= 0 {
-		return all[at], true
+	for _, rules := range topics() {
+		if at := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id }); at >= 0 {
+			return rules[at], true
+		}
 	}
 	return Rule{}, false
 }

@@ -18,6 +18,16 @@ import (
 type jsonObject struct {
 	keys   []string // sorted
 	values map[string]ref.Val
+	made   map[string]func() ref.Val // instead of values: made when they are first asked for
+}
+
+// lazyObject is an object of values that are made when they are first asked for.
+func lazyObject(values map[string]func() any) *jsonObject {
+	o := &jsonObject{keys: slices.Sorted(maps.Keys(values)), made: make(map[string]func() ref.Val, len(values))}
+	for key, value := range values {
+		o.made[key] = sync.OnceValue(func() ref.Val { return celValue(value()) })
+	}
+	return o
 }
 
 var _ traits.Mapper = (*jsonObject)(nil)
@@ -28,7 +38,7 @@ func celValue(v any) ref.Val {
 	case ref.Val:
 		return t
 	case map[string]any:
-		o := &jsonObject{slices.Sorted(maps.Keys(t)), make(map[string]ref.Val, len(t))}
+		o := &jsonObject{keys: slices.Sorted(maps.Keys(t)), values: make(map[string]ref.Val, len(t))}
 		for key, inner := range t {
 			o.values[key] = celValue(inner)
 		}
@@ -44,9 +54,9 @@ func celValue(v any) ref.Val {
 }
 
 func (o *jsonObject) plain() traits.Mapper {
-	all := make(map[ref.Val]ref.Val, len(o.values))
-	for key, value := range o.values {
-		all[types.String(key)] = value
+	all := make(map[ref.Val]ref.Val, len(o.keys))
+	for _, key := range o.keys {
+		all[types.String(key)], _ = o.Find(types.String(key))
 	}
 	return types.NewRefValMap(types.DefaultTypeAdapter, all)
 }
@@ -73,6 +83,9 @@ func (o *jsonObject) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {
 		return nil, false
+	}
+	if value := o.made[string(name)]; value != nil {
+		return value(), true
 	}
 	v, ok := o.values[string(name)]
 	return v, ok
@@ -157,68 +170,3 @@ func (f *inForce) Contains(key ref.Val) ref.Val {
 	}
 	return types.Bool(ok)
 }
-
-// lazyObject is an object whose values are made when they are first asked for.
-type lazyObject struct{ fields map[string]*lazyField }
-
-type lazyField struct {
-	once  sync.Once
-	value func() any
-	made  ref.Val
-}
-
-var _ traits.Mapper = (*lazyObject)(nil)
-
-func (o *lazyObject) all() *jsonObject {
-	out := &jsonObject{slices.Sorted(maps.Keys(o.fields)), map[string]ref.Val{}}
-	for name := range o.fields {
-		out.values[name], _ = o.Find(types.String(name))
-	}
-	return out
-}
-
-// ConvertToNative implements ref.Val.
-func (o *lazyObject) ConvertToNative(t reflect.Type) (any, error) { return o.all().ConvertToNative(t) }
-
-// ConvertToType implements ref.Val.
-func (o *lazyObject) ConvertToType(t ref.Type) ref.Val { return o.all().ConvertToType(t) }
-
-// Equal implements ref.Val.
-func (o *lazyObject) Equal(other ref.Val) ref.Val { return o.all().Equal(other) }
-
-// Type implements ref.Val.
-func (o *lazyObject) Type() ref.Type { return types.MapType }
-
-// Value implements ref.Val.
-func (o *lazyObject) Value() any { return o.all().Value() }
-
-// Find implements traits.Mapper.
-func (o *lazyObject) Find(key ref.Val) (ref.Val, bool) {
-	name, _ := key.(types.String)
-	f := o.fields[string(name)]
-	if f == nil {
-		return nil, false
-	}
-	f.once.Do(func() { f.made = celValue(f.value()) })
-	return f.made, true
-}
-
-// Get implements traits.Indexer.
-func (o *lazyObject) Get(key ref.Val) ref.Val {
-	if v, ok := o.Find(key); ok {
-		return v
-	}
-	return types.NewErr("no such key: %v", key.Value())
-}
-
-// Contains implements traits.Container.
-func (o *lazyObject) Contains(key ref.Val) ref.Val {
-	name, _ := key.(types.String)
-	return types.Bool(o.fields[string(name)] != nil)
-}
-
-// Iterator implements traits.Iterable.
-func (o *lazyObject) Iterator() traits.Iterator { return o.all().Iterator() }
-
-// Size implements traits.Sizer.
-func (o *lazyObject) Size() ref.Val { return types.Int(len(o.fields)) }

@@ -14,8 +14,7 @@ type values = map[string]any
 // policyValue is an effective policy as expressions see it, in the shape of the contract. All texts and lists are there; what is not asked
 // for is not made.
 func policyValue(e *view.EffectivePolicy) ref.Val {
-	o := &lazyObject{fields: map[string]*lazyField{}}
-	for name, value := range map[string]func() any{
+	return lazyObject(map[string]func() any{
 		"policyKind": func() any { return e.PolicyKind }, "profile": func() any { return e.Profile }, "id": func() any { return e.ID },
 		"ordered": func() any { return e.Ordered }, "rules": func() any { return ruleValues(e.Rules) }, "sources": func() any { return allSources(e) },
 		"spec": func() any {
@@ -45,10 +44,7 @@ func policyValue(e *view.EffectivePolicy) ref.Val {
 			}
 			return out
 		},
-	} {
-		o.fields[name] = &lazyField{value: value}
-	}
-	return o
+	})
 }
 
 // policySizes measures an effective policy.
