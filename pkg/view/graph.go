@@ -72,7 +72,7 @@ func Graph(r *resolve.Resolution, q GraphQuery) *Topology {
 	})
 	// the instances of a route that others delegate to are drawn as one
 	d.out.Nodes = slices.CompactFunc(d.out.Nodes, func(x, y GraphNode) bool { return x.ID == y.ID })
-	d.out.Edges = slices.CompactFunc(d.out.Edges, func(x, y GraphEdge) bool { return x.From == y.From && x.To == y.To && x.Kind == y.Kind })
+	d.out.Edges = slices.CompactFunc(d.out.Edges, GraphEdge.joins)
 	d.out.Seal("Topology", a.problems())
 	return d.out
 }
@@ -228,7 +228,7 @@ func (d *drawing) targets(p *policy.Policy, targets []topology.NodeID) {
 			d.node(id)
 		}
 		e := GraphEdge{From: refID(p.Ref()), To: nodeID(d.res.Node(id)), Kind: EdgeTargets}
-		if p.Kind.Scopes == nil || !slices.Contains(d.out.Edges, e) { // several scopes may have one target
+		if p.Kind.Scopes == nil || !slices.ContainsFunc(d.out.Edges, e.joins) { // several scopes may have one target
 			d.out.Edges = append(d.out.Edges, e)
 		}
 	}

@@ -209,23 +209,34 @@ type OverriddenRuleList struct {
 	Items []OverriddenRule `json:"items"`
 }
 
-// GraphNode is one object, section or policy of a Topology. Its kind is a role (gateway, listener, route, rule, …) or "policy".
+// GraphNode is a target or a policy. Kind is the role of a target, or "policy". A node that stands for several objects, which a collapsed
+// picture draws as one, lists them in Members; its Ref then has no object's name.
 type GraphNode struct {
-	ID     string            `json:"id"`
-	Ref    model.Ref         `json:"ref"`
-	Kind   string            `json:"kind"`
-	Labels map[string]string `json:"labels"` // facts worth showing: policyKind, hostnames, state, …
+	ID      string            `json:"id"`
+	Ref     model.Ref         `json:"ref"`
+	Kind    string            `json:"kind"`
+	Labels  map[string]string `json:"labels"` // facts worth showing: policyKind, hostnames, state, count, …
+	Members []model.Ref       `json:"members,omitempty"`
 }
 
 // GraphEdge joins two nodes. Kind: parent (traffic flows from → to), targets (policy → its target), effective (policy → an
-// effective target where it is in force), overridden (policy → one where it is not). State is "partial" on an effective edge where
-// only part of the policy is in force, and "taken" on a parent edge that the request asked about takes.
+// effective target where it is in force), overridden (policy → one where it is not).
+//
+// State is, on an effective edge, "partial" where only part of the policy is in force; on a targets edge what became of the policy at all
+// that it reaches through that target: "effective", "partial" (in part, or not everywhere), "overridden" (nowhere), "dangling" (the target
+// is not in the input) or nothing (it reaches nothing, or nothing is known); on a parent edge "taken" if the request asked about goes that
+// way, "dangling" if what it points to is not in the input.
 type GraphEdge struct {
-	From  string `json:"from"`
-	To    string `json:"to"`
-	Kind  string `json:"kind"`
-	State string `json:"state,omitempty"`
+	From  string   `json:"from"`
+	To    string   `json:"to"`
+	Kind  string   `json:"kind"`
+	State string   `json:"state,omitempty"`
+	Count int      `json:"count,omitempty"` // how many edges a collapsed picture draws as this one, if more than one
+	By    []string `json:"by,omitempty"`    // the ids of the policies that won, on overridden and partial edges
 }
+
+// joins reports whether x joins the same nodes in the same way.
+func (e GraphEdge) joins(x GraphEdge) bool { return e.From == x.From && e.To == x.To && e.Kind == x.Kind }
 
 // Topology answers `graph`.
 type Topology struct {
