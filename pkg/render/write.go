@@ -59,6 +59,7 @@ type Options struct {
 	Terminal  bool              // a person looks at it: what a Template prints of the answer is escaped
 	Version   string            // of the program, for formats that name it
 	Root      string            // the folder that the program runs in, for formats that others look for files with
+	DOT       DOTOptions        // how DOT is drawn
 }
 
 // FormatError says that a view has no such form.
@@ -140,7 +141,7 @@ func write(w *bufio.Writer, v View, o Options) error {
 		return writeYAML(w, v)
 	case DOT:
 		if t, ok := v.(*view.Topology); ok {
-			writeDOT(w, t)
+			writeDOT(w, t, o.DOT)
 		}
 	case Mermaid:
 		if t, ok := v.(*view.Topology); ok {
