@@ -2,7 +2,6 @@ package render
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -57,7 +56,7 @@ func nodeStyle(n *view.GraphNode) string {
 
 // edgeStyle tells the kinds of edges apart by colour and by stroke. Only traffic gives the drawing its order.
 func edgeStyle(e view.GraphEdge) string {
-	switch cmp.Or(e.State, e.Kind) {
+	switch edgeWord(e) {
 	case "parent":
 		return `color="#9e9e9e", style=solid`
 	case "taken":
@@ -71,7 +70,7 @@ func edgeStyle(e view.GraphEdge) string {
 	case "overridden":
 		return `color="#c62828", style=dotted, penwidth=1.5, constraint=false`
 	}
-	return `color="#616161", style=solid, label=` + dotText(cmp.Or(e.State, e.Kind))
+	return `color="#616161", style=solid, label=` + dotText(edgeWord(e))
 }
 
 // dotText is a quoted label of several lines.
