@@ -1,7 +1,6 @@
 package render
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -14,17 +13,21 @@ func (d *clusters) legend() string {
 		cells = append(cells, tag("TD", s, append(list, attribute{"ROWSPAN", "2"})...))
 	}
 	name := func(s string) { cell(d.text(s, d.c.muted, smallSize), attribute{"ALIGN", "LEFT"}) }
-	for _, s := range d.used() {
-		cells = append(cells, tag("TD", "", attribute{"BORDER", sampleWidth(s)}, attribute{"SIDES", "B"}, attribute{"STYLE", s.style}, attribute{"COLOR", d.value(s.colour)}, attribute{"WIDTH", "30"}, attribute{"CELLPADDING", "0"}))
-		below = append(below, tag("TD", "", attribute{"CELLPADDING", "0"}))
-		name(s.means)
-	}
-	for _, state := range []string{view.EdgeEffective, "partial", view.EdgeOverridden} {
+	used := d.used()
+	for _, state := range []string{view.EdgeParent, "taken", view.EdgeEffective, "partial", view.EdgeOverridden, "dangling", view.EdgeTargets} {
+		s := pens()[state]
+		if !used[state] && !d.states[state] {
+			continue
+		}
+		if used[state] {
+			cells = append(cells, tag("TD", "", attribute{"BORDER", sampleWidth(s)}, attribute{"SIDES", "B"}, attribute{"STYLE", s.style}, attribute{"COLOR", d.value(s.colour)}, attribute{"WIDTH", "30"}, attribute{"CELLPADDING", "0"}))
+			below = append(below, tag("TD", "", attribute{"CELLPADDING", "0"}))
+		}
 		if d.states[state] {
 			mark, colour := sign(state)
-			cell(d.text(mark, colour, nameSize))
-			name(pens()[state].means)
+			cell(d.text(mark, colour, nameSize), attribute{"WIDTH", "13"})
 		}
+		name(s.means)
 	}
 	for i := range d.kinds {
 		h := hues()[i%len(hues())]
@@ -47,13 +50,12 @@ func sampleWidth(s stroke) string {
 	return map[bool]string{true: "2", false: "1"}[s.style != "solid" || s.width > "1"]
 }
 
-// used are the kinds of lines in the picture, in a fixed order.
-func (d *clusters) used() []stroke {
-	var out []stroke
-	for _, kind := range []string{view.EdgeParent, "taken", view.EdgeEffective, "partial", view.EdgeOverridden, "dangling", view.EdgeTargets} {
-		s := pens()[kind]
-		if slices.ContainsFunc(d.picture.lines, func(l line) bool { return strokeOf(l.state, l.kind) == s }) {
-			out = append(out, s)
+// used are the states of the lines in the picture.
+func (d *clusters) used() map[string]bool {
+	out := map[string]bool{}
+	for _, l := range d.picture.lines {
+		for state, s := range pens() {
+			out[state] = out[state] || strokeOf(l.state, l.kind) == s
 		}
 	}
 	return out
