@@ -192,7 +192,7 @@ func (p *picture) foldClasses(edges []view.GraphEdge, focus []string) {
 		if plain[e.To] || e.Kind != view.EdgeParent {
 			plain[e.To] = false
 		}
-		if to := p.places[e.To]; e.Kind == view.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway" || e.State != "") {
+		if to := p.places[e.To]; e.Kind == view.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway" || e.State != "" && e.State != view.EdgeDangling) {
 			plain[e.From] = false
 		}
 		last[e.From] = e.To
@@ -200,6 +200,9 @@ func (p *picture) foldClasses(edges []view.GraphEdge, focus []string) {
 	for _, e := range edges {
 		if from := p.places[e.From].box; plain[e.From] && from != nil {
 			p.places[e.To].box.class = from.node.Ref.Name
+			if state := from.node.Labels["state"]; state != "" {
+				p.places[e.To].box.class += ", " + state
+			}
 		}
 	}
 	p.boxes = slices.DeleteFunc(p.boxes, func(b *box) bool {
@@ -218,8 +221,10 @@ func (p *picture) edge(e view.GraphEdge) {
 	if !fromKnown || !toKnown {
 		return
 	}
-	if e.State == "dangling" && to.box != nil {
-		to.box.dangles = true
+	for _, end := range []place{from, to} {
+		if e.State == view.EdgeDangling && end.box != nil && missing(end.box.rows[end.row].node) {
+			end.box.dangles = true
+		}
 	}
 	if from.note == nil && from.box == to.box && from.row == 0 && to.row > 0 {
 		return
