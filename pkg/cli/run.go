@@ -36,6 +36,7 @@ type Streams struct {
 	OutIsTTY  bool
 	ErrIsTTY  bool
 	LookupEnv func(string) (string, bool)
+	Draw      render.Drawer // of the answer to be written; nil: pictures are not asked for
 }
 
 // App is what the program is made of.
@@ -92,7 +93,7 @@ is in force, and which settings lost, to whom and why.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), a.graphCmd(s), a.requestCmd(s), a.diffCmd(s), a.checkCmd(s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
+	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), a.graphCmd(s), a.requestCmd(s), a.diffCmd(s), a.checkCmd(s), a.reportCmd(s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 	}

@@ -15,35 +15,45 @@ type streamView interface {
 
 // writeJSON writes v with an indent of two. Large answers are written item by item, so that memory does not hold them a second time.
 func writeJSON(w *bufio.Writer, v any) error {
+	if err := writeJSONBehind(w, v, ""); err != nil {
+		return err
+	}
+	return w.WriteByte('\n')
+}
+
+// writeJSONBehind is writeJSON with every line but the first behind a prefix, and no line break at the end.
+func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 	s, ok := v.(streamView)
 	if !ok {
-		text, err := newJSONText("").of(v)
+		text, err := newJSONText(prefix).of(v)
 		if err != nil {
 			return err
 		}
-		_, err = w.Write(text)
+		_, err = w.Write(bytes.TrimSuffix(text, []byte("\n")))
 		return err
 	}
 	head, items := s.Stream()
-	text, err := newJSONText("").of(head)
+	text, err := newJSONText(prefix).of(head)
 	if err != nil {
 		return err
 	}
-	open, ok := bytes.CutSuffix(text, []byte("[]\n}\n"))
+	closing := "\n" + prefix + "}"
+	open, ok := bytes.CutSuffix(text, []byte("[]"+closing+"\n"))
 	if !ok {
 		return fmt.Errorf("writing JSON: %T does not end with its items", v)
 	}
 	_, _ = w.Write(open)
-	separator, end := "[\n", "[]\n}\n"
-	item := newJSONText("    ")
+	separator, end := "[\n", "[]"+closing
+	indent := prefix + "    "
+	item := newJSONText(indent)
 	for v := range items {
 		text, err := item.of(v)
 		if err != nil {
 			return err
 		}
-		_, _ = w.WriteString(separator + "    ")
+		_, _ = w.WriteString(separator + indent)
 		_, _ = w.Write(bytes.TrimSuffix(text, []byte("\n")))
-		separator, end = ",\n", "\n  ]\n}\n"
+		separator, end = ",\n", "\n"+prefix+"  ]"+closing
 	}
 	_, err = w.WriteString(end)
 	return err

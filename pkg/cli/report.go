@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// The formats of reports.
+const (
+	reportHTML = "html"
+	reportJSON = "json"
+)
+
+// reportFlags are the flags of `report`.
+type reportFlags struct {
+	checkFlags
+	title     string
+	open      bool
+	noPicture bool
+}
+
+func (a App) reportCmd(s Streams) *cobra.Command {
+	f := &reportFlags{}
+	f.failOn = string(model.Warning)
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Write everything about the policies of an input into one page of HTML",
+		Long: `Write one page of HTML with everything that the other commands tell: the topology as a picture, a table of route rules and policy kinds
+that can be searched, what is in force on every rule and why, what lost, predicted statuses, problems and findings. The page needs
+no network and no other file; it can be mailed, attached to a build, and opened from a disk.
+
+The report is about everything that was read, unless -n or --policy-kind narrow it. Findings are those of check, with the same
+config file; they do not change the exit code, which is check's job.`,
+		Example: `  # manifests
+  kubectl dopolicy report -f manifests/ > report.html
+
+  # a cluster, and look at it
+  kubectl dopolicy report --open
+
+  # the same as one document for programs
+  kubectl dopolicy report -f manifests/ -o json`,
+		Args:    takes(0, 0),
+		PreRunE: func(*cobra.Command, []string) error { return f.checkReport(s) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.report(cmd.Context(), f, cmd.Flags().Changed("config"), s)
+		},
+	}
+	f.sourceFlags.add(cmd)
+	f.addFormat(cmd, []string{reportHTML, reportJSON}, nil)
+	complete(cmd, "output", f.formats)
+	fs := cmd.Flags()
+	fs.StringVar(&f.title, "title", "", "title of the page (default: what was read)")
+	fs.BoolVar(&f.open, "open", false, "show the page in the browser instead of writing it to standard output")
+	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the picture of the topology")
+	f.crds.addTo(fs)
+	fs.StringVar(&f.config, "config", "", "file that says which findings count (default: "+configFile+" in the current folder, if it is there; none: no file)")
+	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements that have to be met (repeatable; docs/requirements.md)")
+	fs.StringVar(&f.color, "color", string(render.Auto), "colour the problems: "+strings.Join(render.ColorModes(), "|"))
+	complete(cmd, "color", render.ColorModes())
+	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
+	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions that were made")
+	a.completion(cmd, &f.sourceFlags, s, nil)
+	return cmd
+}
+
+// checkReport refuses what cannot be written, before anything is read.
+func (f *reportFlags) checkReport(s Streams) error {
+	if !slices.Contains(f.formats, f.format) {
+		return usage("use one of: "+strings.Join(f.formats, ", "), "unknown output format %q", f.format)
+	}
+	if _, err := render.ParseColorMode(f.color); err != nil {
+		return usage("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
+	}
+	switch {
+	case f.open && f.format != reportHTML:
+		return usage("drop one of the two", "--open shows a page: it cannot be given with -o %s", f.format)
+	case f.format == reportHTML && !f.open && s.OutIsTTY:
+		return usage("write it to a file (> report.html), or show it in the browser (--open)", "a page of HTML is not for a terminal")
+	}
+	return nil
+}
+
+// report is the whole of the command.
+func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Streams) error {
+	f.allNamespaces = f.allNamespaces || f.namespace == ""
+	options, err := f.options(false, configGiven)
+	if err != nil {
+		return err
+	}
+	if options.Requirements, err = f.required(options.Config); err != nil {
+		return err
+	}
+	if err := f.crds.read(ctx, s); err != nil {
+		return err
+	}
+	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
+	session, err := f.sourceFlags.open(ctx, a.Plugins, s)
+	if err != nil {
+		return err
+	}
+	session.Problems = append(session.Problems, f.crds.problems...)
+	options.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.Findings(a.Plugins, r) }
+	boundRequirements(s, len(options.Requirements))
+	query := report.Query{Check: options, Status: plugin.StatusFunctions(a.Plugins)}
+	if query.Query, _, err = f.query(session, nil); err != nil {
+		return err
+	}
+	if !f.allNamespaces {
+		query.In = func(namespace string) bool { return namespace == f.namespace }
+	}
+	info, _ := debug.ReadBuildInfo()
+	answer := report.Gather(session.Resolution, query, f.facts(session, a.Build.recorded(info).Version))
+	return f.writeReport(ctx, s, answer)
+}
+
+// facts say what the report is about.
+func (f *reportFlags) facts(s *session, version string) report.Facts {
+	out := report.Facts{Version: version, Inputs: f.inputs(s)}
+	if !f.allNamespaces {
+		out.Scope.Namespace = f.namespace
+	}
+	for _, name := range f.onlyKinds {
+		if k := s.policyKind(name); k != nil {
+			out.Scope.PolicyKinds = append(out.Scope.PolicyKinds, k.Name())
+		}
+	}
+	out.Title = cmp.Or(f.title, titleOf(out))
+	return out
+}
+
+// inputs are what was read, as the user named it.
+func (f *reportFlags) inputs(s *session) []report.Input {
+	var out []report.Input
+	for _, name := range f.files {
+		if name == "-" {
+			out = append(out, report.Input{Kind: report.Stdin})
+			continue
+		}
+		out = append(out, report.Input{Kind: report.Path, Name: name})
+	}
+	if f.kustomization != "" {
+		out = append(out, report.Input{Kind: report.Kustomization, Name: f.kustomization})
+	}
+	if c := s.Snapshot.Cluster; c != nil {
+		out = append(out, report.Input{Kind: report.Cluster, Name: c.Context})
+	}
+	return out
+}
+
+// titleOf names what a report is about where the user gave it no title.
+func titleOf(facts report.Facts) string {
+	const most = 3
+	var names []string
+	for _, in := range facts.Inputs {
+		switch in.Kind {
+		case report.Stdin:
+			names = append(names, "standard input")
+		case report.Cluster:
+			names = append(names, "cluster "+in.Name)
+		default:
+			names = append(names, in.Name)
+		}
+	}
+	if len(names) > most {
+		names = append(names[:most-1], fmt.Sprintf("%d more", len(names)-most+1))
+	}
+	title := "Gateway API policies of " + strings.Join(names, ", ")
+	if facts.Scope.Namespace != "" {
+		title += ", namespace " + facts.Scope.Namespace
+	}
+	return title
+}
+
+// writeReport prints the problems, and writes or shows the report.
+func (f *reportFlags) writeReport(ctx context.Context, s Streams, r *report.Report) error {
+	problems := r.Problems
+	var picture report.Picture
+	if f.format == reportHTML {
+		picture = f.picture(ctx, r.Topology)
+		if picture.SVG == nil && !f.noPicture {
+			problems = append(slices.Clip(problems), model.Problem{Severity: model.Warning, Message: picture.Missing})
+		}
+	}
+	mode, err := render.ParseColorMode(f.color)
+	if err != nil {
+		return err
+	}
+	if err := render.Problems(s.Err, problems, render.ProblemOptions{Verbose: f.verbose || f.level > 0, Color: f.colored(mode, s, s.ErrIsTTY), ASCII: !utf8Locale(s)}); err != nil {
+		return err
+	}
+	switch {
+	case f.format == reportJSON:
+		err = report.JSON(s.Out, r)
+	case f.open:
+		err = errors.New("showing a page is not built in yet")
+	default:
+		err = report.HTML(s.Out, r, picture)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if f.strict && !r.Complete {
+		return errIncomplete
+	}
+	return nil
+}
+
+// picture draws the topology.
+func (f *reportFlags) picture(context.Context, *view.Topology) report.Picture {
+	if f.noPicture {
+		return report.Picture{Missing: "The picture of the topology was left out (--no-picture)."}
+	}
+	return report.Picture{Missing: "the page has no picture of the topology: there is no renderer"}
+}

@@ -1,0 +1,22 @@
+package report
+
+import (
+	"io"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// opening are the fields of a report before its parts.
+type opening struct {
+	view.Envelope
+	Facts
+}
+
+// JSON writes a report as its struct tags say.
+func JSON(w io.Writer, r *Report) error {
+	return render.Document(w, opening{r.Envelope, r.Facts}, func(yield func(string, any) bool) {
+		_ = yield("topology", r.Topology) && yield("effective", r.Effective) && yield("overridden", r.Overridden) &&
+			yield("status", r.Status) && yield("findings", r.Findings)
+	})
+}

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// packVersion is the version of the form below.
+const packVersion = 1
+
+// The forms of a node.
+const (
+	objectNode  = 0 // [0, key list, value …]
+	listNode    = 1 // [1, value …]
+	literalNode = 2 // [2, literal]: a number, true, false or null; a text is a number that JavaScript cannot hold
+)
+
+// ref is a value: a node n ≥ 0, or the string -n-1.
+type ref int
+
+// packer stores every distinct value once and refers to it by number. What it writes is
+//
+//	{"v":1,"s":[string …],"k":[[string number …] …],"n":[node …],"root":value}
+//
+// A value is the number of a node, or -1-n for string n. A node refers only to nodes before it. Nothing in the text can end a script
+// element: <, >, & and what breaks lines are escaped.
+type packer struct {
+	strings, keyLists, nodes *pool
+
+	buffer  bytes.Buffer // of encoder
+	encoder *json.Encoder
+	scratch []byte
+	quoted  []byte
+	refs    []ref // of the objects and lists that are being read
+	keys    []int // of the objects that are being read
+}
+
+func newPacker() *packer {
+	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool()}
+	p.encoder = json.NewEncoder(&p.buffer)
+	p.encoder.SetEscapeHTML(false)
+	return p
+}
+
+// value packs what encoding/json makes of v.
+func (p *packer) value(v any) (ref, error) {
+	text, err := p.encode(v)
+	if err != nil {
+		return 0, err
+	}
+	return p.text(text)
+}
+
+// encode is valid until the next call.
+func (p *packer) encode(v any) ([]byte, error) {
+	p.buffer.Reset()
+	if err := p.encoder.Encode(v); err != nil {
+		return nil, fmt.Errorf("packing the report: %w", err)
+	}
+	return p.buffer.Bytes(), nil
+}
+
+// fields are the parts of an object that is not a node yet.
+type fields struct {
+	keys []int
+	refs []ref
+}
+
+// fields packs the values of an object and leaves the object itself to the caller.
+func (p *packer) fields(v any) (fields, error) {
+	text, err := p.encode(v)
+	if err != nil {
+		return fields{}, err
+	}
+	r := reader{packer: p, text: text}
+	if err := r.members(); err != nil {
+		return fields{}, err
+	}
+	out := fields{slices.Clone(p.keys), slices.Clone(p.refs)}
+	p.keys, p.refs = p.keys[:0], p.refs[:0]
+	return out, nil
+}
+
+// set gives a key another value; a key that is not there comes last.
+func (f *fields) set(key int, value ref) {
+	if at := slices.Index(f.keys, key); at >= 0 {
+		f.refs[at] = value
+		return
+	}
+	f.keys, f.refs = append(f.keys, key), append(f.refs, value)
+}
+
+// clone is a copy of which the values can be set.
+func (f fields) clone() fields { return fields{slices.Clone(f.keys), slices.Clone(f.refs)} }
+
+// key is the number of a key.
+func (p *packer) key(name string) int {
+	p.quoted = appendString(p.quoted[:0], name)
+	return p.strings.add(p.quoted)
+}
+
+// object makes a node.
+func (p *packer) object(keys []int, values []ref) ref {
+	b := append(p.scratch[:0], '[')
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(k), 10)
+	}
+	list := p.keyLists.add(append(b, ']'))
+	b = append(b[:0], "[0,"...)
+	b = strconv.AppendInt(b, int64(list), 10)
+	return p.node(b, values)
+}
+
+// list makes a node.
+func (p *packer) list(values []ref) ref { return p.node(append(p.scratch[:0], "[1"...), values) }
+
+// node ends a node that is begun with its values.
+func (p *packer) node(b []byte, values []ref) ref {
+	for _, v := range values {
+		b = append(b, ',')
+		b = strconv.AppendInt(b, int64(v), 10)
+	}
+	b = append(b, ']')
+	p.scratch = b
+	return ref(p.nodes.add(b))
+}
+
+// string packs a string that is encoded already.
+func (p *packer) string(quoted []byte) ref { return ref(-p.strings.add(quoted) - 1) }
+
+// write writes the pack.
+func (p *packer) write(w io.Writer, root ref) error {
+	for _, part := range []any{`{"v":` + strconv.Itoa(packVersion) + `,"s":[`, p.strings, `],"k":[`, p.keyLists, `],"n":[`, p.nodes,
+		`],"root":` + strconv.Itoa(int(root)) + `}`} {
+		var err error
+		switch t := part.(type) {
+		case string:
+			_, err = io.WriteString(w, t)
+		case *pool:
+			_, err = w.Write(t.text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"bufio"
+	"crypto/sha256"
+	_ "embed" // the front end
+	"encoding/base64"
+	"html"
+	"io"
+	"strings"
+)
+
+// The front end, as the folder web builds it. They end neither a script nor a style element; a test sees to it.
+var (
+	//go:embed page/app.js
+	script string
+	//go:embed page/app.css
+	style string
+)
+
+// Picture is the drawing of a report's topology, or why there is none.
+type Picture struct {
+	SVG     []byte
+	Missing string // a sentence
+}
+
+// HTML writes a report as one page that needs nothing else. What the input says is text wherever it stands: in the packed document, in the
+// title, and in the picture, of which only what draws is kept. The page's own policy lets nothing run but the embedded front end, and lets
+// nothing be loaded.
+func HTML(w io.Writer, r *Report, picture Picture) error {
+	drawn, err := inline(picture.SVG)
+	if err != nil {
+		return err
+	}
+	packed, root, err := pack(r)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	styles := append([]string{style}, drawn.styles...)
+	p := page{out}
+	p.markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
+	p.text(securityPolicy([]string{script}, styles))
+	p.markup("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n" +
+		"<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"generator\" content=\"")
+	p.text("kubectl-dopolicy " + r.Version)
+	p.markup("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>")
+	p.text(r.Title)
+	p.markup("</title>\n")
+	for _, s := range styles {
+		p.markup("<style>" + s + "</style>\n")
+	}
+	p.markup("</head>\n<body>\n<noscript><p>" + needsScript + "</p></noscript>\n<div id=\"app\"></div>\n<div id=\"picture\">")
+	if picture.SVG == nil {
+		p.markup("<p>")
+		p.text(picture.Missing)
+		p.markup("</p>")
+	}
+	p.markup(drawn.markup)
+	p.markup("</div>\n<script type=\"application/json\" id=\"data\">")
+	if err := packed.write(out, root); err != nil {
+		return err
+	}
+	p.markup("</script>\n<script>" + script + "</script>\n</body>\n</html>\n")
+	return out.Flush()
+}
+
+const needsScript = "This report is shown by the script that is part of it. Allow scripts for this file, or read the report as JSON: kubectl dopolicy report -o json."
+
+// page writes markup. What is not a constant of this package, or was made into markup by inline, goes through text.
+type page struct{ w *bufio.Writer }
+
+// markup writes what is markup already. Errors are those of Flush.
+func (p page) markup(s string) { _, _ = p.w.WriteString(s) }
+
+// text writes a text, in an element or a quoted attribute.
+func (p page) text(s string) { p.markup(html.EscapeString(visible(s))) }
+
+// securityPolicy lets the given scripts and styles be, and forbids all else.
+func securityPolicy(scripts, styles []string) string {
+	return "default-src 'none'; script-src" + hashes(scripts) + "; style-src" + hashes(styles) + "; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+func hashes(texts []string) string {
+	var b strings.Builder
+	for _, text := range texts {
+		sum := sha256.Sum256([]byte(text))
+		b.WriteString(" 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'")
+	}
+	return b.String()
+}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Report answers `report`: what the commands answer about one input. Every part is the document that its command writes as JSON.
+type Report struct {
+	view.Envelope
+	Facts
+
+	Topology   *view.Topology            `json:"topology"`
+	Effective  *view.EffectivePolicyList `json:"effective"`
+	Overridden *view.OverriddenRuleList  `json:"overridden"`
+	Status     *view.StatusList          `json:"status"`
+	Findings   *check.Report             `json:"findings"` // also those that do not count, marked
+}
+
+// Facts say what a report is about.
+type Facts struct {
+	Title   string  `json:"title"`
+	Version string  `json:"version"` // of the program
+	Inputs  []Input `json:"inputs"`  // what was read, in the order of the command line
+	Scope   Scope   `json:"scope"`
+}
+
+// The kinds of inputs.
+const (
+	Path          = "path"          // a file or a folder
+	Stdin         = "stdin"         // standard input
+	Kustomization = "kustomization" // a folder with one
+	Cluster       = "cluster"       // a context of the kubeconfig, or the cluster that a snapshot is of
+)
+
+// Input is something that was read, as the user named it.
+type Input struct {
+	Kind string `json:"kind"`
+	Name string `json:"name,omitempty"`
+}
+
+// Scope is what the question was narrowed to. Empty: everything in the input.
+type Scope struct {
+	Namespace   string   `json:"namespace,omitempty"`
+	PolicyKinds []string `json:"policyKinds,omitempty"`
+}
+
+// Query is what is asked.
+type Query struct {
+	view.Query
+	In     func(namespace string) bool // nil: every namespace
+	Check  check.Options
+	Status status.Functions
+}
+
+// Gather asks all questions about one resolution. Every stack is folded once, and the outcomes are kept for all of them.
+func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
+	if q.Targets == nil {
+		for _, k := range r.Kinds {
+			if len(k.Policies) > 0 && (q.Kinds == nil || slices.Contains(q.Kinds, k.GroupKind)) {
+				k.Fold()
+			}
+		}
+	}
+	q.Check.Kinds, q.Check.In, q.Check.ShowSuppressed = q.Kinds, q.In, true
+	out := &Report{
+		Facts:      facts,
+		Topology:   view.Graph(r, view.GraphQuery{Query: q.Query}),
+		Effective:  view.Effective(r, q.Query),
+		Overridden: view.Overridden(r, q.Query, nil, ""),
+		Status:     view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status),
+		Findings:   check.Run(r, q.Check),
+	}
+	var problems []model.Problem
+	for _, part := range []*view.Envelope{&out.Topology.Envelope, &out.Effective.Envelope, &out.Overridden.Envelope, &out.Status.Envelope, &out.Findings.Envelope} {
+		problems = append(problems, part.Problems...)
+	}
+	out.Seal("Report", problems)
+	return out
+}
