@@ -17,11 +17,11 @@ REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALU
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-build: ## build bin/kubectl-dopolicy
-	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-dopolicy
+build: ## build bin/kubectl-dopolicy, and bin/dopolicy-draw, which draws pictures for it
+	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
-install: ## install kubectl-dopolicy where go install puts programs
-	go install -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' ./cmd/kubectl-dopolicy
+install: ## install both where go install puts programs
+	go install -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' ./cmd/...
 
 # $(call show,ARGUMENTS) prints a command, then runs it.
 define show

@@ -129,8 +129,11 @@ func noVendor(s source) []breach {
 	return out
 }
 
-// noInit: nothing happens before main.
+// noInit: nothing happens before main, except where it has to happen before another package's own.
 func noInit(s source) []breach {
+	if s.in("cmd/dopolicy-draw/cachedir") {
+		return nil
+	}
 	var out []breach
 	for _, d := range s.file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {

@@ -14,6 +14,7 @@ type graphFlags struct {
 	focus   string
 	depth   int
 	request string
+	pictureFlags
 }
 
 func (a App) graphCmd(s Streams) *cobra.Command {
@@ -26,11 +27,11 @@ in force, partly in force or overridden. With a TARGET, only what is above and b
 edges away from it, whichever way they point.
 
 Mermaid draws no more than 500 edges unless it is told to; --focus keeps a picture small.`,
-		Example: `  # a picture of everything
-  kubectl dopolicy graph -f manifests/ -o dot | dot -Tsvg > policies.svg
+		Example: `  # look at a picture of everything
+  kubectl dopolicy graph -f manifests/ --open
 
-  # the way of a request
-  kubectl dopolicy graph --request 'GET https://shop.example.com/cart' -f manifests/ -o dot | dot -Tsvg > way.svg
+  # the way of a request, as a file
+  kubectl dopolicy graph --request 'GET https://shop.example.com/cart' -f manifests/ -o svg > way.svg
 
   # what surrounds one route, for Markdown
   kubectl dopolicy graph --focus httproute/baker --depth 1 -f manifests/ -o mermaid`,
@@ -40,17 +41,36 @@ Mermaid draws no more than 500 edges unless it is told to; --focus keeps a pictu
 			if err != nil {
 				return err
 			}
-			return a.ask(cmd.Context(), q, s, s, g.draw, args)
+			return g.write(picturing(cmd.Context(), s), q, cmd.Flags().Changed("output"), func(to Streams) error {
+				return a.ask(cmd.Context(), q, s, to, g.draw, args)
+			})
 		},
 	}
-	q.add(cmd, "dot", "mermaid", "json", "yaml", "table", "name")
+	q.add(cmd, "dot", "svg", "png", "mermaid", "json", "yaml", "table", "name")
 	q.addLabels(cmd)
 	cmd.Flags().StringVar(&g.focus, "focus", "", "only what is near this target, as [KIND/]NAME[/SECTION]")
 	cmd.Flags().IntVar(&g.depth, "depth", defaultDepth, "how many edges away from the focus")
 	cmd.Flags().StringVar(&g.request, "request", "", "mark the way of a request, written as '[METHOD] URL' with the flags of the request command")
+	g.add(cmd, "a picture")
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)
 	_ = cmd.RegisterFlagCompletionFunc("focus", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).targetWords)))
 	return cmd
+}
+
+// write has the graph written where it is looked at: to standard output, or to a file that is opened, as SVG if nothing else was asked for.
+func (g *graphFlags) write(s Streams, q *question, outputGiven bool, write func(to Streams) error) error {
+	if g.open && !outputGiven {
+		q.format = string(render.SVG)
+	}
+	switch {
+	case g.open && q.format != string(render.SVG) && q.format != string(render.PNG):
+		return usage("drop -o, or use -o svg or -o png", "--open opens pictures, not %s", q.format)
+	case g.open:
+		return opened(s, "topology."+q.format, write)
+	case q.format == string(render.PNG) && s.OutIsTTY:
+		return usage("redirect it to a file, or add --open", "a PNG cannot be shown on a terminal")
+	}
+	return write(s)
 }
 
 // target is what the picture is about: the arguments, or the focus.

@@ -107,10 +107,10 @@ func (q *question) writeOnly(s Streams, session *session, typed string, v render
 	if err != nil {
 		return err
 	}
-	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), NoHeaders: q.noHeaders, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
+	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), Draw: s.Draw, NoHeaders: q.noHeaders, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
 		Template: q.parsed, Terminal: s.OutIsTTY, Version: q.version, Root: q.root,
 		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
-	if wrong := templateFailure(err); wrong != err {
+	if wrong := drawingFailure(templateFailure(err)); wrong != err {
 		return wrong
 	}
 	if err != nil {

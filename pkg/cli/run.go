@@ -36,6 +36,7 @@ type Streams struct {
 	OutIsTTY  bool
 	ErrIsTTY  bool
 	LookupEnv func(string) (string, bool)
+	Draw      render.Drawer // of the answer to be written; nil: pictures are not asked for
 }
 
 // App is what the program is made of.

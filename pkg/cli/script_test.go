@@ -2,8 +2,12 @@ package cli_test
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
@@ -20,7 +24,8 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// TestScripts runs testdata/script/<command>/*.txtar. The demo is copied to demo/ UPDATE_GOLDEN=1 rewrites what the scripts compare with.
+// TestScripts runs testdata/script/<command>/*.txtar. The demo is copied to demo/, $DRAW is the folder of the program that draws for the
+// commands that have pictures. UPDATE_GOLDEN=1 rewrites what the scripts compare with.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../../testdata")
 	if err != nil {
@@ -30,11 +35,27 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
+	drawer := sync.OnceValues(func() (string, error) {
+		folder := t.TempDir()
+		out, err := exec.Command("go", "build", "-o", folder, "../../cmd/dopolicy-draw").CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("%w: %s", err, out)
+		}
+		return folder, nil
+	})
 	for _, dir := range folders {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			testscript.Run(t, testscript.Params{Dir: dir, UpdateScripts: os.Getenv("UPDATE_GOLDEN") != "",
 				Setup: func(e *testscript.Env) error {
 					e.Setenv("LANG", "C.UTF-8")
+					if slices.Contains([]string{"graph", "report"}, filepath.Base(dir)) {
+						folder, err := drawer()
+						if err != nil {
+							return err
+						}
+						e.Setenv("DRAW", folder)
+						e.Setenv("HOME", folder) // for its cache
+					}
 					return os.CopyFS(filepath.Join(e.WorkDir, "demo"), os.DirFS(filepath.Join(root, "demo")))
 				}})
 		})

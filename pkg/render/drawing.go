@@ -90,7 +90,9 @@ func sortedEdges(t *view.Topology) []view.GraphEdge {
 	slices.SortFunc(edges, func(a, b view.GraphEdge) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 	})
-	return slices.CompactFunc(edges, func(a, b view.GraphEdge) bool { return a.From == b.From && a.To == b.To && a.Kind == b.Kind && a.State == b.State })
+	return slices.CompactFunc(edges, func(a, b view.GraphEdge) bool {
+		return a.From == b.From && a.To == b.To && a.Kind == b.Kind && a.State == b.State
+	})
 }
 
 // nodeLabel is the kind, the name and the facts of a node, one a line.

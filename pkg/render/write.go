@@ -25,6 +25,8 @@ const (
 	JSON    Format = "json"
 	DOT     Format = "dot"
 	Mermaid Format = "mermaid"
+	SVG     Format = "svg"
+	PNG     Format = "png"
 	SARIF   Format = "sarif"
 	JUnit   Format = "junit"
 	GitHub  Format = "github"
@@ -59,7 +61,11 @@ type Options struct {
 	Terminal  bool              // a person looks at it: what a Template prints of the answer is escaped
 	Version   string            // of the program, for formats that name it
 	Root      string            // the folder that the program runs in, for formats that others look for files with
+	Draw      Drawer            // draws SVG and PNG; nil: nothing does
 }
+
+// Drawer makes a picture in a format, SVG or PNG, of a graph in the DOT language.
+type Drawer func(format string, dot []byte) ([]byte, error)
 
 // FormatError says that a view has no such form.
 type FormatError struct {
@@ -88,7 +94,7 @@ func Formats(v View) []string {
 	}
 	out = append(out, string(YAML), string(JSON))
 	if _, ok := v.(*view.Topology); ok {
-		out = append(out, string(DOT), string(Mermaid))
+		out = append(out, string(DOT), string(Mermaid), string(SVG), string(PNG))
 	}
 	if _, ok := v.(*requirement.TestReport); ok {
 		out = append(out, string(JUnit))
@@ -100,7 +106,7 @@ func Formats(v View) []string {
 }
 
 // Write writes v to w in the format of o. It returns a *FormatError if v has no such form, a *TemplateError if the template does not suit
-// the answer, else what w returned.
+// the answer, a *DrawError if a picture cannot be drawn, else what w returned.
 func Write(w io.Writer, v View, o Options) error {
 	if o.Format == "" {
 		o.Format = Table
@@ -145,6 +151,10 @@ func write(w *bufio.Writer, v View, o Options) error {
 	case Mermaid:
 		if t, ok := v.(*view.Topology); ok {
 			writeMermaid(w, t)
+		}
+	case SVG, PNG:
+		if t, ok := v.(*view.Topology); ok {
+			return writePicture(w, t, o)
 		}
 	case Unified:
 		if t, ok := v.(textsView); ok {

@@ -76,7 +76,7 @@ func TestFormats(t *testing.T) {
 	}{
 		{(*view.EffectivePolicyList)(nil), "table wide tree name yaml json"},
 		{(*view.KindList)(nil), "table wide name yaml json"},
-		{(*view.Topology)(nil), "table wide name yaml json dot mermaid"},
+		{(*view.Topology)(nil), "table wide name yaml json dot mermaid svg png"},
 	} {
 		if got := strings.Join(Formats(tc.v), " "); got != tc.want {
 			t.Errorf("%T: got %q, want %q", tc.v, got, tc.want)

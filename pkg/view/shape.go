@@ -236,7 +236,9 @@ type GraphEdge struct {
 }
 
 // joins reports whether x joins the same nodes in the same way.
-func (e GraphEdge) joins(x GraphEdge) bool { return e.From == x.From && e.To == x.To && e.Kind == x.Kind }
+func (e GraphEdge) joins(x GraphEdge) bool {
+	return e.From == x.From && e.To == x.To && e.Kind == x.Kind
+}
 
 // Topology answers `graph`.
 type Topology struct {

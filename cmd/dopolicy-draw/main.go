@@ -1,0 +1,74 @@
+// Command dopolicy-draw turns a graph in the DOT language, read from standard input, into a picture on standard output. It is started by
+// kubectl-dopolicy when a picture is asked for, and is a program of its own because the Graphviz library compiles WebAssembly whenever it
+// is imported, and because what goes wrong in there should end no other program.
+package main
+
+import (
+	_ "github.com/dopolicy/kubectl-dopolicy/cmd/dopolicy-draw/cachedir" // before the library
+
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/goccy/go-graphviz"
+
+	"github.com/dopolicy/kubectl-dopolicy/internal/raster"
+)
+
+func main() {
+	format := flag.String("format", "svg", "what to draw: svg|png")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: dopolicy-draw [-format svg|png] < graph.dot > picture")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() > 0 || *format != "svg" && *format != "png" {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := draw(os.Stdin, os.Stdout, *format); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// draw lays the graph out and writes it in the format.
+func draw(in io.Reader, out io.Writer, format string) (err error) {
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return fmt.Errorf("reading the graph: %w", err)
+	}
+	picture, err := layout(text)
+	if err != nil {
+		return err
+	}
+	if format == "png" {
+		return raster.PNG(out, picture)
+	}
+	_, err = out.Write(picture)
+	return err
+}
+
+// layout is the SVG that Graphviz makes of a graph.
+func layout(text []byte) (svg []byte, err error) {
+	ctx := context.Background()
+	engine, err := graphviz.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("starting Graphviz: %w", err)
+	}
+	graph, err := graphviz.ParseBytes(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading the graph: %w", err)
+	}
+	if graph == nil {
+		return nil, fmt.Errorf("reading the graph: there is none")
+	}
+	var out bytes.Buffer
+	if err := engine.Render(ctx, graph, graphviz.SVG, &out); err != nil {
+		return nil, fmt.Errorf("drawing the graph: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cli/browser"
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/draw"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+)
+
+// pictureFlags say where an answer goes that is looked at, not read: a picture, a page.
+type pictureFlags struct{ open bool }
+
+func (f *pictureFlags) add(cmd *cobra.Command, what string) {
+	cmd.Flags().BoolVar(&f.open, "open", false, "write "+what+" to a temporary file and open it with what the system opens such files with")
+}
+
+// picturing are the streams with what draws pictures. The program that does is looked for when the first is asked for.
+func picturing(ctx context.Context, s Streams) Streams {
+	s.Draw = func(format string, dot []byte) ([]byte, error) {
+		program, err := draw.Find()
+		if err != nil {
+			return nil, err
+		}
+		return program.Draw(ctx, format, dot)
+	}
+	return s
+}
+
+// drawingFailure explains a picture that could not be drawn.
+func drawingFailure(err error) error {
+	var (
+		drawing *render.DrawError
+		missing *draw.MissingError
+	)
+	if !errors.As(err, &drawing) {
+		return err
+	}
+	hint := "what was written instead is the graph as DOT: draw it with another Graphviz, as in dot -Tsvg"
+	if errors.As(err, &missing) {
+		hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (archives hold it beside the program); " + hint
+	}
+	return &noAnswer{drawing.Error(), hint}
+}
+
+// opened has write write its answer to a file of its own, and opens that. name is what the file is called. The folder is readable by nobody
+// else; it stays, because what opens the file reads it later.
+func opened(s Streams, name string, write func(to Streams) error) error {
+	folder, err := os.MkdirTemp("", "dopolicy-")
+	if err != nil {
+		return &noAnswer{fmt.Sprintf("nothing can be written to be opened: %v", err), "drop --open and redirect the output"}
+	}
+	path := filepath.Join(folder, name)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return &noAnswer{fmt.Sprintf("nothing can be written to be opened: %v", err), "drop --open and redirect the output"}
+	}
+	to := s
+	to.Out, to.OutIsTTY = file, false
+	err = write(to)
+	if err := errors.Join(err, file.Close()); err != nil {
+		_ = os.RemoveAll(folder) // nobody was told of it
+		return err
+	}
+	fmt.Fprintln(s.Err, "opening", path)
+	// What the opener says is not the answer.
+	browser.Stdout, browser.Stderr = s.Err, s.Err
+	if err := browser.OpenURL(fileURL(path)); err != nil {
+		return &noAnswer{fmt.Sprintf("%s was written and cannot be opened: %v", path, err), "open it yourself"}
+	}
+	return nil
+}
+
+// fileURL names a file for a browser.
+func fileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // in front of the letter of a drive
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}

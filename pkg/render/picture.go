@@ -1,0 +1,39 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// DrawError says that a picture could not be drawn. What was written instead is the DOT text of the graph.
+type DrawError struct{ Err error }
+
+func (e *DrawError) Error() string { return fmt.Sprintf("the picture could not be drawn: %v", e.Err) }
+func (e *DrawError) Unwrap() error { return e.Err }
+
+// writePicture has the graph drawn in the format of o. When that fails nothing is lost: the DOT text is written, and the error is a *DrawError.
+func writePicture(w *bufio.Writer, t *view.Topology, o Options) error {
+	var text bytes.Buffer
+	dot := bufio.NewWriter(&text)
+	writeDOT(dot, t)
+	_ = dot.Flush() // to memory
+	picture, err := o.draw(text.Bytes())
+	if err != nil {
+		_, writing := w.Write(text.Bytes())
+		return errors.Join(&DrawError{err}, writing, w.Flush())
+	}
+	_, err = w.Write(picture)
+	return err
+}
+
+// draw is the picture of a DOT text.
+func (o Options) draw(dot []byte) ([]byte, error) {
+	if o.Draw == nil {
+		return nil, errors.New("nothing here draws")
+	}
+	return o.Draw(string(o.Format), dot)
+}
