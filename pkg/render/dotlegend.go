@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -39,6 +40,9 @@ func (d *clusters) legend() string {
 	rows := tag("TR", strings.Join(cells, ""))
 	if len(below) > 0 { // a sample is the lower edge of the upper of two cells
 		rows += tag("TR", strings.Join(below, ""))
+	}
+	if d.caption != "" {
+		rows += tag("TR", tag("TD", d.text(d.caption, d.c.muted, smallSize), attribute{"COLSPAN", strconv.Itoa(len(cells))}))
 	}
 	return tag("TABLE", rows, attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "2"}, attribute{"CELLPADDING", "2"})
 }

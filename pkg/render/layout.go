@@ -13,12 +13,13 @@ import (
 // picture is what a drawing for people shows of a topology. It is less than the truth: an object is one box with a row for each of its
 // sections, what became of a policy is a chip in a row, and a line only where the policy is in focus.
 type picture struct {
-	boxes  []*box  // sorted by namespace, level and reference
-	notes  []*note // sorted by namespace, column and reference
-	lines  []line  // sorted by their ends
-	kinds  []string
-	places map[string]place // by node
-	states map[string]bool  // the states that chips show
+	boxes   []*box  // sorted by namespace, level and reference
+	notes   []*note // sorted by namespace, column and reference
+	lines   []line  // sorted by their ends
+	kinds   []string
+	places  map[string]place // by node
+	states  map[string]bool  // the states that chips show
+	caption string           // what is not drawn one by one
 }
 
 // box is a target with its sections.
@@ -93,7 +94,7 @@ func (p place) column() int {
 
 // newPicture arranges t. Ends of edges that are no nodes are not drawn.
 func newPicture(t *view.Topology) *picture {
-	p := &picture{places: map[string]place{}, states: map[string]bool{}}
+	p := &picture{places: map[string]place{}, states: map[string]bool{}, caption: t.CollapsedLine()}
 	nodes := slices.Clone(t.Nodes)
 	slices.SortFunc(nodes, func(a, b view.GraphNode) int {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))
