@@ -1,0 +1,264 @@
+import { Pack, type Packed, type ValueRef } from './pack';
+import { groupKind, nodeID, sameObject, sameTarget } from './text';
+import type { Effective, Finding, GraphEdge, GraphNode, Origin, Overridden, Problem, Ref, Status } from './types';
+
+/** Trouble is a problem or a finding, which are shown as one list. */
+export interface Trouble extends Problem {
+  suppressed?: { by: string; reason?: string };
+}
+
+/** A node of the topology with what it is joined to. */
+export interface Joined {
+  node: GraphNode;
+  from: GraphEdge[]; // edges that end here
+  to: GraphEdge[]; // edges that begin here
+}
+
+/** Doc is the report. What is large is read when it is asked for, and then kept. */
+export class Doc {
+  readonly pack: Pack;
+  readonly title: string;
+  readonly version: string;
+  readonly inputs: string[];
+  readonly scope: string[]; // what the question was narrowed to
+  readonly complete: boolean;
+  readonly effective: ValueRef[];
+  readonly overridden: ValueRef[];
+  readonly statuses: ValueRef[];
+  private readonly parts: (key: string) => ValueRef | undefined;
+
+  constructor(packed: Packed) {
+    this.pack = new Pack(packed);
+    const { pack } = this;
+    this.parts = (key) => pack.field(pack.root, key);
+    this.title = pack.text(this.parts('title')) || 'Policies in force';
+    this.version = pack.text(this.parts('version'));
+    const scope = pack.value<{ namespace?: string; policyKinds?: string[] } | undefined>(this.parts('scope'));
+    this.scope = [...(scope?.namespace ? [`namespace ${scope.namespace}`] : []), ...(scope?.policyKinds ?? [])];
+    this.inputs = (pack.value<unknown[] | undefined>(this.parts('inputs')) ?? []).map(inputName);
+    this.complete = pack.value<boolean | undefined>(this.parts('complete')) !== false;
+    this.effective = this.items('effective');
+    this.overridden = this.items('overridden');
+    this.statuses = this.items('status');
+  }
+
+  private items(part: string): ValueRef[] {
+    return this.pack.list(this.pack.field(this.parts(part), 'items'));
+  }
+
+  item(i: number): Effective {
+    return this.pack.value(this.effective[i]);
+  }
+
+  loss(i: number): Overridden {
+    return this.pack.value(this.overridden[i]);
+  }
+
+  status(i: number): Status {
+    return this.pack.value(this.statuses[i]);
+  }
+
+  /** problems and findings, each once: most findings are problems that some other part of the report has, too. */
+  troubles = once((): Trouble[] => {
+    const all: Trouble[] = [];
+    const seen = new Set<string>();
+    const add = (t: Trouble): void => {
+      const key = JSON.stringify([t.code, t.message, t.ref && nodeID(t.ref), t.origin?.file, t.origin?.line]);
+      if (!seen.has(key)) all.push(t);
+      seen.add(key);
+    };
+    for (const ref of this.items('findings')) {
+      const { id, ...rest } = this.pack.value<Finding>(ref);
+      add({ ...rest, code: id });
+    }
+    const documents = [this.pack.root, ...['effective', 'overridden', 'status', 'findings', 'topology'].map(this.parts)];
+    for (const document of documents) {
+      for (const ref of this.pack.list(this.pack.field(document, 'problems'))) add(this.pack.value(ref));
+    }
+    const rank = ['error', 'warning', 'info'];
+    return all
+      .map((t, i) => ({ t, i, rank: (t.suppressed ? 10 : 0) + ((rank.indexOf(t.severity) + 3) % 3) }))
+      .sort((a, b) => a.rank - b.rank || a.i - b.i)
+      .map(({ t }) => t);
+  });
+
+  /** the problems because of which the report is not complete. */
+  missing(): Trouble[] {
+    return this.troubles().filter((t) => t.severity === 'error' || t.code === 'Forbidden' || (t.code === 'NotEvaluated' && t.severity === 'warning'));
+  }
+
+  troublesOf(ref: Ref): Trouble[] {
+    return this.troubles().filter((t) => t.ref && sameObject(t.ref, ref) && (!t.ref.section || !ref.section || t.ref.section === ref.section));
+  }
+
+  private statusIndex = once(() => index(this.statuses, (i) => objectKey(this.status(i).object)));
+
+  /** the predicted status of an object, and of its listeners where it has any. */
+  statusOf(ref: Ref): Status[] {
+    const all = (this.statusIndex().get(objectKey(ref)) ?? []).map((i) => this.status(i));
+    return ref.section ? all.filter((s) => s.object.section === ref.section) : all.filter((s) => !s.object.section);
+  }
+
+  private targetIndex = once(() => index(this.effective, (i) => shortKey(this.pack.value(this.pack.field(this.effective[i], 'target')))));
+
+  /** what is in force on targets of this kind and name, of whatever group. */
+  itemsAt(ref: Pick<Ref, 'kind' | 'namespace' | 'name' | 'section'>): Effective[] {
+    return (this.targetIndex().get(shortKey(ref)) ?? []).map((i) => this.item(i));
+  }
+
+  // The picture may be drawn from a smaller topology than the document has; its nodes are known, too.
+  private readonly graphs = ['topology', 'picture'] as const;
+
+  private readonly byID = once(() => {
+    const nodes = new Map<string, GraphNode>();
+    for (const part of this.graphs) {
+      for (const ref of this.pack.list(this.pack.field(this.parts(part), 'nodes'))) {
+        const id = this.pack.text(this.pack.field(ref, 'id'));
+        if (!nodes.has(id)) nodes.set(id, this.pack.value(ref));
+      }
+    }
+    return nodes;
+  });
+
+  private readonly edges = once(() => {
+    const from = new Map<string, GraphEdge[]>();
+    const to = new Map<string, GraphEdge[]>();
+    const put = (map: Map<string, GraphEdge[]>, id: string, edge: GraphEdge): void => {
+      const list = map.get(id);
+      if (!list) map.set(id, [edge]);
+      else list.push(edge);
+    };
+    for (const part of this.graphs) {
+      // an edge of the smaller picture is news only at an end that the topology does not have
+      const told = new Set([...from.keys(), ...to.keys()]);
+      for (const ref of this.pack.list(this.pack.field(this.parts(part), 'edges'))) {
+        const edge = this.pack.value<GraphEdge>(ref);
+        if (!told.has(edge.from)) put(from, edge.from, edge);
+        if (!told.has(edge.to)) put(to, edge.to, edge);
+      }
+    }
+    return { from, to };
+  });
+
+  /** node is a node with its edges. */
+  node(id: string): Joined | undefined {
+    const node = this.byID().get(id);
+    return node && { node, from: this.edges().to.get(id) ?? [], to: this.edges().from.get(id) ?? [] };
+  }
+
+  hasNode(id: string): boolean {
+    return this.byID().has(id);
+  }
+
+  /** nodeRef is what a node stands for. */
+  nodeRef(id: string): Ref | undefined {
+    return this.byID().get(id)?.ref;
+  }
+
+  private ruleIndex = once(() => {
+    const found = new Map<string, Ref[]>();
+    for (const { ref, members } of this.byID().values()) {
+      const key = shortKey(ref);
+      if (!members) found.set(key, [...(found.get(key) ?? []), ref]);
+    }
+    return found;
+  });
+
+  /** targets are the objects and sections of this kind and name, of whatever group, that the topology has. */
+  targets(ref: Pick<Ref, 'kind' | 'namespace' | 'name' | 'section'>): Ref[] {
+    return this.ruleIndex().get(shortKey(ref)) ?? [];
+  }
+
+  /** the rules of routes on which no policy is in force. */
+  bareRules = once((): Ref[] => {
+    const has = this.targetIndex();
+    const bare: Ref[] = [];
+    for (const node of this.byID().values()) {
+      if (node.kind === 'rule' && !node.members && !has.has(shortKey(node.ref)) && node.labels['state'] === undefined) bare.push(node.ref);
+    }
+    return bare;
+  });
+
+  /** what became of every policy of the topology, in its order. */
+  policies = once((): Fate[] => {
+    const fates = new Map<string, Fate>();
+    for (const node of this.byID().values()) {
+      if (node.kind === 'policy' && !node.members) fates.set(node.id, { policy: node.ref, state: 'unknown', effective: 0, partial: 0, overridden: 0, dangling: 0 });
+    }
+    const { pack } = this;
+    for (const edge of pack.list(pack.field(this.parts('topology'), 'edges'))) {
+      const fate = fates.get(pack.text(pack.field(edge, 'from')));
+      if (!fate) continue;
+      const kind = pack.text(pack.field(edge, 'kind'));
+      const state = pack.text(pack.field(edge, 'state'));
+      const weight = pack.value<number | undefined>(pack.field(edge, 'count')) ?? 1;
+      if (kind === 'effective') fate[state === 'partial' ? 'partial' : 'effective'] += weight;
+      else if (kind === 'overridden') fate.overridden += weight;
+      else if (kind === 'targets' && state === 'dangling') fate.dangling++;
+    }
+    for (const t of this.troubles()) {
+      const fate = t.code === 'TargetNotFound' && t.ref ? fates.get(nodeID(t.ref)) : undefined;
+      if (fate && fate.dangling === 0) fate.dangling = 1;
+    }
+    for (const fate of fates.values()) fate.state = stateOf(fate);
+    return [...fates.values()];
+  });
+
+  /** where a policy is written, as far as something in force or lost tells. */
+  originOf(policy: Ref, targets: Ref[]): Origin | undefined {
+    for (const target of targets.slice(0, 20)) {
+      for (const item of this.itemsAt(target)) {
+        const use = item.policies.find((u) => u.policy && sameObject(u.policy, policy));
+        if (use?.origin) return use.origin;
+      }
+    }
+    return this.troubles().find((t) => t.ref && sameTarget(t.ref, policy))?.origin;
+  }
+}
+
+/** What became of a policy: on how many effective targets it is in force, partly in force, overridden; and how many of its targets are missing. */
+export interface Fate {
+  policy: Ref;
+  state: 'effective' | 'partial' | 'overridden' | 'dangling' | 'unknown';
+  effective: number;
+  partial: number;
+  overridden: number;
+  dangling: number;
+}
+
+function stateOf(f: Fate): Fate['state'] {
+  if (f.effective + f.partial > 0) return f.partial + f.overridden > 0 ? 'partial' : 'effective';
+  if (f.overridden > 0) return 'overridden';
+  return f.dangling > 0 ? 'dangling' : 'unknown';
+}
+
+function inputName(input: unknown): string {
+  if (typeof input === 'string') return input;
+  const { kind, name } = input as { kind?: string; name?: string };
+  return kind === undefined || kind === 'path' ? (name ?? '') : [kind === 'stdin' ? 'standard input' : kind, name].filter(Boolean).join(' ');
+}
+
+function objectKey(ref: Ref): string {
+  return `${groupKind(ref)}\n${ref.namespace ?? ''}\n${ref.name}`;
+}
+
+function shortKey(ref: Pick<Ref, 'kind' | 'namespace' | 'name' | 'section'>): string {
+  return `${ref.kind}\n${ref.namespace ?? ''}\n${ref.name}\n${ref.section ?? ''}`;
+}
+
+function index(items: ValueRef[], key: (i: number) => string): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (let i = 0; i < items.length; i++) {
+    const k = key(i);
+    const same = found.get(k);
+    if (same) same.push(i);
+    else found.set(k, [i]);
+  }
+  return found;
+}
+
+/** once is a function that keeps its result. */
+export function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,106 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { go, usePage } from './context';
+import { type Doc, once } from './doc';
+import { Choice, From, Heading, Pager, Place, Search, Some, Sources, State, TargetLink, Value, usePages } from './parts';
+import { viewLink } from './route';
+import { words } from './rows';
+import { counted, flow, grouped, kindName, originText, sourceName, targetName } from './text';
+import type { Overridden, Ref } from './types';
+import { reasonWords } from './words';
+
+/** What is the same about several losses: the setting, who lost, to whom and why. Only the targets differ. */
+interface Group {
+  first: Overridden;
+  targets: Ref[];
+  text: string;
+}
+
+const groupsOf = new WeakMap<Doc, () => Group[]>();
+
+function groups(doc: Doc): Group[] {
+  let made = groupsOf.get(doc);
+  if (!made) groupsOf.set(doc, (made = once(() => makeGroups(doc))));
+  return made();
+}
+
+function makeGroups(doc: Doc): Group[] {
+  const { pack } = doc;
+  const found = new Map<string, Group>();
+  doc.overridden.forEach((ref, i) => {
+    // equal values have equal numbers
+    const key = ['policyKind', 'rule', 'source', 'value', 'lostTo', 'reason', 'everywhere', 'unread'].map((f) => pack.field(ref, f)).join();
+    const target = pack.value<Ref>(pack.field(ref, 'target'));
+    const group = found.get(key);
+    if (!group) {
+      const first = doc.loss(i);
+      const names = [first.source, ...first.lostTo].map((s) => `${s.policy?.kind ?? ''} ${sourceName(s)} ${originText(s.origin)}`);
+      const text = [first.policyKind, first.rule, flow(first.value, 2000), first.reason, reasonWords(first.reason, first.lostTo), first.message, first.everywhere ? 'nowhere in force' : '', ...names];
+      found.set(key, { first, targets: [target], text: text.join(' ').toLowerCase() });
+    } else if (group.targets.at(-1) !== target) {
+      group.targets.push(target);
+    }
+  });
+  return [...found.values()];
+}
+
+/** The settings that lost, to whom and why. */
+export function OverriddenView(): JSX.Element {
+  const { doc, route, say } = usePage();
+  const all = groups(doc);
+  const [q, kind, show] = ['q', 'kind', 'show'].map((k) => route.query.get(k) ?? '') as [string, string, string];
+  const found = useMemo(() => {
+    const asked = words(q);
+    const targetTexts = asked.length > 0 ? all.map(once0) : [];
+    return all.filter((g, i) => (!kind || g.first.policyKind === kind) && (show !== 'nowhere' || g.first.everywhere) &&
+      asked.every((w) => g.text.includes(w) || targetTexts[i]!().includes(w)));
+  }, [all, q, kind, show]);
+  const { from, to } = usePages(found.length, Number(route.query.get('page') ?? 1) || 1);
+  const change = (by: Record<string, string>): void => go(viewLink('overridden', { q, kind, show, ...by }), true);
+  const kinds = useMemo(() => [...new Set(all.map((g) => g.first.policyKind))].sort(), [all]);
+  const nowhere = all.filter((g) => g.first.everywhere).length;
+  useEffect(() => {
+    if (q || kind || show) say(`${counted(found.length, 'row')} found`);
+  }, [found]);
+  return (
+    <>
+      <Heading>Overridden</Heading>
+      {all.length === 0 ? <p>No setting of any policy lost anywhere.</p> : (
+        <>
+          <search class="filters">
+            <Search label="Search" hint="settings, policies, targets, reasons" value={q} change={(text) => change({ q: text })} />
+            <Choice label="Policy kind" value={kind} all={[['', 'all'], ...kinds.map((k): [string, string] => [k, kindName(k)])]} change={(k) => change({ kind: k })} />
+            <Choice label="Show" value={show} all={[['', 'everything'], ['nowhere', `in force nowhere (${nowhere})`]]} change={(s) => change({ show: s })} />
+          </search>
+          <p class="count">{counted(doc.overridden.length, 'loss')} in {found.length === all.length ? counted(all.length, 'row') : `${grouped(found.length)} of ${counted(all.length, 'row')}`}</p>
+          <div class="scroll" role="region" aria-label="Settings that lost" tabIndex={0}>
+            <table class="overridden" aria-rowcount={found.length + 1}>
+              <thead><tr aria-rowindex={1}><th scope="col">Policy</th><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">Lost on</th><th scope="col">To</th><th scope="col">Why</th></tr></thead>
+              <tbody>{found.slice(from, to).map((g, i) => <Line key={from + i} group={g} at={from + i} />)}</tbody>
+            </table>
+          </div>
+          <Pager count={found.length} from={from} to={to} turn={(page) => change({ page: String(page) })} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The text of a group's targets, made when something is not found in the rest. */
+function once0(g: Group): () => string {
+  return once(() => g.targets.map((t) => `${targetName(t)} ${t.kind}/${t.name}`).join(' ').toLowerCase());
+}
+
+function Line({ group, at }: { group: Group; at: number }): JSX.Element {
+  const { first, targets } = group;
+  return (
+    <tr aria-rowindex={at + 2}>
+      <td><span class="dim">{kindName(first.policyKind)}</span> <From source={first.source} policyKind={first.policyKind} /><div><Place origin={first.source.origin} /></div></td>
+      <th scope="row"><span class="name">{first.rule}</span>{first.everywhere && <div><State of="overridden" word="in force nowhere" /></div>}</th>
+      <td><Value of={first.value} /></td>
+      <td><Some of={targets} most={4} noun="target" each={(t) => <TargetLink target={t} />} /></td>
+      <td><Sources all={first.lostTo} policyKind={first.policyKind} /></td>
+      <td class="prose">{reasonWords(first.reason, first.lostTo)}<div class="dim">{first.message}</div></td>
+    </tr>
+  );
+}

@@ -1,0 +1,131 @@
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { usePage } from './context';
+import type { Fate } from './doc';
+import { NodePanel } from './node';
+import { Heading, NodeLink, Severity, Some, State } from './parts';
+import { PanZoom } from './picture';
+import { nodeLink, viewLink } from './route';
+import { counted, fullName, grouped } from './text';
+
+/** The picture, and beside it the whole in short or the node that was chosen. */
+export function Overview({ picture }: { picture: HTMLElement }): JSX.Element {
+  const { route } = usePage();
+  const chosen = route.view === 'node' ? route.path.join('/') : undefined;
+  const drawn = picture.querySelector('svg');
+  return (
+    <>
+      <Heading>Overview</Heading>
+      <div class={`overview${drawn ? '' : ' plain-overview'}`}>
+        {drawn ? <Picture picture={picture} svg={drawn} chosen={chosen} /> : <p class="note">{picture.textContent || 'There is no picture in this report.'}</p>}
+        {chosen === undefined ? <Summary /> : <NodePanel key={chosen} id={chosen} />}
+      </div>
+    </>
+  );
+}
+
+const HELP = 'Drag or use the arrow keys to move, + and − or the wheel to zoom, 0 to fit. Tab goes through what can be chosen.';
+
+function Picture({ picture, svg, chosen }: { picture: HTMLElement; svg: SVGSVGElement; chosen: string | undefined }): JSX.Element {
+  const { printing } = usePage();
+  const box = useRef<HTMLDivElement>(null);
+  const zoom = useRef<PanZoom | undefined>(undefined);
+  const [percent, setPercent] = useState(100);
+  useLayoutEffect(() => {
+    box.current!.append(picture);
+    zoom.current = new PanZoom(box.current!, svg, setPercent);
+    return () => picture.remove();
+  }, [picture]);
+  useLayoutEffect(() => (printing ? zoom.current?.print() : undefined), [printing]);
+  useEffect(() => {
+    if (chosen === undefined) return;
+    const links = [...svg.querySelectorAll('a')].filter((a) => (a.getAttribute('href') ?? '') === nodeLink(chosen));
+    for (const a of links) {
+      a.classList.add('chosen');
+      a.setAttribute('aria-current', 'true');
+    }
+    if (links[0]) zoom.current?.reveal(links[0]);
+    return () => {
+      for (const a of links) {
+        a.classList.remove('chosen');
+        a.removeAttribute('aria-current');
+      }
+    };
+  }, [chosen]);
+  return (
+    <section class="drawing" aria-label="The topology as a picture">
+      <div class="tools">
+        <button type="button" aria-label="Zoom in" onClick={() => zoom.current?.in()}>+</button>
+        <button type="button" aria-label="Zoom out" onClick={() => zoom.current?.out()}>−</button>
+        <button type="button" onClick={() => zoom.current?.fit()}>Fit</button>
+        <span class="dim percent">{percent} %</span>
+        <a class="skip" href="#panel" onClick={toPanel}>Skip the picture</a>
+      </div>
+      <div class="canvas" ref={box} tabIndex={0} role="group" aria-label={`Picture. ${HELP}`} aria-keyshortcuts="ArrowLeft ArrowRight ArrowUp ArrowDown + - 0" />
+      <p class="help">{HELP}</p>
+    </section>
+  );
+}
+
+function toPanel(e: Event): void {
+  e.preventDefault();
+  document.getElementById('panel')?.focus();
+}
+
+/** The whole in short: what needs a look first, then what became of every policy. */
+function Summary(): JSX.Element {
+  const { doc, rows } = usePage();
+  const [fates, setFates] = useState<Fate[]>();
+  useEffect(() => {
+    const soon = setTimeout(() => setFates(doc.policies()));
+    return () => clearTimeout(soon);
+  }, [doc]);
+  const troubles = doc.troubles().filter((t) => !t.suppressed);
+  const bare = doc.bareRules().length;
+  return (
+    <aside class="panel" aria-labelledby="panel">
+      <h2 id="panel" tabIndex={-1}>In short</h2>
+      <ul class="plain facts-list">
+        {['error', 'warning', 'info'].map((severity) => {
+          const n = troubles.filter((t) => t.severity === severity).length;
+          return n > 0 && <li key={severity}><Severity of={severity} /> <a href={viewLink('problems', { severity })}>{counted(n, 'problem')}</a></li>;
+        })}
+        {troubles.length === 0 && <li>no problems</li>}
+        <li><State of="overridden" word="lost" /> <a href="#/overridden">{counted(doc.overridden.length, 'setting')}</a></li>
+        <li><State of="bare" /> {bare > 0 ? <>on <a href={viewLink('rules', { show: 'bare' })}>{counted(bare, 'route rule')}</a></> : 'on no route rule'}</li>
+        <li><State of="effective" /> <a href="#/rules">{counted(rows.count() - bare, 'result')}</a> (policy kind × target)</li>
+      </ul>
+      {fates && <Policies all={fates} />}
+    </aside>
+  );
+}
+
+const ORDER: Fate['state'][] = ['dangling', 'unknown', 'overridden', 'partial', 'effective'];
+
+function Policies({ all }: { all: Fate[] }): JSX.Element {
+  return (
+    <>
+      <h3>{counted(all.length, 'policy')}</h3>
+      {ORDER.map((state) => {
+        const same = all.filter((f) => f.state === state);
+        return same.length > 0 && (
+          <section key={state} class="fates">
+            <h4><State of={state} word={WORDS[state]} /> <span class="dim">{grouped(same.length)}</span></h4>
+            <Some of={same} most={20} noun="policy" each={(f) => <><NodeLink of={f.policy} text={`${f.policy.kind} ${fullName(f.policy)}`} /> <span class="dim">{share(f)}</span></>} />
+          </section>
+        );
+      })}
+    </>
+  );
+}
+
+const WORDS: Record<Fate['state'], string> = {
+  dangling: 'target not found', unknown: 'reaches nothing', overridden: 'in force nowhere', partial: 'partly in force', effective: 'in force everywhere',
+};
+
+function share(f: Fate): string {
+  const all = f.effective + f.partial + f.overridden;
+  if (all === 0) return '';
+  const parts = [f.effective > 0 && `● ${grouped(f.effective)}`, f.partial > 0 && `◐ ${grouped(f.partial)}`, f.overridden > 0 && `○ ${grouped(f.overridden)}`];
+  return parts.filter(Boolean).join(' ');
+}

@@ -1,0 +1,141 @@
+import type { JSX } from 'preact';
+import { usePage } from './context';
+import { Copy, From, Heading, NodeLink, Place, Sources, State, Value, roleState } from './parts';
+import { TroubleList } from './problems';
+import { ruleLink, viewLink } from './route';
+import { block, fullName, kindName, nodeID, objectName, sourceName } from './text';
+import type { Effective, Loss, Ref } from './types';
+import { reasonWords, via, why } from './words';
+
+/** Everything about one target: what is in force there, from where and why, and what lost. */
+export function RuleView(): JSX.Element {
+  const { doc, route } = usePage();
+  const [kind = '', namespace = '', name = '', section] = route.path;
+  const asked = { kind, name, ...(namespace && { namespace }), ...(section !== undefined && { section }) };
+  const items = doc.itemsAt(asked);
+  const targets = doc.targets(asked);
+  if (items.length === 0 && targets.length === 0) return <Unknown what={[kind, fullName({ group: '', ...asked }), section].filter(Boolean).join(' ')} search={name} />;
+  const target = items[0]?.target ?? targets[0]!;
+  const road = items.length > 0 && items.every((i) => i.paths === items[0]!.paths) ? via(items[0]!.paths, target) : '';
+  const whole: Ref = { group: target.group, kind: target.kind, name: target.name, ...(target.namespace && { namespace: target.namespace }) };
+  const troubles = doc.troublesOf(target);
+  return (
+    <>
+      <p class="crumbs"><a href="#/rules">Rules</a> / <a href={viewLink('rules', { q: `${target.kind}/${fullName(target)}`.toLowerCase() })}>{objectName(target)}</a></p>
+      <Heading><span class="dim">{target.kind}</span> <span class="name">{fullName(target)}</span> {target.section && <span class="name section">{target.section}</span>}</Heading>
+      <p class="facts">
+        {road && <span>via {road}</span>}
+        <span>{target.section && <NodeLink of={target} text="in the picture" />}{!target.section && <NodeLink of={whole} text="in the picture" />}</span>
+        <Copy label="Copy link" text={() => location.href} />
+      </p>
+      <Siblings of={whole} section={target.section ?? ''} />
+      {items.length === 0 && <p class="nothing"><State of="bare" /> {doc.complete ? 'No policy is in force here.' : 'It is not known that any policy is in force here: the report is not complete.'}</p>}
+      {items.map((item) => <Kind key={item.policyKind + item.id + via(item.paths, target)} item={item} apart={road === ''} />)}
+      {troubles.length > 0 && <section><h2>Problems</h2><TroubleList all={troubles} /></section>}
+    </>
+  );
+}
+
+/** The other rules of the same route, to step through. */
+function Siblings({ of, section }: { of: Ref; section: string }): JSX.Element | null {
+  const { doc } = usePage();
+  const others = (doc.node(nodeID(of))?.to ?? []).filter((e) => e.kind === 'parent').map((e) => doc.nodeRef(e.to)).filter((r) => r !== undefined && r.name === of.name && r.section);
+  if (others.length < 2 || others.length > 60) return null;
+  return (
+    <nav class="siblings" aria-label="Rules of this route">
+      {others.map((r) => <a key={r!.section} class="name" href={ruleLink(r!)} aria-current={r!.section === section ? 'page' : undefined}>{r!.section}</a>)}
+    </nav>
+  );
+}
+
+function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element {
+  const lost: { rule: string; loss: Loss }[] = [];
+  for (const rule of item.rules) for (const loss of rule.lost) lost.push({ rule: rule.name, loss });
+  for (const loss of item.lost) lost.push({ rule: loss.rule, loss });
+  return (
+    <section class="kind">
+      <h2>{kindName(item.policyKind)} {apart && <span class="via">via {via(item.paths, item.target)}</span>}</h2>
+      {item.unread && <p class="note warn">What could not be read may change this: {item.unread.join(', ')}</p>}
+      {item.rules.length === 0 ? <p class="nothing"><State of="bare" /></p> : (
+        <div class="scroll" role="region" aria-label={`${kindName(item.policyKind)}: settings in force`} tabIndex={0}>
+          <table>
+            <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th><th scope="col">Why</th><th scope="col">Written in</th></tr></thead>
+            <tbody>
+              {item.rules.map((r, i) => (
+                <tr key={i}>
+                  <th scope="row"><span class="state effective"><span aria-hidden="true">●</span><span class="offscreen"> in force:</span></span> <span class="name">{item.ordered ? `${i + 1}. ` : ''}{r.name}</span></th>
+                  <td><Value of={r.value} /></td>
+                  <td><Sources all={r.sources} policyKind={item.policyKind} /></td>
+                  <td>{why(item, r)}{r.sources.map((s, j) => s.condition && <div key={j} class="condition">when <code>{s.condition}</code></div>)}</td>
+                  <td>{r.sources.map((s, j) => <div key={j}><Place origin={s.origin} /></div>)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {lost.length > 0 && <Losses all={lost} item={item} />}
+      <Stack item={item} />
+    </section>
+  );
+}
+
+function Losses({ all, item }: { all: { rule: string; loss: Loss }[]; item: Effective }): JSX.Element {
+  return (
+    <div class="scroll" role="region" aria-label={`${kindName(item.policyKind)}: settings that lost`} tabIndex={0}>
+      <table class="lost">
+        <thead><tr><th scope="col">Lost here</th><th scope="col">Value</th><th scope="col">Of</th><th scope="col">Why</th><th scope="col">Written in</th></tr></thead>
+        <tbody>
+          {all.map(({ rule, loss }, i) => (
+            <tr key={i}>
+              <th scope="row"><span class="state overridden"><span aria-hidden="true">○</span><span class="offscreen"> lost:</span></span> <span class="name">{rule}</span></th>
+              <td><Value of={loss.value} /></td>
+              <td><From source={loss} policyKind={item.policyKind} /></td>
+              <td>{reasonWords(loss.reason, loss.lostTo)}<div class="dim">{loss.message}</div></td>
+              <td><Place origin={loss.origin} /></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Stack({ item }: { item: Effective }): JSX.Element {
+  const { printing } = usePage();
+  return (
+    <>
+      <details class="stack" open={printing || undefined}>
+        <summary>The stack of {item.policies.length === 1 ? 'one policy' : `${item.policies.length} policies`}, least specific first</summary>
+        <ol>
+          {item.policies.map((use, i) => (
+            <li key={i}>
+              <State of={roleState(use.role)} /> {use.policy ? <From source={use} policyKind={item.policyKind} /> : sourceName(use)}
+              <span class="dim"> on </span><span class="name">{use.target.kind} {fullName(use.target)} {use.target.section}</span>
+              {use.strategy && <span class="dim"> · {use.strategy}</span>} <Place origin={use.origin} />
+            </li>
+          ))}
+        </ol>
+      </details>
+      {item.spec !== undefined && (
+        <details class="spec" open={printing || undefined}>
+          <summary>The effective spec</summary>
+          <Copy label="Copy as YAML" text={() => block(item.spec) + '\n'} />
+          <pre tabIndex={0} aria-label="The effective spec as YAML">{block(item.spec)}</pre>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** What is said about a place that the report does not have. */
+export function Unknown({ what, search }: { what: string; search: string }): JSX.Element {
+  return (
+    <>
+      <Heading>Not in this report</Heading>
+      <p>The address names <span class="name">{what || 'nothing'}</span>, and this report has nothing of that name. It may have been written for another state of the input.</p>
+      <p>{search && <><a href={viewLink('rules', { q: search.toLowerCase() })}>Search the rules for “{search}”</a> or </>}<a href="#/">go to the overview</a>.</p>
+    </>
+  );
+}
+

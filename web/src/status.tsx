@@ -1,0 +1,128 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { go, usePage } from './context';
+import type { Doc } from './doc';
+import { Choice, Heading, NodeLink, Pager, Search, usePages } from './parts';
+import { viewLink } from './route';
+import { words } from './rows';
+import { counted, groupKind, grouped, targetName } from './text';
+import type { Ancestor, Condition, Difference, Status } from './types';
+
+const textsOf = new WeakMap<Doc, string[]>();
+
+function texts(doc: Doc): string[] {
+  let made = textsOf.get(doc);
+  if (!made) {
+    made = doc.statuses.map((_, i) => {
+      const s = doc.status(i);
+      const ancestors = s.ancestors.flatMap((a) => [a.ancestorRef ? targetName(a.ancestorRef) : '', a.controllerName ?? '', ...a.conditions.map((c) => `${c.type}=${c.status} ${c.reason} ${c.message}`)]);
+      return [targetName(s.object), groupKind(s.object), s.verdict, s.note, ...ancestors, ...(s.differences ?? []).map((d) => `${d.kind} ${d.message}`)].join(' ').toLowerCase();
+    });
+    textsOf.set(doc, made);
+  }
+  return made;
+}
+
+/** What policies, routes and gateways should report about themselves. */
+export function StatusView(): JSX.Element {
+  const { doc, route, say } = usePage();
+  const [q, kind, show] = ['q', 'kind', 'show'].map((k) => route.query.get(k) ?? '') as [string, string, string];
+  const all = useMemo(() => doc.statuses.map((_, i) => i), [doc]);
+  const kinds = useMemo(() => [...new Set(all.map((i) => groupKind(doc.status(i).object)))].sort(), [doc]);
+  const found = useMemo(() => {
+    const asked = words(q);
+    const text = asked.length > 0 ? texts(doc) : [];
+    return all.filter((i) => (!kind || groupKind(doc.status(i).object) === kind) && (show !== 'bad' || isBad(doc.status(i))) && asked.every((w) => text[i]!.includes(w)));
+  }, [doc, q, kind, show]);
+  const { from, to } = usePages(found.length, Number(route.query.get('page') ?? 1) || 1);
+  const change = (by: Record<string, string>): void => go(viewLink('status', { q, kind, show, ...by }), true);
+  useEffect(() => {
+    if (q || kind || show) say(`${counted(found.length, 'object')} found`);
+  }, [found]);
+  return (
+    <>
+      <Heading>Status</Heading>
+      <p class="note">What each object should report, computed from the input: predictions, unless they are said to be reported.</p>
+      <search class="filters">
+        <Search label="Search" hint="objects, conditions, reasons, messages" value={q} change={(text) => change({ q: text })} />
+        <Choice label="Kind" value={kind} all={[['', 'all'], ...kinds.map((k): [string, string] => [k, k.split('.')[0]!])]} change={(k) => change({ kind: k })} />
+        <Choice label="Show" value={show} all={[['', 'everything'], ['bad', 'not as it should be']]} change={(s) => change({ show: s })} />
+      </search>
+      <p class="count">{found.length === all.length ? counted(all.length, 'object') : `${grouped(found.length)} of ${counted(all.length, 'object')}`}</p>
+      <div class="scroll" role="region" aria-label="Predicted status" tabIndex={0}>
+        <table class="statuses" aria-rowcount={found.length + 1}>
+          <thead><tr aria-rowindex={1}><th scope="col">Object</th><th scope="col">Conditions</th></tr></thead>
+          <tbody>
+            {found.slice(from, to).map((i, at) => {
+              const s = doc.status(i);
+              return (
+                <tr key={i} aria-rowindex={from + at + 2}>
+                  <th scope="row"><NodeLink of={s.object} />{s.attachedRoutes !== undefined && <div class="dim">{counted(s.attachedRoutes, 'attached route')}</div>}</th>
+                  <td><StatusBody of={s} /></td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <Pager count={found.length} from={from} to={to} turn={(page) => change({ page: String(page) })} />
+    </>
+  );
+}
+
+/** The conditions of an object, by ancestor, and what is reported differently. */
+export function StatusBody({ of }: { of: Status }): JSX.Element {
+  return (
+    <>
+      {of.note && <p class="dim">{of.note}</p>}
+      {of.ancestors.length === 0 && !of.note && <p class="dim">no conditions</p>}
+      {of.ancestors.map((a, i) => <Conditions key={i} of={a} />)}
+      {of.verdict && <p class={of.verdict === 'Differs' ? 'severity warning' : 'dim'}>{({ Agrees: 'reported as predicted', Differs: '▲ reported differently', NotCompared: 'not compared with what is reported' } as Record<string, string>)[of.verdict] ?? of.verdict}</p>}
+      {(of.differences ?? []).map((d, i) => <Difference1 key={i} of={d} />)}
+      {(of.remarks ?? []).map((d, i) => <Difference1 key={i} of={d} />)}
+    </>
+  );
+}
+
+function Difference1({ of }: { of: Difference }): JSX.Element {
+  const side = (s: { status: string; reason?: string } | undefined): string => (s ? [s.status, s.reason].filter(Boolean).join(' ') : 'nothing');
+  return (
+    <p class="difference">
+      <span class="name">{of.kind}</span> {of.type && <span class="name">{of.type}</span>} {(of.predicted ?? of.reported) && <>predicted {side(of.predicted)}, reported {side(of.reported)}</>}
+      <span class="dim"> {of.message}</span>
+    </p>
+  );
+}
+
+function Conditions({ of }: { of: Ancestor }): JSX.Element {
+  return (
+    <div class="ancestor">
+      {(of.ancestorRef || of.controllerName) && (
+        <p class="dim">{of.ancestorRef && <>for <NodeLink of={of.ancestorRef} /> </>}{of.controllerName && <>by <span class="name">{of.controllerName}</span></>}</p>
+      )}
+      <ul class="plain conditions">
+        {of.conditions.map((c, i) => (
+          <li key={i}>
+            <span class="name">{c.type}</span>=<span class={`status ${tone(c)}`}>{c.status}</span> <span class="name">{c.reason}</span>
+            {c.message && <span class="dim"> {c.message}</span>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const WANTED = ['Accepted', 'ResolvedRefs', 'Programmed', 'Enforced', 'Attached', 'Ready'];
+const UNWANTED = ['Conflicted', 'Overridden', 'OverlappingTLSConfig'];
+
+/** tone is how good a condition is, where its type tells. */
+export function tone(c: Condition): 'good' | 'bad' | 'unsure' | 'plain' {
+  if (c.status === 'Unknown') return 'unsure';
+  if (WANTED.includes(c.type)) return c.status === 'True' ? 'good' : 'bad';
+  if (UNWANTED.includes(c.type)) return c.status === 'True' ? 'bad' : 'plain';
+  return 'plain';
+}
+
+function isBad(s: Status): boolean {
+  return s.verdict === 'Differs' || s.ancestors.some((a) => a.conditions.some((c) => ['bad', 'unsure'].includes(tone(c))));
+}

@@ -1,0 +1,159 @@
+// The parts of the public contract (docs/schema) that the page reads.
+
+export interface Ref {
+  group: string;
+  kind: string;
+  namespace?: string;
+  name: string;
+  section?: string;
+  port?: number;
+}
+
+export interface Origin {
+  file?: string;
+  line?: number;
+  cluster?: string;
+}
+
+export interface Problem {
+  severity: string;
+  code: string;
+  ref?: Ref;
+  origin?: Origin;
+  message: string;
+  hint?: string;
+}
+
+export interface Finding extends Omit<Problem, 'code'> {
+  id: string;
+  suppressed?: { by: string; reason?: string };
+}
+
+export interface Source {
+  policy?: Ref;
+  target: Ref;
+  level: string;
+  block?: string;
+  strategy?: string;
+  condition?: string;
+  origin?: Origin;
+  builtin?: string;
+  part?: string;
+}
+
+export interface Path {
+  gatewayClass?: string;
+  gateway?: string;
+  listenerSet?: string;
+  listener?: string;
+  delegatedFrom?: string[];
+  delegatedRules?: string[];
+  direction?: string;
+  mesh?: string;
+  dataplane?: string;
+  destination?: string;
+  hostname?: string;
+  binding?: string;
+}
+
+export interface Loss extends Source {
+  value: unknown;
+  reason: string;
+  message: string;
+  lostTo: Source[];
+}
+
+export interface RuleLoss extends Loss {
+  rule: string;
+}
+
+export interface Rule {
+  name: string;
+  value: unknown;
+  sources: Source[];
+  lost: Loss[];
+}
+
+export interface PolicyUse extends Source {
+  role: string;
+}
+
+export interface Effective {
+  policyKind: string;
+  target: Ref;
+  paths: Path[];
+  spec?: unknown;
+  ordered: boolean;
+  rules: Rule[];
+  policies: PolicyUse[];
+  lost: RuleLoss[];
+  profile?: string;
+  id: string;
+  unread?: string[];
+}
+
+export interface Overridden {
+  policyKind: string;
+  rule: string;
+  source: Source;
+  value: unknown;
+  target: Ref;
+  paths: Path[];
+  lostTo: Source[];
+  reason: string;
+  message: string;
+  everywhere: boolean;
+  unread?: string[];
+}
+
+export interface Condition {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+}
+
+export interface Ancestor {
+  ancestorRef: Ref | null;
+  controllerName?: string;
+  conditions: Condition[];
+}
+
+export interface Difference {
+  kind: string;
+  ancestorRef?: Ref | null;
+  target?: Ref;
+  type?: string;
+  predicted?: { status: string; reason?: string };
+  reported?: { status: string; reason?: string; message?: string };
+  message: string;
+}
+
+export interface Status {
+  object: Ref;
+  ancestors: Ancestor[];
+  affected: Ref[];
+  attachedRoutes?: number;
+  supportedKinds?: string[];
+  note?: string;
+  verdict?: string;
+  differences?: Difference[];
+  remarks?: Difference[];
+}
+
+export interface GraphNode {
+  id: string;
+  ref: Ref;
+  kind: string;
+  labels: Record<string, string>;
+  members?: Ref[];
+}
+
+export interface GraphEdge {
+  from: string;
+  to: string;
+  kind: string;
+  state?: string;
+  count?: number;
+  by?: string[];
+}
