@@ -15,6 +15,7 @@ type graphFlags struct {
 	depth   int
 	request string
 	pictureFlags
+	lookFlags
 }
 
 func (a App) graphCmd(s Streams) *cobra.Command {
@@ -41,6 +42,9 @@ Mermaid draws no more than 500 edges unless it is told to; --focus keeps a pictu
 			if err != nil {
 				return err
 			}
+			if err := g.look(q); err != nil {
+				return err
+			}
 			return g.write(picturing(cmd.Context(), s), q, cmd.Flags().Changed("output"), func(to Streams) error {
 				return a.ask(cmd.Context(), q, s, to, g.draw, args)
 			})
@@ -52,6 +56,7 @@ Mermaid draws no more than 500 edges unless it is told to; --focus keeps a pictu
 	cmd.Flags().IntVar(&g.depth, "depth", defaultDepth, "how many edges away from the focus")
 	cmd.Flags().StringVar(&g.request, "request", "", "mark the way of a request, written as '[METHOD] URL' with the flags of the request command")
 	g.add(cmd, "a picture")
+	g.addLook(cmd)
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)
 	_ = cmd.RegisterFlagCompletionFunc("focus", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).targetWords)))
 	return cmd

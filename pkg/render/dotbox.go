@@ -107,8 +107,7 @@ func (d *clusters) box(indent int, b *box) {
 	if len(b.node.Members) > 0 {
 		table = d.stack(table)
 	}
-	d.line(indent, dotID(b.node.ID)+" ["+attributes(attribute{"id", svgID(b.node.ID)}, attribute{"class", "target " + word(b.node.Kind)}, attribute{"tooltip", shown(titled(b.node))},
-		attribute{"URL", shown(d.o.link(b.node.ID))})+", label=<"+table+">];")
+	d.line(indent, dotID(b.node.ID)+" ["+attributes(attribute{"id", svgID(b.node.ID)}, attribute{"class", "target " + word(b.node.Kind)}, attribute{"tooltip", shown(titled(b.node))})+", label=<"+table+">];")
 }
 
 // word is s as the name of a class.

@@ -114,9 +114,9 @@ func pens() map[string]stroke {
 		"parent":     {c.traffic, "solid", "1", "normal", "", "traffic"},
 		"taken":      {c.request, "solid", "3", "normal", "", "way of the request"},
 		"effective":  {c.effective, "solid", "1.6", "normal", "", "in force"},
-		"partial":    {c.partial, "dashed", "1.6", "normal", "6 4", "partly in force"},
-		"overridden": {c.overridden, "dotted", "1.8", "normal", "1 4", "overridden"},
-		"dangling":   {c.dangling, "dashed", "1", "odiamond", "2 3", "points to nothing"},
+		"partial":    {c.partial, "dashed", "1.6", "normal", "6 3", "partly in force"},
+		"overridden": {c.overridden, "dotted", "1.8", "normal", "1.5 3.5", "overridden"},
+		"dangling":   {c.dangling, "dashed", "1", "odiamond", "7 2 1.5 2", "points to nothing"},
 		"targets":    {c.unknown, "solid", "0.7", "vee", "", "targets"},
 	}
 }
