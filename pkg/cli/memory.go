@@ -8,12 +8,14 @@ import (
 )
 
 // The memory that a run aims to stay within: so many times the bytes it reads, or so much for each answer there may be (of two that are compared:
-// for each of either, as every one may have changed), and at least this much. Where answers are many and what was read is little, less would
+// for each of either, as every one may have changed; of a report: for each with its fold, what lost there and what is drawn of it), and at
+// least this much. Where answers are many and what was read is little, less would
 // have the garbage collector run all the time.
 const (
 	memoryPerByte     = 9.2
 	memoryPerAnswer   = 2 << 10
 	memoryPerCompared = 6 << 10
+	memoryPerReported = 12 << 10
 	leastMemory       = 64 << 20
 )
 

@@ -113,6 +113,7 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	if err != nil {
 		return err
 	}
+	boundAnswers(s, session.Snapshot.Size, memoryPerReported, session.Kinds)
 	session.Problems = append(session.Problems, f.crds.problems...)
 	options.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.Findings(a.Plugins, r) }
 	boundRequirements(s, len(options.Requirements))
@@ -148,7 +149,7 @@ func (f *reportFlags) inputs(s *session) []report.Input {
 	var out []report.Input
 	for _, name := range f.files {
 		if name == "-" {
-			out = append(out, report.Input{Kind: report.Stdin})
+			out = append(out, report.Input{Kind: report.Stdin, Name: name})
 			continue
 		}
 		out = append(out, report.Input{Kind: report.Path, Name: name})

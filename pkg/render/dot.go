@@ -2,79 +2,73 @@ package render
 
 import (
 	"bufio"
-	"cmp"
+	"bytes"
 	"fmt"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// writeDOT writes t for Graphviz: namespaces as clusters, in them every object with its sections, policies as notes. Nodes and edges
-// are sorted; whatever names contain, the text is valid DOT.
-func writeDOT(w *bufio.Writer, t *view.Topology) {
-	d := &dot{lines: lines{w}}
-	d.line(0, "digraph dopolicy {")
-	d.line(1, `graph [rankdir=LR, fontname="Helvetica"];`)
-	d.line(1, `node [fontname="Helvetica", fontsize=11, shape=box];`)
-	d.line(1, `edge [fontname="Helvetica", fontsize=9];`)
-	drawNodes(d, t.Nodes)
-	for _, e := range sortedEdges(t) {
-		d.line(1, fmt.Sprintf("%s -> %s [%s];", dotID(e.From), dotID(e.To), edgeStyle(e)))
+// Layout is the way in which a picture is drawn.
+type Layout string
+
+// The layouts. LayoutClusters is for people: namespaces are frames, routes are tables of their rules. LayoutFlat is for programs that read
+// topologies: a node for each target and policy, labelled with its kind and name, and the edges of traffic and attachment only.
+const (
+	LayoutClusters Layout = "clusters"
+	LayoutFlat     Layout = "flat"
+)
+
+// Layouts lists the layouts.
+func Layouts() []string { return []string{string(LayoutClusters), string(LayoutFlat)} }
+
+// DOTOptions say how DOT is written. The zero value draws clusters for light ground, without links.
+type DOTOptions struct {
+	Layout Layout
+	Theme  Theme
+	Links  func(node string) string // where a node leads to, by its id; "" is nowhere
+}
+
+// link is where a node leads to.
+func (o DOTOptions) link(node string) string {
+	if o.Links == nil {
+		return ""
 	}
-	d.line(1, "label="+dotText(strings.Join(legend(t), "   "))+"; labelloc=b;") // last, so that clusters do not inherit it
-	d.line(0, "}")
+	return o.Links(node)
 }
 
-// dot draws nodes for Graphviz.
-type dot struct {
-	lines
-	clusters int
+// DOTText is t as a text for Graphviz. The order of nodes and edges in t changes no byte of it, and whatever names contain, it is valid.
+func DOTText(t *view.Topology, o DOTOptions) []byte {
+	var out bytes.Buffer
+	w := bufio.NewWriter(&out)
+	writeDOT(w, t, o)
+	_ = w.Flush() // a buffer takes everything
+	return out.Bytes()
 }
 
-func (d *dot) open(indent int, g group) {
-	attributes := map[bool]string{false: `style="rounded"; color="#bdbdbd";`, true: `style="dashed"; color="#9e9e9e";`}
-	d.line(indent, fmt.Sprintf("subgraph cluster_%d {", d.clusters))
-	d.line(indent+1, fmt.Sprintf("label=%s; %s", dotText(g.label), attributes[g.isObject]))
-	d.clusters++
-}
-
-func (d *dot) node(indent int, n *view.GraphNode) {
-	d.line(indent, fmt.Sprintf("%s [label=%s, %s];", dotID(n.ID), dotText(nodeLabel(n)...), nodeStyle(n)))
-}
-
-func (d *dot) close(indent int) { d.line(indent, "}") }
-
-// nodeStyle tells policies from targets, and objects from their sections, by shape.
-func nodeStyle(n *view.GraphNode) string {
-	switch {
-	case n.Kind == "policy":
-		return `shape=note, style=filled, fillcolor="#fff8e1"`
-	case n.Ref.Section != "":
-		return `shape=box, style="rounded,filled", fillcolor="#f5f5f5"`
+func writeDOT(w *bufio.Writer, t *view.Topology, o DOTOptions) {
+	if o.Layout == LayoutFlat {
+		writeFlat(lines{w}, t, o)
+		return
 	}
-	return `shape=box, style=filled, fillcolor="#e3f2fd"`
+	writeClusters(lines{w}, newPicture(t), o)
 }
 
-// edgeStyle tells the kinds of edges apart by colour and by stroke. Only traffic gives the drawing its order.
-func edgeStyle(e view.GraphEdge) string {
-	switch cmp.Or(e.State, e.Kind) {
-	case "parent":
-		return `color="#9e9e9e", style=solid`
-	case "taken":
-		return `color="#6a1b9a", style=solid, penwidth=3`
-	case "targets":
-		return `color="#1565c0", style=dashed, arrowhead=vee`
-	case "effective":
-		return `color="#2e7d32", style=solid, penwidth=1.5, constraint=false`
-	case "partial":
-		return `color="#ef6c00", style=dashed, penwidth=1.5, constraint=false`
-	case "overridden":
-		return `color="#c62828", style=dotted, penwidth=1.5, constraint=false`
+// attribute is one attribute of a node, an edge or a table cell.
+type attribute struct{ name, value string }
+
+// attributes writes the ones that have a value, as DOT does.
+func attributes(list ...attribute) string {
+	var out []string
+	for _, a := range list {
+		if a.value != "" {
+			out = append(out, a.name+"="+dotText(a.value))
+		}
 	}
-	return `color="#616161", style=solid, label=` + dotText(cmp.Or(e.State, e.Kind))
+	return strings.Join(out, ", ")
 }
 
-// dotText is a quoted label of several lines.
+// dotText is a quoted text of several lines.
 func dotText(lines ...string) string {
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	out := make([]string, len(lines))
@@ -84,18 +78,25 @@ func dotText(lines ...string) string {
 	return `"` + strings.Join(out, `\n`) + `"`
 }
 
+// shown is a text in an attribute that Graphviz looks for entities in.
+func shown(s string) string { return strings.ReplaceAll(s, "&", "&amp;") }
+
 // dotID is a quoted node name. What is not plain is written as %XX, so that different names stay different and quoting has no cases.
-func dotID(id string) string {
+func dotID(id string) string { return `"` + percent(id, "-_./: #@,=") + `"` }
+
+// svgID is the name of an element that stands for a node.
+func svgID(id string) string { return "n-" + strings.ReplaceAll(percent(id, "-_./"), "%", ":") }
+
+// percent writes everything but letters, digits and some other characters as %XX.
+func percent(id, plain string) string {
 	var b strings.Builder
-	b.WriteByte('"')
 	for _, c := range []byte(id) {
 		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-_./: #@,=", c) >= 0:
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte(plain, c) >= 0:
 			b.WriteByte(c)
 		default:
 			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
-	b.WriteByte('"')
 	return b.String()
 }

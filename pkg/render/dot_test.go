@@ -1,43 +1,122 @@
 package render
 
 import (
+	"encoding/xml"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// checkDOT reads DOT as far as quoting goes: strings end on the line they begin on, braces balance outside them, and what is not quoted
-// is plain.
+// checkDOT reads DOT as strictly as any program does: strings end, braces and brackets balance outside them, what is not quoted is plain, and
+// a label in angle brackets is XML of the elements that Graphviz knows, none of them empty text.
 func checkDOT(text string) error {
-	depth := 0
-	for n, line := range strings.Split(text, "\n") {
-		quoted := false
-		for i := 0; i < len(line); i++ {
-			c := line[i]
-			switch {
-			case quoted && c == '\\':
-				i++
-			case c == '"':
-				quoted = !quoted
-			case quoted:
-			case c == '{':
-				depth++
-			case c == '}':
-				depth--
-			case strings.IndexByte(" ->_.,;=[]", c) < 0 && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z'):
-				return fmt.Errorf("line %d: %q outside quotes: %s", n+1, c, line)
+	var open []byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '"':
+			end := endOfString(text[i+1:])
+			if end < 0 {
+				return fmt.Errorf("a string has no end: %.200s", text[i:])
 			}
-		}
-		if quoted {
-			return fmt.Errorf("line %d: a string has no end: %s", n+1, line)
+			i += end + 1
+		case c == '<':
+			end := endOfMarkup(text[i+1:])
+			if end < 0 {
+				return fmt.Errorf("markup has no end: %.200s", text[i:])
+			}
+			if err := checkMarkup(text[i+1 : i+1+end]); err != nil {
+				return fmt.Errorf("%v in %.2000s", err, text[i:i+2+end])
+			}
+			i += end + 1
+		case c == '{' || c == '[':
+			open = append(open, c+2)
+		case c == '}' || c == ']':
+			if len(open) == 0 || open[len(open)-1] != c {
+				return fmt.Errorf("%q closes nothing: %.200s", c, text[i:])
+			}
+			open = open[:len(open)-1]
+		case strings.IndexByte(" ->_.,;=:\n", c) < 0 && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z'):
+			return fmt.Errorf("%q outside quotes: %.200s", c, text[i:])
 		}
 	}
-	if depth != 0 {
-		return fmt.Errorf("%d braces are open", depth)
+	if len(open) > 0 {
+		return fmt.Errorf("%q is missing", open)
 	}
 	return nil
+}
+
+// endOfString is where the closing quote is; -1 if there is none on the line.
+func endOfString(s string) int {
+	for i := 0; i < len(s) && s[i] != '\n'; i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return -1
+}
+
+// endOfMarkup is where the angle bracket is closed: Graphviz counts them, whatever stands between.
+func endOfMarkup(s string) int {
+	depth := 1
+	for i := range len(s) {
+		switch s[i] {
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// checkMarkup reads a label in markup.
+func checkMarkup(s string) error {
+	d := xml.NewDecoder(strings.NewReader("<label>" + s + "</label>"))
+	d.Strict = true
+	inner := map[int]int{} // by depth: what an element holds
+	depth := 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			inner[depth]++
+			depth++
+			inner[depth] = 0
+			if !slices.Contains([]string{"label", "TABLE", "TR", "TD", "FONT", "B", "I", "S", "BR"}, t.Name.Local) {
+				return fmt.Errorf("<%s> is no element of a label", t.Name.Local)
+			}
+			for _, a := range t.Attr {
+				if !slices.Contains([]string{"BORDER", "CELLBORDER", "CELLSPACING", "CELLPADDING", "COLOR", "BGCOLOR", "STYLE", "SIDES", "ALIGN", "BALIGN", "VALIGN", "PORT", "COLSPAN",
+					"ROWSPAN", "WIDTH", "HEIGHT", "FIXEDSIZE", "POINT-SIZE", "HREF", "TITLE", "ID"}, a.Name.Local) {
+					return fmt.Errorf("%s is no attribute of a label", a.Name.Local)
+				}
+			}
+		case xml.EndElement:
+			if inner[depth] == 0 && !slices.Contains([]string{"TD", "BR"}, t.Name.Local) {
+				return fmt.Errorf("<%s> is empty", t.Name.Local)
+			}
+			depth--
+		case xml.CharData:
+			inner[depth]++
+		}
+	}
 }
 
 func TestDOTIsWellFormed(t *testing.T) {

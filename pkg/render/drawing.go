@@ -22,6 +22,14 @@ func legend(t *view.Topology) []string {
 	return out
 }
 
+// edgeWord is what an edge is drawn as.
+func edgeWord(e view.GraphEdge) string {
+	if e.Kind == view.EdgeTargets && e.State != view.EdgeDangling {
+		return e.Kind
+	}
+	return cmp.Or(e.State, e.Kind)
+}
+
 // lines writes lines with an indent.
 type lines struct{ w *bufio.Writer }
 

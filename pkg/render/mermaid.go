@@ -2,7 +2,6 @@ package render
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,7 +21,7 @@ func writeMermaid(w *bufio.Writer, t *view.Topology) {
 		m.known(e.To)
 	}
 	for i, e := range edges {
-		kind := cmp.Or(e.State, e.Kind)
+		kind := edgeWord(e)
 		arrow, styled := mermaidArrows()[kind]
 		if !styled {
 			arrow = mermaidArrow{line: "-->|" + mermaidText(kind) + "|"}

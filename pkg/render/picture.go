@@ -19,7 +19,7 @@ func (e *DrawError) Unwrap() error { return e.Err }
 func writePicture(w *bufio.Writer, t *view.Topology, o Options) error {
 	var text bytes.Buffer
 	dot := bufio.NewWriter(&text)
-	writeDOT(dot, t)
+	writeDOT(dot, t, o.DOT)
 	_ = dot.Flush() // to memory
 	picture, err := o.draw(text.Bytes())
 	if err != nil {

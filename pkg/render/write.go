@@ -62,6 +62,7 @@ type Options struct {
 	Version   string            // of the program, for formats that name it
 	Root      string            // the folder that the program runs in, for formats that others look for files with
 	Draw      Drawer            // draws SVG and PNG; nil: nothing does
+	DOT       DOTOptions        // how DOT is written, and pictures are drawn
 }
 
 // Drawer makes a picture in a format, SVG or PNG, of a graph in the DOT language.
@@ -146,7 +147,7 @@ func write(w *bufio.Writer, v View, o Options) error {
 		return writeYAML(w, v)
 	case DOT:
 		if t, ok := v.(*view.Topology); ok {
-			writeDOT(w, t)
+			writeDOT(w, t, o.DOT)
 		}
 	case Mermaid:
 		if t, ok := v.(*view.Topology); ok {

@@ -33,7 +33,7 @@ type Facts struct {
 // The kinds of inputs.
 const (
 	Path          = "path"          // a file or a folder
-	Stdin         = "stdin"         // standard input
+	Stdin         = "stdin"         // standard input, called -
 	Kustomization = "kustomization" // a folder with one
 	Cluster       = "cluster"       // a context of the kubeconfig, or the cluster that a snapshot is of
 )
@@ -41,7 +41,7 @@ const (
 // Input is something that was read, as the user named it.
 type Input struct {
 	Kind string `json:"kind"`
-	Name string `json:"name,omitempty"`
+	Name string `json:"name"`
 }
 
 // Scope is what the question was narrowed to. Empty: everything in the input.

@@ -2,20 +2,29 @@ package view
 
 import "slices"
 
-// narrow leaves of the drawing what is near the focus: the nodes that are at most q.Depth edges from it, in either direction, and the
-// edges between them.
-func (d *drawing) narrow(q GraphQuery) {
+// narrow leaves of the drawing what is near the focus: the nodes that are at most Depth edges from it, in either direction, and the
+// edges between them. From a policy in focus it is one edge to those that beat it.
+func (d *drawing) narrow(t *Topology) {
+	t.Focus = d.focus()
+	if d.query.Focus == nil && d.query.On == nil {
+		return
+	}
 	next := map[string][]string{}
-	for _, e := range d.out.Edges {
+	for _, e := range t.Edges {
 		next[e.From] = append(next[e.From], e.To)
 		next[e.To] = append(next[e.To], e.From)
 	}
-	near := map[string]bool{}
-	var level []string
-	for _, id := range q.Focus {
-		level = append(level, nodeID(d.res.Node(id)))
+	for _, p := range d.query.On {
+		own := refID(p.Ref())
+		for _, e := range t.Edges {
+			if e.From == own {
+				next[own] = append(next[own], e.By...)
+			}
+		}
 	}
-	for depth := 0; depth <= q.Depth && len(level) > 0; depth++ {
+	near := map[string]bool{}
+	level := t.Focus
+	for depth := 0; depth <= d.query.Depth && len(level) > 0; depth++ {
 		var further []string
 		for _, id := range level {
 			if !near[id] {
@@ -25,6 +34,22 @@ func (d *drawing) narrow(q GraphQuery) {
 		}
 		level = further
 	}
-	d.out.Nodes = slices.DeleteFunc(d.out.Nodes, func(n GraphNode) bool { return !near[n.ID] })
-	d.out.Edges = slices.DeleteFunc(d.out.Edges, func(e GraphEdge) bool { return !near[e.From] || !near[e.To] })
+	t.Nodes = slices.DeleteFunc(t.Nodes, func(n GraphNode) bool { return !near[n.ID] })
+	t.Edges = slices.DeleteFunc(t.Edges, func(e GraphEdge) bool { return !near[e.From] || !near[e.To] })
+}
+
+// focus are the ids of what the drawing is about: what was asked for with a focus, and the policy whose reach it shows.
+func (d *drawing) focus() []string {
+	var out []string
+	for _, id := range d.query.Focus {
+		out = append(out, nodeID(d.res.Node(id)))
+	}
+	for _, p := range d.query.On {
+		out = append(out, refID(p.Ref()))
+	}
+	if d.query.Affected != nil {
+		out = append(out, refID(d.query.Affected.Ref()))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -31,18 +31,25 @@ func (t *Topology) Table(o TableOptions) Table {
 	return out
 }
 
-// edgeCell is the kind of an edge; an effective one may be partial.
+// edgeCell is the kind of an edge; an effective one may be partial. What became of a policy through a target stands behind it.
 func edgeCell(e GraphEdge) Cell {
 	text := cmp.Or(e.State, e.Kind)
-	switch text {
-	case "effective", taken:
-		return Cell{Text: text, Tone: Good}
-	case "partial":
-		return Cell{Text: text, Tone: Partly}
-	case "overridden":
-		return Cell{Text: text, Tone: Bad}
-	case "parent":
-		return Cell{Text: text, Tone: Dim}
+	if e.State != "" && (e.Kind == EdgeTargets || e.State == EdgeDangling) {
+		text = e.Kind + ": " + e.State
 	}
-	return Cell{Text: text}
+	return Cell{Text: text, Tone: edgeTone(cmp.Or(e.State, e.Kind))}
+}
+
+func edgeTone(what string) Tone {
+	switch what {
+	case EdgeEffective, EdgeTaken:
+		return Good
+	case EdgePartial:
+		return Partly
+	case EdgeOverridden, EdgeDangling:
+		return Bad
+	case EdgeParent:
+		return Dim
+	}
+	return Plain
 }

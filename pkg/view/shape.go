@@ -235,16 +235,13 @@ type GraphEdge struct {
 	By    []string `json:"by,omitempty"`    // the ids of the policies that won, on overridden and partial edges
 }
 
-// joins reports whether x joins the same nodes in the same way.
-func (e GraphEdge) joins(x GraphEdge) bool {
-	return e.From == x.From && e.To == x.To && e.Kind == x.Kind
-}
-
 // Topology answers `graph`.
 type Topology struct {
 	Envelope
-	Nodes []GraphNode `json:"nodes"`
-	Edges []GraphEdge `json:"edges"`
+	Focus     []string    `json:"focus,omitempty"`     // the ids of the nodes that it is about
+	Collapsed string      `json:"collapsed,omitempty"` // "rules", "route" or "namespace": nodes stand for what looks alike
+	Nodes     []GraphNode `json:"nodes"`
+	Edges     []GraphEdge `json:"edges"`
 }
 
 // KindInfo describes one policy kind as it is understood in this run.

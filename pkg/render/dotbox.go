@@ -1,0 +1,274 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// What fits into a box: characters of a name and of a fact, chips in a cell, and names of what a collapsed node stands for.
+const (
+	nameWidth   = 40
+	chipsShown  = 6
+	samplesShow = 3
+)
+
+// html writes text so that it is text in the labels of Graphviz, which are XML.
+func html(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", `\`, "&#92;").Replace(Escape(s))
+}
+
+// hint is text for an attribute that Graphviz shows over a cell, and in which it looks for escapes.
+func hint(s string) string { return html(strings.ReplaceAll(Escape(s), `\`, `\\`)) }
+
+// tag is an element with attributes, those without a value left out.
+func tag(name, inner string, list ...attribute) string {
+	var b strings.Builder
+	b.WriteString("<" + name)
+	for _, a := range list {
+		if a.value != "" {
+			b.WriteString(" " + a.name + `="` + a.value + `"`)
+		}
+	}
+	b.WriteString(">" + inner + "</" + name + ">")
+	return b.String()
+}
+
+// text is a text in a colour and a size.
+func (d *clusters) text(s string, colour shade, size string) string {
+	if s == "" {
+		return "" // Graphviz takes no empty element
+	}
+	return tag("FONT", html(s), attribute{"COLOR", d.value(colour)}, attribute{"POINT-SIZE", size})
+}
+
+// The sizes of texts, in points.
+const (
+	nameSize  = "11"
+	smallSize = "9"
+	tinySize  = "8"
+)
+
+// left ends a line of a cell whose text stands at the left.
+const left = `<BR ALIGN="LEFT"/>`
+
+// linked are the attributes of a cell that leads somewhere.
+func (d *clusters) linked(n *view.GraphNode) []attribute {
+	url := d.o.link(n.ID)
+	if url == "" {
+		return nil
+	}
+	return []attribute{{"HREF", hint(url)}, {"TITLE", hint(titled(n))}}
+}
+
+// note draws a policy.
+func (d *clusters) note(indent int, n *note) {
+	h := hues()[n.kind%len(hues())]
+	width := "0.8"
+	if n.focus {
+		width = "2.5"
+	}
+	label := d.text(clip(n.node.Ref.Kind, nameWidth), h.line, smallSize) + left + d.text(clip(n.node.Ref.Name, nameWidth), d.c.text, nameSize) + left
+	if len(n.node.Members) > 0 {
+		label = d.text(memberTitle(n.node), d.c.text, nameSize) + left + d.samples(n.node)
+	}
+	d.line(indent, dotID(n.node.ID)+" ["+attributes(attribute{"id", svgID(n.node.ID)}, attribute{"class", "policy kind-" + strconv.Itoa(n.kind)}, attribute{"shape", "note"}, attribute{"style", "filled"},
+		attribute{"fillcolor", d.value(h.fill)}, attribute{"color", d.value(h.line)}, attribute{"penwidth", width}, attribute{"margin", "0.1,0.05"},
+		attribute{"tooltip", shown(titled(n.node))}, attribute{"URL", shown(d.o.link(n.node.ID))})+", label=<"+label+">];")
+}
+
+// box draws a target: a head, and a row for each section.
+func (d *clusters) box(indent int, b *box) {
+	kinds := d.kindsIn(b)
+	rows := []string{d.head(b, kinds)}
+	if len(b.rows[0].chips) > 0 {
+		rows = append(rows, d.whole(b, kinds))
+	}
+	for i := 1; i < len(b.rows); i++ {
+		rows = append(rows, d.row(b, i, kinds))
+	}
+	frame, style, width := d.c.frame, "", "1"
+	switch {
+	case b.node.Labels["request"] != "":
+		frame, width = d.c.request, "2"
+	case b.dangles:
+		frame, style = d.c.missing, "dashed"
+	case missing(b.node):
+		style = "dashed"
+	}
+	if b.focus {
+		width = "3"
+	}
+	table := tag("TABLE", "\n"+strings.Join(rows, "\n")+"\n", attribute{"BORDER", width}, attribute{"COLOR", d.value(frame)}, attribute{"STYLE", style}, attribute{"BGCOLOR", d.value(d.c.body)},
+		attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "4"})
+	if len(b.node.Members) > 0 {
+		table = d.stack(table)
+	}
+	d.line(indent, dotID(b.node.ID)+" ["+attributes(attribute{"id", svgID(b.node.ID)}, attribute{"class", "target " + word(b.node.Kind)}, attribute{"tooltip", shown(titled(b.node))},
+		attribute{"URL", shown(d.o.link(b.node.ID))})+", label=<"+table+">];")
+}
+
+// word is s as the name of a class.
+func word(s string) string { return strings.ReplaceAll(percent(s, "-"), "%", "-") }
+
+// missing reports whether n is known by name alone.
+func missing(n *view.GraphNode) bool { return n.Labels["state"] != "" }
+
+// stack puts the edge of a second sheet behind a table.
+func (d *clusters) stack(table string) string {
+	sheet := func(sides string, list ...attribute) string {
+		return tag("TD", "", append([]attribute{{"BORDER", map[bool]string{true: "0", false: "1"}[sides == ""]}, {"SIDES", sides}, {"COLOR", d.value(d.c.frame)}}, list...)...)
+	}
+	const depth = "5"
+	corner := []attribute{{"WIDTH", depth}, {"HEIGHT", depth}, {"FIXEDSIZE", "TRUE"}}
+	return tag("TABLE", tag("TR", tag("TD", table, attribute{"COLSPAN", "2"}, attribute{"ROWSPAN", "2"})+sheet("", corner...))+
+		tag("TR", sheet("TR", attribute{"WIDTH", depth}))+
+		tag("TR", sheet("", corner...)+sheet("LB", attribute{"HEIGHT", depth})+sheet("RB", corner...)),
+		attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"})
+}
+
+// kindsIn are the numbers of the policy kinds that have chips in a box.
+func (d *clusters) kindsIn(b *box) []int {
+	var out []int
+	for i, kind := range d.kinds {
+		for _, r := range b.rows {
+			if len(r.chips[kind]) > 0 {
+				out = append(out, i)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// labelCells is how many cells of a row stand before those of the policy kinds.
+const labelCells = 2
+
+// head is the row that names the object, and the policy kinds above their columns.
+func (d *clusters) head(b *box, kinds []int) string {
+	n := b.node
+	lines := []string{d.text(clip(n.Ref.Kind, nameWidth)+n.Suffix(), d.c.muted, smallSize), tag("B", d.text(clip(cmp.Or(n.Ref.Name, n.ID), nameWidth), d.c.text, nameSize))}
+	if len(n.Members) > 0 {
+		lines = []string{tag("B", d.text(memberTitle(n), d.c.text, nameSize))}
+		if s := d.samples(n); s != "" {
+			lines = append(lines, strings.TrimSuffix(s, left))
+		}
+	}
+	for _, f := range facts(b) {
+		lines = append(lines, d.text(clip(f, factWidth), d.c.muted, smallSize))
+	}
+	if missing(n) {
+		lines = append(lines, tag("I", d.text(clip(n.Labels["state"], factWidth), map[bool]shade{true: d.c.missing, false: d.c.muted}[b.dangles], smallSize)))
+	}
+	span := strconv.Itoa(labelCells)
+	cell := func(ports, span string) string {
+		return tag("TD", strings.Join(lines, left)+left, append([]attribute{{"PORT", ports}, {"COLSPAN", span}, {"ALIGN", "LEFT"}, {"BALIGN", "LEFT"}, {"BGCOLOR", d.value(d.c.head)}}, d.linked(n)...)...)
+	}
+	if len(kinds) == 0 {
+		return tag("TR", cell(port(0, false), span))
+	}
+	out := cell(port(0, false), span)
+	for _, k := range kinds {
+		h := hues()[k%len(hues())]
+		out += tag("TD", d.text(clip(d.kindName(k), nameWidth), h.line, smallSize), attribute{"ALIGN", "LEFT"}, attribute{"VALIGN", "BOTTOM"}, attribute{"BGCOLOR", d.value(h.fill)},
+			attribute{"PORT", map[bool]string{true: port(0, true)}[k == kinds[len(kinds)-1]]})
+	}
+	return tag("TR", out)
+}
+
+// kindName is what a kind of the picture is called: the kind alone if it is the only one of that name.
+func (d *clusters) kindName(k int) string {
+	name, _, _ := strings.Cut(d.kinds[k], ".")
+	for i, other := range d.kinds {
+		if short, _, _ := strings.Cut(other, "."); i != k && short == name {
+			return d.kinds[k]
+		}
+	}
+	return name
+}
+
+// row is the row of a section.
+func (d *clusters) row(b *box, i int, kinds []int) string {
+	r := b.rows[i]
+	n := r.node
+	name, colour := clip(n.Ref.Section, nameWidth), d.c.text
+	if len(n.Members) > 0 {
+		name = memberTitle(n)
+	}
+	if n.Labels["request"] != "" {
+		colour = d.c.request
+	}
+	fact := clip(sectionFact(n), factWidth)
+	if missing(n) {
+		fact = n.Labels["state"]
+	}
+	return d.cells(i, d.text(name, colour, nameSize), d.text(fact, d.c.muted, smallSize), r, kinds, n)
+}
+
+// whole is the row for what holds at the object itself.
+func (d *clusters) whole(b *box, kinds []int) string {
+	label := ""
+	if len(b.rows) > 1 {
+		label = "as a whole"
+	}
+	return d.cells(-1, d.text(label, d.c.muted, smallSize), "", b.rows[0], kinds, b.node)
+}
+
+// cells is a row: its name, a fact, and the chips of each policy kind. A line stands above it.
+func (d *clusters) cells(i int, name, fact string, r *row, kinds []int, n *view.GraphNode) string {
+	in, out := "", ""
+	if i >= 0 {
+		in, out = port(i, false), port(i, true)
+	}
+	rule := []attribute{{"BORDER", "1"}, {"SIDES", "T"}, {"COLOR", d.value(d.c.groupFrame)}, {"ALIGN", "LEFT"}}
+	last := func(is bool) attribute { return attribute{"PORT", map[bool]string{true: out}[is]} }
+	row := tag("TD", name, append(append([]attribute{{"PORT", in}}, rule...), d.linked(n)...)...)
+	row += tag("TD", fact, append([]attribute{last(len(kinds) == 0)}, rule...)...)
+	most := 0
+	for _, k := range kinds {
+		most = max(most, min(len(r.chips[d.kinds[k]]), chipsShown))
+	}
+	for at, k := range kinds {
+		row += tag("TD", d.chips(r.chips[d.kinds[k]], n, most), append([]attribute{last(at == len(kinds)-1), {"BGCOLOR", d.value(hues()[k%len(hues())].fill)}, {"CELLPADDING", "2"}}, rule...)...)
+	}
+	return tag("TR", row)
+}
+
+// chipHeight is the height of a line of chips, in points.
+const chipHeight = 15
+
+// chips lists policies, one a line: a sign for what became of it, and the name. Room for most lines is taken, so that Graphviz, which
+// stretches tables, has nothing to stretch.
+func (d *clusters) chips(list []chip, at *view.GraphNode, most int) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var rows strings.Builder
+	pad := ""
+	if free := (most - min(len(list), chipsShown)) * chipHeight / 2; free > 0 {
+		pad = tag("TR", tag("TD", "", attribute{"HEIGHT", strconv.Itoa(free)}, attribute{"COLSPAN", "2"}, attribute{"CELLPADDING", "0"}))
+	}
+	rows.WriteString(pad)
+	for i, c := range list {
+		if i == chipsShown-1 && len(list) > chipsShown {
+			rows.WriteString(tag("TR", tag("TD", "")+tag("TD", d.text(fmt.Sprintf("and %d more", len(list)-i), d.c.muted, smallSize), attribute{"ALIGN", "LEFT"})))
+			break
+		}
+		mark, colour := sign(c.state)
+		name := c.note.node.Ref.Name
+		if c.note.node.Ref.Namespace != at.Ref.Namespace {
+			name = c.note.node.Ref.FullName()
+		}
+		name = clip(name, nameWidth)
+		label := d.text(strings.TrimSpace(name+" "+times(c.count)), d.c.text, smallSize)
+		if c.state == view.EdgeOverridden {
+			label = tag("S", d.text(strings.TrimSpace(name+" "+times(c.count)), d.c.muted, smallSize))
+		}
+		rows.WriteString(tag("TR", tag("TD", d.text(mark, colour, nameSize), attribute{"WIDTH", "13"}, attribute{"HEIGHT", strconv.Itoa(chipHeight)})+tag("TD", label, attribute{"ALIGN", "LEFT"})))
+	}
+	rows.WriteString(pad)
+	return tag("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"})
+}

@@ -1,0 +1,337 @@
+package render
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// picture is what a drawing for people shows of a topology. It is less than the truth: an object is one box with a row for each of its
+// sections, what became of a policy is a chip in a row, and a line only where the policy is in focus.
+type picture struct {
+	boxes  []*box  // sorted by namespace, level and reference
+	notes  []*note // sorted by namespace, column and reference
+	lines  []line  // sorted by their ends
+	kinds  []string
+	places map[string]place // by node
+	states map[string]bool  // the states that chips show
+}
+
+// box is a target with its sections.
+type box struct {
+	node    *view.GraphNode
+	rows    []*row // the first is the object itself
+	level   int    // the place of its role on the way of traffic
+	column  int
+	class   string // of a Gateway: the class it names, where that is not drawn by itself
+	focus   bool
+	dangles bool  // something points to it, and it is not in the input
+	entry   *line // what comes through the point before it, if it has one
+}
+
+// row is an object, or one of its sections.
+type row struct {
+	node  *view.GraphNode
+	port  string
+	chips map[string][]chip // by policy kind
+}
+
+// chip names a policy where it is in force, or where it could be and is not.
+type chip struct {
+	note  *note
+	state string
+	count int
+	by    []string // nodes of the policies that won
+}
+
+// note is a policy.
+type note struct {
+	node   *view.GraphNode
+	kind   int // its number among the kinds of the picture
+	column int
+	focus  bool
+}
+
+// line joins two places.
+type line struct {
+	from, to place
+	kind     string
+	state    string
+	count    int
+	label    string
+}
+
+// enters reports whether a line goes through the point before its end.
+func (l *line) enters() bool {
+	return l.kind == view.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil && l.from.column() < l.to.box.column-1
+}
+
+// place is where a node is drawn: a row of a box, or a note.
+type place struct {
+	box  *box
+	row  int
+	note *note
+}
+
+func (p place) id() string {
+	if p.note != nil {
+		return p.note.node.ID
+	}
+	return p.box.node.ID
+}
+
+func (p place) column() int {
+	if p.note != nil {
+		return p.note.column
+	}
+	return p.box.column
+}
+
+// newPicture arranges t. Ends of edges that are no nodes are not drawn.
+func newPicture(t *view.Topology) *picture {
+	p := &picture{places: map[string]place{}, states: map[string]bool{}}
+	nodes := slices.Clone(t.Nodes)
+	slices.SortFunc(nodes, func(a, b view.GraphNode) int {
+		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))
+	})
+	p.kinds = policyKinds(nodes)
+	whole := map[string]*box{}
+	for i := range nodes {
+		p.add(&nodes[i], whole)
+	}
+	for _, id := range t.Focus {
+		switch at, known := p.places[id]; {
+		case known && at.note != nil:
+			at.note.focus = true
+		case known:
+			at.box.focus = true
+		}
+	}
+	edges := sortedEdges(t)
+	p.foldClasses(edges, t.Focus)
+	for _, e := range edges {
+		p.edge(e)
+	}
+	p.joinListeners()
+	p.sortChips()
+	p.arrange()
+	return p
+}
+
+// policyKinds lists the kinds of the policies, sorted.
+func policyKinds(nodes []view.GraphNode) []string {
+	kinds := map[string]bool{}
+	for i := range nodes {
+		if nodes[i].Kind == policyRole {
+			kinds[policyKind(&nodes[i])] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(kinds))
+}
+
+// policyRole is the role of nodes that are policies.
+const policyRole = "policy"
+
+func policyKind(n *view.GraphNode) string {
+	return cmp.Or(n.Labels["policyKind"], n.Ref.GroupKind().String())
+}
+
+// add draws a node. Sections come after their object, which is sorted before them.
+func (p *picture) add(n *view.GraphNode, whole map[string]*box) {
+	if _, twice := p.places[n.ID]; twice {
+		return
+	}
+	if n.Kind == policyRole {
+		at := &note{node: n, kind: slices.Index(p.kinds, policyKind(n))}
+		p.notes = append(p.notes, at)
+		p.places[n.ID] = place{note: at}
+		return
+	}
+	key := n.Ref.Whole().GroupKind().String() + "/" + n.Ref.FullName() + n.Suffix()
+	b := whole[key]
+	if !isSection(n) || b == nil {
+		b = &box{node: n, level: level(n.Kind)}
+		p.boxes = append(p.boxes, b)
+		if len(n.Members) == 0 && n.Ref.Section == "" {
+			whole[key] = b
+		}
+	}
+	b.rows = append(b.rows, &row{node: n, chips: map[string][]chip{}})
+	p.places[n.ID] = place{box: b, row: len(b.rows) - 1}
+}
+
+// isSection reports whether n is a section of an object, or stands for several sections of one.
+func isSection(n *view.GraphNode) bool {
+	if n.Ref.Section != "" {
+		return true
+	}
+	return n.Ref.Name != "" && slices.ContainsFunc(n.Members, func(m model.Ref) bool { return m.Section != "" })
+}
+
+// level is how far down the way of traffic a role is.
+func level(role string) int {
+	levels := map[string]int{"gatewayClass": 0, "mesh": 0, "namespace": 1, "gateway": 1, "dataplane": 1, "service": 1, "listenerSet": 2, "listener": 2, "route": 3, "rule": 3, "backend": 9, "port": 9}
+	if n, known := levels[role]; known {
+		return n
+	}
+	return 3
+}
+
+// foldClasses takes away the boxes of classes that say no more than their name: it stands in their Gateways.
+func (p *picture) foldClasses(edges []view.GraphEdge, focus []string) {
+	plain, last := map[string]bool{}, map[string]string{}
+	for _, b := range p.boxes {
+		n := b.node
+		plain[n.ID] = n.Kind == "gatewayClass" && len(n.Members) == 0 && !slices.Contains(focus, n.ID) && n.Labels["request"] == ""
+	}
+	for _, e := range edges {
+		if plain[e.To] || e.Kind != view.EdgeParent {
+			plain[e.To] = false
+		}
+		if to := p.places[e.To]; e.Kind == view.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway" || e.State != "") {
+			plain[e.From] = false
+		}
+		last[e.From] = e.To
+	}
+	for _, e := range edges {
+		if from := p.places[e.From].box; plain[e.From] && from != nil {
+			p.places[e.To].box.class = from.node.Ref.Name
+		}
+	}
+	p.boxes = slices.DeleteFunc(p.boxes, func(b *box) bool {
+		fold := plain[b.node.ID] && last[b.node.ID] != ""
+		if fold {
+			delete(p.places, b.node.ID)
+		}
+		return fold
+	})
+}
+
+// edge draws e as a line, a chip, or both; the edge from an object to its own section is the row.
+func (p *picture) edge(e view.GraphEdge) {
+	from, fromKnown := p.places[e.From]
+	to, toKnown := p.places[e.To]
+	if !fromKnown || !toKnown {
+		return
+	}
+	if e.State == "dangling" && to.box != nil {
+		to.box.dangles = true
+	}
+	if from.note == nil && from.box == to.box && from.row == 0 && to.row > 0 {
+		return
+	}
+	l := line{from: from, to: to, kind: e.Kind, state: e.State, count: e.Count}
+	if e.Kind == view.EdgeEffective || e.Kind == view.EdgeOverridden {
+		l.state = cmp.Or(e.State, e.Kind)
+		p.chip(l, e.By)
+		if from.note == nil || !from.note.focus {
+			return
+		}
+		l.label = p.byLabel(e.By)
+	}
+	p.lines = append(p.lines, l)
+}
+
+// byLabel names the policies that won.
+func (p *picture) byLabel(by []string) string {
+	if len(by) == 0 {
+		return ""
+	}
+	names := []string{}
+	for _, id := range by {
+		if at := p.places[id].note; at != nil {
+			names = append(names, clip(at.node.Ref.Name, nameWidth))
+		}
+	}
+	const named = 2
+	if len(names) > named {
+		names = append(names[:named], "…")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "by " + strings.Join(names, ", ")
+}
+
+func (p *picture) chip(l line, by []string) {
+	if l.from.note == nil || l.to.box == nil {
+		return
+	}
+	kind := p.kinds[l.from.note.kind]
+	chips := l.to.box.rows[l.to.row].chips
+	chips[kind] = append(chips[kind], chip{note: l.from.note, state: l.state, count: l.count, by: by})
+	p.states[l.state] = true
+}
+
+// sortChips sorts the chips of every row: what is in force first.
+func (p *picture) sortChips() {
+	order := []string{view.EdgeEffective, "partial", view.EdgeOverridden}
+	for _, b := range p.boxes {
+		for _, r := range b.rows {
+			for _, chips := range r.chips {
+				slices.SortFunc(chips, func(a, b chip) int {
+					return cmp.Or(cmp.Compare(slices.Index(order, a.state), slices.Index(order, b.state)), a.note.node.Ref.Compare(b.note.node.Ref), cmp.Compare(a.note.node.ID, b.note.node.ID))
+				})
+			}
+		}
+	}
+}
+
+// joinListeners draws one line from the head of a Gateway where all its listeners, of which there are several, lead to the same place.
+func (p *picture) joinListeners() {
+	type bundle struct {
+		from *box
+		to   place
+	}
+	found := map[bundle][]line{}
+	for _, l := range p.lines {
+		if l.kind == view.EdgeParent && l.from.box != nil && l.from.row > 0 && l.from.box.rows[l.from.row].node.Kind == "listener" {
+			key := bundle{l.from.box, l.to}
+			found[key] = append(found[key], l)
+		}
+	}
+	joined := func(l line) bool {
+		all := found[bundle{l.from.box, l.to}]
+		same := func(x line) bool { return x.state == l.state && x.count == l.count }
+		return len(all) > 1 && len(all) == len(l.from.box.rows)-1 && !slices.ContainsFunc(all, func(x line) bool { return !same(x) })
+	}
+	out := p.lines[:0:0]
+	for _, l := range p.lines {
+		if l.kind == view.EdgeParent && l.from.box != nil && l.from.row > 0 && joined(l) {
+			if l.from.row > 1 {
+				continue
+			}
+			l.from.row = 0
+		}
+		out = append(out, l)
+	}
+	p.lines = out
+}
+
+// clip cuts s to n characters.
+func clip(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}
+
+// titled is what a node is called in a tooltip.
+func titled(n *view.GraphNode) string {
+	if len(n.Members) > 0 {
+		return memberTitle(n)
+	}
+	return refTitle(n.Ref) + n.Suffix()
+}
+
+func refTitle(ref model.Ref) string {
+	name := ref.Kind + " " + ref.FullName()
+	if ref.Section != "" {
+		name += " " + ref.Section
+	}
+	return name
+}

@@ -1,0 +1,129 @@
+package render
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// arrange gives every box and note its column. Levels of traffic go from left to right, and the policies that target something of a level
+// have the column before it.
+func (p *picture) arrange() {
+	p.delegate()
+	targeted := map[int]bool{}
+	levelOf := map[*note]int{}
+	for _, l := range p.lines {
+		if l.kind != view.EdgeTargets || l.from.note == nil || l.to.box == nil {
+			continue
+		}
+		if at, known := levelOf[l.from.note]; !known || l.to.box.level < at {
+			levelOf[l.from.note] = l.to.box.level
+		}
+	}
+	levels := map[int]bool{}
+	for _, b := range p.boxes {
+		levels[b.level] = true
+	}
+	for _, n := range p.notes {
+		at, known := levelOf[n]
+		if !known { // no target is drawn: with those of the first level
+			at = slices.Min(append(slices.Collect(maps.Keys(levels)), levelOfNothing))
+			levelOf[n] = at
+			levels[at] = true
+		}
+		targeted[at] = true
+	}
+	columns, next := map[int]int{}, 0
+	for _, at := range slices.Sorted(maps.Keys(levels)) {
+		if targeted[at] {
+			next++
+		}
+		columns[at] = next
+		next++
+	}
+	for _, b := range p.boxes {
+		b.column = columns[b.level]
+	}
+	for _, n := range p.notes {
+		n.column = columns[levelOf[n]] - 1
+	}
+	p.enter(targeted)
+	slices.SortStableFunc(p.boxes, func(a, b *box) int {
+		return cmp.Or(cmp.Compare(cluster(a.node), cluster(b.node)), cmp.Compare(a.column, b.column))
+	})
+	p.sortNotes()
+	slices.SortStableFunc(p.lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.from.column(), b.from.column()), cmp.Compare(a.from.id(), b.from.id()), cmp.Compare(a.from.row, b.from.row), cmp.Compare(a.to.id(), b.to.id()), cmp.Compare(a.to.row, b.to.row))
+	})
+}
+
+// levelOfNothing is the level of policies in a drawing without boxes.
+const levelOfNothing = 3
+
+// deepest is how many times routes hand over to routes in columns of their own.
+const deepest = 5
+
+// delegate moves routes that other routes hand over to a level below them.
+func (p *picture) delegate() {
+	for range deepest {
+		moved := false
+		for _, l := range p.lines {
+			if l.kind != view.EdgeParent || l.from.box == nil || l.to.box == nil || l.from.box == l.to.box || l.from.box.node.Kind != "route" || l.to.box.node.Kind != "route" {
+				continue
+			}
+			if l.to.box.level <= l.from.box.level && l.from.box.level < level("route")+deepest {
+				l.to.box.level = l.from.box.level + 1
+				moved = true
+			}
+		}
+		if !moved {
+			return
+		}
+	}
+}
+
+// cluster is the namespace in whose frame a node stands; "" is none.
+func cluster(n *view.GraphNode) string {
+	if n.Kind == "namespace" && len(n.Members) == 0 {
+		return n.Ref.Name
+	}
+	return n.Ref.Namespace
+}
+
+// enter gives a point before it to each box that traffic comes to past a column of policies: the point stands in that column.
+func (p *picture) enter(targeted map[int]bool) {
+	for i := range p.lines {
+		l := &p.lines[i]
+		if l.kind != view.EdgeParent || l.to.box == nil || l.to.row != 0 || !targeted[l.to.box.level] || l.from.column() >= l.to.box.column-1 {
+			continue
+		}
+		if e := l.to.box.entry; e == nil || e.state == "" {
+			l.to.box.entry = &line{kind: l.kind, state: l.state}
+		}
+	}
+}
+
+// sortNotes sorts policies by where they attach, so that their lines cross as little as the drawing's author can see to.
+func (p *picture) sortNotes() {
+	type spot struct{ box, row int }
+	boxes := map[*box]int{}
+	for i, b := range p.boxes {
+		boxes[b] = i
+	}
+	spots := map[*note]spot{}
+	for _, l := range p.lines {
+		if l.kind != view.EdgeTargets || l.from.note == nil || l.to.box == nil {
+			continue
+		}
+		at := spot{boxes[l.to.box], l.to.row}
+		if known, is := spots[l.from.note]; !is || at.box < known.box || at.box == known.box && at.row < known.row {
+			spots[l.from.note] = at
+		}
+	}
+	slices.SortStableFunc(p.notes, func(a, b *note) int {
+		x, y := spots[a], spots[b]
+		return cmp.Or(cmp.Compare(cluster(a.node), cluster(b.node)), cmp.Compare(a.column, b.column), cmp.Compare(x.box, y.box), cmp.Compare(x.row, y.row))
+	})
+}
