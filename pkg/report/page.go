@@ -18,26 +18,16 @@ var (
 	style string
 )
 
-// Picture is the drawing of a report's topology, or why there is none.
-type Picture struct {
-	SVG     []byte
-	Missing string // a sentence
-}
-
 // HTML writes a report as one page that needs nothing else. What the input says is text wherever it stands: in the packed document, in the
 // title, and in the picture, of which only what draws is kept. The page's own policy lets nothing run but the embedded front end, and lets
 // nothing be loaded.
 func HTML(w io.Writer, r *Report, picture Picture) error {
-	drawn, err := inline(picture.SVG)
-	if err != nil {
-		return err
-	}
 	packed, root, err := pack(r)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	styles := append([]string{style}, drawn.styles...)
+	styles := append([]string{style}, picture.styles...)
 	p := page{out}
 	p.markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	p.text(securityPolicy([]string{script}, styles))
@@ -51,12 +41,12 @@ func HTML(w io.Writer, r *Report, picture Picture) error {
 		p.markup("<style>" + s + "</style>\n")
 	}
 	p.markup("</head>\n<body>\n<noscript><p>" + needsScript + "</p></noscript>\n<div id=\"app\"></div>\n<div id=\"picture\">")
-	if picture.SVG == nil {
+	if picture.Missing != "" {
 		p.markup("<p>")
 		p.text(picture.Missing)
 		p.markup("</p>")
 	}
-	p.markup(drawn.markup)
+	p.markup(picture.markup)
 	p.markup("</div>\n<script type=\"application/json\" id=\"data\">")
 	if err := packed.write(out, root); err != nil {
 		return err
