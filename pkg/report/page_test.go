@@ -1,9 +1,13 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -168,6 +172,43 @@ func holdsOnlyTo(t *testing.T, policy string, scripts, styles []string) {
 	want := "default-src 'none'; script-src " + sums(scripts) + "; style-src " + sums(styles) + "; img-src data:; base-uri 'none'; form-action 'none'"
 	if policy != want {
 		t.Errorf("policy %q\nwant   %q", policy, want)
+	}
+}
+
+// TestLargeDocumentsAreCompressed reads back what a page holds that is larger than it should be.
+func TestLargeDocumentsAreCompressed(t *testing.T) {
+	packed, root, err := pack(hostileReport())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	p := page{bufio.NewWriter(&b)}
+	if err := errors.Join(p.data(packed, root, packed.size()-1), p.w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	elements(t, b.Bytes(), func(n *html.Node) {
+		if n.Data != "script" {
+			return
+		}
+		found = true
+		if attr(n, "id") != "data" || attr(n, "data-encoding") != "gzip" || attr(n, "type") != "text/plain" {
+			t.Errorf("%v", n.Attr)
+		}
+		z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text(n))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plainText, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(unpack(t, plainText), plain(t, hostileReport())) {
+			t.Error("the data is not the report")
+		}
+	})
+	if !found {
+		t.Error("no data")
 	}
 }
 
