@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/draw"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // The formats of reports.
@@ -29,8 +30,8 @@ const (
 // reportFlags are the flags of `report`.
 type reportFlags struct {
 	checkFlags
+	pictureFlags
 	title     string
-	open      bool
 	noPicture bool
 }
 
@@ -65,7 +66,7 @@ config file; they do not change the exit code, which is check's job.`,
 	complete(cmd, "output", f.formats)
 	fs := cmd.Flags()
 	fs.StringVar(&f.title, "title", "", "title of the page (default: what was read)")
-	fs.BoolVar(&f.open, "open", false, "show the page in the browser instead of writing it to standard output")
+	f.pictureFlags.add(cmd, "the page")
 	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the picture of the topology")
 	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "file that says which findings count (default: "+configFile+" in the current folder, if it is there; none: no file)")
@@ -126,7 +127,10 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	}
 	info, _ := debug.ReadBuildInfo()
 	answer := report.Gather(session.Resolution, query, f.facts(session, a.Build.recorded(info).Version))
-	return f.writeReport(ctx, s, answer)
+	if f.open {
+		return opened(picturing(ctx, s), "report.html", func(to Streams) error { return f.writeReport(to, answer) })
+	}
+	return f.writeReport(picturing(ctx, s), answer)
 }
 
 // facts say what the report is about.
@@ -187,15 +191,14 @@ func titleOf(facts report.Facts) string {
 	return title
 }
 
-// writeReport prints the problems, and writes or shows the report.
-func (f *reportFlags) writeReport(ctx context.Context, s Streams, r *report.Report) error {
+// writeReport prints the problems and writes the report.
+func (f *reportFlags) writeReport(s Streams, r *report.Report) error {
 	problems := r.Problems
 	var picture report.Picture
 	if f.format == reportHTML {
-		picture = f.picture(ctx, r.Topology)
-		if picture.SVG == nil && !f.noPicture {
-			problems = append(slices.Clip(problems), model.Problem{Severity: model.Warning, Message: picture.Missing})
-		}
+		var missing []model.Problem
+		picture, missing = f.picture(s, r)
+		problems = append(slices.Clip(problems), missing...)
 	}
 	mode, err := render.ParseColorMode(f.color)
 	if err != nil {
@@ -204,12 +207,9 @@ func (f *reportFlags) writeReport(ctx context.Context, s Streams, r *report.Repo
 	if err := render.Problems(s.Err, problems, render.ProblemOptions{Verbose: f.verbose || f.level > 0, Color: f.colored(mode, s, s.ErrIsTTY), ASCII: !utf8Locale(s)}); err != nil {
 		return err
 	}
-	switch {
-	case f.format == reportJSON:
+	if f.format == reportJSON {
 		err = report.JSON(s.Out, r)
-	case f.open:
-		err = errors.New("showing a page is not built in yet")
-	default:
+	} else {
 		err = report.HTML(s.Out, r, picture)
 	}
 	if err != nil {
@@ -221,10 +221,29 @@ func (f *reportFlags) writeReport(ctx context.Context, s Streams, r *report.Repo
 	return nil
 }
 
-// picture draws the topology.
-func (f *reportFlags) picture(context.Context, *view.Topology) report.Picture {
+// picture draws the topology. A page without a picture is a page: what goes wrong is told.
+func (f *reportFlags) picture(s Streams, r *report.Report) (report.Picture, []model.Problem) {
 	if f.noPicture {
-		return report.Picture{Missing: "The picture of the topology was left out (--no-picture)."}
+		return report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
-	return report.Picture{Missing: "the page has no picture of the topology: there is no renderer"}
+	var svg bytes.Buffer
+	err := render.Write(&svg, r.Topology, render.Options{Format: render.SVG, Draw: s.Draw})
+	if err == nil {
+		var drawn report.Picture
+		if drawn, err = report.Inline(svg.Bytes()); err == nil {
+			return drawn, nil
+		}
+	}
+	var (
+		drawing *render.DrawError
+		absent  *draw.MissingError
+	)
+	if errors.As(err, &drawing) {
+		err = drawing.Err
+	}
+	problem := model.Problem{Severity: model.Warning, Message: fmt.Sprintf("the page has no picture: %s", err)}
+	if errors.As(err, &absent) {
+		problem.Hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (archives hold it beside the program); --no-picture asks for none"
+	}
+	return report.Picture{Missing: problem.Message}, []model.Problem{problem}
 }

@@ -2,9 +2,11 @@ package report
 
 import (
 	"bufio"
+	"compress/gzip"
 	"crypto/sha256"
 	_ "embed" // the front end
 	"encoding/base64"
+	"errors"
 	"html"
 	"io"
 	"strings"
@@ -18,26 +20,16 @@ var (
 	style string
 )
 
-// Picture is the drawing of a report's topology, or why there is none.
-type Picture struct {
-	SVG     []byte
-	Missing string // a sentence
-}
-
 // HTML writes a report as one page that needs nothing else. What the input says is text wherever it stands: in the packed document, in the
 // title, and in the picture, of which only what draws is kept. The page's own policy lets nothing run but the embedded front end, and lets
 // nothing be loaded.
 func HTML(w io.Writer, r *Report, picture Picture) error {
-	drawn, err := inline(picture.SVG)
-	if err != nil {
-		return err
-	}
 	packed, root, err := pack(r)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	styles := append([]string{style}, drawn.styles...)
+	styles := append([]string{style}, picture.styles...)
 	p := page{out}
 	p.markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	p.text(securityPolicy([]string{script}, styles))
@@ -51,17 +43,17 @@ func HTML(w io.Writer, r *Report, picture Picture) error {
 		p.markup("<style>" + s + "</style>\n")
 	}
 	p.markup("</head>\n<body>\n<noscript><p>" + needsScript + "</p></noscript>\n<div id=\"app\"></div>\n<div id=\"picture\">")
-	if picture.SVG == nil {
+	if picture.Missing != "" {
 		p.markup("<p>")
 		p.text(picture.Missing)
 		p.markup("</p>")
 	}
-	p.markup(drawn.markup)
-	p.markup("</div>\n<script type=\"application/json\" id=\"data\">")
-	if err := packed.write(out, root); err != nil {
+	p.markup(picture.markup)
+	p.markup("</div>\n")
+	if err := p.data(packed, root, plainMost); err != nil {
 		return err
 	}
-	p.markup("</script>\n<script>" + script + "</script>\n</body>\n</html>\n")
+	p.markup("<script>" + script + "</script>\n</body>\n</html>\n")
 	return out.Flush()
 }
 
@@ -75,6 +67,28 @@ func (p page) markup(s string) { _, _ = p.w.WriteString(s) }
 
 // text writes a text, in an element or a quoted attribute.
 func (p page) text(s string) { p.markup(html.EscapeString(visible(s))) }
+
+// plainMost is how large a packed document may be that stands in the page as it is: it opens sooner, and people and programs can read it. A
+// larger one is compressed to about a fifth, so that the page can still be mailed.
+const plainMost = 12 << 20
+
+// data writes the packed document. The element tells in data-encoding how, if not as it is: "gzip" is that, in base 64.
+func (p page) data(packed *packer, root ref, plain int) error {
+	if packed.size() <= plain {
+		p.markup("<script type=\"application/json\" id=\"data\">")
+		err := packed.write(p.w, root)
+		p.markup("</script>\n")
+		return err
+	}
+	p.markup("<script type=\"text/plain\" id=\"data\" data-encoding=\"gzip\">")
+	text := base64.NewEncoder(base64.StdEncoding, p.w)
+	z := gzip.NewWriter(text)
+	if err := errors.Join(packed.write(z, root), z.Close(), text.Close()); err != nil {
+		return err
+	}
+	p.markup("</script>\n")
+	return nil
+}
 
 // securityPolicy lets the given scripts and styles be, and forbids all else.
 func securityPolicy(scripts, styles []string) string {

@@ -13,19 +13,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
-// drawing is a picture as markup of a page, and the styles that belong to it.
-type drawing struct {
+// Picture is the drawing of a report's topology as a part of the page. Without one, Missing says why.
+type Picture struct {
+	Missing string
+
 	markup string
-	styles []string
+	styles []string // that belong to it
 }
 
-// inline makes markup of an SVG document: the elements and attributes that draw, written anew, so that nothing else can come through. Links
-// lead to places in the page. Styles are handed out, because the page has to name them in its security policy.
-func inline(svg []byte) (drawing, error) {
-	if len(svg) == 0 {
-		return drawing{}, nil
-	}
-	var out drawing
+// Inline makes a part of the page of an SVG document: the elements and attributes that draw, written anew, so that nothing else can come
+// through. Links lead to places in the page. There is an error if the document is no SVG, or does more than to draw.
+func Inline(svg []byte) (Picture, error) {
+	var out Picture
 	var b strings.Builder
 	d := xml.NewDecoder(bytes.NewReader(svg))
 	d.Strict = true
@@ -33,10 +32,12 @@ func inline(svg []byte) (drawing, error) {
 		token, err := d.RawToken()
 		switch {
 		case errors.Is(err, io.EOF) && len(open) == 0:
-			out.markup = b.String()
+			if out.markup = b.String(); !strings.HasPrefix(out.markup, "<svg") {
+				return Picture{}, errors.New("reading the picture: it is no SVG")
+			}
 			return out, nil
 		case err != nil:
-			return drawing{}, fmt.Errorf("reading the picture: %w", err)
+			return Picture{}, fmt.Errorf("reading the picture: %w", err)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -45,18 +46,18 @@ func inline(svg []byte) (drawing, error) {
 			case name == "style":
 				text, err := styleText(d)
 				if err != nil {
-					return drawing{}, err
+					return Picture{}, err
 				}
 				out.styles = append(out.styles, text)
 			case t.Name.Space != "" || !slices.Contains(drawnElements(), name):
-				return drawing{}, fmt.Errorf("reading the picture: it has an element %q", name)
+				return Picture{}, fmt.Errorf("reading the picture: it has an element %q", name)
 			default:
 				open = append(open, name)
 				b.WriteString("<" + name + attributes(t.Attr) + ">")
 			}
 		case xml.EndElement:
 			if len(open) == 0 || open[len(open)-1] != t.Name.Local {
-				return drawing{}, fmt.Errorf("reading the picture: %q ends where it does not begin", t.Name.Local)
+				return Picture{}, fmt.Errorf("reading the picture: %q ends where it does not begin", t.Name.Local)
 			}
 			open = open[:len(open)-1]
 			b.WriteString("</" + t.Name.Local + ">")

@@ -2,10 +2,10 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { go, usePage } from './context';
 import { type Doc, once } from './doc';
-import { Choice, From, Heading, Pager, Place, Search, Some, Sources, State, TargetLink, Value, usePages } from './parts';
+import { Choice, From, Heading, Name, Pager, Place, Search, Some, Sources, State, TargetLink, Value, usePages } from './parts';
 import { viewLink } from './route';
 import { words } from './rows';
-import { counted, flow, grouped, kindName, originText, sourceName, targetName } from './text';
+import { counted, flow, grouped, kindName, objectName, originText, sourceName, targetName } from './text';
 import type { Overridden, Ref } from './types';
 import { reasonWords } from './words';
 
@@ -75,7 +75,7 @@ export function OverriddenView(): JSX.Element {
           <p class="count">{counted(doc.overridden.length, 'loss')} in {found.length === all.length ? counted(all.length, 'row') : `${grouped(found.length)} of ${counted(all.length, 'row')}`}</p>
           <div class="scroll" role="region" aria-label="Settings that lost" tabIndex={0}>
             <table class="overridden" aria-rowcount={found.length + 1}>
-              <thead><tr aria-rowindex={1}><th scope="col">Policy</th><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">Lost on</th><th scope="col">To</th><th scope="col">Why</th></tr></thead>
+              <thead><tr aria-rowindex={1}><th scope="col">Policy</th><th scope="col">Setting</th><th scope="col">Lost on</th><th scope="col">To</th><th scope="col">Why</th></tr></thead>
               <tbody>{found.slice(from, to).map((g, i) => <Line key={from + i} group={g} at={from + i} />)}</tbody>
             </table>
           </div>
@@ -91,14 +91,30 @@ function once0(g: Group): () => string {
   return once(() => g.targets.map((t) => `${targetName(t)} ${t.kind}/${t.name}`).join(' ').toLowerCase());
 }
 
+/** Targets that are parts of one object stand together. */
+function byObject(targets: Ref[]): Ref[][] {
+  const found = new Map<string, Ref[]>();
+  for (const t of targets) {
+    const name = objectName(t);
+    const same = found.get(name);
+    if (same) same.push(t);
+    else found.set(name, [t]);
+  }
+  return [...found.values()];
+}
+
+function Sections({ of }: { of: Ref[] }): JSX.Element {
+  if (of.length === 1) return <TargetLink target={of[0]!} />;
+  return <>{objectName(of[0]!)}: {of.slice(0, 10).map((t, i) => <>{i > 0 && ', '}<TargetLink target={t} text={t.section ?? 'all of it'} /></>)}{of.length > 10 && ` and ${of.length - 10} more`}</>;
+}
+
 function Line({ group, at }: { group: Group; at: number }): JSX.Element {
   const { first, targets } = group;
   return (
     <tr aria-rowindex={at + 2}>
       <td><span class="dim">{kindName(first.policyKind)}</span> <From source={first.source} policyKind={first.policyKind} /><div><Place origin={first.source.origin} /></div></td>
-      <th scope="row"><span class="name">{first.rule}</span>{first.everywhere && <div><State of="overridden" word="in force nowhere" /></div>}</th>
-      <td><Value of={first.value} /></td>
-      <td><Some of={targets} most={4} noun="target" each={(t) => <TargetLink target={t} />} /></td>
+      <th scope="row"><Name of={first.rule} />{first.everywhere && <div><State of="overridden" word="in force nowhere" /></div>}<div class="dim"><Value of={first.value} /></div></th>
+      <td>{targets.length > 1 && <div>{counted(targets.length, 'target')}</div>}<Some of={byObject(targets)} most={4} noun="object" each={(same) => <Sections of={same} />} /></td>
       <td><Sources all={first.lostTo} policyKind={first.policyKind} /></td>
       <td class="prose">{reasonWords(first.reason, first.lostTo)}<div class="dim">{first.message}</div></td>
     </tr>

@@ -88,12 +88,12 @@ function Summary(): JSX.Element {
       <ul class="plain facts-list">
         {['error', 'warning', 'info'].map((severity) => {
           const n = troubles.filter((t) => t.severity === severity).length;
-          return n > 0 && <li key={severity}><Severity of={severity} /> <a href={viewLink('problems', { severity })}>{counted(n, 'problem')}</a></li>;
+          return n > 0 && <li key={severity}><Severity of={severity} word="" /><a href={viewLink('problems', { severity })}>{severity === 'info' ? counted(n, 'note') : counted(n, severity)}</a></li>;
         })}
         {troubles.length === 0 && <li>no problems</li>}
-        <li><State of="overridden" word="lost" /> <a href="#/overridden">{counted(doc.overridden.length, 'setting')}</a></li>
-        <li><State of="bare" /> {bare > 0 ? <>on <a href={viewLink('rules', { show: 'bare' })}>{counted(bare, 'route rule')}</a></> : 'on no route rule'}</li>
-        <li><State of="effective" /> <a href="#/rules">{counted(rows.count() - bare, 'result')}</a> (policy kind × target)</li>
+        <li><State of="overridden" word="" /><a href="#/overridden">{counted(doc.overridden.length, 'loss')}</a> of settings</li>
+        {bare > 0 && <li><State of="bare" word="" /><a href={viewLink('rules', { show: 'bare' })}>{counted(bare, 'route rule')}</a> with nothing in force</li>}
+        <li><State of="effective" word="" /><a href="#/rules">{counted(rows.count() - bare, 'result')}</a>, a policy kind on a target each</li>
       </ul>
       {fates && <Policies all={fates} />}
     </aside>

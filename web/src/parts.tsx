@@ -32,24 +32,34 @@ export function roleState(role: string): string {
 
 const SIGNS: Record<string, string> = { error: '✖', warning: '▲', info: 'i' };
 
-export function Severity({ of }: { of: string }): JSX.Element {
+export function Severity({ of, word = of }: { of: string; word?: string }): JSX.Element {
   return (
     <span class={`severity ${Object.hasOwn(SIGNS, of) ? of : 'info'}`}>
-      <span aria-hidden="true">{Object.hasOwn(SIGNS, of) ? SIGNS[of] : ''}</span> {of}
+      <span aria-hidden="true">{Object.hasOwn(SIGNS, of) ? SIGNS[of] : ''}</span> {word}
     </span>
   );
 }
 
+/** A name, which may be broken after its punctuation rather than within a word. */
+export function Name({ of }: { of: string }): JSX.Element {
+  return <span class="name">{broken(of)}</span>;
+}
+
+export function broken(text: string, after = /(?<=[./#])(?=[^\s])/): ComponentChildren {
+  const parts = text.split(after);
+  return parts.length < 2 || parts.length > 40 ? text : parts.map((part, i) => (i === 0 ? part : <><wbr />{part}</>));
+}
+
 /** A link to what is in force on a target, named in full. */
 export function TargetLink({ target, text }: { target: Ref; text?: string }): JSX.Element {
-  return <a class="name" href={ruleLink(target)}>{text ?? targetName(target)}</a>;
+  return <a class="name" href={ruleLink(target)}>{broken(text ?? targetName(target))}</a>;
 }
 
 /** A link to an object in the picture's panel, if it is there. */
 export function NodeLink({ of, text }: { of: Ref; text?: string }): JSX.Element {
   const { doc } = usePage();
   const words = text ?? targetName(of);
-  return doc.hasNode(nodeID(of)) ? <a class="name" href={nodeLink(nodeID(of))}>{words}</a> : <span class="name">{words}</span>;
+  return doc.hasNode(nodeID(of)) ? <a class="name" href={nodeLink(nodeID(of))}>{broken(words)}</a> : <Name of={words} />;
 }
 
 /** Who set something: the policy, with its kind only where that is not the one in question. */
@@ -72,7 +82,7 @@ export function Sources({ all, policyKind }: { all: Source[]; policyKind?: strin
 
 export function Place({ origin }: { origin: Origin | undefined }): JSX.Element | null {
   const text = originText(origin);
-  return text ? <span class="origin">{text}</span> : null;
+  return text ? <span class="origin">{broken(text, /(?<=\/)/)}</span> : null;
 }
 
 const LONG = 160;

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { usePage } from './context';
-import { Copy, From, Heading, NodeLink, Place, Sources, State, Value, roleState } from './parts';
+import { Copy, From, Heading, Name, NodeLink, Place, Sources, State, Value, roleState } from './parts';
 import { TroubleList } from './problems';
 import { ruleLink, viewLink } from './route';
 import { block, fullName, kindName, nodeID, objectName, sourceName } from './text';
@@ -56,25 +56,24 @@ function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element
     <section class="kind">
       <h2>{kindName(item.policyKind)} {apart && <span class="via">via {via(item.paths, item.target)}</span>}</h2>
       {item.unread && <p class="note warn">What could not be read may change this: {item.unread.join(', ')}</p>}
-      {item.rules.length === 0 ? <p class="nothing"><State of="bare" /></p> : (
-        <div class="scroll" role="region" aria-label={`${kindName(item.policyKind)}: settings in force`} tabIndex={0}>
-          <table>
-            <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th><th scope="col">Why</th><th scope="col">Written in</th></tr></thead>
-            <tbody>
-              {item.rules.map((r, i) => (
-                <tr key={i}>
-                  <th scope="row"><span class="state effective"><span aria-hidden="true">●</span><span class="offscreen"> in force:</span></span> <span class="name">{item.ordered ? `${i + 1}. ` : ''}{r.name}</span></th>
-                  <td><Value of={r.value} /></td>
-                  <td><Sources all={r.sources} policyKind={item.policyKind} /></td>
-                  <td>{why(item, r)}{r.sources.map((s, j) => s.condition && <div key={j} class="condition">when <code>{s.condition}</code></div>)}</td>
-                  <td>{r.sources.map((s, j) => <div key={j}><Place origin={s.origin} /></div>)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {lost.length > 0 && <Losses all={lost} item={item} />}
+      {item.rules.length === 0 && <p class="nothing"><State of="bare" /></p>}
+      <div class="scroll" role="region" aria-label={`${kindName(item.policyKind)}: what is in force, and what lost`} tabIndex={0}>
+        <table class="settings">
+          <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th><th scope="col">Why</th><th scope="col">Written in</th></tr></thead>
+          <tbody>
+            {item.rules.map((r, i) => (
+              <tr key={i}>
+                <th scope="row"><State of="effective" word="" /><span class="offscreen">in force: </span><Name of={(item.ordered ? `${i + 1}. ` : '') + r.name} /></th>
+                <td><Value of={r.value} /></td>
+                <td><Sources all={r.sources} policyKind={item.policyKind} /></td>
+                <td>{why(item, r)}{r.sources.map((s, j) => s.condition && <div key={j} class="condition">when <code>{s.condition}</code></div>)}</td>
+                <td>{r.sources.map((s, j) => <div key={j}><Place origin={s.origin} /></div>)}</td>
+              </tr>
+            ))}
+          </tbody>
+          {lost.length > 0 && <Losses all={lost} item={item} />}
+        </table>
+      </div>
       <Stack item={item} />
     </section>
   );
@@ -82,22 +81,17 @@ function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element
 
 function Losses({ all, item }: { all: { rule: string; loss: Loss }[]; item: Effective }): JSX.Element {
   return (
-    <div class="scroll" role="region" aria-label={`${kindName(item.policyKind)}: settings that lost`} tabIndex={0}>
-      <table class="lost">
-        <thead><tr><th scope="col">Lost here</th><th scope="col">Value</th><th scope="col">Of</th><th scope="col">Why</th><th scope="col">Written in</th></tr></thead>
-        <tbody>
-          {all.map(({ rule, loss }, i) => (
-            <tr key={i}>
-              <th scope="row"><span class="state overridden"><span aria-hidden="true">○</span><span class="offscreen"> lost:</span></span> <span class="name">{rule}</span></th>
-              <td><Value of={loss.value} /></td>
-              <td><From source={loss} policyKind={item.policyKind} /></td>
-              <td>{reasonWords(loss.reason, loss.lostTo)}<div class="dim">{loss.message}</div></td>
-              <td><Place origin={loss.origin} /></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <tbody class="lost">
+      {all.map(({ rule, loss }, i) => (
+        <tr key={i}>
+          <th scope="row"><State of="overridden" word="" /><span class="offscreen">lost: </span><Name of={rule} /></th>
+          <td><Value of={loss.value} /></td>
+          <td><From source={loss} policyKind={item.policyKind} /></td>
+          <td><span class="state overridden">lost</span>, {reasonWords(loss.reason, loss.lostTo)}<div class="dim">{loss.message}</div></td>
+          <td><Place origin={loss.origin} /></td>
+        </tr>
+      ))}
+    </tbody>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { go, usePage } from './context';
-import { Choice, From, Heading, Pager, Search, State, usePages } from './parts';
+import { Choice, From, Heading, Name, Pager, Search, State, usePages } from './parts';
 import { ruleLink, viewLink } from './route';
 import { type Row, lostCount } from './rows';
 import { counted, grouped, kindName, targetName } from './text';
@@ -69,7 +69,7 @@ function Line({ row, at }: { row: Row; at: number }): JSX.Element {
       <td class="name">{target.namespace ?? ''}</td>
       <td class="name"><span class="dim">{target.kind}/</span>{target.name}</td>
       <th scope="row"><a class="name" href={ruleLink(target)} aria-label={targetName(target)}>{target.section ?? '(all of it)'}</a></th>
-      <td class="name">{item ? via(item.paths, target, 3) : ''}</td>
+      <td class="name">{item ? via(item.paths, target, 3, true) : ''}</td>
       <td>{row.policyKind ? kindName(row.policyKind) : '–'}</td>
       <td>{item && item.rules.length > 0 ? <Settings rules={item.rules} policyKind={item.policyKind} ordered={item.ordered} /> : <State of="bare" />}</td>
       <td>{item ? <Lost n={lostCount(item)} unread={item.unread !== undefined} /> : ''}</td>
@@ -84,7 +84,7 @@ function Settings({ rules, policyKind, ordered }: { rules: Rule[]; policyKind: s
     <ul class="plain settings">
       {rules.slice(0, SETTINGS).map((r, i) => (
         <li key={i}>
-          <span class="state effective" aria-hidden="true">●</span> <span class="name">{ordered ? `${i + 1}. ` : ''}{r.name}</span>
+          <span class="state effective" aria-hidden="true">●</span> <Name of={(ordered ? `${i + 1}. ` : '') + r.name} />
           <span class="dim"> ← </span>{r.sources.map((s, j) => <>{j > 0 && ' + '}<From key={j} source={s} policyKind={policyKind} /></>)}
         </li>
       ))}

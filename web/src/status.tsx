@@ -118,11 +118,12 @@ const UNWANTED = ['Conflicted', 'Overridden', 'OverlappingTLSConfig'];
 /** tone is how good a condition is, where its type tells. */
 export function tone(c: Condition): 'good' | 'bad' | 'unsure' | 'plain' {
   if (c.status === 'Unknown') return 'unsure';
-  if (WANTED.includes(c.type)) return c.status === 'True' ? 'good' : 'bad';
+  if (WANTED.includes(c.type) && c.status === 'True') return c.reason.startsWith('Partially') ? 'unsure' : 'good';
+  if (WANTED.includes(c.type)) return 'bad';
   if (UNWANTED.includes(c.type)) return c.status === 'True' ? 'bad' : 'plain';
   return 'plain';
 }
 
 function isBad(s: Status): boolean {
-  return s.verdict === 'Differs' || s.ancestors.some((a) => a.conditions.some((c) => ['bad', 'unsure'].includes(tone(c))));
+  return s.verdict === 'Differs' || s.ancestors.some((a) => a.conditions.some((c) => tone(c) === 'bad' || c.status === 'Unknown'));
 }

@@ -66,12 +66,13 @@ export function kindName(policyKind: string): string {
   return dot < 0 ? policyKind : policyKind.slice(0, dot);
 }
 
-const plainScalar = /^[A-Za-z_/][\w ./@*+$%-]*$/;
-const word = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+const plainScalar = /^[A-Za-z0-9_/.](?:[\w ./@*+$%=()-]|:(?! |$))*$/;
+const otherThanText = /^(?:true|false|null|yes|no|on|off|y|n|[\d.:_+-]+(?:e[\d+-]+)?|0[xo][\da-f_]+|\.(?:inf|nan)|\d{4}-\d.*)$/i;
 
+/** scalar quotes what a reader of YAML would take for something else than this text. */
 function scalar(value: unknown): string {
   if (typeof value !== 'string') return String(value);
-  return plainScalar.test(value) && !word.test(value) && value === value.trim() ? value : JSON.stringify(value);
+  return plainScalar.test(value) && !otherThanText.test(value) && value === value.trim() ? value : JSON.stringify(value);
 }
 
 /** flow is a JSON value on one line in YAML's flow style, keys sorted, cut after about `room` characters. */

@@ -103,11 +103,11 @@ export function reasonWords(reason: string, to: Source[]): string {
   return known + (level && Object.hasOwn(BY, reason) ? BY[reason] + levelWord(level) : '');
 }
 
-/** via says how traffic reaches a target, listeners grouped: "Gateway infra/external (http, https)". */
-export function via(paths: Path[], target: Ref, most = Infinity): string {
+/** via says how traffic reaches a target, listeners grouped: "Gateway infra/external (http, https)"; short without "Gateway". */
+export function via(paths: Path[], target: Ref, most = Infinity, short = false): string {
   const roads = new Map<string, string[]>();
   for (const path of paths) {
-    const road = roadOf(path, target);
+    const road = short ? roadOf(path, target).replace(/^Gateway /, '') : roadOf(path, target);
     if (!road) continue;
     const entries = roads.get(road) ?? [];
     roads.set(road, entries);
