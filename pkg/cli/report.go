@@ -19,6 +19,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // The formats of reports.
@@ -32,6 +33,7 @@ type reportFlags struct {
 	checkFlags
 	pictureFlags
 	title     string
+	collapse  string
 	noPicture bool
 }
 
@@ -67,6 +69,8 @@ config file; they do not change the exit code, which is check's job.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.title, "title", "", "title of the page (default: what was read)")
 	f.pictureFlags.add(cmd, "the page")
+	fs.StringVar(&f.collapse, "collapse", view.CollapseAuto, "draw in the picture what looks alike as one: "+strings.Join(view.CollapseLevels(), "|"))
+	complete(cmd, "collapse", view.CollapseLevels())
 	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the picture of the topology")
 	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "file that says which findings count (default: "+configFile+" in the current folder, if it is there; none: no file)")
@@ -88,6 +92,8 @@ func (f *reportFlags) checkReport(s Streams) error {
 		return usage("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
 	}
 	switch {
+	case !slices.Contains(view.CollapseLevels(), f.collapse):
+		return usage("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown level %q of --collapse", f.collapse)
 	case f.open && f.format != reportHTML:
 		return usage("drop one of the two", "--open shows a page: it cannot be given with -o %s", f.format)
 	case f.format == reportHTML && !f.open && s.OutIsTTY:
@@ -227,7 +233,11 @@ func (f *reportFlags) picture(s Streams, r *report.Report) (report.Picture, []mo
 		return report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
 	var svg bytes.Buffer
-	err := render.Write(&svg, r.Topology, render.Options{Format: render.SVG, Draw: s.Draw})
+	less := r.Topology.Collapse(f.collapse)
+	if less != r.Topology {
+		r.Drawn = less
+	}
+	err := render.Write(&svg, less, render.Options{Format: render.SVG, Draw: s.Draw})
 	if err == nil {
 		var drawn report.Picture
 		if drawn, err = report.Inline(svg.Bytes()); err == nil {
