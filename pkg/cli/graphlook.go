@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
 )
 
@@ -21,13 +22,16 @@ func (f *lookFlags) addLook(cmd *cobra.Command) {
 }
 
 // look hands the look to what writes the picture. Words that are no layout or theme are wrong usage.
-func (f *lookFlags) look(q *question) error {
-	if !slices.Contains(render.Layouts(), f.layout) {
-		return usage("use one of: "+strings.Join(render.Layouts(), ", "), "unknown layout %q", f.layout)
+func (g *graphFlags) look(q *question) error {
+	if !slices.Contains(render.Layouts(), g.layout) {
+		return usage("use one of: "+strings.Join(render.Layouts(), ", "), "unknown layout %q", g.layout)
 	}
-	if !slices.Contains(render.Themes(), f.theme) {
-		return usage("use one of: "+strings.Join(render.Themes(), ", "), "unknown theme %q", f.theme)
+	if !slices.Contains(render.Themes(), g.theme) {
+		return usage("use one of: "+strings.Join(render.Themes(), ", "), "unknown theme %q", g.theme)
 	}
-	q.dot = render.DOTOptions{Layout: render.Layout(f.layout), Theme: render.Theme(f.theme)}
+	if g.layout == string(render.LayoutFlat) && !g.explicit {
+		g.collapse = view.CollapseNone // programs want to know all
+	}
+	q.dot = render.DOTOptions{Layout: render.Layout(g.layout), Theme: render.Theme(g.theme)}
 	return nil
 }

@@ -34,6 +34,9 @@ func CleanSVG(raw []byte, o SVGOptions) ([]byte, error) {
 	var out bytes.Buffer
 	w := elementWriter{&out}
 	frame := c.root(root)
+	if c.linked { // the parts of an image cannot be reached
+		frame.attrs[slices.IndexFunc(frame.attrs, func(a attribute) bool { return a.name == "role" })].value = "group"
+	}
 	if frame.attribute("viewBox") == "" {
 		return nil, errors.New("reading the picture: it has no size")
 	}

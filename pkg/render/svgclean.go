@@ -32,8 +32,9 @@ const fontStack = "Arial, Helvetica, 'Liberation Sans', Arimo, sans-serif"
 
 // cleaner makes a picture of what Graphviz wrote.
 type cleaner struct {
-	o   SVGOptions
-	ids map[string]bool
+	o      SVGOptions
+	ids    map[string]bool
+	linked bool // there is a link
 }
 
 // root is the whole picture.
@@ -133,6 +134,7 @@ func (c *cleaner) anchor(e *element) []*element {
 	if !strings.HasPrefix(to, "#") {
 		return children
 	}
+	c.linked = true
 	out := &element{name: "a", children: children}
 	out.set("href", to)
 	return []*element{out}
