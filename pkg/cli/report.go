@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -232,26 +231,16 @@ func (f *reportFlags) picture(s Streams, r *report.Report) (report.Picture, []mo
 	if f.noPicture {
 		return report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
-	var svg bytes.Buffer
 	less := r.Topology.Collapse(f.collapse)
 	if less != r.Topology {
 		r.Drawn = less
 	}
-	err := render.Write(&svg, less, render.Options{Format: render.SVG, Draw: s.Draw})
+	drawn, err := report.Draw(less, s.Draw)
 	if err == nil {
-		var drawn report.Picture
-		if drawn, err = report.Inline(svg.Bytes()); err == nil {
-			return drawn, nil
-		}
-	}
-	var (
-		drawing *render.DrawError
-		absent  *draw.MissingError
-	)
-	if errors.As(err, &drawing) {
-		err = drawing.Err
+		return drawn, nil
 	}
 	problem := model.Problem{Severity: model.Warning, Message: fmt.Sprintf("the page has no picture: %s", err)}
+	var absent *draw.MissingError
 	if errors.As(err, &absent) {
 		problem.Hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (archives hold it beside the program); --no-picture asks for none"
 	}
