@@ -14,7 +14,8 @@ type question struct {
 	outputFlags
 	labels   string
 	showNone bool
-	scope    []string // how `overridden` names what was asked about, where the answer alone does not tell
+	dot      render.DOTOptions // how graph draws
+	scope    []string          // how `overridden` names what was asked about, where the answer alone does not tell
 }
 
 func (q *question) add(cmd *cobra.Command, formats ...string) {

@@ -107,7 +107,7 @@ func (q *question) writeOnly(s Streams, session *session, typed string, v render
 	if err != nil {
 		return err
 	}
-	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), Draw: s.Draw, NoHeaders: q.noHeaders, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
+	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
 		Template: q.parsed, Terminal: s.OutIsTTY, Version: q.version, Root: q.root,
 		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
 	if wrong := drawingFailure(templateFailure(err)); wrong != err {

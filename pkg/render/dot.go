@@ -29,12 +29,12 @@ type DOTOptions struct {
 	Links  func(node string) string // where a node leads to, by its id; "" is nowhere
 }
 
-// link is where a node leads to.
+// link is where a node leads to. What URLs do not hold is written as %XX, and so is &, which Graphviz does not always escape.
 func (o DOTOptions) link(node string) string {
 	if o.Links == nil {
 		return ""
 	}
-	return o.Links(node)
+	return percent(o.Links(node), "-_.~/:#?=@,%!$()*+;")
 }
 
 // DOTText is t as a text for Graphviz. The order of nodes and edges in t changes no byte of it, and whatever names contain, it is valid.

@@ -107,8 +107,7 @@ func (d *clusters) box(indent int, b *box) {
 	if len(b.node.Members) > 0 {
 		table = d.stack(table)
 	}
-	d.line(indent, dotID(b.node.ID)+" ["+attributes(attribute{"id", svgID(b.node.ID)}, attribute{"class", "target " + word(b.node.Kind)}, attribute{"tooltip", shown(titled(b.node))},
-		attribute{"URL", shown(d.o.link(b.node.ID))})+", label=<"+table+">];")
+	d.line(indent, dotID(b.node.ID)+" ["+attributes(attribute{"id", svgID(b.node.ID)}, attribute{"class", "target " + word(b.node.Kind)}, attribute{"tooltip", shown(titled(b.node))})+", label=<"+table+">];")
 }
 
 // word is s as the name of a class.
@@ -145,7 +144,7 @@ func (d *clusters) kindsIn(b *box) []int {
 }
 
 // labelCells is how many cells of a row stand before those of the policy kinds.
-const labelCells = 2
+const labelCells = "2"
 
 // head is the row that names the object, and the policy kinds above their columns.
 func (d *clusters) head(b *box, kinds []int) string {
@@ -163,14 +162,13 @@ func (d *clusters) head(b *box, kinds []int) string {
 	if missing(n) {
 		lines = append(lines, tag("I", d.text(clip(n.Labels["state"], factWidth), map[bool]shade{true: d.c.missing, false: d.c.muted}[b.dangles], smallSize)))
 	}
-	span := strconv.Itoa(labelCells)
-	cell := func(ports, span string) string {
-		return tag("TD", strings.Join(lines, left)+left, append([]attribute{{"PORT", ports}, {"COLSPAN", span}, {"ALIGN", "LEFT"}, {"BALIGN", "LEFT"}, {"BGCOLOR", d.value(d.c.head)}}, d.linked(n)...)...)
+	cell := func(high string) string {
+		return tag("TD", strings.Join(lines, left)+left, append([]attribute{{"PORT", port(0, false)}, {"COLSPAN", labelCells}, {"ROWSPAN", high}, {"ALIGN", "LEFT"}, {"BALIGN", "LEFT"}, {"BGCOLOR", d.value(d.c.head)}}, d.linked(n)...)...)
 	}
 	if len(kinds) == 0 {
-		return tag("TR", cell(port(0, false), span))
+		return tag("TR", cell(""))
 	}
-	out := cell(port(0, false), span)
+	out := cell(map[bool]string{true: "2"}[len(b.rows) == 1])
 	for _, k := range kinds {
 		h := hues()[k%len(hues())]
 		out += tag("TD", d.text(clip(d.kindName(k), nameWidth), h.line, smallSize), attribute{"ALIGN", "LEFT"}, attribute{"VALIGN", "BOTTOM"}, attribute{"BGCOLOR", d.value(h.fill)},
@@ -205,44 +203,69 @@ func (d *clusters) row(b *box, i int, kinds []int) string {
 	if missing(n) {
 		fact = n.Labels["state"]
 	}
-	return d.cells(i, d.text(name, colour, nameSize), d.text(fact, d.c.muted, smallSize), r, kinds, n)
+	return d.cells(b, i, d.text(name, colour, nameSize), d.text(fact, d.c.muted, smallSize), kinds)
 }
 
-// whole is the row for what holds at the object itself.
+// whole is the row for what holds at the object itself. Where there is nothing else, it stands beside the name.
 func (d *clusters) whole(b *box, kinds []int) string {
-	label := ""
-	if len(b.rows) > 1 {
-		label = "as a whole"
+	if len(b.rows) == 1 {
+		return tag("TR", d.chipCells(b, b.rows[0], kinds, "", d.ruled()))
 	}
-	return d.cells(-1, d.text(label, d.c.muted, smallSize), "", b.rows[0], kinds, b.node)
+	return d.cells(b, 0, d.text("as a whole", d.c.muted, smallSize), "", kinds)
+}
+
+// ruled are the attributes of a cell with a line above it.
+func (d *clusters) ruled() []attribute {
+	return []attribute{{"BORDER", "1"}, {"SIDES", "T"}, {"COLOR", d.value(d.c.groupFrame)}, {"ALIGN", "LEFT"}}
 }
 
 // cells is a row: its name, a fact, and the chips of each policy kind. A line stands above it.
-func (d *clusters) cells(i int, name, fact string, r *row, kinds []int, n *view.GraphNode) string {
-	in, out := "", ""
-	if i >= 0 {
+func (d *clusters) cells(b *box, i int, name, fact string, kinds []int) string {
+	r, in, out := b.rows[i], "", ""
+	if i > 0 { // the ports of the object are those of its head
 		in, out = port(i, false), port(i, true)
 	}
-	rule := []attribute{{"BORDER", "1"}, {"SIDES", "T"}, {"COLOR", d.value(d.c.groupFrame)}, {"ALIGN", "LEFT"}}
-	last := func(is bool) attribute { return attribute{"PORT", map[bool]string{true: out}[is]} }
-	row := tag("TD", name, append(append([]attribute{{"PORT", in}}, rule...), d.linked(n)...)...)
-	row += tag("TD", fact, append([]attribute{last(len(kinds) == 0)}, rule...)...)
-	most := 0
-	for _, k := range kinds {
-		most = max(most, min(len(r.chips[d.kinds[k]]), chipsShown))
-	}
-	for at, k := range kinds {
-		row += tag("TD", d.chips(r.chips[d.kinds[k]], n, most), append([]attribute{last(at == len(kinds)-1), {"BGCOLOR", d.value(hues()[k%len(hues())].fill)}, {"CELLPADDING", "2"}}, rule...)...)
-	}
+	rule := d.ruled()
+	row := tag("TD", name, append(append([]attribute{{"PORT", in}}, rule...), d.linked(r.node)...)...)
+	row += tag("TD", fact, append([]attribute{{"PORT", map[bool]string{true: out}[len(kinds) == 0]}}, rule...)...)
+	row += d.chipCells(b, r, kinds, out, rule)
 	return tag("TR", row)
 }
 
-// chipHeight is the height of a line of chips, in points.
-const chipHeight = 15
+// chipCells are the cells of the policy kinds in a row. The last has the port.
+func (d *clusters) chipCells(b *box, r *row, kinds []int, out string, rule []attribute) string {
+	most, row := 0, ""
+	for _, k := range kinds {
+		most = max(most, min(len(r.chips[d.kinds[k]]), chipsShown))
+	}
+	last := func(is bool) attribute { return attribute{"PORT", map[bool]string{true: out}[is]} }
+	for at, k := range kinds {
+		row += tag("TD", d.chips(r.chips[d.kinds[k]], b.node, most, d.chipWidth(b, k)), append([]attribute{last(at == len(kinds)-1), {"BGCOLOR", d.value(hues()[k%len(hues())].fill)}, {"CELLPADDING", "2"}}, rule...)...)
+	}
+	return row
+}
+
+// chipWidth is how wide the names in the column of a policy kind are, in points, or else the name of the kind.
+func (d *clusters) chipWidth(b *box, k int) int {
+	const room = 2
+	widest := textWidth(clip(d.kindName(k), nameWidth), smallSize) - signWidth + room
+	for _, r := range b.rows {
+		for _, c := range r.chips[d.kinds[k]] {
+			widest = max(widest, textWidth(c.label(b.node), smallSize))
+		}
+	}
+	return widest + room
+}
+
+// The height of a line of chips and the width of its sign, in points.
+const (
+	chipHeight = 15
+	signWidth  = 13
+)
 
 // chips lists policies, one a line: a sign for what became of it, and the name. Room for most lines is taken, so that Graphviz, which
 // stretches tables, has nothing to stretch.
-func (d *clusters) chips(list []chip, at *view.GraphNode, most int) string {
+func (d *clusters) chips(list []chip, at *view.GraphNode, most, width int) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -258,17 +281,54 @@ func (d *clusters) chips(list []chip, at *view.GraphNode, most int) string {
 			break
 		}
 		mark, colour := sign(c.state)
-		name := c.note.node.Ref.Name
-		if c.note.node.Ref.Namespace != at.Ref.Namespace {
-			name = c.note.node.Ref.FullName()
-		}
-		name = clip(name, nameWidth)
-		label := d.text(strings.TrimSpace(name+" "+times(c.count)), d.c.text, smallSize)
+		label := d.text(c.label(at), d.c.text, smallSize)
 		if c.state == view.EdgeOverridden {
-			label = tag("S", d.text(strings.TrimSpace(name+" "+times(c.count)), d.c.muted, smallSize))
+			label = tag("S", d.text(c.label(at), d.c.muted, smallSize))
 		}
-		rows.WriteString(tag("TR", tag("TD", d.text(mark, colour, nameSize), attribute{"WIDTH", "13"}, attribute{"HEIGHT", strconv.Itoa(chipHeight)})+tag("TD", label, attribute{"ALIGN", "LEFT"})))
+		rows.WriteString(tag("TR", tag("TD", d.text(mark, colour, nameSize), attribute{"WIDTH", strconv.Itoa(signWidth)}, attribute{"HEIGHT", strconv.Itoa(chipHeight)})+tag("TD", label, attribute{"ALIGN", "LEFT"}, attribute{"WIDTH", strconv.Itoa(width)})))
 	}
 	rows.WriteString(pad)
 	return tag("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"})
+}
+
+// label is the name of the policy, with its namespace where that is another one than that of the object.
+func (c chip) label(at *view.GraphNode) string {
+	name := c.note.node.Ref.Name
+	if c.note.node.Ref.Namespace != at.Ref.Namespace {
+		name = c.note.node.Ref.FullName()
+	}
+	if len(c.note.node.Members) > 0 {
+		name = memberTitle(c.note.node)
+	}
+	return strings.TrimSpace(clip(name, nameWidth) + " " + times(c.count))
+}
+
+// textWidth is about how wide a text is in the font of the picture, in points, and not less.
+func textWidth(s, size string) int {
+	points, err := strconv.Atoi(size)
+	if err != nil {
+		return 0
+	}
+	thousandths := 0
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune("ijlI'|", r):
+			thousandths += 230
+		case strings.ContainsRune("ft.,:;!/[] ", r):
+			thousandths += 280
+		case strings.ContainsRune("r()-", r):
+			thousandths += 335
+		case strings.ContainsRune("cksvxyzJ", r):
+			thousandths += 500
+		case strings.ContainsRune("mMW@%", r):
+			thousandths += 900
+		case r >= 'A' && r <= 'Z', r == 'w':
+			thousandths += 725
+		case r < 0x2000:
+			thousandths += 560
+		default:
+			thousandths += 1000
+		}
+	}
+	return (thousandths*points + 999) / 1000
 }

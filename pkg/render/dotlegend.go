@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -12,7 +13,7 @@ func (d *clusters) legend() string {
 	cell := func(s string, list ...attribute) {
 		cells = append(cells, tag("TD", s, append(list, attribute{"ROWSPAN", "2"})...))
 	}
-	name := func(s string) { cell(d.text(s, d.c.muted, smallSize), attribute{"ALIGN", "LEFT"}) }
+	name := func(s string) { cell(d.text(s+"\u00a0\u00a0", d.c.muted, smallSize), attribute{"ALIGN", "LEFT"}) }
 	used := d.used()
 	for _, state := range []string{view.EdgeParent, "taken", view.EdgeEffective, "partial", view.EdgeOverridden, "dangling", view.EdgeTargets} {
 		s := pens()[state]
@@ -40,7 +41,10 @@ func (d *clusters) legend() string {
 	if len(below) > 0 { // a sample is the lower edge of the upper of two cells
 		rows += tag("TR", strings.Join(below, ""))
 	}
-	return tag("TABLE", rows, attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "4"}, attribute{"CELLPADDING", "2"})
+	if d.caption != "" {
+		rows += tag("TR", tag("TD", d.text(d.caption, d.c.muted, smallSize), attribute{"COLSPAN", strconv.Itoa(len(cells))}))
+	}
+	return tag("TABLE", rows, attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "2"}, attribute{"CELLPADDING", "2"})
 }
 
 func sampleWidth(s stroke) string {

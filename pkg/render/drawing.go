@@ -19,6 +19,9 @@ func legend(t *view.Topology) []string {
 	if slices.ContainsFunc(t.Edges, func(e view.GraphEdge) bool { return e.State == "taken" }) {
 		out = append(out, "thick purple: the request")
 	}
+	if said := t.CollapsedLine(); said != "" {
+		out = append(out, said)
+	}
 	return out
 }
 

@@ -13,12 +13,13 @@ import (
 // picture is what a drawing for people shows of a topology. It is less than the truth: an object is one box with a row for each of its
 // sections, what became of a policy is a chip in a row, and a line only where the policy is in focus.
 type picture struct {
-	boxes  []*box  // sorted by namespace, level and reference
-	notes  []*note // sorted by namespace, column and reference
-	lines  []line  // sorted by their ends
-	kinds  []string
-	places map[string]place // by node
-	states map[string]bool  // the states that chips show
+	boxes   []*box  // sorted by namespace, level and reference
+	notes   []*note // sorted by namespace, column and reference
+	lines   []line  // sorted by their ends
+	kinds   []string
+	places  map[string]place // by node
+	states  map[string]bool  // the states that chips show
+	caption string           // what is not drawn one by one
 }
 
 // box is a target with its sections.
@@ -93,7 +94,7 @@ func (p place) column() int {
 
 // newPicture arranges t. Ends of edges that are no nodes are not drawn.
 func newPicture(t *view.Topology) *picture {
-	p := &picture{places: map[string]place{}, states: map[string]bool{}}
+	p := &picture{places: map[string]place{}, states: map[string]bool{}, caption: t.CollapsedLine()}
 	nodes := slices.Clone(t.Nodes)
 	slices.SortFunc(nodes, func(a, b view.GraphNode) int {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))
@@ -192,7 +193,7 @@ func (p *picture) foldClasses(edges []view.GraphEdge, focus []string) {
 		if plain[e.To] || e.Kind != view.EdgeParent {
 			plain[e.To] = false
 		}
-		if to := p.places[e.To]; e.Kind == view.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway" || e.State != "") {
+		if to := p.places[e.To]; e.Kind == view.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway" || e.State != "" && e.State != view.EdgeDangling) {
 			plain[e.From] = false
 		}
 		last[e.From] = e.To
@@ -200,6 +201,9 @@ func (p *picture) foldClasses(edges []view.GraphEdge, focus []string) {
 	for _, e := range edges {
 		if from := p.places[e.From].box; plain[e.From] && from != nil {
 			p.places[e.To].box.class = from.node.Ref.Name
+			if state := from.node.Labels["state"]; state != "" {
+				p.places[e.To].box.class += ", " + state
+			}
 		}
 	}
 	p.boxes = slices.DeleteFunc(p.boxes, func(b *box) bool {
@@ -218,8 +222,10 @@ func (p *picture) edge(e view.GraphEdge) {
 	if !fromKnown || !toKnown {
 		return
 	}
-	if e.State == "dangling" && to.box != nil {
-		to.box.dangles = true
+	for _, end := range []place{from, to} {
+		if e.State == view.EdgeDangling && end.box != nil && missing(end.box.rows[end.row].node) {
+			end.box.dangles = true
+		}
 	}
 	if from.note == nil && from.box == to.box && from.row == 0 && to.row > 0 {
 		return

@@ -44,10 +44,10 @@ type ink struct {
 
 func colours() ink {
 	return ink{
-		ground: shade{"#ffffff", "#14181d"}, text: shade{"#1b1f23", "#e8eaec"}, muted: shade{"#57606a", "#a9b1ba"}, frame: shade{"#8a929b", "#76808a"},
+		ground: shade{"#ffffff", "#14181d"}, text: shade{"#1b1f23", "#e8eaec"}, muted: shade{"#57606a", "#a9b1ba"}, frame: shade{"#858d96", "#76808a"},
 		head: shade{"#eceff2", "#2a3038"}, body: shade{"#fefefe", "#1c2127"}, group: shade{"#f7f8f9", "#181c22"}, groupFrame: shade{"#c3c9cf", "#3b434c"},
 		traffic: shade{"#7f8790", "#87909a"}, request: shade{"#8e2a8b", "#e39be0"},
-		effective: shade{"#00855f", "#3ecf9f"}, partial: shade{"#c67f00", "#f5bd41"}, overridden: shade{"#b83200", "#ff8052"},
+		effective: shade{"#00855f", "#3ecf9f"}, partial: shade{"#b87500", "#f5bd41"}, overridden: shade{"#b83200", "#ff8052"},
 		dangling: shade{"#3a3f45", "#d3d7db"}, unknown: shade{"#6c839c", "#8ba3bc"}, missing: shade{"#b83200", "#ff8052"},
 		policyFill: shade{"#eef1f5", "#262d35"}, policyFrame: shade{"#4d5b6b", "#b2bfcc"}, sectionFill: shade{"#f4f6f7", "#20262c"},
 	}
@@ -114,9 +114,9 @@ func pens() map[string]stroke {
 		"parent":     {c.traffic, "solid", "1", "normal", "", "traffic"},
 		"taken":      {c.request, "solid", "3", "normal", "", "way of the request"},
 		"effective":  {c.effective, "solid", "1.6", "normal", "", "in force"},
-		"partial":    {c.partial, "dashed", "1.6", "normal", "6 4", "partly in force"},
-		"overridden": {c.overridden, "dotted", "1.8", "normal", "1 4", "overridden"},
-		"dangling":   {c.dangling, "dashed", "1", "odiamond", "2 3", "points to nothing"},
+		"partial":    {c.partial, "dashed", "1.6", "normal", "6 3", "partly in force"},
+		"overridden": {c.overridden, "dotted", "1.8", "normal", "1.5 3.5", "overridden"},
+		"dangling":   {c.dangling, "dashed", "1", "odiamond", "7 2 1.5 2", "points to nothing"},
 		"targets":    {c.unknown, "solid", "0.7", "vee", "", "targets"},
 	}
 }

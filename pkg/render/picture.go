@@ -35,5 +35,9 @@ func (o Options) draw(dot []byte) ([]byte, error) {
 	if o.Draw == nil {
 		return nil, errors.New("nothing here draws")
 	}
-	return o.Draw(string(o.Format), dot)
+	picture, err := o.Draw(string(o.Format), dot)
+	if err != nil || o.Format != SVG {
+		return picture, err
+	}
+	return CleanSVG(picture, SVGOptions{Theme: o.DOT.Theme})
 }

@@ -135,6 +135,9 @@ func (p *packer) node(b []byte, values []ref) ref {
 // string packs a string that is encoded already.
 func (p *packer) string(quoted []byte) ref { return ref(-p.strings.add(quoted) - 1) }
 
+// size is about how many bytes are written.
+func (p *packer) size() int { return len(p.strings.text) + len(p.keyLists.text) + len(p.nodes.text) }
+
 // write writes the pack.
 func (p *packer) write(w io.Writer, root ref) error {
 	for _, part := range []any{`{"v":` + strconv.Itoa(packVersion) + `,"s":[`, p.strings, `],"k":[`, p.keyLists, `],"n":[`, p.nodes,

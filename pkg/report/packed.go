@@ -38,17 +38,26 @@ type list struct {
 
 // parts are the documents of a report, in the order of its fields.
 func (r *Report) parts() []part {
-	topology, effective, overridden, statuses, findings := *r.Topology, *r.Effective, *r.Overridden, *r.Status, *r.Findings
-	topology.Nodes, topology.Edges = []view.GraphNode{}, []view.GraphEdge{}
+	effective, overridden, statuses, findings := *r.Effective, *r.Overridden, *r.Status, *r.Findings
 	effective.Items, overridden.Items, statuses.Items = []view.EffectivePolicy{}, []view.OverriddenRule{}, []view.ObjectStatus{}
 	findings.Items = findings.Items[:0:0]
-	return []part{
-		{"topology", &topology, []list{{"nodes", each(r.Topology.Nodes)}, {"edges", each(r.Topology.Edges)}}},
+	out := []part{
+		topologyPart("topology", *r.Topology),
 		{"effective", &effective, []list{{"items", each(r.Effective.Items)}}},
 		{"overridden", &overridden, []list{{"items", each(r.Overridden.Items)}}},
 		{"status", &statuses, []list{{"items", each(r.Status.Items)}}},
 		{"findings", &findings, []list{{"items", each(r.Findings.Items)}}},
 	}
+	if r.Drawn != nil {
+		out = append(out, topologyPart("picture", *r.Drawn))
+	}
+	return out
+}
+
+func topologyPart(name string, t view.Topology) part {
+	nodes, edges := t.Nodes, t.Edges
+	t.Nodes, t.Edges = []view.GraphNode{}, []view.GraphEdge{}
+	return part{name, &t, []list{{"nodes", each(nodes)}, {"edges", each(edges)}}}
 }
 
 // each hands out the items by reference: they are large.

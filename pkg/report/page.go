@@ -2,9 +2,11 @@ package report
 
 import (
 	"bufio"
+	"compress/gzip"
 	"crypto/sha256"
 	_ "embed" // the front end
 	"encoding/base64"
+	"errors"
 	"html"
 	"io"
 	"strings"
@@ -27,7 +29,7 @@ func HTML(w io.Writer, r *Report, picture Picture) error {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	styles := append([]string{style}, picture.styles...)
+	styles := []string{style, pictureStyle()}
 	p := page{out}
 	p.markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	p.text(securityPolicy([]string{script}, styles))
@@ -46,18 +48,18 @@ func HTML(w io.Writer, r *Report, picture Picture) error {
 		p.text(picture.Missing)
 		p.markup("</p>")
 	}
-	p.markup(picture.markup)
-	p.markup("</div>\n<script type=\"application/json\" id=\"data\">")
-	if err := packed.write(out, root); err != nil {
+	p.markup(string(picture.svg))
+	p.markup("</div>\n")
+	if err := p.data(packed, root, plainMost); err != nil {
 		return err
 	}
-	p.markup("</script>\n<script>" + script + "</script>\n</body>\n</html>\n")
+	p.markup("<script>" + script + "</script>\n</body>\n</html>\n")
 	return out.Flush()
 }
 
 const needsScript = "This report is shown by the script that is part of it. Allow scripts for this file, or read the report as JSON: kubectl dopolicy report -o json."
 
-// page writes markup. What is not a constant of this package, or was made into markup by inline, goes through text.
+// page writes markup. What is not a constant of this package, or was written by render.CleanSVG, goes through text.
 type page struct{ w *bufio.Writer }
 
 // markup writes what is markup already. Errors are those of Flush.
@@ -65,6 +67,28 @@ func (p page) markup(s string) { _, _ = p.w.WriteString(s) }
 
 // text writes a text, in an element or a quoted attribute.
 func (p page) text(s string) { p.markup(html.EscapeString(visible(s))) }
+
+// plainMost is how large a packed document may be that stands in the page as it is: it opens sooner, and people and programs can read it. A
+// larger one is compressed to about a fifth, so that the page can still be mailed.
+const plainMost = 12 << 20
+
+// data writes the packed document. The element tells in data-encoding how, if not as it is: "gzip" is that, in base 64.
+func (p page) data(packed *packer, root ref, plain int) error {
+	if packed.size() <= plain {
+		p.markup("<script type=\"application/json\" id=\"data\">")
+		err := packed.write(p.w, root)
+		p.markup("</script>\n")
+		return err
+	}
+	p.markup("<script type=\"text/plain\" id=\"data\" data-encoding=\"gzip\">")
+	text := base64.NewEncoder(base64.StdEncoding, p.w)
+	z := gzip.NewWriter(text)
+	if err := errors.Join(packed.write(z, root), z.Close(), text.Close()); err != nil {
+		return err
+	}
+	p.markup("</script>\n")
+	return nil
+}
 
 // securityPolicy lets the given scripts and styles be, and forbids all else.
 func securityPolicy(scripts, styles []string) string {

@@ -1,9 +1,13 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -93,7 +97,7 @@ func text(n *html.Node) string {
 
 // TestNothingOfTheInputRuns parses a page with evil texts as a browser does.
 func TestNothingOfTheInputRuns(t *testing.T) {
-	drawn, err := Inline([]byte(hostileSVG))
+	drawn, err := Draw(hostileReport().Topology, func(string, []byte) ([]byte, error) { return []byte(hostileSVG), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,10 +140,10 @@ func TestNothingOfTheInputRuns(t *testing.T) {
 			t.Errorf("<%s>", n.Data)
 		}
 	})
-	if !slices.Equal(scripts, []string{script}) || !slices.Equal(styles, []string{style, `[fill="#fff"] { fill: #000 }`}) {
+	if !slices.Equal(scripts, []string{script}) || !slices.Equal(styles, []string{style, pictureStyle()}) {
 		t.Errorf("scripts %q, styles %q", scripts, styles)
 	}
-	if !slices.Equal(links, []string{"data:,", "", "#/node/a%2Fb"}) {
+	if !slices.Equal(links, []string{"data:,", "#/node/a%2Fb"}) {
 		t.Errorf("links %q", links)
 	}
 	if want := map[string]int{"app": 1, "picture": 1, "data": 1}; !reflect.DeepEqual(ids, want) {
@@ -171,6 +175,43 @@ func holdsOnlyTo(t *testing.T, policy string, scripts, styles []string) {
 	}
 }
 
+// TestLargeDocumentsAreCompressed reads back what a page holds that is larger than it should be.
+func TestLargeDocumentsAreCompressed(t *testing.T) {
+	packed, root, err := pack(hostileReport())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	p := page{bufio.NewWriter(&b)}
+	if err := errors.Join(p.data(packed, root, packed.size()-1), p.w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	elements(t, b.Bytes(), func(n *html.Node) {
+		if n.Data != "script" {
+			return
+		}
+		found = true
+		if attr(n, "id") != "data" || attr(n, "data-encoding") != "gzip" || attr(n, "type") != "text/plain" {
+			t.Errorf("%v", n.Attr)
+		}
+		z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text(n))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plainText, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(unpack(t, plainText), plain(t, hostileReport())) {
+			t.Error("the data is not the report")
+		}
+	})
+	if !found {
+		t.Error("no data")
+	}
+}
+
 // TestFrontEndStaysInItsElements: it is written as it is.
 func TestFrontEndStaysInItsElements(t *testing.T) {
 	for name, text := range map[string]string{"app.js": script, "app.css": style} {
@@ -191,11 +232,20 @@ func TestPageWithoutPicture(t *testing.T) {
 }
 
 func TestNoPicture(t *testing.T) {
-	for _, svg := range []string{"", "text", "digraph {}", "<html/>", "<g/>", "<svg>", "<svg></g>", "<svg><script>alert(1)</script></svg>", "<svg><foreignObject/></svg>",
-		`<svg><style>@import "http://example.com"</style></svg>`, "<svg><style>a{b:url(x)}</style></svg>", "<svg><style>&lt;/style></style></svg>", "<svg><style><b/></style></svg>",
-		"<svg><x:path/></svg>", `<svg><a href="#/`, "<!DOCTYPE x [<!ENTITY e 'x'>]><svg><text>&e;</text></svg>"} {
-		if drawn, err := Inline([]byte(svg)); err == nil {
-			t.Errorf("%q is taken for a picture: %q", svg, drawn.markup)
+	for _, svg := range []string{"", "text", "digraph {}", "<html/>", "<svg>", "<!DOCTYPE x [<!ENTITY e 'x'>]><svg viewBox='0 0 1 1'><text>&e;</text></svg>"} {
+		if drawn, err := Draw(&view.Topology{}, func(string, []byte) ([]byte, error) { return []byte(svg), nil }); err == nil {
+			t.Errorf("%q is taken for a picture: %q", svg, drawn.svg)
+		}
+	}
+}
+
+func TestLinks(t *testing.T) {
+	for id, want := range map[string]string{
+		"HTTPRoute.gateway.networking.k8s.io/a/b#rule-1": "#/node/HTTPRoute.gateway.networking.k8s.io%2Fa%2Fb%23rule-1",
+		"a b%ä!'()*~_\"": "#/node/a%20b%25%C3%A4!'()*~_%22",
+	} {
+		if got := nodeLink(id); got != want {
+			t.Errorf("%s is %s, want %s", id, got, want)
 		}
 	}
 }

@@ -19,7 +19,8 @@ type Report struct {
 	Effective  *view.EffectivePolicyList `json:"effective"`
 	Overridden *view.OverriddenRuleList  `json:"overridden"`
 	Status     *view.StatusList          `json:"status"`
-	Findings   *check.Report             `json:"findings"` // also those that do not count, marked
+	Findings   *check.Report             `json:"findings"`          // also those that do not count, marked
+	Drawn      *view.Topology            `json:"picture,omitempty"` // what the picture in a page shows, where that is less than the topology
 }
 
 // Facts say what a report is about.

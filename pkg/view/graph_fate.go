@@ -116,7 +116,7 @@ func (s *settled) of(stack resolve.StackID) []layerFate {
 func (d *drawing) fates() {
 	for _, s := range d.settled {
 		counted := map[resolve.StackID]bool{} // of kinds without scopes, a stack says all by itself
-		var at topology.NodeID = topology.None
+		at := topology.None
 		var here []layerFate // what became of policies at that node, each once
 		flush := func() {
 			if at != topology.None && d.shown[at] {

@@ -45,9 +45,17 @@ func (l *KindList) Names() []string {
 	return out
 }
 
-// Names are the objects and policies of the graph, each once.
+// Names are the objects and policies of the graph, each once; of a node that stands for several, these.
 func (t *Topology) Names() []string {
-	return namesOf(t.Nodes, func(n *GraphNode) *model.Ref { return &n.Ref })
+	var refs []model.Ref
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; n.Collective() == "" {
+			refs = append(refs, n.Ref)
+		} else {
+			refs = append(refs, n.Members...)
+		}
+	}
+	return namesOf(refs, func(r *model.Ref) *model.Ref { return r })
 }
 
 // Names are the route that takes the request, if one does.

@@ -4,13 +4,13 @@ import { Doc } from './doc';
 import type { Packed } from './pack';
 import { Rows } from './rows';
 
-function start(): void {
+async function start(): Promise<void> {
   const app = document.getElementById('app')!;
   const picture = document.getElementById('picture') ?? document.createElement('div');
   picture.remove();
   try {
     const data = document.getElementById('data')!;
-    const doc = new Doc(JSON.parse(data.textContent!) as Packed);
+    const doc = new Doc(JSON.parse(await written(data)) as Packed);
     data.remove();
     const rows = new Rows(doc);
     render(<App doc={doc} rows={rows} picture={picture} />, app);
@@ -18,6 +18,14 @@ function start(): void {
   } catch (error) {
     app.textContent = `This report cannot be shown: ${String(error)}`;
   }
+}
+
+/** written is the text of the document, which a large page holds compressed. */
+async function written(data: HTMLElement): Promise<string> {
+  const text = data.textContent!;
+  if (data.dataset['encoding'] !== 'gzip') return text;
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
 }
 
 /** The rows are made while nothing else is to be done, so that the first search has them. */
@@ -29,4 +37,4 @@ function warm(rows: Rows): void {
   soon(some);
 }
 
-start();
+void start();

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/spf13/cobra"
+)
+
+// lookFlags say how the picture looks.
+type lookFlags struct{ layout, theme string }
+
+func (f *lookFlags) addLook(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.layout, "layout", string(render.LayoutClusters), "how dot, svg and png are laid out: "+strings.Join(render.Layouts(), "|")+
+		" (flat: one plain node for each target and policy, for programs)")
+	cmd.Flags().StringVar(&f.theme, "theme", string(render.ThemeAuto), "the colours of dot, svg and png: "+strings.Join(render.Themes(), "|")+
+		" (auto: light, and an SVG turns dark where its reader prefers that)")
+	_ = cmd.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions(render.Layouts(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("theme", cobra.FixedCompletions(render.Themes(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// look hands the look to what writes the picture. Words that are no layout or theme are wrong usage.
+func (g *graphFlags) look(q *question) error {
+	if !slices.Contains(render.Layouts(), g.layout) {
+		return usage("use one of: "+strings.Join(render.Layouts(), ", "), "unknown layout %q", g.layout)
+	}
+	if !slices.Contains(render.Themes(), g.theme) {
+		return usage("use one of: "+strings.Join(render.Themes(), ", "), "unknown theme %q", g.theme)
+	}
+	if g.layout == string(render.LayoutFlat) && !g.explicit {
+		g.collapse = view.CollapseNone // programs want to know all
+	}
+	q.dot = render.DOTOptions{Layout: render.Layout(g.layout), Theme: render.Theme(g.theme)}
+	return nil
+}

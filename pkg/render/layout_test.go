@@ -1,0 +1,273 @@
+package render
+
+import (
+	"bytes"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// shopGraph has what pictures have: two Gateways, routes in two namespaces, policies of three kinds in every state, a missing target, a
+// collapsed node, a mesh, the way of a request.
+func shopGraph() *view.Topology {
+	t := &view.Topology{}
+	node := func(kind string, ref model.Ref, labels map[string]string, members ...model.Ref) string {
+		id := ref.GroupKind().String() + "/" + ref.FullName()
+		if ref.Section != "" {
+			id += "#" + ref.Section
+		}
+		t.Nodes = append(t.Nodes, view.GraphNode{ID: id, Ref: ref, Kind: kind, Labels: labels, Members: members})
+		return id
+	}
+	policy := func(kind, name string) string {
+		namespace, name, _ := strings.Cut(name, "/")
+		return node("policy", model.Ref{Group: "example.com", Kind: kind, Namespace: namespace, Name: name}, map[string]string{"policyKind": kind + ".example.com"})
+	}
+	edge := func(from, kind, to, state string) {
+		t.Edges = append(t.Edges, view.GraphEdge{From: from, To: to, Kind: kind, State: state})
+	}
+	class := node("gatewayClass", model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "prod"}, nil)
+	gateway := node("gateway", external, nil)
+	edge(class, "parent", gateway, "")
+	cart := target("HTTPRoute", "shop/cart")
+	routes := []string{node("route", baker, map[string]string{"hostnames": "bakery.example.com"}), node("route", cart, nil)}
+	for _, name := range []string{"http", "https"} {
+		listener := node("listener", external.In(name), map[string]string{"port": "443", "protocol": "HTTPS", "hostname": "*.example.com"})
+		edge(gateway, "parent", listener, "")
+		for _, r := range routes {
+			edge(listener, "parent", r, "")
+		}
+	}
+	var rules []string
+	for i, ref := range []model.Ref{rule1, rule2, cart.In("checkout")} {
+		rules = append(rules, node("rule", ref, map[string]string{"matches": "GET /orders/*"}))
+		edge(routes[i/2], "parent", rules[i], "")
+	}
+	service := node("backend", model.Ref{Kind: "Service", Namespace: "bakery", Name: "baker"}, nil)
+	edge(rules[0], "parent", service, "")
+	edge(rules[1], "parent", service, "")
+	many := node("route", model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "many"}, nil, target("HTTPRoute", "many/a"), target("HTTPRoute", "many/b"), target("HTTPRoute", "many/c"), target("HTTPRoute", "many/d"))
+	t.Edges = append(t.Edges, view.GraphEdge{From: external.GroupKind().String() + "/infra/external#http", To: many, Kind: "parent", Count: 4})
+	auth, bakerAuth, limits, lost, typo := policy("AuthPolicy", "infra/gw-auth"), policy("AuthPolicy", "bakery/baker"), policy("LimitPolicy", "infra/cap"), policy("LimitPolicy", "bakery/lost"), policy("CachePolicy", "infra/typo")
+	gone := node("gateway", target("Gateway", "infra/gone"), map[string]string{"state": "not in the input"})
+	edge(auth, "targets", gateway, "partial")
+	edge(bakerAuth, "targets", routes[0], "effective")
+	edge(limits, "targets", gateway, "effective")
+	edge(lost, "targets", rules[1], "overridden")
+	edge(typo, "targets", gone, "dangling")
+	edge(auth, "effective", rules[2], "")
+	edge(auth, "effective", rules[0], "partial")
+	edge(auth, "overridden", rules[1], "")
+	edge(bakerAuth, "effective", rules[1], "")
+	edge(limits, "effective", many, "")
+	t.Edges[len(t.Edges)-1].Count = 4
+	edge(lost, "overridden", rules[1], "")
+	t.Edges[len(t.Edges)-1].By = []string{limits}
+	t.Seal("Topology", nil)
+	return t
+}
+
+// every is each way to write DOT.
+func every(t *view.Topology) map[string][]byte {
+	out := map[string][]byte{}
+	for _, layout := range []Layout{LayoutClusters, LayoutFlat} {
+		for _, theme := range []Theme{ThemeLight, ThemeDark} {
+			out[string(layout)+" "+string(theme)] = DOTText(t, DOTOptions{Layout: layout, Theme: theme})
+		}
+		out[string(layout)+" links"] = DOTText(t, DOTOptions{Layout: layout, Links: func(id string) string { return "#/node/" + id }})
+	}
+	return out
+}
+
+// graphs are topologies that are drawn in tests.
+func graphs() map[string]*view.Topology {
+	focused := shopGraph()
+	focused.Focus = []string{"LimitPolicy.example.com/bakery/lost", "Gateway.gateway.networking.k8s.io/infra/external"}
+	long := hostileGraph()
+	for i := range long.Nodes {
+		long.Nodes[i].Ref.Name = strings.Repeat(evil, 10)
+	}
+	return map[string]*view.Topology{"graph": graph(), "shop": shopGraph(), "focused": focused, "hostile": hostileGraph(), "long": long, "empty": {}}
+}
+
+func TestEveryDOTIsWellFormed(t *testing.T) {
+	for name, g := range graphs() {
+		for how, text := range every(g) {
+			if err := checkDOT(string(text)); err != nil {
+				t.Errorf("%s, %s: %v", name, how, err)
+			}
+		}
+	}
+}
+
+func TestDOTLayouts(t *testing.T) {
+	for how, text := range every(shopGraph()) {
+		golden(t, strings.ReplaceAll("shop "+how, " ", "-")+".dot", text)
+	}
+}
+
+// graphviz has Graphviz read DOT, and returns what it wrote. It must not complain about anything.
+func graphviz(t *testing.T, text []byte, format string) string {
+	t.Helper()
+	dot, err := exec.LookPath("dot")
+	if err != nil {
+		t.Skip("Graphviz is not installed")
+	}
+	var out, complaints bytes.Buffer
+	cmd := exec.Command(dot, "-T"+format)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), &out, &complaints
+	if err := cmd.Run(); err != nil || complaints.Len() > 0 {
+		t.Fatalf("%v: %s in\n%s", err, complaints.String(), text)
+	}
+	return out.String()
+}
+
+func TestGraphvizReadsEveryDOT(t *testing.T) {
+	for name, g := range graphs() {
+		for how, text := range every(g) {
+			t.Run(name+" "+how, func(t *testing.T) {
+				if _, err := CleanSVG([]byte(graphviz(t, text, "svg")), SVGOptions{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// spot is where Graphviz puts a node.
+type spot struct{ x, y, w, h float64 }
+
+func spots(t *testing.T, text []byte) map[string]spot {
+	t.Helper()
+	out := map[string]spot{}
+	for line := range strings.Lines(graphviz(t, text, "plain")) {
+		rest, found := strings.CutPrefix(line, "node ")
+		if !found {
+			continue
+		}
+		name, rest, _ := strings.Cut(strings.TrimPrefix(rest, `"`), `" `)
+		fields := strings.Fields(rest)
+		var v [4]float64
+		for i := range v {
+			v[i], _ = strconv.ParseFloat(fields[i], 64)
+		}
+		out[name] = spot{v[0], v[1], v[2], v[3]}
+	}
+	return out
+}
+
+// The way of traffic goes from left to right, what is of one level is in one column, policies are left of their targets, and nothing overlaps.
+func TestLevelsStandFromLeftToRight(t *testing.T) {
+	g := shopGraph()
+	at := spots(t, DOTText(g, DOTOptions{}))
+	columns := [][]string{
+		{"AuthPolicy.example.com/infra/gw-auth", "LimitPolicy.example.com/infra/cap", "CachePolicy.example.com/infra/typo"},
+		{"Gateway.gateway.networking.k8s.io/infra/external", "Gateway.gateway.networking.k8s.io/infra/gone"},
+		{"AuthPolicy.example.com/bakery/baker", "LimitPolicy.example.com/bakery/lost"},
+		{"HTTPRoute.gateway.networking.k8s.io/bakery/baker", "HTTPRoute.gateway.networking.k8s.io/shop/cart", "HTTPRoute.gateway.networking.k8s.io/many/"},
+		{"Service/bakery/baker"},
+	}
+	edge := -1.0
+	for i, column := range columns {
+		right := 0.0
+		for _, id := range column {
+			s, drawn := at[id]
+			switch {
+			case !drawn:
+				t.Fatalf("%s is not drawn: %v", id, at)
+			case s.x != at[column[0]].x:
+				t.Errorf("%s is at %f, %s at %f: not one column", id, s.x, column[0], at[column[0]].x)
+			case s.x-s.w/2 <= edge:
+				t.Errorf("column %d: %s begins at %f, left of the end of the column before it, %f", i, id, s.x-s.w/2, edge)
+			}
+			right = max(right, s.x+s.w/2)
+		}
+		edge = right
+	}
+	for a, p := range at {
+		for b, q := range at {
+			if a < b && max(p.x-q.x, q.x-p.x) < (p.w+q.w)/2 && max(p.y-q.y, q.y-p.y) < (p.h+q.h)/2 {
+				t.Errorf("%s and %s overlap", a, b)
+			}
+		}
+	}
+}
+
+// What is drawn where does not depend on Graphviz.
+func TestLayout(t *testing.T) {
+	p := newPicture(shopGraph())
+	var got []string
+	for _, b := range p.boxes {
+		row := strconv.Itoa(b.column) + " " + cluster(b.node) + " " + titled(b.node) + ":"
+		for _, r := range b.rows {
+			row += " " + r.node.Ref.Section
+			for _, kind := range p.kinds {
+				for _, c := range r.chips[kind] {
+					mark, _ := sign(c.state)
+					row += mark + c.label(b.node) + " "
+				}
+			}
+		}
+		got = append(got, strings.TrimRight(row, " "))
+	}
+	want := []string{
+		"3 bakery HTTPRoute bakery/baker:  rule-1◐infra/gw-auth  rule-2●baker ○infra/gw-auth ○lost",
+		"4 bakery Service bakery/baker:",
+		"1 infra Gateway infra/external:  http https",
+		"1 infra Gateway infra/gone:",
+		"3 many 4 HTTPRoutes: ●infra/cap ×4",
+		"3 shop HTTPRoute shop/cart:  checkout●infra/gw-auth",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A policy's single edges are drawn only if the drawing is about it.
+func TestFocus(t *testing.T) {
+	single := func(g *view.Topology) (out []string) {
+		for _, l := range newPicture(g).lines {
+			if l.kind == view.EdgeEffective || l.kind == view.EdgeOverridden {
+				out = append(out, titled(l.from.note.node)+" "+l.state+" "+l.label)
+			}
+		}
+		return out
+	}
+	if got := single(shopGraph()); got != nil {
+		t.Errorf("without a focus: %q", got)
+	}
+	if got, want := single(graphs()["focused"]), []string{"LimitPolicy bakery/lost overridden by cap"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The drawing of a picture does not depend on the order of the graph.
+func TestLayoutsDoNotDependOnOrder(t *testing.T) {
+	turned := shopGraph()
+	slices.Reverse(turned.Nodes)
+	slices.Reverse(turned.Edges)
+	other := every(turned)
+	for how, text := range every(shopGraph()) {
+		if !bytes.Equal(text, other[how]) {
+			t.Errorf("%s: the order of nodes and edges shows", how)
+		}
+	}
+}
+
+// Programs that read flat graphs split labels at \n and find every node declared.
+func TestFlatLayout(t *testing.T) {
+	text := string(DOTText(shopGraph(), DOTOptions{Layout: LayoutFlat}))
+	for _, want := range []string{`label="HTTPRoute\nbakery/baker#rule-1"`, `label="Gateway\ninfra/external#http"`, `label="AuthPolicy\ninfra/gw-auth"`, `label="GatewayClass\nprod"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "subgraph") || strings.Contains(text, "overridden by") || strings.Count(text, "[label=") != len(shopGraph().Nodes) {
+		t.Error(text)
+	}
+}
