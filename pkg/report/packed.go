@@ -9,7 +9,7 @@ import (
 // pack packs a report: the same document as its JSON. It takes an item at a time, so that memory does not hold the text of all.
 func pack(r *Report) (*packer, ref, error) {
 	p := newPacker()
-	root, err := p.fields(opening{r.Envelope, r.Facts})
+	root, err := p.fields(opening{r.Envelope, r.Facts, r.Bare})
 	if err != nil {
 		return nil, 0, err
 	}
