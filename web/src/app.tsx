@@ -102,7 +102,7 @@ function Nav(): JSX.Element {
     ['', 'Overview', undefined, ['node']],
     ['rules', 'Rules', rows.count(), ['rule']],
     ['overridden', 'Overridden', doc.overridden.length, []],
-    ['problems', 'Problems', doc.troubles().length, []],
+    ['problems', 'Problems', doc.troubleRefs().length, []],
     ['status', 'Status', doc.statuses.length, []],
   ];
   return (

@@ -33,6 +33,7 @@ function Picture({ picture, svg, chosen }: { picture: HTMLElement; svg: SVGSVGEl
   const [percent, setPercent] = useState(100);
   useLayoutEffect(() => {
     box.current!.append(picture);
+    svg.setAttribute('role', 'group'); // an image would hide its links
     zoom.current = new PanZoom(box.current!, svg, setPercent);
     return () => picture.remove();
   }, [picture]);
@@ -80,17 +81,17 @@ function Summary(): JSX.Element {
     const soon = setTimeout(() => setFates(doc.policies()));
     return () => clearTimeout(soon);
   }, [doc]);
-  const troubles = doc.troubles().filter((t) => !t.suppressed);
+  const troubles = doc.troubleCounts();
   const bare = doc.bareRules().length;
   return (
     <aside class="panel" aria-labelledby="panel">
       <h2 id="panel" tabIndex={-1}>In short</h2>
       <ul class="plain facts-list">
         {['error', 'warning', 'info'].map((severity) => {
-          const n = troubles.filter((t) => t.severity === severity).length;
+          const n = troubles.get(severity) ?? 0;
           return n > 0 && <li key={severity}><Severity of={severity} word="" /><a href={viewLink('problems', { severity })}>{severity === 'info' ? counted(n, 'note') : counted(n, severity)}</a></li>;
         })}
-        {troubles.length === 0 && <li>no problems</li>}
+        {troubles.size === 0 && <li>no problems</li>}
         <li><State of="overridden" word="" /><a href="#/overridden">{counted(doc.overridden.length, 'loss')}</a> of settings</li>
         {bare > 0 && <li><State of="bare" word="" /><a href={viewLink('rules', { show: 'bare' })}>{counted(bare, 'route rule')}</a> with nothing in force</li>}
         <li><State of="effective" word="" /><a href="#/rules">{counted(rows.count() - bare, 'result')}</a>, a policy kind on a target each</li>
