@@ -59,6 +59,11 @@ docs: ## generate the command reference and the JSON Schemas under docs
 	go run ./internal/kindgen
 	go run ./internal/docgen
 
+.PHONY: pictures
+pictures: ## draw the pictures of docs/graph.md
+	go build -trimpath -o bin/ ./cmd/dopolicy-draw
+	PATH="$(CURDIR)/bin:$$PATH" go run ./internal/picturegen
+
 bench: ## compare the speed with policy-machinery, print what each part takes (BENCH=-quick: in seconds)
 	go run -C bench . $(BENCH)
 
@@ -101,3 +106,4 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	cd test/cluster && go mod tidy -diff
 	go run ./internal/kindgen -check
 	go run ./internal/docgen -check
+	go run ./internal/picturegen -check

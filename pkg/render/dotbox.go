@@ -9,11 +9,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// What fits into a box: characters of a name and of a fact, chips in a cell, and names of what a collapsed node stands for.
+// What fits into a box: characters of a name, and chips in a cell.
 const (
-	nameWidth   = 40
-	chipsShown  = 6
-	samplesShow = 3
+	nameWidth  = 40
+	chipsShown = 6
 )
 
 // html writes text so that it is text in the labels of Graphviz, which are XML.
@@ -73,7 +72,10 @@ func (d *clusters) note(indent int, n *note) {
 	}
 	label := d.text(clip(n.node.Ref.Kind, nameWidth), h.line, smallSize) + left + d.text(clip(n.node.Ref.Name, nameWidth), d.c.text, nameSize) + left
 	if len(n.node.Members) > 0 {
-		label = d.text(memberTitle(n.node), d.c.text, nameSize) + left + d.samples(n.node)
+		label = d.text(memberTitle(n.node), d.c.text, nameSize) + left
+		for _, f := range groupFacts(n.node) {
+			label += d.text(clip(f, factWidth), d.c.muted, smallSize) + left
+		}
 	}
 	d.line(indent, dotID(n.node.ID)+" ["+attributes(attribute{"id", svgID(n.node.ID)}, attribute{"class", "policy kind-" + strconv.Itoa(n.kind)}, attribute{"shape", "note"}, attribute{"style", "filled"},
 		attribute{"fillcolor", d.value(h.fill)}, attribute{"color", d.value(h.line)}, attribute{"penwidth", width}, attribute{"margin", "0.1,0.05"},
@@ -100,7 +102,10 @@ func (d *clusters) box(indent int, b *box) {
 		style = "dashed"
 	}
 	if b.focus {
-		width = "3"
+		width = "2.5"
+		if frame == d.c.frame {
+			frame = d.c.text
+		}
 	}
 	table := tag("TABLE", "\n"+strings.Join(rows, "\n")+"\n", attribute{"BORDER", width}, attribute{"COLOR", d.value(frame)}, attribute{"STYLE", style}, attribute{"BGCOLOR", d.value(d.c.body)},
 		attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "4"})
@@ -125,7 +130,7 @@ func (d *clusters) stack(table string) string {
 	corner := []attribute{{"WIDTH", depth}, {"HEIGHT", depth}, {"FIXEDSIZE", "TRUE"}}
 	return tag("TABLE", tag("TR", tag("TD", table, attribute{"COLSPAN", "2"}, attribute{"ROWSPAN", "2"})+sheet("", corner...))+
 		tag("TR", sheet("TR", attribute{"WIDTH", depth}))+
-		tag("TR", sheet("", corner...)+sheet("LB", attribute{"HEIGHT", depth})+sheet("RB", corner...)),
+		tag("TR", sheet("LB", attribute{"HEIGHT", depth}, attribute{"COLSPAN", "2"})+sheet("RB", attribute{"HEIGHT", depth}, attribute{"WIDTH", depth})),
 		attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"})
 }
 
@@ -152,8 +157,8 @@ func (d *clusters) head(b *box, kinds []int) string {
 	lines := []string{d.text(clip(n.Ref.Kind, nameWidth)+n.Suffix(), d.c.muted, smallSize), tag("B", d.text(clip(cmp.Or(n.Ref.Name, n.ID), nameWidth), d.c.text, nameSize))}
 	if len(n.Members) > 0 {
 		lines = []string{tag("B", d.text(memberTitle(n), d.c.text, nameSize))}
-		if s := d.samples(n); s != "" {
-			lines = append(lines, strings.TrimSuffix(s, left))
+		if isNamespaces(n) && n.Ref.Namespace != "" {
+			lines = append([]string{d.text("Namespace", d.c.muted, smallSize)}, lines...)
 		}
 	}
 	for _, f := range facts(b) {
@@ -172,13 +177,13 @@ func (d *clusters) head(b *box, kinds []int) string {
 	for _, k := range kinds {
 		h := hues()[k%len(hues())]
 		out += tag("TD", d.text(clip(d.kindName(k), nameWidth), h.line, smallSize), attribute{"ALIGN", "LEFT"}, attribute{"VALIGN", "BOTTOM"}, attribute{"BGCOLOR", d.value(h.fill)},
-			attribute{"PORT", map[bool]string{true: port(0, true)}[k == kinds[len(kinds)-1]]})
+			attribute{"PORT", map[bool]string{true: port(0, true)}[len(b.rows) > 1 && k == kinds[len(kinds)-1]]})
 	}
 	return tag("TR", out)
 }
 
 // kindName is what a kind of the picture is called: the kind alone if it is the only one of that name.
-func (d *clusters) kindName(k int) string {
+func (d *picture) kindName(k int) string {
 	name, _, _ := strings.Cut(d.kinds[k], ".")
 	for i, other := range d.kinds {
 		if short, _, _ := strings.Cut(other, "."); i != k && short == name {
@@ -209,7 +214,7 @@ func (d *clusters) row(b *box, i int, kinds []int) string {
 // whole is the row for what holds at the object itself. Where there is nothing else, it stands beside the name.
 func (d *clusters) whole(b *box, kinds []int) string {
 	if len(b.rows) == 1 {
-		return tag("TR", d.chipCells(b, b.rows[0], kinds, "", d.ruled()))
+		return tag("TR", d.chipCells(b, b.rows[0], kinds, port(0, true), d.ruled()))
 	}
 	return d.cells(b, 0, d.text("as a whole", d.c.muted, smallSize), "", kinds)
 }

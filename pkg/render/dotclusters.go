@@ -34,6 +34,9 @@ func writeClusters(l lines, p *picture, o DOTOptions) {
 	for _, b := range d.boxes {
 		d.entryEdge(b)
 	}
+	for _, s := range d.spreads {
+		d.spreadEdge(s)
+	}
 	if legend := d.legend(); legend != "" { // last, so that clusters do not inherit it
 		d.line(1, `labelloc="b"; label=<`+legend+`>;`)
 	}
@@ -60,6 +63,7 @@ func (d *clusters) frames() {
 		}
 		for ; len(boxes) > 0 && cluster(boxes[0].node) == name; boxes = boxes[1:] {
 			d.entry(indent, boxes[0])
+			d.spreadPoints(indent, boxes[0])
 			d.box(indent, boxes[0])
 		}
 		if name != "" {
@@ -97,6 +101,9 @@ func (d *clusters) columns() {
 			put(b.column-1, entryID(b))
 		}
 	}
+	for _, s := range d.spreads {
+		put(s.to.column-1, spreadID(s))
+	}
 	before := ""
 	for _, column := range ids {
 		if len(column) == 0 {
@@ -131,7 +138,11 @@ func (d *clusters) edge(l *line) {
 	if l.enters() {
 		arrow, head = "none", dotID(entryID(l.to.box))+":w"
 	}
-	d.line(1, d.end(l.from, true)+" -> "+head+" ["+attributes(attribute{"class", class}, attribute{"id", "e-" + svgID(nodeAt(l.from).ID) + "--" + svgID(nodeAt(l.to).ID) + "-" + l.kind},
+	tail := d.end(l.from, true)
+	if l.via != nil {
+		tail, free, weight = dotID(spreadID(l.via))+":e", "", "1"
+	}
+	d.line(1, tail+" -> "+head+" ["+attributes(attribute{"class", class}, attribute{"id", "e-" + svgID(nodeAt(l.from).ID) + "--" + svgID(nodeAt(l.to).ID) + "-" + l.kind},
 		attribute{"color", d.value(s.colour)}, attribute{"style", s.style}, attribute{"penwidth", s.width}, attribute{"arrowhead", arrow}, attribute{"constraint", free}, attribute{"weight", weight},
 		attribute{"label", shown(Escape(label))}, attribute{"tooltip", shown(titled(nodeAt(l.from)) + " → " + titled(nodeAt(l.to)) + ": " + s.means)})+"];")
 }
@@ -192,4 +203,25 @@ func (d *clusters) entryEdge(b *box) {
 	s := strokeOf(b.entry.state, b.entry.kind)
 	d.line(1, dotID(entryID(b))+":e -> "+d.end(place{box: b}, false)+" ["+attributes(attribute{"class", strings.TrimSpace("parent " + b.entry.state)}, attribute{"color", d.value(s.colour)}, attribute{"style", s.style},
 		attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"weight", "8"}, attribute{"tooltip", shown("traffic to " + titled(b.node))})+"];")
+}
+
+// spreadID is the name of the point before a box from which the lines of a policy spread.
+func spreadID(s *spread) string { return s.to.node.ID + " from " + s.from.node.ID }
+
+// spreadPoints are the points before a box.
+func (d *clusters) spreadPoints(indent int, b *box) {
+	for _, s := range d.spreads {
+		if s.to != b {
+			continue
+		}
+		colour := d.value(hues()[s.from.kind%len(hues())].line)
+		d.line(indent, dotID(spreadID(s))+" ["+attributes(attribute{"shape", "point"}, attribute{"class", "entry"}, attribute{"width", "0.05"}, attribute{"color", colour}, attribute{"fillcolor", colour},
+			attribute{"tooltip", shown(titled(s.from.node) + " at " + titled(b.node))})+"];")
+	}
+}
+
+// spreadEdge leads from a policy to the point before a box.
+func (d *clusters) spreadEdge(s *spread) {
+	d.line(1, dotID(s.from.node.ID)+":e -> "+dotID(spreadID(s))+":w ["+attributes(attribute{"class", "reach"}, attribute{"color", d.value(hues()[s.from.kind%len(hues())].line)},
+		attribute{"style", "solid"}, attribute{"penwidth", "1"}, attribute{"arrowhead", "none"}, attribute{"weight", "1"}, attribute{"tooltip", shown(titled(s.from.node) + " at " + titled(s.to.node))})+"];")
 }

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // quiet are labels that the picture tells in another way, or in a place of their own.
-var quiet = []string{"policyKind", "state", "request", "mesh", "class", "hostnames", "hostname", "port", "protocol", "matches", "count"}
+var quiet = []string{"policyKind", "state", "request", "mesh", "class", "hostnames", "hostname", "port", "protocol", "matches", "count", "sample", "rules", "holds", "missing", "policies"}
 
 // facts are the lines below the name of an object.
 func facts(b *box) []string {
@@ -22,7 +23,57 @@ func facts(b *box) []string {
 	if hosts := b.node.Labels["hostnames"]; hosts != "" {
 		out = append(out, hosts)
 	}
-	return append(out, otherFacts(b.node)...)
+	return append(append(out, groupFacts(b.node)...), otherFacts(b.node)...)
+}
+
+// groupFacts are the lines of what stands for more than itself: some names, what is in it, and what became of the policies there.
+func groupFacts(n *view.GraphNode) []string {
+	var out []string
+	say := func(before, key, after string) {
+		if n.Labels[key] != "" {
+			out = append(out, folded(before+n.Labels[key]+after)...)
+		}
+	}
+	if n.Labels["sample"] != "" {
+		more := ""
+		if total := members(n); total > strings.Count(n.Labels["sample"], ",")+1 {
+			more = ", …"
+		}
+		say("", "sample", more)
+	}
+	if n.Labels["holds"] != "" {
+		say("", "holds", "")
+	} else if rules := n.Labels["rules"]; rules != "" {
+		say("", "rules", map[bool]string{true: " rule", false: " rules"}[rules == "1"])
+	}
+	say("policies: ", "policies", "")
+	say("", "missing", " not in the input")
+	return out
+}
+
+// folded breaks a list of words into lines.
+func folded(s string) []string {
+	var out []string
+	for i, word := range strings.Split(s, ", ") {
+		last := len(out) - 1
+		if i > 0 && len(out[last])+len(word) < nameWidth {
+			out[last] += ", " + word
+			continue
+		}
+		if i > 0 {
+			out[last] += ","
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+// members is how many objects, or namespaces, a node stands for.
+func members(n *view.GraphNode) int {
+	if count, err := strconv.Atoi(n.Labels["count"]); err == nil {
+		return count
+	}
+	return len(n.Members)
 }
 
 // otherFacts are the labels that have no place of their own.
@@ -52,8 +103,10 @@ func sectionFact(n *view.GraphNode) string {
 
 // memberTitle says what a collapsed node stands for: "480 HTTPRoutes", "12 rules".
 func memberTitle(n *view.GraphNode) string {
-	count := len(n.Members)
-	what := cmp.Or(n.Ref.Kind, n.Kind)
+	count, what := members(n), cmp.Or(n.Ref.Kind, n.Kind)
+	if isNamespaces(n) && n.Ref.Namespace != "" {
+		return n.Ref.Namespace
+	}
 	if isSection(n) {
 		what = n.Kind
 	}
@@ -75,19 +128,5 @@ func plural(what string, count int) string {
 	return what + "s"
 }
 
-// samples are some names of what a collapsed node stands for.
-func (d *clusters) samples(n *view.GraphNode) string {
-	var b strings.Builder
-	for i, m := range n.Members {
-		if i == samplesShow {
-			b.WriteString(d.text(fmt.Sprintf("and %d more", len(n.Members)-i), d.c.muted, smallSize) + left)
-			break
-		}
-		name := m.Name
-		if m.Section != "" {
-			name = m.Section
-		}
-		b.WriteString(d.text(clip(name, nameWidth), d.c.muted, smallSize) + left)
-	}
-	return b.String()
-}
+// isNamespaces reports whether n stands for what is in one or several namespaces.
+func isNamespaces(n *view.GraphNode) bool { return n.Kind == "namespace" && n.Ref.Name == "" }

@@ -3,8 +3,6 @@ package render
 import (
 	"strconv"
 	"strings"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // legend says what colours, lines and signs mean, of those that the picture has.
@@ -15,7 +13,7 @@ func (d *clusters) legend() string {
 	}
 	name := func(s string) { cell(d.text(s+"\u00a0\u00a0", d.c.muted, smallSize), attribute{"ALIGN", "LEFT"}) }
 	used := d.used()
-	for _, state := range []string{view.EdgeParent, "taken", view.EdgeEffective, "partial", view.EdgeOverridden, "dangling", view.EdgeTargets} {
+	for _, state := range drawnStates() {
 		s := pens()[state]
 		if !used[state] && !d.states[state] {
 			continue

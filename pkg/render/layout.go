@@ -20,6 +20,7 @@ type picture struct {
 	places  map[string]place // by node
 	states  map[string]bool  // the states that chips show
 	caption string           // what is not drawn one by one
+	spreads []*spread        // sorted
 }
 
 // box is a target with its sections.
@@ -64,6 +65,13 @@ type line struct {
 	state    string
 	count    int
 	label    string
+	via      *spread
+}
+
+// spread is a point before a box from which the lines of a policy in focus go to its rows, if the policy stands further away.
+type spread struct {
+	from *note
+	to   *box
 }
 
 // enters reports whether a line goes through the point before its end.
@@ -100,9 +108,9 @@ func newPicture(t *view.Topology) *picture {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))
 	})
 	p.kinds = policyKinds(nodes)
-	whole := map[string]*box{}
+	whole, owners := map[string]*box{}, groupOwners(t)
 	for i := range nodes {
-		p.add(&nodes[i], whole)
+		p.add(&nodes[i], whole, owners)
 	}
 	for _, id := range t.Focus {
 		switch at, known := p.places[id]; {
@@ -142,7 +150,7 @@ func policyKind(n *view.GraphNode) string {
 }
 
 // add draws a node. Sections come after their object, which is sorted before them.
-func (p *picture) add(n *view.GraphNode, whole map[string]*box) {
+func (p *picture) add(n *view.GraphNode, whole map[string]*box, owners map[string]string) {
 	if _, twice := p.places[n.ID]; twice {
 		return
 	}
@@ -154,8 +162,14 @@ func (p *picture) add(n *view.GraphNode, whole map[string]*box) {
 	}
 	key := n.Ref.Whole().GroupKind().String() + "/" + n.Ref.FullName() + n.Suffix()
 	b := whole[key]
+	if n.Ref.Name == "" {
+		b = p.places[owners[n.ID]].box
+	}
 	if !isSection(n) || b == nil {
 		b = &box{node: n, level: level(n.Kind)}
+		if isNamespaces(n) { // they are mostly routes
+			b.level = level("route")
+		}
 		p.boxes = append(p.boxes, b)
 		if len(n.Members) == 0 && n.Ref.Section == "" {
 			whole[key] = b
@@ -163,6 +177,25 @@ func (p *picture) add(n *view.GraphNode, whole map[string]*box) {
 	}
 	b.rows = append(b.rows, &row{node: n, chips: map[string][]chip{}})
 	p.places[n.ID] = place{box: b, row: len(b.rows) - 1}
+}
+
+// groupOwners are, for sections of objects that are drawn as one, the nodes of those objects.
+func groupOwners(t *view.Topology) map[string]string {
+	groups := map[string]model.Ref{}
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; len(n.Members) > 0 && n.Ref.Name == "" {
+			groups[n.ID] = n.Ref
+		}
+	}
+	out := map[string]string{}
+	for _, e := range sortedEdges(t) {
+		from, fromGroup := groups[e.From]
+		to, toGroup := groups[e.To]
+		if fromGroup && toGroup && e.Kind == view.EdgeParent && to.Section != "" && from.Section == "" && from.Kind == to.Kind && out[e.To] == "" {
+			out[e.To] = e.From
+		}
+	}
+	return out
 }
 
 // isSection reports whether n is a section of an object, or stands for several sections of one.
@@ -187,13 +220,13 @@ func (p *picture) foldClasses(edges []view.GraphEdge, focus []string) {
 	plain, last := map[string]bool{}, map[string]string{}
 	for _, b := range p.boxes {
 		n := b.node
-		plain[n.ID] = n.Kind == "gatewayClass" && len(n.Members) == 0 && !slices.Contains(focus, n.ID) && n.Labels["request"] == ""
+		plain[n.ID] = n.Kind == "gatewayClass" && len(n.Members) == 0 && !slices.Contains(focus, n.ID)
 	}
 	for _, e := range edges {
 		if plain[e.To] || e.Kind != view.EdgeParent {
 			plain[e.To] = false
 		}
-		if to := p.places[e.To]; e.Kind == view.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway" || e.State != "" && e.State != view.EdgeDangling) {
+		if to := p.places[e.To]; e.Kind == view.EdgeParent && (to.box == nil || to.row != 0 || to.box.node.Kind != "gateway") {
 			plain[e.From] = false
 		}
 		last[e.From] = e.To
@@ -328,8 +361,8 @@ func clip(s string, n int) string {
 
 // titled is what a node is called in a tooltip.
 func titled(n *view.GraphNode) string {
-	if len(n.Members) > 0 {
-		return memberTitle(n)
+	if all := n.Collective(); all != "" {
+		return all
 	}
 	return refTitle(n.Ref) + n.Suffix()
 }

@@ -51,7 +51,7 @@ func shopGraph() *view.Topology {
 	service := node("backend", model.Ref{Kind: "Service", Namespace: "bakery", Name: "baker"}, nil)
 	edge(rules[0], "parent", service, "")
 	edge(rules[1], "parent", service, "")
-	many := node("route", model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "many"}, nil, target("HTTPRoute", "many/a"), target("HTTPRoute", "many/b"), target("HTTPRoute", "many/c"), target("HTTPRoute", "many/d"))
+	many := node("route", model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "many"}, map[string]string{"count": "4", "sample": "a, b, c"}, target("HTTPRoute", "many/a"), target("HTTPRoute", "many/b"), target("HTTPRoute", "many/c"), target("HTTPRoute", "many/d"))
 	t.Edges = append(t.Edges, view.GraphEdge{From: external.GroupKind().String() + "/infra/external#http", To: many, Kind: "parent", Count: 4})
 	auth, bakerAuth, limits, lost, typo := policy("AuthPolicy", "infra/gw-auth"), policy("AuthPolicy", "bakery/baker"), policy("LimitPolicy", "infra/cap"), policy("LimitPolicy", "bakery/lost"), policy("CachePolicy", "infra/typo")
 	gone := node("gateway", target("Gateway", "infra/gone"), map[string]string{"state": "not in the input"})
@@ -220,7 +220,7 @@ func TestLayout(t *testing.T) {
 		"4 bakery Service bakery/baker:",
 		"1 infra Gateway infra/external:  http https",
 		"1 infra Gateway infra/gone:",
-		"3 many 4 HTTPRoutes: ●infra/cap ×4",
+		"3 many 4 HTTPRoutes in many (a, b, c, …): ●infra/cap ×4",
 		"3 shop HTTPRoute shop/cart:  checkout●infra/gw-auth",
 	}
 	if !slices.Equal(got, want) {

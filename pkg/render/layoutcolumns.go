@@ -50,6 +50,7 @@ func (p *picture) arrange() {
 		n.column = columns[levelOf[n]] - 1
 	}
 	p.enter(targeted)
+	p.spread()
 	slices.SortStableFunc(p.boxes, func(a, b *box) int {
 		return cmp.Or(cmp.Compare(cluster(a.node), cluster(b.node)), cmp.Compare(a.column, b.column))
 	})
@@ -86,7 +87,10 @@ func (p *picture) delegate() {
 
 // cluster is the namespace in whose frame a node stands; "" is none.
 func cluster(n *view.GraphNode) string {
-	if n.Kind == "namespace" && len(n.Members) == 0 {
+	switch {
+	case isNamespaces(n):
+		return "" // it is its own frame
+	case n.Kind == "namespace":
 		return n.Ref.Name
 	}
 	return n.Ref.Namespace
@@ -125,5 +129,29 @@ func (p *picture) sortNotes() {
 	slices.SortStableFunc(p.notes, func(a, b *note) int {
 		x, y := spots[a], spots[b]
 		return cmp.Or(cmp.Compare(cluster(a.node), cluster(b.node)), cmp.Compare(a.column, b.column), cmp.Compare(x.box, y.box), cmp.Compare(x.row, y.row))
+	})
+}
+
+// spread gives points to the lines of policies in focus, one before each box that is not beside the policy.
+func (p *picture) spread() {
+	type pair struct {
+		from *note
+		to   *box
+	}
+	points := map[pair]*spread{}
+	for i := range p.lines {
+		l := &p.lines[i]
+		if l.kind != view.EdgeEffective && l.kind != view.EdgeOverridden || l.from.note == nil || l.to.box == nil || l.from.note.column >= l.to.box.column-1 {
+			continue
+		}
+		key := pair{l.from.note, l.to.box}
+		if points[key] == nil {
+			points[key] = &spread{from: key.from, to: key.to}
+			p.spreads = append(p.spreads, points[key])
+		}
+		l.via = points[key]
+	}
+	slices.SortFunc(p.spreads, func(a, b *spread) int {
+		return cmp.Or(cmp.Compare(a.to.node.ID, b.to.node.ID), cmp.Compare(a.from.node.ID, b.from.node.ID))
 	})
 }

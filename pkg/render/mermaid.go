@@ -3,107 +3,241 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// writeMermaid writes t as a Mermaid flowchart, grouped like DOT. Nodes are n0, n1, … in the order in which they are drawn; names stand
-// in quoted labels only, so that whatever they contain, the text is a valid flowchart and holds no directive.
+// writeMermaid writes t as a Mermaid flowchart that shows what the DOT layout for people shows: objects are frames around their sections,
+// which name the policies that are in force there. Nodes are n0, n1, … in the order in which they are drawn; names stand in quoted labels
+// only, so that whatever they contain, the text is a valid flowchart and holds no directive.
 func writeMermaid(w *bufio.Writer, t *view.Topology) {
-	m := &mermaid{lines: lines{w}, ids: map[string]string{}, links: map[string][]string{}}
+	m := &mermaid{lines: lines{w}, picture: newPicture(t), ids: map[*view.GraphNode]string{}, links: map[string][]string{}, pens: pens()}
 	m.line(0, "flowchart LR")
-	drawNodes(m, t.Nodes)
-	edges := sortedEdges(t)
-	for _, e := range edges {
-		m.known(e.From)
-		m.known(e.To)
+	m.frames()
+	for i := range m.picture.lines {
+		m.edge(i, &m.picture.lines[i])
 	}
-	for i, e := range edges {
-		kind := edgeWord(e)
-		arrow, styled := mermaidArrows()[kind]
-		if !styled {
-			arrow = mermaidArrow{line: "-->|" + mermaidText(kind) + "|"}
-		}
-		m.line(1, m.ids[e.From]+" "+arrow.line+" "+m.ids[e.To])
-		m.links[kind] = append(m.links[kind], strconv.Itoa(i))
-	}
-	m.line(1, "legend["+mermaidText(legend(t)...)+"]:::legend")
+	m.line(1, "legend["+mermaidText(m.legend()...)+"]:::legend")
 	m.styles()
 }
 
-// mermaid draws nodes for Mermaid.
+// mermaid draws a picture for Mermaid.
 type mermaid struct {
 	lines
-	ids    map[string]string   // of nodes, by their names
-	links  map[string][]string // numbers of the edges, by kind
+	*picture
+	ids    map[*view.GraphNode]string
+	links  map[string][]string // numbers of the edges, by what they are drawn as
 	groups []string            // the groups with their classes
+	pens   map[string]stroke
 }
 
-// mermaidArrow is how edges of one kind are drawn.
-type mermaidArrow struct{ line, style string }
-
-func mermaidArrows() map[string]mermaidArrow {
-	return map[string]mermaidArrow{
-		"parent":     {"-->", "stroke:#9e9e9e"},
-		"taken":      {"==>", "stroke:#6a1b9a,stroke-width:4px"},
-		"targets":    {"-.->", "stroke:#1565c0"},
-		"effective":  {"==>", "stroke:#2e7d32"},
-		"partial":    {"-.->", "stroke:#ef6c00,stroke-width:2px"},
-		"overridden": {"-.->", "stroke:#c62828,stroke-width:2px,stroke-dasharray:1 4"},
-	}
-}
-
-func (m *mermaid) open(indent int, g group) {
-	id := "g" + strconv.Itoa(len(m.groups))
-	m.line(indent, "subgraph "+id+"["+mermaidText(g.label)+"]")
-	m.groups = append(m.groups, id+map[bool]string{false: " namespace", true: " object"}[g.isObject])
-}
-
-func (m *mermaid) node(indent int, n *view.GraphNode) {
-	id, known := m.ids[n.ID]
-	if !known {
-		id = "n" + strconv.Itoa(len(m.ids))
-		m.ids[n.ID] = id
-	}
-	label := mermaidText(nodeLabel(n)...)
-	switch {
-	case n.Kind == "policy":
-		m.line(indent, id+">"+label+"]:::policy")
-	case n.Ref.Section != "":
-		m.line(indent, id+"("+label+"):::section")
-	default:
-		m.line(indent, id+"["+label+"]:::target")
-	}
-}
-
-func (m *mermaid) close(indent int) { m.line(indent, "end") }
-
-// known draws the end of an edge that is not among the nodes.
-func (m *mermaid) known(name string) {
-	if _, known := m.ids[name]; !known {
-		m.ids[name] = "n" + strconv.Itoa(len(m.ids))
-		m.line(1, m.ids[name]+"["+mermaidText(name)+"]")
-	}
-}
-
-// styles writes the colours, which are those of DOT.
-func (m *mermaid) styles() {
-	for _, kind := range []string{"parent", "taken", "targets", "effective", "partial", "overridden"} {
-		if len(m.links[kind]) > 0 {
-			m.line(1, "linkStyle "+strings.Join(m.links[kind], ",")+" "+mermaidArrows()[kind].style)
+// frames draws the nodes, those of a namespace in its frame.
+func (m *mermaid) frames() {
+	boxes, notes := m.boxes, m.notes
+	for len(boxes)+len(notes) > 0 {
+		name, indent := next(boxes, notes), 1
+		if name != "" {
+			m.open(1, "namespace", name)
+			indent = 2
 		}
+		for ; len(notes) > 0 && cluster(notes[0].node) == name; notes = notes[1:] {
+			n := notes[0]
+			text := []string{n.node.Ref.Kind, n.node.Ref.Name}
+			if all := n.node.Collective(); all != "" {
+				text = []string{all}
+			}
+			m.line(indent, m.id(n.node)+">"+mermaidText(clipped(text)...)+"]:::kind"+strconv.Itoa(n.kind%len(hues())))
+		}
+		for ; len(boxes) > 0 && cluster(boxes[0].node) == name; boxes = boxes[1:] {
+			m.box(indent, boxes[0])
+		}
+		if name != "" {
+			m.line(1, "end")
+		}
+	}
+}
+
+// clipped cuts every line to what fits into a node.
+func clipped(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, s := range lines {
+		out[i] = clip(s, factWidth)
+	}
+	return out
+}
+
+// id is the name of a node, which is given when it is drawn.
+func (m *mermaid) id(n *view.GraphNode) string {
+	if m.ids[n] == "" {
+		m.ids[n] = "n" + strconv.Itoa(len(m.ids))
+	}
+	return m.ids[n]
+}
+
+func (m *mermaid) open(indent int, class, label string) {
+	id := "g" + strconv.Itoa(len(m.groups))
+	m.line(indent, "subgraph "+id+"["+mermaidText(clip(label, factWidth))+"]")
+	m.groups = append(m.groups, id+" "+class)
+}
+
+// box draws an object, around its sections if it has some.
+func (m *mermaid) box(indent int, b *box) {
+	if len(b.rows) > 1 {
+		m.open(indent, "object", b.node.Ref.Kind+" "+b.node.Ref.Name)
+		indent++
+	}
+	text := []string{b.node.Ref.Kind + b.node.Suffix(), b.node.Ref.Name}
+	if all := b.node.Collective(); all != "" {
+		text = []string{memberTitle(b.node)}
+	}
+	text = append(text, facts(b)...)
+	if missing(b.node) {
+		text = append(text, b.node.Labels["state"])
+	}
+	class := "target"
+	switch {
+	case b.node.Labels["request"] != "":
+		class = "request"
+	case b.dangles:
+		class = "missing"
+	}
+	m.line(indent, m.id(b.node)+"["+mermaidText(clipped(append(text, m.chips(b.rows[0], b.node)...))...)+"]:::"+class)
+	for _, r := range b.rows[1:] {
+		m.row(indent, r)
+	}
+	if len(b.rows) > 1 {
+		m.line(indent-1, "end")
+	}
+}
+
+// row draws a section.
+func (m *mermaid) row(indent int, r *row) {
+	text := []string{r.node.Ref.Section}
+	if all := r.node.Collective(); all != "" {
+		text = []string{memberTitle(r.node)}
+	}
+	if fact := sectionFact(r.node); fact != "" {
+		text = append(text, fact)
+	}
+	class := "section"
+	if r.node.Labels["request"] != "" {
+		class = "request"
+	}
+	m.line(indent, m.id(r.node)+"("+mermaidText(clipped(append(text, m.chips(r, r.node)...))...)+"):::"+class)
+}
+
+// chips are the policies of a row as text, a line for each kind and state.
+func (m *mermaid) chips(r *row, at *view.GraphNode) []string {
+	var out []string
+	for k, kind := range m.kinds {
+		last := ""
+		for i, c := range r.chips[kind] {
+			mark, _ := sign(c.state)
+			switch {
+			case i >= chipsShown-1 && len(r.chips[kind]) > chipsShown:
+				if i == chipsShown-1 {
+					out = append(out, fmt.Sprintf("and %d more", len(r.chips[kind])-i))
+				}
+			case c.state == last:
+				out[len(out)-1] += ", " + c.label(at)
+			default:
+				out = append(out, mark+" "+m.kindName(k)+" "+c.label(at))
+			}
+			last = c.state
+		}
+	}
+	return out
+}
+
+// edge draws a line: its arrow says the state as the dashes do, which not every program draws.
+func (m *mermaid) edge(number int, l *line) {
+	what := l.state
+	if _, known := m.pens[what]; !known {
+		what = l.kind
+	}
+	arrow := map[string]string{"taken": "==>", "effective": "==>", "partial": "-.->", "overridden": "-.->", "dangling": "-.-x"}[what]
+	if arrow == "" {
+		arrow = "-->"
+	}
+	label := strings.TrimSpace(l.label + " " + times(l.count))
+	if _, known := m.pens[what]; !known {
+		label = strings.TrimSpace(l.kind + " " + label)
+	} else {
+		m.links[what] = append(m.links[what], strconv.Itoa(number))
+	}
+	if label != "" {
+		arrow += "|" + mermaidText(label) + "|"
+	}
+	m.line(1, m.ids[nodeAt(l.from)]+" "+arrow+" "+m.ids[nodeAt(l.to)])
+}
+
+// drawnStates are the states in the order of legends.
+func drawnStates() []string {
+	return []string{view.EdgeParent, "taken", view.EdgeEffective, "partial", view.EdgeOverridden, view.EdgeDangling, view.EdgeTargets}
+}
+
+// legend says what lines and signs mean, of those that are there.
+func (m *mermaid) legend() []string {
+	var out []string
+	lines := map[string]string{view.EdgeParent: "grey line", "taken": "thick purple line", view.EdgeEffective: "green line", "partial": "orange dashes", view.EdgeOverridden: "red dots",
+		view.EdgeDangling: "dark dashes with a cross", view.EdgeTargets: "blue-grey line"}
+	for _, state := range drawnStates() {
+		var signs []string
+		if len(m.links[state]) > 0 {
+			signs = append(signs, lines[state])
+		}
+		if m.states[state] {
+			mark, _ := sign(state)
+			signs = append(signs, mark)
+		}
+		if len(signs) > 0 {
+			out = append(out, strings.Join(signs, ", ")+": "+m.pens[state].means)
+		}
+	}
+	if m.caption != "" {
+		out = append(out, m.caption)
+	}
+	if len(out) == 0 {
+		out = append(out, "nothing to draw")
+	}
+	return out
+}
+
+// styles writes the colours, which are those of DOT on light ground.
+func (m *mermaid) styles() {
+	for _, state := range drawnStates() {
+		if len(m.links[state]) == 0 {
+			continue
+		}
+		p := m.pens[state]
+		style := "stroke:" + p.colour.light + ",stroke-width:" + p.width + "px"
+		if p.dashes != "" {
+			style += ",stroke-dasharray:" + p.dashes
+		}
+		m.line(1, "linkStyle "+strings.Join(m.links[state], ",")+" "+style)
 	}
 	for _, g := range m.groups {
 		m.line(1, "class "+g)
 	}
-	for _, class := range []string{
-		"policy fill:#fff8e1,stroke:#8d6e63,color:#212121", "target fill:#e3f2fd,stroke:#616161,color:#212121", "section fill:#f5f5f5,stroke:#616161,color:#212121",
-		"namespace fill:none,stroke:#bdbdbd", "object fill:none,stroke:#9e9e9e,stroke-dasharray:5 5", "legend fill:none,stroke:none",
-	} {
-		m.line(1, "classDef "+class)
+	c := colours()
+	class := func(name string, fill, stroke, text shade, more string) {
+		m.line(1, "classDef "+name+" fill:"+fill.light+",stroke:"+stroke.light+",color:"+text.light+more)
 	}
+	class("target", c.head, c.frame, c.text, "")
+	class("section", c.body, c.frame, c.text, "")
+	class("missing", c.head, c.missing, c.text, ",stroke-dasharray:5 2")
+	class("request", c.body, c.request, c.text, ",stroke-width:2px")
+	class("namespace", c.group, c.groupFrame, c.muted, "")
+	class("object", c.ground, c.groupFrame, c.muted, "")
+	for i, h := range hues() {
+		if slices.ContainsFunc(m.notes, func(n *note) bool { return n.kind%len(hues()) == i }) {
+			class("kind"+strconv.Itoa(i), h.fill, h.line, c.text, "")
+		}
+	}
+	m.line(1, "classDef legend fill:none,stroke:none")
 }
 
 // mermaidText is a quoted label of several lines. Letters, digits and a few marks stand for themselves, and everything else as the code of

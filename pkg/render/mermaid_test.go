@@ -6,16 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // mermaidLines are the forms of line that a flowchart of ours consists of; labels are letters, a few marks, codes and line breaks.
 var mermaidLines = func() *regexp.Regexp {
 	label := `"(?:[a-zA-Z0-9 ./,=@\x{a0}-\x{10ffff}-]|: |#[0-9]+;|<br/>)*"`
 	return regexp.MustCompile(`^(?:flowchart LR|end|subgraph g\d+\[` + label + `\]` +
-		`|n\d+(?:\[` + label + `\]|\(` + label + `\)|>` + label + `\])(?::::[a-z]+)?|legend\[` + label + `\]:::legend` +
-		`|n\d+ (?:-->|-\.->|==>|-->\|` + label + `\|) n\d+|linkStyle [\d,]+ stroke:#[0-9a-f]{6}[a-z0-9:, -]*|class g\d+ [a-z]+|classDef [a-z]+ fill:[a-z0-9:#, -]+)$`)
+		`|n\d+(?:\[` + label + `\]|\(` + label + `\)|>` + label + `\])(?::::[a-z0-9]+)?|legend\[` + label + `\]:::legend` +
+		`|n\d+ (?:-->|-\.->|==>|-\.-x)(?:\|` + label + `\|)? n\d+|linkStyle [\d,]+ stroke:#[0-9a-f]{6}[a-z0-9:., -]*|class g\d+ [a-z]+|classDef [a-z0-9]+ fill:[a-z0-9:#., -]+)$`)
 }()
 
 func checkMermaid(text string) error {
@@ -50,7 +48,7 @@ func checkMermaid(text string) error {
 }
 
 func TestMermaidIsWellFormed(t *testing.T) {
-	for _, g := range []*view.Topology{graph(), hostileGraph(), {}} {
+	for _, g := range graphs() {
 		text := written(t, g, Options{Format: Mermaid})
 		if err := checkMermaid(text); err != nil {
 			t.Errorf("%v\n%s", err, text)
