@@ -67,6 +67,9 @@ func (d *clusters) note(indent int, n *note) {
 		width = "2.5"
 	}
 	label := d.text(clip(n.node.Ref.Kind, nameWidth), h.line, smallSize) + left + d.text(clip(n.node.Ref.Name, nameWidth), d.c.text, nameSize) + left
+	if state := n.node.Labels["state"]; state != "" {
+		label += tag("I", d.text(clip(state, factWidth), d.c.missing, smallSize)) + left
+	}
 	if len(n.node.Members) > 0 {
 		label = d.text(memberTitle(n.node), d.c.text, nameSize) + left
 		for _, f := range groupFacts(n.node) {

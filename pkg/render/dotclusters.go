@@ -25,7 +25,7 @@ func writeClusters(l lines, p *picture, o DOTOptions) {
 	d.line(1, "graph ["+attributes(attribute{"rankdir", "LR"}, attribute{"newrank", "true"}, attribute{"mclimit", "4"}, attribute{"nodesep", "0.16"}, attribute{"ranksep", "0.55"}, attribute{"pad", "0.2"},
 		attribute{"bgcolor", d.value(d.c.ground)}, attribute{"fontname", fontName}, attribute{"fontsize", "11"}, attribute{"fontcolor", d.value(d.c.muted)})+"];")
 	d.line(1, "node ["+attributes(attribute{"shape", "plain"}, attribute{"fontname", fontName}, attribute{"fontsize", "11"}, attribute{"fontcolor", d.value(d.c.text)})+"];")
-	d.line(1, "edge ["+attributes(attribute{"fontname", fontName}, attribute{"fontsize", "9"}, attribute{"fontcolor", d.value(d.c.muted)}, attribute{"arrowsize", "0.7"}, attribute{"constraint", "true"})+"];") // what some edges have, all have: older versions of Graphviz mix them up else
+	d.line(1, "edge ["+attributes(attribute{"fontname", fontName}, attribute{"fontsize", "9"}, attribute{"fontcolor", d.value(d.c.muted)}, attribute{"arrowsize", "0.7"})+"];")
 	d.frames()
 	d.columns()
 	for i := range d.picture.lines {
@@ -139,6 +139,9 @@ func (d *clusters) edge(l *line) {
 		arrow, head = "none", dotID(entryID(l.to.box))+":w"
 	}
 	tail := d.end(l.from, true)
+	if l.from.column() == l.to.column() { // Graphviz 2.43 loses the arrowheads of lines between ports of one column
+		tail, head = dotID(l.from.id()), dotID(l.to.id())
+	}
 	if l.via != nil {
 		tail, free, weight = dotID(spreadID(l.via))+":e", "", "1"
 	}
