@@ -12,7 +12,7 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo test test-offline test-cluster lint golden docs bench fuzz completions snapshot verify
+.PHONY: help build install demo demo-report test test-offline test-cluster lint golden docs bench fuzz completions snapshot verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,10 @@ demo: build ## build the tool and ask it about the shop in testdata/demo (no clu
 	$(call show,reach authpolicy/gw-auth/geo -f testdata/demo)
 	$(call show,overridden gw-auth -f testdata/demo)
 	$(call show,explain baker/rule-1 limits.cap -f testdata/demo)
+
+demo-report: build ## write the report of the shop in testdata/demo to bin/demo-report.html
+	$(BIN) report -f testdata/demo > bin/demo-report.html
+	@echo 'open bin/demo-report.html in a browser'
 
 test: test-offline test-cluster ## run go vet and every test
 

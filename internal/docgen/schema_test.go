@@ -19,7 +19,7 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 	schemas := Schemas()
 	for _, args := range []string{"effective -A", "effective -A --show-none", "reach gw-auth", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
 		"status -A", "graph", "kinds", "version", "check --fail-on none --ignore TargetNotFound --show-suppressed", "check --list",
-		"check test ../../testdata/requirements"} {
+		"check test ../../testdata/requirements", "report"} {
 		var out, errs bytes.Buffer
 		line := append(strings.Fields(args), "-o", "json")
 		if args != "version" && args != "check --list" && !strings.HasPrefix(args, "check test") {
@@ -87,6 +87,8 @@ var contract = map[string]string{
 	"CheckReport/Finding":                 "id severity ref? origin? message hint? suppressed?",
 	"CheckReport/Summary":                 "error warning info suppressed",
 	"CheckReport/Suppression":             "by reason?",
+	"Report":                              "apiVersion kind complete problems title version inputs scope bare topology effective overridden status findings picture?",
+	"Report/Input":                        "kind name",
 	"RequirementTestReport":               "apiVersion kind complete problems summary items",
 	"RequirementTestReport/TestResult":    "file line name passed missing unexpected problems checked",
 	"RequirementTestReport/TestSummary":   "passed failed",

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // The formats of reports.
@@ -32,6 +32,7 @@ type reportFlags struct {
 	checkFlags
 	pictureFlags
 	title     string
+	collapse  string
 	noPicture bool
 }
 
@@ -67,6 +68,8 @@ config file; they do not change the exit code, which is check's job.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.title, "title", "", "title of the page (default: what was read)")
 	f.pictureFlags.add(cmd, "the page")
+	fs.StringVar(&f.collapse, "collapse", view.CollapseAuto, "draw in the picture what looks alike as one: "+strings.Join(view.CollapseLevels(), "|"))
+	complete(cmd, "collapse", view.CollapseLevels())
 	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the picture of the topology")
 	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "file that says which findings count (default: "+configFile+" in the current folder, if it is there; none: no file)")
@@ -88,6 +91,8 @@ func (f *reportFlags) checkReport(s Streams) error {
 		return usage("use one of: "+strings.Join(render.ColorModes(), ", "), "unknown color mode %q", f.color)
 	}
 	switch {
+	case !slices.Contains(view.CollapseLevels(), f.collapse):
+		return usage("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown level %q of --collapse", f.collapse)
 	case f.open && f.format != reportHTML:
 		return usage("drop one of the two", "--open shows a page: it cannot be given with -o %s", f.format)
 	case f.format == reportHTML && !f.open && s.OutIsTTY:
@@ -226,22 +231,16 @@ func (f *reportFlags) picture(s Streams, r *report.Report) (report.Picture, []mo
 	if f.noPicture {
 		return report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
-	var svg bytes.Buffer
-	err := render.Write(&svg, r.Topology, render.Options{Format: render.SVG, Draw: s.Draw})
-	if err == nil {
-		var drawn report.Picture
-		if drawn, err = report.Inline(svg.Bytes()); err == nil {
-			return drawn, nil
-		}
+	less := r.Topology.Collapse(f.collapse)
+	if less != r.Topology {
+		r.Drawn = less
 	}
-	var (
-		drawing *render.DrawError
-		absent  *draw.MissingError
-	)
-	if errors.As(err, &drawing) {
-		err = drawing.Err
+	drawn, err := report.Draw(less, s.Draw)
+	if err == nil {
+		return drawn, nil
 	}
 	problem := model.Problem{Severity: model.Warning, Message: fmt.Sprintf("the page has no picture: %s", err)}
+	var absent *draw.MissingError
 	if errors.As(err, &absent) {
 		problem.Hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (archives hold it beside the program); --no-picture asks for none"
 	}

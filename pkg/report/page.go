@@ -29,7 +29,7 @@ func HTML(w io.Writer, r *Report, picture Picture) error {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	styles := append([]string{style}, picture.styles...)
+	styles := []string{style, pictureStyle()}
 	p := page{out}
 	p.markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"")
 	p.text(securityPolicy([]string{script}, styles))
@@ -48,7 +48,7 @@ func HTML(w io.Writer, r *Report, picture Picture) error {
 		p.text(picture.Missing)
 		p.markup("</p>")
 	}
-	p.markup(picture.markup)
+	p.markup(string(picture.svg))
 	p.markup("</div>\n")
 	if err := p.data(packed, root, plainMost); err != nil {
 		return err
@@ -59,7 +59,7 @@ func HTML(w io.Writer, r *Report, picture Picture) error {
 
 const needsScript = "This report is shown by the script that is part of it. Allow scripts for this file, or read the report as JSON: kubectl dopolicy report -o json."
 
-// page writes markup. What is not a constant of this package, or was made into markup by inline, goes through text.
+// page writes markup. What is not a constant of this package, or was written by render.CleanSVG, goes through text.
 type page struct{ w *bufio.Writer }
 
 // markup writes what is markup already. Errors are those of Flush.

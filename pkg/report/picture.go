@@ -1,124 +1,52 @@
 package report
 
 import (
-	"bytes"
-	"encoding/xml"
-	"errors"
-	"fmt"
-	"html"
-	"io"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// Picture is the drawing of a report's topology as a part of the page. Without one, Missing says why.
+// Picture is a drawing of a report's topology as a part of the page. Without one, Missing says why.
 type Picture struct {
 	Missing string
 
-	markup string
-	styles []string // that belong to it
+	svg []byte // as render.CleanSVG writes it, and nobody else
 }
 
-// Inline makes a part of the page of an SVG document: the elements and attributes that draw, written anew, so that nothing else can come
-// through. Links lead to places in the page. There is an error if the document is no SVG, or does more than to draw.
-func Inline(svg []byte) (Picture, error) {
-	var out Picture
-	var b strings.Builder
-	d := xml.NewDecoder(bytes.NewReader(svg))
-	d.Strict = true
-	for open := []string{}; ; {
-		token, err := d.RawToken()
-		switch {
-		case errors.Is(err, io.EOF) && len(open) == 0:
-			if out.markup = b.String(); !strings.HasPrefix(out.markup, "<svg") {
-				return Picture{}, errors.New("reading the picture: it is no SVG")
-			}
-			return out, nil
-		case err != nil:
-			return Picture{}, fmt.Errorf("reading the picture: %w", err)
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			name := t.Name.Local
-			switch {
-			case name == "style":
-				text, err := styleText(d)
-				if err != nil {
-					return Picture{}, err
-				}
-				out.styles = append(out.styles, text)
-			case t.Name.Space != "" || !slices.Contains(drawnElements(), name):
-				return Picture{}, fmt.Errorf("reading the picture: it has an element %q", name)
-			default:
-				open = append(open, name)
-				b.WriteString("<" + name + attributes(t.Attr) + ">")
-			}
-		case xml.EndElement:
-			if len(open) == 0 || open[len(open)-1] != t.Name.Local {
-				return Picture{}, fmt.Errorf("reading the picture: %q ends where it does not begin", t.Name.Local)
-			}
-			open = open[:len(open)-1]
-			b.WriteString("</" + t.Name.Local + ">")
-		case xml.CharData:
-			if len(open) > 0 {
-				b.WriteString(html.EscapeString(string(t)))
-			}
-		}
+// Draw draws what a report shows in its picture. Nodes are links to the places of the page that tell about them.
+func Draw(t *view.Topology, draw render.Drawer) (Picture, error) {
+	raw, err := draw(string(render.SVG), render.DOTText(t, render.DOTOptions{Links: nodeLink}))
+	if err != nil {
+		return Picture{}, err
 	}
+	svg, err := render.CleanSVG(raw, render.SVGOptions{NoStyle: true})
+	return Picture{svg: svg}, err
 }
 
-// styleText reads the text of a style element up to its end.
-func styleText(d *xml.Decoder) (string, error) {
+// nodeLink is the place of the page about a node.
+func nodeLink(id string) string { return "#/node/" + uriComponent(id) }
+
+// uriComponent writes s as encodeURIComponent of JavaScript does, by which the front end finds the links to a node.
+func uriComponent(s string) string {
+	const hex = "0123456789ABCDEF"
 	var b strings.Builder
-	for {
-		token, err := d.RawToken()
-		if err != nil {
-			return "", fmt.Errorf("reading the picture: %w", err)
-		}
-		switch t := token.(type) {
-		case xml.CharData:
-			b.Write(t)
-		case xml.EndElement:
-			if text := b.String(); !strings.ContainsAny(text, "<&\\") && !strings.Contains(text, "url(") && !strings.Contains(text, "@import") {
-				return strings.ReplaceAll(text, "\r", ""), nil
-			}
-			return "", errors.New("reading the picture: its style is more than style")
-		case xml.StartElement:
-			return "", errors.New("reading the picture: its style is more than style")
-		}
-	}
-}
-
-// drawnElements are those that a picture may have.
-func drawnElements() []string {
-	return []string{"svg", "g", "a", "title", "desc", "defs", "path", "polygon", "polyline", "ellipse", "circle", "rect", "line", "text", "tspan",
-		"linearGradient", "stop"}
-}
-
-// drawnAttributes are those that an element may have, beside those for assistive technology and links.
-func drawnAttributes() []string {
-	return []string{"viewBox", "preserveAspectRatio", "width", "height", "class", "d", "points", "cx", "cy", "r", "rx", "ry", "x", "y", "x1", "y1", "x2", "y2", "dx", "dy",
-		"transform", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "stroke-opacity", "opacity",
-		"font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "text-decoration", "textLength", "lengthAdjust",
-		"offset", "stop-color", "role", "tabindex", "aria-label", "aria-hidden", "aria-roledescription"}
-}
-
-// attributes writes the attributes that are let through, with a blank before each. Ids are not among them: the page has its own.
-func attributes(all []xml.Attr) string {
-	var b strings.Builder
-	for _, a := range all {
-		name := a.Name.Local
-		switch {
-		case name == "href" && (a.Name.Space == "" || a.Name.Space == "xlink") && strings.HasPrefix(a.Value, "#"):
-		case a.Name.Space == "" && slices.Contains(drawnAttributes(), name) && !strings.Contains(a.Value, "url("):
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-_.!~*'()", c) >= 0:
+			b.WriteByte(c)
 		default:
-			continue
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
 		}
-		b.WriteString(" " + name + `="` + html.EscapeString(a.Value) + `"`)
 	}
 	return b.String()
+}
+
+// pictureStyle turns the picture dark with the page: where the reader prefers that, unless the page was told otherwise, and where it was told
+// to be. Paper is light.
+func pictureStyle() string {
+	return "@media screen and (prefers-color-scheme:dark){\n" + render.DarkCSS(`:root:not([data-theme="light"]) #picture`) + "}\n" +
+		"@media screen{\n" + render.DarkCSS(`:root[data-theme="dark"] #picture`) + "}\n"
 }
 
 // visible is a text whose control and invisible characters can be seen.

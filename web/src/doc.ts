@@ -58,28 +58,42 @@ export class Doc {
     return this.pack.value(this.statuses[i]);
   }
 
-  /** problems and findings, each once: most findings are problems that some other part of the report has, too. */
-  troubles = once((): Trouble[] => {
-    const all: Trouble[] = [];
+  /** problems and findings, each once and the worst first: most findings are problems that some other part of the report has, too. */
+  troubleRefs = once((): ValueRef[] => {
+    const { pack } = this;
     const seen = new Set<string>();
-    const add = (t: Trouble): void => {
-      const key = JSON.stringify([t.code, t.message, t.ref && nodeID(t.ref), t.origin?.file, t.origin?.line]);
-      if (!seen.has(key)) all.push(t);
+    const found: { ref: ValueRef; rank: number }[] = [];
+    const met = new Set<ValueRef>();
+    const add = (ref: ValueRef): void => {
+      if (met.has(ref)) return;
+      met.add(ref);
+      // equal values have equal numbers
+      const key = [pack.field(ref, 'code') ?? pack.field(ref, 'id'), ...['message', 'ref', 'origin'].map((k) => pack.field(ref, k))].join();
+      if (seen.has(key)) return;
       seen.add(key);
+      const severity = ['error', 'warning', 'info'].indexOf(pack.text(pack.field(ref, 'severity')));
+      found.push({ ref, rank: (pack.field(ref, 'suppressed') === undefined ? 0 : 10) + (severity < 0 ? 2 : severity) });
     };
-    for (const ref of this.items('findings')) {
-      const { id, ...rest } = this.pack.value<Finding>(ref);
-      add({ ...rest, code: id });
+    this.items('findings').forEach(add);
+    const documents = [pack.root, ...['effective', 'overridden', 'status', 'findings', 'topology'].map(this.parts)];
+    for (const document of documents) pack.list(pack.field(document, 'problems')).forEach(add);
+    return found.sort((a, b) => a.rank - b.rank).map(({ ref }) => ref);
+  });
+
+  troubles = once((): Trouble[] => this.troubleRefs().map((ref) => {
+    const { id, ...rest } = this.pack.value<Finding & { code?: string }>(ref);
+    return { ...rest, code: rest.code ?? id };
+  }));
+
+  /** how many problems that count have each severity. */
+  troubleCounts = once((): Map<string, number> => {
+    const counts = new Map<string, number>();
+    for (const ref of this.troubleRefs()) {
+      if (this.pack.field(ref, 'suppressed') !== undefined) continue;
+      const severity = this.pack.text(this.pack.field(ref, 'severity'));
+      counts.set(severity, (counts.get(severity) ?? 0) + 1);
     }
-    const documents = [this.pack.root, ...['effective', 'overridden', 'status', 'findings', 'topology'].map(this.parts)];
-    for (const document of documents) {
-      for (const ref of this.pack.list(this.pack.field(document, 'problems'))) add(this.pack.value(ref));
-    }
-    const rank = ['error', 'warning', 'info'];
-    return all
-      .map((t, i) => ({ t, i, rank: (t.suppressed ? 10 : 0) + ((rank.indexOf(t.severity) + 3) % 3) }))
-      .sort((a, b) => a.rank - b.rank || a.i - b.i)
-      .map(({ t }) => t);
+    return counts;
   });
 
   /** the problems because of which the report is not complete. */
@@ -91,7 +105,7 @@ export class Doc {
     return this.troubles().filter((t) => t.ref && sameObject(t.ref, ref) && (!t.ref.section || !ref.section || t.ref.section === ref.section));
   }
 
-  private statusIndex = once(() => index(this.statuses, (i) => objectKey(this.status(i).object)));
+  private readonly statusIndex = once(() => index(this.statuses, (i) => objectKey(this.status(i).object)));
 
   /** the predicted status of an object, and of its listeners where it has any. */
   statusOf(ref: Ref): Status[] {
@@ -99,7 +113,7 @@ export class Doc {
     return ref.section ? all.filter((s) => s.object.section === ref.section) : all.filter((s) => !s.object.section);
   }
 
-  private targetIndex = once(() => index(this.effective, (i) => shortKey(this.pack.value(this.pack.field(this.effective[i], 'target')))));
+  private readonly targetIndex = once(() => index(this.effective, (i) => shortKey(this.pack.value(this.pack.field(this.effective[i], 'target')))));
 
   /** what is in force on targets of this kind and name, of whatever group. */
   itemsAt(ref: Pick<Ref, 'kind' | 'namespace' | 'name' | 'section'>): Effective[] {
@@ -110,15 +124,19 @@ export class Doc {
   private readonly graphs = ['topology', 'picture'] as const;
 
   private readonly byID = once(() => {
-    const nodes = new Map<string, GraphNode>();
+    const nodes = new Map<string, ValueRef>();
     for (const part of this.graphs) {
       for (const ref of this.pack.list(this.pack.field(this.parts(part), 'nodes'))) {
         const id = this.pack.text(this.pack.field(ref, 'id'));
-        if (!nodes.has(id)) nodes.set(id, this.pack.value(ref));
+        if (!nodes.has(id)) nodes.set(id, ref);
       }
     }
     return nodes;
   });
+
+  private graphNode(id: string): GraphNode | undefined {
+    return this.pack.value(this.byID().get(id));
+  }
 
   private readonly edges = once(() => {
     const from = new Map<string, GraphEdge[]>();
@@ -142,7 +160,7 @@ export class Doc {
 
   /** node is a node with its edges. */
   node(id: string): Joined | undefined {
-    const node = this.byID().get(id);
+    const node = this.graphNode(id);
     return node && { node, from: this.edges().to.get(id) ?? [], to: this.edges().from.get(id) ?? [] };
   }
 
@@ -152,12 +170,13 @@ export class Doc {
 
   /** nodeRef is what a node stands for. */
   nodeRef(id: string): Ref | undefined {
-    return this.byID().get(id)?.ref;
+    return this.graphNode(id)?.ref;
   }
 
-  private ruleIndex = once(() => {
+  private readonly ruleIndex = once(() => {
     const found = new Map<string, Ref[]>();
-    for (const { ref, members } of this.byID().values()) {
+    for (const id of this.byID().keys()) {
+      const { ref, members } = this.graphNode(id)!;
       const key = shortKey(ref);
       if (!members) found.set(key, [...(found.get(key) ?? []), ref]);
     }
@@ -169,21 +188,23 @@ export class Doc {
     return this.ruleIndex().get(shortKey(ref)) ?? [];
   }
 
-  /** the rules of routes on which no policy is in force. */
-  bareRules = once((): Ref[] => {
-    const has = this.targetIndex();
-    const bare: Ref[] = [];
-    for (const node of this.byID().values()) {
-      if (node.kind === 'rule' && !node.members && !has.has(shortKey(node.ref)) && node.labels['state'] === undefined) bare.push(node.ref);
-    }
-    return bare;
-  });
+  /** the rules of routes that traffic can come to and on which no policy is in force. */
+  bareRules = once((): Ref[] => this.pack.value<Ref[] | undefined>(this.parts('bare')) ?? []);
+
+  private readonly bareKeys = once(() => new Set(this.bareRules().map(shortKey)));
+
+  /** isBare is whether a rule of a route is one of these. Others without a result get no traffic, or hand over to other routes. */
+  isBare(ref: Ref): boolean {
+    return this.bareKeys().has(shortKey(ref));
+  }
 
   /** what became of every policy of the topology, in its order. */
   policies = once((): Fate[] => {
     const fates = new Map<string, Fate>();
-    for (const node of this.byID().values()) {
-      if (node.kind === 'policy' && !node.members) fates.set(node.id, { policy: node.ref, state: 'unknown', effective: 0, partial: 0, overridden: 0, dangling: 0 });
+    for (const [id, ref] of this.byID()) {
+      if (this.pack.text(this.pack.field(ref, 'kind')) !== 'policy') continue;
+      const node = this.graphNode(id)!;
+      if (!node.members) fates.set(id, { policy: node.ref, state: 'unknown', effective: 0, partial: 0, overridden: 0, dangling: 0 });
     }
     const { pack } = this;
     for (const edge of pack.list(pack.field(this.parts('topology'), 'edges'))) {
