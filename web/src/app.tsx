@@ -18,6 +18,7 @@ export function App({ doc, rows, picture }: { doc: Doc; rows: Rows; picture: HTM
   const [route, setRoute] = useState(current);
   const [printing, setPrinting] = useState(false);
   const [said, say] = useSaid();
+  const late = useLate();
   useEffect(() => onMove(() => setRoute(current())), []);
   usePrinting(setPrinting);
   const [theme, setTheme] = useState<Theme>(stored);
@@ -29,7 +30,7 @@ export function App({ doc, rows, picture }: { doc: Doc; rows: Rows; picture: HTM
     document.title = view ? `${view} – ${doc.title}` : doc.title;
   }, [place]);
   return (
-    <PageContext.Provider value={{ doc, rows, route, printing, say }}>
+    <PageContext.Provider value={{ doc, rows, route, printing, late, say }}>
       <a class="skip" href="#main" onClick={toMain}>Skip to the content</a>
       <Header theme={theme} change={(t) => { store(t); setTheme(t); }} />
       <main id="main" class={`view-${route.view || 'overview'}`}>
@@ -97,12 +98,12 @@ function about(doc: Doc): string {
 }
 
 function Nav(): JSX.Element {
-  const { doc, rows, route } = usePage();
+  const { doc, rows, route, late } = usePage();
   const views: [view: string, text: string, count: number | undefined, also: string[]][] = [
     ['', 'Overview', undefined, ['node']],
-    ['rules', 'Rules', rows.count(), ['rule']],
+    ['rules', 'Rules', late ? rows.count() : rows.filled(), ['rule']],
     ['overridden', 'Overridden', doc.overridden.length, []],
-    ['problems', 'Problems', doc.troubleRefs().length, []],
+    ['problems', 'Problems', late ? doc.troubleRefs().length : undefined, []],
     ['status', 'Status', doc.statuses.length, []],
   ];
   return (
@@ -117,8 +118,8 @@ function Nav(): JSX.Element {
 }
 
 function Incomplete(): JSX.Element {
-  const { doc } = usePage();
-  const missing = doc.missing();
+  const { doc, late } = usePage();
+  const missing = late ? doc.missing() : [];
   const most = 3;
   return (
     <section class="banner" aria-label="This report is not complete">
@@ -132,6 +133,16 @@ function Incomplete(): JSX.Element {
 function toMain(e: Event): void {
   e.preventDefault();
   document.getElementById('heading')?.focus();
+}
+
+/** useLate is true once the first screen is painted. */
+function useLate(): boolean {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const soon = setTimeout(() => setLate(true));
+    return () => clearTimeout(soon);
+  }, []);
+  return late;
 }
 
 /** What is said to those who listen waits until nothing new came for a moment. */

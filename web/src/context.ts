@@ -10,6 +10,7 @@ export interface Page {
   rows: Rows;
   route: Route;
   printing: boolean;
+  late: boolean; // the first screen is painted; what takes long may be counted now
   say: (text: string) => void; // to those who do not see the page
 }
 

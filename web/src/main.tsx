@@ -24,7 +24,9 @@ async function start(): Promise<void> {
 async function written(data: HTMLElement): Promise<string> {
   const text = data.textContent!;
   if (data.dataset['encoding'] !== 'gzip') return text;
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const raw = atob(text);
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
 }
 

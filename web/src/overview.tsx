@@ -24,7 +24,7 @@ export function Overview({ picture }: { picture: HTMLElement }): JSX.Element {
   );
 }
 
-const HELP = 'Drag or use the arrow keys to move, + and − or the wheel to zoom, 0 to fit. Tab goes through what can be chosen.';
+const HELP = 'Choose a box or a row. Drag or arrow keys move, + and − or the wheel zoom, 0 fits.';
 
 function Picture({ picture, svg, chosen }: { picture: HTMLElement; svg: SVGSVGElement; chosen: string | undefined }): JSX.Element {
   const { printing } = usePage();
@@ -60,10 +60,10 @@ function Picture({ picture, svg, chosen }: { picture: HTMLElement; svg: SVGSVGEl
         <button type="button" aria-label="Zoom out" onClick={() => zoom.current?.out()}>−</button>
         <button type="button" onClick={() => zoom.current?.fit()}>Fit</button>
         <span class="dim percent">{percent} %</span>
+        <span class="help">{HELP}</span>
         <a class="skip" href="#panel" onClick={toPanel}>Skip the picture</a>
       </div>
       <div class="canvas" ref={box} tabIndex={0} role="group" aria-label={`Picture. ${HELP}`} aria-keyshortcuts="ArrowLeft ArrowRight ArrowUp ArrowDown + - 0" />
-      <p class="help">{HELP}</p>
     </section>
   );
 }
@@ -75,26 +75,27 @@ function toPanel(e: Event): void {
 
 /** The whole in short: what needs a look first, then what became of every policy. */
 function Summary(): JSX.Element {
-  const { doc, rows } = usePage();
+  const { doc, rows, late } = usePage();
   const [fates, setFates] = useState<Fate[]>();
   useEffect(() => {
+    if (!late) return;
     const soon = setTimeout(() => setFates(doc.policies()));
     return () => clearTimeout(soon);
-  }, [doc]);
-  const troubles = doc.troubleCounts();
-  const bare = doc.bareRules().length;
+  }, [late]);
+  const troubles = late ? doc.troubleCounts() : undefined;
+  const bare = late ? doc.bareRules().length : 0;
   return (
     <aside class="panel" aria-labelledby="panel">
       <h2 id="panel" tabIndex={-1}>In short</h2>
       <ul class="plain facts-list">
         {['error', 'warning', 'info'].map((severity) => {
-          const n = troubles.get(severity) ?? 0;
+          const n = troubles?.get(severity) ?? 0;
           return n > 0 && <li key={severity}><Severity of={severity} word="" /><a href={viewLink('problems', { severity })}>{severity === 'info' ? counted(n, 'note') : counted(n, severity)}</a></li>;
         })}
-        {troubles.size === 0 && <li>no problems</li>}
+        {troubles?.size === 0 && <li>no problems</li>}
         <li><State of="overridden" word="" /><a href="#/overridden">{counted(doc.overridden.length, 'loss')}</a> of settings</li>
         {bare > 0 && <li><State of="bare" word="" /><a href={viewLink('rules', { show: 'bare' })}>{counted(bare, 'route rule')}</a> with nothing in force</li>}
-        <li><State of="effective" word="" /><a href="#/rules">{counted(rows.count() - bare, 'result')}</a>, a policy kind on a target each</li>
+        <li><State of="effective" word="" /><a href="#/rules">{counted(rows.filled(), 'result')}</a>, a policy kind on a target each</li>
       </ul>
       {fates && <Policies all={fates} />}
     </aside>

@@ -118,16 +118,17 @@ export function Some<T>({ of, most = 12, noun, each }: { of: T[]; most?: number;
   );
 }
 
-/** How many rows are on a page, and how many are printed at most. */
+/** How many rows are on a page, how many of them are painted at first, and how many are printed at most. */
 export const PAGE = 100;
+const FIRST = 30;
 export const PRINTED = 2000;
 
 /** The rows of a page: which ones, and the buttons to other pages. Printing shows all pages, up to a sensible number of rows. */
 export function usePages(count: number, page: number): { from: number; to: number } {
-  const { printing } = usePage();
+  const { printing, late } = usePage();
   if (printing) return { from: 0, to: Math.min(count, PRINTED) };
   const from = Math.min(Math.max(page - 1, 0), Math.max(Math.ceil(count / PAGE) - 1, 0)) * PAGE;
-  return { from, to: Math.min(count, from + PAGE) };
+  return { from, to: Math.min(count, from + (late ? PAGE : FIRST)) };
 }
 
 export function Pager({ count, from, to, turn }: { count: number; from: number; to: number; turn: (page: number) => void }): JSX.Element | null {

@@ -26,6 +26,7 @@ export class PanZoom {
     this.now = { ...this.whole };
     svg.removeAttribute('width');
     svg.removeAttribute('height');
+    box.style.aspectRatio = String(Math.min(Math.max(this.whole.w / this.whole.h, 0.5), 4)); // no taller than it needs to be
     box.addEventListener('wheel', this.wheel, { passive: false });
     box.addEventListener('keydown', this.key);
     box.addEventListener('pointerdown', this.down);

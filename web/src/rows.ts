@@ -37,6 +37,11 @@ export class Rows {
     return this.doc.effective.length + this.doc.bareRules().length;
   }
 
+  /** filled is how many rows have something in force. */
+  filled(): number {
+    return this.doc.effective.length;
+  }
+
   /** at is one row: first those where something is in force, then the route rules where nothing is. */
   at(i: number): Row {
     return (this.made[i] ??= i < this.doc.effective.length ? this.row(this.doc.effective[i]!) : bareRow(this.doc.bareRules()[i - this.doc.effective.length]!));

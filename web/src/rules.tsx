@@ -10,12 +10,13 @@ import { via } from './words';
 
 /** The table of what is in force: a row for each policy kind on each target. */
 export function RulesView(): JSX.Element {
-  const { rows, route, say } = usePage();
+  const { rows, route, late, say } = usePage();
   const { query } = route;
   const asked = { text: query.get('q') ?? '', kind: query.get('kind') ?? '', namespace: query.get('ns') ?? '', show: query.get('show') ?? '' };
   const plain = !asked.text && !asked.kind && !asked.namespace && !asked.show;
   const found = useMemo(() => (plain ? undefined : rows.find(asked)), [rows, asked.text, asked.kind, asked.namespace, asked.show]);
-  const count = found?.length ?? rows.count();
+  const total = late || found ? rows.count() : rows.filled();
+  const count = found?.length ?? total;
   const { from, to } = usePages(count, Number(query.get('page') ?? 1) || 1);
   const change = (by: Record<string, string>): void => go(viewLink('rules', { q: asked.text, kind: asked.kind, ns: asked.namespace, show: asked.show, ...by }), true);
   useEffect(() => {
@@ -27,7 +28,7 @@ export function RulesView(): JSX.Element {
       <Heading>Rules</Heading>
       <Filters asked={asked} change={change} />
       <p class="count">
-        {plain ? counted(count, 'row') : `${grouped(count)} of ${counted(rows.count(), 'row')}`}
+        {plain ? counted(count, 'row') : `${grouped(count)} of ${counted(total, 'row')}`}
         {count === 0 && <> · <button type="button" class="more" onClick={() => go(viewLink('rules'))}>show all</button></>}
       </p>
       <div class="scroll" role="region" aria-label="What is in force" tabIndex={0}>
@@ -45,8 +46,8 @@ export function RulesView(): JSX.Element {
 }
 
 function Filters({ asked, change }: { asked: { text: string; kind: string; namespace: string; show: string }; change: (by: Record<string, string>) => void }): JSX.Element {
-  const { rows } = usePage();
-  const { kinds, namespaces } = rows.facets();
+  const { rows, late } = usePage();
+  const { kinds, namespaces } = late ? rows.facets() : { kinds: [], namespaces: [] };
   const short = kinds.map(kindName);
   const kindText = (k: string, i: number): string => (short.indexOf(short[i]!) === short.lastIndexOf(short[i]!) ? short[i]! : k);
   return (
