@@ -69,7 +69,7 @@ func (g *graphScope) fill(s *session, q *view.GraphQuery) error {
 			return err
 		}
 		if p.rule != "" {
-			return usage("drop /"+p.rule, "--only-affected-by takes a whole policy")
+			return usage("name the policy alone", "--only-affected-by takes a whole policy")
 		}
 		q.Affected = p.policy
 		if !g.narrowed {
@@ -98,7 +98,7 @@ func (s *session) focus(text string) ([]topology.NodeID, *policy.Policy, error) 
 	}
 	p, err := s.policy(text)
 	if err == nil && p.rule != "" {
-		err = usage("drop /"+p.rule, "a focus is a whole policy")
+		err = usage("name the policy alone", "a focus is a whole policy")
 	}
 	return nil, p.policy, err
 }

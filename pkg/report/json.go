@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -11,11 +12,12 @@ import (
 type opening struct {
 	view.Envelope
 	Facts
+	Bare []model.Ref `json:"bare"`
 }
 
 // JSON writes a report as its struct tags say.
 func JSON(w io.Writer, r *Report) error {
-	return render.Document(w, opening{r.Envelope, r.Facts}, func(yield func(string, any) bool) {
+	return render.Document(w, opening{r.Envelope, r.Facts, r.Bare}, func(yield func(string, any) bool) {
 		_ = yield("topology", r.Topology) && yield("effective", r.Effective) && yield("overridden", r.Overridden) &&
 			yield("status", r.Status) && yield("findings", r.Findings)
 	})

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // packVersion is the version of the form below.
@@ -31,6 +33,8 @@ type ref int
 type packer struct {
 	strings, keyLists, nodes *pool
 
+	shared shared
+
 	buffer  bytes.Buffer // of encoder
 	encoder *json.Encoder
 	scratch []byte
@@ -40,7 +44,7 @@ type packer struct {
 }
 
 func newPacker() *packer {
-	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool()}
+	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool(), shared: shared{map[*view.PolicyUse]fields{}, map[lane]ref{}}}
 	p.encoder = json.NewEncoder(&p.buffer)
 	p.encoder.SetEscapeHTML(false)
 	return p

@@ -9,7 +9,7 @@ import (
 // pack packs a report: the same document as its JSON. It takes an item at a time, so that memory does not hold the text of all.
 func pack(r *Report) (*packer, ref, error) {
 	p := newPacker()
-	root, err := p.fields(opening{r.Envelope, r.Facts})
+	root, err := p.fields(opening{r.Envelope, r.Facts, r.Bare})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -71,6 +71,60 @@ func each[T any](items []T) iter.Seq[any] {
 	}
 }
 
+// shared are the parts of effective policies that many have.
+type shared struct {
+	policies map[*view.PolicyUse]fields // what follows from a stack, by its policies
+	paths    map[lane]ref
+}
+
+// lane tells lists of paths apart.
+type lane struct {
+	first *view.Path
+	n     int
+}
+
+// item packs one item of a list. What effective policies share is packed once: all of a stack but where it is in force.
+func (p *packer) item(v any) (ref, error) {
+	e, ok := v.(*view.EffectivePolicy)
+	if !ok || len(e.Policies) == 0 || len(e.Paths) == 0 {
+		return p.value(v)
+	}
+	stack := &e.Policies[0]
+	common, known := p.shared.policies[stack]
+	if !known {
+		some := *e
+		some.Paths, some.Unread = nil, nil
+		var err error
+		if common, err = p.fields(&some); err != nil {
+			return 0, err
+		}
+		p.shared.policies[stack] = common
+	}
+	target, err := p.value(&e.Target)
+	if err != nil {
+		return 0, err
+	}
+	way := lane{&e.Paths[0], len(e.Paths)}
+	paths, known := p.shared.paths[way]
+	if !known {
+		if paths, err = p.value(e.Paths); err != nil {
+			return 0, err
+		}
+		p.shared.paths[way] = paths
+	}
+	own := common.clone()
+	own.set(p.key("target"), target)
+	own.set(p.key("paths"), paths)
+	if len(e.Unread) > 0 {
+		unread, err := p.value(e.Unread)
+		if err != nil {
+			return 0, err
+		}
+		own.set(p.key("unread"), unread)
+	}
+	return p.object(own.keys, own.refs), nil
+}
+
 func (p *packer) part(from part) (ref, error) {
 	head, err := p.fields(from.head)
 	if err != nil {
@@ -79,7 +133,7 @@ func (p *packer) part(from part) (ref, error) {
 	for _, l := range from.lists {
 		var items []ref
 		for item := range l.items {
-			packed, err := p.value(item)
+			packed, err := p.item(item)
 			if err != nil {
 				return 0, err
 			}

@@ -32,6 +32,7 @@ func hostileReport() *Report {
 	ref := model.Ref{Group: all, Kind: all, Namespace: all, Name: all, Section: all}
 	problem := model.Problem{Severity: model.Warning, Code: "TargetNotFound", Ref: &ref, Message: all, Hint: all}
 	out := &Report{
+		Bare:     []model.Ref{ref},
 		Facts:    Facts{Title: all, Version: all, Inputs: []Input{{Kind: Path, Name: all}}, Scope: Scope{Namespace: all}},
 		Topology: &view.Topology{Nodes: []view.GraphNode{{ID: all, Ref: ref, Kind: "rule", Labels: map[string]string{all: all}}}, Edges: []view.GraphEdge{{From: all, To: all}}},
 		Effective: &view.EffectivePolicyList{Items: []view.EffectivePolicy{{PolicyKind: all, Target: ref, Spec: map[string]any{all: evil()},

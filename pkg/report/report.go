@@ -14,6 +14,7 @@ import (
 type Report struct {
 	view.Envelope
 	Facts
+	Bare []model.Ref `json:"bare"` // route rules that traffic can come to and on which no policy is in force
 
 	Topology   *view.Topology            `json:"topology"`
 	Effective  *view.EffectivePolicyList `json:"effective"`
@@ -77,6 +78,7 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
 		Status:     view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status),
 		Findings:   check.Run(r, q.Check),
 	}
+	out.Bare = bare(r, q.In, out.Effective)
 	var problems []model.Problem
 	for _, part := range []*view.Envelope{&out.Topology.Envelope, &out.Effective.Envelope, &out.Overridden.Envelope, &out.Status.Envelope, &out.Findings.Envelope} {
 		problems = append(problems, part.Problems...)

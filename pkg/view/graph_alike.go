@@ -38,17 +38,14 @@ func namespacesAlike() likeness {
 // gatewaysAlike draws Gateways as one too, with the policies on them.
 func gatewaysAlike() likeness {
 	return likeness{deep: true, look: func(n *GraphNode) ([]string, bool) {
-		if topology.Role(n.Kind) == topology.Listener {
-			return append(looks(n), n.Ref.Section, n.Labels["protocol"], n.Labels["port"]), true
-		}
-		return looks(n), topology.Role(n.Kind) != topology.GatewayClass
+		return append(looks(n), n.Ref.Section, n.Labels[labelListens]), topology.Role(n.Kind) != topology.GatewayClass
 	}}
 }
 
 // kindsAlike draws everything of one kind as one.
 func kindsAlike() likeness {
 	return likeness{look: func(n *GraphNode) ([]string, bool) {
-		return append(looks(n), n.Labels["protocol"]), true
+		return looks(n), true
 	}}
 }
 

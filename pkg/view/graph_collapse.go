@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -68,19 +69,38 @@ func (t *Topology) readable() bool {
 
 // foldRules draws routes for their rules. A rule that is not there, or that the drawing is about, keeps its node.
 func (t *Topology) foldRules() *Topology {
+	return t.foldParts(topology.Rule, CollapseRules, func(_ *folding, g *GraphNode, parts []int32) {
+		withLabel(g.Labels, labelRules, count(len(parts)))
+	})
+}
+
+// foldListeners draws Gateways for their listeners.
+func (t *Topology) foldListeners() *Topology {
+	return t.foldParts(topology.Listener, CollapseNamespace, func(f *folding, g *GraphNode, parts []int32) {
+		var ports []string
+		for _, i := range parts {
+			n := &f.from.Nodes[i]
+			ports = append(ports, strings.Join(words(n.Ref.Section, n.Labels["port"], n.Labels["protocol"]), " "))
+		}
+		slices.Sort(ports)
+		withLabel(g.Labels, labelListens, strings.Join(slices.Compact(ports), ", "))
+	})
+}
+
+// foldParts draws objects for those of their parts that have a role; describe has the parts.
+func (t *Topology) foldParts(role topology.Role, level string, describe func(f *folding, g *GraphNode, parts []int32)) *Topology {
 	f := newFolding(t)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		if topology.Role(n.Kind) != topology.Rule || f.kept[i] || n.Labels["state"] != "" {
+		if topology.Role(n.Kind) != role || f.kept[i] || n.Labels["state"] != "" {
 			continue
 		}
-		if route, drawn := f.index[refID(n.Ref.Whole())]; drawn {
-			f.into[i] = int32(route)
+		if whole, drawn := f.index[refID(n.Ref.Whole())]; drawn {
+			f.into[i] = int32(whole)
 		}
 	}
-	return f.topology(CollapseRules, func(g *GraphNode, members []int32) {
-		g.Members = nil
-		g.Labels = withLabel(g.Labels, "rules", count(len(members)-1))
+	return f.topology(level, func(g *GraphNode, members []int32) {
+		describe(f, g, slices.DeleteFunc(members, func(i int32) bool { return f.from.Nodes[i].ID == g.ID }))
 	})
 }
 
@@ -101,11 +121,14 @@ func (t *Topology) foldNamespaces() *Topology {
 		f.renamed[heads[space]] = true
 	}
 	out := f.topology(CollapseNamespace, func(g *GraphNode, members []int32) { f.asNamespace(g, members) })
-	for _, same := range []likeness{namespacesAlike(), gatewaysAlike(), kindsAlike()} {
-		if out.readable() {
-			break
-		}
-		out = out.alike(CollapseNamespace, same)
+	if !out.readable() {
+		out = out.alike(CollapseNamespace, namespacesAlike())
+	}
+	if !out.readable() {
+		out = out.foldListeners().alike(CollapseNamespace, gatewaysAlike())
+	}
+	if !out.readable() {
+		out = out.alike(CollapseNamespace, kindsAlike())
 	}
 	return out
 }

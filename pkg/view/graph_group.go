@@ -17,6 +17,7 @@ const (
 	labelCount    = "count"
 	labelSample   = "sample"
 	labelRules    = "rules"    // how many rules the routes have
+	labelListens  = "listens"  // of Gateways whose listeners are not drawn: what these listen on
 	labelHolds    = "holds"    // of namespaces: what is in them
 	labelMissing  = "missing"  // how much of that is not in the input
 	labelPolicies = "policies" // what became of the policies in them

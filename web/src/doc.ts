@@ -188,18 +188,15 @@ export class Doc {
     return this.ruleIndex().get(shortKey(ref)) ?? [];
   }
 
-  /** the rules of routes on which no policy is in force. */
-  bareRules = once((): Ref[] => {
-    const { pack } = this;
-    const has = new Set(this.effective.map((item) => pack.field(item, 'target'))); // equal values have equal numbers
-    const bare: Ref[] = [];
-    for (const node of this.byID().values()) {
-      const ref = pack.field(node, 'ref');
-      const drawnAlone = pack.field(node, 'members') === undefined && pack.field(pack.field(node, 'labels'), 'state') === undefined;
-      if (pack.text(pack.field(node, 'kind')) === 'rule' && drawnAlone && !has.has(ref)) bare.push(pack.value(ref));
-    }
-    return bare;
-  });
+  /** the rules of routes that traffic can come to and on which no policy is in force. */
+  bareRules = once((): Ref[] => this.pack.value<Ref[] | undefined>(this.parts('bare')) ?? []);
+
+  private readonly bareKeys = once(() => new Set(this.bareRules().map(shortKey)));
+
+  /** isBare is whether a rule of a route is one of these. Others without a result get no traffic, or hand over to other routes. */
+  isBare(ref: Ref): boolean {
+    return this.bareKeys().has(shortKey(ref));
+  }
 
   /** what became of every policy of the topology, in its order. */
   policies = once((): Fate[] => {

@@ -102,12 +102,12 @@ function Target({ of: joined }: { of: Joined }): JSX.Element {
   return (
     <>
       {items.length > 0 && <InForce items={items} />}
-      {items.length === 0 && node.kind === 'rule' && !node.labels['state'] && <p><State of="bare" /></p>}
+      {doc.isBare(node.ref) && <p><State of="bare" /></p>}
       <Attached edges={from.filter((e) => e.kind === 'targets')} />
       {rules.length > 0 && (
         <>
           <h3>{counted(rules.length, 'route rule')} below</h3>
-          <Some of={rules} noun="route rule" each={(ref) => <><TargetLink target={ref} /> <span class="dim">{kindsAt(doc.itemsAt(ref))}</span></>} />
+          <Some of={rules} noun="route rule" each={(ref) => <><TargetLink target={ref} /> <span class="dim">{doc.isBare(ref) ? '◌ nothing in force' : kindsAt(doc.itemsAt(ref))}</span></>} />
         </>
       )}
       <Edges title="Reached from" edges={parents} end="from" />
@@ -117,7 +117,7 @@ function Target({ of: joined }: { of: Joined }): JSX.Element {
 }
 
 function kindsAt(items: Effective[]): string {
-  return items.length === 0 ? '◌ nothing in force' : [...new Set(items.map((i) => kindName(i.policyKind)))].join(', ');
+  return [...new Set(items.map((i) => kindName(i.policyKind)))].join(', ');
 }
 
 function InForce({ items }: { items: Effective[] }): JSX.Element {

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// TestItemsOfOneStack: what they share is packed once, and each is whole all the same.
+func TestItemsOfOneStack(t *testing.T) {
+	gateway := model.Ref{Group: "g", Kind: "Gateway", Name: "gw"}
+	roads := []view.Path{{Gateway: "infra/gw", Listener: "a"}, {Gateway: "infra/gw", Listener: "b"}}
+	one := view.EffectivePolicy{PolicyKind: "P.g", Paths: roads, Spec: map[string]any{"a": 1}, ID: "1", Policies: []view.PolicyUse{{Policy: &gateway, Target: &gateway, Role: "contributing"}},
+		Rules: []view.Rule{{Name: "a", Value: 1, Sources: []view.Source{{Target: &gateway}}}}}
+	other := one
+	other.ID, other.Policies = "2", []view.PolicyUse{{Target: &gateway, Role: "lost"}}
+	empty := view.EffectivePolicy{PolicyKind: "P.g"}
+	r := hostileReport()
+	r.Effective.Items = nil
+	for i, item := range []view.EffectivePolicy{one, one, other, one, empty, other, empty, one} {
+		item.Target = model.Ref{Kind: "HTTPRoute", Name: fmt.Sprint("r", i), Section: "rule-1"}
+		switch i {
+		case 1:
+			item.Unread = []string{"httproutes in a"}
+		case 3:
+			item.Paths = roads[:1]
+		case 5:
+			item.Paths = []view.Path{}
+		}
+		r.Effective.Items = append(r.Effective.Items, item)
+	}
+	r.Drawn = &view.Topology{Nodes: r.Topology.Nodes, Edges: []view.GraphEdge{}}
+	p, root, err := pack(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := p.write(&b, root); err != nil {
+		t.Fatal(err)
+	}
+	if got := unpack(t, b.Bytes()); !reflect.DeepEqual(got, plain(t, r)) {
+		t.Errorf("%v\nwant\n%v", got, plain(t, r))
+	}
+}
