@@ -44,7 +44,7 @@ demo-report: build ## write the report of the shop in testdata/demo to bin/demo-
 NPM := npm --prefix web
 
 web/node_modules: web/package.json web/package-lock.json
-	@npm --version > /dev/null && node -e 'process.exit(parseInt(process.versions.node) < 20)' || { echo 'error: the page of reports needs npm and Node.js 20 or newer'; exit 1; }
+	@npm --version > /dev/null && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' || { echo 'error: the page of reports needs npm and Node.js 20 or newer'; exit 1; }
 	$(NPM) ci
 	@touch $@
 
