@@ -139,6 +139,9 @@ func (d *clusters) edge(l *line) {
 		arrow, head = "none", dotID(entryID(l.to.box))+":w"
 	}
 	tail := d.end(l.from, true)
+	if l.from.column() == l.to.column() { // Graphviz 2.43 loses the arrowheads of lines between ports of one column
+		tail, head = dotID(l.from.id()), dotID(l.to.id())
+	}
 	if l.via != nil {
 		tail, free, weight = dotID(spreadID(l.via))+":e", "", "1"
 	}

@@ -27,7 +27,7 @@ func writeFlat(d lines, t *view.Topology, o DOTOptions) {
 		if n.Kind == policyRole {
 			shape, fill = "note", hues()[slices.Index(kinds, policyKind(n))%len(hues())].fill
 		}
-		d.line(1, dotID(n.ID)+" [label="+flatLabel(n)+", "+attributes(attribute{"shape", shape}, attribute{"style", "filled"}, attribute{"fillcolor", fill.on(o.Theme)},
+		d.line(1, dotID(n.ID)+" [label="+flatLabel(n)+", "+attributes(attribute{"shape", shape}, attribute{"style", map[bool]string{true: "filled,dashed", false: "filled"}[missing(n)]}, attribute{"fillcolor", fill.on(o.Theme)},
 			attribute{"class", n.Kind}, attribute{"id", svgID(n.ID)}, attribute{"URL", shown(o.link(n.ID))})+"];")
 	}
 	for _, e := range sortedEdges(t) {

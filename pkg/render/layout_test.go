@@ -271,3 +271,14 @@ func TestFlatLayout(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// Graphviz looks for escapes in labels, and finds none in names.
+func TestBackslashesAreText(t *testing.T) {
+	g := &view.Topology{Nodes: []view.GraphNode{{ID: "a", Ref: model.Ref{Kind: "Gateway", Namespace: `s\N`, Name: `\N\G\\l`}, Kind: "gateway"}}}
+	got := graphviz(t, DOTText(g, DOTOptions{Links: func(string) string { return "#x" }}), "svg")
+	for _, want := range []string{`>\N\G\\l<`, `>s\N<`, `Gateway s\N/\N\G\\l`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+}

@@ -46,6 +46,9 @@ func (m *mermaid) frames() {
 		for ; len(notes) > 0 && cluster(notes[0].node) == name; notes = notes[1:] {
 			n := notes[0]
 			text := []string{n.node.Ref.Kind, n.node.Ref.Name}
+			if state := n.node.Labels["state"]; state != "" {
+				text = append(text, state)
+			}
 			if all := n.node.Collective(); all != "" {
 				text = []string{all}
 			}

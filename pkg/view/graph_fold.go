@@ -91,49 +91,45 @@ func (f *folding) freeID(id string) string {
 	}
 }
 
-// bundle is the edges of one kind between two nodes that are drawn.
-type bundle struct {
+// strand is an edge by what it is drawn between. Those that agree in everything but the edge are drawn as one.
+type strand struct {
 	from, to int32
 	class    edgeKind
 	dangling bool
-	edges    []*GraphEdge
+	edge     int32
+}
+
+func (s strand) compare(x strand) int {
+	return cmp.Or(cmp.Compare(s.from, x.from), cmp.Compare(s.to, x.to), cmp.Compare(s.class, x.class), cmp.Compare(boolRank(s.dangling), boolRank(x.dangling)))
 }
 
 // edges are the edges between what is drawn; those within one node are not.
 func (f *folding) edges(ids []string) []GraphEdge {
-	bundles := make([]bundle, 0, len(f.from.Edges))
-	for i := range f.from.Edges {
-		e := &f.from.Edges[i]
-		from, to := f.into[f.index[e.From]], f.into[f.index[e.To]]
-		if from == to {
-			continue
+	strands := make([]strand, 0, len(f.from.Edges))
+	for i := range f.from.Nodes {
+		for n := range f.out(i) {
+			at := f.first[i] + int32(n)
+			e := &f.from.Edges[at]
+			if to := f.into[f.index[e.To]]; to != f.into[i] {
+				strands = append(strands, strand{f.into[i], to, classOf(e), e.State == EdgeDangling, at})
+			}
 		}
-		b := bundle{from: from, to: to, class: classOf(e), dangling: e.State == EdgeDangling}
-		b.edges = []*GraphEdge{e}
-		bundles = append(bundles, b)
 	}
-	slices.SortStableFunc(bundles, func(a, b bundle) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.class, b.class), cmp.Compare(boolRank(a.dangling), boolRank(b.dangling)))
-	})
+	slices.SortStableFunc(strands, strand.compare)
 	out := []GraphEdge{}
-	for len(bundles) > 0 {
+	for len(strands) > 0 {
 		end := 1
-		for end < len(bundles) && bundles[end].same(&bundles[0]) {
-			bundles[0].edges = append(bundles[0].edges, bundles[end].edges...)
+		for end < len(strands) && strands[end].compare(strands[0]) == 0 {
 			end++
 		}
-		e := f.merged(bundles[0].edges, ids)
-		e.From, e.To = ids[bundles[0].from], ids[bundles[0].to]
-		out, bundles = append(out, e), bundles[end:]
+		e := f.merged(strands[:end], ids)
+		e.From, e.To = ids[strands[0].from], ids[strands[0].to]
+		out, strands = append(out, e), strands[end:]
 	}
 	slices.SortFunc(out, func(a, b GraphEdge) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 	})
 	return out
-}
-
-func (b *bundle) same(x *bundle) bool {
-	return b.from == x.from && b.to == x.to && b.class == x.class && b.dangling == x.dangling
 }
 
 func boolRank(b bool) int {
@@ -154,14 +150,15 @@ func classOf(e *GraphEdge) edgeKind {
 }
 
 // merged is one edge for several of one class: wholly in force or lost where all are, else partly.
-func (f *folding) merged(edges []*GraphEdge, ids []string) GraphEdge {
-	out := *edges[0]
-	if len(edges) == 1 && len(out.By) == 0 {
+func (f *folding) merged(strands []strand, ids []string) GraphEdge {
+	out := f.from.Edges[strands[0].edge]
+	if len(strands) == 1 && len(out.By) == 0 {
 		return out
 	}
 	total := 0
 	words, by := map[string]bool{}, map[string]bool{}
-	for _, e := range edges {
+	for _, s := range strands {
+		e := &f.from.Edges[s.edge]
 		total += max(1, e.Count)
 		words[e.word()] = true
 		for _, id := range e.By {
