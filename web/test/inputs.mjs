@@ -81,6 +81,11 @@ export function large(routes = 1000) {
   return parts.join('');
 }
 
+/** A route rule on which nothing is in force, beside one that has a policy. */
+export function bare() {
+  return gateway() + route('shop', 'cart', ['open', 'limited']) + limits('shop', 'cart', { kind: 'HTTPRoute', name: 'cart', sectionName: 'limited' }, 'defaults', { cap: limit(1) });
+}
+
 /** Less than all that is needed to answer: a document that does not parse. */
 export function broken() {
   return gateway() + route('shop', 'cart', ['all']) + limits('infra', 'cap', { kind: 'Gateway', name: 'front' }, 'defaults', { cap: limit(1) }) + '---\nkind: [\n';
