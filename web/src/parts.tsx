@@ -45,7 +45,10 @@ export function Name({ of }: { of: string }): JSX.Element {
   return <span class="name">{broken(of)}</span>;
 }
 
-export function broken(text: string, after = /(?<=[./#])(?=[^\s])/): ComponentChildren {
+const LONGEST = 300; // no name of an object is as long
+
+export function broken(name: string, after = /(?<=[./#])(?=[^\s])/): ComponentChildren {
+  const text = name.length > LONGEST ? name.slice(0, LONGEST - 1) + '…' : name;
   const parts = text.split(after);
   return parts.length < 2 || parts.length > 40 ? text : parts.map((part, i) => (i === 0 ? part : <><wbr />{part}</>));
 }

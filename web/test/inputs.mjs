@@ -55,16 +55,15 @@ export const attacks = [
 export function hostile() {
   const long = 'x'.repeat(5000) + '<b>' + 'y y '.repeat(500);
   const all = [...attacks, long, '__proto__', 'constructor', 'toString'];
-  const text = (s) => s.replace(/[\u0000\u0007]/g, '');
   const parts = [gateway()];
-  all.forEach((attack, i) => {
-    const a = text(attack);
+  all.forEach((a, i) => {
+    const key = a.slice(0, 900); // a reader of YAML takes keys up to 1024 characters
     parts.push(route(`ns-${i}`, a, [a, 'plain']));
-    parts.push(limits(`ns-${i}`, a, { kind: 'HTTPRoute', name: a }, 'defaults', { [a]: limit(i), same: { ...limit(i), note: a, [a]: [a, { [a]: a }] } }));
+    parts.push(limits(`ns-${i}`, a, { kind: 'HTTPRoute', name: a }, 'defaults', { [key]: limit(i), same: { ...limit(i), note: a, [key]: [a, { [key]: a }] } }));
   });
-  parts.push(limits('infra', '<i>cap</i>', { kind: 'Gateway', name: 'front' }, 'overrides', { same: limit(1), [text(attacks[0])]: limit(2) }));
-  parts.push(limits('infra', 'dangling', { kind: 'Gateway', name: text(attacks[1]) }, 'defaults', { x: limit(1) }));
-  return parts.join('');
+  parts.push(limits('infra', '<i>cap</i>', { kind: 'Gateway', name: 'front' }, 'overrides', { same: limit(1), [attacks[0]]: limit(2) }));
+  parts.push(limits('infra', 'dangling', { kind: 'Gateway', name: attacks[1] }, 'defaults', { x: limit(1) }));
+  return parts.join('').replace(/[^\x20-\x7e\n]/g, (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 }
 
 /** `routes` routes of ten rules each in twenty namespaces: policies on the gateway, on half of the routes, and on some rules. */
