@@ -47,10 +47,10 @@ func (b *bench) diff(ctx context.Context, routes int) (*differing, error) {
 	b.say("comparing two folders of %d routes, best of %d", routes, b.runs)
 	for range b.runs {
 		err := errors.Join(
-			b.time(ctx, &d.effective, 0, "effective", "-A", "-f", before),
-			b.time(ctx, &d.not, 0, "diff", before, same),
-			b.time(ctx, &d.one, 1, "diff", before, one),
-			b.time(ctx, &d.every, 1, "diff", before, every))
+			b.time(ctx, &d.effective, 0, "effective", "-A", "-f", before, "-o", "json"),
+			b.time(ctx, &d.not, 0, "diff", before, same, "-o", "json"),
+			b.time(ctx, &d.one, 1, "diff", before, one, "-o", "json"),
+			b.time(ctx, &d.every, 1, "diff", before, every, "-o", "json"))
 		if err != nil {
 			return nil, err
 		}
@@ -58,9 +58,9 @@ func (b *bench) diff(ctx context.Context, routes int) (*differing, error) {
 	return d, nil
 }
 
-// time runs the command line once, as JSON, and keeps the best time and the most memory. It fails unless the run exits as it should.
+// time runs the command line once, and keeps the best time and the most memory. It fails unless the run exits as it should.
 func (b *bench) time(ctx context.Context, best *program, code int, args ...string) error {
-	cmd := exec.CommandContext(ctx, b.program, append(args, "-o", "json")...)
+	cmd := exec.CommandContext(ctx, b.program, args...)
 	cmd.Stdout = io.Discard
 	var failed bytes.Buffer
 	cmd.Stderr = &failed

@@ -19,6 +19,7 @@ const (
 	requestsAtMost   = 1.5
 	pairsAtLeast     = 100_000
 	diffAtMost       = 2.5
+	pageAtMost       = 2.5
 )
 
 // report writes what was measured.

@@ -59,6 +59,11 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return fmt.Errorf("comparing folders: %w", err)
 	}
 	r.differing(d, o.runs)
+	p, err := b.page(ctx, o.sizes[1])
+	if err != nil {
+		return fmt.Errorf("writing reports: %w", err)
+	}
+	r.paging(p, o.runs)
 	return nil
 }
 

@@ -38,6 +38,9 @@ func (p *painter) text(d *xml.Decoder, a map[string]string) error {
 	}
 	p.SetFontFace(face)
 	p.SetColor(ink)
+	if p.sign(line, p.x(number(a["x"])), p.y(number(a["y"])), size) {
+		return nil
+	}
 	wide, _ := p.MeasureString(line)
 	x, y := p.x(number(a["x"])), p.y(number(a["y"]))
 	switch a["text-anchor"] {

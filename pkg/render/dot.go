@@ -79,7 +79,9 @@ func dotText(lines ...string) string {
 }
 
 // shown is a text in an attribute that Graphviz looks for entities in.
-func shown(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) }
+func shown(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
 
 // dotID is a quoted node name. What is not plain is written as %XX, so that different names stay different and quoting has no cases.
 func dotID(id string) string { return `"` + percent(id, "-_./: #@,=") + `"` }

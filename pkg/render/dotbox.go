@@ -52,8 +52,9 @@ const left = `<BR ALIGN="LEFT"/>`
 
 // linked are the attributes of a cell that leads somewhere.
 func (d *clusters) linked(n *view.GraphNode) []attribute {
+	_, known := d.places[n.ID]
 	url := d.o.link(n.ID)
-	if url == "" {
+	if url == "" || !known {
 		return nil
 	}
 	return []attribute{{"HREF", html(url)}, {"TITLE", html(titled(n))}}

@@ -155,6 +155,10 @@ func (p *picture) add(n *view.GraphNode, whole map[string]*box, owners map[strin
 	if n.Ref.Name == "" {
 		b = p.places[owners[n.ID]].box
 	}
+	if isSection(n) && b == nil && n.Ref.Name != "" { // its object is not in the drawing, and named all the same
+		b = p.stand(n)
+		whole[key] = b
+	}
 	if !isSection(n) || b == nil {
 		b = &box{node: n, level: level(n.Kind)}
 		if isNamespaces(n) { // they are mostly routes
@@ -167,6 +171,15 @@ func (p *picture) add(n *view.GraphNode, whole map[string]*box, owners map[strin
 	}
 	b.rows = append(b.rows, &row{node: n, chips: map[string][]chip{}})
 	p.places[n.ID] = place{box: b, row: len(b.rows) - 1}
+}
+
+// stand draws the object of a section that stands in the drawing without it.
+func (p *picture) stand(section *view.GraphNode) *box {
+	kind := map[string]string{"rule": "route", "listener": "gateway", "port": "backend"}[section.Kind]
+	node := &view.GraphNode{ID: section.ID + " object", Ref: section.Ref.Whole(), Kind: cmp.Or(kind, section.Kind)}
+	b := &box{node: node, level: level(section.Kind), rows: []*row{{node: node, chips: map[string][]chip{}}}}
+	p.boxes = append(p.boxes, b)
+	return b
 }
 
 // groupOwners are, for sections of objects that are drawn as one, the nodes of those objects.

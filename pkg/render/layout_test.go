@@ -282,3 +282,16 @@ func TestBackslashesAreText(t *testing.T) {
 		}
 	}
 }
+
+// Sections whose object is not drawn, as at the rim of a focus, say whose they are.
+func TestSectionsWithoutTheirObject(t *testing.T) {
+	g := &view.Topology{Nodes: []view.GraphNode{{ID: "a", Ref: rule1, Kind: "rule"}, {ID: "b", Ref: rule2, Kind: "rule"}}}
+	p := newPicture(g)
+	if len(p.boxes) != 1 || len(p.boxes[0].rows) != 3 || titled(p.boxes[0].node) != "HTTPRoute bakery/baker" || p.boxes[0].rows[2].node.Ref.Section != "rule-2" {
+		t.Errorf("%+v", p.boxes)
+	}
+	text := string(DOTText(g, DOTOptions{Links: func(id string) string { return "#" + id }}))
+	if strings.Count(text, "HREF=") != 2 {
+		t.Errorf("what is no node leads somewhere, or a node nowhere:\n%s", text)
+	}
+}

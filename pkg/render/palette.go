@@ -116,7 +116,7 @@ func pens() map[string]stroke {
 		"effective":  {c.effective, "solid", "1.6", "normal", "", "in force"},
 		"partial":    {c.partial, "dashed", "1.6", "normal", "6 3", "partly in force"},
 		"overridden": {c.overridden, "dotted", "1.8", "normal", "1.5 3.5", "overridden"},
-		"dangling":   {c.dangling, "dashed", "1", "odiamond", "7 2 1.5 2", "points to nothing"},
+		"dangling":   {c.dangling, "dashed", "1", "odiamond", "7 2 1.5 2", "to what is not in the input"},
 		"targets":    {c.unknown, "solid", "0.7", "vee", "", "targets"},
 	}
 }

@@ -73,6 +73,18 @@ func (f *referents) complete(ref model.Ref) bool {
 	return false
 }
 
+// Assumed reports whether an object that is not in the input is taken to exist where something refers to it: a GatewayClass, or a backend, unless
+// everything of its kind in its namespace is in the input (gatewayapi G36).
+func (g *Graph) Assumed(ref model.Ref) bool {
+	switch gk := ref.GroupKind(); {
+	case gk == gatewayClassKind:
+		return !g.covers.cluster.Knows(gk, "")
+	case !canBeBackend(gk), !g.defined(gk) && !isInferencePool(gk):
+		return false
+	}
+	return !g.complete(ref.Whole())
+}
+
 // canBeBackend reports whether objects of the kind can be backends: in the groups whose kinds are all known only those that are.
 func canBeBackend(gk model.GroupKind) bool {
 	switch gk.Group {

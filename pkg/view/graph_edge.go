@@ -52,10 +52,10 @@ func (d *drawing) traffic() {
 	}
 }
 
-// isAbsent reports whether a node is named and not in the input.
+// isAbsent reports whether a node is named and not in the input, and is not taken to exist all the same.
 func (d *drawing) isAbsent(id topology.NodeID) bool {
 	n := d.res.Node(id)
-	return n.Object == nil && !d.res.Snapshot.Cluster.MissesRef(n.Ref)
+	return n.Object == nil && d.absence(n) == absent
 }
 
 // missingParents draws the parents of a route that are not in the input, and sections of parents.

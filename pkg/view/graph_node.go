@@ -63,7 +63,7 @@ func (d *drawing) labels(n *topology.Node, id topology.NodeID) map[string]string
 		}
 	}
 	if n.Object == nil {
-		set("state", d.absence(n.Ref))
+		set("state", d.absence(n))
 	}
 	switch n.Role {
 	case topology.Frontend:
@@ -85,8 +85,22 @@ func (d *drawing) labels(n *topology.Node, id topology.NodeID) map[string]string
 	return out
 }
 
-// absence says why nothing is known about an object but its name.
-func (d *drawing) absence(ref model.Ref) string {
+// absence says why nothing is known about the object of a node but its name.
+func (d *drawing) absence(n *topology.Node) string {
+	if state := d.unread(n.Ref); state != absent {
+		return state
+	}
+	switch n.Role {
+	case topology.GatewayClass, topology.Backend, topology.Port:
+		if d.res.Graph.Assumed(n.Ref) {
+			return "taken to exist"
+		}
+	}
+	return absent
+}
+
+// unread says why nothing was read of an object.
+func (d *drawing) unread(ref model.Ref) string {
 	if d.res.Snapshot.Cluster.MissesRef(ref) {
 		return "may not be read"
 	}
@@ -120,7 +134,7 @@ func (d *drawing) missing(ref model.Ref, role topology.Role) int32 {
 		if ref.Section == "" && d.res.Snapshot.Get(ref) != nil {
 			return map[string]string{}
 		}
-		return map[string]string{"state": d.absence(ref)}
+		return map[string]string{"state": d.unread(ref)}
 	})
 	if ref.Section != "" {
 		d.edges = append(d.edges, edge{from: d.missing(ref.Whole(), role), to: n, kind: parentEdge, dangling: true})

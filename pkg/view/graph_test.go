@@ -229,8 +229,8 @@ func TestGraphDangling(t *testing.T) {
 	want := []string{
 		"Cache.x.io/app/p targets Gateway/app/absent", "Cache.x.io/app/p targets HTTPRoute/app/h#nope", "Cache.x.io/app/q targets HTTPRoute/app/absent#x",
 		"Gateway/app/g parent Gateway/app/g#nope", "Gateway/app/g#nope parent HTTPRoute/app/h", "Gateway/app/gone parent Gateway/app/gone#x",
-		"Gateway/app/gone#x parent HTTPRoute/app/h", "GatewayClass/c parent Gateway/app/g", "HTTPRoute/app/absent parent HTTPRoute/app/absent#x",
-		"HTTPRoute/app/h parent HTTPRoute/app/h#nope", "HTTPRoute/app/h#r0 parent Service/app/h",
+		"Gateway/app/gone#x parent HTTPRoute/app/h", "HTTPRoute/app/absent parent HTTPRoute/app/absent#x",
+		"HTTPRoute/app/h parent HTTPRoute/app/h#nope",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
@@ -248,6 +248,30 @@ func TestGraphDangling(t *testing.T) {
 		case "Gateway." + gateways + "/app/g", "Cache.x.io/app/p":
 			if n.Labels["state"] != "" {
 				t.Errorf("%s is %q", n.ID, n.Labels["state"])
+			}
+		}
+	}
+}
+
+// A Service is missing only where the Services of its namespace are known; elsewhere it is taken to exist, as a GatewayClass is.
+func TestGraphAssumed(t *testing.T) {
+	docs := []string{gatewayDoc("app", "g"), routeDoc("app", "h", 1, "app/g")}
+	for _, c := range []struct {
+		name, state, edge string
+		docs              []string
+	}{
+		{"no Service known", "taken to exist", "", docs},
+		{"another known", absent, EdgeDangling, append(docs, "{apiVersion: v1, kind: Service, metadata: {name: other, namespace: app}, spec: {ports: [{port: 80}]}}")},
+	} {
+		g := Graph(resolutionOf(t, c.docs...), GraphQuery{})
+		for _, n := range g.Nodes {
+			if n.ID == "Service/app/h" && n.Labels["state"] != c.state || n.Ref.Kind == "GatewayClass" && n.Labels["state"] != "taken to exist" {
+				t.Errorf("%s: %s is %q", c.name, n.ID, n.Labels["state"])
+			}
+		}
+		for _, e := range g.Edges {
+			if e.To == "Service/app/h" && e.State != c.edge || e.To == "Gateway."+gateways+"/app/g" && e.State != "" {
+				t.Errorf("%s: %s to %s is %q", c.name, e.From, e.To, e.State)
 			}
 		}
 	}
