@@ -12,7 +12,7 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo demo-report test test-offline test-cluster lint golden docs bench fuzz completions snapshot verify
+.PHONY: help build install demo demo-report page test test-offline test-browser test-cluster lint golden docs bench fuzz completions snapshot verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,11 +41,25 @@ demo-report: build ## write the report of the shop in testdata/demo to bin/demo-
 	$(BIN) report -f testdata/demo > bin/demo-report.html
 	@echo 'open bin/demo-report.html in a browser'
 
-test: test-offline test-cluster ## run go vet and every test
+NPM := npm --prefix web
+
+web/node_modules: web/package.json web/package-lock.json
+	@npm --version > /dev/null && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' || { echo 'error: the page of reports needs npm and Node.js 20 or newer'; exit 1; }
+	$(NPM) ci
+	@touch $@
+
+page: web/node_modules ## build the page of reports, which pkg/report embeds, from web/
+	$(NPM) run build
+
+test: test-offline test-browser test-cluster ## run go vet and every test (README: what that needs)
 
 test-offline: ## run go vet and the tests that need nothing but Go
 	go vet ./...
 	go test ./...
+
+test-browser: web/node_modules build ## check the page of reports and try it in Chromium (needs npm and Chromium)
+	$(NPM) run check
+	$(NPM) test
 
 test-cluster: ## run the tests against a real API server, which the first run builds (5 minutes)
 	go vet -C test/cluster ./...

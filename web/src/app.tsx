@@ -4,13 +4,14 @@ import { PageContext, current, onMove, usePage } from './context';
 import type { Doc } from './doc';
 import { OverriddenView } from './overridden';
 import { Overview } from './overview';
-import { Choice, Severity } from './parts';
+import { Choice, Place, Severity } from './parts';
 import { ProblemsView } from './problems';
 import { RuleView, Unknown } from './rule';
 import { RulesView } from './rules';
 import type { Rows } from './rows';
 import { StatusView } from './status';
 import { counted, grouped } from './text';
+import { visible } from './visible';
 import { type Theme, apply, store, stored } from './theme';
 
 /** The page. */
@@ -27,7 +28,7 @@ export function App({ doc, rows, picture }: { doc: Doc; rows: Rows; picture: HTM
   useFocus(place);
   useEffect(() => {
     const view = document.querySelector(route.view === 'node' ? '#panel' : '#heading')?.textContent;
-    document.title = view ? `${view} – ${doc.title}` : doc.title;
+    document.title = visible(view ? `${view} – ${doc.title}` : doc.title);
   }, [place]);
   return (
     <PageContext.Provider value={{ doc, rows, route, printing, late, say }}>
@@ -124,7 +125,7 @@ function Incomplete(): JSX.Element {
   return (
     <section class="banner" aria-label="This report is not complete">
       <p><strong><span aria-hidden="true">▲ </span>This report is not complete.</strong> Something that could change it could not be read or is not evaluated.</p>
-      <ul class="plain">{missing.slice(0, most).map((t, i) => <li key={i}><Severity of={t.severity} /> {t.message}{t.hint && <span class="dim"> ({t.hint})</span>}</li>)}</ul>
+      <ul class="plain">{missing.slice(0, most).map((t, i) => <li key={i}><Severity of={t.severity} /> <Place origin={t.origin} /> {t.message}{t.hint && <span class="dim"> ({t.hint})</span>}</li>)}</ul>
       {missing.length > most && <p><a href="#/problems">{counted(missing.length - most, 'more problem')}</a></p>}
     </section>
   );

@@ -3,6 +3,7 @@ import { App } from './app';
 import { Doc } from './doc';
 import type { Packed } from './pack';
 import { Rows } from './rows';
+import { showAll } from './visible';
 
 async function start(): Promise<void> {
   const app = document.getElementById('app')!;
@@ -39,4 +40,5 @@ function warm(rows: Rows): void {
   soon(some);
 }
 
+showAll();
 void start();

@@ -33,7 +33,7 @@ export function NodePanel({ id }: { id: string }): JSX.Element {
     <aside class="panel" aria-labelledby="panel">
       <Close />
       <h2 id="panel" tabIndex={-1}><span class="dim">{node.ref.kind}</span> <span class="name">{title(joined)}</span></h2>
-      <p class="facts"><span class="dim">{role}{node.labels['state'] ? ` · ${node.labels['state']}` : ''}{node.labels['hostnames'] ? ` · ${node.labels['hostnames']}` : ''}</span><Copy label="Copy link" text={() => location.href} /></p>
+      <p class="facts"><span class="dim">{[role === node.ref.kind ? '' : role, node.labels['state'], node.labels['hostnames']].filter(Boolean).join(' · ')}</span><Copy label="Copy link" text={() => location.href} /></p>
       {node.members ? <Members of={joined} /> : node.kind === 'policy' ? <Policy of={joined} /> : <Target of={joined} />}
       <Predicted of={node.ref} />
       <Troubles of={node.ref} />

@@ -40,7 +40,10 @@ function Picture({ picture, svg, chosen }: { picture: HTMLElement; svg: SVGSVGEl
   useLayoutEffect(() => (printing ? zoom.current?.print() : undefined), [printing]);
   useEffect(() => {
     if (chosen === undefined) return;
-    const links = [...svg.querySelectorAll('a')].filter((a) => (a.getAttribute('href') ?? '') === nodeLink(chosen));
+    const drawn = (id: string): Element[] => [...svg.querySelectorAll('a')].filter((a) => a.getAttribute('href') === nodeLink(id));
+    // a smaller picture draws an object for its parts
+    const exact = drawn(chosen);
+    const links = exact.length > 0 ? exact : drawn(chosen.replace(/#[^#]*$/, ''));
     for (const a of links) {
       a.classList.add('chosen');
       a.setAttribute('aria-current', 'true');

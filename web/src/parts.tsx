@@ -45,7 +45,10 @@ export function Name({ of }: { of: string }): JSX.Element {
   return <span class="name">{broken(of)}</span>;
 }
 
-export function broken(text: string, after = /(?<=[./#])(?=[^\s])/): ComponentChildren {
+const LONGEST = 300; // no name of an object is as long
+
+export function broken(name: string, after = /(?<=[./#])(?=[^\s])/): ComponentChildren {
+  const text = name.length > LONGEST ? name.slice(0, LONGEST - 1) + '…' : name;
   const parts = text.split(after);
   return parts.length < 2 || parts.length > 40 ? text : parts.map((part, i) => (i === 0 ? part : <><wbr />{part}</>));
 }
@@ -55,11 +58,11 @@ export function TargetLink({ target, text }: { target: Ref; text?: string }): JS
   return <a class="name" href={ruleLink(target)}>{broken(text ?? targetName(target))}</a>;
 }
 
-/** A link to an object in the picture's panel, if it is there. */
+/** A link to an object in the picture's panel, if it is there. At first it is taken to be there: looking takes long. */
 export function NodeLink({ of, text }: { of: Ref; text?: string }): JSX.Element {
-  const { doc } = usePage();
+  const { doc, late } = usePage();
   const words = text ?? targetName(of);
-  return doc.hasNode(nodeID(of)) ? <a class="name" href={nodeLink(nodeID(of))}>{broken(words)}</a> : <Name of={words} />;
+  return !late || doc.hasNode(nodeID(of)) ? <a class="name" href={nodeLink(nodeID(of))}>{broken(words)}</a> : <Name of={words} />;
 }
 
 /** Who set something: the policy, with its kind only where that is not the one in question. */

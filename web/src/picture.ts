@@ -159,13 +159,27 @@ export class PanZoom {
     this.pointers.delete(e.pointerId);
   };
 
-  /** a drag that ends on a link does not follow it. */
+  /** A drag that ends on a link does not follow it. A click beside the letters of a link follows the smallest one around it. */
   private readonly click = (e: MouseEvent): void => {
-    if (this.moved <= CLICK) return;
-    this.moved = 0;
-    e.preventDefault();
-    e.stopPropagation();
+    if (this.moved > CLICK) {
+      this.moved = 0;
+      e.preventDefault();
+      e.stopPropagation();
+    } else if (!(e.target as Element).closest('a')) {
+      const to = this.linkAt(e.clientX, e.clientY)?.getAttribute('href');
+      if (to?.startsWith('#')) location.hash = to;
+    }
   };
+
+  private linkAt(x: number, y: number): Element | undefined {
+    let found: { link: Element; size: number } | undefined;
+    for (const link of this.svg.querySelectorAll('a')) {
+      const r = link.getBoundingClientRect();
+      const size = r.width * r.height;
+      if (x >= r.left && x <= r.right && y >= r.top && y <= r.bottom && (!found || size < found.size)) found = { link, size };
+    }
+    return found?.link;
+  }
 
   private readonly follow = (e: FocusEvent): void => {
     if (e.target instanceof Element && e.target !== this.box && e.target.matches(':focus-visible')) this.reveal(e.target);

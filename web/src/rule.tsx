@@ -29,11 +29,18 @@ export function RuleView(): JSX.Element {
         <Copy label="Copy link" text={() => location.href} />
       </p>
       <Siblings of={whole} section={target.section ?? ''} />
-      {items.length === 0 && <p class="nothing"><State of="bare" /> {doc.complete ? 'No policy is in force here.' : 'It is not known that any policy is in force here: the report is not complete.'}</p>}
+      {items.length === 0 && <Nothing on={target} />}
       {items.map((item) => <Kind key={item.policyKind + item.id + via(item.paths, target)} item={item} apart={road === ''} />)}
       {troubles.length > 0 && <section><h2>Problems</h2><TroubleList all={troubles} /></section>}
     </>
   );
+}
+
+/** Why there is nothing to tell about a target. */
+function Nothing({ on }: { on: Ref }): JSX.Element {
+  const { doc } = usePage();
+  if (!doc.isBare(on)) return <p>There is no result of its own here: traffic does not come to it, or it is decided elsewhere, on its parts or on the routes it hands over to.</p>;
+  return <p><State of="bare" /> {doc.complete ? 'No policy is in force here.' : 'It is not known that any policy is in force here: the report is not complete.'}</p>;
 }
 
 /** The other rules of the same route, to step through. */

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { go, usePage } from './context';
-import { Choice, From, Heading, Name, Pager, Search, State, usePages } from './parts';
+import { Choice, From, Heading, Name, Pager, Search, State, broken, usePages } from './parts';
 import { ruleLink, viewLink } from './route';
 import { type Row, lostCount } from './rows';
 import { counted, grouped, kindName, targetName } from './text';
@@ -67,9 +67,9 @@ function Line({ row, at }: { row: Row; at: number }): JSX.Element {
   };
   return (
     <tr aria-rowindex={at + 2} class="opens" onClick={open}>
-      <td class="name">{target.namespace ?? ''}</td>
-      <td class="name"><span class="dim">{target.kind}/</span>{target.name}</td>
-      <th scope="row"><a class="name" href={ruleLink(target)} aria-label={targetName(target)}>{target.section ?? '(all of it)'}</a></th>
+      <td><Name of={target.namespace ?? ''} /></td>
+      <td><span class="name dim">{target.kind}/</span><Name of={target.name} /></td>
+      <th scope="row"><a class="name" href={ruleLink(target)} aria-label={targetName(target)}>{broken(target.section ?? '(all of it)')}</a></th>
       <td class="name">{item ? via(item.paths, target, 3, true) : ''}</td>
       <td>{row.policyKind ? kindName(row.policyKind) : '–'}</td>
       <td>{item && item.rules.length > 0 ? <Settings rules={item.rules} policyKind={item.policyKind} ordered={item.ordered} /> : <State of="bare" />}</td>

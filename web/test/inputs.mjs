@@ -55,16 +55,15 @@ export const attacks = [
 export function hostile() {
   const long = 'x'.repeat(5000) + '<b>' + 'y y '.repeat(500);
   const all = [...attacks, long, '__proto__', 'constructor', 'toString'];
-  const text = (s) => s.replace(/[\u0000\u0007]/g, '');
   const parts = [gateway()];
-  all.forEach((attack, i) => {
-    const a = text(attack);
+  all.forEach((a, i) => {
+    const key = a.slice(0, 900); // a reader of YAML takes keys up to 1024 characters
     parts.push(route(`ns-${i}`, a, [a, 'plain']));
-    parts.push(limits(`ns-${i}`, a, { kind: 'HTTPRoute', name: a }, 'defaults', { [a]: limit(i), same: { ...limit(i), note: a, [a]: [a, { [a]: a }] } }));
+    parts.push(limits(`ns-${i}`, a, { kind: 'HTTPRoute', name: a }, 'defaults', { [key]: limit(i), same: { ...limit(i), note: a, [key]: [a, { [key]: a }] } }));
   });
-  parts.push(limits('infra', '<i>cap</i>', { kind: 'Gateway', name: 'front' }, 'overrides', { same: limit(1), [text(attacks[0])]: limit(2) }));
-  parts.push(limits('infra', 'dangling', { kind: 'Gateway', name: text(attacks[1]) }, 'defaults', { x: limit(1) }));
-  return parts.join('');
+  parts.push(limits('infra', '<i>cap</i>', { kind: 'Gateway', name: 'front' }, 'overrides', { same: limit(1), [attacks[0]]: limit(2) }));
+  parts.push(limits('infra', 'dangling', { kind: 'Gateway', name: attacks[1] }, 'defaults', { x: limit(1) }));
+  return parts.join('').replace(/[^\x20-\x7e\n]/g, (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 }
 
 /** `routes` routes of ten rules each in twenty namespaces: policies on the gateway, on half of the routes, and on some rules. */
@@ -79,6 +78,11 @@ export function large(routes = 1000) {
     if (i % 5 === 0) parts.push(limits(namespace, `step-limits-${i}`, { kind: 'HTTPRoute', name, sectionName: 'step-3' }, 'defaults', { [`own-${i}`]: limit(3) }));
   }
   return parts.join('');
+}
+
+/** A route rule on which nothing is in force, beside one that has a policy. */
+export function bare() {
+  return gateway() + route('shop', 'cart', ['open', 'limited']) + limits('shop', 'cart', { kind: 'HTTPRoute', name: 'cart', sectionName: 'limited' }, 'defaults', { cap: limit(1) });
 }
 
 /** Less than all that is needed to answer: a document that does not parse. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { broken, large } from './inputs.mjs';
+import { bare, broken, large } from './inputs.mjs';
 import { demo, go, launch, node, open, report, rows, run, settled } from './browser.mjs';
 
 let browser;
@@ -139,6 +139,15 @@ test('overridden, problems and status tell what the commands tell', async (t) =>
   assert.equal((await rows(page)).length, statuses.length);
   await search(page, 'typo');
   assert.match((await rows(page)).join(), /Accepted=False\s+TargetNotFound/);
+});
+
+test('a route rule on which nothing is in force is not missed', async (t) => {
+  const page = await open(t, browser, report(bare()));
+  await page.getByRole('link', { name: '1 route rule', exact: true }).click();
+  assert.match((await rows(page)).join('\n'), /^shop\s+HTTPRoute\/cart\s+open[\s\S]*nothing in force\s*$/);
+  await page.getByRole('link', { name: 'HTTPRoute shop/cart open' }).click();
+  assert.equal(await heading(page), 'HTTPRoute shop/cart open');
+  assert.match(await page.locator('main').innerText(), /No policy is in force here/);
 });
 
 test('what is not complete says so, and what is missing', async (t) => {

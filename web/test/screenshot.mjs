@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { demo, launch, node, report, settled } from './browser.mjs';
 
 const browser = await launch();
-const page = await browser.newPage({ viewport: { width: 1400, height: 880 }, offline: true });
+const page = await browser.newPage({ viewport: { width: 1120, height: 660 }, offline: true });
 await page.goto(report(demo) + node('HTTPRoute.gateway.networking.k8s.io/shop/cart#checkout'));
 await page.locator('aside h2').waitFor();
 await settled(page);
