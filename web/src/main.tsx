@@ -4,6 +4,7 @@ import { Doc } from './doc';
 import type { Packed } from './pack';
 import { Rows } from './rows';
 import { showAll } from './visible';
+import { Waiting, painted } from './waiting';
 
 async function start(): Promise<void> {
   const app = document.getElementById('app')!;
@@ -11,9 +12,15 @@ async function start(): Promise<void> {
   picture.remove();
   try {
     const data = document.getElementById('data')!;
-    const doc = new Doc(JSON.parse(await written(data)) as Packed);
+    const packed = data.dataset['encoding'] === 'gzip';
+    if (packed) {
+      render(<Waiting title={document.title} picture={picture} />, app);
+      await painted();
+    }
+    const doc = new Doc(JSON.parse(await written(data, packed)) as Packed);
     data.remove();
     const rows = new Rows(doc);
+    render(null, app);
     render(<App doc={doc} rows={rows} picture={picture} />, app);
     warm(rows);
   } catch (error) {
@@ -22,9 +29,9 @@ async function start(): Promise<void> {
 }
 
 /** written is the text of the document, which a large page holds compressed. */
-async function written(data: HTMLElement): Promise<string> {
+async function written(data: HTMLElement, packed: boolean): Promise<string> {
   const text = data.textContent!;
-  if (data.dataset['encoding'] !== 'gzip') return text;
+  if (!packed) return text;
   const raw = atob(text);
   const bytes = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);

@@ -1,8 +1,9 @@
 // Prints how long the page of a large report takes: until it is painted, beside an empty page with the same data, and until what is typed is
 // found. Figures of a machine, not a test.
 import { pathToFileURL } from 'node:url';
+import { execFileSync } from 'node:child_process';
 import { large } from './inputs.mjs';
-import { file, launch, report, source } from './browser.mjs';
+import { file, launch, report, root, source } from './browser.mjs';
 
 const RUNS = 7;
 const median = (all) => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)];
@@ -27,15 +28,26 @@ async function painted(address, ready) {
   return ms;
 }
 
-const times = { empty: [], overview: [], rules: [] };
+// The same of a report that is compressed. Its empty page holds the data as they are in the page.
+const packed = report(execFileSync('go', ['run', './internal/reportgen', '-own', '1'], { cwd: root, maxBuffer: 1 << 30 }).toString(), ...process.argv.slice(2));
+const packedData = source(packed).match(/<script type="text\/plain" id="data"[\s\S]*?<\/script>/)[0];
+const packedEmpty = pathToFileURL(file('packed.html', `<!doctype html><html lang="en"><meta charset="utf-8"><title>empty</title><p>empty</p>${packedData}</html>`)).href;
+
+const times = { empty: [], overview: [], rules: [], 'empty, compressed': [], 'overview, compressed': [], 'all of it, compressed': [] };
 for (let i = 0; i < RUNS; i++) {
   times.empty.push(await painted(empty, 'p'));
   times.overview.push(await painted(href, 'main h1'));
   times.rules.push(await painted(href + '#/rules', 'main tbody tr:nth-child(30)'));
+  times['empty, compressed'].push(await painted(packedEmpty, 'p'));
+  times['overview, compressed'].push(await painted(packed, 'main h1'));
+  times['all of it, compressed'].push(await painted(packed, 'header .title'));
 }
 const at = Object.fromEntries(Object.entries(times).map(([name, all]) => [name, median(all)]));
 console.log(`10,000 rules, ${(html.length / 1e6).toFixed(1)} MB, medians of ${RUNS}:`);
-for (const [name, ms] of Object.entries(at)) console.log(`  painted, ${name.padEnd(9)} ${ms.toFixed(0).padStart(5)} ms${name === 'empty' ? '' : `   ${(ms / at.empty).toFixed(2)} times the empty page`}`);
+for (const [name, ms] of Object.entries(at)) {
+  const empty = name.endsWith('compressed') ? 'empty, compressed' : 'empty';
+  console.log(`  painted, ${name.padEnd(21)} ${ms.toFixed(0).padStart(5)} ms${name === empty ? '' : `   ${(ms / at[empty]).toFixed(2)} times the empty page`}`);
+}
 
 const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
 await page.goto(href + '#/rules');
