@@ -49,6 +49,7 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Folds, o.Folds)
 	add(&f.Splits, o.Splits)
 	add(&f.Typed, o.Typed)
+	add(&f.Situations, o.Situations)
 	f.Writers, f.Markers = append(f.Writers, o.Writers...), append(f.Markers, o.Markers...)
 	f.Links = append(f.Links, o.Links...)
 }
