@@ -1,0 +1,60 @@
+package istio
+
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// family holds what a waypoint serves below the waypoint. Everything else stands alone: what holds at it is found by the policies.
+const family = "istio.proxy"
+
+// workload is the role of Pods, and of templates that stand for them.
+const workload topology.Role = "workload"
+
+// proxies links workloads, namespaces and what waypoints serve.
+func proxies(b *topology.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
+	if !present(in, s) {
+		return nil
+	}
+	w := readWorld(in, s)
+	b.Family(family, topology.Namespace, topology.Gateway, topology.Backend, workload)
+	b.AddNamed(topology.Namespace, model.Ref{Kind: "Namespace", Name: w.root})
+	for _, name := range w.namespaces() {
+		b.AddNamed(topology.Namespace, model.Ref{Kind: "Namespace", Name: name})
+	}
+	for _, t := range w.targets {
+		role := workload
+		switch {
+		case t.service != nil:
+			role = topology.Backend
+		case t.object.Ref.GroupKind() == gatewayKind:
+			role = topology.Gateway
+		}
+		id := b.Add(role, t.of())
+		if t.service != nil && t.object.Ref.GroupKind() == gatewayKind {
+			b.Connect(family, b.Add(topology.Gateway, t.object), id)
+		}
+	}
+	return w.notes()
+}
+
+// notes says of which Services it is not known whether a waypoint serves them.
+func (w *world) notes() []model.Problem {
+	waypoints := map[string]bool{} // by namespace
+	for _, t := range w.targets {
+		if t.form == waypoint && t.service == nil {
+			waypoints[t.namespace()] = true
+		}
+	}
+	var out []model.Problem
+	for _, o := range w.unknown {
+		if ns := o.Ref.Namespace; waypoints[ns] {
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: fmt.Sprintf("whether a waypoint serves %s is not known: Namespace %s, which may name one, is not in the input", o.Ref, ns),
+				Hint:    "add the Namespace, or the label " + useWaypoint}.At(o))
+		}
+	}
+	return out
+}

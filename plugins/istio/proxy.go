@@ -1,0 +1,271 @@
+package istio
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Labels and classes that Istio reads.
+const (
+	gatewayNameLabel  = "gateway.networking.k8s.io/gateway-name"
+	useWaypoint       = "istio.io/use-waypoint"
+	useWaypointSpace  = "istio.io/use-waypoint-namespace"
+	waypointFor       = "istio.io/waypoint-for"
+	waypointClass     = "istio-waypoint"
+	meshController    = "istio.io/mesh-controller"
+	managedLabel      = "gateway.istio.io/managed"
+	managedByMesh     = "istio.io-mesh-controller"
+	gatewayController = "istio.io/gateway-controller"
+)
+
+// form is what a proxy is to policies (spec §2).
+type form int
+
+const (
+	sidecar form = iota // a workload that is no Gateway of the Gateway API
+	ingress
+	waypoint
+)
+
+// proxy is a workload or a Gateway, as policies see it.
+type proxy struct {
+	form    form
+	object  *model.Object // a Pod, what has a template of Pods, or a Gateway
+	name    string        // of the Gateway; "" of other workloads
+	pods    []map[string]string
+	notes   map[string]string // annotations of the Pods
+	assumed bool              // of a Gateway: none of its Pods is in the input
+}
+
+func (p *proxy) namespace() string { return p.object.Ref.Namespace }
+
+// selected reports whether a selector picks the proxy: with its first Pod; split is true where it picks only some of them.
+func (p *proxy) selected(want model.Body) (picked, split bool) {
+	n := 0
+	for _, labels := range p.pods {
+		if carries(labels, want) {
+			n++
+		}
+	}
+	return n > 0, n > 0 && n < len(p.pods)
+}
+
+func carries(labels map[string]string, want model.Body) bool {
+	for key, value := range want.Fields {
+		if have, ok := labels[key]; !ok || have != value.Text() {
+			return false
+		}
+	}
+	return true
+}
+
+// target is what policies are in force at: a proxy, or what a waypoint serves.
+type target struct {
+	*proxy
+	service *model.Object // a Service or ServiceEntry behind the waypoint; nil: the proxy itself
+}
+
+// object is what the target is called by.
+func (t target) of() *model.Object {
+	if t.service != nil {
+		return t.service
+	}
+	return t.object
+}
+
+// world is the proxies of an input and what they serve.
+type world struct {
+	mesh
+	targets     []target
+	byNamespace map[string][]target // by that of the proxy, and of what it serves
+	unknown     []*model.Object     // of which nobody says whether a waypoint serves them
+}
+
+// readWorld finds all proxies, in the order of the input.
+func readWorld(in *model.Snapshot, s model.Settings) *world {
+	w := &world{mesh: readMesh(in, s), byNamespace: map[string][]target{}}
+	gateways := map[model.Ref]*proxy{}
+	for _, o := range in.Of(gatewayKind) {
+		if form, ok := gatewayForm(in, o); ok {
+			gateways[o.Ref] = &proxy{form: form, object: o, name: o.Ref.Name}
+		}
+	}
+	var workloads []*proxy
+	for _, pod := range podsOf(in) {
+		p := &proxy{object: pod.object, pods: []map[string]string{pod.labels}, notes: pod.annotations, name: pod.labels[gatewayNameLabel]}
+		if gw := gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: pod.object.Ref.Namespace, Name: p.name}]; gw != nil {
+			gw.pods, gw.notes = append(gw.pods, pod.labels), pod.annotations
+			continue
+		}
+		switch {
+		case p.name == "":
+		case pod.labels[managedLabel] == managedByMesh:
+			p.form = waypoint
+		default:
+			p.form = ingress
+		}
+		workloads = append(workloads, p)
+	}
+	for _, p := range workloads {
+		w.add(target{proxy: p})
+	}
+	for _, o := range in.Of(gatewayKind) {
+		if p := gateways[o.Ref]; p != nil {
+			if len(p.pods) == 0 {
+				p.assumed, p.pods = true, []map[string]string{{gatewayNameLabel: p.name}}
+			}
+			w.add(target{proxy: p})
+		}
+	}
+	for _, gk := range []model.GroupKind{serviceKind, serviceEntryKind} {
+		for _, o := range in.Of(gk) {
+			at, known := waypointOf(in, o)
+			if p := gateways[at]; p != nil && p.form == waypoint && servesServices(p.object) {
+				w.add(target{proxy: p, service: o})
+			} else if !known {
+				w.unknown = append(w.unknown, o)
+			}
+		}
+	}
+	return w
+}
+
+func (w *world) add(t target) {
+	w.targets = append(w.targets, t)
+	w.byNamespace[t.namespace()] = append(w.byNamespace[t.namespace()], t)
+	if t.service != nil && t.service.Ref.Namespace != t.namespace() {
+		w.byNamespace[t.service.Ref.Namespace] = append(w.byNamespace[t.service.Ref.Namespace], t)
+	}
+}
+
+// near are the targets that a policy of a namespace may hold at: those of the root namespace everywhere.
+func (w *world) near(namespace string) []target {
+	if namespace == w.root {
+		return w.targets
+	}
+	return w.byNamespace[namespace]
+}
+
+// gatewayForm is what a Gateway is to Istio; false if it is not Istio's business.
+func gatewayForm(in *model.Snapshot, o *model.Object) (form, bool) {
+	class := o.Text("spec", "gatewayClassName")
+	if class == waypointClass {
+		return waypoint, true
+	}
+	c := in.Get(model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: class})
+	switch {
+	case c == nil:
+		return ingress, class == "istio" || class == "istio-remote"
+	case c.Text("spec", "controllerName") == meshController:
+		return waypoint, true
+	}
+	return ingress, slices.Contains(controllers, c.Text("spec", "controllerName"))
+}
+
+// servesServices reports whether a waypoint takes what is sent to Services.
+func servesServices(gateway *model.Object) bool {
+	of := gateway.Labels[waypointFor]
+	return of != "workload" && of != "none"
+}
+
+// waypointOf is the waypoint that a Service or ServiceEntry names, or its namespace for it (spec §14); not known if the namespace may, which
+// is not in the input.
+func waypointOf(in *model.Snapshot, o *model.Object) (at model.Ref, known bool) {
+	labels := o.Labels
+	known = true
+	if labels[useWaypoint] == "" {
+		ns := in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace})
+		if ns == nil {
+			return model.Ref{}, false
+		}
+		labels = ns.Labels
+	}
+	if name := labels[useWaypoint]; name != "" && name != "none" {
+		at = model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: name, Namespace: cmp.Or(labels[useWaypointSpace], o.Ref.Namespace)}
+	}
+	return at, known
+}
+
+// pod is a Pod, or a template that stands for the Pods made of it.
+type pod struct {
+	object              *model.Object
+	labels, annotations map[string]string
+}
+
+// templates are the kinds whose objects make Pods, and where their template stands.
+var templates = []struct {
+	kind model.GroupKind
+	at   []string
+}{
+	{model.GroupKind{Group: "apps", Kind: "Deployment"}, []string{"spec", "template"}},
+	{model.GroupKind{Group: "apps", Kind: "StatefulSet"}, []string{"spec", "template"}},
+	{model.GroupKind{Group: "apps", Kind: "DaemonSet"}, []string{"spec", "template"}},
+	{model.GroupKind{Group: "apps", Kind: "ReplicaSet"}, []string{"spec", "template"}},
+	{model.GroupKind{Group: "batch", Kind: "Job"}, []string{"spec", "template"}},
+	{model.GroupKind{Group: "batch", Kind: "CronJob"}, []string{"spec", "jobTemplate", "spec", "template"}},
+}
+
+// podsOf lists the Pods of an input, and the templates of which no Pod is there.
+func podsOf(in *model.Snapshot) []pod {
+	var out []pod
+	made := map[model.Ref]bool{} // what has made something that is in the input
+	owned := func(o *model.Object) bool {
+		owner := false
+		for _, r := range o.Body.At("metadata", "ownerReferences").Items {
+			gk := model.GroupKind{Kind: r.Text("kind"), Group: groupOf(r.Text("apiVersion"))}
+			ref := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace, Name: r.Text("name")}
+			made[ref] = true
+			owner = owner || in.Get(ref) != nil
+		}
+		return owner
+	}
+	for _, o := range in.Of(podKind) {
+		owned(o)
+		out = append(out, pod{o, o.Labels, o.Annotations})
+	}
+	bare := map[*model.Object]bool{}
+	for _, gk := range []model.GroupKind{{Group: "apps", Kind: "ReplicaSet"}, {Group: "batch", Kind: "Job"}} {
+		for _, o := range in.Of(gk) {
+			bare[o] = owned(o)
+		}
+	}
+	for _, t := range templates {
+		for _, o := range in.Of(t.kind) {
+			template := o.Body.At(t.at...)
+			if made[o.Ref] || bare[o] || !template.IsObject() {
+				continue
+			}
+			out = append(out, pod{o, texts(template.At("metadata", "labels")), texts(template.At("metadata", "annotations"))})
+		}
+	}
+	return out
+}
+
+func texts(b model.Body) map[string]string {
+	out := map[string]string{}
+	for key, value := range b.Fields {
+		out[key] = value.Text()
+	}
+	return out
+}
+
+func groupOf(apiVersion string) string {
+	for i := range apiVersion {
+		if apiVersion[i] == '/' {
+			return apiVersion[:i]
+		}
+	}
+	return ""
+}
+
+// namespaces lists those of all targets, sorted.
+func (w *world) namespaces() []string {
+	names := map[string]bool{}
+	for _, t := range w.targets {
+		names[t.of().Ref.Namespace] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
