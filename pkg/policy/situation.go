@@ -13,7 +13,8 @@ type Situator func(g *topology.Graph, in *model.Snapshot, s model.Settings) func
 // Situation is what a fold has to know of its target. Targets with the same key at which the same parts hold share their result.
 type Situation struct {
 	Key      string
-	Builtins []*Policy // what no policy wrote, as layers before those of policies; with any, something is in force where no policy holds
+	Builtins []*Policy // what no policy wrote, as layers before those of policies
+	Bare     bool      // something is in force even where no policy holds
 
 	// Compare says which of two parts comes first, before the kind's comparator is asked; nil: it alone decides.
 	Compare func(a, b *Policy) int

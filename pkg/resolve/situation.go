@@ -18,7 +18,7 @@ func (k *Kind) situate(found map[topology.NodeID]set, tell func(topology.NodeID)
 			continue
 		}
 		at := tell(id)
-		if at == nil || len(found[id])+len(at.Builtins) == 0 {
+		if at == nil || len(found[id]) == 0 && !at.Bare {
 			continue
 		}
 		stack := s.intern(found[id], "\xfe"+at.Key)

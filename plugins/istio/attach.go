@@ -76,17 +76,26 @@ func (w *world) names(namespace string, r reference, t target) bool {
 }
 
 // finder finds where a policy of one kind holds.
-type finder func(w *world, p *policy.Policy) ([]target, []model.Problem)
+type finder func(w *world, p *policy.Policy) (found found, problems []model.Problem)
+
+// found is where a policy holds: at targets, and in Namespaces as such.
+type found struct {
+	targets    []target
+	namespaces []string
+}
 
 // leg makes a leg of a finder.
 func leg(find finder) policy.LegMaker {
 	return func(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
 		w := readWorld(in, s)
 		return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
-			targets, problems := find(w, p)
+			at, problems := find(w, p)
 			var out []topology.NodeID
-			for _, t := range targets {
+			for _, t := range at.targets {
 				out = append(out, g.Lookup(t.of().Ref)...)
+			}
+			for _, name := range at.namespaces {
+				out = append(out, g.Lookup(model.Ref{Kind: "Namespace", Name: name})...)
 			}
 			return out, problems
 		}
@@ -94,20 +103,20 @@ func leg(find finder) policy.LegMaker {
 }
 
 // attached finds the targets of a policy with a selector or references.
-func attached(w *world, p *policy.Policy) ([]target, []model.Problem) {
+func attached(w *world, p *policy.Policy) (found, []model.Problem) {
 	s := selectionOf(p.Object)
-	var out []target
+	var out found
 	var problems []model.Problem
 	for _, t := range w.near(p.Ref().Namespace) {
 		holds, split := w.attaches(p.Ref().Namespace, s, t)
 		if holds {
-			out = append(out, t)
+			out.targets = append(out.targets, t)
 		}
 		if split {
 			problems = append(problems, splitProblem(p, t))
 		}
 	}
-	if len(out) == 0 {
+	if len(out.targets) == 0 {
 		problems = append(problems, w.unattached(p, s)...)
 	}
 	return out, problems

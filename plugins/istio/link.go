@@ -20,9 +20,13 @@ func proxies(b *topology.Extender, in *model.Snapshot, s model.Settings) []model
 	}
 	w := readWorld(in, s)
 	b.Family(family, topology.Namespace, topology.Gateway, topology.Backend, workload)
-	b.AddNamed(topology.Namespace, model.Ref{Kind: "Namespace", Name: w.root})
-	for _, name := range w.namespaces() {
-		b.AddNamed(topology.Namespace, model.Ref{Kind: "Namespace", Name: name})
+	for _, name := range w.spaces {
+		ref := model.Ref{Kind: "Namespace", Name: name}
+		if o := in.Get(ref); o != nil {
+			b.Add(topology.Namespace, o)
+		} else {
+			b.AddNamed(topology.Namespace, ref)
+		}
 	}
 	for _, t := range w.targets {
 		role := workload

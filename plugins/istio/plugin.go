@@ -16,8 +16,12 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "istio", Kinds: kinds,
 		Functions: policy.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(proxies) }},
+			Compare: map[string]policy.Comparator{"istio.NameFirst": byDottedName},
 			ScopeFunctions: policy.ScopeFunctions{
-				Legs:       map[string]policy.LegMaker{"istio.Attached": leg(attached)},
-				Situations: map[string]policy.Situator{"istio.Authorization": situator(authorization)},
+				Legs: map[string]policy.LegMaker{"istio.Attached": leg(attached), "istio.Peers": leg(peers), "istio.Configured": leg(configured),
+					"istio.Filtered": leg(filtered), "istio.Extended": leg(extended), "istio.Observed": leg(observed)},
+				Situations: map[string]policy.Situator{"istio.Authorization": situator(authorization), "istio.Authentication": situator(authentication),
+					"istio.MutualTLS": situator(mutualTLS), "istio.Configuration": situator(configuration), "istio.Patching": situator(patching),
+					"istio.Extensions": situator(extensions), "istio.Telemetry": situator(telemetry)},
 			}}}
 }

@@ -82,6 +82,7 @@ type world struct {
 	targets     []target
 	byNamespace map[string][]target // by that of the proxy, and of what it serves
 	unknown     []*model.Object     // of which nobody says whether a waypoint serves them
+	spaces      []string            // the namespaces of the input, sorted
 }
 
 // readWorld finds all proxies, in the order of the input.
@@ -130,6 +131,7 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 			}
 		}
 	}
+	w.spaces = w.namespaces(in)
 	return w
 }
 
@@ -261,11 +263,14 @@ func groupOf(apiVersion string) string {
 	return ""
 }
 
-// namespaces lists those of all targets, sorted.
-func (w *world) namespaces() []string {
-	names := map[string]bool{}
+// namespaces lists the root namespace, those of targets and those in the input, sorted.
+func (w *world) namespaces(in *model.Snapshot) []string {
+	names := map[string]bool{w.root: true}
 	for _, t := range w.targets {
 		names[t.of().Ref.Namespace] = true
+	}
+	for _, o := range in.Of(namespaceKind) {
+		names[o.Ref.Name] = true
 	}
 	return slices.Sorted(maps.Keys(names))
 }
