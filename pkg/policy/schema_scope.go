@@ -41,8 +41,8 @@ func (r *kindReader) parts(n *yaml.Node) {
 			},
 			"refs":      nil,
 			"normalize": func(n *yaml.Node) { p.Normalize = named(r.reader, n, r.funcs.Typed, "to normalize settings") }})
-		if p.Name == "" || p.Each != nil && p.At != nil || p.Each == nil && p.Settings == nil {
-			r.fail(e, "a part needs \"name\", and \"each\", or \"settings\", which \"at\" may go with")
+		if p.Name == "" || p.Each != nil && p.At != nil || p.Each == nil && p.At == nil && p.Settings == nil {
+			r.fail(e, "a part needs \"name\", and \"each\", \"at\" or \"settings\"")
 		}
 		r.kind.Parts = append(r.kind.Parts, p)
 	})
@@ -61,7 +61,7 @@ func (r *kindReader) scopes(n *yaml.Node) {
 				s.Situation = named(r.reader, n, r.funcs.Situations, "to tell the situation of targets")
 			},
 			"split":  func(n *yaml.Node) { s.Split = named(r.reader, n, r.funcs.Splits, "to split results") },
-			"result": r.word(&s.Result, []string{"names", "evaluation", "application", "display"}), "resolve": nil})
+			"result": r.word(&s.Result, resultWords()), "resolve": nil})
 		if s.Name == "" || s.Effective == nil || len(s.Legs) == 0 || len(s.Legs) > 2 || s.Parts == nil || (s.Fold == nil) == (s.Situation == nil) || s.Situation != nil && len(s.Legs) > 1 {
 			r.fail(e, "a scope needs \"name\", \"effective\", \"parts\", \"fold\" with one or two \"legs\" or \"situation\" with one")
 		}
@@ -84,8 +84,8 @@ func (r *kindReader) leg(n *yaml.Node) Leg {
 	r.object(n, map[string]field{"name": r.text(&l.Name), "roles": r.openRoles(&l.Roles), "of": r.word(&of, []string{"policy", "part"}),
 		"find": func(n *yaml.Node) { l.Find = named(r.reader, n, r.funcs.Legs, "to find the nodes of a leg") }})
 	l.Shared = of == "policy"
-	if l.Find == nil {
-		r.fail(n, "a leg needs \"find\"")
+	if l.Find == nil { // what the references find is the policy's
+		l.Shared = true
 	}
 	return l
 }

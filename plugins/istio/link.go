@@ -2,6 +2,7 @@ package istio
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -10,16 +11,14 @@ import (
 // family holds what a waypoint serves below the waypoint. Everything else stands alone: what holds at it is found by the policies.
 const family = "istio.proxy"
 
-// workload is the role of Pods, and of templates that stand for them.
-const workload topology.Role = "workload"
-
 // proxies links workloads, namespaces and what waypoints serve.
 func proxies(b *topology.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
 	if !present(in, s) {
 		return nil
 	}
 	w := readWorld(in, s)
-	b.Family(family, topology.Namespace, topology.Gateway, topology.Backend, workload)
+	b.Workloads()
+	b.Family(family, topology.Namespace, topology.Gateway, topology.Backend, topology.Workload)
 	for _, name := range w.spaces {
 		ref := model.Ref{Kind: "Namespace", Name: name}
 		if o := in.Get(ref); o != nil {
@@ -29,7 +28,7 @@ func proxies(b *topology.Extender, in *model.Snapshot, s model.Settings) []model
 		}
 	}
 	for _, t := range w.targets {
-		role := workload
+		role := topology.Workload
 		switch {
 		case t.service != nil:
 			role = topology.Backend
@@ -41,7 +40,23 @@ func proxies(b *topology.Extender, in *model.Snapshot, s model.Settings) []model
 			b.Connect(family, b.Add(topology.Gateway, t.object), id)
 		}
 	}
+	for _, o := range in.Of(serviceEntryKind) {
+		addPorts(b, b.Add(topology.Backend, o), o)
+	}
 	return w.notes()
+}
+
+// addPorts adds the ports of a ServiceEntry, by their names.
+func addPorts(b *topology.Extender, id topology.NodeID, o *model.Object) {
+	var names []string
+	for _, port := range o.Body.At("spec", "ports").Items {
+		if name := port.Text("name"); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, part := range b.Sections(id, topology.Port, names) {
+		b.Under(id, part)
+	}
 }
 
 // notes says of which Services it is not known whether a waypoint serves them.

@@ -23,8 +23,6 @@ var (
 	gatewayClassKind = model.GroupKind{Group: gatewayGroup, Kind: "GatewayClass"}
 	namespaceKind    = model.GroupKind{Kind: "Namespace"}
 	serviceKind      = model.GroupKind{Kind: "Service"}
-	podKind          = model.GroupKind{Kind: "Pod"}
-	configMapKind    = model.GroupKind{Kind: "ConfigMap"}
 	serviceEntryKind = model.GroupKind{Group: networkingGroup, Kind: "ServiceEntry"}
 )
 

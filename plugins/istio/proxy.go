@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Labels and classes that Istio reads.
@@ -95,15 +96,16 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 		}
 	}
 	var workloads []*proxy
-	for _, pod := range podsOf(in) {
-		p := &proxy{object: pod.object, pods: []map[string]string{pod.labels}, notes: pod.annotations, name: pod.labels[gatewayNameLabel]}
-		if gw := gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: pod.object.Ref.Namespace, Name: p.name}]; gw != nil {
-			gw.pods, gw.notes = append(gw.pods, pod.labels), pod.annotations
+	for _, o := range topology.WorkloadsOf(in) {
+		labels, notes := topology.PodMetadata(o)
+		p := &proxy{object: o, pods: []map[string]string{labels}, notes: notes, name: labels[gatewayNameLabel]}
+		if gw := gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: o.Ref.Namespace, Name: p.name}]; gw != nil {
+			gw.pods, gw.notes = append(gw.pods, labels), notes
 			continue
 		}
 		switch {
 		case p.name == "":
-		case pod.labels[managedLabel] == managedByMesh:
+		case labels[managedLabel] == managedByMesh:
 			p.form = waypoint
 		default:
 			p.form = ingress
@@ -189,78 +191,6 @@ func waypointOf(in *model.Snapshot, o *model.Object) (at model.Ref, known bool) 
 		at = model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: name, Namespace: cmp.Or(labels[useWaypointSpace], o.Ref.Namespace)}
 	}
 	return at, known
-}
-
-// pod is a Pod, or a template that stands for the Pods made of it.
-type pod struct {
-	object              *model.Object
-	labels, annotations map[string]string
-}
-
-// templates are the kinds whose objects make Pods, and where their template stands.
-var templates = []struct {
-	kind model.GroupKind
-	at   []string
-}{
-	{model.GroupKind{Group: "apps", Kind: "Deployment"}, []string{"spec", "template"}},
-	{model.GroupKind{Group: "apps", Kind: "StatefulSet"}, []string{"spec", "template"}},
-	{model.GroupKind{Group: "apps", Kind: "DaemonSet"}, []string{"spec", "template"}},
-	{model.GroupKind{Group: "apps", Kind: "ReplicaSet"}, []string{"spec", "template"}},
-	{model.GroupKind{Group: "batch", Kind: "Job"}, []string{"spec", "template"}},
-	{model.GroupKind{Group: "batch", Kind: "CronJob"}, []string{"spec", "jobTemplate", "spec", "template"}},
-}
-
-// podsOf lists the Pods of an input, and the templates of which no Pod is there.
-func podsOf(in *model.Snapshot) []pod {
-	var out []pod
-	made := map[model.Ref]bool{} // what has made something that is in the input
-	owned := func(o *model.Object) bool {
-		owner := false
-		for _, r := range o.Body.At("metadata", "ownerReferences").Items {
-			gk := model.GroupKind{Kind: r.Text("kind"), Group: groupOf(r.Text("apiVersion"))}
-			ref := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace, Name: r.Text("name")}
-			made[ref] = true
-			owner = owner || in.Get(ref) != nil
-		}
-		return owner
-	}
-	for _, o := range in.Of(podKind) {
-		owned(o)
-		out = append(out, pod{o, o.Labels, o.Annotations})
-	}
-	bare := map[*model.Object]bool{}
-	for _, gk := range []model.GroupKind{{Group: "apps", Kind: "ReplicaSet"}, {Group: "batch", Kind: "Job"}} {
-		for _, o := range in.Of(gk) {
-			bare[o] = owned(o)
-		}
-	}
-	for _, t := range templates {
-		for _, o := range in.Of(t.kind) {
-			template := o.Body.At(t.at...)
-			if made[o.Ref] || bare[o] || !template.IsObject() {
-				continue
-			}
-			out = append(out, pod{o, texts(template.At("metadata", "labels")), texts(template.At("metadata", "annotations"))})
-		}
-	}
-	return out
-}
-
-func texts(b model.Body) map[string]string {
-	out := map[string]string{}
-	for key, value := range b.Fields {
-		out[key] = value.Text()
-	}
-	return out
-}
-
-func groupOf(apiVersion string) string {
-	for i := range apiVersion {
-		if apiVersion[i] == '/' {
-			return apiVersion[:i]
-		}
-	}
-	return ""
 }
 
 // namespaces lists the root namespace, those of targets and those in the input, sorted.

@@ -107,7 +107,7 @@ func (at place) stands(p *policy.Policy) (topology.NodeID, topology.Role) {
 	}
 	switch {
 	case s.selector.Len() > 0:
-		return home, workload
+		return home, topology.Workload
 	case p.Ref().Namespace == at.world.root:
 		return home, meshLevel
 	}
@@ -118,7 +118,7 @@ func (at place) stands(p *policy.Policy) (topology.NodeID, topology.Role) {
 func (at place) builtin(p *policy.Policy) (topology.NodeID, topology.Role) {
 	root := at.graph.Lookup(model.Ref{Kind: "Namespace", Name: at.world.root})[0]
 	if ids := at.graph.Lookup(p.Ref()); p.Ref().Name != "" && len(ids) > 0 {
-		return ids[0], workload
+		return ids[0], topology.Workload
 	}
 	return root, meshLevel
 }
