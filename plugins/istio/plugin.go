@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -16,7 +17,8 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "istio", Kinds: kinds,
-		Status: status.Functions{Boards: map[string]status.Board{"istio.CoreConditions": coreConditions, "istio.WaypointAccepted": waypointAccepted}},
+		Status:     status.Functions{Boards: map[string]status.Board{"istio.CoreConditions": coreConditions, "istio.WaypointAccepted": waypointAccepted}},
+		Evaluators: request.Evaluators{"istio.Authorize": authorized},
 		Functions: policy.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(proxies) }},
 			Checks:  map[string]policy.Check{"istio.OptedOut": optedOut},
 			Compare: map[string]policy.Comparator{"istio.NameFirst": byDottedName},
