@@ -26,6 +26,7 @@ type scoped struct {
 	names   map[StackID]string      // of stacks that are for one name only
 	named   [][]string              // by part: the names that it is for; nil without a split
 	nodesOf map[*policy.Policy][]topology.NodeID
+	apart   map[*policy.Policy]topology.NodeID // of policies that hold below several roots: what stands for all their places
 
 	situations map[StackID]*policy.Situation // of stacks whose fold depends on the target
 	bare       bool                          // something is in force where no part holds
@@ -174,6 +175,7 @@ func (k *Kind) meet(found [2][][]topology.NodeID, tell func(topology.NodeID) *po
 	for i, nodes := range last {
 		k.note(k.scoped.parts[i].Policy, nodes)
 	}
+	k.standApart()
 	switch {
 	case tell != nil:
 		k.situate(first, tell)

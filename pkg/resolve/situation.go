@@ -40,7 +40,7 @@ func (k *Kind) buildSituated(s StackID, at *policy.Situation) *Outcome {
 		a.Node = node
 		i := len(o.Layers)
 		o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: node, Level: level, uncertain: uncertain, attached: a})
-		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i, Blocks: signed(a.Policy.Blocks, i), Render: a.Policy.Render})
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i, Blocks: []merge.Block{{Kind: merge.Bare}}, Meta: a.Policy}) // the fold reads policies itself, and accounts for what it read
 	}
 	for _, p := range at.Builtins {
 		add(policy.Attached{Policy: p, Ref: -1}, false)

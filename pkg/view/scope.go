@@ -31,6 +31,7 @@ func (a *survey) waysOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path)
 			case topology.Proxy:
 				p.Dataplane = n.Ref.FullName()
 				a.spaces[n.Ref.Namespace] = true
+			case topology.Namespace, topology.Workload: // the target itself says where it is
 			default:
 				if i == 0 { // the target itself
 					continue
