@@ -17,6 +17,7 @@ func proxies(b *topology.Extender, in *model.Snapshot, s model.Settings) []model
 		return nil
 	}
 	w := readWorld(in, s)
+	named := map[model.Ref]bool{} // hosts of DestinationRules that no object stands for
 	b.Workloads()
 	b.Family(family, topology.Namespace, topology.Gateway, topology.Backend, topology.Workload)
 	for _, name := range w.spaces {
@@ -42,6 +43,16 @@ func proxies(b *topology.Extender, in *model.Snapshot, s model.Settings) []model
 	}
 	for _, o := range in.Of(serviceEntryKind) {
 		addPorts(b, b.Add(topology.Backend, o), o)
+	}
+	for _, refs := range readHosts(in).of {
+		for _, ref := range refs {
+			if ref.Kind == "Hostname" {
+				named[ref] = true
+			}
+		}
+	}
+	for _, ref := range sortedRefs(named) {
+		b.AddNamed(topology.Backend, ref)
 	}
 	return w.notes()
 }

@@ -74,7 +74,7 @@ func (w *world) judge(in *model.Snapshot, namespace string, r reference) verdict
 			return no("TargetNotFound", "Gateway %s/%s not found", namespace, r.name)
 		}
 		if form, ok := gatewayForm(in, o); !ok || form != waypoint {
-			return no("TargetNotFound", "Gateway %s/%s is no waypoint", namespace, r.name)
+			return no("TargetNotFound", "Gateway %s/%s is no waypoint; Istio writes so of ingress Gateways, where the policy holds all the same", namespace, r.name)
 		}
 	case serviceKind, serviceEntryKind:
 		o := in.Get(ref)
