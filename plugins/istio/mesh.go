@@ -1,7 +1,6 @@
 package istio
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -70,7 +69,7 @@ func readMesh(in *model.Snapshot, s model.Settings) mesh {
 	}
 	for _, field := range []string{"concurrency", "image", "environmentVariables"} {
 		var v any
-		if text := s.Text("istio.defaultConfig." + field); text != "" && json.Unmarshal([]byte(text), &v) == nil {
+		if text := s.Text("istio.defaultConfig." + field); text != "" && yaml.Unmarshal([]byte(text), &v) == nil {
 			m.config[strings.Replace(field, "environmentVariables", "proxyMetadata", 1)] = v
 		}
 	}
@@ -81,10 +80,8 @@ func readMesh(in *model.Snapshot, s model.Settings) mesh {
 func listOf(setting string, written any) []any {
 	var list []any
 	if setting != "" {
-		if json.Unmarshal([]byte(setting), &list) != nil {
-			for _, name := range strings.Split(setting, ",") {
-				list = append(list, strings.TrimSpace(name))
-			}
+		if yaml.Unmarshal([]byte(setting), &list) != nil { // JSON is YAML
+			list = []any{setting}
 		}
 		if list == nil {
 			list = []any{}

@@ -11,7 +11,10 @@ import (
 )
 
 // verdict is what a waypoint says about one reference of an AuthorizationPolicy.
-type verdict struct{ reason, message string }
+type verdict struct {
+	reason, message string
+	unknown         bool // the input does not tell
+}
 
 func (v verdict) bound() bool { return v.reason == "Accepted" }
 
@@ -38,6 +41,10 @@ func waypointCondition(refs []reference, all []verdict) status.Condition {
 	c := status.Condition{Type: "WaypointAccepted", Status: "False", Reason: all[0].reason, Message: all[0].message}
 	var good, bad []string
 	for i, v := range all {
+		if v.unknown {
+			c.Status, c.Reason, c.Message = "Unknown", v.reason, v.message
+			return c
+		}
 		if name := refs[i].kind + "/" + refs[i].name; v.bound() {
 			good = append(good, name)
 		} else {
@@ -55,11 +62,18 @@ func waypointCondition(refs []reference, all []verdict) status.Condition {
 
 // judge is what a waypoint says about one reference.
 func (w *world) judge(in *model.Snapshot, namespace string, r reference) verdict {
-	no := func(reason, format string, args ...any) verdict { return verdict{reason, fmt.Sprintf(format, args...)} }
+	no := func(reason, format string, args ...any) verdict {
+		return verdict{reason: reason, message: fmt.Sprintf(format, args...)}
+	}
 	ref := model.Ref{Group: r.group, Kind: r.kind, Namespace: namespace, Name: r.name}
+	if r.groupKind() == gatewayClassKind {
+		ref.Namespace = ""
+	}
+	if in.Get(ref) == nil && in.Cluster.MissesRef(ref) {
+		return verdict{"NotEvaluated", r.kind + " " + r.name + " may not be read", true}
+	}
 	switch gk := r.groupKind(); gk {
 	case gatewayClassKind:
-		ref.Namespace = ""
 		switch class := in.Get(ref); {
 		case namespace != w.root:
 			return no("Invalid", "GatewayClass must be in the root namespace")
@@ -84,10 +98,10 @@ func (w *world) judge(in *model.Snapshot, namespace string, r reference) verdict
 		if at, known := waypointOf(in, o); at.Name == "" && known {
 			return no("AncestorNotBound", "%s %s/%s is not bound to a waypoint", r.kind, namespace, r.name)
 		} else if !known {
-			return no("AncestorNotBound", "%s %s/%s has no waypoint, unless its Namespace, which is not in the input, names one", r.kind, namespace, r.name)
+			return verdict{"NotEvaluated", fmt.Sprintf("%s %s/%s names no waypoint, and its Namespace, which may, is not in the input", r.kind, namespace, r.name), true}
 		}
 	default:
 		return no("Invalid", "%s of group %q is no target", r.kind, r.group)
 	}
-	return verdict{"Accepted", "bound to " + r.kind + "/" + r.name}
+	return verdict{reason: "Accepted", message: "bound to " + r.kind + "/" + r.name}
 }
