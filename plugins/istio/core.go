@@ -38,20 +38,20 @@ func ancestorsOf(in status.Input, routes map[model.Ref][]model.Ref) []status.Anc
 	var out []status.Ancestor
 	gateways := map[model.Ref]bool{}
 	worst := coreCondition(in, nil)
+	home := in.Fate.Policy.Ref().Namespace // Istio writes no namespace of ancestors, which then is the policy's to who reads
 	for i, t := range in.Fate.Policy.Refs {
 		ref := t.Ref
 		conditions := coreCondition(in, &coreTarget{ref: ref, found: in.Kind.Attaches(in.Fate.Policy, i), winner: winnerAt(in, ref)})
 		if conditions[0].Status != "True" {
 			worst = conditions
 		}
-		ref.Namespace = ""
 		if !slices.ContainsFunc(out, func(a status.Ancestor) bool { return *a.Ref == ref }) {
 			out = append(out, status.Ancestor{Ref: &ref, Controller: meshController, Conditions: conditions})
 		}
 		for _, route := range routes[t.Ref.Whole()] {
 			for _, a := range status.GatewaysAbove(in.Resolution, route) {
 				if a.Controller == "" || slices.Contains(controllers, a.Controller) {
-					gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: a.Ref.Name}] = true
+					gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: home, Name: a.Ref.Name}] = true
 				}
 			}
 		}
