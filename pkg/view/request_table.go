@@ -18,7 +18,8 @@ func (a *RequestAnswer) Table(o TableOptions) Table {
 		head = append(head, [...]string{"why: ", "     "}[min(i, 1)]+why)
 	}
 	for i := range a.Decisions {
-		head = append(head, a.Decisions[i].PolicyKind[:strings.Index(a.Decisions[i].PolicyKind, ".")]+": "+a.Decisions[i].sentence())
+		kind, _, _ := strings.Cut(a.Decisions[i].PolicyKind, ".")
+		head = append(head, kind+": "+a.Decisions[i].sentence())
 	}
 	for i, ref := range a.Shadowed {
 		head = append(head, [...]string{"shadowed: ", "          "}[min(i, 1)]+ref.String())
