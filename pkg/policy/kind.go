@@ -56,6 +56,7 @@ type Kind struct {
 	Unjudged   []Unjudged
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
+	NamedSets    bool     // has results at the listeners of ListenerSets that name a Gateway, whether it takes them or not
 	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
 	Dialects     bool     // whose the Gateways are decides how the kind is read
 	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
@@ -141,6 +142,7 @@ type RefForm struct {
 	Silent   bool     // a missing target is not reported
 	Attach   Attacher // finds the targets instead
 	Named    bool     // a rule is meant by its own name only, not as rule-N
+	InSets   bool     // a listener of a Gateway is meant in the Gateway's ListenerSets as well
 
 	// Of selectors:
 	EmptyNone       bool   // one that asks for nothing selects nothing
@@ -154,6 +156,10 @@ func (f RefForm) Abroad() bool { return f.NamespacesField || f.Everywhere != "" 
 
 // FilterLevel is the level of policies that a filter of a route names.
 const FilterLevel topology.Role = "filter"
+
+// SectionLevel is the level at which policies that name a listener of a Gateway stand at the listener of that name in one of its
+// ListenerSets: below those of the Gateway, above those of the set.
+const SectionLevel topology.Role = "section"
 
 // Namespaces says where a kind's targets may be.
 type Namespaces string

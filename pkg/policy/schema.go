@@ -39,7 +39,7 @@ func newKind() *Kind {
 func (r *kindReader) read(n *yaml.Node) {
 	k := r.kind
 	var name, rejects, result string
-	invalid := string(Drop)
+	invalid, sets := string(Drop), "taken"
 	none := func(*yaml.Node) {}
 	r.object(n, map[string]field{
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
@@ -50,8 +50,9 @@ func (r *kindReader) read(n *yaml.Node) {
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
 		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
-		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
-		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
+		"listenerSets": r.word(&sets, []string{"taken", "named"}),
+		"invalid":      r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
+		"parts":        r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
 		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
 	})
 	k.GroupKind = model.ParseGroupKind(name)
@@ -59,6 +60,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		r.fail(n, "field \"for\" must be Kind.group")
 		return
 	}
+	k.NamedSets = sets == "named"
 	k.RejectsWhole = rejects == "policy"
 	k.InError = InError(invalid)
 	if k.InError == Claim && r.plans != nil {
@@ -163,12 +165,13 @@ func (r *kindReader) refs(n *yaml.Node) {
 	r.kind.Refs = nil
 	r.list(n, func(e *yaml.Node) {
 		var f RefForm
-		form, missing, empty, unlabelled, namespaces, rules := "ref", "report", "all", "may", "own", "any"
+		form, missing, empty, unlabelled, namespaces, rules, listeners := "ref", "report", "all", "may", "own", "any", "own"
 		var on []string
 		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector", "filter"}, "labels", "subject", "whole"),
 			"unless": r.path(&f.Unless), "missing": r.word(&missing, []string{"report", "silent"}), "leg": nil, "func": r.attacher(&f), "on": r.texts(&on),
 			"empty": r.word(&empty, []string{"all", "none"}), "unlabelled": r.word(&unlabelled, []string{"may", "never"}),
-			"namespaces": r.word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.text(&f.Everywhere), "rules": r.word(&rules, []string{"any", "named"}), "role": nil, "root": nil})
+			"namespaces": r.word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.text(&f.Everywhere), "rules": r.word(&rules, []string{"any", "named"}),
+			"listeners": r.word(&listeners, []string{"own", "sets"}), "role": nil, "root": nil})
 		if form == "filter" {
 			r.kind.Filters = r.filters(e, on, f)
 			return
@@ -176,7 +179,7 @@ func (r *kindReader) refs(n *yaml.Node) {
 		if f.At == nil && f.Attach == nil {
 			r.fail(e, "field \"at\" is missing")
 		}
-		f.Selector, f.Silent, f.Named = form == "selector", missing == "silent", rules == "named"
+		f.Selector, f.Silent, f.Named, f.InSets = form == "selector", missing == "silent", rules == "named", listeners == "sets"
 		f.EmptyNone, f.NeverUnlabelled, f.NamespacesField = empty == "none", unlabelled == "never", namespaces == "field"
 		r.kind.Refs = append(r.kind.Refs, f)
 	})
@@ -232,7 +235,7 @@ func (r *kindReader) effective(n *yaml.Node) {
 func (r *kindReader) roles(into *[]string) field {
 	var known []string
 	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend,
-		topology.Port, topology.Frontend, topology.Namespace, FilterLevel} {
+		topology.Port, topology.Frontend, topology.Namespace, FilterLevel, SectionLevel} {
 		known = append(known, string(role))
 	}
 	return func(n *yaml.Node) {

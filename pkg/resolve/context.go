@@ -155,6 +155,9 @@ func (k *Kind) parents(id topology.NodeID) []topology.NodeID {
 		return nil
 	}
 	all := k.res.Graph.Parents(k.Family, id)
+	if len(all) == 0 {
+		all = k.namedGateway(id)
+	}
 	if len(k.refused) == 0 {
 		return all
 	}

@@ -70,8 +70,8 @@ func sameField(a, b merge.Unit) bool { return fieldOf(a) == fieldOf(b) }
 
 // fieldOf is the field of spec.options that a setting is about.
 func fieldOf(u merge.Unit) string {
-	if len(u.Path) < 2 {
+	if len(u.Path) == 0 {
 		return ""
 	}
-	return u.Path[1].Name
+	return u.Path[0].Name
 }
