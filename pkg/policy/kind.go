@@ -182,9 +182,21 @@ type Content struct {
 	Designs   bool     // blocks may be written in the designs that RFC 0009 did not choose
 	Claims    bool     // an empty spec still holds its place
 
+	Zero ZeroValues // what false, 0, "" and an empty list are
+
 	StripNulls  bool // the API server takes nulls out before anything sees them
 	DeleteNulls bool // a null deletes what a higher policy sets
 }
+
+// ZeroValues says what false, 0, "" and an empty list are to a kind. An empty object is a value everywhere.
+type ZeroValues string
+
+// The ways with zero values.
+const (
+	ZeroSet   ZeroValues = "set"   // values like all others
+	ZeroUnset ZeroValues = "unset" // as good as not there
+	ZeroTail  ZeroValues = "tail"  // that, but in the first set that is merged, which is taken as it is and then filled
+)
 
 // SameTarget is how several policies on one target compete (engine E8).
 type SameTarget string

@@ -206,7 +206,11 @@ func (r *kindReader) content(n *yaml.Node) {
 	c := &r.kind.Content
 	r.object(n, map[string]field{"at": r.path(&c.At), "fields": r.texts(&c.Fields), "condition": r.text(&c.Condition),
 		"unset": r.texts(&c.Unset), "claims": r.flag(&c.Claims), "designs": r.flag(&c.Designs), "oneSet": r.flag(&c.OneSet), "nulls": r.nulls,
-		"zero": r.word(new(string), []string{"set"}, "unset", "tail"),
+		"zero": func(n *yaml.Node) {
+			var zero string
+			r.word(&zero, []string{string(ZeroSet), string(ZeroUnset), string(ZeroTail)})(n)
+			c.Zero = ZeroValues(zero)
+		},
 		"blocks": func(n *yaml.Node) {
 			var defaults, overrides []string
 			r.object(n, map[string]field{"defaults": r.path(&defaults), "overrides": r.path(&overrides)})
