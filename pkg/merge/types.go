@@ -165,6 +165,7 @@ type Plan struct {
 	Each          string // a role: one member per occurrence of it
 	Of            []Plan // least specific first; beside Func only for the names of members
 	SameTarget    SameTarget
+	OwnTarget     bool      // SameTarget is the plan's own, not the kind's
 	Strategy      *Strategy // nil: each block's own
 	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
 	Func          PlanFunc

@@ -39,7 +39,7 @@ func newKind() *Kind {
 func (r *kindReader) read(n *yaml.Node) {
 	k := r.kind
 	var name, rejects, result string
-	invalid, sets := string(Drop), "taken"
+	invalid, sets := string(Drop), string(SetsTaken)
 	none := func(*yaml.Node) {}
 	r.object(n, map[string]field{
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
@@ -50,7 +50,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
 		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
-		"listenerSets": r.word(&sets, []string{"taken", "named"}),
+		"listenerSets": r.word(&sets, []string{string(SetsTaken), string(SetsNamed), string(SetsUnknown)}),
 		"invalid":      r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
 		"parts":        r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
 		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
@@ -60,7 +60,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		r.fail(n, "field \"for\" must be Kind.group")
 		return
 	}
-	k.NamedSets = sets == "named"
+	k.ListenerSets = ListenerSets(sets)
 	k.RejectsWhole = rejects == "policy"
 	k.InError = InError(invalid)
 	if k.InError == Claim && r.plans != nil {
@@ -114,7 +114,9 @@ func setClaims(p *merge.Plan, claims bool) {
 
 func setSameTarget(plans []merge.Plan, m merge.SameTarget) {
 	for i := range plans {
-		plans[i].SameTarget = m
+		if !plans[i].OwnTarget {
+			plans[i].SameTarget = m
+		}
 		setSameTarget(plans[i].Of, m)
 	}
 }

@@ -45,36 +45,46 @@ func (k *Kind) position(above []Layer, a policy.Attached) int {
 	return end
 }
 
-// namedGateway is the Gateway that a ListenerSet names, for kinds that have results there even if the Gateway does not take the set.
-func (k *Kind) namedGateway(id topology.NodeID) []topology.NodeID {
-	if !k.NamedSets || k.res.Graph.Node(id).Role != topology.ListenerSet {
+// aboveSet is what is above a ListenerSet to the kind, by what traffic passes: nothing if its vendor does not know such sets; the Gateway that it
+// names if the kind has results there even where the Gateway does not take the set.
+func (k *Kind) aboveSet(id topology.NodeID, by []topology.NodeID) []topology.NodeID {
+	switch {
+	case k.ListenerSets == policy.SetsUnknown:
 		return nil
+	case len(by) == 0 && k.ListenerSets == policy.SetsNamed && k.res.Graph.Set(id).State == topology.SetNotAllowed:
+		return []topology.NodeID{k.res.Graph.Set(id).Gateway}
 	}
-	if set := k.res.Graph.Set(id); set.State == topology.SetNotAllowed {
-		return []topology.NodeID{set.Gateway}
-	}
-	return nil
+	return by
 }
 
-// untaken says of ListenerSets that their Gateway does not take, and where the kind has results all the same, that no traffic is behind these.
-func (k *Kind) untaken() []model.Problem {
-	if !k.NamedSets {
-		return nil
-	}
+// besideTraffic says of ListenerSets where the kind has results without traffic, or none in spite of it.
+func (k *Kind) besideTraffic() []model.Problem {
 	var out []model.Problem
 	g := k.res.Graph
 	for _, id := range g.Order(k.Family) {
 		n := g.Node(id)
-		if n.Role != topology.ListenerSet || len(k.namedGateway(id)) == 0 {
+		if n.Role != topology.ListenerSet || n.Object == nil {
 			continue
 		}
-		holds := func(listener topology.NodeID) bool {
-			return slices.ContainsFunc(k.at[listener], func(s StackID) bool { return !k.Empty(s) })
+		by := g.Parents(k.Family, id)
+		above := k.aboveSet(id, by)
+		say := func(hint, format string, args ...any) {
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(format, args...), Hint: hint}.At(n.Object))
 		}
-		if slices.ContainsFunc(g.Children(k.Family, id), holds) {
-			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached, Hint: "let it in by spec.allowedListeners of the Gateway",
-				Message: fmt.Sprintf("%s: no traffic comes to %s, and what is said of its listeners would be in force if it did", g.Set(id).Reason, n.Ref)}.At(n.Object))
+		switch {
+		case len(above) > len(by) && k.heldBelow(id):
+			say("let it in by spec.allowedListeners of the Gateway", "%s: no traffic comes to %s, and what is said of its listeners would be in force if it did", g.Set(id).Reason, n.Ref)
+		case len(above) < len(by) && slices.ContainsFunc(by, func(p topology.NodeID) bool { return len(k.at[p]) > 0 }):
+			say("", "the implementation as it is described here does not know listener sets: no traffic comes to %s", n.Ref)
 		}
 	}
 	return out
+}
+
+// heldBelow reports whether policies hold at a listener of the set.
+func (k *Kind) heldBelow(set topology.NodeID) bool {
+	holds := func(listener topology.NodeID) bool {
+		return slices.ContainsFunc(k.at[listener], func(s StackID) bool { return !k.Empty(s) })
+	}
+	return slices.ContainsFunc(k.res.Graph.Children(k.Family, set), holds)
 }

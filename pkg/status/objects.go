@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -61,6 +62,9 @@ func (p *Prediction) mark(marks []Mark) {
 			p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, m.Condition)
 			continue
 		}
+		if p.markOwn(m, parents) {
+			continue
+		}
 		first, ok := entries[m.Controller]
 		if !ok {
 			first = len(p.Ancestors)
@@ -73,6 +77,24 @@ func (p *Prediction) mark(marks []Mark) {
 			p.Ancestors[first+i].Conditions = append(p.Ancestors[first+i].Conditions, m.Condition)
 		}
 	}
+}
+
+// markOwn puts a mark into the entries that its controller has anyway, in the place of a condition of its type, and reports whether there are any.
+func (p *Prediction) markOwn(m Mark, parents int) bool {
+	found := false
+	for i := range p.Ancestors[:parents] {
+		a := &p.Ancestors[i]
+		if a.Controller != m.Controller {
+			continue
+		}
+		found = true
+		if at := slices.IndexFunc(a.Conditions, func(c Condition) bool { return c.Type == m.Condition.Type }); at >= 0 {
+			a.Conditions[at] = m.Condition
+		} else {
+			a.Conditions = append(a.Conditions, m.Condition)
+		}
+	}
+	return found
 }
 
 // attachedRoutes counts for every listener the routes that it accepts (gatewayapi G31). Where a cluster did not let us read whether there

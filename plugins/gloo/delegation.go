@@ -6,12 +6,19 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
+
+// overridesKey is the annotation with which an HTTPRoute that hands over names the fields in which others may override its options.
+const overridesKey = "delegation.gateway.solo.io/enable-policy-overrides"
 
 // parentFirst is how the options of a route that delegates meet those below it: the parent's stay, and the child's fill what the parent
 // leaves out. The raw text is the parent's annotation, the fields in which a child may override it.
-func parentFirst(raw string, _ model.Settings) (merge.Strategy, bool) {
-	allowed := fieldNames(raw)
+func parentFirst(raw string, s model.Settings) (merge.Strategy, bool) {
+	var allowed names
+	if !policy.VersionBelow(release(s), hasOverrides) {
+		allowed = fieldNames(raw)
+	}
 	return merge.Strategy{Wins: merge.Higher, Cut: merge.Rules, Func: func(parent, child []merge.Unit) ([]merge.Unit, []merge.Effect) {
 		var units []merge.Unit
 		var effects []merge.Effect
