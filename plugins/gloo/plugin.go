@@ -25,7 +25,7 @@ func Plugin() plugin.Plugin {
 		Functions: policy.Functions{
 			Attach:     map[string]policy.Attacher{"gloo.BehindTheGateway": behindTheGateway},
 			Checks:     map[string]policy.Check{"gloo.UnreadReferences": unreadReferences},
-			Lints:      map[string]policy.Lint{"gloo.Annotations": annotations, "gloo.Releases": releases, "gloo.HandingOver": handingOver},
+			Lints:      map[string]policy.Lint{"gloo.Annotations": annotations, "gloo.BesideFilters": besideFilters, "gloo.Releases": releases, "gloo.HandingOver": handingOver},
 			Normalize:  map[string]policy.Normalizer{"gloo.References": references},
 			Strategies: map[string]policy.StrategyOf{"gloo.ParentFirst": parentFirst},
 			Voids:      map[string]policy.Void{"gloo.WithoutOptions": withoutOptions},
