@@ -77,7 +77,7 @@ type StatusWords struct {
 	NoScope string       // nothing to be in force on; "" for no condition
 	Func    string       // the registered writer; "" for the usual conditions
 	Silent  bool         // the vendor writes no conditions
-	States  []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status
+	States  []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
 	Marks   string       // the registered writer of marks on other objects
 	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
 	Complete []string

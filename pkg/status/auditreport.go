@@ -140,7 +140,7 @@ func policyReports(k *policy.Kind, o *model.Object) []Report {
 	var words []Reported
 	for _, f := range k.Status.States {
 		if word := stateIn(o.Body, f.At, f.Words); word != "" {
-			words = append(words, Reported{Condition: Condition{Type: f.Type(), Status: word}})
+			words = append(words, Reported{Condition: Condition{Type: f.Type(), Status: word, Reason: word}})
 		}
 	}
 	switch {

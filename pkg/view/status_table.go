@@ -114,7 +114,7 @@ func (v *verdict) fill(row []Cell, o TableOptions) {
 		switch {
 		case c.Status == "True" && c.Reason == c.Type && noted(c.Type):
 			cell.Text = c.Type
-		case c.Reason != c.Type && c.Reason != "":
+		case c.Reason != c.Type && !stateWord(c):
 			cell.Text += " " + c.Reason
 		}
 		switch {

@@ -26,14 +26,14 @@ func statuses(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[
 	k.EachContext(b.see)
 	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
 	for _, f := range fates {
-		word, why := accepted, ""
+		word, why := accepted, "the option is used"
 		switch warnings := b.warnings[f.Policy]; {
 		case len(warnings) > 0:
 			word, why = warning, strings.Join(warnings, "; ")
 		case !b.used[f.Policy]:
 			continue
 		}
-		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{{Type: k.Status.States[0].Type(), Status: word, Message: why}}}}
+		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{{Type: k.Status.States[0].Type(), Status: word, Reason: word, Message: why}}}}
 	}
 	return out
 }
