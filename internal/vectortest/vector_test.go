@@ -481,7 +481,7 @@ func checkShape(r *report, items []view.ObjectStatus) {
 			entries[entry] = true
 			types := map[string]bool{}
 			for _, c := range a.Conditions {
-				if types[c.Type] || c.Reason == "" || c.Message == "" || !slices.Contains([]string{"True", "False", "Unknown"}, c.Status) {
+				if types[c.Type] || c.Reason == "" || c.Message == "" || wordPlace(item.Object) == nil && !slices.Contains([]string{"True", "False", "Unknown"}, c.Status) {
 					r.Errorf("%s: condition %+v is twice there, or no condition", item.Object, c)
 				}
 				types[c.Type] = true
