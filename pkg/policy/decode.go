@@ -120,7 +120,7 @@ func (d *decoder) bare() {
 			d.unknown(at, key, "the kind")
 		}
 	}
-	if len(settings) > 0 || d.kind.Content.Claims && d.spec.IsObject() {
+	if len(settings) > 0 || d.kind.Content.Claims && (d.spec.IsObject() || d.spec.IsNull() && len(at) > 1) {
 		d.add(merge.Block{Kind: merge.Bare}, settings, model.Body{}, at)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	marks := map[model.Ref][]Mark{}
 	for _, k := range kinds {
-		if mark, ok := funcs.Markers[k.Status.Marks]; ok && len(k.Policies) > 0 {
+		if mark, ok := funcs.Markers[k.Status.Marks]; ok && (len(k.Policies) > 0 || k.Filters != nil) {
 			for _, m := range mark(r, k) {
 				marks[m.Object] = append(marks[m.Object], unsureMark(r, k, m))
 			}
@@ -62,7 +62,8 @@ func (p *Prediction) mark(marks []Mark) {
 			p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, m.Condition)
 			continue
 		}
-		if p.markOwn(m, parents) {
+		if m.Replaces {
+			p.replace(m, parents)
 			continue
 		}
 		first, ok := entries[m.Controller]
@@ -79,22 +80,16 @@ func (p *Prediction) mark(marks []Mark) {
 	}
 }
 
-// markOwn puts a mark into the entries that its controller has anyway, in the place of a condition of its type, and reports whether there are any.
-func (p *Prediction) markOwn(m Mark, parents int) bool {
-	found := false
+// replace puts a mark into the entries of its controller, and those of which the controller is not known, in the place of the condition of its type.
+func (p *Prediction) replace(m Mark, parents int) {
 	for i := range p.Ancestors[:parents] {
 		a := &p.Ancestors[i]
-		if a.Controller != m.Controller {
-			continue
-		}
-		found = true
-		if at := slices.IndexFunc(a.Conditions, func(c Condition) bool { return c.Type == m.Condition.Type }); at >= 0 {
+		at := slices.IndexFunc(a.Conditions, func(c Condition) bool { return c.Type == m.Condition.Type })
+		if at >= 0 && (a.Controller == "" || a.Controller == m.Controller) {
+			a.Conditions = slices.Clone(a.Conditions)
 			a.Conditions[at] = m.Condition
-		} else {
-			a.Conditions = append(a.Conditions, m.Condition)
 		}
 	}
-	return found
 }
 
 // attachedRoutes counts for every listener the routes that it accepts (gatewayapi G31). Where a cluster did not let us read whether there

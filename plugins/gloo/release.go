@@ -25,7 +25,7 @@ func between(release, from, to string) bool {
 func releases(k *policy.Kind, g *topology.Graph, _ policy.At) []model.Problem {
 	r := release(k.Settings())
 	say := func(format string, args ...any) []model.Problem {
-		return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...), Hint: "say the release with --vendor-setting gloo.version=…"}}
+		return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}}
 	}
 	switch {
 	case between(r, lastKnownSingle, mergesAll):
