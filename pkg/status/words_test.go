@@ -17,7 +17,7 @@ func TestWordsInThePlaceOfConditions(t *testing.T) { // they are held against a 
 		{"beside conditions", "words: {a: {level: Fine}}, conditions: [{type: Other, status: 'True', reason: R}]", "Differs", "Other"},
 	} {
 		painted := withStatus("apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: p, namespace: demo}\nspec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: gw}, m: {a: 1}}", 1, c.reported)
-		r := resolved(t, "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: demo}\nspec: {gatewayClassName: c, listeners: [{name: web, port: 80, protocol: HTTP}]}", painted)
+		r := resolved(t, painted)
 		k := kind(t, r, "Paint")
 		k.Vendor, k.Status.Func = "x", "x.Words"
 		k.Status.States = []policy.StateField{{At: []string{"status", "words", "*", "level"}, Words: []string{"New", "Fine", "Poor"}}}
