@@ -14,7 +14,7 @@ func TestWordsInThePlaceOfConditions(t *testing.T) { // they are held against a 
 		{"another one", "words: {a: {level: 2}}", "Differs", "level"},
 		{"a number without a word", "words: {a: {level: 9}}", "Differs", "Missing"},
 		{"of another type", "words: [level]", "Differs", "Missing"},
-		{"beside conditions", "words: {a: {level: Fine}}, conditions: [{type: Other, status: 'True', reason: R}]", "Differs", "Other"},
+		{"beside conditions", "words: {a: {level: Fine}}, conditions: [{type: Other, status: 'True', reason: R}]", "Agrees", ""},
 	} {
 		painted := withStatus("apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: p, namespace: demo}\nspec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: gw}, m: {a: 1}}", 1, c.reported)
 		r := resolved(t, painted)
