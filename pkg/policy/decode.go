@@ -195,7 +195,7 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block model.Body, 
 			units[i].Null = units[i].Value == nil
 		}
 	}
-	units = d.zeros(units)
+	units = d.zeros(d.choices(units))
 	d.marked(units, at)
 	b.Units = units
 	d.append(b)

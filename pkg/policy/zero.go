@@ -33,3 +33,14 @@ func zeroValue(v any) bool {
 		return v == false || v == "" || v == int64(0) || v == float64(0)
 	}
 }
+
+// choices notes of which choice units are.
+func (d *decoder) choices(units []merge.Unit) []merge.Unit {
+	if !slices.ContainsFunc(d.kind.Rules, func(p merge.Pattern) bool { return p.Choice != "" }) {
+		return units
+	}
+	for i := range units {
+		units[i].Choice = d.kind.Rules.Choices(units[i].Path)
+	}
+	return units
+}

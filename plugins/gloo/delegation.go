@@ -75,10 +75,10 @@ func (n names) has(u merge.Unit) bool {
 // sameField reports whether two settings cannot both be in force.
 func sameField(a, b merge.Unit) bool { return fieldOf(a) == fieldOf(b) }
 
-// fieldOf is the field of spec.options that a setting is about.
+// fieldOf is the field of the controller's options that a setting is about: of those that exclude each other the name of their choice.
 func fieldOf(u merge.Unit) string {
-	if len(u.Path) == 0 {
-		return ""
+	if u.Choice != "" || len(u.Path) == 0 {
+		return u.Choice
 	}
 	return u.Path[0].Name
 }
