@@ -2,6 +2,8 @@ package gloo
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -61,22 +63,34 @@ func annotations(k *policy.Kind, g *topology.Graph, _ policy.At) []model.Problem
 		case !ok:
 			continue
 		case n.Ref.Kind != "HTTPRoute":
-			why = "it is read of HTTPRoutes only"
+			why = ": it is read of HTTPRoutes only"
 		case policy.VersionBelow(r, hasOverrides):
-			why = "release " + r + " does not read it"
+			why = ": release " + r + " does not read it"
 		case len(fieldNames(raw)) == 0:
-			why = "it names no field"
+			why = ": it names no field"
 		case !handsOver(g, id):
-			why = "the route hands nothing over to others"
+			why = ": the route hands nothing over to others"
 		default:
-			continue
+			if why = misnamed(k, fieldNames(raw)); why == "" {
+				continue
+			}
 		}
-		p := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s has no effect: %s", overridesKey, why)}.At(n.Object)
+		p := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s has no effect%s", overridesKey, why)}.At(n.Object)
 		origin := n.Object.OriginOf("metadata", "annotations", overridesKey)
 		p.Origin = &origin
 		out = append(out, p)
 	}
 	return out
+}
+
+// misnamed says which names are those of fields that go by the name of their choice, "" if none is.
+func misnamed(k *policy.Kind, listed names) string {
+	for _, p := range k.Rules {
+		if field := p.Path.String(); p.Choice != "" && slices.Contains(listed, strings.ToLower(field)) {
+			return fmt.Sprintf(" for %s, which it has to call %s", field, p.Choice)
+		}
+	}
+	return ""
 }
 
 // handsOver reports whether a rule of the route, or of an instance of it, hands over to other routes.
