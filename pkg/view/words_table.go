@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"slices"
 	"strings"
 )
@@ -46,6 +47,9 @@ func whyText(item *EffectivePolicy, r *Rule) string {
 
 // whyGround is the first half of why: by what right the value stands.
 func whyGround(item *EffectivePolicy, r *Rule) string {
+	if r.Sources[0].Level == string(topology.Workload) { // policies of pods attach by selecting them
+		return nounFor(len(r.Sources), "selects it|select it")
+	}
 	if len(r.Sources) > 1 {
 		var levels []string
 		for _, s := range r.Sources {
