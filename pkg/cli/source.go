@@ -34,7 +34,7 @@ type sourceFlags struct {
 	policyKinds   []string
 	onlyKinds     []string
 	settings      []string
-	workloads     bool // pods are asked about, whether or not there are policies about them
+	workloads     bool              // pods are asked about, whether or not there are policies about them
 	clusterScoped []model.GroupKind // known beside those of the catalogue
 }
 

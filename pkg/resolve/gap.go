@@ -135,6 +135,12 @@ func (f *gapFinder) anywhere() {
 		f.any(namespaceKind)
 		f.any(grantKind)
 	}
+	if f.k.AboutWorkloads() { // policies are found by what they select
+		f.any(f.k.GroupKind)
+	}
+	for _, gk := range f.k.Members {
+		f.any(gk)
+	}
 	if f.k.ByController() {
 		f.any(classKind)
 	}

@@ -127,7 +127,9 @@ func TestMembers(t *testing.T) { // policies of two kinds in one order, each fou
 func TestSubjectsThatCannotBeRead(t *testing.T) {
 	for _, who := range []string{"null", "x", "[]", "{}", "{namespaces: {}, pods: {}}", "{namespaces: x}", "{pods: []}", "{pods: {namespaceSelector: {}}}", "{pods: {podSelector: 1, namespaceSelector: {}}}"} {
 		r := fenced(t, yard, dog, fence("Fence", "f", "1", who, "boards: [{a: 1}]"))
-		told := slices.ContainsFunc(r.Problems, func(p model.Problem) bool { return p.Code == model.WrongType && strings.Contains(p.Message, "spec.subject") })
+		told := slices.ContainsFunc(r.Problems, func(p model.Problem) bool {
+			return p.Code == model.WrongType && strings.Contains(p.Message, "spec.subject")
+		})
 		if got := r.order("Fence"); len(got) > 0 || !told {
 			t.Errorf("%s: %q, told %v", who, got, told)
 		}

@@ -11,7 +11,9 @@ import (
 func workloads(t *testing.T, manifests string) (*Graph, map[string]NodeID) {
 	t.Helper()
 	in := model.NewSnapshot(objects(t, manifests), nil)
-	g := Build(in, model.Settings{}, func(b *Builder) { b.Workloads(model.GroupKind{Kind: "Pod"}, model.GroupKind{Group: "apps", Kind: "Deployment"}) })
+	g := Build(in, model.Settings{}, func(b *Builder) {
+		b.Workloads(model.GroupKind{Kind: "Pod"}, model.GroupKind{Group: "apps", Kind: "Deployment"})
+	})
 	found := map[string]NodeID{}
 	for _, id := range g.Order(Namespaced) {
 		if n := g.Node(id); n.Role == Workload {

@@ -10,17 +10,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// ConnectionText is a connection as it was understood.
-type ConnectionText struct {
-	Text     string     `json:"text"` // in one line
-	From     *model.Ref `json:"from,omitempty"`
-	To       *model.Ref `json:"to,omitempty"`
-	FromAddr string     `json:"fromAddress,omitempty"` // of an end that is no workload
-	ToAddr   string     `json:"toAddress,omitempty"`
-	Protocol string     `json:"protocol"`
-	Port     int        `json:"port"`
-}
-
 // DecidingRule is a rule of a policy, or a policy as a whole, that decided something.
 type DecidingRule struct {
 	Policy model.Ref     `json:"policy"`
@@ -49,19 +38,17 @@ type Decision struct {
 	Passed     []PassedStage  `json:"passed"` // the stages before, in order
 }
 
-// ConnectionAnswer answers `request` about a connection between two ends.
+// ConnectionAnswer answers `request` about a connection between two ends. It has the shape of a RequestAnswer.
 type ConnectionAnswer struct {
 	Envelope
-	Request   ConnectionText `json:"request"`
-	Outcome   string         `json:"outcome"` // Allowed, Denied, NotEvaluated
-	Why       []string       `json:"why"`     // what decided, one sentence each
-	Decisions []Decision     `json:"decisions"`
+	RequestResult
 }
 
 // Connection is what the policies of all kinds that judge connections, or of those given, say about one.
 func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind, evaluators request.Evaluators) *ConnectionAnswer {
 	outcome, verdicts := evaluators.Judge(q, r, kinds)
-	out := &ConnectionAnswer{Request: connectionText(r, q), Outcome: string(outcome), Why: []string{}, Decisions: []Decision{}}
+	out := &ConnectionAnswer{RequestResult: RequestResult{Request: connectionText(r, q), Outcome: string(outcome), Why: []string{}, Backends: []RequestBackend{},
+		Shadowed: []model.Ref{}, Effective: []EffectivePolicy{}}}
 	judged := map[model.GroupKind]bool{}
 	var problems []model.Problem
 	for _, v := range verdicts {
@@ -101,8 +88,8 @@ func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind,
 	return out
 }
 
-func connectionText(r *resolve.Resolution, q request.Query) ConnectionText {
-	out := ConnectionText{Protocol: q.Protocol, Port: q.Port}
+func connectionText(r *resolve.Resolution, q request.Query) RequestText {
+	out := RequestText{Protocol: q.Protocol, Port: q.Port}
 	name := func(p request.Peer, ref **model.Ref, address *string) string {
 		if p.Workload == topology.None {
 			*address = p.Address.String()
@@ -112,7 +99,7 @@ func connectionText(r *resolve.Resolution, q request.Query) ConnectionText {
 		*ref = &at
 		return objectName(at)
 	}
-	out.Text = name(q.From, &out.From, &out.FromAddr) + " → " + name(q.To, &out.To, &out.ToAddr) + fmt.Sprintf(" · %s %d", q.Protocol, q.Port)
+	out.Text = name(q.From, &out.FromPeer, &out.FromAddr) + " → " + name(q.To, &out.ToPeer, &out.Host) + fmt.Sprintf(" · %s %d", q.Protocol, q.Port)
 	return out
 }
 

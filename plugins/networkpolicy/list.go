@@ -130,6 +130,9 @@ func valueOf(e entry) any {
 		return map[string]any{"action": e.word}
 	}
 	fields["action"] = e.word
+	if e.everybody && e.unread != nil { // whatever is written
+		fields["action"], fields["failsClosed"] = "Deny", true
+	}
 	return fields
 }
 

@@ -15,7 +15,7 @@ func verdict(q request.Query, r *resolve.Resolution, k *resolve.Kind) *request.V
 	if q.Answer != nil {
 		return nil
 	}
-	c := connection{graph: r.Graph, snapshot: r.Snapshot, from: endOf(r.Graph, q.From), to: endOf(r.Graph, q.To), protocol: q.Protocol, port: q.Port}
+	c := connection{kind: k, res: r, graph: r.Graph, snapshot: r.Snapshot, from: endOf(r.Graph, q.From), to: endOf(r.Graph, q.To), protocol: q.Protocol, port: q.Port}
 	for _, p := range k.Policies {
 		if !p.Refused {
 			c.policies = append(c.policies, p.Object)
@@ -61,6 +61,8 @@ func (e *end) name() string {
 
 // connection is what is asked about, and the policies that may have a say in it, in order.
 type connection struct {
+	kind     *resolve.Kind
+	res      *resolve.Resolution
 	graph    *topology.Graph
 	snapshot *model.Snapshot
 	policies []*model.Object
@@ -104,6 +106,9 @@ func (c *connection) decide(dir direction) request.Decision {
 	}
 	out.Passed = j.stages
 	j.settle(&out)
+	if unread := c.res.Unread(c.kind.Gaps(j.pod.id)); len(unread) > 0 {
+		out.Outcome, out.Why = request.NotEvaluated, []string{"may not be read: " + strings.Join(unread, ", ")}
+	}
 	return out
 }
 
