@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -14,6 +15,24 @@ type Attached struct {
 	Index  int // the position that the key "index" compares
 
 	Level topology.Role // "": that of the node
+	Here  *Here         // what is peculiar to this target; nil: nothing is
+}
+
+// Here is what a policy is at one target in another way than at others.
+type Here struct {
+	Units []merge.Unit      // what it sets there, in place of its main block; nil: what it says itself
+	Via   []topology.NodeID // the nodes right above by which it comes there; nil: all that are there
+}
+
+// Sets are the blocks of the policy at its target.
+func (a *Attached) Sets() []merge.Block {
+	own := a.Policy.Blocks
+	if a.Here == nil || a.Here.Units == nil || len(own) == 0 {
+		return own
+	}
+	out := slices.Clone(own)
+	out[len(out)-1].Units = a.Here.Units
+	return out
 }
 
 // section is the section that the policy names in its reference.

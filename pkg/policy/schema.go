@@ -48,7 +48,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"namespaces": r.namespaces, "content": r.content, "rules": r.rules, "strategy": r.strategy, "compare": r.compare,
 		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
-		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
+		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.family,
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
 		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
@@ -173,7 +173,7 @@ func (r *kindReader) refs(n *yaml.Node) {
 			r.kind.Filters = r.filters(e, on, f)
 			return
 		}
-		if f.At == nil && f.Attach == nil {
+		if f.At == nil && !f.ByVendor() {
 			r.fail(e, "field \"at\" is missing")
 		}
 		f.Selector, f.Silent, f.Named = form == "selector", missing == "silent", rules == "named"
@@ -187,7 +187,7 @@ func (r *kindReader) attacher(f *RefForm) field {
 	return func(n *yaml.Node) {
 		var name string
 		r.text(&name)(n)
-		if f.Attach = r.funcs.Attach[name]; f.Attach == nil {
+		if f.Attach, f.Search = r.funcs.Attach[name], r.funcs.Search[name]; !f.ByVendor() {
 			r.fail(n, "there is no function %q to find targets", name)
 		}
 	}
@@ -217,6 +217,15 @@ func (r *kindReader) content(n *yaml.Node) {
 		}})
 }
 
+// family reads the ways on which policies hold: a family of the core, or one that a vendor's linkers make, which has a dot in its name.
+func (r *kindReader) family(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, ".") {
+		r.text(&r.kind.Family)(n)
+		return
+	}
+	r.word(&r.kind.Family, []string{topology.Traffic, topology.Mesh, topology.All})(n)
+}
+
 func (r *kindReader) effective(n *yaml.Node) {
 	var words []string
 	r.roles(&words)(n)
@@ -232,14 +241,14 @@ func (r *kindReader) effective(n *yaml.Node) {
 func (r *kindReader) roles(into *[]string) field {
 	var known []string
 	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend,
-		topology.Port, topology.Frontend, topology.Namespace, FilterLevel} {
+		topology.Port, topology.Frontend, topology.Namespace, topology.Cluster, FilterLevel} {
 		known = append(known, string(role))
 	}
 	return func(n *yaml.Node) {
 		*into = []string{}
 		r.list(n, func(e *yaml.Node) {
 			var s string
-			r.word(&s, known, "workload", "mesh", "cluster")(e)
+			r.word(&s, known, "workload", "mesh")(e)
 			*into = append(*into, s)
 		})
 	}

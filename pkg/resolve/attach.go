@@ -71,14 +71,25 @@ func (k *Kind) hold(p *policy.Policy, id topology.NodeID) {
 // ownWay attaches a policy where its vendor's own functions find targets.
 func (k *Kind) ownWay(p *policy.Policy) []policy.Attached {
 	var out []policy.Attached
-	for _, form := range k.Refs {
-		if form.Attach == nil {
+	held := make(map[topology.NodeID]bool, len(k.targetsOf[p]))
+	for _, id := range k.targetsOf[p] {
+		held[id] = true
+	}
+	for i, form := range k.Refs {
+		find := k.finder(i).Find
+		switch {
+		case form.Attach != nil:
+			find = func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
+				return form.Attach(p, k.res.Graph, k.res.Snapshot, k.Settings())
+			}
+		case find == nil:
 			continue
 		}
-		found, problems := form.Attach(p, k.res.Graph, k.res.Snapshot, k.Settings())
+		found, problems := find(p)
 		k.res.Problems = append(k.res.Problems, problems...)
 		for _, a := range found {
-			if !slices.Contains(k.targetsOf[p], a.Node) {
+			if !held[a.Node] {
+				held[a.Node] = true
 				k.hold(p, a.Node)
 				out = append(out, a)
 			}

@@ -45,6 +45,7 @@ type Kind struct {
 	at         [][]StackID     // by node
 	outcomes   []*Outcome      // by stack; nil: not folded yet
 	ways       map[push][]Path // the paths to nodes with much below them, by stack and node
+	finders    []policy.Finder // by reference form; nil: not made yet
 	scoped     *scoped         // of a kind as one of its scopes has it; then nothing is attached to nodes and stacks are not pushed
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -36,6 +37,7 @@ type survey struct {
 	atRules map[model.GroupKind]bool // the kinds of routes at whose rules a policy kind that was looked at has results
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked   map[topology.NodeID]bool
+	only    *policy.Policy // not nil: only the ways by which this policy itself comes to a target
 }
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
@@ -52,6 +54,9 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 		a.seeNode(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
 			if a.query.Through != nil && !a.asked[id] {
 				ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
+			}
+			if a.only != nil {
+				ways = k.Via(a.only, id, ways)
 			}
 			if len(ways) > 0 {
 				see(k, id, s, a.waysOf(k, s, ways))
@@ -209,7 +214,7 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 	for _, way := range ways {
 		for _, step := range way {
 			switch a.res.Node(step).Role {
-			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend:
+			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Binding:
 				key = binary.AppendUvarint(key, uint64(step)+1)
 			case topology.Rule:
 				if a.res.Node(step).Transit {
@@ -244,6 +249,9 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 				if n.Transit {
 					p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules, n.Ref.Section)
 				}
+			case topology.Binding:
+				p.Binding = bindingName(n.Ref)
+				a.spaces[n.Ref.Namespace] = true
 			case topology.Frontend:
 				p.Destination, p.Direction = targetName(n.Ref), directionProducer
 				a.spaces[n.Ref.Namespace] = true
@@ -252,7 +260,7 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 		if a.consumes(way) {
 			p.Direction = directionConsumer
 		}
-		if p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" {
+		if p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" || p.Binding != "" {
 			out = append(out, p)
 		}
 	}
@@ -276,7 +284,15 @@ func comparePaths(a, b Path) int {
 	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
 		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),
 		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules),
-		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname))
+		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Binding, b.Binding))
+}
+
+// bindingName is an object that brings policies to targets, with the way of it that is meant: "infra/everywhere (set base)".
+func bindingName(ref model.Ref) string {
+	if ref.Section == "" {
+		return ref.FullName()
+	}
+	return ref.FullName() + " (" + ref.Section + ")"
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.
