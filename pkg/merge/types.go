@@ -113,6 +113,7 @@ type Layer struct {
 	Unset       []string
 	Builtin     bool                   // a setting that no policy wrote: it is merged over the result of all plans
 	Asks        *Strategy              // what it demands as a challenger
+	Meta        any                    // what stands for the layer's policy, for functions of plans that look beyond its units
 	Render      func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
 }
 
@@ -168,7 +169,7 @@ type Plan struct {
 	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
 	Func          PlanFunc
 	Claims        bool // a layer all of whose units other plans take holds its place in this one, empty
-	Ordered       bool // of Func: the order of its units means something
+	Ordered       bool // the order of its units means something
 }
 
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.

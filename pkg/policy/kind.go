@@ -47,10 +47,13 @@ type Kind struct {
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
 	Parts      []Part
-	Scopes     []Scope    // nil: one family of paths
-	Scope      *Scope     // of a kind as one of its scopes has it
-	Labels     Labeler    // nil: labels count as they are
-	Normalize  Normalizer // nil: policies are read as they are written
+	Scopes     []Scope           // nil: one family of paths
+	Scope      *Scope            // of a kind as one of its scopes has it
+	Members    []model.GroupKind // kinds whose policies enter the stacks of this one
+	Result     string            // what its rules are: names, evaluation, application, display; of a kind with scopes they say it
+	Evaluate   string            // the registered evaluator; "": requests are not judged by the kind
+	Labels     Labeler           // nil: labels count as they are
+	Normalize  Normalizer        // nil: policies are read as they are written
 	Defaults   []Default
 	Builtins   []Builtin
 	Unjudged   []Unjudged

@@ -38,7 +38,7 @@ func newKind() *Kind {
 // read fills the kind from a PolicyKind document; mistakes are collected in the reader.
 func (r *kindReader) read(n *yaml.Node) {
 	k := r.kind
-	var name, rejects, result string
+	var name, rejects string
 	invalid := string(Drop)
 	none := func(*yaml.Node) {}
 	r.object(n, map[string]field{
@@ -49,10 +49,10 @@ func (r *kindReader) read(n *yaml.Node) {
 		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
 		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.family,
-		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
+		"effective": r.effective, "resolve": r.resolve, "result": r.word(&k.Result, resultWords()),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
-		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
-		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
+		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": r.members, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
+		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": r.evaluate, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
 	})
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
@@ -98,6 +98,7 @@ func (r *kindReader) finish() {
 	setSameTarget(k.Plans, k.foldTarget())
 	for i := range k.Plans {
 		setClaims(&k.Plans[i], k.Content.Claims)
+		k.Plans[i].Ordered = ordered(k.Result)
 	}
 }
 
@@ -165,7 +166,7 @@ func (r *kindReader) refs(n *yaml.Node) {
 		var f RefForm
 		form, missing, empty, unlabelled, namespaces, rules := "ref", "report", "all", "may", "own", "any"
 		var on []string
-		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector", "filter"}, "labels", "subject", "whole"),
+		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector", "filter", "subject"}, "labels", "whole"),
 			"unless": r.path(&f.Unless), "missing": r.word(&missing, []string{"report", "silent"}), "leg": nil, "func": r.attacher(&f), "on": r.texts(&on),
 			"empty": r.word(&empty, []string{"all", "none"}), "unlabelled": r.word(&unlabelled, []string{"may", "never"}),
 			"namespaces": r.word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.text(&f.Everywhere), "rules": r.word(&rules, []string{"any", "named"}), "role": nil, "root": nil})
@@ -175,6 +176,9 @@ func (r *kindReader) refs(n *yaml.Node) {
 		}
 		if f.At == nil && !f.ByVendor() {
 			r.fail(e, "field \"at\" is missing")
+		}
+		if form == "subject" && f.At != nil {
+			f.Attach = subjectAt(f.At)
 		}
 		f.Selector, f.Silent, f.Named = form == "selector", missing == "silent", rules == "named"
 		f.EmptyNone, f.NeverUnlabelled, f.NamespacesField = empty == "none", unlabelled == "never", namespaces == "field"
@@ -223,7 +227,7 @@ func (r *kindReader) family(n *yaml.Node) {
 		r.text(&r.kind.Family)(n)
 		return
 	}
-	r.word(&r.kind.Family, []string{topology.Traffic, topology.Mesh, topology.All})(n)
+	r.word(&r.kind.Family, []string{topology.Traffic, topology.Mesh, topology.All, topology.Namespaced})(n)
 }
 
 func (r *kindReader) effective(n *yaml.Node) {
@@ -241,14 +245,14 @@ func (r *kindReader) effective(n *yaml.Node) {
 func (r *kindReader) roles(into *[]string) field {
 	var known []string
 	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend,
-		topology.Port, topology.Frontend, topology.Namespace, topology.Cluster, FilterLevel} {
+		topology.Port, topology.Frontend, topology.Namespace, topology.Workload, topology.Cluster, FilterLevel} {
 		known = append(known, string(role))
 	}
 	return func(n *yaml.Node) {
 		*into = []string{}
 		r.list(n, func(e *yaml.Node) {
 			var s string
-			r.word(&s, known, "workload", "mesh")(e)
+			r.word(&s, known, "mesh")(e)
 			*into = append(*into, s)
 		})
 	}

@@ -52,6 +52,24 @@ func (r *kindReader) reads(n *yaml.Node) {
 	})
 }
 
+// members reads the kinds whose policies stand in the stacks of this one.
+func (r *kindReader) members(n *yaml.Node) {
+	r.list(n, func(e *yaml.Node) {
+		var name string
+		r.text(&name)(e)
+		gk := model.ParseGroupKind(name)
+		if gk.Kind == "" || gk.Group == "" {
+			r.fail(e, "%q is no policy kind, written Kind.group", name)
+		}
+		r.kind.Members = append(r.kind.Members, gk)
+	})
+}
+
+// evaluate reads the function that judges requests by policies of the kind.
+func (r *kindReader) evaluate(n *yaml.Node) {
+	r.object(n, map[string]field{"func": r.function(&r.kind.Evaluate, r.funcs.Evaluators, "to judge requests")})
+}
+
 // functions reads a list of named functions.
 func functions[F any](r *kindReader, n *yaml.Node, known map[string]F, what string) []F {
 	var out []F

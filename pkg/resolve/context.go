@@ -38,7 +38,7 @@ func (k *Kind) walk() {
 // what targets it directly can hold.
 func (k *Kind) startsPath(id topology.NodeID) bool {
 	switch k.res.Graph.Node(id).Role {
-	case topology.GatewayClass, topology.Backend, topology.Port:
+	case topology.GatewayClass, topology.Backend, topology.Port, topology.Namespace: // the last in the family of workloads only
 		return true
 	case topology.Frontend:
 		return k.res.Graph.Node(id).Ref.Section == ""

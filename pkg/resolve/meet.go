@@ -179,7 +179,7 @@ func (k *Kind) buildScoped(s StackID) *Outcome {
 		place := k.placeOf(a.Policy)
 		l := Layer{Policy: a.Policy, Node: place, Level: k.res.Node(place).Role, uncertain: k.tie(s, i), attached: a}
 		o.Layers = append(o.Layers, l)
-		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i, Blocks: signed(a.Policy.Blocks, i), Render: a.Policy.Render})
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i, Blocks: signed(a.Policy.Blocks, i), Meta: a.Policy, Render: a.Policy.Render})
 	}
 	return o
 }

@@ -60,7 +60,7 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 		k.nameParts(settings)
 		for l, leg := range s.Legs {
 			if finders[leg.Name] == nil {
-				finders[leg.Name], shared[leg.Name] = leg.Find(r.Graph, r.Snapshot, settings), map[*policy.Policy][]topology.NodeID{}
+				finders[leg.Name], shared[leg.Name] = r.finder(leg, settings), map[*policy.Policy][]topology.NodeID{}
 			}
 			found[l] = make([][]topology.NodeID, len(k.scoped.parts))
 			for i, a := range k.scoped.parts {
@@ -70,6 +70,26 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 		k.meet(found)
 	}
 	return out
+}
+
+// finder finds the nodes of a leg.
+func (r *Resolution) finder(leg policy.Leg, settings model.Settings) policy.LegFinder {
+	if leg.Find != nil {
+		return leg.Find(r.Graph, r.Snapshot, settings)
+	}
+	return func(p *policy.Policy) (nodes []topology.NodeID, problems []model.Problem) {
+		for _, form := range p.Kind.Refs {
+			if form.Attach == nil {
+				continue
+			}
+			found, why := form.Attach(p, r.Graph, r.Snapshot, p.Kind.Settings())
+			problems = append(problems, why...)
+			for _, a := range found {
+				nodes = append(nodes, a.Node)
+			}
+		}
+		return nodes, problems
+	}
 }
 
 // find is the nodes of a leg for a part, with what was found for the whole policy if that is the same.
