@@ -7,26 +7,34 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// finder is what searches for targets by the kind's i-th reference form, made when it is first asked for; it has no functions where that form
-// is none that searches.
-func (k *Kind) finder(i int) policy.Finder {
+// findersOf is what searches for the targets of a kind, by its reference forms, made when it is first asked for: for the kind itself or a member.
+// There are no functions where a form is none that searches.
+func (k *Kind) findersOf(of *policy.Kind) []policy.Finder {
+	if found, ok := k.finders[of]; ok {
+		return found
+	}
 	if k.finders == nil {
-		k.finders = make([]policy.Finder, len(k.Refs))
-		for j, form := range k.Refs {
-			if form.Search != nil {
-				k.finders[j] = form.Search(k.res.Graph, k.res.Snapshot, k.Settings())
-			}
+		k.finders = map[*policy.Kind][]policy.Finder{}
+	}
+	found := make([]policy.Finder, len(of.Refs))
+	for i, form := range of.Refs {
+		if form.Search != nil {
+			found[i] = form.Search(k.res.Graph, k.res.Snapshot, of.Settings())
 		}
 	}
-	return k.finders[i]
+	k.finders[of] = found
+	return found
 }
 
 // Apart lists the targets at which the kind's vendor knows why a policy is not in force, by target.
 func (k *Kind) Apart(p *policy.Policy) []policy.Apart {
+	if k.scoped != nil {
+		return nil
+	}
 	var out []policy.Apart
-	for i := range k.Refs {
-		if apart := k.finder(i).Apart; apart != nil {
-			out = append(out, apart(p)...)
+	for _, f := range k.findersOf(p.Kind) {
+		if f.Apart != nil {
+			out = append(out, f.Apart(p)...)
 		}
 	}
 	slices.SortFunc(out, func(a, b policy.Apart) int { return int(a.Node - b.Node) })
