@@ -9,6 +9,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// policyLevel is the level of policies themselves, below that of bindings.
+const policyLevel topology.Role = "policy"
+
 // placed attaches policies to the clusters that they go to.
 func placed(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.Finder {
 	w := readWorld(in)
@@ -24,7 +27,7 @@ func placed(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.Find
 				for _, via := range r.clusters[name].via {
 					here.Via = append(here.Via, via.node(g)...)
 				}
-				out = append(out, policy.Attached{Policy: p, Node: id, Ref: -1, Here: here})
+				out = append(out, policy.Attached{Policy: p, Node: id, Ref: -1, Level: policyLevel, Here: here})
 			}
 		}
 		return out, nil

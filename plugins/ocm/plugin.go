@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -14,7 +15,7 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "ocm", Kinds: kinds,
+	return plugin.Plugin{Name: "ocm", Kinds: kinds, Status: status.Functions{Blocks: map[string]status.Blocks{"ocm.Blocks": blocks}},
 		Functions: policy.Functions{
 			Links:     []topology.Linker{func(b *topology.Builder) { b.Extend(clusters) }},
 			Search:    map[string]policy.Search{"ocm.Placed": placed, "ocm.Overrides": overrides, "ocm.Members": members},
