@@ -46,6 +46,11 @@ func (a *Attached) section() string {
 // Leveled reports whether the level decides first: then policies are ordered place by place, else whole stacks are.
 func (k *Kind) Leveled() bool { return len(k.Compare) > 0 && k.Compare[0].By == ByLevel }
 
+// ByAge reports whether the age of policies has a part in their order.
+func (k *Kind) ByAge() bool {
+	return slices.ContainsFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
+}
+
 // AgeDecides reports whether it would take the age of two policies to order them: the keys before it do not tell them apart.
 func (k *Kind) AgeDecides(a, b Attached) bool {
 	for i := range k.Compare {
@@ -63,8 +68,7 @@ func (k *Kind) AgeDecides(a, b Attached) bool {
 // level does not count. If one of them has no creation time, age is ignored for all, since comparing pair by pair would not be
 // transitive; then ageIgnored is true.
 func (k *Kind) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
-	byAge := slices.ContainsFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
-	if byAge && len(as) > 1 {
+	if k.ByAge() && len(as) > 1 {
 		ageIgnored = slices.ContainsFunc(as, func(a Attached) bool { return a.Policy.Object.Created.IsZero() })
 	}
 	out := slices.Clone(as)

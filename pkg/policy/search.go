@@ -13,14 +13,16 @@ type Search func(g *topology.Graph, in *model.Snapshot, s model.Settings) Finder
 type Finder struct {
 	// Find is where a policy is attached. The Ref of what it returns is -1 where no reference of the policy led there.
 	Find func(p *Policy) ([]Attached, []model.Problem)
-	// Apart is where a policy might be expected and is not attached, and why; asked for one policy at a time. nil: nothing is known of that.
+	// Apart is where a policy without an attachment has a part all the same, or might be expected and has none; asked for one policy at a
+	// time. nil: nothing is known of that.
 	Apart func(p *Policy) []Apart
 }
 
-// Apart is a target to which a policy is not attached.
+// Apart is a target to which a policy is not attached, with what there is to say about it.
 type Apart struct {
-	Node topology.NodeID
-	Why  string // one plain sentence
+	Node    topology.NodeID
+	InForce bool   // it has a part there: it brings other policies
+	Why     string // one plain sentence
 }
 
 // ByVendor reports whether a function of a vendor finds the targets.

@@ -26,7 +26,7 @@ func (k *Kind) findersOf(of *policy.Kind) []policy.Finder {
 	return found
 }
 
-// Apart lists the targets at which the kind's vendor knows why a policy is not in force, by target.
+// Apart lists the targets to which a policy is not attached and about which the kind's vendor has a word, by target.
 func (k *Kind) Apart(p *policy.Policy) []policy.Apart {
 	if k.scoped != nil {
 		return nil

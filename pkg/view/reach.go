@@ -56,7 +56,12 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 	count.fill(&out.Summary)
 	out.Items = append(out.Items, unattached(r, k, p)...)
 	for _, at := range k.Apart(p) {
-		out.Items = append(out.Items, ReachItem{Target: r.Node(at.Node).Ref, Paths: []Path{}, Rule: rule, State: StateIgnored, By: []Source{}, Reason: at.Why})
+		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []Path{}, Rule: rule, State: StateIgnored, By: []Source{}, Reason: at.Why, apart: true}
+		if at.InForce {
+			item.State = StateEffective
+			out.Summary.Effective++
+		}
+		out.Items = append(out.Items, item)
 	}
 	var problems []model.Problem
 	for _, problem := range slices.Concat(a.found, r.Problems) {

@@ -30,8 +30,8 @@ func placed(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.Find
 				out = append(out, policy.Attached{Policy: p, Node: id, Ref: -1, Level: policyLevel, Here: here})
 			}
 		}
-		return out, nil
-	}}
+		return out, r.policyProblems()
+	}, Apart: func(p *policy.Policy) []policy.Apart { return w.elsewhere(g, w.byPolicy[p.Ref()]) }}
 }
 
 // overrides attaches bindings with an override to the clusters where it decides about a policy. What it sets is one field of each such policy.
@@ -43,7 +43,7 @@ func overrides(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.F
 	}
 	return policy.Finder{Find: func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
 		b := byRef[p.Ref()]
-		if b == nil || !b.enforces {
+		if b == nil {
 			return nil, nil
 		}
 		var out []policy.Attached
@@ -60,8 +60,8 @@ func overrides(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.F
 				out = append(out, a)
 			}
 		}
-		return out, nil
-	}}
+		return out, w.bindingProblems(b)
+	}, Apart: func(p *policy.Policy) []policy.Apart { return w.bound(g, byRef[p.Ref()]) }}
 }
 
 // enforcedBy is what a binding sets on a cluster: the remediationAction of the policies there that do not enforce by themselves.
@@ -93,6 +93,8 @@ func bindingsFirst(a, b *policy.Attached) int {
 }
 
 // members attaches nothing: a set brings its policies, and sets nothing itself.
-func members(*topology.Graph, *model.Snapshot, model.Settings) policy.Finder {
-	return policy.Finder{Find: func(*policy.Policy) ([]policy.Attached, []model.Problem) { return nil, nil }}
+func members(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.Finder {
+	w := readWorld(in)
+	return policy.Finder{Find: func(p *policy.Policy) ([]policy.Attached, []model.Problem) { return nil, w.setProblems(w.sets[p.Ref()]) },
+		Apart: func(p *policy.Policy) []policy.Apart { return w.brought(g, w.sets[p.Ref()]) }}
 }

@@ -74,3 +74,6 @@ func (r *root) enforce(restricted bool) {
 		}
 	}
 }
+
+// open reports whether which clusters a placement chose is not known.
+func (p placement) open() bool { return p.unread || p.object != nil && !p.decided }

@@ -122,7 +122,7 @@ func (r *root) remaining(cluster string, placement []entry) []string {
 func (r *root) undecided() []string {
 	var out []string
 	for _, p := range r.paths {
-		if at := p.by.placement; !r.disabled && !p.by.restricted && at.object != nil && !at.decided && !slices.Contains(out, at.ref.Name) {
+		if at := p.by.placement; !r.disabled && !p.by.restricted && at.open() && !slices.Contains(out, at.ref.Name) {
 			out = append(out, at.ref.Name)
 		}
 	}

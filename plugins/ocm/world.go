@@ -60,6 +60,7 @@ type binding struct {
 type placement struct {
 	ref      model.Ref
 	object   *model.Object   // nil: not in the input, so that nothing is placed
+	unread   bool            // a cluster did not let us read whether it is there
 	invalid  bool            // group and kind do not fit: the binding is ignored
 	decided  bool            // the input has its decisions
 	clusters []string        // sorted, each once
@@ -145,6 +146,7 @@ func readPlacement(o *model.Object, in *model.Snapshot, decisions map[model.Ref]
 		return p
 	}
 	if p.object = in.Get(p.ref); p.object == nil {
+		p.unread = in.Cluster.MissesRef(p.ref)
 		return p
 	}
 	from := []*model.Object{p.object}
