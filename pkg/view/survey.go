@@ -37,6 +37,9 @@ type survey struct {
 	atRules map[model.GroupKind]bool // the kinds of routes at whose rules a policy kind that was looked at has results
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked   map[topology.NodeID]bool
+
+	clusters bool // whole clusters were looked at: policies come there from any namespace
+
 	only    *policy.Policy // not nil: only the ways by which this policy itself comes to a target
 }
 
@@ -84,6 +87,7 @@ func (a *survey) look(nodes []topology.NodeID) {
 	for _, id := range nodes {
 		n := a.res.Node(id)
 		a.spaces[n.Ref.Namespace] = true
+		a.clusters = a.clusters || n.Role == topology.Cluster
 		if n.Role == topology.Route || n.Role == topology.Rule {
 			a.routes[n.Ref.Whole()] = true
 			for _, parent := range a.attachments(id) {
@@ -302,11 +306,18 @@ func (a *survey) problems() []model.Problem {
 		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
 			continue
 		}
-		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.spaces[p.Ref.Namespace] || p.Ref.Namespace == a.query.Namespace) && !a.otherRoute(*p.Ref) {
+		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.spaces[p.Ref.Namespace] || p.Ref.Namespace == a.query.Namespace || a.decides(p.Ref.GroupKind())) && !a.otherRoute(*p.Ref) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// decides reports whether objects of a kind, wherever they are, have a say about the clusters that were looked at.
+func (a *survey) decides(gk model.GroupKind) bool {
+	return a.clusters && slices.ContainsFunc(a.picked, func(k *resolve.Kind) bool {
+		return k.Reaches(topology.Cluster) && (k.GroupKind == gk || slices.Contains(k.Members, gk) || slices.Contains(k.Reads, gk))
+	})
 }
 
 // attachments are those of a route; of a rule there are none.

@@ -109,6 +109,9 @@ func (w *world) bindingProblems(b *binding) []model.Problem {
 	if b.restricted && !b.enforces {
 		add(model.Info, model.NotReached, "", nil, "it is restricted and overrides nothing: it has no effect")
 	}
+	if b.enforces && !b.placement.open() && len(b.placement.clusters) > 0 && !slices.ContainsFunc(b.placement.clusters, func(c string) bool { return len(w.enforcedBy(b, c)) > 0 }) {
+		add(model.Info, model.NotReached, "", []string{"bindingOverrides"}, "its override has no effect: on its clusters none of its policies is placed, or each enforces by itself")
+	}
 	at := []string{"placementRef"}
 	switch p := b.placement; {
 	case p.invalid:
