@@ -89,11 +89,11 @@ func (s *session) policyWords(typed string) []string {
 	}
 	var out []string
 	for _, k := range s.Kinds {
-		if k.Again() || only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.Again() || only != nil && k != only.Resolved() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
-			if !s.inNamespace(p.Ref()) {
+			if !s.inNamespace(p.Ref()) || only != nil && p.Kind.GroupKind != only.GroupKind {
 				continue
 			}
 			out = append(out, prefix+p.Ref().Name)

@@ -182,8 +182,14 @@ func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {
 func ReadKinds(catalog *policy.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
 	out := topology.Kinds()
 	for _, k := range catalog.Kinds() {
-		if asked(k) {
-			out = append(append(out, k.GroupKind), k.Reads...)
+		together := []*policy.Kind{k} // their policies stand in one order
+		for _, gk := range k.Members {
+			together = append(together, catalog.Kind(gk))
+		}
+		if slices.ContainsFunc(together, asked) {
+			for _, one := range together {
+				out = append(append(out, one.GroupKind), one.Reads...)
+			}
 		}
 	}
 	slices.SortFunc(out, model.GroupKind.Compare)

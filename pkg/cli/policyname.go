@@ -37,10 +37,13 @@ func (s *session) policy(text string) (namedPolicy, error) {
 	var names []string
 	var elsewhere []model.Ref
 	for _, k := range s.Kinds {
-		if k.Again() || only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.Again() || only != nil && k != only.Resolved() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
+			if only != nil && p.Kind.GroupKind != only.GroupKind {
+				continue
+			}
 			if !s.inNamespace(p.Ref()) {
 				if p.Ref().Name == parts[0] {
 					elsewhere = append(elsewhere, p.Ref())

@@ -201,7 +201,7 @@ func (s *session) kinds() ([]model.GroupKind, error) {
 		if k == nil {
 			return nil, s.unknownPolicyKind(name)
 		}
-		out = append(out, k.GroupKind)
+		out = append(out, k.Resolved().GroupKind)
 	}
 	return out, nil
 }

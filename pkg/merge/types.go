@@ -198,6 +198,7 @@ const (
 	NoEffect              Reason = "NoEffect"
 	Invalid               Reason = "Invalid" // the policy is in error
 	Ignored               Reason = "Ignored"
+	Shadowed              Reason = "Shadowed"     // an entry of an ordered list that is never reached
 	NotEvaluated          Reason = "NotEvaluated" // whether it is in force beside the winner is not known
 )
 

@@ -63,7 +63,7 @@ type Part struct {
 }
 
 // PartNormalizer makes of a part's settings, as they are written, what the vendor reads: types, defaults of the API. It may change them.
-type PartNormalizer func(kind model.GroupKind, settings any, s model.Settings) any
+type PartNormalizer func(part *Policy, settings any, s model.Settings) any
 
 // NoPart is what a PartNormalizer makes of what is no part after all.
 type NoPart struct{}
@@ -115,7 +115,7 @@ func (k *Kind) part(to []*Policy, p *Policy, part *Part, entry model.Body, name 
 	out := &Policy{Kind: k, Object: p.Object, Labels: p.Labels, Whole: p, Part: name, Index: index, Entry: entry, at: slices.Concat(at, part.Settings)}
 	settings := entry.At(part.Settings...).Value()
 	if part.Normalize != nil {
-		settings = part.Normalize(k.GroupKind, settings, k.settings)
+		settings = part.Normalize(out, settings, k.settings)
 	}
 	if settings == (NoPart{}) {
 		return to

@@ -52,14 +52,14 @@ func subjectAt(at []string) Attacher {
 	return func(p *Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]Attached, []model.Problem) {
 		s, err := ReadPods(p.Object.Body.At(at...))
 		if err != nil {
-			return nil, []model.Problem{unreadable(p, at, err)}
+			return nil, []model.Problem{Unattached(p, at, err)}
 		}
 		return AttachPods(p, at, s, g)
 	}
 }
 
-// unreadable says that a policy does not attach because of what stands at a path.
-func unreadable(p *Policy, at []string, err error) model.Problem {
+// Unattached says that a policy does not attach because of what stands at a path.
+func Unattached(p *Policy, at []string, err error) model.Problem {
 	out := model.Problem{Severity: model.Warning, Code: model.WrongType,
 		Message: fmt.Sprintf("%s cannot be read (%s): the policy does not attach", strings.Join(at, "."), err)}.At(p.Object)
 	origin := p.Object.OriginOf(at...)

@@ -52,7 +52,7 @@ func fenced(t *testing.T, manifests ...string) *Resolution {
 		}
 		return units, nil
 	}
-	open := func(_ model.GroupKind, settings any, _ model.Settings) any {
+	open := func(_ *policy.Policy, settings any, _ model.Settings) any {
 		if model.Text(settings, "shut") != "" {
 			return policy.NoPart{}
 		}

@@ -39,6 +39,11 @@ func ReadLabelSelector(v model.Body) (LabelSelector, error) {
 	case !expressions.IsNull() && !expressions.IsList():
 		return LabelSelector{}, errors.New("matchExpressions is no list")
 	}
+	for key := range v.Fields {
+		if key != "matchLabels" && key != "matchExpressions" {
+			return LabelSelector{}, fmt.Errorf("a selector has no field %s", key)
+		}
+	}
 	s := selector{some: true}
 	for key, value := range labels.Fields {
 		if !value.IsText() {

@@ -51,6 +51,8 @@ func (w writer) why(l merge.Loss) string {
 		}
 	case merge.NotEvaluated:
 		return fmt.Sprintf("whether it is in force beside that of %s is not known", w.winners(l))
+	case merge.Shadowed:
+		return fmt.Sprintf("never reached: %s decides before", w.winners(l))
 	case merge.Ignored:
 		return "nothing of the policy's kind is read at this place"
 	}
