@@ -56,7 +56,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 	count.fill(&out.Summary)
 	out.Items = append(out.Items, unattached(r, k, p)...)
 	for _, at := range k.Apart(p) {
-		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []Path{}, Rule: rule, State: StateIgnored, By: []Source{}, Reason: at.Why, apart: true}
+		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []Path{}, Rule: rule, State: StateIgnored, By: []Source{}, Reason: at.Why, Unread: r.Unread(k.Gaps(at.Node)), apart: true}
 		if at.InForce {
 			item.State = StateEffective
 			out.Summary.Effective++
