@@ -40,7 +40,7 @@ type survey struct {
 
 	clusters bool // whole clusters were looked at: policies come there from any namespace
 
-	only    *policy.Policy // not nil: only the ways by which this policy itself comes to a target
+	only *policy.Policy // not nil: only the ways by which this policy itself comes to a target
 }
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.

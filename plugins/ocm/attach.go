@@ -2,6 +2,8 @@ package ocm
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -68,15 +70,18 @@ func overrides(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.F
 func (w *world) enforcedBy(b *binding, cluster string) []merge.Unit {
 	var out []merge.Unit
 	for _, r := range w.overs[b] {
-		l := r.clusters[cluster]
-		if l == nil || r.enforced {
-			continue
+		if l := r.clusters[cluster]; l != nil && !r.enforced && slices.Contains(l.enforcing, b) {
+			out = append(out, merge.Unit{Path: merge.Keys("policies", r.key(), "remediationAction"), Value: b.object.Text("bindingOverrides", "remediationAction")})
 		}
-		for _, e := range l.enforcing {
-			if e == b {
-				out = append(out, merge.Unit{Path: merge.Keys("policies", r.key(), "remediationAction"), Value: b.object.Text("bindingOverrides", "remediationAction")})
-			}
-		}
+	}
+	return out
+}
+
+// enforcing are the names of the policies that a binding's override decides about on a cluster.
+func (w *world) enforcing(b *binding, cluster string) []string {
+	var out []string
+	for _, u := range w.enforcedBy(b, cluster) {
+		out = append(out, strings.TrimPrefix(u.Path[1].Name, b.object.Ref.Namespace+"."))
 	}
 	return out
 }
@@ -95,6 +100,8 @@ func bindingsFirst(a, b *policy.Attached) int {
 // members attaches nothing: a set brings its policies, and sets nothing itself.
 func members(g *topology.Graph, in *model.Snapshot, _ model.Settings) policy.Finder {
 	w := readWorld(in)
-	return policy.Finder{Find: func(p *policy.Policy) ([]policy.Attached, []model.Problem) { return nil, w.setProblems(w.sets[p.Ref()]) },
+	return policy.Finder{Find: func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
+		return nil, w.setProblems(w.sets[p.Ref()])
+	},
 		Apart: func(p *policy.Policy) []policy.Apart { return w.brought(g, w.sets[p.Ref()]) }}
 }

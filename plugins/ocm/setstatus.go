@@ -138,3 +138,42 @@ func (s *set) excluded() []any {
 	}
 	return out
 }
+
+// bindingNote says what a binding does, which reports nothing itself.
+func (w *world) bindingNote(ref model.Ref) string {
+	i := slices.IndexFunc(w.bindings, func(b *binding) bool { return b.object.Ref == ref })
+	if i < 0 {
+		return ""
+	}
+	b := w.bindings[i]
+	var policies, to, enforced, on []string
+	for _, cluster := range b.placement.clusters {
+		brings := w.bringing(cluster, func(p path) bool { return p.by == b })
+		if policies = append(policies, brings...); len(brings) > 0 {
+			to = append(to, cluster)
+		}
+		names := w.enforcing(b, cluster)
+		if enforced = append(enforced, names...); len(names) > 0 {
+			on = append(on, cluster)
+		}
+	}
+	var words []string
+	if to != nil {
+		words = append(words, "brings "+few(unique(policies))+" to "+few(to))
+	}
+	if on != nil {
+		words = append(words, "enforces "+few(unique(enforced))+" on "+few(on))
+	}
+	switch {
+	case words != nil:
+		return strings.Join(words, "; ")
+	case b.placement.open():
+		return "which clusters " + b.placement.name() + " chose is not known"
+	}
+	return "has no effect"
+}
+
+func unique(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}

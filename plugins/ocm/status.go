@@ -29,6 +29,8 @@ func blocks(r *resolve.Resolution, _ *resolve.Kind, fates []*status.Fate) map[*p
 			out[f.Policy] = w.policyBlock(f.Policy.Object)
 		case setKind:
 			out[f.Policy] = w.setBlock(w.sets[ref])
+		case bindingKind:
+			out[f.Policy] = status.Block{Note: w.bindingNote(ref)}
 		}
 	}
 	return out
