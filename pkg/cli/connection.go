@@ -54,6 +54,7 @@ func (f *connectionQuery) check(one *asked, args []string, other bool) error {
 
 // connection answers whether policies let a connection through.
 func (a App) connection(ctx context.Context, q *question, s Streams, f *connectionQuery, protocol string) error {
+	q.workloads = true
 	session, kinds, err := a.open(ctx, q, s)
 	if err != nil {
 		return err

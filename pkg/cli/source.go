@@ -34,6 +34,7 @@ type sourceFlags struct {
 	policyKinds   []string
 	onlyKinds     []string
 	settings      []string
+	workloads     bool // pods are asked about, whether or not there are policies about them
 	clusterScoped []model.GroupKind // known beside those of the catalogue
 }
 
@@ -78,14 +79,22 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 	if err != nil {
 		return nil, err
 	}
-	resolution := resolved(in, catalog)
+	resolution := resolved(in, catalog, f.linkers()...)
 	boundAnswers(s, in.Size, memoryPerAnswer, resolution.Kinds)
 	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
 }
 
+// linkers are what the graph has beside what policies need.
+func (f *sourceFlags) linkers() []topology.Linker {
+	if !f.workloads {
+		return nil
+	}
+	return []topology.Linker{func(b *topology.Builder) { b.Workloads(topology.WorkloadKinds()...) }}
+}
+
 // resolved resolves an input, and looks in the meantime for what gets no traffic.
-func resolved(in *model.Snapshot, catalog *policy.Catalog) *resolve.Resolution {
-	graph := topology.Build(in, catalog.Settings(), catalog.Links()...)
+func resolved(in *model.Snapshot, catalog *policy.Catalog, more ...topology.Linker) *resolve.Resolution {
+	graph := topology.Build(in, catalog.Settings(), append(catalog.Links(), more...)...)
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
 	resolution := resolve.Run(in, graph, catalog)

@@ -30,7 +30,7 @@ type Auto func(gk model.GroupKind, objects []*model.Object) (value string, probl
 func (c *Catalog) Links() []topology.Linker {
 	var about []model.GroupKind
 	for _, k := range c.Kinds() {
-		if k.Family == topology.Namespaced || slices.ContainsFunc(k.Scopes, func(s Scope) bool { return s.Family == topology.Namespaced }) {
+		if k.AboutWorkloads() {
 			about = append(append(about, k.GroupKind), k.Members...)
 		}
 	}

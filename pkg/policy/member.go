@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // tryMembers sees to it that the members of kinds are described, each in one kind, and have no results of their own.
@@ -32,6 +33,11 @@ func (b *builder) tryMembers() []string {
 		}
 	}
 	return wrong
+}
+
+// AboutWorkloads reports whether the kind has results at workloads.
+func (k *Kind) AboutWorkloads() bool {
+	return k.Family == topology.Namespaced || slices.ContainsFunc(k.Scopes, func(s Scope) bool { return s.Family == topology.Namespaced })
 }
 
 // Has reports whether a policy stands in the stacks of the kind: it is one of the kind, or of a member.

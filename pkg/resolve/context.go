@@ -157,6 +157,9 @@ func (k *Kind) parents(id topology.NodeID) []topology.NodeID {
 		return nil
 	}
 	all := k.res.Graph.Parents(k.Family, id)
+	if k.res.Graph.Node(id).Role == topology.ListenerSet {
+		all = k.aboveSet(id, all)
+	}
 	if len(k.refused) == 0 {
 		return all
 	}

@@ -69,7 +69,8 @@ func (k *Kind) build(s StackID) *Outcome {
 	for _, id := range nodes {
 		at := k.attached[id]
 		for _, a := range at.policies {
-			o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, attached: a})
+			l := Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, attached: a}
+			o.Layers = slices.Insert(o.Layers, k.position(o.Layers, a), l)
 		}
 	}
 	if k.Direct || !k.Leveled() {
@@ -138,7 +139,7 @@ func (o *Outcome) reject(k *Kind) {
 		if !l.Rejected {
 			continue
 		}
-		winner := slices.IndexFunc(o.Layers, func(w Layer) bool { return !w.Rejected && w.Node == l.Node })
+		winner := slices.IndexFunc(o.Layers, func(w Layer) bool { return !w.Rejected && w.Node == l.Node && w.Level == l.Level })
 		reason := merge.Conflicted
 		if k.SameTarget != policy.Conflict {
 			reason = merge.SameLevelOrder

@@ -100,6 +100,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 			k.walk()
 			r.Problems = append(r.Problems, k.unrecognised()...)
 			r.Problems = append(r.Problems, k.unreached()...)
+			r.Problems = append(r.Problems, k.besideTraffic()...)
 			r.Problems = append(r.Problems, k.deactivations()...)
 		}
 	}

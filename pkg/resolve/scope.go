@@ -26,6 +26,7 @@ type scoped struct {
 	names   map[StackID]string      // of stacks that are for one name only
 	named   [][]string              // by part: the names that it is for; nil without a split
 	nodesOf map[*policy.Policy][]topology.NodeID
+	apart   map[*policy.Policy]topology.NodeID // of policies that hold below several roots: what stands for all their places
 }
 
 type set []int32
@@ -167,6 +168,7 @@ func (k *Kind) meet(found [2][][]topology.NodeID) {
 	for i, nodes := range last {
 		k.note(k.scoped.parts[i].Policy, nodes)
 	}
+	k.standApart()
 	if len(k.Scope.Legs) == 1 {
 		for id, parts := range first {
 			k.at[id] = []StackID{k.scoped.intern(parts, "")}

@@ -78,6 +78,7 @@ type Mark struct {
 	Object     model.Ref
 	Controller string // not "": in the entry of this controller, for every parent of the route
 	Condition  Condition
+	Replaces   bool // only where the controller has an entry anyway, in the place of the condition of its type
 }
 
 // Functions are the writers, boards, blocks and markers that descriptors name; a name is that of a writer, of a board or of blocks.

@@ -35,6 +35,9 @@ func (w writer) why(l merge.Loss) string {
 	case merge.Conflicted:
 		return fmt.Sprintf("rejected: %s targets the same object and %s", w.winners(l), w.order(l))
 	case merge.NoEffect:
+		if len(l.To) > 0 {
+			return fmt.Sprintf("it is as good as not set, and %s has a value", w.winners(l))
+		}
 		return "there is nothing that it could change"
 	case merge.Invalid:
 		switch {

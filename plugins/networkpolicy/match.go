@@ -90,6 +90,9 @@ func (j *judge) meetsNetworks(p peer) (topology.Truth, string) {
 	if j.peer.pod == nil {
 		return p.holds(j.peer.Address), ""
 	}
+	if !slices.ContainsFunc(p.networks, mayHoldPods) {
+		return topology.No, ""
+	}
 	var answers []topology.Truth
 	for _, text := range j.peer.pod.Addresses {
 		if a, err := netip.ParseAddr(text); err == nil {
@@ -103,6 +106,15 @@ func (j *judge) meetsNetworks(p peer) (topology.Truth, string) {
 		return topology.Maybe, j.peer.name() + " has several addresses, and not all are in the network"
 	}
 	return answers[0], ""
+}
+
+// specials are the networks of a machine by itself, of one link, and of groups: no pod has an address in them.
+var specials = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/4"),
+	netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("ff00::/8")}
+
+// mayHoldPods reports whether a pod may have an address in a network.
+func mayHoldPods(n netip.Prefix) bool {
+	return !slices.ContainsFunc(specials, func(s netip.Prefix) bool { return s.Bits() <= n.Bits() && s.Contains(n.Addr()) })
 }
 
 // holds reports whether an address is in the peer's networks.

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 //go:embed kinds.json
@@ -18,6 +19,7 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds,
 		Evaluators: request.Evaluators{"networkpolicy.Verdict": verdict},
 		Functions: policy.Functions{
+			Links:   []topology.Linker{func(b *topology.Builder) { b.Extend(notes) }},
 			Compare: map[string]policy.Comparator{"networkpolicy.Tier": byTier, "networkpolicy.Priority": byPriority},
 			Attach:  map[string]policy.Attacher{"networkpolicy.Pods": pods},
 			ScopeFunctions: policy.ScopeFunctions{

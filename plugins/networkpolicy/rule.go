@@ -115,8 +115,8 @@ type rule struct {
 	peers  []peer // any of them; nil with everybody
 	ports  []port // any of them; nil: all ports of all protocols
 
-	everybody bool   // no peers are asked for
-	broken    string // a part that this version does not know: the rule fails closed
+	everybody bool     // no peers are asked for
+	unread    []string // parts that this version does not know, and why
 }
 
 // name is how the rule is printed.
@@ -145,7 +145,7 @@ func readRule(o *model.Object, dir direction, index int, entry model.Body) *rule
 	r.action = readAction(r.word)
 	r.readPeers(entry.Field(dir.peerField()))
 	r.readPorts(entry)
-	if r.broken != "" {
+	if r.unread != nil && r.stage != ownPolicies { // where one peer less allows less
 		r.fail()
 	}
 	return r
@@ -165,16 +165,13 @@ func (r *rule) readPeers(list model.Body) {
 		return
 	}
 	if !list.IsList() {
-		r.broken = r.dir.peerField() + " is no list"
+		r.unread = append(r.unread, r.dir.peerField()+" is no list")
 		return
 	}
 	for i, entry := range list.Items {
 		p, err := readPeer(r.policy, entry)
 		if err != nil {
-			at := fmt.Sprintf("%s[%d]: %s", r.dir.peerField(), i, err)
-			if r.stage != ownPolicies { // where one peer less allows less
-				r.broken = cmp.Or(r.broken, at)
-			}
+			r.unread = append(r.unread, fmt.Sprintf("%s[%d]: %s", r.dir.peerField(), i, err))
 			continue
 		}
 		r.peers = append(r.peers, p)
@@ -194,20 +191,18 @@ func (r *rule) readPorts(entry model.Body) {
 		return
 	}
 	if !list.IsList() {
-		r.broken = cmp.Or(r.broken, field+" is no list")
+		r.unread, r.peers, r.everybody = append(r.unread, field+" is no list"), nil, false
 		return
 	}
 	for i, e := range list.Items {
 		p, err := read(e)
 		if err != nil {
-			if r.stage != ownPolicies {
-				r.broken = cmp.Or(r.broken, fmt.Sprintf("%s[%d]: %s", field, i, err))
-			}
+			r.unread = append(r.unread, fmt.Sprintf("%s[%d]: %s", field, i, err))
 			continue
 		}
 		r.ports = append(r.ports, p)
 	}
-	if r.ports == nil && r.broken == "" { // none of a NetworkPolicy's can be read: it allows nothing
+	if r.ports == nil { // none can be read: the rule matches nothing
 		r.peers, r.everybody = nil, false
 	}
 }
