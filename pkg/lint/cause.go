@@ -109,7 +109,7 @@ func (c *causes) sentence(k *policy.Kind) string {
 		case bit == shadowed:
 			parts = append(parts, names+" always decides before")
 		case bit == unread:
-			parts = append(parts, "nothing of the sort is read there")
+			parts = append(parts, "it changes nothing there")
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -163,7 +163,12 @@ func why(o *resolve.Outcome, l merge.Loss) causes {
 		c.add(deactivated, others...)
 	case merge.ConditionFalse:
 		unmet(&c, o, l)
-	case merge.Ignored, merge.NoEffect:
+	case merge.NoEffect:
+		if c.add(unread); len(others) > 0 { // it is as good as not set
+			c.set, c.names = 0, nil
+			c.add(below, others...)
+		}
+	case merge.Ignored:
 		c.add(unread)
 	case merge.NotEvaluated:
 		c.unknown = true

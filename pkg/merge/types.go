@@ -33,6 +33,8 @@ type Unit struct {
 	When   Condition // nil: always
 	From   []From    // set once, by the first step that takes the unit
 	Filled bool      // the API server filled it in
+	Choice string    // units of one choice exclude each other; "": it stands for itself
+	Zero   bool      // a zero value, which counts only in the first set that is merged, and there as long as no other has a value
 	Parts  []Unit    // finer units, with sources of their own, that a coarser cut joined
 	Items  [][]From  // of a list that a plan's function joined: whose its items are, if the function says so; nobody but such functions reads it
 
@@ -138,8 +140,9 @@ type Pattern struct {
 	Keys    []string // the value is a list whose entries are told apart by these fields
 	As      Form     // Entry or ListEntry: how entries are printed
 	Order   ListOrder
-	Append  bool // lists are joined, not replaced
-	Filler  bool // such a unit does not make a set non-empty
+	Append  bool   // lists are joined, not replaced
+	Choice  string // units with this choice exclude each other
+	Filler  bool   // such a unit does not make a set non-empty
 	Combine Combine
 }
 
@@ -165,6 +168,7 @@ type Plan struct {
 	Each          string // a role: one member per occurrence of it
 	Of            []Plan // least specific first; beside Func only for the names of members
 	SameTarget    SameTarget
+	OwnTarget     bool      // SameTarget is the plan's own, not the kind's
 	Strategy      *Strategy // nil: each block's own
 	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
 	Func          PlanFunc

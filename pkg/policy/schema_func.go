@@ -85,6 +85,19 @@ func functions[F any](r *kindReader, n *yaml.Node, known map[string]F, what stri
 	return out
 }
 
+// states reads where the vendor writes words in the place of conditions.
+func (r *kindReader) states(n *yaml.Node) {
+	r.list(n, func(e *yaml.Node) {
+		var f StateField
+		r.object(e, map[string]field{"at": r.path(&f.At), "words": r.texts(&f.Words)})
+		if f.At == nil {
+			r.fail(e, "field \"at\" is missing")
+			return
+		}
+		r.kind.Status.States = append(r.kind.Status.States, f)
+	})
+}
+
 // status reads the kind's words for its conditions.
 func (r *kindReader) status(n *yaml.Node) {
 	s := &r.kind.Status
@@ -92,7 +105,7 @@ func (r *kindReader) status(n *yaml.Node) {
 		r.object(n, map[string]field{"func": r.function(&s.Marks, r.funcs.Markers, "to write marks")})
 	}
 	r.object(n, map[string]field{"func": r.function(&s.Func, r.funcs.Writers, "to write conditions"), "marks": marks,
-		"complete": r.texts(&s.Complete), "writes": r.writes, "ancestor": r.word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": nil, "accepted": nil, "affected": nil,
+		"states": r.states, "complete": r.texts(&s.Complete), "writes": r.writes, "ancestor": r.word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": nil, "accepted": nil, "affected": nil,
 		"inForce": func(n *yaml.Node) {
 			r.object(n, map[string]field{"type": r.text(&s.Type), "all": r.text(&s.All), "some": r.text(&s.Some), "none": r.text(&s.None), "noScope": r.text(&s.NoScope)})
 		}})

@@ -44,6 +44,8 @@ func (k *Kind) startsPath(id topology.NodeID) bool {
 		return k.res.Graph.Node(id).Ref.Section == ""
 	case topology.Gateway:
 		return len(k.res.Graph.Parents(k.Family, id)) == 0
+	case topology.Binding, topology.Cluster:
+		return len(k.res.Graph.Parents(k.Family, id)) == 0
 	case topology.ListenerSet: // one that may not be read: where it is attached is not known, what holds there and below is
 		return k.res.Graph.Node(id).Object == nil
 	}
@@ -155,6 +157,9 @@ func (k *Kind) parents(id topology.NodeID) []topology.NodeID {
 		return nil
 	}
 	all := k.res.Graph.Parents(k.Family, id)
+	if k.res.Graph.Node(id).Role == topology.ListenerSet {
+		all = k.aboveSet(id, all)
+	}
 	if len(k.refused) == 0 {
 		return all
 	}

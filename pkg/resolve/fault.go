@@ -25,13 +25,14 @@ func (k *Kind) faulty() map[topology.NodeID]bool {
 }
 
 // blocks are what a policy brings into a stack: all it has, or a place only where it is in error on the way.
-func (k *Kind) blocks(s StackID, p *policy.Policy) []merge.Block {
+func (k *Kind) blocks(s StackID, a policy.Attached) []merge.Block {
+	p := a.Policy
 	if len(p.Faults) == 0 || k.InError != policy.Claim {
-		return p.Blocks
+		return a.Sets()
 	}
 	id, err := strconv.Atoi(k.fact(s, inError))
 	if err != nil || p.Faults[k.res.Node(topology.NodeID(id)).Ref] == "" {
-		return p.Blocks
+		return a.Sets()
 	}
 	return p.Claiming()
 }

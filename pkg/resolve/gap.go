@@ -51,6 +51,9 @@ func (k *Kind) RefGaps(t policy.TargetRef) []Gap {
 	if t.Ref.Section != "" && gk.Group != gatewayKind.Group { // the ports of some backends are those that routes name
 		f.routes()
 	}
+	if t.InSets && t.Ref.Section != "" {
+		f.sets()
+	}
 	switch {
 	case t.Selects == nil && f.cluster.MissesRef(t.Ref), t.Selects != nil && !t.Selects.Wide():
 		f.in(gk, t.Ref.Namespace)

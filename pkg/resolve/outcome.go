@@ -73,7 +73,8 @@ func (k *Kind) build(s StackID) *Outcome {
 	for _, id := range nodes {
 		at := k.attached[id]
 		for _, a := range at.policies {
-			o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, attached: a})
+			l := Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, attached: a}
+			o.Layers = slices.Insert(o.Layers, k.position(o.Layers, a), l)
 		}
 	}
 	if k.Direct || !k.Leveled() {
@@ -82,7 +83,7 @@ func (k *Kind) build(s StackID) *Outcome {
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for _, l := range o.Layers {
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
-			Blocks: k.blocks(s, l.Policy), Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
+			Blocks: k.blocks(s, l.attached), Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
 	k.hop(o)
 	k.overrule(s, o)
@@ -142,7 +143,7 @@ func (o *Outcome) reject(k *Kind) {
 		if !l.Rejected {
 			continue
 		}
-		winner := slices.IndexFunc(o.Layers, func(w Layer) bool { return !w.Rejected && w.Node == l.Node })
+		winner := slices.IndexFunc(o.Layers, func(w Layer) bool { return !w.Rejected && w.Node == l.Node && w.Level == l.Level })
 		reason := merge.Conflicted
 		if k.SameTarget != policy.Conflict {
 			reason = merge.SameLevelOrder
@@ -165,7 +166,7 @@ func (o *Outcome) whole(k *Kind, at int, reason merge.Reason, winner int) []merg
 		to = []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}
 	}
 	var out []merge.Loss
-	for _, b := range o.Layers[at].Policy.Blocks {
+	for _, b := range o.Layers[at].sets() {
 		for _, u := range merge.Recut(b.Units, k.Rules) {
 			if !u.Filled { // what nobody wrote is nobody's loss
 				out = append(out, merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: at, Block: b.Kind}, Reason: reason, To: to, Step: -1})
@@ -173,6 +174,14 @@ func (o *Outcome) whole(k *Kind, at int, reason merge.Reason, winner int) []merg
 		}
 	}
 	return out
+}
+
+// sets are the blocks of the policy at its place.
+func (l Layer) sets() []merge.Block {
+	if l.attached.Policy == nil { // a setting that no policy wrote
+		return l.Policy.Blocks
+	}
+	return l.attached.Sets()
 }
 
 // MainBlock is the policy's block that is merged last, whose strategy people think of as the policy's.

@@ -35,6 +35,9 @@ func (w writer) why(l merge.Loss) string {
 	case merge.Conflicted:
 		return fmt.Sprintf("rejected: %s targets the same object and %s", w.winners(l), w.order(l))
 	case merge.NoEffect:
+		if len(l.To) > 0 {
+			return fmt.Sprintf("it is as good as not set, and %s has a value", w.winners(l))
+		}
 		return "there is nothing that it could change"
 	case merge.Invalid:
 		switch {
@@ -107,6 +110,8 @@ func (w writer) order(l merge.Loss) string {
 		place, age = "comes last, which among defaults counts", "is newer, which among defaults counts"
 	}
 	switch {
+	case !winner.Policy.Kind.ByAge():
+		return place
 	case loser.ByName(winner):
 		return place + " (by name: no creation time)"
 	case winner.Policy.Object.Created.Equal(loser.Policy.Object.Created):

@@ -23,14 +23,16 @@ import (
 //	, beats bakery/other (same level)     both stand on one level; the kind's order decides
 //	, replaces infra/gw-auth              that policy's default gave way
 //
-// Levels: GatewayClass, Gateway, ListenerSet, listener, route, rule, backend, port, Service, Namespace, mesh, …; "parent route" is a
-// route that delegates to the target's.
+// Levels: GatewayClass, Gateway, listener of the Gateway (where it means one of a ListenerSet), ListenerSet, listener, route, rule, backend, port,
+// Service, Namespace, mesh, …; "parent route" is a route that delegates to the target's.
 
 // levelWord is how a level is written.
 func levelWord(level string) string {
 	switch level {
 	case "gatewayClass", "gateway", "listenerSet", "namespace", "service":
 		return strings.ToUpper(level[:1]) + level[1:]
+	case "section":
+		return "listener of the Gateway"
 	}
 	return level
 }
