@@ -6,6 +6,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoygateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gloo"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/istio"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kgateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuadrant"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuma"
@@ -15,5 +16,5 @@ import (
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), gloo.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), ocm.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), ocm.Plugin()}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
@@ -156,7 +157,7 @@ func (a App) request(ctx context.Context, q *question, s Streams, one *asked) er
 	if err != nil {
 		return err
 	}
-	out := view.Request(session.Resolution, answer, kinds)
+	out := view.Request(session.Resolution, answer, kinds, plugin.Evaluators(a.Plugins))
 	if answer.Rule != topology.None {
 		q.scope = requestScope(session.Node(answer.Rule).Ref)
 	}
@@ -190,7 +191,7 @@ func (a App) requests(ctx context.Context, q *question, s Streams, file string, 
 		}
 		answers = append(answers, answer)
 	}
-	out := view.Requests(session.Resolution, answers, kinds)
+	out := view.Requests(session.Resolution, answers, kinds, plugin.Evaluators(a.Plugins))
 	return q.write(s, session, "", out, &out.Envelope)
 }
 

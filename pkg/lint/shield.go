@@ -60,7 +60,7 @@ func (l *linter) shields(k *resolve.Kind, scopes []*resolve.Kind, records map[*p
 	var out []model.Problem
 	for _, p := range k.Policies {
 		rec := records[p]
-		if rec == nil || len(rec.shields) == 0 || len(p.Unset) > 0 || !blank(p) || p.Fault != "" || len(p.Faults) > 0 || l.unsure(scopes, p) {
+		if rec == nil || len(rec.shields) == 0 || len(p.Unset) > 0 || slices.ContainsFunc(k.AllParts(p), func(part *policy.Policy) bool { return !blank(part) }) || p.Fault != "" || len(p.Faults) > 0 || l.unsure(scopes, p) {
 			continue
 		}
 		slices.Sort(rec.shields)

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,7 +13,7 @@ func (f *folder) finish(units []Unit) Result {
 	if units = f.solid(&Plan{}, units, &closing, Replaced); len(closing.Effects) > 0 {
 		f.trace = append(f.trace, closing)
 	}
-	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(units)}
+	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(f.apart(units))}
 	r.Rules = printed(units, f.rules)
 	if f.listed {
 		r.Rules = asListed(units)
@@ -114,6 +115,27 @@ func (f *folder) dropFillers(units []Unit) []Unit {
 	}
 	f.trace = append(f.trace, last)
 	return nil
+}
+
+// apart are the units of a list that a function made, in which names may repeat, with entries of one name told apart: each is an entry of
+// the document.
+func (f *folder) apart(units []Unit) []Unit {
+	if !f.listed {
+		return units
+	}
+	seen := map[string]int{}
+	out := slices.Clone(units)
+	for i := range out {
+		p := out[i].Path
+		if len(p) == 0 || p[len(p)-1].Form != Entry {
+			continue
+		}
+		if n := seen[p.code()]; n > 0 {
+			out[i].Path = p[:len(p)-1].below(Segment{Name: p[len(p)-1].Name + "\x00" + strconv.Itoa(n), Form: Entry})
+		}
+		seen[p.code()]++
+	}
+	return out
 }
 
 // asListed are the units as rules, entry by entry, as the function that ordered them made them.

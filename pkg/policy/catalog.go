@@ -162,7 +162,7 @@ func (b *builder) file(src file, vendor string) error {
 		switch {
 		case text(n, "apiVersion") != descriptorVersion:
 			r.fail(n, "apiVersion must be %s", descriptorVersion)
-		case kind == "PolicyKind" && text(n, "dialect") == "true":
+		case kind == "PolicyKind" && isDialect(n):
 			b.dialect(rawKind{n, src.Name, vendor, user})
 		case kind == "PolicyKind":
 			b.register(r, rawKind{n, src.Name, vendor, user})

@@ -10,8 +10,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A dialect is how one vendor reads a kind that another file describes: a descriptor with "dialect: true", whose fields take the place of
-// the other's where all Gateways belong to the vendor's controllers.
+// A dialect is how one vendor reads a kind that another file describes: a descriptor with "dialect", whose fields take the place of
+// the other's where all Gateways belong to the vendor's controllers, or where a setting of the vendor says so.
+
+// isDialect reports whether a descriptor is a dialect.
+func isDialect(n *yaml.Node) bool {
+	return text(n, "dialect") == "true" || text(member(n, "dialect"), "setting") != ""
+}
 
 // dialect registers a descriptor that is a dialect.
 func (b *builder) dialect(k rawKind) {
@@ -45,6 +50,8 @@ func (b *builder) tryDialects() []string {
 				r.fail(d.node, "there is no descriptor of %s that this could be a dialect of", gk)
 			case b.managers[d.vendor] == nil:
 				r.fail(d.node, "a dialect needs a vendor with \"controllers\"")
+			case !b.hasSwitch(d):
+				r.fail(member(d.node, "dialect"), "%s has no setting %q that is true or false", d.vendor, text(member(d.node, "dialect"), "setting"))
 			case b.raw[gk].user:
 				continue // the user's own description is as it is
 			}
@@ -60,6 +67,12 @@ func (b *builder) tryDialects() []string {
 	return wrong
 }
 
+// hasSwitch reports whether the setting that a dialect names is there.
+func (b *builder) hasSwitch(d *rawKind) bool {
+	name := text(member(d.node, "dialect"), "setting")
+	return name == "" || slices.ContainsFunc(b.catalog.settings, func(s Setting) bool { return s.Name == d.vendor+"."+name && s.Type == "bool" })
+}
+
 // spoken is the dialect in which a kind is read: that of the vendor to whom all Gateways belong. Where they belong to several, one of which
 // has a dialect, that is said, and the kind is read as it is described.
 func (b *builder) spoken(gk model.GroupKind, in *model.Snapshot) (*rawKind, []model.Problem) {
@@ -69,6 +82,9 @@ func (b *builder) spoken(gk model.GroupKind, in *model.Snapshot) (*rawKind, []mo
 	names := gatewayControllers(in)
 	for i := range b.dialects[gk] {
 		d := &b.dialects[gk][i]
+		if name := text(member(d.node, "dialect"), "setting"); name != "" && b.catalog.chosen.Bool(d.vendor+"."+name) {
+			return d, nil
+		}
 		own := b.controllers(d.vendor, b.catalog.chosen)
 		mine := slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) })
 		switch {

@@ -52,6 +52,7 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Folds, o.Folds)
 	add(&f.Splits, o.Splits)
 	add(&f.Typed, o.Typed)
+	add(&f.Situations, o.Situations)
 	f.Writers, f.Markers = append(f.Writers, o.Writers...), append(f.Markers, o.Markers...)
 	f.Evaluators = append(f.Evaluators, o.Evaluators...)
 	f.Links = append(f.Links, o.Links...)

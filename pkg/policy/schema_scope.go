@@ -41,8 +41,8 @@ func (r *kindReader) parts(n *yaml.Node) {
 			},
 			"refs":      nil,
 			"normalize": func(n *yaml.Node) { p.Normalize = named(r.reader, n, r.funcs.Typed, "to normalize settings") }})
-		if p.Name == "" || (p.Each == nil) == (p.At == nil) {
-			r.fail(e, "a part needs \"name\", and \"each\" or \"at\"")
+		if p.Name == "" || p.Each != nil && p.At != nil || p.Each == nil && p.At == nil && p.Settings == nil {
+			r.fail(e, "a part needs \"name\", and \"each\", \"at\" or \"settings\"")
 		}
 		r.kind.Parts = append(r.kind.Parts, p)
 	})
@@ -57,10 +57,13 @@ func (r *kindReader) scopes(n *yaml.Node) {
 			"legs":    func(n *yaml.Node) { r.list(n, func(e *yaml.Node) { s.Legs = append(s.Legs, r.leg(e)) }) },
 			"compare": func(n *yaml.Node) { s.Compare = r.keys(n) },
 			"fold":    func(n *yaml.Node) { s.Fold = named(r.reader, n, r.funcs.Folds, "to fold a scope") },
-			"split":   func(n *yaml.Node) { s.Split = named(r.reader, n, r.funcs.Splits, "to split results") },
-			"result":  r.word(&s.Result, resultWords()), "resolve": nil})
-		if s.Name == "" || s.Effective == nil || len(s.Legs) == 0 || len(s.Legs) > 2 || s.Parts == nil || s.Fold == nil {
-			r.fail(e, "a scope needs \"name\", \"effective\", \"parts\", \"fold\", and one or two \"legs\"")
+			"situation": func(n *yaml.Node) {
+				s.Situation = named(r.reader, n, r.funcs.Situations, "to tell the situation of targets")
+			},
+			"split":  func(n *yaml.Node) { s.Split = named(r.reader, n, r.funcs.Splits, "to split results") },
+			"result": r.word(&s.Result, resultWords()), "resolve": nil})
+		if s.Name == "" || s.Effective == nil || len(s.Legs) == 0 || len(s.Legs) > 2 || s.Parts == nil || (s.Fold == nil) == (s.Situation == nil) || s.Situation != nil && len(s.Legs) > 1 {
+			r.fail(e, "a scope needs \"name\", \"effective\", \"parts\", \"fold\" with one or two \"legs\" or \"situation\" with one")
 		}
 		r.kind.Scopes = append(r.kind.Scopes, s)
 	})

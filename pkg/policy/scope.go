@@ -19,7 +19,8 @@ type Scope struct {
 	Legs      []Leg
 	Parts     []string
 	Fold      merge.PlanFunc
-	Compare   []Key // nil: the kind's
+	Situation Situator // makes the fold instead, for every target
+	Compare   []Key    // nil: the kind's
 	Split     Splitter
 	Result    string // what the rules are: names, evaluation, application, display
 }
@@ -54,7 +55,7 @@ type LegFinder func(p *Policy) ([]topology.NodeID, []model.Problem)
 // Part is one set of settings of several in one object: each entry of a list, or what stands at a path.
 type Part struct {
 	Name      string
-	Each, At  []string
+	Each, At  []string  // neither: the whole object
 	Settings  []string  // inside the entry
 	Unless    []string  // read only where this path is absent
 	As        string    // how parts are printed, if not by the name
@@ -78,6 +79,8 @@ type ScopeFunctions struct {
 	Folds  map[string]merge.PlanFunc
 	Splits map[string]Splitter
 	Typed  map[string]PartNormalizer
+
+	Situations map[string]Situator
 }
 
 // PartsOf cuts a policy into the parts that a scope reads, in their order.
@@ -94,6 +97,10 @@ func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 		part := &k.Parts[i]
 		body := p.Object.Body
 		if part.Not[0] != "" && k.settings.Text(k.Vendor+"."+part.Not[0]) == part.Not[1] || part.Unless != nil && body.At(part.Unless...).Len() > 0 {
+			continue
+		}
+		if part.Each == nil && part.At == nil { // also one without settings
+			out = k.part(out, p, part, body, "", nil, len(out))
 			continue
 		}
 		if part.Each == nil {
@@ -149,7 +156,9 @@ func (k *Kind) In(s *Scope) *Kind {
 		out.Strategy.Default = Choice{Strategy: merge.Strategy{Wins: merge.Both}, Fixed: true}
 	}
 	strategy := out.Strategy.Default.on(merge.Bare)
-	out.Plans = []merge.Plan{{Func: s.Fold, Ordered: s.Ordered(), Strategy: &strategy}}
+	if s.Fold != nil {
+		out.Plans = []merge.Plan{{Func: s.Fold, Ordered: s.Ordered(), Strategy: &strategy}}
+	}
 	return &out
 }
 

@@ -124,7 +124,7 @@ func (b *builder) variant(r *reader, k rawKind, variants *yaml.Node, settings mo
 
 // member is the value of a mapping's key, or nil.
 func member(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return n.Content[i+1]
 		}

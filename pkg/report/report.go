@@ -64,7 +64,7 @@ type Query struct {
 func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
 	if q.Targets == nil {
 		for _, k := range r.Kinds {
-			if len(k.Policies) > 0 && (q.Kinds == nil || slices.Contains(q.Kinds, k.GroupKind)) {
+			if k.InUse() && (q.Kinds == nil || slices.Contains(q.Kinds, k.GroupKind)) {
 				k.Fold()
 			}
 		}

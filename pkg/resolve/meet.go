@@ -173,6 +173,9 @@ func (k *Kind) rootPath(id topology.NodeID) Path {
 
 // buildScoped lays out the parts of a stack as layers.
 func (k *Kind) buildScoped(s StackID) *Outcome {
+	if at := k.scoped.situations[s]; at != nil {
+		return k.buildSituated(s, at)
+	}
 	o := &Outcome{}
 	for i, at := range k.scoped.stacks[s] {
 		a := k.scoped.parts[at]

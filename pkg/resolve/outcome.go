@@ -41,12 +41,15 @@ func (k *Kind) Outcome(s StackID) *Outcome {
 func (k *Kind) fold(s StackID) *Outcome {
 	o := k.build(s)
 	o.spare(k)
-	o.Result = merge.Fold(k.plans(s), k.Rules, o.stack)
+	o.Result = merge.Fold(k.plansOf(s, o), k.Rules, o.stack)
 	o.forget()
 	o.poison(k, s)
 	o.reject(k)
 	if k.scoped != nil {
 		o.Problems = o.undefined()
+		if k.scoped.situations[s] != nil {
+			o.Problems = o.uncertain()
+		}
 		return o
 	}
 	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o))
@@ -55,7 +58,8 @@ func (k *Kind) fold(s StackID) *Outcome {
 
 // Steps folds the stack again and calls observe after every step with what is in force then.
 func (k *Kind) Steps(s StackID, observe func(step int, units []merge.Unit)) merge.Result {
-	return merge.FoldSteps(k.plans(s), k.Rules, k.build(s).stack, observe)
+	o := k.build(s)
+	return merge.FoldSteps(k.plansOf(s, o), k.Rules, o.stack, observe)
 }
 
 // build lays the policies of a stack out as layers.

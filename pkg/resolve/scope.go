@@ -27,6 +27,9 @@ type scoped struct {
 	named   [][]string              // by part: the names that it is for; nil without a split
 	nodesOf map[*policy.Policy][]topology.NodeID
 	apart   map[*policy.Policy]topology.NodeID // of policies that hold below several roots: what stands for all their places
+
+	situations map[StackID]*policy.Situation // of stacks whose fold depends on the target
+	bare       bool                          // something is in force where no part holds
 }
 
 type set []int32
@@ -53,7 +56,11 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 		k := &Kind{Kind: pk.In(s), Policies: policies, res: r, ways: map[push][]Path{}, scoped: &scoped{ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
 			own: map[topology.NodeID]set{}, meets: map[[2]int32][]StackID{}, names: map[StackID]string{}, nodesOf: map[*policy.Policy][]topology.NodeID{}}}
 		out = append(out, k)
-		if len(policies) == 0 {
+		var tell func(topology.NodeID) *policy.Situation
+		if s.Situation != nil {
+			tell = s.Situation(r.Graph, r.Snapshot, settings)
+		}
+		if len(policies) == 0 && tell == nil {
 			continue
 		}
 		var found [2][][]topology.NodeID // by leg and part
@@ -68,7 +75,7 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 				found[l][i] = k.rightRoles(leg, k.find(leg, finders[leg.Name], shared[leg.Name], a.Policy))
 			}
 		}
-		k.meet(found)
+		k.meet(found, tell)
 	}
 	return out
 }
@@ -156,7 +163,7 @@ func (k *Kind) cutParts() {
 }
 
 // meet groups the nodes and interns what holds at them.
-func (k *Kind) meet(found [2][][]topology.NodeID) {
+func (k *Kind) meet(found [2][][]topology.NodeID, tell func(topology.NodeID) *policy.Situation) {
 	k.at = make([][]StackID, k.res.Len())
 	first := map[topology.NodeID]set{}
 	for i, nodes := range found[0] {
@@ -169,11 +176,15 @@ func (k *Kind) meet(found [2][][]topology.NodeID) {
 		k.note(k.scoped.parts[i].Policy, nodes)
 	}
 	k.standApart()
-	if len(k.Scope.Legs) == 1 {
+	switch {
+	case tell != nil:
+		k.situate(first, tell)
+	case k.Scope.Situation != nil: // nothing of the vendor is there
+	case len(k.Scope.Legs) == 1:
 		for id, parts := range first {
 			k.at[id] = []StackID{k.scoped.intern(parts, "")}
 		}
-	} else {
+	default:
 		k.group(first)
 		for i, nodes := range last {
 			for _, id := range nodes {

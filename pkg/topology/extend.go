@@ -66,6 +66,9 @@ func (l *Extender) Sections(owner NodeID, role Role, names []string) []NodeID {
 	return out
 }
 
+// Under says that what policies say of a node holds at a part of it as well, unless they say something of the part.
+func (l *Extender) Under(owner, part NodeID) { l.b.above = append(l.b.above, edge{part, owner}) }
+
 // Connect puts a node right above another one in a family.
 func (l *Extender) Connect(family string, from, to NodeID) {
 	f := l.families[family]

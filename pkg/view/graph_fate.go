@@ -60,7 +60,7 @@ type settled struct {
 // settle folds what the drawing needs.
 func (d *drawing) settle() {
 	for _, k := range d.kinds {
-		if len(k.Policies) == 0 {
+		if !k.InUse() {
 			continue
 		}
 		if d.query.Targets == nil {

@@ -71,16 +71,16 @@ type RequestAnswerList struct {
 }
 
 // Request is what becomes of a request, with the policies in force on its way.
-func Request(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind) *RequestAnswer {
-	w := requestWriter{survey: newSurvey(r, kinds)}
+func Request(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswer {
+	w := requestWriter{survey: newSurvey(r, kinds), evaluators: evaluators}
 	out := &RequestAnswer{RequestResult: w.result(a)}
 	out.Seal("RequestAnswer", append(w.survey.problems(), a.Problems...))
 	return out
 }
 
 // Requests is what becomes of each of several requests.
-func Requests(r *resolve.Resolution, answers []*request.Answer, kinds []model.GroupKind) *RequestAnswerList {
-	w := requestWriter{survey: newSurvey(r, kinds)}
+func Requests(r *resolve.Resolution, answers []*request.Answer, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswerList {
+	w := requestWriter{survey: newSurvey(r, kinds), evaluators: evaluators}
 	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(answers))}
 	var problems []model.Problem
 	for _, a := range answers {
@@ -118,7 +118,30 @@ func newSurvey(r *resolve.Resolution, kinds []model.GroupKind) *survey {
 }
 
 // requestWriter puts answers into the shape of the contract.
-type requestWriter struct{ survey *survey }
+type requestWriter struct {
+	survey     *survey
+	evaluators request.Evaluators
+}
+
+// judge asks the kinds that judge requests. What they do not know makes the answer incomplete.
+func (w *requestWriter) judge(a *request.Answer) []Decision {
+	if a.Gateway == topology.None && a.Service.Name == "" {
+		return nil
+	}
+	_, verdicts := w.evaluators.Judge(request.Query{From: request.Nobody(), To: request.Nobody(), Answer: a}, w.survey.res, w.survey.query.Kinds)
+	var out []Decision
+	for _, v := range verdicts {
+		w.survey.found = append(w.survey.found, v.Problems...)
+		for _, d := range v.Decisions {
+			item := decisionOf(v.Kind, d)
+			out = append(out, item)
+			if d.Outcome == request.NotEvaluated {
+				w.survey.found = append(w.survey.found, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: v.Kind.Kind + ": " + item.sentence()})
+			}
+		}
+	}
+	return out
+}
 
 func (w *requestWriter) result(a *request.Answer) RequestResult {
 	r := w.survey.res
@@ -147,6 +170,7 @@ func (w *requestWriter) result(a *request.Answer) RequestResult {
 		out.Location = a.Location.URL
 	}
 	out.Effective = append(out.Effective, w.effective(a)...)
+	out.Decisions = w.judge(a)
 	return out
 }
 

@@ -17,6 +17,10 @@ func (a *RequestAnswer) Table(o TableOptions) Table {
 	for i, why := range a.Why {
 		head = append(head, [...]string{"why: ", "     "}[min(i, 1)]+why)
 	}
+	for i := range a.Decisions {
+		kind, _, _ := strings.Cut(a.Decisions[i].PolicyKind, ".")
+		head = append(head, kind+": "+a.Decisions[i].sentence())
+	}
 	for i, ref := range a.Shadowed {
 		head = append(head, [...]string{"shadowed: ", "          "}[min(i, 1)]+ref.String())
 	}

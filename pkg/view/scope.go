@@ -21,8 +21,11 @@ func (a *survey) waysOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path)
 	out := make([]Path, 0, len(ways))
 	for _, way := range ways {
 		p := Path{Direction: k.Scope.Name, Hostname: name}
-		for _, step := range way {
+		for i, step := range way {
 			switch n := a.res.Node(step); n.Role {
+			case topology.Gateway:
+				p.Gateway = n.Ref.FullName()
+				a.spaces[n.Ref.Namespace] = true
 			case topology.MeshRoot:
 				p.Mesh = n.Ref.Name
 			case topology.Proxy:
@@ -30,6 +33,9 @@ func (a *survey) waysOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path)
 				a.spaces[n.Ref.Namespace] = true
 			case topology.Namespace, topology.Workload: // the target itself says where it is
 			default:
+				if i == 0 { // the target itself
+					continue
+				}
 				p.Destination = destinationName(n)
 			}
 		}

@@ -117,7 +117,7 @@ func (a *survey) seeNode(id topology.NodeID, see func(*resolve.Kind, topology.No
 func (a *survey) chosen() []*resolve.Kind {
 	var out []*resolve.Kind
 	for _, k := range a.res.Kinds {
-		if len(k.Policies) > 0 && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
+		if k.InUse() && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
 			out = append(out, k)
 		}
 	}

@@ -47,7 +47,7 @@ func whyText(item *EffectivePolicy, r *Rule) string {
 
 // whyGround is the first half of why: by what right the value stands.
 func whyGround(item *EffectivePolicy, r *Rule) string {
-	if r.Sources[0].Level == string(topology.Workload) { // policies of pods attach by selecting them
+	if r.Sources[0].Level == string(topology.Workload) && r.Sources[0].Builtin == "" { // policies of pods attach by selecting them
 		return nounFor(len(r.Sources), "selects it|select it")
 	}
 	if len(r.Sources) > 1 {
@@ -72,6 +72,8 @@ func whyGround(item *EffectivePolicy, r *Rule) string {
 		return "set here (" + levelWord(s.Level) + ")"
 	case override:
 		return "override of " + placeWord(item, s) + condition
+	case item.Ordered: // nothing gives way in a list
+		return "of " + placeWord(item, s) + condition
 	case anyBelow(item, s):
 		return "default of " + placeWord(item, s) + ", not replaced" + condition
 	}

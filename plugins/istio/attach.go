@@ -1,0 +1,169 @@
+package istio
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// reference is a target reference of a policy.
+type reference struct{ group, kind, name string }
+
+func (r reference) groupKind() model.GroupKind { return model.GroupKind{Group: r.group, Kind: r.kind} }
+
+// selection is how a policy says where it holds.
+type selection struct {
+	refs     []reference
+	selector model.Body // the labels; null or empty: none
+}
+
+// plain reports whether a policy is for all of its namespace, or of the mesh.
+func (s selection) plain() bool { return len(s.refs) == 0 && s.selector.Len() == 0 }
+
+// selectionOf reads the references of a policy and its selector. targetRef counts only without targetRefs.
+func selectionOf(o *model.Object) selection {
+	spec := o.Body.Field("spec")
+	var out selection
+	for _, e := range spec.Field("targetRefs").Items {
+		out.refs = append(out.refs, referenceOf(e))
+	}
+	if one := spec.Field("targetRef"); len(out.refs) == 0 && one.IsObject() {
+		out.refs = []reference{referenceOf(one)}
+	}
+	out.selector = spec.At("selector", "matchLabels")
+	if o.Ref.Kind == "EnvoyFilter" {
+		out.selector = spec.At("workloadSelector", "labels")
+	}
+	return out
+}
+
+func referenceOf(b model.Body) reference {
+	r := reference{b.Text("group"), b.Text("kind"), b.Text("name")}
+	if r.group == "core" {
+		r.group = ""
+	}
+	return r
+}
+
+// attaches reports whether a policy holds at a target (spec §2).
+func (w *world) attaches(namespace string, s selection, t target) (holds, split bool) {
+	switch {
+	case namespace != w.root && namespace != t.namespace() && (t.service == nil || namespace != t.service.Ref.Namespace):
+		return false, false
+	case t.form == sidecar || len(s.refs) == 0:
+		if len(s.refs) > 0 || t.form == waypoint || t.form == ingress && !w.selectors || namespace != w.root && namespace != t.namespace() {
+			return false, false
+		}
+		return t.selected(s.selector)
+	}
+	return slices.ContainsFunc(s.refs, func(r reference) bool { return w.names(namespace, r, t) }), false
+}
+
+// names reports whether one reference of a policy means a Gateway or what it serves.
+func (w *world) names(namespace string, r reference, t target) bool {
+	switch r.groupKind() {
+	case serviceKind, serviceEntryKind:
+		return t.form == waypoint && t.service != nil && t.service.Ref.GroupKind() == r.groupKind() && t.service.Ref.Name == r.name && t.service.Ref.Namespace == namespace
+	case gatewayClassKind:
+		return t.form == waypoint && r.name == waypointClass && namespace == w.root
+	case gatewayKind:
+		return namespace == t.namespace() && r.name == t.name
+	}
+	return false
+}
+
+// finder finds where a policy of one kind holds.
+type finder func(w *world, p *policy.Policy) (found found, problems []model.Problem)
+
+// found is where a policy holds: at targets, and in Namespaces as such.
+type found struct {
+	targets    []target
+	namespaces []string
+}
+
+// leg makes a leg of a finder.
+func leg(find finder) policy.LegMaker {
+	return func(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+		w := readWorld(in, s)
+		return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
+			at, problems := find(w, p)
+			var out []topology.NodeID
+			for _, t := range at.targets {
+				out = append(out, g.Lookup(t.of().Ref)...)
+			}
+			for _, name := range at.namespaces {
+				out = append(out, g.Lookup(model.Ref{Kind: "Namespace", Name: name})...)
+			}
+			return out, problems
+		}
+	}
+}
+
+// attached finds the targets of a policy with a selector or references.
+func attached(w *world, p *policy.Policy) (found, []model.Problem) {
+	s := selectionOf(p.Object)
+	var out found
+	var problems []model.Problem
+	for _, t := range w.near(p.Ref().Namespace) {
+		holds, split := w.attaches(p.Ref().Namespace, s, t)
+		if holds {
+			out.targets = append(out.targets, t)
+		}
+		if split {
+			problems = append(problems, splitProblem(p, t))
+		}
+	}
+	if len(out.targets) == 0 {
+		problems = append(problems, w.unattached(p, s)...)
+	}
+	return out, problems
+}
+
+// splitProblem says that a selector picks only some Pods of a Gateway.
+func splitProblem(p *policy.Policy, t target) model.Problem {
+	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		Message: fmt.Sprintf("its selector picks some Pods of %s and not others; it is shown as if it picked all of them", t.of().Ref)}.At(p.Object)
+}
+
+// unattached says why a policy holds nowhere.
+func (w *world) unattached(p *policy.Policy, s selection) []model.Problem {
+	problem := func(severity model.Severity, code model.Code, hint, format string, args ...any) []model.Problem {
+		return []model.Problem{model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}.At(p.Object)}
+	}
+	switch {
+	case len(s.refs) > 0:
+		return w.unreferenced(p, s.refs)
+	case s.selector.Len() > 0:
+		return problem(model.Warning, model.NotEvaluated, "add the Pods, or what makes them", "no workload in the input has the labels of its selector: where it holds is not known")
+	}
+	return nil
+}
+
+// unreferenced says what is wrong with references that lead nowhere.
+func (w *world) unreferenced(p *policy.Policy, refs []reference) []model.Problem {
+	var out []model.Problem
+	for _, r := range refs {
+		message := fmt.Sprintf("%s %s is no Gateway of Istio in namespace %s, and nothing behind a waypoint there", r.kind, r.name, p.Ref().Namespace)
+		code := model.TargetNotFound
+		switch r.groupKind() {
+		case gatewayKind, serviceKind, serviceEntryKind:
+		case gatewayClassKind:
+			switch {
+			case p.Ref().Namespace != w.root:
+				message = fmt.Sprintf("a GatewayClass is named outside of the root namespace %s, which has no effect", w.root)
+			case r.name != waypointClass:
+				message = fmt.Sprintf("GatewayClass %s is not that of waypoints, %s", r.name, waypointClass)
+			default:
+				message = "there is no waypoint in the input"
+			}
+		default:
+			code = model.InvalidTarget
+			message = fmt.Sprintf("%s of group %q can be no target: only Gateway, GatewayClass, Service and ServiceEntry can", r.kind, r.group)
+		}
+		out = append(out, model.Problem{Severity: model.Warning, Code: code, Message: message + ": the policy takes no part"}.At(p.Object))
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package istio
+
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// actions are the lists of authorization rules, in the order in which a proxy asks them (spec §5).
+var actions = []string{"CUSTOM", "AUDIT", "DENY", "ALLOW"}
+
+// authorization is what AuthorizationPolicies make of a target: lists of rules by action.
+func authorization(at place) *policy.Situation {
+	if at.proxy == nil {
+		return nil
+	}
+	proxy, service := at.spaces()
+	return &policy.Situation{Key: key(proxy, service), Compare: inOrder(at.world.root, proxy, service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
+		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.authorize(layers) }
+	}}
+}
+
+// authzPolicy is an AuthorizationPolicy as its rules are listed.
+type authzPolicy struct {
+	object   *model.Object
+	action   string
+	shadow   bool   // dry run
+	provider string // of CUSTOM
+	bad      string // why its CUSTOM rules deny
+}
+
+func readAuthz(o *model.Object) authzPolicy {
+	p := authzPolicy{object: o, action: o.Text("spec", "action"), shadow: dryRun(o), provider: o.Text("spec", "provider", "name")}
+	if p.action == "" {
+		p.action = "ALLOW"
+	}
+	return p
+}
+
+// dryRun reports whether the policy is only tried. What is no boolean to Go is none to Istio.
+func dryRun(o *model.Object) bool {
+	switch o.Annotations["istio.io/dry-run"] {
+	case "1", "t", "T", "TRUE", "true", "True":
+		return true
+	}
+	return false
+}
+
+// authorize lists the rules of all policies by action: CUSTOM rules that no provider can answer deny.
+func (at place) authorize(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
+	all := make([]authzPolicy, len(layers))
+	for i, l := range layers {
+		all[i] = readAuthz(l.Object)
+	}
+	at.judge(all)
+	var m merger
+	for _, action := range actions {
+		for _, shadow := range []bool{false, true} {
+			for i, p := range all {
+				if p.listed() == action && p.shadow == shadow {
+					m.rules(i, p)
+				}
+			}
+		}
+	}
+	for i, p := range all {
+		switch p.action {
+		case "CUSTOM", "AUDIT", "DENY", "ALLOW":
+		default:
+			m.lose(merge.Keys(p.action), layers[i].Object.Get("spec"), i, merge.Invalid)
+		}
+	}
+	return m.units, m.effects
+}
+
+// listed is the list in which the rules of a policy are.
+func (p authzPolicy) listed() string {
+	if p.bad != "" {
+		return "DENY"
+	}
+	return p.action
+}
+
+// rules adds the rules of one policy, by the names that Istio gives them.
+func (m *merger) rules(at int, p authzPolicy) {
+	list := p.listed()
+	if p.shadow {
+		list = "shadow-" + list
+	}
+	add := func(i int, value any) {
+		m.take(merge.Keys(list, fmt.Sprintf("ns[%s]-policy[%s]-rule[%d]", p.object.Ref.Namespace, p.object.Ref.Name, i)), value, at)
+	}
+	items := p.object.Body.At("spec", "rules")
+	if items.Len() == 0 {
+		add(0, "matches no request: the policy has no rules")
+		return
+	}
+	i := 0
+	for _, rule := range items.Items {
+		value, ok := rule.Value().(map[string]any)
+		switch {
+		case !ok && rule.IsNull():
+			value = map[string]any{}
+		case !ok:
+			value = map[string]any{"unreadable": rule.Value()}
+		}
+		if p.provider != "" {
+			value["provider"] = p.provider
+		}
+		if p.bad != "" {
+			value["denies"] = "bad CUSTOM action: " + p.bad
+		}
+		add(i, value)
+		i++
+	}
+}
+
+// judge finds out which CUSTOM policies no provider can answer: their rules deny.
+func (at place) judge(all []authzPolicy) {
+	names := map[string]bool{}
+	for _, p := range all {
+		if p.action == "CUSTOM" {
+			names[p.provider] = true
+		}
+	}
+	several := len(names) > 1 && !at.settings.Bool("istio.enableMultipleCustomAuthzProviders")
+	for i := range all {
+		p := &all[i]
+		if p.action != "CUSTOM" {
+			continue
+		}
+		switch found, known := at.world.provider(p.provider); {
+		case several:
+			p.bad = fmt.Sprintf("the workload has CUSTOM rules of %d providers", len(names))
+		case at.world.isInvalid(p.provider):
+			p.bad = "provider " + p.provider + " is invalid"
+		case known && !found:
+			p.bad = "there is no provider " + p.provider
+		}
+	}
+}
+
+// isInvalid reports whether a provider is known to be no good.
+func (m *mesh) isInvalid(name string) bool {
+	for _, p := range m.invalid {
+		if providerName(p) == name {
+			return true
+		}
+	}
+	return false
+}

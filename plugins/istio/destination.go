@@ -1,0 +1,160 @@
+package istio
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+var destinationRuleKind = model.GroupKind{Group: networkingGroup, Kind: "DestinationRule"}
+
+// hosts are what DestinationRules mean by their host, and which of them count there.
+type hosts struct {
+	of    map[model.Ref][]model.Ref // by rule: the Services and ServiceEntries, or the host itself
+	elder map[model.Ref]string      // by what they mean: the namespace whose rules count there
+}
+
+// readHosts finds what every DestinationRule is about.
+func readHosts(in *model.Snapshot) hosts {
+	h := hosts{of: map[model.Ref][]model.Ref{}, elder: map[model.Ref]string{}}
+	entries := map[string][]model.Ref{}
+	for _, o := range in.Of(serviceEntryKind) {
+		for _, host := range o.Body.At("spec", "hosts").Items {
+			entries[host.Text()] = append(entries[host.Text()], o.Ref)
+		}
+	}
+	for _, o := range in.Of(destinationRuleKind) {
+		host := o.Text("spec", "host")
+		refs := slices.Clone(entries[host])
+		if name, ns := serviceOf(host, o.Ref.Namespace); in.Get(model.Ref{Kind: "Service", Namespace: ns, Name: name}) != nil {
+			refs = append(refs, model.Ref{Kind: "Service", Namespace: ns, Name: name})
+		}
+		if len(refs) == 0 && host != "" {
+			refs = []model.Ref{{Group: networkingGroup, Kind: "Hostname", Namespace: o.Ref.Namespace, Name: host}}
+		}
+		h.of[o.Ref] = refs
+		for _, ref := range refs {
+			if known, ok := h.elder[ref]; !ok || o.Ref.Namespace == ref.Namespace {
+				h.elder[ref] = o.Ref.Namespace
+			} else if known != ref.Namespace && known != o.Ref.Namespace {
+				h.elder[ref] = "" // rules of several clients' namespaces
+			}
+		}
+	}
+	return h
+}
+
+// serviceOf is the Service that a host means to a rule of a namespace.
+func serviceOf(host, namespace string) (name, ns string) {
+	host = strings.TrimSuffix(host, ".svc.cluster.local")
+	host = strings.TrimSuffix(host, ".svc")
+	name, ns, ok := strings.Cut(host, ".")
+	if !ok {
+		ns = namespace
+	}
+	return name, ns
+}
+
+// destinations finds what a DestinationRule is about. Which rule a client takes depends on its namespace, then on that of the Service: only
+// those of one namespace are shown.
+func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
+	h := readHosts(in)
+	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
+		note := func(severity model.Severity, format string, args ...any) []model.Problem {
+			return []model.Problem{model.Problem{Severity: severity, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}.At(p.Object)}
+		}
+		if p.Object.Body.At("spec", "workloadSelector").Len() > 0 {
+			return nil, note(model.Warning, "it is for clients with some labels only, which is not evaluated: it is left out of the answer")
+		}
+		if strings.Contains(p.Object.Text("spec", "host"), "*") {
+			return nil, note(model.Warning, "its host is a pattern, which is not evaluated: it is left out of the answer")
+		}
+		var out []topology.NodeID
+		var problems []model.Problem
+		for _, ref := range h.of[p.Ref()] {
+			switch home := h.elder[ref]; {
+			case home != p.Ref().Namespace:
+				problems = append(problems, note(model.Warning, "for clients of namespace %s it comes before those of others; which rules a client of which namespace takes is not evaluated", p.Ref().Namespace)...)
+			default:
+				out = append(out, g.Lookup(ref)...)
+				if home != ref.Namespace {
+					problems = append(problems, note(model.Info, "what it says of %s holds for clients of namespace %s", ref, home)...)
+				}
+			}
+		}
+		return out, problems
+	}
+}
+
+// destination is what DestinationRules make of a host: their subsets together, and the first traffic policy.
+func destination(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topology.NodeID) *policy.Situation {
+	if len(in.Of(destinationRuleKind)) == 0 {
+		return nil
+	}
+	apart := s.Bool("istio.enableEnhancedDestinationRuleMerge")
+	return func(id topology.NodeID) *policy.Situation {
+		if g.Node(id).Role != topology.Backend {
+			return nil
+		}
+		return &policy.Situation{Key: g.Node(id).Ref.String(), Place: func(*policy.Policy) (topology.NodeID, topology.Role) { return id, serviceLevel },
+			Fold: func(layers []*policy.Policy) merge.PlanFunc {
+				return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return united(layers, apart) }
+			}}
+	}
+}
+
+// united merges the rules of one host, the first one first. Where rules are exported elsewhere than the first, they stand apart from it.
+func united(layers []*policy.Policy, apart bool) ([]merge.Unit, []merge.Effect) {
+	var m merger
+	taken := map[string]int{}
+	for i, p := range layers {
+		spec := p.Object.Body.Field("spec")
+		lost := apart && i > 0 && !exportedAsWide(p.Object, layers[0].Object)
+		put := func(path merge.Path, value any) {
+			first, known := taken[path.String()]
+			switch {
+			case lost:
+				m.lose(path, value, i, merge.SameLevelOrder, 0)
+			case known:
+				m.lose(path, value, i, merge.SameLevelOrder, first)
+			default:
+				taken[path.String()] = i
+				m.take(path, value, i)
+			}
+		}
+		if t := spec.Field("trafficPolicy"); !t.IsNull() {
+			put(merge.Keys("trafficPolicy"), t.Value())
+		}
+		for _, subset := range spec.Field("subsets").Items {
+			put(merge.Path{{Name: "subsets"}, {Name: subset.Text("name"), Form: merge.Entry}}, subset.Value())
+		}
+	}
+	slices.SortStableFunc(m.units, func(a, b merge.Unit) int { return cmp.Compare(a.Path[0].Name, b.Path[0].Name) })
+	return m.units, m.effects
+}
+
+// exportedAsWide reports whether a rule is exported to all namespaces that another one is exported to.
+func exportedAsWide(o, first *model.Object) bool {
+	have, want := exports(o), exports(first)
+	if slices.Contains(have, "*") {
+		return true
+	}
+	return !slices.ContainsFunc(want, func(ns string) bool { return !slices.Contains(have, ns) })
+}
+
+func exports(o *model.Object) []string {
+	var out []string
+	for _, ns := range o.Body.At("spec", "exportTo").Items {
+		out = append(out, ns.Text())
+	}
+	if len(out) == 0 {
+		return []string{"*"}
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package istio
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// phases are where extensions stand in the chain, in order (spec §11).
+var phases = []string{"AUTHN", "AUTHZ", "STATS", unspecified}
+
+const unspecified = "UNSPECIFIED_PHASE"
+
+func phaseOf(o *model.Object) string { return cmp.Or(o.Text("spec", "phase"), unspecified) }
+
+// extensions is what WasmPlugins, or TrafficExtensions, make of a target: filters by phase, in the order of their priorities.
+func extensions(at place) *policy.Situation {
+	if at.proxy == nil {
+		return nil
+	}
+	proxy, service := at.spaces()
+	near := inOrder(proxy, at.world.root, service)
+	return &policy.Situation{Key: key(proxy, service), Compare: func(a, b *policy.Policy) int {
+		return cmp.Or(cmp.Compare(slices.Index(phases, phaseOf(a.Object)), slices.Index(phases, phaseOf(b.Object))),
+			cmp.Compare(weight(b.Object), weight(a.Object)), near(a, b))
+	}, Fold: func(layers []*policy.Policy) merge.PlanFunc {
+		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.filters(layers) }
+	}}
+}
+
+// weight is the priority of an extension: the highest first, and without one it is behind all.
+func weight(o *model.Object) float64 {
+	if o.Body.At("spec", "priority").IsNull() {
+		return math.Inf(-1)
+	}
+	return priority(o)
+}
+
+// filters lists the extensions that are in the chain.
+func (at place) filters(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
+	var m merger
+	for i, p := range layers {
+		path := merge.Keys(phaseOf(p.Object), p.Ref().Namespace, p.Ref().Name)
+		value := p.Object.Get("spec")
+		if settings, ok := value.(map[string]any); ok {
+			for _, field := range []string{"selector", "targetRef", "targetRefs", "phase"} {
+				delete(settings, field)
+			}
+		}
+		switch {
+		case broken(p.Object) != "":
+			m.lose(path, value, i, merge.Invalid)
+		case !at.inChain(p.Object) || !at.listens(p.Object):
+			m.lose(path, value, i, merge.Ignored)
+		default:
+			m.take(path, value, i)
+		}
+	}
+	return m.units, m.effects
+}
+
+// longestLua is how long inline code may be.
+const longestLua = 65536
+
+// broken is why Istio discards an extension without a word; "": it does not.
+func broken(o *model.Object) string {
+	spec := o.Body.Field("spec")
+	wasm, lua := spec.Field("wasm"), spec.Field("lua")
+	if o.Ref.Kind == "WasmPlugin" {
+		wasm, lua = spec, model.Body{}
+	}
+	switch code := lua.Text("inlineCode"); {
+	case lua.IsObject() && !wasm.IsObject() && code == "":
+		return "its Lua code is empty"
+	case lua.IsObject() && len(code) > longestLua:
+		return "its Lua code is longer than " + strconv.Itoa(longestLua) + " characters"
+	case lua.IsObject():
+		return ""
+	case !wasm.IsObject():
+		return "it has neither wasm nor lua"
+	case wasm.Text("url") == "":
+		return "the URL of its module is empty"
+	}
+	return ""
+}
+
+// inChain reports whether an extension is of the kind of filter chain that is asked about.
+func (at place) inChain(o *model.Object) bool {
+	network := o.Text("spec", "wasm", "type") == "NETWORK" || o.Ref.Kind == "WasmPlugin" && o.Text("spec", "type") == "NETWORK"
+	switch at.settings.Text("istio.filterChain") {
+	case "ANY":
+		return true
+	case "NETWORK":
+		return network
+	}
+	return !network
+}
+
+// listens reports whether one of the extension's matches is for the listener that is asked about; what is not said of it matches.
+func (at place) listens(o *model.Object) bool {
+	matches := o.Body.At("spec", "match")
+	if matches.Len() == 0 {
+		return true
+	}
+	port, class := at.settings.Text("istio.listenerPort"), at.settings.Text("istio.listenerClass")
+	for _, match := range matches.Items {
+		mode := match.Text("mode")
+		fits := mode == "" || mode == "UNDEFINED" || mode == "CLIENT_AND_SERVER" || class == "any" || strings.EqualFold(mode, map[bool]string{true: "SERVER", false: "CLIENT"}[class == "inbound"])
+		ports := match.Field("ports")
+		onPort := ports.Len() == 0 || port == ""
+		for _, p := range ports.Items {
+			onPort = onPort || p.Field("number").String() == port
+		}
+		if fits && onPort {
+			return true
+		}
+	}
+	return false
+}
+
+// extended finds the targets of an extension, and says why Istio discards it.
+func extended(w *world, p *policy.Policy) (found, []model.Problem) {
+	out, problems := attached(w, p)
+	if why := broken(p.Object); why != "" {
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "Istio discards it without a word: " + why}.At(p.Object))
+	}
+	return out, problems
+}

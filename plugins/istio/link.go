@@ -1,0 +1,90 @@
+package istio
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// family holds what a waypoint serves below the waypoint. Everything else stands alone: what holds at it is found by the policies.
+const family = "istio.proxy"
+
+// proxies links workloads, namespaces and what waypoints serve.
+func proxies(b *topology.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
+	if !present(in, s) {
+		return nil
+	}
+	w := readWorld(in, s)
+	named := map[model.Ref]bool{} // hosts of DestinationRules that no object stands for
+	b.Workloads()
+	b.Family(family, topology.Namespace, topology.Gateway, topology.Backend, topology.Workload)
+	for _, name := range w.spaces {
+		ref := model.Ref{Kind: "Namespace", Name: name}
+		if o := in.Get(ref); o != nil {
+			b.Add(topology.Namespace, o)
+		} else {
+			b.AddNamed(topology.Namespace, ref)
+		}
+	}
+	for _, t := range w.targets {
+		role := topology.Workload
+		switch {
+		case t.service != nil:
+			role = topology.Backend
+		case t.object.Ref.GroupKind() == gatewayKind:
+			role = topology.Gateway
+		}
+		id := b.Add(role, t.of())
+		if t.service != nil && t.object.Ref.GroupKind() == gatewayKind {
+			b.Connect(family, b.Add(topology.Gateway, t.object), id)
+		}
+	}
+	for _, o := range in.Of(serviceEntryKind) {
+		addPorts(b, b.Add(topology.Backend, o), o)
+	}
+	for _, refs := range readHosts(in).of {
+		for _, ref := range refs {
+			if ref.Kind == "Hostname" {
+				named[ref] = true
+			}
+		}
+	}
+	for _, ref := range sortedRefs(named) {
+		b.AddNamed(topology.Backend, ref)
+	}
+	return w.notes()
+}
+
+// addPorts adds the ports of a ServiceEntry, by their names.
+func addPorts(b *topology.Extender, id topology.NodeID, o *model.Object) {
+	var names []string
+	for _, port := range o.Body.At("spec", "ports").Items {
+		if name := port.Text("name"); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, part := range b.Sections(id, topology.Port, names) {
+		b.Under(id, part)
+	}
+}
+
+// notes says of which Services it is not known whether a waypoint serves them.
+func (w *world) notes() []model.Problem {
+	waypoints := map[string]bool{} // by namespace
+	for _, t := range w.targets {
+		if t.form == waypoint && t.service == nil {
+			waypoints[t.namespace()] = true
+		}
+	}
+	var out []model.Problem
+	for _, o := range w.unknown {
+		if ns := o.Ref.Namespace; waypoints[ns] {
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: fmt.Sprintf("whether a waypoint serves %s is not known: Namespace %s, which may name one, is not in the input", o.Ref, ns),
+				Hint:    "add the Namespace, or the label " + useWaypoint}.At(o))
+		}
+	}
+	return out
+}

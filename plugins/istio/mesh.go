@@ -1,0 +1,148 @@
+package istio
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"go.yaml.in/yaml/v3"
+)
+
+// API groups, and kinds that more than one file looks at.
+const (
+	gatewayGroup    = "gateway.networking.k8s.io"
+	networkingGroup = "networking.istio.io"
+	securityGroup   = "security.istio.io"
+	extensionsGroup = "extensions.istio.io"
+	telemetryGroup  = "telemetry.istio.io"
+)
+
+var (
+	gatewayKind      = model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}
+	gatewayClassKind = model.GroupKind{Group: gatewayGroup, Kind: "GatewayClass"}
+	namespaceKind    = model.GroupKind{Kind: "Namespace"}
+	serviceKind      = model.GroupKind{Kind: "Service"}
+	serviceEntryKind = model.GroupKind{Group: networkingGroup, Kind: "ServiceEntry"}
+)
+
+// defaultRoot is the root namespace of a mesh that names none.
+const defaultRoot = "istio-system"
+
+// mesh is what the settings say of a mesh and, where they say nothing, its ConfigMap (spec §15).
+type mesh struct {
+	root      string
+	selectors bool           // policies with a selector hold at ingress gateways as well
+	providers []any          // entries of extensionProviders, or names; nil: not known
+	invalid   []any          // names of those that are known to be no good
+	defaults  map[string]any // defaultProviders: the list of a section is there if it is known
+	config    map[string]any // defaultConfig
+	source    *model.Object  // the ConfigMap; nil: there is none in the input
+}
+
+func readMesh(in *model.Snapshot, s model.Settings) mesh {
+	m := mesh{root: s.Text("istio.rootNamespace"), selectors: s.Bool("istio.enableSelectorBasedK8sGatewayPolicy"), defaults: map[string]any{}, config: map[string]any{}}
+	where := m.root
+	if where == "" {
+		where = defaultRoot
+	}
+	var written map[string]any
+	if o := in.Get(model.Ref{Kind: "ConfigMap", Namespace: where, Name: "istio"}); o != nil && o.Text("data", "mesh") != "" {
+		if yaml.Unmarshal([]byte(o.Text("data", "mesh")), &written) == nil {
+			m.source = o
+		}
+	}
+	if m.root == "" {
+		if m.root, _ = written["rootNamespace"].(string); m.root == "" {
+			m.root = where
+		}
+	}
+	m.providers = listOf(s.Text("istio.extensionProviders"), written["extensionProviders"])
+	m.invalid = listOf(s.Text("istio.invalidExtensionProviders"), nil)
+	defaults, _ := written["defaultProviders"].(map[string]any)
+	for _, section := range []string{"tracing", "metrics", "accessLogging"} {
+		if list := listOf(s.Text("istio.defaultProviders."+section), defaults[section]); list != nil || defaults != nil {
+			m.defaults[section] = list
+		}
+	}
+	if c, ok := written["defaultConfig"].(map[string]any); ok {
+		m.config = c
+	}
+	for _, field := range []string{"concurrency", "image", "environmentVariables"} {
+		var v any
+		if text := s.Text("istio.defaultConfig." + field); text != "" && yaml.Unmarshal([]byte(text), &v) == nil {
+			m.config[strings.Replace(field, "environmentVariables", "proxyMetadata", 1)] = v
+		}
+	}
+	return m
+}
+
+// listOf is a list that a setting holds as JSON, else the one that is written; nil if neither is there.
+func listOf(setting string, written any) []any {
+	var list []any
+	if setting != "" {
+		if yaml.Unmarshal([]byte(setting), &list) != nil { // JSON is YAML
+			list = []any{setting}
+		}
+		if list == nil {
+			list = []any{}
+		}
+		return list
+	}
+	list, _ = written.([]any)
+	return list
+}
+
+// provider finds an extension provider by name; known is false where nobody says which there are.
+func (m *mesh) provider(name string) (found, known bool) {
+	if m.providers == nil {
+		return false, false
+	}
+	return slices.ContainsFunc(m.providers, func(p any) bool { return strings.EqualFold(providerName(p), name) }), true
+}
+
+func providerName(p any) string {
+	if name, ok := p.(string); ok {
+		return name
+	}
+	return model.Text(p, "name")
+}
+
+// defaultProviders are the names of the default providers of a section; known is false where nobody says which there are.
+func (m *mesh) defaultProviders(section string) (names []string, known bool) {
+	list, known := m.defaults[section]
+	all, _ := list.([]any)
+	for _, p := range all {
+		names = append(names, providerName(p))
+	}
+	return names, known
+}
+
+// controllers are the controllerNames of Istio's GatewayClasses.
+var controllers = []string{"istio.io/gateway-controller", "istio.io/mesh-controller", "istio.io/unmanaged-gateway"}
+
+// present reports whether the input, or what is set, has anything of Istio in it: other inputs have Pods too.
+func present(in *model.Snapshot, s model.Settings) bool {
+	for _, gk := range in.Kinds() {
+		switch gk.Group {
+		case networkingGroup, securityGroup, extensionsGroup, telemetryGroup:
+			return true
+		}
+	}
+	for _, name := range []string{"rootNamespace", "extensionProviders", "defaultProviders.tracing", "defaultProviders.metrics", "defaultProviders.accessLogging",
+		"defaultConfig.concurrency", "defaultConfig.image", "defaultConfig.environmentVariables"} {
+		if s.Text("istio."+name) != "" {
+			return true
+		}
+	}
+	for _, o := range in.Of(gatewayClassKind) {
+		if slices.Contains(controllers, o.Text("spec", "controllerName")) {
+			return true
+		}
+	}
+	for _, o := range in.Of(namespaceKind) {
+		if o.Labels["istio-injection"] == "enabled" || o.Labels["istio.io/rev"] != "" || o.Labels["istio.io/dataplane-mode"] == "ambient" || o.Labels[useWaypoint] != "" {
+			return true
+		}
+	}
+	return in.Get(model.Ref{Kind: "ConfigMap", Namespace: defaultRoot, Name: "istio"}) != nil
+}

@@ -1,0 +1,32 @@
+// Package istio describes the policy kinds of Istio.
+package istio
+
+import (
+	_ "embed" // kinds.json
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+//go:embed kinds.json
+var kinds []byte
+
+// Plugin hands the vendor over.
+func Plugin() plugin.Plugin {
+	return plugin.Plugin{Name: "istio", Kinds: kinds,
+		Status:     status.Functions{Boards: map[string]status.Board{"istio.CoreConditions": coreConditions, "istio.WaypointAccepted": waypointAccepted}},
+		Evaluators: request.Evaluators{"istio.Authorize": authorized},
+		Functions: policy.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(proxies) }},
+			Checks:  map[string]policy.Check{"istio.OptedOut": optedOut},
+			Compare: map[string]policy.Comparator{"istio.NameFirst": byDottedName},
+			ScopeFunctions: policy.ScopeFunctions{
+				Legs: map[string]policy.LegMaker{"istio.Attached": leg(attached), "istio.Peers": leg(peers), "istio.Configured": leg(configured),
+					"istio.Filtered": leg(filtered), "istio.Extended": leg(extended), "istio.Observed": leg(observed), "istio.Destinations": destinations},
+				Situations: map[string]policy.Situator{"istio.Authorization": situator(authorization), "istio.Authentication": situator(authentication),
+					"istio.MutualTLS": situator(mutualTLS), "istio.Configuration": situator(configuration), "istio.Patching": situator(patching),
+					"istio.Extensions": situator(extensions), "istio.Telemetry": situator(telemetry), "istio.Destination": destination},
+			}}}
+}

@@ -1,0 +1,206 @@
+package istio
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Labels and classes that Istio reads.
+const (
+	gatewayNameLabel  = "gateway.networking.k8s.io/gateway-name"
+	useWaypoint       = "istio.io/use-waypoint"
+	useWaypointSpace  = "istio.io/use-waypoint-namespace"
+	waypointFor       = "istio.io/waypoint-for"
+	waypointClass     = "istio-waypoint"
+	meshController    = "istio.io/mesh-controller"
+	managedLabel      = "gateway.istio.io/managed"
+	managedByMesh     = "istio.io-mesh-controller"
+	gatewayController = "istio.io/gateway-controller"
+)
+
+// form is what a proxy is to policies (spec §2).
+type form int
+
+const (
+	sidecar form = iota // a workload that is no Gateway of the Gateway API
+	ingress
+	waypoint
+)
+
+// proxy is a workload or a Gateway, as policies see it.
+type proxy struct {
+	form    form
+	object  *model.Object // a Pod, what has a template of Pods, or a Gateway
+	name    string        // of the Gateway; "" of other workloads
+	pods    []map[string]string
+	notes   map[string]string // annotations of the Pods
+	assumed bool              // of a Gateway: none of its Pods is in the input
+}
+
+func (p *proxy) namespace() string { return p.object.Ref.Namespace }
+
+// selected reports whether a selector picks the proxy: with its first Pod; split is true where it picks only some of them.
+func (p *proxy) selected(want model.Body) (picked, split bool) {
+	n := 0
+	for _, labels := range p.pods {
+		if carries(labels, want) {
+			n++
+		}
+	}
+	return n > 0, n > 0 && n < len(p.pods)
+}
+
+func carries(labels map[string]string, want model.Body) bool {
+	for key, value := range want.Fields {
+		if have, ok := labels[key]; !ok || have != value.Text() {
+			return false
+		}
+	}
+	return true
+}
+
+// target is what policies are in force at: a proxy, or what a waypoint serves.
+type target struct {
+	*proxy
+	service *model.Object // a Service or ServiceEntry behind the waypoint; nil: the proxy itself
+}
+
+// object is what the target is called by.
+func (t target) of() *model.Object {
+	if t.service != nil {
+		return t.service
+	}
+	return t.object
+}
+
+// world is the proxies of an input and what they serve.
+type world struct {
+	mesh
+	targets     []target
+	byNamespace map[string][]target // by that of the proxy, and of what it serves
+	unknown     []*model.Object     // of which nobody says whether a waypoint serves them
+	spaces      []string            // the namespaces of the input, sorted
+}
+
+// readWorld finds all proxies, in the order of the input.
+func readWorld(in *model.Snapshot, s model.Settings) *world {
+	w := &world{mesh: readMesh(in, s), byNamespace: map[string][]target{}}
+	gateways := map[model.Ref]*proxy{}
+	for _, o := range in.Of(gatewayKind) {
+		if form, ok := gatewayForm(in, o); ok {
+			gateways[o.Ref] = &proxy{form: form, object: o, name: o.Ref.Name}
+		}
+	}
+	var workloads []*proxy
+	for _, o := range topology.WorkloadsOf(in) {
+		labels, notes := topology.PodMetadata(o)
+		p := &proxy{object: o, pods: []map[string]string{labels}, notes: notes, name: labels[gatewayNameLabel]}
+		if gw := gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: o.Ref.Namespace, Name: p.name}]; gw != nil {
+			gw.pods, gw.notes = append(gw.pods, labels), notes
+			continue
+		}
+		switch {
+		case p.name == "":
+		case labels[managedLabel] == managedByMesh:
+			p.form = waypoint
+		default:
+			p.form = ingress
+		}
+		workloads = append(workloads, p)
+	}
+	for _, p := range workloads {
+		w.add(target{proxy: p})
+	}
+	for _, o := range in.Of(gatewayKind) {
+		if p := gateways[o.Ref]; p != nil {
+			if len(p.pods) == 0 {
+				p.assumed, p.pods = true, []map[string]string{{gatewayNameLabel: p.name}}
+			}
+			w.add(target{proxy: p})
+		}
+	}
+	for _, gk := range []model.GroupKind{serviceKind, serviceEntryKind} {
+		for _, o := range in.Of(gk) {
+			at, known := waypointOf(in, o)
+			if p := gateways[at]; p != nil && p.form == waypoint && servesServices(p.object) {
+				w.add(target{proxy: p, service: o})
+			} else if !known {
+				w.unknown = append(w.unknown, o)
+			}
+		}
+	}
+	w.spaces = w.namespaces(in)
+	return w
+}
+
+func (w *world) add(t target) {
+	w.targets = append(w.targets, t)
+	w.byNamespace[t.namespace()] = append(w.byNamespace[t.namespace()], t)
+	if t.service != nil && t.service.Ref.Namespace != t.namespace() {
+		w.byNamespace[t.service.Ref.Namespace] = append(w.byNamespace[t.service.Ref.Namespace], t)
+	}
+}
+
+// near are the targets that a policy of a namespace may hold at: those of the root namespace everywhere.
+func (w *world) near(namespace string) []target {
+	if namespace == w.root {
+		return w.targets
+	}
+	return w.byNamespace[namespace]
+}
+
+// gatewayForm is what a Gateway is to Istio; false if it is not Istio's business.
+func gatewayForm(in *model.Snapshot, o *model.Object) (form, bool) {
+	class := o.Text("spec", "gatewayClassName")
+	if class == waypointClass {
+		return waypoint, true
+	}
+	c := in.Get(model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: class})
+	switch {
+	case c == nil:
+		return ingress, class == "istio" || class == "istio-remote"
+	case c.Text("spec", "controllerName") == meshController:
+		return waypoint, true
+	}
+	return ingress, slices.Contains(controllers, c.Text("spec", "controllerName"))
+}
+
+// servesServices reports whether a waypoint takes what is sent to Services.
+func servesServices(gateway *model.Object) bool {
+	of := gateway.Labels[waypointFor]
+	return of != "workload" && of != "none"
+}
+
+// waypointOf is the waypoint that a Service or ServiceEntry names, or its namespace for it (spec §14); not known if the namespace may, which
+// is not in the input.
+func waypointOf(in *model.Snapshot, o *model.Object) (at model.Ref, known bool) {
+	labels := o.Labels
+	known = true
+	if labels[useWaypoint] == "" {
+		ns := in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace})
+		if ns == nil {
+			return model.Ref{}, false
+		}
+		labels = ns.Labels
+	}
+	if name := labels[useWaypoint]; name != "" && name != "none" {
+		at = model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: name, Namespace: cmp.Or(labels[useWaypointSpace], o.Ref.Namespace)}
+	}
+	return at, known
+}
+
+// namespaces lists the root namespace, those of targets and those in the input, sorted.
+func (w *world) namespaces(in *model.Snapshot) []string {
+	names := map[string]bool{w.root: true}
+	for _, t := range w.targets {
+		names[t.of().Ref.Namespace] = true
+	}
+	for _, o := range in.Of(namespaceKind) {
+		names[o.Ref.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}

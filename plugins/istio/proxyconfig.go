@@ -1,0 +1,133 @@
+package istio
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"go.yaml.in/yaml/v3"
+)
+
+// configAnnotation is where a Pod has its own ProxyConfig.
+const configAnnotation = "proxy.istio.io/config"
+
+// configured finds where a ProxyConfig holds: at proxies.
+func configured(w *world, p *policy.Policy) (found, []model.Problem) {
+	out, problems := w.selectedBy(p, selectionOf(p.Object).selector, true, "ProxyConfig")
+	out.namespaces = nil
+	return out, problems
+}
+
+// The levels of proxy configuration: what is later wins, field by field (spec §9).
+const (
+	meshConfigLevel = iota
+	rootLevel
+	namespaceLevel
+	annotationLevel
+	workloadLevel
+)
+
+const annotationLabel = "annotation " + configAnnotation
+
+// configuration is what ProxyConfigs make of a proxy, with the defaults of the mesh and the annotation of the Pod.
+func configuration(at place) *policy.Situation {
+	if at.proxy == nil || at.service != nil {
+		return nil
+	}
+	var builtins []*policy.Policy
+	own := ""
+	if units := configUnits(at.world.config); len(units) > 0 {
+		o := at.world.source
+		if o == nil {
+			o = &model.Object{}
+		}
+		builtins = append(builtins, policy.NewBuiltin("MeshConfig.defaultConfig", o, nil, units))
+	}
+	var written map[string]any
+	if text := at.notes[configAnnotation]; text != "" && yaml.Unmarshal([]byte(text), &written) == nil {
+		if units := configUnits(written); len(units) > 0 {
+			own = at.object.Ref.String()
+			builtins = append(builtins, policy.NewBuiltin(annotationLabel, at.object, []string{"metadata", "annotations", configAnnotation}, units))
+		}
+	}
+	root := at.world.root
+	level := func(p *policy.Policy) int {
+		switch {
+		case p.Builtin == annotationLabel:
+			return annotationLevel
+		case p.Builtin != "":
+			return meshConfigLevel
+		case selectionOf(p.Object).selector.Len() > 0:
+			return workloadLevel
+		case p.Ref().Namespace != root:
+			return namespaceLevel
+		}
+		return rootLevel
+	}
+	return &policy.Situation{Key: own, Builtins: builtins, Bare: len(builtins) > 0, Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
+		Fold: func(layers []*policy.Policy) merge.PlanFunc {
+			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return configure(layers, level) }
+		}}
+}
+
+// configUnits are the settings of a proxy's configuration that a ProxyConfig can have too.
+func configUnits(config map[string]any) []merge.Unit {
+	var out []merge.Unit
+	if v, ok := config["concurrency"]; ok {
+		out = append(out, merge.Unit{Path: merge.Keys("concurrency"), Value: number(v)})
+	}
+	for _, field := range []string{"environmentVariables", "image", "proxyMetadata"} {
+		values, _ := config[field].(map[string]any)
+		name := field
+		if field == "proxyMetadata" {
+			name = "environmentVariables"
+		}
+		for _, k := range slices.Sorted(maps.Keys(values)) {
+			out = append(out, merge.Unit{Path: merge.Keys(name, k), Value: values[k]})
+		}
+	}
+	return out
+}
+
+// number is an integer as the contents of objects have it.
+func number(v any) any {
+	switch n := v.(type) {
+	case int:
+		return int64(n)
+	case float64:
+		if n == float64(int64(n)) {
+			return int64(n)
+		}
+	}
+	return v
+}
+
+// configure lays the levels over each other; the oldest policy of each counts.
+func configure(layers []*policy.Policy, level func(*policy.Policy) int) ([]merge.Unit, []merge.Effect) {
+	order := make([]int, len(layers))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return level(layers[a]) - level(layers[b]) })
+	b := newBoard()
+	seen := -1
+	for _, i := range order {
+		p := layers[i]
+		if seen >= 0 && p.Builtin == "" && level(layers[seen]) == level(p) {
+			b.loseAll(p, i, seen)
+			continue
+		}
+		seen = i
+		units := p.Blocks[0].Units
+		if p.Builtin == "" {
+			spec, _ := p.Object.Get("spec").(map[string]any)
+			units = configUnits(spec)
+		}
+		for _, u := range units {
+			b.set(u.Path, u.Value, i)
+		}
+	}
+	return b.result(layers)
+}
