@@ -183,13 +183,14 @@ type Content struct {
 // SameTarget is how several policies on one target compete (engine E8).
 type SameTarget string
 
-// The same-target models. Conflict, First and the atomic half of Oldest reject policies before the fold.
+// The same-target models. Conflict, First, Disjoint and the atomic half of Oldest reject policies before the fold.
 const (
 	Stacked  SameTarget = "stack"
 	Oldest   SameTarget = "oldest"
 	First    SameTarget = "first"
 	Conflict SameTarget = "conflict"
 	Fill     SameTarget = "fill"
+	Disjoint SameTarget = "disjoint" // rule by rule; who sets a rule that another one has is rejected
 )
 
 const gatewayGroup = "gateway.networking.k8s.io"

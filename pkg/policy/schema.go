@@ -47,7 +47,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"class": r.word(&r.class, []string{"inherited", "direct"}), "targets": r.targets, "refs": r.refs,
 		"namespaces": r.namespaces, "content": r.content, "rules": r.rules, "strategy": r.strategy, "compare": r.compare,
 		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
-		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
+		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill", "disjoint"}, "union"),
 		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
 		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
@@ -65,8 +65,8 @@ func (r *kindReader) read(n *yaml.Node) {
 		r.fail(n, "a kind with plans cannot let policies in error claim their place yet")
 	}
 	r.finish()
-	if k.RejectsWhole && (k.SameTarget != Conflict || k.Direct) {
-		r.fail(n, "rejects: policy goes with sameTarget: conflict")
+	if k.RejectsWhole && (k.SameTarget != Conflict && k.SameTarget != Disjoint || k.Direct) {
+		r.fail(n, "rejects: policy goes with sameTarget: conflict or disjoint")
 	}
 }
 
@@ -119,7 +119,7 @@ func setSameTarget(plans []merge.Plan, m merge.SameTarget) {
 
 // foldTarget is the part of the same-target model that the fold itself does.
 func (k *Kind) foldTarget() merge.SameTarget {
-	if k.SameTarget == Fill || k.SameTarget == Oldest {
+	if k.SameTarget == Fill || k.SameTarget == Oldest || k.SameTarget == Disjoint {
 		return merge.Fill
 	}
 	return merge.Stacked

@@ -241,7 +241,12 @@ func targetForms(forms []policy.TargetForm) string {
 
 // compete runs the same-target models that reject policies, node by node, before any fold (engine E8).
 func (k *Kind) compete() {
-	if k.RejectsWhole {
+	switch {
+	case k.SameTarget == policy.Disjoint:
+		k.rejectedAt = map[topology.NodeID][]Verdict{}
+		k.competeDisjoint()
+		return
+	case k.RejectsWhole:
 		k.competeWhole()
 		return
 	}
