@@ -40,7 +40,7 @@ type Kind struct {
 	Admission  []Admission
 	Fits       []Fit
 	fits       fitTree // the same, by path
-	Checks     []Check
+	Checks     []SiteCheck
 	Voids      []Void
 	Discovers  Discovers // nil: the implementation sees all namespaces
 	Lints      []Lint
@@ -77,12 +77,16 @@ type StatusWords struct {
 	Func    string // the registered writer; "" for the usual conditions
 	Silent  bool   // the vendor writes no conditions
 	Marks   string // the registered writer of marks on other objects
+	Refuses bool   // a policy is not attached where its status has no room for another ancestor
 	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
 	Complete []string
 }
 
 // UsualInForce is the type of the condition by which policies say that they are in force, where a kind has no word of its own.
 const UsualInForce = "Programmed"
+
+// MaxAncestors is how many entries the status of a policy has room for (gep713 P38).
+const MaxAncestors = 16
 
 // Admission is a validation rule of the kind's API.
 type Admission struct {

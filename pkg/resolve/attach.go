@@ -43,6 +43,7 @@ func (k *Kind) attach() {
 		slices.Sort(k.targetsOf[p])
 		if len(own) > 0 {
 			k.judge(p)
+			own = k.withRoom(p, own)
 		}
 		if p.Fault != "" && k.InError == policy.Drop {
 			continue

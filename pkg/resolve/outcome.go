@@ -16,6 +16,7 @@ type Layer struct {
 	Level     topology.Role
 	Rejected  bool           // kept out by another policy on the same target: it took no part in the fold
 	By        *policy.Policy // of a rejected one: that other policy, which may have it rejected because of another target
+	Fault     string         // why it is in error on these ways alone; "": it is not
 	uncertain bool           // ordered without creation times among others at its place
 
 	attached policy.Attached
@@ -77,9 +78,11 @@ func (k *Kind) build(s StackID) *Outcome {
 		k.across(o)
 	}
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
-	for _, l := range o.Layers {
+	for i, l := range o.Layers {
+		var blocks []merge.Block
+		blocks, o.Layers[i].Fault = k.blocks(s, l.Policy)
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
-			Blocks: k.blocks(s, l.Policy), Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
+			Blocks: blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
 	k.hop(o)
 	k.overrule(s, o)

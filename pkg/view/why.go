@@ -42,6 +42,8 @@ func (w writer) why(l merge.Loss) string {
 			return fmt.Sprintf("nothing is in force here: %s", w.outcome.Void)
 		case w.outcome.Void != "" && w.outcome.Layers[l.From.Layer].Policy.Fault == "":
 			return fmt.Sprintf("nothing is in force here: %s", w.outcome.Void)
+		case w.outcome.Layers[l.From.Layer].Fault != "":
+			return fmt.Sprintf("the policy is in error on this way: %s", w.outcome.Layers[l.From.Layer].Fault)
 		}
 		return "the policy is in error, and what is in error is in force nowhere"
 	case merge.BuiltInWins:
