@@ -8,9 +8,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kgateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuadrant"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuma"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/nginx"
 )
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), nginx.Plugin()}
 }

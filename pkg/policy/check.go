@@ -12,8 +12,12 @@ import (
 // error on some ways of the traffic only has its faults noted instead, by the nodes that they are about.
 type Check func(p *Policy, in *model.Snapshot) (fault string, problems []model.Problem)
 
-// SiteCheck judges a policy by the nodes to which it is attached, and what else there is on the ways of traffic, as a Check does by objects.
-type SiteCheck func(p *Policy, at []topology.NodeID, g *topology.Graph, in *model.Snapshot) (fault string, problems []model.Problem)
+// SiteCheck prepares to judge policies by the nodes to which they are attached and by what else there is on the ways of traffic. It is called
+// once, for all policies of a kind.
+type SiteCheck func(k *Kind, g *topology.Graph, in *model.Snapshot) Judgement
+
+// Judgement judges a policy that is attached to some nodes, as a Check does.
+type Judgement func(p *Policy, at []topology.NodeID) (fault string, problems []model.Problem)
 
 // Lint looks for what deserves a word where policies of the kind are attached.
 type Lint func(k *Kind, g *topology.Graph, at At) []model.Problem
@@ -35,11 +39,20 @@ const (
 	Poison InError = "poison"
 )
 
-// Judge runs the kind's checks on a policy that is attached to some nodes. The first fault counts.
-func (k *Kind) Judge(p *Policy, at []topology.NodeID, g *topology.Graph, in *model.Snapshot) []model.Problem {
-	var out []model.Problem
+// Judgements prepares the kind's checks.
+func (k *Kind) Judgements(g *topology.Graph, in *model.Snapshot) []Judgement {
+	var out []Judgement
 	for _, check := range k.Checks {
-		fault, problems := check(p, at, g, in)
+		out = append(out, check(k, g, in))
+	}
+	return out
+}
+
+// Judge runs checks on a policy that is attached to some nodes. The first fault counts.
+func (k *Kind) Judge(checks []Judgement, p *Policy, at []topology.NodeID) []model.Problem {
+	var out []model.Problem
+	for _, check := range checks {
+		fault, problems := check(p, at)
 		out = append(out, problems...)
 		if p.Fault == "" {
 			p.Fault = fault

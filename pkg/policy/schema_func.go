@@ -36,8 +36,8 @@ func (r *kindReader) checks(n *yaml.Node) {
 	known := map[string]SiteCheck{}
 	maps.Copy(known, r.funcs.Sites)
 	for name, check := range r.funcs.Checks {
-		known[name] = func(p *Policy, _ []topology.NodeID, _ *topology.Graph, in *model.Snapshot) (string, []model.Problem) {
-			return check(p, in)
+		known[name] = func(_ *Kind, _ *topology.Graph, in *model.Snapshot) Judgement {
+			return func(p *Policy, _ []topology.NodeID) (string, []model.Problem) { return check(p, in) }
 		}
 	}
 	r.kind.Checks = functions(r, n, known, "to check policies")

@@ -1,0 +1,131 @@
+package nginx
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// limits puts the limits of rate limit policies together: those of the policies on one target add up, and those of a route take the place of its
+// Gateway's, because a location of nginx with limits of its own inherits none.
+func limits(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+	last := ""
+	for _, l := range s.Layers {
+		for _, b := range l.Blocks {
+			for _, u := range b.Units {
+				if len(entries(u)) > 0 {
+					last = l.Level
+				}
+			}
+		}
+	}
+	var units, lost []merge.Unit
+	for _, l := range s.Layers {
+		for _, b := range l.Blocks {
+			for _, u := range b.Units {
+				if l.Level != last {
+					lost = append(lost, entries(u)...)
+					continue
+				}
+				for _, e := range entries(u) { // counted over all policies
+					e.Path = slices.Clone(e.Path)
+					e.Path[len(e.Path)-1].Name = strconv.Itoa(len(units))
+					units = append(units, e)
+				}
+			}
+		}
+	}
+	var effects []merge.Effect
+	for _, u := range units {
+		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Taken})
+	}
+	for _, u := range lost {
+		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Dropped,
+			Reason: merge.MoreSpecificWins, Other: writers(units)})
+	}
+	return units, effects
+}
+
+// entries are the entries of a list, each a unit of its own.
+func entries(u merge.Unit) []merge.Unit {
+	list, _ := merge.Plain(u.Value).([]any)
+	var out []merge.Unit
+	for i, v := range list {
+		out = append(out, merge.Unit{Path: append(slices.Clip(u.Path), merge.Segment{Name: strconv.Itoa(i), Form: merge.Entry}), Value: v, From: u.From})
+	}
+	return out
+}
+
+// writers unites the sources of units, each once.
+func writers(units []merge.Unit) []merge.From {
+	var out []merge.From
+	for _, u := range units {
+		for _, from := range u.From {
+			if !slices.Contains(out, from) {
+				out = append(out, from)
+			}
+		}
+	}
+	return out
+}
+
+// snippets puts the snippets of several policies together, context by context: nginx reads one file after the other.
+func snippets(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+	var units []merge.Unit
+	var effects []merge.Effect
+	for _, l := range s.Layers {
+		for _, b := range l.Blocks {
+			for _, u := range b.Units {
+				at := slices.IndexFunc(units, func(o merge.Unit) bool { return slices.Equal(o.Path, u.Path) })
+				outcome := merge.Taken
+				if at < 0 {
+					units = append(units, u)
+				} else {
+					units[at] = merge.Unit{Path: u.Path, Value: appended(units[at].Value, u.Value), From: slices.Concat(units[at].From, u.From)}
+					outcome = merge.Joined
+				}
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: outcome})
+			}
+		}
+	}
+	return units, effects
+}
+
+// appended is a snippet with the text of another one behind its own. What is no snippet stands as it is.
+func appended(a, b any) any {
+	first, ok := merge.Plain(a).(map[string]any)
+	second, both := merge.Plain(b).(map[string]any)
+	if !ok || !both {
+		return []any{a, b}
+	}
+	return map[string]any{"context": first["context"], "value": fmt.Sprintf("%v\n%v", first["value"], second["value"])}
+}
+
+// limitsInferred says where the limits of a route are taken to replace those of its Gateway: that follows from nginx, and the controller's documents say
+// otherwise.
+func limitsInferred(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
+	var out []model.Problem
+	limited := func(id topology.NodeID) bool {
+		return slices.ContainsFunc(at(id), func(a policy.Attached) bool {
+			return a.Policy.Object.Body.At("spec", "rateLimit", "local", "rules").Len() > 0
+		})
+	}
+	for _, id := range g.Order(topology.Traffic) {
+		n := g.Node(id)
+		if n.Role != topology.Route || n.Object == nil || n.Hop > 0 || !limited(id) {
+			continue
+		}
+		above, _ := gatewaysOf(g, id, []string{controller})
+		if !slices.ContainsFunc(above, limited) {
+			continue
+		}
+		out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf(
+			"%s and a Gateway of it have limits: the route's are taken to replace the Gateway's, as limit_req does in nginx; that is inferred, the controller's own proposal says that nothing is overridden", n.Ref)}.At(n.Object))
+	}
+	return out
+}
