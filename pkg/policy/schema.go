@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -64,14 +65,14 @@ func (r *kindReader) read(n *yaml.Node) {
 	if k.InError == Claim && r.plans != nil {
 		r.fail(n, "a kind with plans cannot let policies in error claim their place yet")
 	}
-	r.finish()
+	r.finish(n)
 	if k.RejectsWhole && (k.SameTarget != Conflict && k.SameTarget != Disjoint || k.Direct) {
 		r.fail(n, "rejects: policy goes with sameTarget: conflict or disjoint")
 	}
 }
 
 // finish fills in what follows from other fields.
-func (r *kindReader) finish() {
+func (r *kindReader) finish(n *yaml.Node) {
 	k := r.kind
 	if k.Plural == "" {
 		k.Plural = Plural(k.GroupKind.Kind)
@@ -95,6 +96,9 @@ func (r *kindReader) finish() {
 	if k.Plans == nil {
 		k.Plans = []merge.Plan{{}}
 	}
+	if slices.ContainsFunc(k.Rules, func(p merge.Pattern) bool { return p.Numbers }) && !slices.ContainsFunc(k.Plans, func(p merge.Plan) bool { return p.Func != nil }) {
+		r.fail(n, "entries with numbers take a plan with a function")
+	}
 	setSameTarget(k.Plans, k.foldTarget())
 	for i := range k.Plans {
 		setClaims(&k.Plans[i], k.Content.Claims)
@@ -117,9 +121,11 @@ func setSameTarget(plans []merge.Plan, m merge.SameTarget) {
 	}
 }
 
-// foldTarget is the part of the same-target model that the fold itself does.
+// foldTarget is the part of the same-target model that the fold itself does. Policies that stand beside each other can be merged one by one, if
+// they are merged.
 func (k *Kind) foldTarget() merge.SameTarget {
-	if k.SameTarget == Fill || k.SameTarget == Oldest || k.SameTarget == Disjoint {
+	merged := len(k.Strategy.Read) == 0 && k.Strategy.Default.Strategy.Cut != merge.Whole
+	if k.SameTarget == Fill || k.SameTarget == Oldest || k.SameTarget == Disjoint && !merged {
 		return merge.Fill
 	}
 	return merge.Stacked

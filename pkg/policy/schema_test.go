@@ -93,6 +93,7 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"a modifier without anything to say", kind(`rules: ["**.a"]`), "kinds.yaml:4: a pattern that begins with ** says"},
 		{"empty segment", kind("rules: [a..b]"), `kinds.yaml:4: "" is no segment of a pattern`},
 		{"order without keys", kind("rules: [{path: a, order: patch}]"), "kinds.yaml:4: only a keyed list has an order"},
+		{"numbers that nobody gives", kind("rules: [{path: a, list: numbers}]"), "kinds.yaml:1: entries with numbers take a plan with a function"},
 		{"combine", kind("rules: [{path: a, combine: {func: v.C}}]"), `kinds.yaml:4: there is no function "v.C" to combine settings`},
 		{"pattern field", kind("rules: [{path: a, key: [b]}]"), `kinds.yaml:4: unknown field "key" (did you mean "keys"?)`},
 		{"duplicate kind", kind() + "---\n" + kind(), "kinds.yaml:6: Paint.x.io is described twice, in kinds.yaml:1 as well"},

@@ -16,49 +16,45 @@ import (
 func limits(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	last := ""
 	for _, l := range s.Layers {
-		for _, b := range l.Blocks {
-			for _, u := range b.Units {
-				if len(entries(u)) > 0 {
-					last = l.Level
-				}
-			}
+		if len(unitsOf(l)) > 0 {
+			last = l.Level
 		}
 	}
 	var units, lost []merge.Unit
 	for _, l := range s.Layers {
-		for _, b := range l.Blocks {
-			for _, u := range b.Units {
-				if l.Level != last {
-					lost = append(lost, entries(u)...)
-					continue
-				}
-				for _, e := range entries(u) { // counted over all policies
-					e.Path = slices.Clone(e.Path)
-					e.Path[len(e.Path)-1].Name = strconv.Itoa(len(units))
-					units = append(units, e)
-				}
-			}
+		if l.Level != last {
+			lost = append(lost, unitsOf(l)...)
+			continue
+		}
+		for _, u := range unitsOf(l) { // numbered over all policies
+			u.Path = slices.Clone(u.Path)
+			u.Path[len(u.Path)-1].Name = strconv.Itoa(len(units))
+			units = append(units, merge.Unit{Path: u.Path, Value: u.Value, From: u.From})
 		}
 	}
 	var effects []merge.Effect
 	for _, u := range units {
-		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Taken})
+		effects = append(effects, effect(u, merge.Taken))
 	}
 	for _, u := range lost {
-		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Dropped,
-			Reason: merge.MoreSpecificWins, Other: writers(units)})
+		e := effect(u, merge.Dropped)
+		e.Reason, e.Other = merge.MoreSpecificWins, writers(units)
+		effects = append(effects, e)
 	}
 	return units, effects
 }
 
-// entries are the entries of a list, each a unit of its own.
-func entries(u merge.Unit) []merge.Unit {
-	list, _ := merge.Plain(u.Value).([]any)
+// unitsOf are the units of a layer.
+func unitsOf(l merge.Layer) []merge.Unit {
 	var out []merge.Unit
-	for i, v := range list {
-		out = append(out, merge.Unit{Path: append(slices.Clip(u.Path), merge.Segment{Name: strconv.Itoa(i), Form: merge.Entry}), Value: v, From: u.From})
+	for _, b := range l.Blocks {
+		out = append(out, b.Units...)
 	}
 	return out
+}
+
+func effect(u merge.Unit, o merge.Outcome) merge.Effect {
+	return merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: o}
 }
 
 // writers unites the sources of units, each once.
@@ -79,18 +75,15 @@ func snippets(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	var units []merge.Unit
 	var effects []merge.Effect
 	for _, l := range s.Layers {
-		for _, b := range l.Blocks {
-			for _, u := range b.Units {
-				at := slices.IndexFunc(units, func(o merge.Unit) bool { return slices.Equal(o.Path, u.Path) })
-				outcome := merge.Taken
-				if at < 0 {
-					units = append(units, u)
-				} else {
-					units[at] = merge.Unit{Path: u.Path, Value: appended(units[at].Value, u.Value), From: slices.Concat(units[at].From, u.From)}
-					outcome = merge.Joined
-				}
-				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: outcome})
+		for _, u := range unitsOf(l) {
+			at, outcome := slices.IndexFunc(units, func(o merge.Unit) bool { return slices.Equal(o.Path, u.Path) }), merge.Taken
+			if at < 0 {
+				units = append(units, u)
+			} else {
+				units[at] = merge.Unit{Path: u.Path, Value: appended(units[at].Value, u.Value), From: slices.Concat(units[at].From, u.From)}
+				outcome = merge.Joined
 			}
+			effects = append(effects, effect(u, outcome))
 		}
 	}
 	return units, effects

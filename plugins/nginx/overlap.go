@@ -45,20 +45,20 @@ func overlap(k *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.Judgem
 			for _, p := range of[id] {
 				for _, other := range at[p] {
 					if ref := g.Node(other).Ref; !own[ref.FullName()] {
-						others = append(others, fmt.Sprintf("%s (%s, port %d, path %s)", ref, hostText(p.host), p.port, p.path))
+						others = append(others, fmt.Sprintf("%s, port %d and path %s with %s", hostText(p.host), p.port, p.path, ref))
 					}
 				}
 			}
 			slices.Sort(others)
 			for _, other := range slices.Compact(others) {
-				pairs = append(pairs, g.Node(id).Ref.String()+" and "+other)
+				pairs = append(pairs, g.Node(id).Ref.String()+" shares "+other)
 			}
 		}
 		if len(pairs) == 0 {
 			return "", nil
 		}
-		return fail(p, "TargetConflict", "one host, port and path, and the policy does not target both: "+few(pairs),
-			"target the other route with the same policy, or give the routes hosts or paths of their own")
+		return fail(p, "TargetConflict", few(pairs)+", which the policy does not target",
+			"target the other route with the same policy, or give one of them another host or path")
 	}
 }
 

@@ -112,7 +112,7 @@ func verdict(in status.Input, accepted status.Condition) []status.Condition {
 	case accepted.Reason == "Conflicted":
 		c.Status, c.Reason, c.Message = "False", "Overridden", accepted.Message
 	default:
-		c.Status, c.Reason, c.Message = "False", "Reconciling", "the policy is not accepted"
+		c.Status, c.Reason, c.Message = "False", "Reconciling", "the policy is not accepted: "+accepted.Message
 	}
 	return append(out, c)
 }
