@@ -50,21 +50,46 @@ func methods(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 	return fail(p, "Invalid", fmt.Sprintf("loadBalancingMethod %q takes NGINX Plus", method), "--vendor-setting nginx.plus=true")
 }
 
+// unused finds Services to which no route sends: the controller does not know them, and a policy for them is not in force.
+func unused(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
+		var out []model.Problem
+		for _, id := range at {
+			n := g.Node(id)
+			if n.Role != topology.Backend || len(g.Parents(topology.Traffic, id)) > 0 || slices.ContainsFunc(topology.RouteKinds(), in.Cluster.MissesAny) {
+				continue
+			}
+			p.Fail(n.Ref, "no route sends to the Service")
+			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached, Message: fmt.Sprintf(
+				"no route sends to %s: %s is in force nowhere there", n.Ref, p.Ref())}.At(p.Object))
+		}
+		return "", out
+	}
+}
+
 // backends finds PayloadProcessors that send to another namespace without a ReferenceGrant.
-func backends(k *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.Judgement {
+func backends(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
 	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
 		var denied []string
+		var problems []model.Problem
 		eachBackend(p.Object.Body.Field("spec"), func(ref model.Body) {
 			to := model.Ref{Group: ref.Text("group"), Kind: cmp.Or(ref.Text("kind"), "Service"), Namespace: ref.Text("namespace"), Name: ref.Text("name")}
-			if own := p.Ref().Namespace; to.Namespace != "" && to.Namespace != own && !g.Granted(k.GroupKind, own, to) {
+			own := p.Ref().Namespace
+			switch {
+			case to.Namespace == "" || to.Namespace == own:
+			case in.Cluster.Misses(grantKind, to.Namespace):
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+					"the ReferenceGrants of namespace %s may not be read: the reference to %s is taken to be permitted", to.Namespace, to)}.At(p.Object))
+			case !g.Granted(k.GroupKind, own, to):
 				denied = append(denied, to.String())
 			}
 		})
 		if len(denied) == 0 {
-			return "", nil
+			return "", problems
 		}
 		slices.Sort(denied)
-		return fail(p, "RefNotPermitted", "no ReferenceGrant permits the reference to "+few(slices.Compact(denied)), "a ReferenceGrant in the namespace of the backend must allow it")
+		fault, more := fail(p, "RefNotPermitted", "no ReferenceGrant permits the reference to "+few(slices.Compact(denied)), "a ReferenceGrant in the namespace of the backend must allow it")
+		return fault, append(problems, more...)
 	}
 }
 

@@ -21,18 +21,19 @@ func limits(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		}
 	}
 	var units, lost []merge.Unit
+	var effects []merge.Effect
 	for _, l := range s.Layers {
 		if l.Level != last {
 			lost = append(lost, unitsOf(l)...)
 			continue
 		}
 		for _, u := range unitsOf(l) { // numbered over all policies
+			effects = append(effects, effect(u, merge.Joined))
 			u.Path = slices.Clone(u.Path)
 			u.Path[len(u.Path)-1].Name = strconv.Itoa(len(units))
 			units = append(units, merge.Unit{Path: u.Path, Value: u.Value, From: u.From})
 		}
 	}
-	var effects []merge.Effect
 	for _, u := range units {
 		effects = append(effects, effect(u, merge.Taken))
 	}

@@ -20,13 +20,15 @@ const (
 	controller   = "gateway.nginx.org/nginx-gateway-controller"
 )
 
+var grantKind = model.GroupKind{Group: gatewayGroup, Kind: "ReferenceGrant"}
+
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "nginx", Kinds: kinds,
 		Functions: policy.Functions{
 			Path:      map[string]policy.Step{"nginx.Valid": validStep},
 			Checks:    map[string]policy.Check{"nginx.Buffers": buffers, "nginx.Methods": methods},
-			Sites:     map[string]policy.SiteCheck{"nginx.Overlap": overlap, "nginx.Telemetry": telemetry, "nginx.Firewall": firewall, "nginx.Backends": backends},
+			Sites:     map[string]policy.SiteCheck{"nginx.Overlap": overlap, "nginx.Telemetry": telemetry, "nginx.Firewall": firewall, "nginx.Backends": backends, "nginx.Unused": unused},
 			Lints:     map[string]policy.Lint{"nginx.LimitsInferred": limitsInferred},
 			Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": coreGroup, "nginx.Named": named},
 			Plans: map[string]func(model.Settings) merge.PlanFunc{

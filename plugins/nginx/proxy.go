@@ -20,6 +20,9 @@ type proxyConfig struct {
 func configOf(g *topology.Graph, in *model.Snapshot, gateway topology.NodeID) proxyConfig {
 	var out proxyConfig
 	n := g.Node(gateway)
+	if n.Object == nil {
+		return proxyConfig{open: n.Ref.String() + " may not be read"}
+	}
 	out.read(in, n.Object.Body.At("spec", "infrastructure", "parametersRef"), n.Ref.Namespace)
 	for _, class := range g.Parents(topology.Traffic, gateway) {
 		o := g.Node(class).Object
