@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
@@ -14,17 +15,18 @@ import (
 // block is a part of a page that is generated: what stands between the lines <!-- generated: NAME --> and <!-- end -->.
 type block struct{ file, name, text string }
 
-// blocks makes the generated parts of pages that people write; files are named from the folder of the documentation.
-func blocks() ([]block, error) {
+// blocks makes the generated parts of pages that people write; files are named from the folder of the documentation, which
+// is given: the semantic vectors are counted beside it.
+func blocks(dir string) ([]block, error) {
 	c, err := plugin.Catalog(plugins.All(), nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	var support, settings strings.Builder
-	support.WriteString("| vendor | policy kinds | how they are read |\n|---|---|---|\n")
+	support.WriteString("| vendor | policy kinds | how they are read | vectors |\n|---|---|---|---|\n")
 	for _, p := range plugins.All() {
 		var docs []string
-		alike := map[string][]string{}
+		alike, named := map[string][]string{}, map[string][]model.GroupKind{}
 		for _, k := range c.Kinds() {
 			if k.Vendor != p.Name {
 				continue
@@ -33,9 +35,14 @@ func blocks() ([]block, error) {
 				docs = append(docs, k.Doc)
 			}
 			alike[k.Doc] = append(alike[k.Doc], k.GroupKind.Kind)
+			named[k.Doc] = append(named[k.Doc], k.GroupKind)
+		}
+		known, err := vectors(filepath.Join(dir, "../testdata/vendors", p.Name))
+		if err != nil {
+			return nil, err
 		}
 		for _, doc := range docs {
-			fmt.Fprintf(&support, "| [%s](docs/vendors/%s.md) | %s | %s |\n", p.Name, p.Name, strings.Join(alike[doc], ", "), doc)
+			fmt.Fprintf(&support, "| [%s](docs/vendors/%s.md) | %s | %s | %d |\n", p.Name, p.Name, strings.Join(alike[doc], ", "), doc, proving(known, named[doc]))
 		}
 	}
 	settings.WriteString("| setting | values, default first | meaning |\n|---|---|---|\n")

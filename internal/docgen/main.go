@@ -31,7 +31,7 @@ func main() {
 }
 
 func run(dir string, check bool) error {
-	blocks, err := blocks()
+	blocks, err := blocks(dir)
 	if err != nil {
 		return err
 	}
