@@ -119,7 +119,7 @@ func limitsInferred(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Pro
 			continue
 		}
 		out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf(
-			"%s and a Gateway of it have limits: the route's are taken to replace the Gateway's, as limit_req does in nginx; that is inferred, the controller's own proposal says that nothing is overridden", n.Ref)}.At(n.Object))
+			"the limits of %s are taken to replace those of its Gateway: that is inferred from limit_req of nginx, the controller's own proposal says that nothing is overridden", n.Ref)}.At(n.Object))
 	}
 	return out
 }
