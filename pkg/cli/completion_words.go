@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -89,7 +88,7 @@ func (s *session) policyWords(typed string) []string {
 	}
 	var out []string
 	for _, k := range s.Kinds {
-		if k.Again() || only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.Again() || only != nil && !slices.Contains(only, k.GroupKind) || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
@@ -119,8 +118,8 @@ func (s *session) policyRuleWords(typed string) []string {
 	return prefixed(prefix+name+"/", ruleWords(ruleNames(named), rule))
 }
 
-// policyPrefix is the policy kind that typed begins with, and how it is spelled there; nil and "" if there is none.
-func (s *session) policyPrefix(typed string) (*resolve.Kind, string) {
+// policyPrefix is the policy kinds whose name typed begins with, and how it is spelled there; nil and "" if there are none.
+func (s *session) policyPrefix(typed string) ([]model.GroupKind, string) {
 	if head, _, deep := strings.Cut(typed, "/"); deep {
 		if k := s.policyKind(head); k != nil {
 			return k, head + "/"

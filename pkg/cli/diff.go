@@ -204,9 +204,7 @@ func (f *diffFlags) kindsOf(before, after *session) ([]model.GroupKind, error) {
 	for _, name := range f.onlyKinds {
 		known := len(out)
 		for _, s := range []*session{before, after} {
-			if k := s.policyKind(name); k != nil {
-				out = append(out, k.GroupKind)
-			}
+			out = append(out, s.policyKind(name)...)
 		}
 		if len(out) == known {
 			return nil, after.unknownPolicyKind(name)

@@ -20,7 +20,7 @@ type namedPolicy struct {
 // policy finds [KIND/]NAME[/RULE]; the first segment is a kind only if it names a known policy kind.
 func (s *session) policy(text string) (namedPolicy, error) {
 	parts := strings.SplitN(text, "/", 3)
-	var only *resolve.Kind
+	var only []model.GroupKind
 	if len(parts) > 1 {
 		if only = s.policyKind(parts[0]); only != nil {
 			parts = parts[1:]
@@ -37,7 +37,7 @@ func (s *session) policy(text string) (namedPolicy, error) {
 	var names []string
 	var elsewhere []model.Ref
 	for _, k := range s.Kinds {
-		if k.Again() || only != nil && k != only || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.Again() || only != nil && !slices.Contains(only, k.GroupKind) || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {

@@ -145,8 +145,8 @@ func (f *reportFlags) facts(s *session, version string) report.Facts {
 		out.Scope.Namespace = f.namespace
 	}
 	for _, name := range f.onlyKinds {
-		if k := s.policyKind(name); k != nil {
-			out.Scope.PolicyKinds = append(out.Scope.PolicyKinds, k.Name())
+		for _, gk := range s.policyKind(name) {
+			out.Scope.PolicyKinds = append(out.Scope.PolicyKinds, gk.String())
 		}
 	}
 	out.Title = cmp.Or(f.title, titleOf(out))

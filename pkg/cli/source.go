@@ -197,23 +197,34 @@ func (f *sourceFlags) given() string {
 func (s *session) kinds() ([]model.GroupKind, error) {
 	var out []model.GroupKind
 	for _, name := range s.flags.onlyKinds {
-		k := s.policyKind(name)
-		if k == nil {
+		named := s.policyKind(name)
+		if named == nil {
 			return nil, s.unknownPolicyKind(name)
 		}
-		out = append(out, k.GroupKind)
+		out = append(out, named...)
 	}
 	return out, nil
 }
 
-// policyKind finds a policy kind by kind, plural, singular or short name, with or without its group.
-func (s *session) policyKind(name string) *resolve.Kind {
+// policyKind finds a policy kind by kind, plural, singular or short name, with or without its group. Vendors may call theirs alike: of several,
+// those with policies in the input are meant, or all if there are none.
+func (s *session) policyKind(name string) []model.GroupKind {
+	var all, used []model.GroupKind
 	for _, k := range s.Kinds {
+		if k.Again() {
+			continue
+		}
 		if name := strings.ToLower(name); slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), name) || s.servedAs(k.GroupKind, name) {
-			return k
+			all = append(all, k.GroupKind)
+			if len(k.Policies) > 0 {
+				used = append(used, k.GroupKind)
+			}
 		}
 	}
-	return nil
+	if len(used) > 0 {
+		return used
+	}
+	return all
 }
 
 func (s *session) unknownPolicyKind(name string) error {
