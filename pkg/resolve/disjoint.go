@@ -120,62 +120,54 @@ const (
 // come before are settled.
 func (k *Kind) visiting(places [][]policy.Attached) []model.Problem {
 	var all []policy.Attached
-	rank := map[*policy.Policy]int{}
-	for _, at := range places {
-		all = append(all, at...)
+	at := map[*policy.Policy][][]policy.Attached{} // by policy: its places
+	for _, place := range places {
+		for _, a := range place {
+			if at[a.Policy] == nil {
+				all = append(all, a)
+			}
+			at[a.Policy] = append(at[a.Policy], place)
+		}
 	}
 	ordered, _ := k.Order(all)
+	fates, by := make(map[*policy.Policy]fate, len(all)), map[*policy.Policy]*policy.Policy{}
 	for _, a := range ordered {
-		if _, known := rank[a.Policy]; !known {
-			rank[a.Policy] = len(rank)
-		}
-	}
-	fates := make([]fate, len(rank))
-	by := make([]*policy.Policy, len(rank))
-	for at, a := range ordered {
-		n := rank[a.Policy]
-		if slices.ContainsFunc(ordered[:at], func(o policy.Attached) bool { return o.Policy == a.Policy }) {
-			continue
-		}
-		for _, at := range places {
-			i := slices.IndexFunc(at, func(o policy.Attached) bool { return o.Policy == a.Policy })
-			for _, rival := range at[:max(i, 0)] {
-				if fates[n] == goes || !k.clash(rival.Policy, a.Policy) {
+		p := a.Policy
+		for _, place := range at[p] {
+			for _, rival := range place {
+				if rival.Policy == p || fates[p] == goes {
+					break
+				}
+				if !k.clash(rival.Policy, p) {
 					continue
 				}
-				switch fates[rank[rival.Policy]] {
-				case stays:
-					fates[n] = goes
-				case goes:
-					if !k.beaten(at, rival.Policy, fates, rank) {
-						fates[n], by[n] = depends, rival.Policy
-					}
-				case depends:
-					fates[n], by[n] = depends, rival.Policy
+				switch f := fates[rival.Policy]; {
+				case f == stays:
+					fates[p] = goes
+				case f == depends || !k.beaten(place, rival.Policy, fates):
+					fates[p], by[p] = depends, rival.Policy
 				}
 			}
 		}
 	}
 	var out []model.Problem
 	for _, p := range k.Policies {
-		n, known := rank[p]
-		if !known || fates[n] != depends {
-			continue
+		if fates[p] == depends {
+			out = append(out, model.Problem{Severity: model.Info, Code: model.OrderSensitive, Message: fmt.Sprintf(
+				"whether %s is kept depends on the order in which targets are visited, which is left open: %s clashes with it and is rejected because of another target; targets are taken by name here",
+				p.Ref(), by[p].Ref())}.At(p.Object))
 		}
-		out = append(out, model.Problem{Severity: model.Info, Code: model.OrderSensitive, Message: fmt.Sprintf(
-			"whether %s is kept depends on the order in which targets are visited, which is left open: %s clashes with it and is rejected because of another target; targets are taken by name here",
-			p.Ref(), by[n].Ref())}.At(p.Object))
 	}
 	return out
 }
 
 // beaten reports whether a policy has lost at a place in any case, before it is asked about those behind it: to one that stays.
-func (k *Kind) beaten(at []policy.Attached, p *policy.Policy, fates []fate, rank map[*policy.Policy]int) bool {
+func (k *Kind) beaten(at []policy.Attached, p *policy.Policy, fates map[*policy.Policy]fate) bool {
 	for _, a := range at {
 		if a.Policy == p {
 			return false
 		}
-		if fates[rank[a.Policy]] == stays && k.clash(a.Policy, p) {
+		if fates[a.Policy] == stays && k.clash(a.Policy, p) {
 			return true
 		}
 	}

@@ -34,16 +34,12 @@ var headerName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 func strangeHeaders(rules model.Body) string {
 	why := ""
 	for _, rule := range rules.Items {
-		strange := ""
-		for _, name := range headers(rule) {
-			if !headerName.MatchString(name) {
-				strange = name
-			}
-		}
-		if strange == "" {
+		names := headers(rule)
+		strange := slices.IndexFunc(names, func(name string) bool { return !headerName.MatchString(name) })
+		if strange < 0 {
 			return ""
 		}
-		why = fmt.Sprintf("the header name %q has other characters than letters, digits and hyphens", strange)
+		why = fmt.Sprintf("the header name %q has other characters than letters, digits and hyphens", names[strange])
 	}
 	return why
 }
