@@ -5,13 +5,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoygateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/gloo"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kgateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuadrant"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuma"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/networkpolicy"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/nginx"
 )
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), nginx.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), gloo.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin()}
 }

@@ -62,8 +62,8 @@ var synthetic = []struct {
 	{"a vendor in a comment", noVendor, "pkg/policy/a.go", "package policy\n\n// as Kuadrant does\n", []string{"3: Kuadrant"}},
 	{"a vendor in a name", noVendor, "pkg/policy/a.go", "package policy\nvar isIstioGateway bool\n", []string{"2: Istio"}},
 	{"a vendor in a string", noVendor, "pkg/policy/a.go", "package policy\nvar k = \"gateway.envoyproxy.io\"\n", []string{"2: gateway.envoyproxy"}},
-	{"every vendor", noVendor, "pkg/a/a.go", "package a\n// kgateway\n// Envoy Gateway\n// EnvoyGateway\n// kuma.io\n// nginx\n// gloo\n",
-		[]string{"2: kgateway", "3: Envoy Gateway", "4: EnvoyGateway", "5: kuma", "6: nginx", "7: gloo"}},
+	{"every vendor", noVendor, "pkg/a/a.go", "package a\n// kgateway\n// Envoy Gateway\n// EnvoyGateway\n// kuma.io\n// nginx\n// gloo\n// NetworkPolicies\n",
+		[]string{"2: kgateway", "3: Envoy Gateway", "4: EnvoyGateway", "5: kuma", "6: nginx", "7: gloo", "8: NetworkPolic"}},
 	{"plugins may", noVendor, "plugins/istio/a.go", "package istio\n", nil},
 
 	{"no init", noInit, "pkg/cli/a.go", "package cli\nfunc initial() {}\ntype t struct{}\nfunc (t) init() {}\n", nil},

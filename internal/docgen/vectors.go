@@ -21,6 +21,9 @@ type vector struct {
 	Status []struct {
 		Object struct{ Kind string }
 	}
+	Connections []any
+
+	kinds map[model.GroupKind]bool // of the manifests of one that asks about connections: policies of different kinds decide there together
 }
 
 // proves says whether the vector expects something of a policy kind.
@@ -35,7 +38,7 @@ func (v vector) proves(k model.GroupKind) bool {
 			return true
 		}
 	}
-	return false
+	return v.kinds[k]
 }
 
 // vectors are the semantic vectors in a vendor's folder. Without the folder there are none.
@@ -61,7 +64,7 @@ func vectors(dir string) ([]vector, error) {
 	return out, nil
 }
 
-// readVector reads the first document of a vector, which describes it.
+// readVector reads the first document of a vector, which describes it, and the kinds of the others where that tells what it proves.
 func readVector(path string) (vector, error) {
 	var v vector
 	f, err := os.Open(path)
@@ -69,8 +72,23 @@ func readVector(path string) (vector, error) {
 		return v, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	if err := yaml.NewDecoder(f).Decode(&v); err != nil && !errors.Is(err, io.EOF) {
+	documents := yaml.NewDecoder(f)
+	if err := documents.Decode(&v); err != nil && !errors.Is(err, io.EOF) {
 		return v, fmt.Errorf("%s: %w", path, err)
+	}
+	v.kinds = map[model.GroupKind]bool{}
+	for len(v.Connections) > 0 {
+		var o struct {
+			APIVersion string `yaml:"apiVersion"`
+			Kind       string
+		}
+		if err := documents.Decode(&o); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return v, fmt.Errorf("%s: %w", path, err)
+		}
+		group, _, _ := strings.Cut(o.APIVersion, "/")
+		v.kinds[model.GroupKind{Group: group, Kind: o.Kind}] = true
 	}
 	return v, nil
 }

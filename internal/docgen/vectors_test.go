@@ -13,6 +13,7 @@ func TestVectorsAreCountedOnceForEachRow(t *testing.T) {
 	for name, text := range map[string]string{
 		"effective.yaml": "expect: [{policyKind: A.example.com}, {policyKind: B.example.com}]\n---\nkind: Pod\n",
 		"status.yaml":    "status: [{object: {kind: B, name: b}}]\n",
+		"connect.yaml":   "connections: [{port: 1}]\n---\napiVersion: example.com/v1\nkind: A\n",
 		"base.yaml":      "status: [{object: {kind: A, name: a}}]\n",
 		"README.md":      "expect: [{policyKind: A.example.com}]\n",
 	} {
@@ -28,7 +29,7 @@ func TestVectorsAreCountedOnceForEachRow(t *testing.T) {
 	for _, test := range []struct {
 		kinds []model.GroupKind
 		want  int
-	}{{[]model.GroupKind{a}, 1}, {[]model.GroupKind{b}, 2}, {[]model.GroupKind{a, b}, 2}, {[]model.GroupKind{c}, 0}} {
+	}{{[]model.GroupKind{a}, 2}, {[]model.GroupKind{b}, 2}, {[]model.GroupKind{a, b}, 3}, {[]model.GroupKind{c}, 0}} {
 		if got := proving(all, test.kinds); got != test.want {
 			t.Errorf("%v: %d vectors, want %d", test.kinds, got, test.want)
 		}

@@ -194,7 +194,15 @@ func write(status map[string]any, item view.ObjectStatus, turn int) {
 			if c.Status == "Unknown" {
 				continue
 			}
-			if n++; n == turn {
+			n++
+			if at := wordPlace(item.Object); at != nil {
+				if n == turn {
+					c.Status = "TurnedOver"
+				}
+				set(status, at, c.Status)
+				continue
+			}
+			if n == turn {
 				c.Status, c.Reason = map[string]string{"True": "False", "False": "True"}[c.Status], "TurnedOver"
 			}
 			conditions = append([]any{map[string]any{"type": c.Type, "status": c.Status, "reason": c.Reason, "message": "in other words", "lastTransitionTime": "2025-01-01T00:00:00Z"}}, conditions...)
@@ -282,4 +290,24 @@ func (v vector) objects(t *testing.T, file string, manifests []byte) map[model.R
 		}
 	}
 	return out
+}
+
+// wordPlace is where the status of an object has a word in the place of conditions, nil if it has conditions.
+func wordPlace(object model.Ref) []string {
+	if object.Group == "gateway.solo.io" {
+		return []string{"statuses", "gloo-system", "state"}
+	}
+	return nil
+}
+
+func set(in map[string]any, at []string, value any) {
+	for _, key := range at[:len(at)-1] {
+		below, _ := in[key].(map[string]any)
+		if below == nil {
+			below = map[string]any{}
+			in[key] = below
+		}
+		in = below
+	}
+	in[at[len(at)-1]] = value
 }

@@ -31,6 +31,8 @@ type vector struct {
 	Expect   []expectation  `yaml:"expect"`
 	Status   []condition    `yaml:"status"`
 	Problems []problem      `yaml:"problems"`
+
+	Connections []connection `yaml:"connections"`
 }
 
 type expectation struct {
@@ -100,6 +102,11 @@ func check(t *testing.T, file string) {
 		}
 		checkProblems(&r, "status", v.Problems, list.Problems)
 	}
+	for _, c := range v.Connections {
+		var answer view.ConnectionAnswer
+		v.ask(t, file, manifests, &answer, c.args()...)
+		c.check(&r, &answer)
+	}
 	switch {
 	case v.Bug != "" && len(r.failures) == 0:
 		t.Errorf("the vector passes: take out its field bug (%s)", v.Bug)
@@ -146,7 +153,7 @@ func read(t *testing.T, file string) (v vector, manifests []byte) {
 		Kind       string `yaml:"kind"`
 		vector     `yaml:",inline"`
 	}
-	if err := dec.Decode(&raw); err != nil || raw.Kind != "Vector" || raw.Clause == "" || raw.Proves == "" || len(raw.Expect)+len(raw.Status) == 0 {
+	if err := dec.Decode(&raw); err != nil || raw.Kind != "Vector" || raw.Clause == "" || raw.Proves == "" || len(raw.Expect)+len(raw.Status)+len(raw.Connections) == 0 {
 		t.Fatalf("%s does not start with a Vector that names its clause, what it proves and what it expects: %v", file, err)
 	}
 	return raw.vector, rest
@@ -481,7 +488,7 @@ func checkShape(r *report, items []view.ObjectStatus) {
 			entries[entry] = true
 			types := map[string]bool{}
 			for _, c := range a.Conditions {
-				if types[c.Type] || c.Reason == "" || c.Message == "" || !slices.Contains([]string{"True", "False", "Unknown"}, c.Status) {
+				if types[c.Type] || c.Reason == "" || c.Message == "" || wordPlace(item.Object) == nil && !slices.Contains([]string{"True", "False", "Unknown"}, c.Status) {
 					r.Errorf("%s: condition %+v is twice there, or no condition", item.Object, c)
 				}
 				types[c.Type] = true

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -88,11 +89,11 @@ func (s *session) policyWords(typed string) []string {
 	}
 	var out []string
 	for _, k := range s.Kinds {
-		if k.Again() || only != nil && !slices.Contains(only, k.GroupKind) || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.Again() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
-			if !s.inNamespace(p.Ref()) {
+			if !s.inNamespace(p.Ref()) || only != nil && !among(only, p.Kind.GroupKind) {
 				continue
 			}
 			out = append(out, prefix+p.Ref().Name)
@@ -119,7 +120,7 @@ func (s *session) policyRuleWords(typed string) []string {
 }
 
 // policyPrefix is the policy kinds whose name typed begins with, and how it is spelled there; nil and "" if there are none.
-func (s *session) policyPrefix(typed string) ([]model.GroupKind, string) {
+func (s *session) policyPrefix(typed string) ([]*resolve.Kind, string) {
 	if head, _, deep := strings.Cut(typed, "/"); deep {
 		if k := s.policyKind(head); k != nil {
 			return k, head + "/"

@@ -155,7 +155,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 	if log == nil {
 		defer showProgress(s, progress)()
 	}
-	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), Policies: f.otherPolicies(),
+	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherPolicies(),
 		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s), Sized: sized})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
@@ -170,11 +170,36 @@ var errTooLate = errors.New("the time for all requests is over")
 
 // wantedKinds are the kinds whose objects a question can depend on.
 func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {
-	return ReadKinds(catalog, func(k *policy.Kind) bool {
+	out := ReadKinds(catalog, func(k *policy.Kind) bool {
 		return len(f.onlyKinds) == 0 || slices.ContainsFunc(f.onlyKinds, func(name string) bool {
 			return slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), strings.ToLower(name))
 		})
 	})
+	known := topology.Kinds()
+	for _, later := range f.laterKinds(catalog) {
+		out = slices.DeleteFunc(out, func(gk model.GroupKind) bool { return slices.Contains(later, gk) && !slices.Contains(known, gk) })
+	}
+	return out
+}
+
+// laterKinds are the kinds that a question which is not about pods reads only if there are policies about them: pods are many.
+func (f *sourceFlags) laterKinds(catalog *policy.Catalog) map[model.GroupKind][]model.GroupKind {
+	if f.workloads || len(f.onlyKinds) > 0 {
+		return nil
+	}
+	out := map[model.GroupKind][]model.GroupKind{}
+	for _, k := range catalog.Kinds() {
+		if !k.AboutWorkloads() {
+			continue
+		}
+		out[k.GroupKind] = k.Reads
+		for _, gk := range k.Members { // one that the kind reads does not ask for more
+			if !slices.Contains(k.Reads, gk) {
+				out[gk] = k.Reads
+			}
+		}
+	}
+	return out
 }
 
 // ReadKinds are the kinds that are read from a cluster, sorted: those that make the topology, and the described policy kinds that are asked
@@ -182,8 +207,14 @@ func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {
 func ReadKinds(catalog *policy.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
 	out := topology.Kinds()
 	for _, k := range catalog.Kinds() {
-		if asked(k) {
-			out = append(append(out, k.GroupKind), k.Reads...)
+		together := []*policy.Kind{k} // their policies stand in one order
+		for _, gk := range k.Members {
+			together = append(together, catalog.Kind(gk))
+		}
+		if slices.ContainsFunc(together, asked) {
+			for _, one := range together {
+				out = append(append(out, one.GroupKind), one.Reads...)
+			}
 		}
 	}
 	slices.SortFunc(out, model.GroupKind.Compare)

@@ -204,7 +204,9 @@ func (f *diffFlags) kindsOf(before, after *session) ([]model.GroupKind, error) {
 	for _, name := range f.onlyKinds {
 		known := len(out)
 		for _, s := range []*session{before, after} {
-			out = append(out, s.policyKind(name)...)
+			for _, k := range s.policyKind(name) {
+				out = append(out, k.Resolved().GroupKind)
+			}
 		}
 		if len(out) == known {
 			return nil, after.unknownPolicyKind(name)

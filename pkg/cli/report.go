@@ -145,8 +145,8 @@ func (f *reportFlags) facts(s *session, version string) report.Facts {
 		out.Scope.Namespace = f.namespace
 	}
 	for _, name := range f.onlyKinds {
-		for _, gk := range s.policyKind(name) {
-			out.Scope.PolicyKinds = append(out.Scope.PolicyKinds, gk.String())
+		for _, k := range s.policyKind(name) {
+			out.Scope.PolicyKinds = append(out.Scope.PolicyKinds, k.Name())
 		}
 	}
 	out.Title = cmp.Or(f.title, titleOf(out))

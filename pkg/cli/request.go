@@ -33,7 +33,7 @@ func (f *requestFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.listener, "listener", "", "only listeners of this name")
 	fs.StringVar(&f.SNI, "sni", "", "server name of the TLS connection (default: the URL's host)")
 	fs.StringVar(&f.GRPC, "grpc", "", "a gRPC request, as package.Service/Method")
-	fs.StringVar(&f.Protocol, "protocol", "", "a connection instead of a request: TLS|TCP|UDP")
+	fs.StringVar(&f.Protocol, "protocol", "", "a connection instead of a request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
 	fs.StringVar(&f.From, "from-namespace", "", "a request in the mesh, by a client in this namespace")
 }
 
@@ -64,7 +64,7 @@ func (q *asked) arguments(args []string) error {
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"}
 
 func (a App) requestCmd(s Streams) *cobra.Command {
-	q, one, curl, file := &question{}, &asked{}, "", ""
+	q, one, ends, curl, file := &question{}, &asked{}, &connectionQuery{}, "", ""
 	cmd := &cobra.Command{
 		Use:   "request [METHOD] URL",
 		Short: "Show what happens to a request: the listener, route and rule that take it, why, and the policies in force there",
@@ -75,7 +75,10 @@ Host and port of the URL are those of the connection. Its host is the Host heade
 -H 'Host: …' or --sni say otherwise. What depends on something that no manifest tells is answered as Conditional.
 
 With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
-curl command; lines that begin with # are comments.`,
+curl command; lines that begin with # are comments.
+
+With --from and --to it is whether policies about the network let a connection between two pods through, and which rule decides at
+either end. A Deployment, StatefulSet or the like stands for its pods where these are not in the input.`,
 		Example: `  # where does this go, and what governs it?
   kubectl dopolicy request GET https://shop.example.com/cart -H 'x-team: blue' -f manifests/
 
@@ -84,9 +87,18 @@ curl command; lines that begin with # are comments.`,
   kubectl dopolicy request --curl "curl -X POST https://shop.example.com/cart" -f manifests/
 
   # in the mesh, from a client in namespace web
-  kubectl dopolicy request http://cart.shop:8080/ --from-namespace web`,
+  kubectl dopolicy request http://cart.shop:8080/ --from-namespace web
+
+  # may this pod open a connection to that one?
+  kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`,
 		Args: takes(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ends.given() {
+				if err := ends.check(one, args, curl != "" || file != ""); err != nil {
+					return err
+				}
+				return a.connection(cmd.Context(), q, s, ends, one.Protocol)
+			}
 			if file != "" {
 				return a.requests(cmd.Context(), q, s, file, args, curl != "")
 			}
@@ -99,9 +111,10 @@ curl command; lines that begin with # are comments.`,
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
 	one.add(cmd.Flags())
+	ends.add(cmd.Flags())
 	cmd.Flags().StringVar(&curl, "curl", "", "a curl command to take the request from, instead of METHOD and URL")
 	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request a line, or - for standard input")
-	complete(cmd, "protocol", []string{"TLS", "TCP", "UDP"})
+	complete(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
 	a.completion(cmd, &q.sourceFlags, s, nil)
 	_ = cmd.RegisterFlagCompletionFunc("gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).gatewayWords)))
 	_ = cmd.RegisterFlagCompletionFunc("from-namespace", a.propose(&q.sourceFlags, s, (*sourceFlags).open, namespaceWords))

@@ -34,6 +34,7 @@ type sourceFlags struct {
 	policyKinds   []string
 	onlyKinds     []string
 	settings      []string
+	workloads     bool              // pods are asked about, whether or not there are policies about them
 	clusterScoped []model.GroupKind // known beside those of the catalogue
 }
 
@@ -78,14 +79,22 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 	if err != nil {
 		return nil, err
 	}
-	resolution := resolved(in, catalog)
+	resolution := resolved(in, catalog, f.linkers()...)
 	boundAnswers(s, in.Size, memoryPerAnswer, resolution.Kinds)
 	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
 }
 
+// linkers are what the graph has beside what policies need.
+func (f *sourceFlags) linkers() []topology.Linker {
+	if !f.workloads {
+		return nil
+	}
+	return []topology.Linker{func(b *topology.Builder) { b.Workloads(topology.WorkloadKinds()...) }}
+}
+
 // resolved resolves an input, and looks in the meantime for what gets no traffic.
-func resolved(in *model.Snapshot, catalog *policy.Catalog) *resolve.Resolution {
-	graph := topology.Build(in, catalog.Settings(), catalog.Links()...)
+func resolved(in *model.Snapshot, catalog *policy.Catalog, more ...topology.Linker) *resolve.Resolution {
+	graph := topology.Build(in, catalog.Settings(), append(catalog.Links(), more...)...)
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
 	resolution := resolve.Run(in, graph, catalog)
@@ -201,23 +210,25 @@ func (s *session) kinds() ([]model.GroupKind, error) {
 		if named == nil {
 			return nil, s.unknownPolicyKind(name)
 		}
-		out = append(out, named...)
+		for _, k := range named {
+			out = append(out, k.Resolved().GroupKind)
+		}
 	}
 	return out, nil
 }
 
 // policyKind finds a policy kind by kind, plural, singular or short name, with or without its group. Vendors may call theirs alike: of several,
 // those with policies in the input are meant, or all if there are none.
-func (s *session) policyKind(name string) []model.GroupKind {
-	var all, used []model.GroupKind
+func (s *session) policyKind(name string) []*resolve.Kind {
+	var all, used []*resolve.Kind
 	for _, k := range s.Kinds {
 		if k.Again() {
 			continue
 		}
 		if name := strings.ToLower(name); slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), name) || s.servedAs(k.GroupKind, name) {
-			all = append(all, k.GroupKind)
-			if len(k.Policies) > 0 {
-				used = append(used, k.GroupKind)
+			all = append(all, k)
+			if len(s.Snapshot.Of(k.GroupKind)) > 0 {
+				used = append(used, k)
 			}
 		}
 	}
@@ -225,6 +236,11 @@ func (s *session) policyKind(name string) []model.GroupKind {
 		return used
 	}
 	return all
+}
+
+// among reports whether one of the kinds is that one.
+func among(kinds []*resolve.Kind, gk model.GroupKind) bool {
+	return slices.ContainsFunc(kinds, func(k *resolve.Kind) bool { return k.GroupKind == gk })
 }
 
 func (s *session) unknownPolicyKind(name string) error {

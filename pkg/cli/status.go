@@ -59,7 +59,7 @@ func (a App) status(ctx context.Context, q *question, s Streams, args []string, 
 	if err != nil {
 		return err
 	}
-	if audit && session.Snapshot.Cluster == nil && !status.HasStatus(session.Snapshot) {
+	if audit && session.Snapshot.Cluster == nil && !status.HasStatus(session.Snapshot, session.Kinds) {
 		return errNothingReported
 	}
 	query := view.StatusQuery{Objects: all || q.allNamespaces && len(args) == 0, Audit: audit}

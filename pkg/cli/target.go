@@ -27,10 +27,15 @@ func targetKinds() []targetKind {
 	core := func(kind, plural string, short ...string) targetKind {
 		return targetKind{model.GroupKind{Kind: kind}, plural, short}
 	}
+	apps := func(kind, plural string, short ...string) targetKind {
+		return targetKind{model.GroupKind{Group: "apps", Kind: kind}, plural, short}
+	}
 	return []targetKind{gw("HTTPRoute", "httproutes"), gw("GRPCRoute", "grpcroutes"), gw("TLSRoute", "tlsroutes"), gw("TCPRoute", "tcproutes"),
 		gw("UDPRoute", "udproutes"), gw("Gateway", "gateways", "gtw"), gw("GatewayClass", "gatewayclasses", "gc"),
 		gw("ListenerSet", "listenersets", "lset"),
-		{model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}, "xlistenersets", nil}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns")}
+		{model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}, "xlistenersets", nil}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns"),
+		core("Pod", "pods", "po"), apps("Deployment", "deployments", "deploy"), apps("StatefulSet", "statefulsets", "sts"), apps("DaemonSet", "daemonsets", "ds"),
+		apps("ReplicaSet", "replicasets", "rs")}
 }
 
 func isRoute(gk model.GroupKind) bool {

@@ -24,6 +24,7 @@ const (
 	condition                     // the condition of the block is not met
 	deactivated                   // something more specific deactivates the default
 	unread                        // nothing of the sort is read at this place
+	shadowed                      // something earlier in a list always decides
 )
 
 // waiting are the causes for which nobody is to blame: defaults are there to give way, and conditions to be met one day.
@@ -52,7 +53,7 @@ func (c *causes) add(k cause, names ...string) {
 
 func (c *causes) join(o causes) {
 	c.silent, c.unknown = c.silent || o.silent, c.unknown || o.unknown
-	for bit := above; bit <= unread; bit <<= 1 {
+	for bit := above; bit <= shadowed; bit <<= 1 {
 		if o.set&bit != 0 {
 			c.add(bit, o.names[bit]...)
 		}
@@ -61,7 +62,7 @@ func (c *causes) join(o causes) {
 
 // quiet takes out the causes that another finding tells.
 func (c *causes) quiet(told func(cause) bool) {
-	for bit := above; bit <= unread; bit <<= 1 {
+	for bit := above; bit <= shadowed; bit <<= 1 {
 		if c.set&bit != 0 && told(bit) {
 			c.set &^= bit
 			c.silent = true
@@ -80,7 +81,7 @@ func (c *causes) severity() model.Severity {
 // sentence says why, in one clause after a colon.
 func (c *causes) sentence(k *policy.Kind) string {
 	var parts []string
-	for bit := above; bit <= unread; bit <<= 1 {
+	for bit := above; bit <= shadowed; bit <<= 1 {
 		if c.set&bit == 0 {
 			continue
 		}
@@ -105,11 +106,23 @@ func (c *causes) sentence(k *policy.Kind) string {
 			parts = append(parts, "its condition is not met ("+names+")")
 		case bit == deactivated:
 			parts = append(parts, "deactivated by "+names)
+		case bit == shadowed:
+			parts = append(parts, names+" always decides before")
 		case bit == unread:
-			parts = append(parts, "nothing of the sort is read there")
+			parts = append(parts, "it changes nothing there")
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// ownWhere names the parts of a policy among layers.
+func ownWhere(to []merge.From, o *resolve.Outcome, own *policy.Policy) (out []string) {
+	for _, f := range to {
+		if p := o.Layers[f.Layer].Policy; p.Base() == own {
+			out = append(out, "its own "+cmp.Or(p.Part, "rule"))
+		}
+	}
+	return out
 }
 
 // why is the cause of one loss.
@@ -128,6 +141,11 @@ func why(o *resolve.Outcome, l merge.Loss) causes {
 			others = append(others, w.Policy.Ref().String())
 		}
 	}
+	if l.Reason == merge.Shadowed {
+		c.set = 0
+		c.add(shadowed, append(others, ownWhere(l.To, o, own)...)...)
+		return c
+	}
 	if c.set != 0 && len(others) == 0 {
 		return c
 	}
@@ -145,7 +163,12 @@ func why(o *resolve.Outcome, l merge.Loss) causes {
 		c.add(deactivated, others...)
 	case merge.ConditionFalse:
 		unmet(&c, o, l)
-	case merge.Ignored, merge.NoEffect:
+	case merge.NoEffect:
+		if c.add(unread); len(others) > 0 { // it is as good as not set
+			c.set, c.names = 0, nil
+			c.add(below, others...)
+		}
+	case merge.Ignored:
 		c.add(unread)
 	case merge.NotEvaluated:
 		c.unknown = true

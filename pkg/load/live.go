@@ -20,6 +20,12 @@ type LiveOptions struct {
 	Context string            // the name by which answers call the cluster
 	Kinds   []model.GroupKind // what is read where it is served
 
+	// After are kinds that are read only if there are objects of another one, by that.
+	After map[model.GroupKind][]model.GroupKind
+
+	// Bare lets a cluster without the Gateway API be read.
+	Bare bool
+
 	// Policies tells the CustomResourceDefinitions of policy kinds from others. The objects of such kinds are read as well, and
 	// the definitions. If it is nil, no definition is read.
 	Policies func(definition *model.Object) bool
@@ -102,7 +108,7 @@ func (r *liveReader) run(ctx context.Context) error {
 	if err := r.missing(err); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(r.served, func(k model.ServedKind) bool { return k.Group == gatewayGroup }) {
+	if !r.o.Bare && !slices.ContainsFunc(r.served, func(k model.ServedKind) bool { return k.Group == gatewayGroup || r.o.After[k.GroupKind] != nil }) {
 		return errNoGatewayAPI
 	}
 	var first []*model.ServedKind
@@ -112,6 +118,9 @@ func (r *liveReader) run(ctx context.Context) error {
 		}
 	}
 	if err := r.everywhere(ctx, first, r.definitions()); err != nil {
+		return err
+	}
+	if err := r.everywhere(ctx, r.after(), nil); err != nil {
 		return err
 	}
 	for {
@@ -130,6 +139,31 @@ func (r *liveReader) run(ctx context.Context) error {
 		return errNothingAllowed
 	}
 	return nil
+}
+
+// after are the kinds that are read because of objects that were, or that may not be read.
+func (r *liveReader) after() []*model.ServedKind {
+	wanted := map[model.GroupKind]bool{}
+	note := func(by model.GroupKind) {
+		for _, gk := range r.o.After[by] {
+			wanted[gk] = true
+		}
+	}
+	for _, out := range r.outcomes {
+		for _, o := range out.objects {
+			note(o.Ref.GroupKind())
+		}
+	}
+	for gk := range r.forbidden {
+		note(gk)
+	}
+	var out []*model.ServedKind
+	for i := range r.served {
+		if k := &r.served[i]; wanted[k.GroupKind] && !r.asked[k.GroupKind] {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 var errNothingAllowed = errors.New("not one list may be read (Forbidden)")

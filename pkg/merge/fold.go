@@ -30,7 +30,7 @@ func FoldSteps(plans []Plan, rules Shape, s Stack, observe func(step int, units 
 	}
 	var units []Unit
 	for i := range plans {
-		f.earlier = plans[:i]
+		f.earlier, f.ordered = plans[:i], f.ordered || plans[i].Ordered
 		units = append(units, f.plan(&plans[i], layers, nil).units...)
 	}
 	return f.finish(f.overrule(units, builtin))

@@ -29,13 +29,18 @@ func (f *folder) finish(units []Unit) Result {
 		byName[r.Rules[i].Name] = i
 	}
 	for _, l := range f.losses(units) {
-		if i, ok := byName[l.Rule]; ok {
+		if i, ok := byName[l.Rule]; ok && (!f.listed || r.Rules[i].concerns(l)) {
 			r.Rules[i].Lost = append(r.Rules[i].Lost, l)
 		} else {
 			r.Lost = append(r.Lost, l)
 		}
 	}
 	return r
+}
+
+// concerns reports whether a loss is about an entry of a list that is called alike: it lost to that, or is a part of it.
+func (r *Rule) concerns(l Loss) bool {
+	return len(l.To) == 0 || slices.ContainsFunc(r.From, func(f From) bool { return slices.Contains(l.To, f) || f == l.From })
 }
 
 // dropNulls takes the deletions out. An object that only they name is there all the same (RFC 7386), set by their writer; a null

@@ -9,6 +9,9 @@ func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
 	if s := st.Strategy; s.Func == nil && s.Cut != Leaves && s.Wins != Both {
 		acc.units, in = f.solid(p, acc.units, st, Replaced), f.solid(p, in, st, Dropped)
 	}
+	if s := st.Strategy; s.Func == nil && s.Cut == Rules && s.Wins != Both {
+		in = f.zeros(acc, f.choose(acc, in, st), st)
+	}
 	switch s := st.Strategy; {
 	case s.Func != nil:
 		units, effects := s.Func(in, acc.units)

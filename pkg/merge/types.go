@@ -33,6 +33,8 @@ type Unit struct {
 	When   Condition // nil: always
 	From   []From    // set once, by the first step that takes the unit
 	Filled bool      // the API server filled it in
+	Choice string    // units of one choice exclude each other; "": it stands for itself
+	Zero   bool      // a zero value, which counts only in the first set that is merged, and there as long as no other has a value
 	Parts  []Unit    // finer units, with sources of their own, that a coarser cut joined
 	Items  [][]From  // of a list that a plan's function joined: whose its items are, if the function says so; nobody but such functions reads it
 
@@ -113,6 +115,7 @@ type Layer struct {
 	Unset       []string
 	Builtin     bool                   // a setting that no policy wrote: it is merged over the result of all plans
 	Asks        *Strategy              // what it demands as a challenger
+	Meta        any                    // what stands for the layer's policy, for functions of plans that look beyond its units
 	Render      func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
 }
 
@@ -138,8 +141,9 @@ type Pattern struct {
 	Numbers bool     // the value is a list whose entries are told apart by their numbers, which a plan's function gives them
 	As      Form     // Entry or ListEntry: how entries are printed
 	Order   ListOrder
-	Append  bool // lists are joined, not replaced
-	Filler  bool // such a unit does not make a set non-empty
+	Append  bool   // lists are joined, not replaced
+	Choice  string // units with this choice exclude each other
+	Filler  bool   // such a unit does not make a set non-empty
 	Combine Combine
 }
 
@@ -168,11 +172,12 @@ type Plan struct {
 	Each          string // a role: one member per occurrence of it
 	Of            []Plan // least specific first; beside Func only for the names of members
 	SameTarget    SameTarget
+	OwnTarget     bool      // SameTarget is the plan's own, not the kind's
 	Strategy      *Strategy // nil: each block's own
 	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
 	Func          PlanFunc
 	Claims        bool // a layer all of whose units other plans take holds its place in this one, empty
-	Ordered       bool // of Func: the order of its units means something
+	Ordered       bool // the order of its units means something
 }
 
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.
@@ -201,6 +206,7 @@ const (
 	NoEffect              Reason = "NoEffect"
 	Invalid               Reason = "Invalid" // the policy is in error
 	Ignored               Reason = "Ignored"
+	Shadowed              Reason = "Shadowed"     // an entry of an ordered list that is never reached
 	NotEvaluated          Reason = "NotEvaluated" // whether it is in force beside the winner is not known
 )
 

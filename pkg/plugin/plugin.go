@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
@@ -16,6 +17,8 @@ type Plugin struct {
 	Name   string
 	Kinds  []byte           // the documents of its kinds.yaml as a JSON list
 	Status status.Functions // their names are added to Functions
+	// Evaluators judge requests and connections; their names are added likewise.
+	Evaluators request.Evaluators
 	// Findings look for what takes all folds to see: only what judges a whole input asks for them.
 	Findings []Finding
 	policy.Functions
@@ -46,6 +49,15 @@ func StatusFunctions(plugins []Plugin) status.Functions {
 	return out
 }
 
+// Evaluators are those of all vendors, by name.
+func Evaluators(plugins []Plugin) request.Evaluators {
+	out := request.Evaluators{}
+	for _, p := range plugins {
+		maps.Copy(out, p.Evaluators)
+	}
+	return out
+}
+
 // Catalog reads the descriptors of the vendors and the user's own, which replace them, and the chosen settings (NAME=VALUE texts).
 // Errors are *policy.DescriptorError or *policy.SettingError.
 func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy.Catalog, error) {
@@ -55,6 +67,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		funcs.Add(p.Functions)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
+		funcs.Evaluators = slices.AppendSeq(funcs.Evaluators, maps.Keys(p.Evaluators))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds, JSON: true})
 	}

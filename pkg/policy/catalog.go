@@ -26,8 +26,16 @@ const AutoValue = "auto"
 // Auto decides a setting for one kind by all loaded objects of it, and may report why.
 type Auto func(gk model.GroupKind, objects []*model.Object) (value string, problems []model.Problem)
 
-// Links are what the vendors tell of graphs that are about to be built.
-func (c *Catalog) Links() []topology.Linker { return c.builder.funcs.Links }
+// Links are what the vendors tell of graphs that are about to be built, and whose policies are about workloads.
+func (c *Catalog) Links() []topology.Linker {
+	var about []model.GroupKind
+	for _, k := range c.Kinds() {
+		if k.AboutWorkloads() {
+			about = append(append(about, k.GroupKind), k.Members...)
+		}
+	}
+	return append(slices.Clone(c.builder.funcs.Links), func(b *topology.Builder) { b.Workloads(about...) })
+}
 
 // Step judges one step of a path, from a node to one below it: nil if the vendor recognises it, else why not.
 type Step func(g *topology.Graph, parent, child topology.NodeID) *model.Problem
@@ -72,6 +80,7 @@ func NewCatalog(vendors, users []Source, settings []string, funcs Functions) (*C
 		}
 		b.catalog.kinds[gk] = kinds[i]
 	}
+	wrong.Lines = append(wrong.Lines, b.tryMembers()...)
 	wrong.Lines = append(wrong.Lines, b.tryDialects()...)
 	if wrong.Lines != nil {
 		return nil, &wrong

@@ -120,7 +120,7 @@ func (d *decoder) bare() {
 			d.unknown(at, key, "the kind")
 		}
 	}
-	if len(settings) > 0 || d.kind.Content.Claims && d.spec.IsObject() {
+	if len(settings) > 0 || d.kind.Content.Claims && (d.spec.IsObject() || d.spec.IsNull() && len(at) > 1) {
 		d.add(merge.Block{Kind: merge.Bare}, settings, model.Body{}, at)
 	}
 }
@@ -195,6 +195,7 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block model.Body, 
 			units[i].Null = units[i].Value == nil
 		}
 	}
+	units = d.zeros(d.choices(units))
 	d.marked(units, at)
 	b.Units = units
 	d.append(b)

@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Functions are what descriptors may name in {func: NAME}, and what vendors tell of graphs (Links). Those that write statuses are called
-// elsewhere: here only their names count.
+// Functions are what descriptors may name in {func: NAME}, and what vendors tell of graphs (Links). Those that write statuses or judge requests
+// are called elsewhere: here only their names count.
 type Functions struct {
 	Auto             map[string]Auto
 	Path             map[string]Step
@@ -26,6 +26,7 @@ type Functions struct {
 	Attach           map[string]Attacher
 	Builtins         map[string]BuiltinOf
 	Writers, Markers []string
+	Evaluators       []string
 	Links            []topology.Linker
 	ScopeFunctions
 }
@@ -52,6 +53,7 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Splits, o.Splits)
 	add(&f.Typed, o.Typed)
 	f.Writers, f.Markers = append(f.Writers, o.Writers...), append(f.Markers, o.Markers...)
+	f.Evaluators = append(f.Evaluators, o.Evaluators...)
 	f.Links = append(f.Links, o.Links...)
 }
 

@@ -47,15 +47,19 @@ type Kind struct {
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
 	Parts      []Part
-	Scopes     []Scope    // nil: one family of paths
-	Scope      *Scope     // of a kind as one of its scopes has it
-	Labels     Labeler    // nil: labels count as they are
-	Normalize  Normalizer // nil: policies are read as they are written
+	Scopes     []Scope           // nil: one family of paths
+	Scope      *Scope            // of a kind as one of its scopes has it
+	Members    []model.GroupKind // kinds whose policies enter the stacks of this one
+	Result     string            // what its rules are: names, evaluation, application, display; of a kind with scopes they say it
+	Evaluate   string            // the registered evaluator; "": requests are not judged by the kind
+	Labels     Labeler           // nil: labels count as they are
+	Normalize  Normalizer        // nil: policies are read as they are written
 	Defaults   []Default
 	Builtins   []Builtin
 	Unjudged   []Unjudged
 	Tolerant   bool // policies that the API would refuse take part all the same, and are reported
 
+	ListenerSets ListenerSets
 	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
 	Dialects     bool     // whose the Gateways are decides how the kind is read
 	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
@@ -69,18 +73,28 @@ type Kind struct {
 
 // StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
 type StatusWords struct {
-	Type    string // of the condition
-	All     string // reason: in force everywhere
-	Some    string // in force somewhere or in part
-	None    string // in force nowhere
-	NoScope string // nothing to be in force on; "" for no condition
-	Func    string // the registered writer; "" for the usual conditions
-	Silent  bool   // the vendor writes no conditions
-	Marks   string // the registered writer of marks on other objects
-	Refuses bool   // a policy is not attached where its status has no room for another ancestor
+	Type    string       // of the condition
+	All     string       // reason: in force everywhere
+	Some    string       // in force somewhere or in part
+	None    string       // in force nowhere
+	NoScope string       // nothing to be in force on; "" for no condition
+	Func    string       // the registered writer; "" for the usual conditions
+	Silent  bool         // the vendor writes no conditions
+	States  []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
+	Marks   string       // the registered writer of marks on other objects
+	Refuses bool         // a policy is not attached where its status has no room for another ancestor
 	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
 	Complete []string
 }
+
+// StateField is a word by which the vendor says what became of a policy, in the place of a condition.
+type StateField struct {
+	At    []string // its place in the object; * is every key
+	Words []string // what numbers mean; nil: the word itself is written
+}
+
+// Type is that of the condition that stands for the word: the last part of its place.
+func (f StateField) Type() string { return f.At[len(f.At)-1] }
 
 // UsualInForce is the type of the condition by which policies say that they are in force, where a kind has no word of its own.
 const UsualInForce = "Programmed"
@@ -145,6 +159,7 @@ type RefForm struct {
 	Silent   bool     // a missing target is not reported
 	Attach   Attacher // finds the targets instead
 	Named    bool     // a rule is meant by its own name only, not as rule-N
+	InSets   bool     // a listener of a Gateway is meant in the Gateway's ListenerSets as well
 
 	// Of selectors:
 	EmptyNone       bool   // one that asks for nothing selects nothing
@@ -158,6 +173,10 @@ func (f RefForm) Abroad() bool { return f.NamespacesField || f.Everywhere != "" 
 
 // FilterLevel is the level of policies that a filter of a route names.
 const FilterLevel topology.Role = "filter"
+
+// SectionLevel is the level at which policies that name a listener of a Gateway stand at the listener of that name in one of its
+// ListenerSets: below those of the Gateway, above those of the set.
+const SectionLevel topology.Role = "section"
 
 // Namespaces says where a kind's targets may be.
 type Namespaces string
@@ -180,9 +199,31 @@ type Content struct {
 	Designs   bool     // blocks may be written in the designs that RFC 0009 did not choose
 	Claims    bool     // an empty spec still holds its place
 
+	Zero ZeroValues // what false, 0, "" and an empty list are
+
 	StripNulls  bool // the API server takes nulls out before anything sees them
 	DeleteNulls bool // a null deletes what a higher policy sets
 }
+
+// ZeroValues says what false, 0, "" and an empty list are to a kind. An empty object is a value everywhere.
+type ZeroValues string
+
+// The ways with zero values.
+const (
+	ZeroSet   ZeroValues = "set"   // values like all others
+	ZeroUnset ZeroValues = "unset" // as good as not there
+	ZeroTail  ZeroValues = "tail"  // that, but in the first set that is merged, which is taken as it is and then filled
+)
+
+// ListenerSets says at the listeners of which ListenerSets a kind has results.
+type ListenerSets string
+
+// The ways with ListenerSets.
+const (
+	SetsTaken   ListenerSets = "taken" // of those that their Gateway takes, because no traffic comes to others
+	SetsNamed   ListenerSets = "named" // of all, with a word about those that are not taken
+	SetsUnknown ListenerSets = "none"  // the implementation does not know them
+)
 
 // SameTarget is how several policies on one target compete (engine E8).
 type SameTarget string

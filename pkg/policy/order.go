@@ -16,6 +16,9 @@ type Attached struct {
 	Level topology.Role // "": that of the node
 }
 
+// SamePlace reports whether two are attachments to one place: to one node, at one level.
+func (a Attached) SamePlace(b Attached) bool { return a.Node == b.Node && a.Level == b.Level }
+
 // section is the section that the policy names in its reference.
 func (a *Attached) section() string {
 	if a.Ref < 0 || a.Ref >= len(a.Policy.Refs) {

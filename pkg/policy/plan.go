@@ -129,7 +129,7 @@ func (r *kindReader) plan(n *yaml.Node, top bool) merge.Plan {
 				r.fail(n, "there is no function %q to resolve policies", name)
 			}
 		},
-		"sameTarget": nil})
+		"sameTarget": r.planTarget(&p)})
 	if strategy != nil {
 		r.planStrategy(strategy, &p)
 	}
@@ -137,6 +137,18 @@ func (r *kindReader) plan(n *yaml.Node, top bool) merge.Plan {
 		r.fail(n, "a plan has levels or members, not both")
 	}
 	return p
+}
+
+// planTarget reads what several policies on one target are to each other in a plan, where that is not as in the kind.
+func (r *kindReader) planTarget(p *merge.Plan) field {
+	return func(n *yaml.Node) {
+		var word string
+		r.word(&word, []string{string(Stacked), string(Fill)}, "union")(n)
+		p.SameTarget, p.OwnTarget = merge.Stacked, true
+		if SameTarget(word) == Fill {
+			p.SameTarget = merge.Fill
+		}
+	}
 }
 
 func (r *kindReader) planFacts(n *yaml.Node) Facts {

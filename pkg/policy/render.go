@@ -18,6 +18,16 @@ func (k *Kind) containers() []string {
 	return out
 }
 
+// Nested is settings as they stand below the spec of a policy: where the settings root is deeper, with the objects around it.
+func (k *Kind) Nested(settings any) any {
+	if at := k.Content.At; k.Scope == nil && len(at) > 1 && at[0] == "spec" {
+		for _, name := range slices.Backward(at[1:]) {
+			settings = map[string]any{name: settings}
+		}
+	}
+	return settings
+}
+
 // Render makes the document that conditions read: the policy bare, with its containers always there (engine E6).
 func (p *Policy) Render(settings any) any {
 	spec := map[string]any{}

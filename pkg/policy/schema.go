@@ -39,8 +39,8 @@ func newKind() *Kind {
 // read fills the kind from a PolicyKind document; mistakes are collected in the reader.
 func (r *kindReader) read(n *yaml.Node) {
 	k := r.kind
-	var name, rejects, result string
-	invalid := string(Drop)
+	var name, rejects string
+	invalid, sets := string(Drop), string(SetsTaken)
 	none := func(*yaml.Node) {}
 	r.object(n, map[string]field{
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
@@ -49,17 +49,19 @@ func (r *kindReader) read(n *yaml.Node) {
 		"namespaces": r.namespaces, "content": r.content, "rules": r.rules, "strategy": r.strategy, "compare": r.compare,
 		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill", "disjoint"}, "union"),
-		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All}),
-		"effective": r.effective, "resolve": r.resolve, "result": r.word(&result, []string{"names"}, "evaluation", "application", "display"),
-		"invalid": r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
-		"parts":   r.parts, "scopes": r.scopes, "labels": r.labels, "members": nil, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
-		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": nil, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
+		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All, topology.Namespaced}),
+		"effective": r.effective, "resolve": r.resolve, "result": r.word(&k.Result, resultWords()),
+		"listenerSets": r.word(&sets, []string{string(SetsTaken), string(SetsNamed), string(SetsUnknown)}),
+		"invalid":      r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
+		"parts":        r.parts, "scopes": r.scopes, "labels": r.labels, "members": r.members, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
+		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": r.evaluate, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
 	})
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
 		r.fail(n, "field \"for\" must be Kind.group")
 		return
 	}
+	k.ListenerSets = ListenerSets(sets)
 	k.RejectsWhole = rejects == "policy"
 	k.InError = InError(invalid)
 	if k.InError == Claim && r.plans != nil {
@@ -102,6 +104,7 @@ func (r *kindReader) finish(n *yaml.Node) {
 	setSameTarget(k.Plans, k.foldTarget())
 	for i := range k.Plans {
 		setClaims(&k.Plans[i], k.Content.Claims)
+		k.Plans[i].Ordered = ordered(k.Result)
 	}
 }
 
@@ -116,7 +119,9 @@ func setClaims(p *merge.Plan, claims bool) {
 
 func setSameTarget(plans []merge.Plan, m merge.SameTarget) {
 	for i := range plans {
-		plans[i].SameTarget = m
+		if !plans[i].OwnTarget {
+			plans[i].SameTarget = m
+		}
 		setSameTarget(plans[i].Of, m)
 	}
 }
@@ -169,12 +174,13 @@ func (r *kindReader) refs(n *yaml.Node) {
 	r.kind.Refs = nil
 	r.list(n, func(e *yaml.Node) {
 		var f RefForm
-		form, missing, empty, unlabelled, namespaces, rules := "ref", "report", "all", "may", "own", "any"
+		form, missing, empty, unlabelled, namespaces, rules, listeners := "ref", "report", "all", "may", "own", "any", "own"
 		var on []string
-		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector", "filter"}, "labels", "subject", "whole"),
+		r.object(e, map[string]field{"at": r.path(&f.At), "form": r.word(&form, []string{"ref", "selector", "filter", "subject"}, "labels", "whole"),
 			"unless": r.path(&f.Unless), "missing": r.word(&missing, []string{"report", "silent"}), "leg": nil, "func": r.attacher(&f), "on": r.texts(&on),
 			"empty": r.word(&empty, []string{"all", "none"}), "unlabelled": r.word(&unlabelled, []string{"may", "never"}),
-			"namespaces": r.word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.text(&f.Everywhere), "rules": r.word(&rules, []string{"any", "named"}), "role": nil, "root": nil})
+			"namespaces": r.word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.text(&f.Everywhere), "rules": r.word(&rules, []string{"any", "named"}),
+			"listeners": r.word(&listeners, []string{"own", "sets"}), "role": nil, "root": nil})
 		if form == "filter" {
 			r.kind.Filters = r.filters(e, on, f)
 			return
@@ -182,7 +188,10 @@ func (r *kindReader) refs(n *yaml.Node) {
 		if f.At == nil && f.Attach == nil {
 			r.fail(e, "field \"at\" is missing")
 		}
-		f.Selector, f.Silent, f.Named = form == "selector", missing == "silent", rules == "named"
+		if form == "subject" && f.At != nil {
+			f.Attach = subjectAt(f.At)
+		}
+		f.Selector, f.Silent, f.Named, f.InSets = form == "selector", missing == "silent", rules == "named", listeners == "sets"
 		f.EmptyNone, f.NeverUnlabelled, f.NamespacesField = empty == "none", unlabelled == "never", namespaces == "field"
 		r.kind.Refs = append(r.kind.Refs, f)
 	})
@@ -209,7 +218,11 @@ func (r *kindReader) content(n *yaml.Node) {
 	c := &r.kind.Content
 	r.object(n, map[string]field{"at": r.path(&c.At), "fields": r.texts(&c.Fields), "condition": r.text(&c.Condition),
 		"unset": r.texts(&c.Unset), "claims": r.flag(&c.Claims), "designs": r.flag(&c.Designs), "oneSet": r.flag(&c.OneSet), "nulls": r.nulls,
-		"zero": r.word(new(string), []string{"set"}, "unset", "tail"),
+		"zero": func(n *yaml.Node) {
+			var zero string
+			r.word(&zero, []string{string(ZeroSet), string(ZeroUnset), string(ZeroTail)})(n)
+			c.Zero = ZeroValues(zero)
+		},
 		"blocks": func(n *yaml.Node) {
 			var defaults, overrides []string
 			r.object(n, map[string]field{"defaults": r.path(&defaults), "overrides": r.path(&overrides)})
@@ -238,14 +251,14 @@ func (r *kindReader) effective(n *yaml.Node) {
 func (r *kindReader) roles(into *[]string) field {
 	var known []string
 	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend,
-		topology.Port, topology.Frontend, topology.Namespace, FilterLevel} {
+		topology.Port, topology.Frontend, topology.Namespace, topology.Workload, FilterLevel, SectionLevel} {
 		known = append(known, string(role))
 	}
 	return func(n *yaml.Node) {
 		*into = []string{}
 		r.list(n, func(e *yaml.Node) {
 			var s string
-			r.word(&s, known, "workload", "mesh", "cluster")(e)
+			r.word(&s, known, "mesh", "cluster")(e)
 			*into = append(*into, s)
 		})
 	}

@@ -61,6 +61,24 @@ func (r *kindReader) reads(n *yaml.Node) {
 	})
 }
 
+// members reads the kinds whose policies stand in the stacks of this one.
+func (r *kindReader) members(n *yaml.Node) {
+	r.list(n, func(e *yaml.Node) {
+		var name string
+		r.text(&name)(e)
+		gk := model.ParseGroupKind(name)
+		if gk.Kind == "" || gk.Group == "" {
+			r.fail(e, "%q is no policy kind, written Kind.group", name)
+		}
+		r.kind.Members = append(r.kind.Members, gk)
+	})
+}
+
+// evaluate reads the function that judges requests by policies of the kind.
+func (r *kindReader) evaluate(n *yaml.Node) {
+	r.object(n, map[string]field{"func": r.function(&r.kind.Evaluate, r.funcs.Evaluators, "to judge requests")})
+}
+
 // functions reads a list of named functions.
 func functions[F any](r *kindReader, n *yaml.Node, known map[string]F, what string) []F {
 	var out []F
@@ -76,6 +94,19 @@ func functions[F any](r *kindReader, n *yaml.Node, known map[string]F, what stri
 	return out
 }
 
+// states reads where the vendor writes words in the place of conditions.
+func (r *kindReader) states(n *yaml.Node) {
+	r.list(n, func(e *yaml.Node) {
+		var f StateField
+		r.object(e, map[string]field{"at": r.path(&f.At), "words": r.texts(&f.Words)})
+		if f.At == nil {
+			r.fail(e, "field \"at\" is missing")
+			return
+		}
+		r.kind.Status.States = append(r.kind.Status.States, f)
+	})
+}
+
 // status reads the kind's words for its conditions.
 func (r *kindReader) status(n *yaml.Node) {
 	s := &r.kind.Status
@@ -83,7 +114,7 @@ func (r *kindReader) status(n *yaml.Node) {
 		r.object(n, map[string]field{"func": r.function(&s.Marks, r.funcs.Markers, "to write marks")})
 	}
 	r.object(n, map[string]field{"func": r.function(&s.Func, r.funcs.Writers, "to write conditions"), "marks": marks,
-		"complete": r.texts(&s.Complete), "writes": r.writes, "ancestor": r.word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": r.overflow, "accepted": nil, "affected": nil,
+		"states": r.states, "complete": r.texts(&s.Complete), "writes": r.writes, "ancestor": r.word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": r.overflow, "accepted": nil, "affected": nil,
 		"inForce": func(n *yaml.Node) {
 			r.object(n, map[string]field{"type": r.text(&s.Type), "all": r.text(&s.All), "some": r.text(&s.Some), "none": r.text(&s.None), "noScope": r.text(&s.NoScope)})
 		}})

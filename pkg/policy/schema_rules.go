@@ -42,7 +42,7 @@ func (r *kindReader) shape(n *yaml.Node) merge.Shape {
 		if e.Kind == yaml.ScalarNode {
 			p.Path = r.pattern(e)
 		} else {
-			r.object(e, map[string]field{"path": func(n *yaml.Node) { p.Path = r.pattern(n) }, "keys": r.texts(&p.Keys), "filler": r.flag(&p.Filler),
+			r.object(e, map[string]field{"path": func(n *yaml.Node) { p.Path = r.pattern(n) }, "keys": r.texts(&p.Keys), "choice": r.text(&p.Choice), "filler": r.flag(&p.Filler),
 				"order": r.word(&order, []string{"lower", "patch"}), "list": r.word(&list, []string{"replace", "append", "numbers"}), "combine": r.combine(&p)})
 			p.Append, p.Numbers = list == "append", list == "numbers"
 			if order == "patch" {

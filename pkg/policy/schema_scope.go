@@ -41,8 +41,8 @@ func (r *kindReader) parts(n *yaml.Node) {
 			},
 			"refs":      nil,
 			"normalize": func(n *yaml.Node) { p.Normalize = named(r.reader, n, r.funcs.Typed, "to normalize settings") }})
-		if p.Name == "" || (p.Each == nil) == (p.At == nil) || p.At != nil && p.Settings == nil {
-			r.fail(e, "a part needs \"name\", and \"each\", or \"at\" with \"settings\"")
+		if p.Name == "" || (p.Each == nil) == (p.At == nil) {
+			r.fail(e, "a part needs \"name\", and \"each\" or \"at\"")
 		}
 		r.kind.Parts = append(r.kind.Parts, p)
 	})
@@ -58,7 +58,7 @@ func (r *kindReader) scopes(n *yaml.Node) {
 			"compare": func(n *yaml.Node) { s.Compare = r.keys(n) },
 			"fold":    func(n *yaml.Node) { s.Fold = named(r.reader, n, r.funcs.Folds, "to fold a scope") },
 			"split":   func(n *yaml.Node) { s.Split = named(r.reader, n, r.funcs.Splits, "to split results") },
-			"result":  r.word(&s.Result, []string{"names", "evaluation", "application", "display"}), "resolve": nil})
+			"result":  r.word(&s.Result, resultWords()), "resolve": nil})
 		if s.Name == "" || s.Effective == nil || len(s.Legs) == 0 || len(s.Legs) > 2 || s.Parts == nil || s.Fold == nil {
 			r.fail(e, "a scope needs \"name\", \"effective\", \"parts\", \"fold\", and one or two \"legs\"")
 		}
@@ -81,8 +81,8 @@ func (r *kindReader) leg(n *yaml.Node) Leg {
 	r.object(n, map[string]field{"name": r.text(&l.Name), "roles": r.openRoles(&l.Roles), "of": r.word(&of, []string{"policy", "part"}),
 		"find": func(n *yaml.Node) { l.Find = named(r.reader, n, r.funcs.Legs, "to find the nodes of a leg") }})
 	l.Shared = of == "policy"
-	if l.Find == nil {
-		r.fail(n, "a leg needs \"find\"")
+	if l.Find == nil { // what the references find is the policy's
+		l.Shared = true
 	}
 	return l
 }

@@ -52,20 +52,22 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"place of a strategy", kind("strategy: {read: [metadata.x]}"), `kinds.yaml:4: "metadata.x" is no place of a strategy`},
 		{"place not built", kind("strategy: {read: [lower.spec.mergeType]}"), `kinds.yaml:4: a strategy read at "lower" is not supported yet`},
 		{"strategy func", kind("strategy: {func: v.F}"), `kinds.yaml:4: field "func" is not supported yet`},
-		{"field not built", kind("evaluate: {func: v.F}"), `kinds.yaml:4: field "evaluate" is not supported yet`},
+		{"evaluator that nobody registered", kind("evaluate: {func: v.F}"), `kinds.yaml:4: there is no function "v.F" to judge requests`},
 		{"writer that nobody registered", kind("status: {func: v.Conditions}"), `kinds.yaml:4: there is no function "v.Conditions" to write conditions`},
 		{"check that nobody registered", kind("checks:", "- {func: v.Check}"), `kinds.yaml:5: there is no function "v.Check" to check policies`},
 		{"lint that nobody registered", kind("lints: [{func: v.Lint}]"), `kinds.yaml:4: there is no function "v.Lint" to look for findings`},
 		{"claim beside plans", kind("invalid: claim", "resolve: [{levels: [rule]}]"), "kinds.yaml:1: a kind with plans cannot let policies in error claim their place yet"},
 		{"marker that nobody registered", kind("status:", "  marks: {func: v.Marks}"), `kinds.yaml:5: there is no function "v.Marks" to write marks`},
-		{"members not built", kind("", "members: []"), `kinds.yaml:5: field "members" is not supported yet`},
+		{"empty members", kind("", "members: []"), `kinds.yaml:5: the list is empty`},
+		{"member that is not described", kind("members: [Other.x.io]"), `kinds.yaml:4: there is no descriptor of member Other.x.io`},
+		{"member without a group", kind("members: [Other]"), `kinds.yaml:4: "Other" is no policy kind`},
 		{"word not built", kind("sameTarget: union"), `kinds.yaml:4: "union" is not supported yet`},
 		{"rejected whole beside others", kind("sameTarget: fill", "rejects: policy"), "kinds.yaml:1: rejects: policy goes with sameTarget: conflict or disjoint"},
 		{"word unknown", kind("sameTarget: newest"), `kinds.yaml:4: "newest" is not one of stack, oldest, first, conflict, fill`},
 		{"class", kind("class: Direct"), `kinds.yaml:4: "Direct" is not one of inherited, direct`},
 		{"fold", kind("fold: topDown"), `kinds.yaml:4: "topDown" is not one of checked, bottomUp`},
 		{"namespaces", kind("namespaces: all"), `kinds.yaml:4: "all" is not one of own, grant, any`},
-		{"result", kind("result: evaluation"), `kinds.yaml:4: "evaluation" is not supported yet`},
+		{"result", kind("result: list"), `kinds.yaml:4: "list" is not one of names, evaluation`},
 		{"comparator key", kind("compare: [level, age]"), `kinds.yaml:4: "age" is not one of level, created`},
 		{"comparator with the level behind", kind("compare: [created, level]"), `kinds.yaml:4: "level" must be the first key`},
 		{"comparator object", kind("compare: [level, {descending: true}]"), `kinds.yaml:4: a key needs "field", "label", "annotation" or "func"`},
@@ -74,7 +76,7 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"effective role", kind("effective: [rules]"), `kinds.yaml:4: "rules" is not one of gatewayClass, gateway`},
 		{"level of a plan", kind("resolve: [{levels: [gatway]}]"), `kinds.yaml:4: "gatway" is not one of`},
 		{"levels and members", kind("resolve: [{levels: [rule], of: [{levels: [gateway]}]}]"), "kinds.yaml:4: a plan has levels or members, not both"},
-		{"plan field not built", kind("resolve: [{sameTarget: fill}]"), `kinds.yaml:4: field "sameTarget" is not supported yet`},
+		{"same target of a plan", kind("resolve: [{sameTarget: first}]"), `kinds.yaml:4: "first" is not one of stack, fill`},
 		{"plan for a fact that there is not", kind("resolve: [{for: {weather: [rain]}}]"), `kinds.yaml:4: unknown field "weather"`},
 		{"plan read nowhere", kind("resolve: [{strategy: {read: [block.x], values: {a: merge}}}]"), `kinds.yaml:4: "block.x" is no place of a plan`},
 		{"plan func", kind("resolve: [{func: v.P}]"), `kinds.yaml:4: there is no function "v.P" to resolve policies`},
@@ -105,7 +107,13 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"extends nothing", kind("extends: Other.x.io"), `kinds.yaml:4: there is no descriptor "Other.x.io" to extend`},
 		{"extends itself", kind("extends: Paint.x.io"), `kinds.yaml:4: there is no descriptor "Paint.x.io" to extend`},
 		{"extends an extension", kind() + "---\n" + strings.Replace(kind("extends: Paint.x.io"), "Paint", "A", 1) + "---\n" + strings.Replace(kind("extends: A.x.io"), "Paint", "B", 1), `A.x.io extends another descriptor itself: one level only`},
-		{"variant without set", kind("variants: [{when: {setting: s, is: a}}]"), `kinds.yaml:4: a variant needs "when" with "setting" and "is", and "set"`},
+		{"variant without set", kind("variants: [{when: {setting: s, is: a}}]"), `kinds.yaml:4: a variant needs "when" with "setting" and either "is" or "below", and "set"`},
+		{"variant with both", vendorDoc + "settings: [{name: s, default: '1', doc: d, type: version}]\n---\n" + kind("variants: [{when: {setting: s, is: a, below: '1'}, set: {}}]"), `either "is" or "below"`},
+		{"variant below what is no version", kind("variants: [{when: {setting: s, below: new}, set: {}}]"), `kinds.yaml:4: "new" is no version`},
+		{"default that is no version", vendorDoc + "settings: [{name: s, default: new, doc: d, type: version}]\n", `kinds.yaml:4: the default "new" of setting s is no version`},
+		{"zero values", kind("content: {zero: gone}"), `kinds.yaml:4: "gone" is not one of set, unset, tail`},
+		{"listeners of a reference", kind("refs: [{at: spec.x, listeners: all}]"), `kinds.yaml:4: "all" is not one of own, sets`},
+		{"listener sets", kind("listenerSets: all"), `kinds.yaml:4: "all" is not one of taken, named, none`},
 		{"variant of an unknown setting", kind("variants: [{when: {setting: s, is: a}, set: {}}]"), `kinds.yaml:4: there is no setting "user.s"`},
 		{"variant field", kind("variants: [{if: {}, set: {}}]"), `kinds.yaml:4: unknown field "if"`},
 		{"variant by controller", kind("variants: [{when: {controller: c}, set: {}}]"), `kinds.yaml:4: field "controller" is not supported yet`},
@@ -143,7 +151,7 @@ func TestExtends(t *testing.T) { // fields of the extension replace, the others 
 	}
 }
 
-func TestVariants(t *testing.T) { // the first that holds is patched on; nulls delete
+func TestVariants(t *testing.T) { // for every setting the first that holds is patched on; nulls delete
 	text := vendorDoc + "settings:\n- {name: mode, values: [a, b, c], default: a, doc: d}\n- {name: flag, type: bool, default: \"true\", doc: d}\n---\n" +
 		kind("plural: as", "content: {condition: when, unset: [unset]}", "variants:",
 			"- {when: {setting: mode, is: b}, set: {plural: bs, content: {condition: null}}}",
@@ -153,7 +161,7 @@ func TestVariants(t *testing.T) { // the first that holds is patched on; nulls d
 		settings          []string
 		plural, condition string
 	}{
-		{nil, "as", "when"}, {[]string{"v.mode=b"}, "bs", ""}, {[]string{"v.flag=false"}, "off", "when"}, {[]string{"v.flag=false", "v.mode=b"}, "bs", ""},
+		{nil, "as", "when"}, {[]string{"v.mode=b"}, "bs", ""}, {[]string{"v.flag=false"}, "off", "when"}, {[]string{"v.flag=false", "v.mode=b"}, "off", ""},
 	} {
 		cat, err := described(text, c.settings...)
 		if err != nil {

@@ -25,7 +25,12 @@ type Scope struct {
 }
 
 // Ordered reports whether the order of the scope's rules means something (engine E17).
-func (s *Scope) Ordered() bool { return s.Result != "" && s.Result != "names" }
+func (s *Scope) Ordered() bool { return ordered(s.Result) }
+
+// resultWords are what the rules of a result can be.
+func resultWords() []string { return []string{"names", "evaluation", "application", "display"} }
+
+func ordered(result string) bool { return result != "" && result != "names" }
 
 // Leg is one place that a part must fit: it is on a path if every leg has a node on it. The nodes of the last leg are the targets, or are
 // above them; those of another one are who calls.
@@ -33,7 +38,7 @@ type Leg struct {
 	Name   string
 	Roles  []topology.Role // of the nodes that count here; nil: all
 	Shared bool            // all parts of a policy have the same nodes
-	Find   LegMaker
+	Find   LegMaker        // nil: what the references of the policy's kind find
 }
 
 // Splitter prepares the split of what holds at a target into several results, one for each name: it says for which names a part is, nil if
@@ -58,7 +63,10 @@ type Part struct {
 }
 
 // PartNormalizer makes of a part's settings, as they are written, what the vendor reads: types, defaults of the API. It may change them.
-type PartNormalizer func(kind model.GroupKind, settings any, s model.Settings) any
+type PartNormalizer func(part *Policy, settings any, s model.Settings) any
+
+// NoPart is what a PartNormalizer makes of what is no part after all.
+type NoPart struct{}
 
 // Labeler prepares the completion of labels: it says what those of an object are once its vendor has written them.
 type Labeler func(in *model.Snapshot, s model.Settings) func(o *model.Object) map[string]string
@@ -75,6 +83,9 @@ type ScopeFunctions struct {
 // PartsOf cuts a policy into the parts that a scope reads, in their order.
 func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 	var out []*Policy
+	if p.Kind.GroupKind != k.GroupKind { // a member
+		k = p.Kind.In(s)
+	}
 	for _, name := range s.Parts {
 		i := slices.IndexFunc(k.Parts, func(part Part) bool { return part.Name == name })
 		if i < 0 {
@@ -86,24 +97,28 @@ func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 			continue
 		}
 		if part.Each == nil {
-			if one := body.At(part.At...); one.Has(part.Settings[0]) {
-				out = append(out, k.part(p, part, one, part.Name, part.At, len(out)))
+			if one := body.At(part.At...); part.Settings == nil && one.IsObject() || part.Settings != nil && one.Has(part.Settings[0]) {
+				out = k.part(out, p, part, one, cmp.Or(part.As, part.Name), part.At, len(out))
 			}
 			continue
 		}
 		for i, entry := range body.At(part.Each...).Items {
 			at := append(slices.Clone(part.Each), strconv.Itoa(i))
-			out = append(out, k.part(p, part, entry, cmp.Or(part.As, part.Name)+"["+strconv.Itoa(i)+"]", at, i))
+			out = k.part(out, p, part, entry, cmp.Or(part.As, part.Name)+"["+strconv.Itoa(i)+"]", at, i)
 		}
 	}
 	return out
 }
 
-func (k *Kind) part(p *Policy, part *Part, entry model.Body, name string, at []string, index int) *Policy {
+// part adds one part to a list, unless it is none.
+func (k *Kind) part(to []*Policy, p *Policy, part *Part, entry model.Body, name string, at []string, index int) []*Policy {
 	out := &Policy{Kind: k, Object: p.Object, Labels: p.Labels, Whole: p, Part: name, Index: index, Entry: entry, at: slices.Concat(at, part.Settings)}
 	settings := entry.At(part.Settings...).Value()
 	if part.Normalize != nil {
-		settings = part.Normalize(k.GroupKind, settings, k.settings)
+		settings = part.Normalize(out, settings, k.settings)
+	}
+	if settings == (NoPart{}) {
+		return to
 	}
 	units, _ := k.Rules.CutAll(settings)
 	if len(units) == 0 { // it takes part all the same
@@ -112,7 +127,7 @@ func (k *Kind) part(p *Policy, part *Part, entry model.Body, name string, at []s
 	strategy := k.Strategy.Default.on(merge.Bare)
 	out.Blocks = []merge.Block{{Kind: merge.Bare, Units: units, Strategy: strategy}}
 	out.words[merge.Bare] = strategy.Word()
-	return out
+	return append(to, out)
 }
 
 // Base is the whole policy of a part, and any other policy itself.

@@ -12,7 +12,7 @@ import (
 // Setting is a vendor switch that changes results, as `--vendor-setting` takes it.
 type Setting struct {
 	Name    string // vendor.name
-	Type    string // text or bool
+	Type    string // text, bool or version
 	Values  []string
 	Default string
 	Doc     string
@@ -70,7 +70,7 @@ func (r *vendorReader) clusterKinds(n *yaml.Node) {
 
 func (r *vendorReader) setting(n *yaml.Node) {
 	s := Setting{Type: "text", at: fmt.Sprintf("%s:%d", r.file, n.Line)}
-	r.object(n, map[string]field{"name": r.text(&s.Name), "type": r.word(&s.Type, []string{"text", "bool"}, "number", "list"), "values": r.texts(&s.Values),
+	r.object(n, map[string]field{"name": r.text(&s.Name), "type": r.word(&s.Type, []string{"text", "bool", "version"}, "number", "list"), "values": r.texts(&s.Values),
 		"default": func(n *yaml.Node) {
 			s.Default = n.Value
 			if n.Kind != yaml.ScalarNode {
@@ -86,6 +86,9 @@ func (r *vendorReader) setting(n *yaml.Node) {
 	}
 	if s.Type == "bool" && s.Default != "true" && s.Default != "false" {
 		r.fail(n, "the default %q of setting %s is neither true nor false", s.Default, s.Name)
+	}
+	if s.Type == "version" && !isVersion(s.Default) {
+		r.fail(n, "the default %q of setting %s is no version", s.Default, s.Name)
 	}
 	if s.Alias == "" && s.Values != nil && !slices.Contains(s.Values, s.Default) {
 		r.fail(n, "the default %q of setting %s is not one of its values", s.Default, s.Name)
@@ -145,6 +148,9 @@ func chosen(known []Setting, texts []string) (model.Settings, error) {
 		allowed := s.Allowed()
 		if len(allowed) > 0 && !slices.Contains(allowed, value) {
 			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %s cannot be %q", name, value), "use one of: " + strings.Join(allowed, ", ")}
+		}
+		if s.Type == "version" && !isVersion(value) {
+			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %s cannot be %q", name, value), "write a version as numbers with dots between them, such as " + s.Default}
 		}
 		if s.Alias != "" {
 			s.Name = s.Alias

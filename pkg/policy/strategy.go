@@ -134,7 +134,9 @@ func (k *Kind) RuleWords() string {
 	}
 	var out []string
 	for _, p := range k.Rules {
-		out = append(out, p.Path.String())
+		if p.Choice == "" { // cuts nothing that others do not
+			out = append(out, p.Path.String())
+		}
 	}
 	return strings.Join(out, ", ")
 }

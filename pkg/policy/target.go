@@ -14,6 +14,7 @@ type TargetRef struct {
 	Selects *Selection // nil: the reference names its target
 	Silent  bool
 	Named   bool // a rule is meant by its own name only
+	InSets  bool // a listener of a Gateway is meant in the Gateway's ListenerSets as well
 
 	object *model.Object
 	at     []string
@@ -85,7 +86,7 @@ func (d *decoder) ref(form RefForm, fields model.Body, at []string) {
 			return
 		}
 	}
-	t := TargetRef{Silent: form.Silent, Named: form.Named, object: d.policy.Object, at: at}
+	t := TargetRef{Silent: form.Silent, Named: form.Named, InSets: form.InSets, object: d.policy.Object, at: at}
 	t.Ref = model.Ref{Group: fields.Text("group"), Kind: fields.Text("kind"), Name: fields.Text("name"),
 		Namespace: fields.Text("namespace"), Section: fields.Text("sectionName")}
 	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {

@@ -88,21 +88,21 @@ func dropVariants() *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "variants"}, {Kind: yaml.ScalarNode, Tag: "!!null"}}}
 }
 
-// variant merge-patches the first set whose condition holds onto the descriptor.
+// variant merge-patches onto the descriptor, for every setting that variants ask for, the first set whose condition holds.
 func (b *builder) variant(r *reader, k rawKind, variants *yaml.Node, settings model.Settings) *yaml.Node {
-	out, done := k.node, false
+	out, done := k.node, map[string]bool{}
 	if variants.Kind == yaml.SequenceNode && len(variants.Content) == 0 {
 		return out
 	}
 	r.list(variants, func(v *yaml.Node) {
 		var set, is *yaml.Node
-		var setting string
+		var setting, below string
 		keep := func(into **yaml.Node) field { return func(n *yaml.Node) { *into = n } }
 		r.object(v, map[string]field{"set": keep(&set), "when": func(n *yaml.Node) {
-			r.object(n, map[string]field{"setting": r.text(&setting), "is": keep(&is), "controller": nil})
+			r.object(n, map[string]field{"setting": r.text(&setting), "is": keep(&is), "below": r.version(&below), "controller": nil})
 		}})
-		if setting == "" || is == nil || set == nil {
-			r.fail(v, "a variant needs \"when\" with \"setting\" and \"is\", and \"set\"")
+		if setting == "" || (is == nil) == (below == "") || set == nil {
+			r.fail(v, "a variant needs \"when\" with \"setting\" and either \"is\" or \"below\", and \"set\"")
 			return
 		}
 		name := k.vendor + "." + setting
@@ -114,8 +114,9 @@ func (b *builder) variant(r *reader, k rawKind, variants *yaml.Node, settings mo
 		if value == "" {
 			value = fmt.Sprint(settings.Bool(name))
 		}
-		if !done && value == is.Value {
-			out, done = patchNode(out, set), true
+		holds := is != nil && value == is.Value || is == nil && VersionBelow(value, below)
+		if holds && !done[name] {
+			out, done[name] = patchNode(out, set), true
 		}
 	})
 	return out

@@ -26,9 +26,9 @@ func (k *Kind) attach() {
 		for i, ref := range p.Refs {
 			for _, id := range k.attachable(k.targets(p, ref)) {
 				k.leads[lead{p, i}] = true
-				role := k.res.Node(id).Role
-				if slices.Contains(k.targetsOf[p], id) {
-					if role == topology.Frontend {
+				a := policy.Attached{Policy: p, Node: id, Ref: i, Level: k.sectionLevel(ref, id)}
+				if slices.ContainsFunc(own, a.SamePlace) {
+					if k.res.Node(id).Role == topology.Frontend {
 						continue // said of the Service itself
 					}
 					k.res.problem(p, ref, model.Problem{Severity: model.Info, Code: model.DuplicateReference,
@@ -36,11 +36,12 @@ func (k *Kind) attach() {
 					continue
 				}
 				k.hold(p, id)
-				own = append(own, policy.Attached{Policy: p, Node: id, Ref: i})
+				own = append(own, a)
 			}
 		}
 		own = append(own, k.ownWay(p)...)
 		slices.Sort(k.targetsOf[p])
+		k.targetsOf[p] = slices.Compact(k.targetsOf[p])
 		if len(own) > 0 {
 			k.judge(p)
 			own = k.withRoom(p, own)
@@ -142,7 +143,7 @@ func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 	if t.Selects != nil {
 		return k.selected(p, t, warn)
 	}
-	if found := k.res.Graph.Lookup(ref); len(found) > 0 {
+	if found := slices.Concat(k.res.Graph.Lookup(ref), k.inSets(t)); len(found) > 0 {
 		if t.Named && k.unnamed(found[0], ref.Section) {
 			warn(model.TargetNotFound, "give the rule a name", "%s has no rule called %q: a rule without a name cannot be targeted", ref.Whole(), ref.Section)
 			return nil
@@ -261,12 +262,18 @@ func (k *Kind) compete() {
 	k.rejectedAt = map[topology.NodeID][]Verdict{}
 	for _, id := range ids {
 		p := k.attached[id]
-		for _, a := range p.policies[1:] {
-			v := Verdict{Attached: a, By: p.policies[0].Policy, Silent: k.SameTarget != policy.Conflict}
+		var kept []policy.Attached // the first of every level
+		for _, a := range p.policies {
+			first := slices.IndexFunc(kept, a.SamePlace)
+			if first < 0 {
+				kept = append(kept, a)
+				continue
+			}
+			v := Verdict{Attached: a, By: kept[first].Policy, Silent: k.SameTarget != policy.Conflict}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
-		p.policies = p.policies[:1]
+		p.policies = kept
 		k.attached[id] = p
 	}
 }

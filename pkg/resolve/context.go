@@ -38,7 +38,7 @@ func (k *Kind) walk() {
 // what targets it directly can hold.
 func (k *Kind) startsPath(id topology.NodeID) bool {
 	switch k.res.Graph.Node(id).Role {
-	case topology.GatewayClass, topology.Backend, topology.Port:
+	case topology.GatewayClass, topology.Backend, topology.Port, topology.Namespace: // the last in the family of workloads only
 		return true
 	case topology.Frontend:
 		return k.res.Graph.Node(id).Ref.Section == ""
@@ -155,6 +155,9 @@ func (k *Kind) parents(id topology.NodeID) []topology.NodeID {
 		return nil
 	}
 	all := k.res.Graph.Parents(k.Family, id)
+	if k.res.Graph.Node(id).Role == topology.ListenerSet {
+		all = k.aboveSet(id, all)
+	}
 	if len(k.refused) == 0 {
 		return all
 	}

@@ -51,6 +51,9 @@ func (k *Kind) RefGaps(t policy.TargetRef) []Gap {
 	if t.Ref.Section != "" && gk.Group != gatewayKind.Group { // the ports of some backends are those that routes name
 		f.routes()
 	}
+	if t.InSets && t.Ref.Section != "" {
+		f.sets()
+	}
 	switch {
 	case t.Selects == nil && f.cluster.MissesRef(t.Ref), t.Selects != nil && !t.Selects.Wide():
 		f.in(gk, t.Ref.Namespace)
@@ -131,6 +134,12 @@ func (f *gapFinder) anywhere() {
 		f.any(f.k.GroupKind)
 		f.any(namespaceKind)
 		f.any(grantKind)
+	}
+	if f.k.AboutWorkloads() { // policies are found by what they select
+		f.any(f.k.GroupKind)
+	}
+	for _, gk := range f.k.Members {
+		f.any(gk)
 	}
 	if f.k.ByController() {
 		f.any(classKind)

@@ -139,7 +139,7 @@ func service(name string) string {
 	return "apiVersion: v1\nkind: Service\nmetadata: {name: " + name + ", namespace: app, labels: {service: " + name + "}}\nspec: {ports: [{name: http, port: 80}]}\n"
 }
 
-var kindGroups = map[string]string{"Gateway": gatewayGroup, "GatewayClass": gatewayGroup, "HTTPRoute": gatewayGroup}
+var kindGroups = map[string]string{"Gateway": gatewayGroup, "GatewayClass": gatewayGroup, "HTTPRoute": gatewayGroup, "ListenerSet": gatewayGroup}
 
 // ref is a target reference in flow style: Kind/name or Kind/name/section, a namespace before the kind and a colon.
 func ref(target string) string {

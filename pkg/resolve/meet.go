@@ -177,9 +177,9 @@ func (k *Kind) buildScoped(s StackID) *Outcome {
 	for i, at := range k.scoped.stacks[s] {
 		a := k.scoped.parts[at]
 		place := k.placeOf(a.Policy)
-		l := Layer{Policy: a.Policy, Node: place, Level: k.res.Node(place).Role, uncertain: k.tie(s, i), attached: a}
+		l := Layer{Policy: a.Policy, Node: place, Level: k.levelOf(place), uncertain: k.tie(s, i), attached: a}
 		o.Layers = append(o.Layers, l)
-		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i, Blocks: signed(a.Policy.Blocks, i), Render: a.Policy.Render})
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i, Blocks: signed(a.Policy.Blocks, i), Meta: a.Policy, Render: a.Policy.Render})
 	}
 	return o
 }
@@ -208,7 +208,36 @@ func (k *Kind) placeOf(part *policy.Policy) topology.NodeID {
 	if len(part.Places) == 1 {
 		return part.Places[0]
 	}
+	if id, ok := k.scoped.apart[part.Base()]; ok {
+		return id
+	}
 	return k.rootPath(part.Places[0])[0]
+}
+
+// standApart gives the policies that hold below several roots a place of their own, which is the policy itself: they attach by what they select.
+func (k *Kind) standApart() {
+	if k.Family != topology.Namespaced {
+		return
+	}
+	k.scoped.apart = map[*policy.Policy]topology.NodeID{}
+	for p, nodes := range k.scoped.nodesOf {
+		if slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return k.rootPath(id)[0] != k.rootPath(nodes[0])[0] }) {
+			k.scoped.apart[p] = topology.None
+		}
+	}
+	for _, p := range k.Policies { // in their order
+		if _, ok := k.scoped.apart[p]; ok {
+			k.scoped.apart[p] = k.res.opaque(p.Ref(), p.Object)
+		}
+	}
+}
+
+// levelOf is the level of what stands at a place; who is selected is a workload, wherever the policy stands.
+func (k *Kind) levelOf(place topology.NodeID) topology.Role {
+	if k.Family == topology.Namespaced {
+		return topology.Workload
+	}
+	return k.res.Node(place).Role
 }
 
 // Again reports whether the kind is one that another scope has shown already: it has the same policies.

@@ -71,7 +71,8 @@ func (k *Kind) build(s StackID) *Outcome {
 	for _, id := range nodes {
 		at := k.attached[id]
 		for _, a := range at.policies {
-			o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, attached: a})
+			l := Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, attached: a}
+			o.Layers = slices.Insert(o.Layers, k.position(o.Layers, a), l)
 		}
 	}
 	if k.Direct || !k.Leveled() {
@@ -142,7 +143,7 @@ func (o *Outcome) reject(k *Kind) {
 		if !l.Rejected {
 			continue
 		}
-		shared := func(w Layer) bool { return !w.Rejected && w.Node == l.Node }
+		shared := func(w Layer) bool { return !w.Rejected && w.Node == l.Node && w.Level == l.Level }
 		if k.SameTarget == policy.Disjoint { // those that it does not clash with have done nothing to it
 			shared = func(w Layer) bool { return w.Policy == l.By && w.Node == l.Node }
 		}

@@ -30,6 +30,8 @@ type Kind struct {
 	Policies []*policy.Policy // sorted by reference
 	Rejected []Verdict
 
+	Leader *Kind // of a kind whose policies are among those of another one: that kind, in its first scope; nil: it stands for itself
+
 	res        *Resolution
 	attached   map[topology.NodeID]place
 	rejectedAt map[topology.NodeID][]Verdict
@@ -71,8 +73,12 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
 	conditions := &policy.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}
 	for _, pk := range kinds {
+		if isMember(kinds, pk) {
+			r.Kinds = append(r.Kinds, &Kind{Kind: pk, res: r})
+			continue
+		}
 		if pk.Scopes != nil {
-			policies := decode(pk, in.Of(pk.GroupKind), conditions)
+			policies := decodeAll(kinds, pk, in, conditions)
 			for _, p := range policies {
 				r.Problems = append(r.Problems, p.Problems...)
 			}
@@ -88,12 +94,14 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 		k.compete()
 		r.Kinds = append(r.Kinds, k)
 	}
+	r.lead()
 	for _, k := range r.Kinds {
 		r.Problems = append(r.Problems, k.unreferenced()...)
 		if len(k.attached) > 0 || len(k.byBackend) > 0 {
 			k.walk()
 			r.Problems = append(r.Problems, k.unrecognised()...)
 			r.Problems = append(r.Problems, k.unreached()...)
+			r.Problems = append(r.Problems, k.besideTraffic()...)
 			r.Problems = append(r.Problems, k.deactivations()...)
 		}
 	}

@@ -26,6 +26,7 @@ type scoped struct {
 	names   map[StackID]string      // of stacks that are for one name only
 	named   [][]string              // by part: the names that it is for; nil without a split
 	nodesOf map[*policy.Policy][]topology.NodeID
+	apart   map[*policy.Policy]topology.NodeID // of policies that hold below several roots: what stands for all their places
 }
 
 type set []int32
@@ -60,7 +61,7 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 		k.nameParts(settings)
 		for l, leg := range s.Legs {
 			if finders[leg.Name] == nil {
-				finders[leg.Name], shared[leg.Name] = leg.Find(r.Graph, r.Snapshot, settings), map[*policy.Policy][]topology.NodeID{}
+				finders[leg.Name], shared[leg.Name] = r.finder(leg, settings), map[*policy.Policy][]topology.NodeID{}
 			}
 			found[l] = make([][]topology.NodeID, len(k.scoped.parts))
 			for i, a := range k.scoped.parts {
@@ -70,6 +71,26 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 		k.meet(found)
 	}
 	return out
+}
+
+// finder finds the nodes of a leg.
+func (r *Resolution) finder(leg policy.Leg, settings model.Settings) policy.LegFinder {
+	if leg.Find != nil {
+		return leg.Find(r.Graph, r.Snapshot, settings)
+	}
+	return func(p *policy.Policy) (nodes []topology.NodeID, problems []model.Problem) {
+		for _, form := range p.Kind.Refs {
+			if form.Attach == nil {
+				continue
+			}
+			found, why := form.Attach(p, r.Graph, r.Snapshot, p.Kind.Settings())
+			problems = append(problems, why...)
+			for _, a := range found {
+				nodes = append(nodes, a.Node)
+			}
+		}
+		return nodes, problems
+	}
 }
 
 // find is the nodes of a leg for a part, with what was found for the whole policy if that is the same.
@@ -147,6 +168,7 @@ func (k *Kind) meet(found [2][][]topology.NodeID) {
 	for i, nodes := range last {
 		k.note(k.scoped.parts[i].Policy, nodes)
 	}
+	k.standApart()
 	if len(k.Scope.Legs) == 1 {
 		for id, parts := range first {
 			k.at[id] = []StackID{k.scoped.intern(parts, "")}

@@ -98,7 +98,7 @@ func NewAuditor(r *resolve.Resolution, kinds []*resolve.Kind, predictions []Pred
 func (a *Auditor) learn(p *Prediction) {
 	gk := p.Object.GroupKind()
 	if o := a.res.Snapshot.Get(p.Object); o != nil && !a.reporting[gk] {
-		a.reporting[gk] = len(Reports(o, "")) > 0
+		a.reporting[gk] = len(a.reports(o, "")) > 0
 	}
 	for _, e := range p.Ancestors {
 		if _, isPolicy := a.kinds[gk]; isPolicy && e.Controller != "" && !strings.Contains(a.writers[gk], " "+e.Controller+" ") {
@@ -110,6 +110,14 @@ func (a *Auditor) learn(p *Prediction) {
 			}
 		}
 	}
+}
+
+// reports is what an object says, or its listener of that name.
+func (a *Auditor) reports(o *model.Object, listener string) []Report {
+	if k := a.kinds[o.Ref.GroupKind()]; k != nil && listener == "" {
+		return policyReports(k.Kind, o)
+	}
+	return Reports(o, listener)
 }
 
 // doubt notes what a problem leaves open. Lists that may not be read are not among it: what they may change is predicted as Unknown.
@@ -143,7 +151,7 @@ func (a *Auditor) Audit(p Prediction) Audit {
 		return Audit{Verdict: NotCompared}
 	}
 	c.generation = whole(c.object.Body.At("metadata", "generation"))
-	c.reports = Reports(c.object, p.Object.Section)
+	c.reports = a.reports(c.object, p.Object.Section)
 	c.used = make([]bool, len(c.reports))
 	switch {
 	case p.Silent:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // entry holds one predicted entry against the reports that can be meant. Where it is not known which one is, the best counts.
@@ -211,6 +213,8 @@ func lesser(kind string) bool { return kind == "Warning" || kind == "Aggregated"
 func (s *side) condition(p *Condition, r *Reported) {
 	switch {
 	case p.Status == r.Status && p.Reason == r.Reason:
+	case s.kind != nil && slices.ContainsFunc(s.kind.Status.States, func(f policy.StateField) bool { return f.Type() == p.Type }):
+		s.add(s.difference(Different, p, r, "%s is %s, and predicted as %s: %s", p.Type, r.Status, p.Status, brief(p.Message)))
 	case p.Status == r.Status && p.Status == "True" && s.partial(p.Reason) && !s.partial(r.Reason) && !lesser(p.Type):
 		s.add(s.difference(Overridden, p, r, "reported as in force, and computed as overridden in part: %s", brief(p.Message)))
 	case p.Status == r.Status:

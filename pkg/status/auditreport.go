@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
 // Reported is a condition as an object reports it.
@@ -129,8 +131,60 @@ func whole(b model.Body) int64 {
 	return 0
 }
 
-// HasStatus reports whether any object of a snapshot that could say something about policies has conditions.
-func HasStatus(in *model.Snapshot) bool {
+// policyReports is Reports for a policy, whose kind may have words in the place of conditions: they are the object's own conditions.
+func policyReports(k *policy.Kind, o *model.Object) []Report {
+	out := Reports(o, "")
+	if o == nil || k == nil {
+		return out
+	}
+	var words []Reported
+	for _, f := range k.Status.States {
+		if word := stateIn(o.Body, f.At, f.Words); word != "" {
+			words = append(words, Reported{Condition: Condition{Type: f.Type(), Status: word, Reason: word}})
+		}
+	}
+	switch {
+	case len(words) == 0:
+	case len(out) > 0 && out[0].Ref == nil:
+		out[0].Conditions = append(out[0].Conditions, words...)
+	default:
+		out = slices.Insert(out, 0, Report{Conditions: words})
+	}
+	return out
+}
+
+// stateIn is the word at a place, the first of several by their keys; "" if there is none.
+func stateIn(b model.Body, at, words []string) string {
+	for i, step := range at {
+		if step != "*" {
+			b = b.Field(step)
+			continue
+		}
+		var keys []string
+		for key := range b.Fields {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			if word := stateIn(b.Field(key), at[i+1:], words); word != "" {
+				return word
+			}
+		}
+		return ""
+	}
+	if n := whole(b); !b.IsNull() && !b.IsText() && n >= 0 && n < int64(len(words)) {
+		return words[n]
+	}
+	return b.Text()
+}
+
+// HasStatus reports whether any object of a snapshot that could say something about policies has conditions, or what its kind has in their place.
+func HasStatus(in *model.Snapshot, kinds []*resolve.Kind) bool {
+	for _, k := range kinds {
+		if slices.ContainsFunc(in.Of(k.GroupKind), func(o *model.Object) bool { return len(policyReports(k.Kind, o)) > 0 }) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(in.Objects, func(o *model.Object) bool {
 		return o.Ref.Group != "" && o.Ref.Group != "apiextensions.k8s.io" && (len(Reports(o, "")) > 0 || o.Body.At("status", "listeners").Len() > 0)
 	})

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -15,7 +16,7 @@ import (
 func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	marks := map[model.Ref][]Mark{}
 	for _, k := range kinds {
-		if mark, ok := funcs.Markers[k.Status.Marks]; ok && len(k.Policies) > 0 {
+		if mark, ok := funcs.Markers[k.Status.Marks]; ok && (len(k.Policies) > 0 || k.Filters != nil) {
 			for _, m := range mark(r, k) {
 				marks[m.Object] = append(marks[m.Object], unsureMark(r, k, m))
 			}
@@ -61,6 +62,10 @@ func (p *Prediction) mark(marks []Mark) {
 			p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, m.Condition)
 			continue
 		}
+		if m.Replaces {
+			p.replace(m, parents)
+			continue
+		}
 		for i := range parents {
 			e := p.entry(p.Ancestors[i], m.Controller)
 			e.Conditions = append(e.Conditions, m.Condition)
@@ -77,6 +82,18 @@ func (p *Prediction) entry(of Ancestor, controller string) *Ancestor {
 	}
 	p.Ancestors = append(p.Ancestors, Ancestor{Ref: of.Ref, Port: of.Port, Controller: controller})
 	return &p.Ancestors[len(p.Ancestors)-1]
+}
+
+// replace puts a mark into the entries of its controller, and those of which the controller is not known, in the place of the condition of its type.
+func (p *Prediction) replace(m Mark, parents int) {
+	for i := range p.Ancestors[:parents] {
+		a := &p.Ancestors[i]
+		at := slices.IndexFunc(a.Conditions, func(c Condition) bool { return c.Type == m.Condition.Type })
+		if at >= 0 && (a.Controller == "" || a.Controller == m.Controller) {
+			a.Conditions = slices.Clone(a.Conditions)
+			a.Conditions[at] = m.Condition
+		}
+	}
 }
 
 // attachedRoutes counts for every listener the routes that it accepts (gatewayapi G31). Where a cluster did not let us read whether there

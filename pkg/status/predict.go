@@ -68,6 +68,7 @@ type Mark struct {
 	Object     model.Ref
 	Controller string // not "": in the entry of this controller, for every parent of the route
 	Condition  Condition
+	Replaces   bool // only where the controller has an entry anyway, in the place of the condition of its type
 }
 
 // Functions are the writers, boards and markers that descriptors name; a name is that of a writer or of a board.

@@ -158,8 +158,10 @@ func TestObjectsWithMarks(t *testing.T) {
 	gw := model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: "demo", Name: "gw"}
 	two := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "demo", Name: "two"}
 	first, second := Condition{"A", "True", "Yes", "a"}, Condition{"B", "True", "Yes", "b"}
+	replacing := Condition{"ResolvedRefs", "False", "Gone", "g"}
 	funcs := Functions{Markers: map[string]Marker{"x.Mark": func(*resolve.Resolution, *resolve.Kind) []Mark {
-		return []Mark{{gw, "", first}, {gw.In("api"), "", second}, {two, "example.com/painter", first}, {two, "example.com/painter", second}}
+		return []Mark{{Object: gw, Condition: first}, {Object: gw.In("api"), Condition: second}, {Object: two, Controller: "example.com/painter", Condition: first},
+			{Object: two, Controller: "example.com/painter", Condition: second}, {Object: two, Controller: "example.com/controller", Condition: replacing, Replaces: true}}
 	}}}
 	got := map[model.Ref]Prediction{}
 	for _, p := range Objects(r, r.Kinds, funcs) {
@@ -180,7 +182,7 @@ func TestObjectsWithMarks(t *testing.T) {
 	}
 	for i, section := range []string{"web", "api"} {
 		theirs, ours := a[i], a[i+2]
-		if theirs.Ref.Section != section || theirs.Controller != "example.com/controller" || len(theirs.Conditions) != 2 {
+		if theirs.Ref.Section != section || theirs.Controller != "example.com/controller" || len(theirs.Conditions) != 2 || theirs.Conditions[1] != replacing {
 			t.Errorf("entry %d: %+v", i, theirs)
 		}
 		if ours.Ref.Section != section || ours.Port != theirs.Port || ours.Controller != "example.com/painter" || len(ours.Conditions) != 2 || ours.Conditions[0] != first || ours.Conditions[1] != second {

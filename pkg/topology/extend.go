@@ -18,6 +18,8 @@ type Extender struct {
 	b        *builder
 	families map[string]*linked
 	uses     map[NodeID][]Use
+
+	workloads []NodeID
 }
 
 // linked is a family that extensions make.

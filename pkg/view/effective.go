@@ -124,7 +124,7 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) Eff
 		out.Groups = append(out.Groups, group)
 	}
 	if o.Result.Doc != nil {
-		out.Spec = model.Pack(o.Result.Doc, nil) // answers to everything keep one for every stack
+		out.Spec = model.Pack(k.Nested(o.Result.Doc), nil) // answers to everything keep one for every stack
 	}
 	out.ID = contentHash(&out)
 	out.refers = k.Scope == nil && slices.ContainsFunc(out.Rules, func(r Rule) bool { return refersBarely(r.Value) })

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Table shows every setting in force, with its source and why it stands: one block per object and group of paths.
@@ -168,6 +169,9 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 	rows := make([][]Cell, 0, len(item.Rules))
 	for i := range item.Rules {
 		r := &item.Rules[i]
+		if item.Ordered && width > 0 && len(r.Sources) > 0 && r.Sources[0].Level == string(topology.Workload) {
+			width = explainWidth // the value is what the rule says, and its name little
+		}
 		name := r.Name
 		if item.Ordered {
 			name = strconv.Itoa(i+1) + ". " + name

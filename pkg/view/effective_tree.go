@@ -92,10 +92,15 @@ type treeLayer struct {
 func stackBranches(item *EffectivePolicy, o TableOptions) []Branch {
 	var out []Branch
 	byPlace := layersOf(item, o)
+	seen := map[string]bool{}
 	for _, use := range item.Policies {
 		key := placeKey(use.Policy, use.Builtin, *use.Target)
 		layers := byPlace[key]
 		delete(byPlace, key)
+		if seen[key] && len(layers) == 0 { // another part of a policy whose line has all
+			continue
+		}
+		seen[key] = true
 		if len(layers) == 0 {
 			idle := Source{Policy: use.Policy, Builtin: use.Builtin, Target: use.Target, Strategy: use.Strategy}
 			layers = []treeLayer{{source: idle, rules: []Cell{{Text: markLost + " " + cmp.Or(use.Role, "ignored"), Tone: Bad}}}}

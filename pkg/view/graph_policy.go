@@ -133,7 +133,7 @@ func (d *drawing) onlyAffectedBy(p *policy.Policy) {
 	d.chosen[p] = true
 	up, below := make([]bool, d.res.Len()), make([]bool, d.res.Len())
 	for _, s := range d.settled {
-		if s.kind.GroupKind != p.Kind.GroupKind {
+		if !s.kind.Has(p) {
 			continue
 		}
 		d.each(s, func(id topology.NodeID, stack resolve.StackID) {
@@ -148,8 +148,8 @@ func (d *drawing) onlyAffectedBy(p *policy.Policy) {
 		d.scope[id] = d.scope[id] && (up[id] || below[id])
 		d.shown[id], d.up[id] = d.shown[id] && d.scope[id], d.up[id] && up[id]
 	}
-	d.kinds = slices.DeleteFunc(d.kinds, func(k *resolve.Kind) bool { return k.GroupKind != p.Kind.GroupKind })
-	d.settled = slices.DeleteFunc(d.settled, func(s *settled) bool { return s.kind.GroupKind != p.Kind.GroupKind })
+	d.kinds = slices.DeleteFunc(d.kinds, func(k *resolve.Kind) bool { return !k.Has(p) })
+	d.settled = slices.DeleteFunc(d.settled, func(s *settled) bool { return !s.kind.Has(p) })
 }
 
 // compete chooses the policies that beat p in a stack, or lost to it, and reports whether anything became of p there.

@@ -15,7 +15,7 @@ func Kinds(r *resolve.Resolution, only []model.GroupKind) *KindList {
 			continue
 		}
 		info := KindInfo{Kind: k.Name(), Plural: k.Plural, ShortNames: []string{}, Vendor: k.Vendor, Class: "Inherited", Targets: []string{},
-			Strategies: k.StrategyWords(), Effective: []string{}, Rules: k.RuleWords(), Objects: len(k.Policies), From: k.From}
+			Strategies: k.StrategyWords(), Effective: []string{}, Rules: k.RuleWords(), Objects: len(r.Snapshot.Of(k.GroupKind)), From: k.From}
 		info.ShortNames = append(info.ShortNames, k.Short...)
 		if k.Generic() {
 			info.Vendor = "generic"

@@ -17,7 +17,7 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 	a := survey{res: r, query: q}
 	stands := map[*resolve.Kind]map[setting]bool{}
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
-		if of != nil && of.Kind.GroupKind != k.GroupKind {
+		if of != nil && !k.Has(of) {
 			return
 		}
 		o := k.Outcome(s)

@@ -21,6 +21,11 @@ type RequestText struct {
 	Path     string `json:"path,omitempty"`
 	GRPC     string `json:"grpc,omitempty"`          // service/method
 	From     string `json:"fromNamespace,omitempty"` // of a client in the mesh
+
+	// Of a connection between two ends, of which one may be an address (the destination's is the host):
+	FromPeer *model.Ref `json:"from,omitempty"`
+	ToPeer   *model.Ref `json:"to,omitempty"`
+	FromAddr string     `json:"fromAddress,omitempty"`
 }
 
 // RequestBackend is a backend that may get the request.
@@ -32,7 +37,7 @@ type RequestBackend struct {
 // RequestResult is what becomes of one request.
 type RequestResult struct {
 	Request     RequestText       `json:"request"`
-	Outcome     string            `json:"outcome"`               // Matched, NoMatch, Misdirected, Redirect, BackendError, Passthrough, Conditional
+	Outcome     string            `json:"outcome"`               // Matched, NoMatch, Misdirected, Redirect, BackendError, Passthrough, Conditional; of a connection Allowed, Denied, NotEvaluated
 	Assumed     string            `json:"assumed,omitempty"`     // of a Conditional answer: the outcome if what is not known changes nothing
 	Status      int               `json:"status,omitempty"`      // of HTTP, where the Gateway answers by itself
 	Gateway     string            `json:"gateway,omitempty"`     // namespace/name
@@ -47,6 +52,7 @@ type RequestResult struct {
 	Why         []string          `json:"why"`               // the comparisons that decided
 	Shadowed    []model.Ref       `json:"shadowed"`          // other routes that match as well, best first, each once
 	Effective   []EffectivePolicy `json:"effective"`
+	Decisions   []Decision        `json:"decisions,omitempty"` // of the kinds that judge it
 
 	hostname string          // of the listener
 	own      []model.Problem // of this request

@@ -28,6 +28,7 @@ func (a *survey) waysOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path)
 			case topology.Proxy:
 				p.Dataplane = n.Ref.FullName()
 				a.spaces[n.Ref.Namespace] = true
+			case topology.Namespace, topology.Workload: // the target itself says where it is
 			default:
 				p.Destination = destinationName(n)
 			}

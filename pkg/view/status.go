@@ -86,7 +86,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		})
 	}
 	for _, k := range kinds {
-		if len(k.Policies) > 0 && (q.Policy == nil || q.Policy.Kind == k.Kind) {
+		if len(k.Policies) > 0 && (q.Policy == nil || k.Has(q.Policy)) {
 			k.InForce(func(s resolve.StackID) { problems = append(problems, k.Outcome(s).Problems...) })
 		}
 	}

@@ -69,7 +69,7 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 		blank[4].Text = s.Note
 		return [][]Cell{blank}
 	case len(s.Ancestors) == 0:
-		blank[4].Text = "nothing is reported: the target is not there, or no Gateway leads to it"
+		blank[4].Text = "nothing is reported: the target is not there, no Gateway leads to it, or other policies have its place"
 		return [][]Cell{blank}
 	}
 	verdicts := s.verdicts()
@@ -114,11 +114,11 @@ func (v *verdict) fill(row []Cell, o TableOptions) {
 		switch {
 		case c.Status == "True" && c.Reason == c.Type && noted(c.Type):
 			cell.Text = c.Type
-		case c.Reason != c.Type:
+		case c.Reason != c.Type && !stateWord(c):
 			cell.Text += " " + c.Reason
 		}
 		switch {
-		case c.Type == "Accepted":
+		case c.Type == "Accepted", stateWord(c):
 			row[2] = cell
 		case c.Type == "ResolvedRefs" || c.Type == "Warning": // say nothing about being in force
 		case row[3].Text == "-":
@@ -134,6 +134,11 @@ func (v *verdict) fill(row []Cell, o TableOptions) {
 			row[4].Text = c.Message
 		}
 	}
+}
+
+// stateWord reports whether a condition stands for a word that the implementation writes in the place of conditions.
+func stateWord(c Condition) bool {
+	return c.Status != "True" && c.Status != "False" && c.Status != "Unknown"
 }
 
 // noted reports whether a condition that is True says by its type what became of the policy, and not that all is well.

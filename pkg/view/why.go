@@ -35,6 +35,9 @@ func (w writer) why(l merge.Loss) string {
 	case merge.Conflicted:
 		return w.rejection(l)
 	case merge.NoEffect:
+		if len(l.To) > 0 {
+			return fmt.Sprintf("it is as good as not set, and %s has a value", w.winners(l))
+		}
 		return "there is nothing that it could change"
 	case merge.Invalid:
 		switch {
@@ -53,6 +56,8 @@ func (w writer) why(l merge.Loss) string {
 		}
 	case merge.NotEvaluated:
 		return fmt.Sprintf("whether it is in force beside that of %s is not known", w.winners(l))
+	case merge.Shadowed:
+		return fmt.Sprintf("never reached: %s decides before", w.winners(l))
 	case merge.Ignored:
 		return "nothing of the policy's kind is read at this place"
 	}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"slices"
 	"strings"
 )
@@ -22,14 +23,16 @@ import (
 //	, beats bakery/other (same level)     both stand on one level; the kind's order decides
 //	, replaces infra/gw-auth              that policy's default gave way
 //
-// Levels: GatewayClass, Gateway, ListenerSet, listener, route, rule, backend, port, Service, Namespace, mesh, …; "parent route" is a
-// route that delegates to the target's.
+// Levels: GatewayClass, Gateway, listener of the Gateway (where it means one of a ListenerSet), ListenerSet, listener, route, rule, backend, port,
+// Service, Namespace, mesh, …; "parent route" is a route that delegates to the target's.
 
 // levelWord is how a level is written.
 func levelWord(level string) string {
 	switch level {
 	case "gatewayClass", "gateway", "listenerSet", "namespace", "service":
 		return strings.ToUpper(level[:1]) + level[1:]
+	case "section":
+		return "listener of the Gateway"
 	}
 	return level
 }
@@ -44,6 +47,9 @@ func whyText(item *EffectivePolicy, r *Rule) string {
 
 // whyGround is the first half of why: by what right the value stands.
 func whyGround(item *EffectivePolicy, r *Rule) string {
+	if r.Sources[0].Level == string(topology.Workload) { // policies of pods attach by selecting them
+		return nounFor(len(r.Sources), "selects it|select it")
+	}
 	if len(r.Sources) > 1 {
 		var levels []string
 		for _, s := range r.Sources {

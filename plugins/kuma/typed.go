@@ -5,14 +5,15 @@ import (
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // typed makes of a part's settings what the control plane reads: without nulls, durations as it prints them, and with what the API fills in
 // (spec §8).
-func typed(kind model.GroupKind, settings any, s model.Settings) any {
+func typed(part *policy.Policy, settings any, s model.Settings) any {
 	c := cleaner{asWritten: s.Text("kuma.labels") == "compute"}
 	out := c.clean(settings, "", false)
-	if fill := fillers()[kind.Kind]; fill != nil {
+	if fill := fillers()[part.Kind.GroupKind.Kind]; fill != nil {
 		walk(out, fill)
 	}
 	return out

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// connectionQuery describes a connection: with one of them no URL is asked about.
+type connectionQuery struct {
+	from, to string
+	port     int
+}
+
+func (f *connectionQuery) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.from, "from", "", "a connection from this pod or workload, as [NAMESPACE/]NAME, or from an address")
+	fs.StringVar(&f.to, "to", "", "a connection to this pod or workload, as [NAMESPACE/]NAME, or to an address")
+	fs.IntVar(&f.port, "port", 0, "port of a connection at its destination")
+}
+
+// given reports whether a connection is asked about.
+func (f *connectionQuery) given() bool { return f.from != "" || f.to != "" || f.port != 0 }
+
+// connectionProtocols are those that a connection may have.
+var connectionProtocols = []string{"TCP", "UDP", "SCTP"}
+
+// check refuses what does not go together, before anything is read.
+func (f *connectionQuery) check(one *asked, args []string, other bool) error {
+	protocol := strings.ToUpper(one.Protocol)
+	example := "write: kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432"
+	switch {
+	case len(args) > 0 || other || one.gateway != "" || one.listener != "" || one.SNI != "" || one.GRPC != "" || one.From != "" || len(one.Headers) > 0:
+		return usage(example, "--from, --to and --port ask about a connection, which has no URL and nothing of a request")
+	case f.from == "" || f.to == "":
+		return usage(example, "a connection needs --from and --to")
+	case f.port < 1 || f.port > 1<<16-1:
+		return usage(example, "a connection needs --port, from 1 to 65535")
+	case protocol != "" && !slices.Contains(connectionProtocols, protocol):
+		return usage("use one of: "+strings.Join(connectionProtocols, ", "), "a connection cannot have the protocol %q", one.Protocol)
+	}
+	return nil
+}
+
+// connection answers whether policies let a connection through.
+func (a App) connection(ctx context.Context, q *question, s Streams, f *connectionQuery, protocol string) error {
+	q.workloads = true
+	session, kinds, err := a.open(ctx, q, s)
+	if err != nil {
+		return err
+	}
+	ask := request.Query{Protocol: strings.ToUpper(protocol), Port: f.port}
+	if ask.Protocol == "" {
+		ask.Protocol = connectionProtocols[0]
+	}
+	if ask.From, err = session.peer(f.from); err != nil {
+		return err
+	}
+	if ask.To, err = session.peer(f.to); err != nil {
+		return err
+	}
+	if ask.From.Workload == topology.None && ask.To.Workload == topology.None {
+		return usage("name a pod at one end at least", "no policy judges a connection between two addresses")
+	}
+	out := view.Connection(session.Resolution, ask, kinds, plugin.Evaluators(a.Plugins))
+	return q.write(s, session, "", out, &out.Envelope)
+}
+
+// peer finds the workload that [NAMESPACE/][KIND/]NAME means, or reads an address.
+func (s *session) peer(text string) (request.Peer, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return request.Peer{Workload: topology.None, Address: a.Unmap()}, nil
+	}
+	parts := strings.Split(text, "/")
+	if len(parts) > 3 || slices.Contains(parts, "") {
+		return request.Nobody(), usage("write [NAMESPACE/]NAME, or [NAMESPACE/]KIND/NAME", "%q names no pod and no address", text)
+	}
+	var found []model.Ref
+	var all []string
+	for _, gk := range topology.WorkloadKinds() {
+		for _, o := range s.Snapshot.Of(gk) {
+			all = append(all, o.Ref.FullName(), o.Ref.Name)
+			if s.means(parts, o.Ref) {
+				found = append(found, o.Ref)
+			}
+		}
+	}
+	if pods := slices.DeleteFunc(slices.Clone(found), func(r model.Ref) bool { return r.Kind != "Pod" }); len(pods) > 0 && len(parts) < 3 {
+		found = pods
+	}
+	found = slices.DeleteFunc(found, func(r model.Ref) bool { return len(found) > 1 && len(s.Graph.Lookup(r)) == 0 })
+	switch {
+	case len(found) == 0 && s.ordinal(parts) != nil:
+		return s.peer(s.ordinal(parts).FullName())
+	case len(found) == 0:
+		hint := ""
+		if near := policy.Nearest(text, all); len(near) > 0 {
+			hint = "did you mean " + near[0] + "?"
+		}
+		return request.Nobody(), s.missed(hint, "no pod or workload %q %s", text, s.where())
+	case len(found) > 1:
+		return request.Nobody(), usage("name one of: "+refList(found)+", as NAMESPACE/KIND/NAME", "%q is ambiguous: %d objects have this name", text, len(found))
+	}
+	ids := s.Graph.Lookup(found[0])
+	if len(ids) == 0 {
+		return request.Nobody(), usage("name one of its pods", "the pods of %s are in the input, and stand for themselves", found[0])
+	}
+	return request.Peer{Workload: ids[0]}, nil
+}
+
+// means reports whether [NAMESPACE/][KIND/]NAME is an object.
+func (s *session) means(parts []string, ref model.Ref) bool {
+	last := len(parts) - 1
+	if parts[last] != ref.Name {
+		return false
+	}
+	kind := func(word string) bool {
+		gk, ok := s.findKind(word)
+		return ok && gk == ref.GroupKind()
+	}
+	switch last {
+	case 0:
+		return s.inNamespace(ref)
+	case 1:
+		return parts[0] == ref.Namespace || kind(parts[0]) && s.inNamespace(ref)
+	}
+	return parts[0] == ref.Namespace && kind(parts[1])
+}
+
+// ordinal is the StatefulSet of which a pod's name is one: NAME-0 to NAME-N.
+func (s *session) ordinal(parts []string) *model.Ref {
+	name := parts[len(parts)-1]
+	at := strings.LastIndex(name, "-")
+	if at < 0 || len(parts) > 2 {
+		return nil
+	}
+	n, err := strconv.Atoi(name[at+1:])
+	for _, o := range s.Snapshot.Of(model.GroupKind{Group: "apps", Kind: "StatefulSet"}) {
+		replicas, ok := o.Get("spec", "replicas").(int64)
+		if !ok {
+			replicas = 1
+		}
+		if err == nil && int64(n) < replicas && s.means(append(slices.Clone(parts[:len(parts)-1]), name[:at]), o.Ref) {
+			return &o.Ref
+		}
+	}
+	return nil
+}

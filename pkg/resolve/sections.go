@@ -1,0 +1,90 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// inSets are the listeners in a Gateway's ListenerSets that a reference to a listener of the Gateway means as well: those of the same name.
+func (k *Kind) inSets(t policy.TargetRef) []topology.NodeID {
+	if !t.InSets || t.Ref.Section == "" {
+		return nil
+	}
+	g := k.res.Graph
+	var out []topology.NodeID
+	for _, gateway := range g.Lookup(t.Ref.Whole()) {
+		for _, set := range g.SetsOf(gateway) {
+			out = append(out, g.Lookup(g.Node(set).Ref.In(t.Ref.Section))...)
+		}
+	}
+	return out
+}
+
+// sectionLevel is the level of a policy at a listener that is another one's, "" for that of the node.
+func (k *Kind) sectionLevel(t policy.TargetRef, id topology.NodeID) topology.Role {
+	n := k.res.Node(id)
+	if t.InSets && n.Role == topology.Listener && topology.IsListenerSet(n.Ref.GroupKind()) && !topology.IsListenerSet(t.Ref.GroupKind()) {
+		return policy.SectionLevel
+	}
+	return ""
+}
+
+// position is where a policy stands in a stack that has what is above its place: at the end, or before what the ListenerSet itself has.
+func (k *Kind) position(above []Layer, a policy.Attached) int {
+	end := len(above)
+	if a.Level != policy.SectionLevel {
+		return end
+	}
+	for end > 0 && above[end-1].Level != policy.SectionLevel && topology.IsListenerSet(k.res.Node(above[end-1].Node).Ref.GroupKind()) {
+		end--
+	}
+	return end
+}
+
+// aboveSet is what is above a ListenerSet to the kind, by what traffic passes: nothing if its vendor does not know such sets; the Gateway that it
+// names if the kind has results there even where the Gateway does not take the set.
+func (k *Kind) aboveSet(id topology.NodeID, by []topology.NodeID) []topology.NodeID {
+	switch {
+	case k.ListenerSets == policy.SetsUnknown:
+		return nil
+	case len(by) == 0 && k.ListenerSets == policy.SetsNamed && k.res.Graph.Set(id).State == topology.SetNotAllowed:
+		return []topology.NodeID{k.res.Graph.Set(id).Gateway}
+	}
+	return by
+}
+
+// besideTraffic says of ListenerSets where the kind has results without traffic, or none in spite of it.
+func (k *Kind) besideTraffic() []model.Problem {
+	var out []model.Problem
+	g := k.res.Graph
+	for _, id := range g.Order(k.Family) {
+		n := g.Node(id)
+		if n.Role != topology.ListenerSet || n.Object == nil {
+			continue
+		}
+		by := g.Parents(k.Family, id)
+		above := k.aboveSet(id, by)
+		say := func(hint, format string, args ...any) {
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(format, args...), Hint: hint}.At(n.Object))
+		}
+		switch {
+		case len(above) > len(by) && k.heldBelow(id):
+			say("let it in by spec.allowedListeners of the Gateway", "%s: no traffic comes to %s, and what is said of its listeners would be in force if it did", g.Set(id).Reason, n.Ref)
+		case len(above) < len(by) && slices.ContainsFunc(by, func(p topology.NodeID) bool { return len(k.at[p]) > 0 }):
+			say("", "the implementation as it is described here does not know listener sets: no traffic comes to %s", n.Ref)
+		}
+	}
+	return out
+}
+
+// heldBelow reports whether policies hold at a listener of the set.
+func (k *Kind) heldBelow(set topology.NodeID) bool {
+	holds := func(listener topology.NodeID) bool {
+		return slices.ContainsFunc(k.at[listener], func(s StackID) bool { return !k.Empty(s) })
+	}
+	return slices.ContainsFunc(k.res.Graph.Children(k.Family, set), holds)
+}

@@ -1,0 +1,219 @@
+package topology
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Namespaced is the family of what runs in namespaces: namespace > workload.
+const Namespaced = "namespaced"
+
+// Workload is the role of a Pod, or of an object with a pod template that stands for its pods: none of them is in the input.
+const Workload Role = "workload"
+
+var podKind = model.GroupKind{Kind: "Pod"}
+
+// templates are the kinds with a pod template, and where it stands.
+var templates = map[model.GroupKind][]string{
+	{Group: "apps", Kind: "Deployment"}:  {"spec", "template"},
+	{Group: "apps", Kind: "ReplicaSet"}:  {"spec", "template"},
+	{Group: "apps", Kind: "StatefulSet"}: {"spec", "template"},
+	{Group: "apps", Kind: "DaemonSet"}:   {"spec", "template"},
+	{Group: "batch", Kind: "Job"}:        {"spec", "template"},
+	{Group: "batch", Kind: "CronJob"}:    {"spec", "jobTemplate", "spec", "template"},
+	{Kind: "ReplicationController"}:      {"spec", "template"},
+}
+
+// WorkloadKinds are the kinds of workloads, sorted.
+func WorkloadKinds() []model.GroupKind {
+	out := append(slices.Collect(maps.Keys(templates)), podKind)
+	slices.SortFunc(out, model.GroupKind.Compare)
+	return out
+}
+
+// Workloads has the family Namespaced made if the input has objects of one of the kinds.
+func (b *Builder) Workloads(kinds ...model.GroupKind) {
+	b.Extend(func(l *Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
+		if slices.ContainsFunc(kinds, func(gk model.GroupKind) bool { return len(in.Of(gk)) > 0 }) {
+			l.Workloads()
+		}
+		return nil
+	})
+}
+
+// Workloads makes the family Namespaced, and lists the workloads in the order of their references. Asking again changes nothing.
+func (l *Extender) Workloads() []NodeID {
+	if l.families[Namespaced] == nil {
+		l.Family(Namespaced, Namespace, Workload)
+		for _, o := range workloadsOf(l.b.in) {
+			id := l.Add(Workload, o)
+			l.Connect(Namespaced, l.b.namespace(o.Ref.Namespace), id)
+			l.workloads = append(l.workloads, id)
+		}
+	}
+	return slices.Clone(l.workloads)
+}
+
+// workloadsOf lists the Pods, and the objects with a template of which no pod is in the input. One that another of them made is left to that.
+func workloadsOf(in *model.Snapshot) []*model.Object {
+	type owner struct{ namespace, name string }
+	called := map[owner][]*model.Object{} // pods by the beginnings of their names
+	pods := in.Of(podKind)
+	for _, o := range pods {
+		for i, c := range o.Ref.Name {
+			if c == '-' {
+				at := owner{o.Ref.Namespace, o.Ref.Name[:i]}
+				called[at] = append(called[at], o)
+			}
+		}
+	}
+	out := slices.Clone(pods)
+	for _, gk := range WorkloadKinds() {
+		for _, o := range in.Of(gk) {
+			mine := called[owner{o.Ref.Namespace, o.Ref.Name}]
+			if gk != podKind && !ownedBy(in, o) && !slices.ContainsFunc(mine, func(pod *model.Object) bool { return makes(o, pod) }) {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// ownedBy reports whether an object was made by another one with a template that is in the input.
+func ownedBy(in *model.Snapshot, o *model.Object) bool {
+	for _, by := range o.Body.At("metadata", "ownerReferences").Items {
+		group, _, versioned := strings.Cut(by.Text("apiVersion"), "/")
+		if !versioned {
+			group = ""
+		}
+		gk := model.GroupKind{Group: group, Kind: by.Text("kind")}
+		if templates[gk] != nil && in.Get(model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace, Name: by.Text("name")}) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// makes reports whether a pod that is called so is one of those made of an object's template: it has the template's labels, or an owner called so.
+func makes(o, pod *model.Object) bool {
+	for _, by := range pod.Body.At("metadata", "ownerReferences").Items {
+		if name := by.Text("name"); name == o.Ref.Name || strings.HasPrefix(name, o.Ref.Name+"-") {
+			return true
+		}
+	}
+	labels := podLabels(o)
+	for key, value := range labels {
+		if pod.Labels[key] != value {
+			return false
+		}
+	}
+	return len(labels) > 0
+}
+
+// podLabels are the labels of a Pod, or those that a template gives its pods.
+func podLabels(o *model.Object) map[string]string {
+	at, template := templates[o.Ref.GroupKind()]
+	if !template {
+		return o.Labels
+	}
+	out := map[string]string{}
+	for key, value := range o.Body.At(at...).At("metadata", "labels").Fields {
+		if value.IsText() {
+			out[key] = value.Text()
+		}
+	}
+	return out
+}
+
+// Pod is what a workload's pods are to their network.
+type Pod struct {
+	Ref         model.Ref // of the workload
+	Labels      map[string]string
+	Template    bool // it stands for the pods of a template
+	HostNetwork bool
+	Addresses   []string // none where no status is in the input
+	Node        string
+	Ports       []PodPort
+}
+
+// PodPort is a port that a container declares.
+type PodPort struct {
+	Name, Protocol string
+	Number         int
+}
+
+// Pod reads a workload.
+func (g *Graph) Pod(id NodeID) Pod {
+	o := g.nodes[id].Object
+	at, template := templates[o.Ref.GroupKind()]
+	spec := o.Body.At(at...).Field("spec")
+	hostNetwork, _ := spec.Field("hostNetwork").Value().(bool)
+	out := Pod{Ref: o.Ref, Labels: podLabels(o), Template: template, HostNetwork: hostNetwork, Node: spec.Text("nodeName")}
+	if !template {
+		out.Addresses = addressesOf(o.Body.Field("status"))
+	}
+	for _, list := range []string{"initContainers", "containers"} { // those of the first that go on running are sidecars
+		for _, c := range spec.Field(list).Items {
+			if list == "initContainers" && c.Text("restartPolicy") != "Always" {
+				continue
+			}
+			for _, p := range c.Field("ports").Items {
+				number, _ := p.Field("containerPort").Value().(int64)
+				protocol := p.Text("protocol")
+				if protocol == "" {
+					protocol = "TCP"
+				}
+				out.Ports = append(out.Ports, PodPort{p.Text("name"), protocol, int(number)})
+			}
+		}
+	}
+	return out
+}
+
+// addressesOf are the addresses in the status of a Pod.
+func addressesOf(status model.Body) []string {
+	var out []string
+	add := func(ip string) {
+		if ip != "" && !slices.Contains(out, ip) {
+			out = append(out, ip)
+		}
+	}
+	add(status.Text("podIP"))
+	for _, ip := range status.Field("podIPs").Items {
+		add(ip.Text("ip"))
+	}
+	return out
+}
+
+// PodSelector selects workloads by their namespace and their labels. Those in the network of their node are never selected.
+type PodSelector struct {
+	In         string        // the one namespace that counts; "": those that Namespaces selects
+	Namespaces LabelSelector // of namespaces
+	Pods       LabelSelector
+}
+
+// InNamespace reports whether the selector looks into a namespace.
+func (g *Graph) InNamespace(s PodSelector, namespace string) Truth {
+	switch s.In {
+	case "":
+		return g.PicksNamespace(s.Namespaces, namespace)
+	case namespace:
+		return Yes
+	}
+	return No
+}
+
+// Selects reports whether a workload is selected.
+func (g *Graph) Selects(s PodSelector, workload NodeID) Truth {
+	p := g.Pod(workload)
+	if p.HostNetwork || !s.Pods.Picks(p.Labels) {
+		return No
+	}
+	return g.InNamespace(s, p.Ref.Namespace)
+}
+
+// WorkloadsIn lists the workloads of a namespace, by its node, sorted.
+func (g *Graph) WorkloadsIn(namespace NodeID) []NodeID { return g.Children(Namespaced, namespace) }

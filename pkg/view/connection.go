@@ -1,0 +1,218 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// DecidingRule is a rule of a policy, or a policy as a whole, that decided something.
+type DecidingRule struct {
+	Policy model.Ref     `json:"policy"`
+	Rule   string        `json:"rule"`            // as it is printed among the rules in force
+	Title  string        `json:"title,omitempty"` // the name that its author gave it
+	Action string        `json:"action"`
+	Origin *model.Origin `json:"origin,omitempty"`
+}
+
+// PassedStage is a stage that did not decide.
+type PassedStage struct {
+	Stage string         `json:"stage"`
+	Why   string         `json:"why"`
+	By    []DecidingRule `json:"by"` // the rules that handed on
+}
+
+// Decision is what the policies of one kind decide about a query at one place.
+type Decision struct {
+	PolicyKind string         `json:"policyKind"` // Kind.group
+	Direction  string         `json:"direction,omitempty"`
+	At         *model.Ref     `json:"at,omitempty"`
+	Outcome    string         `json:"outcome"`         // Allowed, Denied, NotEvaluated
+	Stage      string         `json:"stage,omitempty"` // that decided
+	By         []DecidingRule `json:"by"`              // that decided; of what is not evaluated those that might
+	Why        []string       `json:"why"`
+	Passed     []PassedStage  `json:"passed"` // the stages before, in order
+}
+
+// ConnectionAnswer answers `request` about a connection between two ends. It has the shape of a RequestAnswer.
+type ConnectionAnswer struct {
+	Envelope
+	RequestResult
+}
+
+// Connection is what the policies of all kinds that judge connections, or of those given, say about one.
+func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind, evaluators request.Evaluators) *ConnectionAnswer {
+	outcome, verdicts := evaluators.Judge(q, r, kinds)
+	out := &ConnectionAnswer{RequestResult: RequestResult{Request: connectionText(r, q), Outcome: string(outcome), Why: []string{}, Backends: []RequestBackend{},
+		Shadowed: []model.Ref{}, Effective: []EffectivePolicy{}}}
+	judged := map[model.GroupKind]bool{}
+	var problems []model.Problem
+	for _, v := range verdicts {
+		k := r.Kind(v.Kind)
+		judged[v.Kind] = true
+		for _, gk := range k.Members {
+			judged[gk] = true
+		}
+		out.Why = append(out.Why, v.Why...)
+		problems = append(problems, v.Problems...)
+		for _, d := range v.Decisions {
+			item := decisionOf(v.Kind, d)
+			out.Decisions = append(out.Decisions, item)
+			out.Why = append(out.Why, item.sentence())
+			if d.Outcome == request.NotEvaluated {
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: item.sentence()})
+			}
+		}
+	}
+	if len(verdicts) == 0 {
+		out.Why = append(out.Why, "no policy that judges connections is in the input")
+	}
+	a := newSurvey(r, kinds)
+	var ends []topology.NodeID
+	for _, p := range []request.Peer{q.From, q.To} {
+		if p.Workload != topology.None {
+			ends = append(ends, p.Workload)
+		}
+	}
+	a.look(ends)
+	for _, p := range a.problems() {
+		if p.Ref == nil || !judged[p.Ref.GroupKind()] || p.Code != model.NotEvaluated { // what matters of these the decisions say
+			problems = append(problems, p)
+		}
+	}
+	out.Seal("RequestAnswer", problems)
+	return out
+}
+
+func connectionText(r *resolve.Resolution, q request.Query) RequestText {
+	out := RequestText{Protocol: q.Protocol, Port: q.Port}
+	name := func(p request.Peer, ref **model.Ref, address *string) string {
+		if p.Workload == topology.None {
+			*address = p.Address.String()
+			return *address
+		}
+		at := r.Node(p.Workload).Ref
+		*ref = &at
+		return objectName(at)
+	}
+	out.Text = name(q.From, &out.FromPeer, &out.FromAddr) + " → " + name(q.To, &out.ToPeer, &out.Host) + fmt.Sprintf(" · %s %d", q.Protocol, q.Port)
+	return out
+}
+
+func decisionOf(kind model.GroupKind, d request.Decision) Decision {
+	out := Decision{PolicyKind: kind.String(), Direction: d.Name, Outcome: string(d.Outcome), Stage: d.Stage, By: deciding(d.By), Why: append([]string{}, d.Why...), Passed: []PassedStage{}}
+	if d.At.Name != "" {
+		out.At = &d.At
+	}
+	for _, p := range d.Passed {
+		out.Passed = append(out.Passed, PassedStage{p.Stage, p.Why, deciding(p.By)})
+	}
+	return out
+}
+
+func deciding(by []request.Decider) []DecidingRule {
+	out := make([]DecidingRule, len(by))
+	for i, d := range by {
+		out[i] = DecidingRule{Policy: d.Policy, Rule: d.Rule, Title: d.Title, Action: d.Action, Origin: &d.Origin}
+	}
+	return out
+}
+
+// sentence says what was decided, and by what.
+func (d *Decision) sentence() string {
+	s := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "not known"}[d.Outcome]
+	if d.Direction != "" {
+		s = d.Direction + " " + s
+	}
+	var by []string
+	for _, r := range d.By {
+		by = append(by, r.words()+" of "+r.Policy.String())
+	}
+	if d.Outcome != "NotEvaluated" && by != nil {
+		s += " by " + strings.Join(by, ", ")
+	}
+	if len(d.Why) > 0 {
+		s += ": " + strings.Join(d.Why, "; ")
+	}
+	return s
+}
+
+// words are the rule with the name that its author gave it.
+func (r *DecidingRule) words() string {
+	if r.Title != "" {
+		return r.Rule + " (" + r.Title + ")"
+	}
+	return r.Rule
+}
+
+// Table has a line for every stage, in the order in which they are asked.
+func (a *ConnectionAnswer) Table(TableOptions) Table {
+	b := Block{Heading: []string{a.Request.Text, map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "not known: the input does not tell"}[a.Outcome]},
+		Columns: []Column{{Name: "DIRECTION"}, {Name: "AT"}, {Name: "STAGE"}, {Name: "RESULT"}, {Name: "RULE"}, {Name: "POLICY"}, {Name: "FILE", Wide: true}, {Name: "WHY"}}}
+	for i := range a.Decisions {
+		b.Rows = append(b.Rows, a.Decisions[i].rows()...)
+	}
+	t := Table{Blocks: []Block{b}}
+	if len(a.Decisions) == 0 {
+		t.Blocks[0].Columns = nil
+		for _, why := range a.Why {
+			t.Blocks[0].Heading = append(t.Blocks[0].Heading, "why: "+why)
+		}
+	}
+	t.Footer = append(t.Footer, a.Closing()...)
+	return t
+}
+
+// rows are those of the stages that passed, then of what decided.
+func (d *Decision) rows() [][]Cell {
+	at := "-"
+	if d.At != nil {
+		at = objectName(*d.At)
+	}
+	var out [][]Cell
+	add := func(stage string, result Cell, by []DecidingRule, why string) {
+		rules := by
+		if len(rules) == 0 {
+			rules = []DecidingRule{{}}
+		}
+		for i := range rules {
+			row := []Cell{{Text: d.Direction}, {Text: at}, {Text: stage}, result, {Text: dashed(rules[i].words())}, {Text: "-"}, {Text: "-"}, {Text: dashed(why)}}
+			if rules[i].Policy.Name != "" {
+				row[5], row[6] = Cell{Text: objectName(rules[i].Policy)}, Cell{Text: rules[i].Origin.String()}
+			}
+			out = append(out, row)
+		}
+	}
+	for _, p := range d.Passed {
+		add(p.Stage, Cell{Text: "passed", Tone: Dim}, p.By, p.Why)
+	}
+	result := Cell{Text: "allowed", Tone: Good}
+	switch d.Outcome {
+	case "Denied":
+		result = Cell{Text: "denied", Tone: Bad}
+	case "NotEvaluated":
+		result = Cell{Text: "not known", Tone: Partly}
+	}
+	add(dashed(d.Stage), result, d.By, strings.Join(d.Why, "; "))
+	return out
+}
+
+func dashed(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// Names are the policies that decided.
+func (a *ConnectionAnswer) Names() []string {
+	var by []DecidingRule
+	for _, d := range a.Decisions {
+		by = append(by, d.By...)
+	}
+	return namesOf(by, func(r *DecidingRule) *model.Ref { return &r.Policy })
+}

@@ -1,0 +1,84 @@
+package gloo
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// overridesKey is the annotation with which an HTTPRoute that hands over names the fields in which others may override its options.
+const overridesKey = "delegation.gateway.solo.io/enable-policy-overrides"
+
+// parentFirst is how the options of a route that delegates meet those below it: the parent's stay, and the child's fill what the parent
+// leaves out. The raw text is the parent's annotation, the fields in which a child may override it.
+func parentFirst(raw string, s model.Settings) (merge.Strategy, bool) {
+	var allowed names
+	if !policy.VersionBelow(release(s), hasOverrides) {
+		allowed = fieldNames(raw)
+	}
+	return merge.Strategy{Wins: merge.Higher, Cut: merge.Rules, Func: func(parent, child []merge.Unit) ([]merge.Unit, []merge.Effect) {
+		var units []merge.Unit
+		var effects []merge.Effect
+		for _, u := range parent {
+			at := slices.IndexFunc(child, func(c merge.Unit) bool { return sameField(u, c) })
+			if at >= 0 && allowed.has(u) {
+				effects = append(effects, lost(u, merge.Dropped, merge.MoreSpecificWins, child[at].From)...)
+				continue
+			}
+			units = append(units, u)
+			effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Taken})
+		}
+		kept := len(units)
+		for _, u := range child {
+			at := slices.IndexFunc(units[:kept], func(p merge.Unit) bool { return sameField(p, u) })
+			if at >= 0 {
+				effects = append(effects, lost(u, merge.Replaced, merge.LessSpecificOverrides, units[at].From)...)
+				continue
+			}
+			units = append(units, u)
+		}
+		return units, effects
+	}}, true
+}
+
+// lost is what it costs that a field gives way, for each of its writers.
+func lost(u merge.Unit, o merge.Outcome, why merge.Reason, to []merge.From) []merge.Effect {
+	var out []merge.Effect
+	for _, from := range u.From {
+		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: []merge.From{from}, Outcome: o, Reason: why, Other: to})
+	}
+	return out
+}
+
+// names are field names as the annotation lists them, in lower case.
+type names []string
+
+// fieldNames reads the annotation: names of fields of spec.options, separated by commas, or * for all.
+func fieldNames(raw string) names {
+	var out names
+	for name := range strings.SplitSeq(raw, ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// has reports whether a child may override the field.
+func (n names) has(u merge.Unit) bool {
+	return slices.Contains(n, "*") || slices.Contains(n, strings.ToLower(fieldOf(u)))
+}
+
+// sameField reports whether two settings cannot both be in force.
+func sameField(a, b merge.Unit) bool { return fieldOf(a) == fieldOf(b) }
+
+// fieldOf is the field of the controller's options that a setting is about: of those that exclude each other the name of their choice.
+func fieldOf(u merge.Unit) string {
+	if u.Choice != "" || len(u.Path) == 0 {
+		return u.Choice
+	}
+	return u.Path[0].Name
+}

@@ -1,0 +1,165 @@
+package gloo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// The words that the controller writes, of those that depend on policies.
+const (
+	accepted = "Accepted"
+	warning  = "Warning"
+)
+
+// statuses are the states that the controller writes. It writes none for an option that is used nowhere, but for the losers of the kinds
+// of which it says so.
+func statuses(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
+	b := book{graph: r.Graph, kind: k, used: map[*policy.Policy]bool{}, warnings: map[*policy.Policy][]string{}}
+	k.EachContext(b.see)
+	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
+	for _, f := range fates {
+		word, why := accepted, "the option is used"
+		switch warnings := b.warnings[f.Policy]; {
+		case len(warnings) > 0:
+			word, why = warning, strings.Join(warnings, "; ")
+		case !b.used[f.Policy]:
+			continue
+		}
+		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{{Type: k.Status.States[0].Type(), Status: word, Reason: word, Message: why}}}}
+	}
+	return out
+}
+
+// book collects what the translation says of options.
+type book struct {
+	graph    *topology.Graph
+	kind     *resolve.Kind
+	used     map[*policy.Policy]bool
+	warnings map[*policy.Policy][]string
+}
+
+// see looks at one listener or rule.
+func (b *book) see(id topology.NodeID, stack resolve.StackID) {
+	o := b.kind.Outcome(stack)
+	if b.kind.GroupKind.Kind == routeOption {
+		b.rule(o)
+		return
+	}
+	if set := b.owner(id); set != topology.None && b.graph.Set(set).State == topology.SetNotAllowed {
+		return // its listeners are not translated
+	}
+	b.listener(id, o)
+}
+
+// owner is the listener set of a listener, or None.
+func (b *book) owner(listener topology.NodeID) topology.NodeID {
+	for _, id := range b.graph.Parents(topology.Traffic, listener) {
+		if b.graph.Node(id).Role == topology.ListenerSet {
+			return id
+		}
+	}
+	return topology.None
+}
+
+// rule notes the options that are used at a rule: those with a setting in force, or one that only another route's options took from them.
+func (b *book) rule(o *resolve.Outcome) {
+	if o.Void != "" {
+		return
+	}
+	for at := range b.holders(o) {
+		b.used[o.Layers[at].Policy] = true
+	}
+	route := func(at int) model.Ref { return b.graph.Node(o.Layers[at].Node).Ref.Whole() }
+	for _, l := range o.Losses() {
+		elsewhere := func(w merge.From) bool { return route(w.Layer) != route(l.From.Layer) }
+		if (l.Reason == merge.MoreSpecificWins || l.Reason == merge.LessSpecificOverrides) && slices.ContainsFunc(l.To, elsewhere) {
+			b.used[o.Layers[l.From.Layer].Policy] = true
+		}
+	}
+}
+
+// listener notes which options a listener uses, and which it warns of.
+func (b *book) listener(id topology.NodeID, o *resolve.Outcome) {
+	holders := b.holders(o)
+	var users []string
+	var unused []*policy.Policy
+	for i, at := range preferred(o.Layers) {
+		p := o.Layers[at].Policy
+		name := p.Ref().FullName()
+		switch {
+		case i == 0 || holders[at]:
+			b.used[p] = true
+			if !slices.Contains(users, name) {
+				users = append(users, name)
+			}
+		default:
+			unused = append(unused, p)
+		}
+	}
+	for _, p := range unused {
+		if name := p.Ref().FullName(); !slices.Contains(users, name) {
+			b.warn(p, b.graph.Node(id).Ref, name, users)
+		}
+	}
+}
+
+// warn notes that a listener does not use an option.
+func (b *book) warn(p *policy.Policy, listener model.Ref, name string, users []string) {
+	kind, owner := b.kind.GroupKind.Kind, listener.Whole()
+	var text string
+	switch kind {
+	case "VirtualHostOption":
+		text = fmt.Sprintf("%s '%s' not attached to listener '%s' on %s '%s' due to conflict with more specific or older %ss '%s'",
+			kind, name, listener.Section, owner.Kind, owner.FullName(), kind, strings.Join(users, ", "))
+	case "ListenerOption":
+		text = fmt.Sprintf("%s '%s' not attached to listener '%s' on %s '%s' due to higher priority %s '%s'",
+			kind, name, listener.Section, owner.Kind, owner.FullName(), kind, strings.Join(users, ", "))
+	default: // nothing is said of the others
+		return
+	}
+	if !slices.Contains(b.warnings[p], text) {
+		b.warnings[p] = append(b.warnings[p], text)
+	}
+}
+
+// holders are the layers with a setting in force.
+func (b *book) holders(o *resolve.Outcome) map[int]bool {
+	out := map[int]bool{}
+	for _, r := range o.Result.Rules {
+		for _, f := range r.From {
+			out[f.Layer] = true
+		}
+	}
+	return out
+}
+
+// preferred are the layers in the order in which the controller takes them, place by place: the most specific first, and there the
+// established one.
+func preferred(layers []resolve.Layer) []int {
+	same := func(a, b resolve.Layer) bool { return a.Node == b.Node && a.Level == b.Level }
+	var out []int
+	var rejected []int
+	for end := len(layers); end > 0; {
+		start := end - 1
+		for start > 0 && same(layers[start-1], layers[end-1]) && layers[start-1].Rejected == layers[end-1].Rejected {
+			start--
+		}
+		for i := start; i < end; i++ {
+			if layers[i].Rejected {
+				rejected = append(rejected, i)
+			} else {
+				out = append(out, i)
+			}
+		}
+		end = start
+	}
+	return append(out, rejected...)
+}

@@ -1,0 +1,150 @@
+package networkpolicy
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// entry is a rule in the list of a pod, or what NetworkPolicies deny by selecting it.
+type entry struct {
+	*rule
+	layer   int
+	written any
+}
+
+// listOf makes the list of a direction: the rules that a pod's connections meet, in order (spec §6).
+func listOf(dir direction) merge.PlanFunc {
+	return func(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+		var l list
+		for i := range s.Layers {
+			part, ok := s.Layers[i].Meta.(*policy.Policy)
+			switch {
+			case !ok:
+			case part.Part == isolation:
+				l.isolating = append(l.isolating, merge.From{Layer: i, Block: merge.Bare})
+			default:
+				l.entries = append(l.entries, entry{readRule(part.Object, dir, part.Index, part.Entry), i, part.Entry.Value()})
+			}
+		}
+		for i, e := range l.entries {
+			if e.stage == baselineTier && l.isolating != nil && !l.denied {
+				l.deny(dir)
+			}
+			l.take(i)
+		}
+		if l.isolating != nil && !l.denied {
+			l.deny(dir)
+		}
+		return l.units, l.effects
+	}
+}
+
+// isolation is what the part of a NetworkPolicy is called that is no rule: that it denies what none allows.
+const isolation = "isolation"
+
+// list is the list of one direction as it grows.
+type list struct {
+	entries   []entry
+	isolating []merge.From
+	denied    bool // the isolation is in the list
+	units     []merge.Unit
+	effects   []merge.Effect
+}
+
+// take puts an entry into the list, unless it is never reached.
+func (l *list) take(i int) {
+	e := l.entries[i]
+	path := pathOf(e.rule)
+	from := []merge.From{{Layer: e.layer, Block: merge.Bare}}
+	value := valueOf(e)
+	effect := merge.Effect{Path: path, Rule: path.String(), Value: value, From: from, Outcome: merge.Taken}
+	switch by := l.before(i); {
+	case e.peers == nil && !e.everybody:
+		effect.Outcome, effect.Reason = merge.Dropped, merge.NoEffect
+	case by != nil:
+		effect.Outcome, effect.Reason, effect.Other = merge.Dropped, merge.Shadowed, by
+	default:
+		l.units = append(l.units, merge.Unit{Path: path, Value: value, From: from})
+	}
+	l.effects = append(l.effects, effect)
+}
+
+// deny puts what NetworkPolicies do to all that they do not allow into the list.
+func (l *list) deny(dir direction) {
+	l.denied = true
+	path := merge.Keys(ownPolicies.String(), string(dir))
+	l.units = append(l.units, merge.Unit{Path: append(path, merge.Segment{Name: "rest"}), Value: map[string]any{"action": "Deny"}, From: l.isolating})
+}
+
+// before is what decides every connection that the ith entry matches before it is asked; nil if nothing certainly does.
+func (l *list) before(i int) []merge.From {
+	e := l.entries[i]
+	if e.stage == baselineTier && l.isolating != nil {
+		return l.isolating
+	}
+	passes := false
+	for j, o := range l.entries {
+		if i == j || o.stage > e.stage || o.stage == e.stage && !precedes(o.rule, e.rule) {
+			continue
+		}
+		passes = passes || l.tied(j) // such a rule may have taken the connections past o
+		final := o.stage == e.stage || o.stage == adminTier && o.action != pass && !passes
+		if final && o.stage != ownPolicies && o.covers(e.rule) {
+			return []merge.From{{Layer: o.layer, Block: merge.Bare}}
+		}
+		passes = passes || o.action == pass
+	}
+	return nil
+}
+
+// tied reports whether a rule that hands on may stand before the jth: their policies have the same priority.
+func (l *list) tied(j int) bool {
+	o := l.entries[j]
+	return slices.ContainsFunc(l.entries, func(p entry) bool {
+		return p.action == pass && p.stage == o.stage && p.policy != o.policy && priorityOf(p.policy) == priorityOf(o.policy)
+	})
+}
+
+// precedes reports whether a rule is certainly asked before another one of its tier.
+func precedes(a, b *rule) bool {
+	if a.policy == b.policy {
+		return a.index < b.index
+	}
+	x, y := priorityOf(a.policy), priorityOf(b.policy)
+	return x != noPriority && y != noPriority && x < y
+}
+
+// pathOf is where a rule stands: rules of several policies may be printed alike.
+func pathOf(r *rule) merge.Path {
+	return merge.Path{{Name: r.stage.String()}, {Name: string(r.dir)}, {Name: r.policy.Ref.Kind + " " + r.policy.Ref.Name, Form: merge.Silent}, {Name: strconv.Itoa(r.index), Form: merge.Entry}}
+}
+
+// valueOf is the rule as it is written, with its action.
+func valueOf(e entry) any {
+	fields, ok := e.written.(map[string]any)
+	if !ok {
+		return map[string]any{"action": e.word}
+	}
+	fields["action"] = e.word
+	if e.everybody && e.unread != nil { // whatever is written
+		fields["action"], fields["failsClosed"] = "Deny", true
+	}
+	return fields
+}
+
+// partIf makes parts of what stands in NetworkPolicies that are about a direction.
+func partIf(dir direction) policy.PartNormalizer {
+	return func(part *policy.Policy, settings any, _ model.Settings) any {
+		if !isolates(part.Object, dir) {
+			return policy.NoPart{}
+		}
+		if settings == nil { // a rule that allows everything
+			return map[string]any{}
+		}
+		return settings
+	}
+}

@@ -1,0 +1,127 @@
+package networkpolicy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+const lastPort = 1<<16 - 1
+
+// port is an entry of a rule's list of ports: a range of ports of a protocol, or a name that containers of the destination give one.
+type port struct {
+	protocol    string // TCP, UDP, SCTP; "": of whichever port has the name
+	first, last int
+	name        string
+}
+
+// readProtocol reads an entry of a ClusterNetworkPolicy: exactly one of tcp, udp, sctp and destinationNamedPort.
+func readProtocol(v model.Body) (port, error) {
+	if v.Len() != 1 || !v.IsObject() {
+		return port{}, errors.New("it has to have one of tcp, udp, sctp and destinationNamedPort")
+	}
+	if name := v.Text("destinationNamedPort"); name != "" {
+		return port{name: name}, nil
+	}
+	for field, protocol := range map[string]string{"tcp": "TCP", "udp": "UDP", "sctp": "SCTP"} {
+		if of := v.Field(field); of.IsObject() {
+			at := of.Field("destinationPort")
+			switch {
+			case of.Len() > 1 || of.Len() == 1 && !of.Has("destinationPort"):
+				return port{}, fmt.Errorf("%s has a field that is not known", field)
+			case at.IsNull():
+				return port{protocol: protocol, first: 1, last: lastPort}, nil
+			case at.IsObject() && at.Len() == 1 && at.Has("number"):
+				return ranged(protocol, at.Field("number"), at.Field("number"))
+			case at.IsObject() && at.Len() == 1 && at.Has("range"):
+				return ranged(protocol, at.At("range", "start"), at.At("range", "end"))
+			}
+			return port{}, fmt.Errorf("%s.destinationPort has to have one of number and range", field)
+		}
+	}
+	return port{}, errors.New("it has to have one of tcp, udp, sctp and destinationNamedPort")
+}
+
+// readAdminPort reads an entry of the API's first form: exactly one of portNumber, portRange and namedPort.
+func readAdminPort(v model.Body) (port, error) {
+	if v.Len() != 1 || !v.IsObject() {
+		return port{}, errors.New("it has to have one of portNumber, portRange and namedPort")
+	}
+	if name := v.Text("namedPort"); name != "" {
+		return port{name: name}, nil
+	}
+	if n := v.Field("portNumber"); n.IsObject() {
+		return ranged(protocolOf(n), n.Field("port"), n.Field("port"))
+	}
+	if r := v.Field("portRange"); r.IsObject() {
+		return ranged(protocolOf(r), r.Field("start"), r.Field("end"))
+	}
+	return port{}, errors.New("it has to have one of portNumber, portRange and namedPort")
+}
+
+// readOwnPort reads an entry of a NetworkPolicy: a port by number or name, or a range of ports, of a protocol.
+func readOwnPort(v model.Body) (port, error) {
+	if !v.IsObject() {
+		return port{}, errors.New("it is no object")
+	}
+	protocol, at, end := protocolOf(v), v.Field("port"), v.Field("endPort")
+	switch {
+	case at.IsNull() && end.IsNull():
+		return ranged(protocol, model.Body{}, model.Body{})
+	case at.IsText() && end.IsNull():
+		if n := number(at); n > 0 {
+			return port{protocol: protocol, first: n, last: n}, nil
+		}
+		return port{protocol: protocol, name: at.Text()}, nil
+	case end.IsNull():
+		return ranged(protocol, at, at)
+	}
+	return ranged(protocol, at, end)
+}
+
+func protocolOf(v model.Body) string {
+	if p := v.Text("protocol"); p != "" {
+		return p
+	}
+	return "TCP"
+}
+
+// ranged is the ports of a protocol between two, which are all if none is given.
+func ranged(protocol string, first, last model.Body) (port, error) {
+	switch protocol {
+	case "TCP", "UDP", "SCTP":
+	default:
+		return port{}, fmt.Errorf("there is no protocol %q", protocol)
+	}
+	if first.IsNull() && last.IsNull() {
+		return port{protocol: protocol, first: 1, last: lastPort}, nil
+	}
+	p := port{protocol: protocol, first: number(first), last: number(last)}
+	if p.first == 0 || p.last < p.first {
+		return port{}, errors.New("it is no port")
+	}
+	return p, nil
+}
+
+// matches reports whether a connection is to the port; to are the ports that the destination's containers declare.
+func (p port) matches(protocol string, at int, to []topology.PodPort) bool {
+	if p.name == "" {
+		return p.protocol == protocol && p.first <= at && at <= p.last
+	}
+	for _, c := range to {
+		if c.Name == p.name && c.Number == at && c.Protocol == protocol && (p.protocol == "" || p.protocol == protocol) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether every connection to o is one to p.
+func (p port) covers(o port) bool {
+	if p.name != "" || o.name != "" {
+		return p.name == o.name && (p.protocol == "" || p.protocol == o.protocol)
+	}
+	return p.protocol == o.protocol && p.first <= o.first && o.last <= p.last
+}

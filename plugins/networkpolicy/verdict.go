@@ -1,0 +1,161 @@
+package networkpolicy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// verdict judges a connection (spec §4): it has to be allowed where it leaves and where it comes in.
+func verdict(q request.Query, r *resolve.Resolution, k *resolve.Kind) *request.Verdict {
+	if q.Answer != nil {
+		return nil
+	}
+	c := connection{kind: k, res: r, graph: r.Graph, snapshot: r.Snapshot, from: endOf(r.Graph, q.From), to: endOf(r.Graph, q.To), protocol: q.Protocol, port: q.Port}
+	for _, p := range k.Policies {
+		if !p.Refused {
+			c.policies = append(c.policies, p.Object)
+		}
+	}
+	c.policies = sorted(c.policies)
+	out := &request.Verdict{Outcome: request.Allowed}
+	if c.from.pod != nil && c.from.id == c.to.id && !c.from.pod.Template {
+		out.Why = []string{"a pod always reaches itself"}
+		return out
+	}
+	for _, dir := range []direction{egress, ingress} {
+		d := c.decide(dir)
+		out.Decisions = append(out.Decisions, d)
+		out.Outcome = request.Both(out.Outcome, d.Outcome)
+	}
+	return out
+}
+
+// end is one end of a connection.
+type end struct {
+	id  topology.NodeID
+	pod *topology.Pod // nil: something outside of the cluster, or that is not known
+	request.Peer
+}
+
+func endOf(g *topology.Graph, p request.Peer) end {
+	e := end{id: p.Workload, Peer: p}
+	if p.Workload != topology.None {
+		pod := g.Pod(p.Workload)
+		e.pod = &pod
+	}
+	return e
+}
+
+// name is how an end is called.
+func (e *end) name() string {
+	if e.pod != nil {
+		return e.pod.Ref.String()
+	}
+	return e.Address.String()
+}
+
+// connection is what is asked about, and the policies that may have a say in it, in order.
+type connection struct {
+	kind     *resolve.Kind
+	res      *resolve.Resolution
+	graph    *topology.Graph
+	snapshot *model.Snapshot
+	policies []*model.Object
+	from, to end
+	protocol string
+	port     int
+}
+
+// judge is the judgement of one direction as it goes on: the outcomes that are possible so far.
+type judge struct {
+	*connection
+	dir       direction
+	pod, peer *end
+	stages    []request.Pass
+	outcomes  []outcome
+	doubts    []string // why more than one outcome is possible
+	tie       bool     // rules that nobody can order disagree
+}
+
+// outcome is what may become of the connection.
+type outcome struct {
+	action action
+	stage  string
+	by     []request.Decider
+}
+
+// decide judges one direction.
+func (c *connection) decide(dir direction) request.Decision {
+	j := judge{connection: c, dir: dir, pod: &c.to, peer: &c.from}
+	if dir == egress {
+		j.pod, j.peer = &c.from, &c.to
+	}
+	out := request.Decision{Name: string(dir), Outcome: request.Allowed}
+	if j.pod.pod == nil {
+		out.Why = []string{j.pod.name() + " is no pod of the input: no policy holds there"}
+		return out
+	}
+	out.At = j.pod.pod.Ref
+	if j.tier(adminTier) && j.own() && j.tier(baselineTier) {
+		j.outcomes = append(j.outcomes, outcome{action: allow})
+	}
+	out.Passed = j.stages
+	j.settle(&out)
+	if unread := c.res.Unread(c.kind.Gaps(j.pod.id)); len(unread) > 0 {
+		out.Outcome, out.Why = request.NotEvaluated, []string{"may not be read: " + strings.Join(unread, ", ")}
+	}
+	return out
+}
+
+// settle turns the possible outcomes into a decision.
+func (j *judge) settle(out *request.Decision) {
+	allowed := slices.ContainsFunc(j.outcomes, func(o outcome) bool { return o.action != deny })
+	denied := slices.ContainsFunc(j.outcomes, func(o outcome) bool { return o.action == deny })
+	switch {
+	case j.tie || allowed && denied:
+		out.Outcome, out.Why = request.NotEvaluated, unique(j.doubts)
+	case denied:
+		out.Outcome = request.Denied
+	}
+	var stages []string
+	for _, o := range j.outcomes {
+		if o.stage != "" {
+			stages = append(stages, o.stage)
+		}
+		for _, by := range o.by {
+			if !slices.Contains(out.By, by) {
+				out.By = append(out.By, by)
+			}
+		}
+	}
+	out.Stage = strings.Join(unique(stages), " or ")
+	if out.Stage == "" && out.Outcome == request.Allowed {
+		out.Why = []string{"nothing denies it"}
+	}
+}
+
+func unique(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// passed notes a stage that did not, or may not, decide.
+func (j *judge) passed(s stage, why string, by []request.Decider) {
+	j.stages = append(j.stages, request.Pass{Stage: s.String(), Why: why, By: by})
+}
+
+// decider names a rule.
+func decider(r *rule) request.Decider {
+	origin := r.policy.OriginOf("spec", string(r.dir), itoa(r.index))
+	return request.Decider{Policy: r.policy.Ref, Origin: origin, Rule: r.name(), Title: r.title, Action: r.word}
+}
