@@ -122,6 +122,7 @@ func resolveFor(in *model.Snapshot, catalog *policy.Catalog) *resolve.Resolution
 
 // way is a policy kind at a target on one way.
 func way(kind string, target model.Ref, path view.Path) string {
+	path.Binding = "" // by which binding a policy comes is no way of traffic
 	text, _ := json.Marshal(path)
 	return kind + " " + target.String() + " " + target.Group + " " + string(text)
 }
@@ -131,8 +132,13 @@ func byWay(list *view.EffectivePolicyList) map[string][]string {
 	out := map[string][]string{}
 	for i := range list.Items {
 		item := &list.Items[i]
+		told := map[string]bool{} // ways that differ by their binding alone are one
 		for _, p := range append(slices.Clone(item.Paths), nowhere(item.Paths)...) {
 			key := way(item.PolicyKind, item.Target, p)
+			if told[key] {
+				continue
+			}
+			told[key] = true
 			out[key] = append(out[key], item.ID)
 			slices.Sort(out[key])
 		}

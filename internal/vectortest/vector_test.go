@@ -98,7 +98,7 @@ func check(t *testing.T, file string) {
 		v.ask(t, file, manifests, &list, "status", "-A")
 		checkShape(&r, list.Items)
 		for _, c := range v.Status {
-			c.check(&r, list.Items)
+			c.check(t, &r, list.Items)
 		}
 		checkProblems(&r, "status", v.Problems, list.Problems)
 	}
@@ -175,7 +175,7 @@ func (e expectation) fits(item view.EffectivePolicy) bool {
 	}
 	return slices.ContainsFunc(item.Paths, func(p view.Path) bool {
 		have := map[string]string{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet, "listener": p.Listener,
-			"destination": p.Destination, "direction": p.Direction, "mesh": p.Mesh, "dataplane": p.Dataplane, "hostname": p.Hostname,
+			"destination": p.Destination, "direction": p.Direction, "mesh": p.Mesh, "dataplane": p.Dataplane, "hostname": p.Hostname, "binding": p.Binding,
 			"delegatedFrom": fmt.Sprint(p.DelegatedFrom), "delegatedRules": fmt.Sprint(p.DelegatedRules)}
 		for key, want := range e.Via {
 			if have[key] != fmt.Sprint(want) {
@@ -331,6 +331,8 @@ type condition struct {
 	SupportedKinds []string `yaml:"supportedKinds"`
 
 	AttachedListenerSets *int `yaml:"attachedListenerSets"`
+
+	Fields any `yaml:"fields"`
 }
 
 // wanted is one condition. Says are texts that the message must hold; the message is compared as a whole if it is given.
@@ -353,7 +355,7 @@ func names(want map[string]string, r model.Ref, port int32) bool {
 	return want["section"] == have["section"] && want["port"] == have["port"]
 }
 
-func (c condition) check(r *report, items []view.ObjectStatus) {
+func (c condition) check(t *testing.T, r *report, items []view.ObjectStatus) {
 	where := fmt.Sprintf("status of %v towards %v", c.Object, c.Ancestor)
 	var found []view.ObjectStatus
 	for _, item := range items {
@@ -372,6 +374,9 @@ func (c condition) check(r *report, items []view.ObjectStatus) {
 		}
 	} else {
 		c.checkEntries(r, where, item)
+	}
+	if want := normal(t, c.Fields); c.Fields != nil && !reflect.DeepEqual(want, item.Status) {
+		r.Errorf("%s: status %v\n want %v", where, item.Status, want)
 	}
 	if c.Affected != nil {
 		got := []string{}

@@ -55,6 +55,12 @@ func (s *session) findKind(word string) (model.GroupKind, bool) {
 			return gk, true
 		}
 	}
+	for id := range s.Graph.Len() { // kinds of which the input has names only
+		n := s.Graph.Node(topology.NodeID(id))
+		if gk := n.Ref.GroupKind(); n.Object == nil && slices.Contains(kindNames(gk, policy.Plural(gk.Kind), nil), word) {
+			return gk, true
+		}
+	}
 	return model.GroupKind{}, false
 }
 
@@ -241,7 +247,27 @@ func (s *session) targets(args []string, sel selector) ([]topology.NodeID, model
 	if sel.empty() && (s.flags.allNamespaces || s.flags.namespace == "") {
 		return nil, model.Ref{}, nil
 	}
-	return s.objects(func(o *model.Object) bool { return s.inNamespace(o.Ref) && sel.matches(o) }), model.Ref{}, nil
+	out := s.objects(func(o *model.Object) bool { return s.inNamespace(o.Ref) && sel.matches(o) })
+	if sel.empty() {
+		out = append(out, s.clusters()...)
+	}
+	return out, model.Ref{}, nil
+}
+
+// clusters are the nodes of whole clusters to which policies of the namespace come: these have no namespace themselves.
+func (s *session) clusters() []topology.NodeID {
+	var out []topology.NodeID
+	for _, k := range s.Kinds {
+		if !k.Reaches(topology.Cluster) {
+			continue
+		}
+		for _, p := range k.Policies {
+			if s.inNamespace(p.Ref()) {
+				out = append(out, k.TargetsOf(p)...)
+			}
+		}
+	}
+	return out
 }
 
 // objects are the nodes of the namespaced objects that fit; never nil.

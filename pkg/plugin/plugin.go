@@ -40,10 +40,11 @@ func Findings(plugins []Plugin, r *resolve.Resolution) []model.Problem {
 
 // StatusFunctions are the status functions of all vendors, by name.
 func StatusFunctions(plugins []Plugin) status.Functions {
-	out := status.Functions{Writers: map[string]status.Writer{}, Boards: map[string]status.Board{}, Markers: map[string]status.Marker{}}
+	out := status.Functions{Writers: map[string]status.Writer{}, Boards: map[string]status.Board{}, Blocks: map[string]status.Blocks{}, Markers: map[string]status.Marker{}}
 	for _, p := range plugins {
 		maps.Copy(out.Writers, p.Status.Writers)
 		maps.Copy(out.Boards, p.Status.Boards)
+		maps.Copy(out.Blocks, p.Status.Blocks)
 		maps.Copy(out.Markers, p.Status.Markers)
 	}
 	return out
@@ -67,6 +68,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		funcs.Add(p.Functions)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
+		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Blocks))
 		funcs.Evaluators = slices.AppendSeq(funcs.Evaluators, maps.Keys(p.Evaluators))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds, JSON: true})

@@ -24,6 +24,7 @@ type Functions struct {
 	Combine          map[string]func(model.Settings) merge.Combine
 	Normalize        map[string]Normalizer
 	Attach           map[string]Attacher
+	Search           map[string]Search
 	Builtins         map[string]BuiltinOf
 	Writers, Markers []string
 	Evaluators       []string
@@ -46,6 +47,7 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Combine, o.Combine)
 	add(&f.Normalize, o.Normalize)
 	add(&f.Attach, o.Attach)
+	add(&f.Search, o.Search)
 	add(&f.Builtins, o.Builtins)
 	add(&f.Labels, o.Labels)
 	add(&f.Legs, o.Legs)

@@ -25,8 +25,6 @@ func (b *builder) tryMembers() []string {
 				r.fail(at, "%s cannot be a member: it has members, or scopes of its own", gk)
 			case again:
 				r.fail(at, "%s is a member of %s already", gk, other)
-			case k.Scopes == nil:
-				r.fail(at, "members of a kind without scopes are not supported yet")
 			}
 			leader[gk] = k.GroupKind
 		}

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -14,6 +15,24 @@ type Attached struct {
 	Index  int // the position that the key "index" compares
 
 	Level topology.Role // "": that of the node
+	Here  *Here         // what is peculiar to this target; nil: nothing is
+}
+
+// Here is what a policy is at one target in another way than at others.
+type Here struct {
+	Units []merge.Unit      // what it sets there, in place of its main block; nil: what it says itself
+	Via   []topology.NodeID // the nodes right above by which it comes there; nil: all that are there
+}
+
+// Sets are the blocks of the policy at its target.
+func (a *Attached) Sets() []merge.Block {
+	own := a.Policy.Blocks
+	if a.Here == nil || a.Here.Units == nil || len(own) == 0 {
+		return own
+	}
+	out := slices.Clone(own)
+	out[len(out)-1].Units = a.Here.Units
+	return out
 }
 
 // SamePlace reports whether two are attachments to one place: to one node, at one level.
@@ -29,6 +48,11 @@ func (a *Attached) section() string {
 
 // Leveled reports whether the level decides first: then policies are ordered place by place, else whole stacks are.
 func (k *Kind) Leveled() bool { return len(k.Compare) > 0 && k.Compare[0].By == ByLevel }
+
+// ByAge reports whether the age of policies has a part in their order.
+func (k *Kind) ByAge() bool {
+	return slices.ContainsFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
+}
 
 // AgeDecides reports whether it would take the age of two policies to order them: the keys before it do not tell them apart.
 func (k *Kind) AgeDecides(a, b Attached) bool {
@@ -47,8 +71,7 @@ func (k *Kind) AgeDecides(a, b Attached) bool {
 // level does not count. If one of them has no creation time, age is ignored for all, since comparing pair by pair would not be
 // transitive; then ageIgnored is true.
 func (k *Kind) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
-	byAge := slices.ContainsFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
-	if byAge && len(as) > 1 {
+	if k.ByAge() && len(as) > 1 {
 		ageIgnored = slices.ContainsFunc(as, func(a Attached) bool { return a.Policy.Object.Created.IsZero() })
 	}
 	out := slices.Clone(as)

@@ -66,6 +66,7 @@ func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
 	if p.at != nil {
 		at = append(few[:0], p.at...)
 	}
+	rule = p.written(at, rule)
 	for _, seg := range rule {
 		if seg.Form != merge.Key {
 			break
@@ -73,6 +74,21 @@ func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
 		at = append(at, seg.Name)
 	}
 	return p.Object.OriginOf(at...)
+}
+
+// written is the part of a rule's path that the object itself has below a place: a vendor that rewrites its policies may have put all of them
+// below more names.
+func (p *Policy) written(at []string, rule merge.Path) merge.Path {
+	if p.Kind.Normalize == nil {
+		return rule
+	}
+	settings := p.Object.Body.At(at...)
+	for i, seg := range rule {
+		if settings.Has(seg.Name) {
+			return rule[i:]
+		}
+	}
+	return rule
 }
 
 // blockPath is where a block's settings stand, from the object's root.

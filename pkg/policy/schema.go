@@ -49,7 +49,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"namespaces": r.namespaces, "content": r.content, "rules": r.rules, "strategy": r.strategy, "compare": r.compare,
 		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill", "disjoint"}, "union"),
-		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.word(&k.Family, []string{topology.Traffic, topology.Mesh, topology.All, topology.Namespaced}),
+		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.family,
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&k.Result, resultWords()),
 		"listenerSets": r.word(&sets, []string{string(SetsTaken), string(SetsNamed), string(SetsUnknown)}),
 		"invalid":      r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
@@ -185,7 +185,7 @@ func (r *kindReader) refs(n *yaml.Node) {
 			r.kind.Filters = r.filters(e, on, f)
 			return
 		}
-		if f.At == nil && f.Attach == nil {
+		if f.At == nil && !f.ByVendor() {
 			r.fail(e, "field \"at\" is missing")
 		}
 		if form == "subject" && f.At != nil {
@@ -202,7 +202,7 @@ func (r *kindReader) attacher(f *RefForm) field {
 	return func(n *yaml.Node) {
 		var name string
 		r.text(&name)(n)
-		if f.Attach = r.funcs.Attach[name]; f.Attach == nil {
+		if f.Attach, f.Search = r.funcs.Attach[name], r.funcs.Search[name]; !f.ByVendor() {
 			r.fail(n, "there is no function %q to find targets", name)
 		}
 	}
@@ -236,6 +236,15 @@ func (r *kindReader) content(n *yaml.Node) {
 		}})
 }
 
+// family reads the ways on which policies hold: a family of the core, or one that a vendor's linkers make, which has a dot in its name.
+func (r *kindReader) family(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, ".") {
+		r.text(&r.kind.Family)(n)
+		return
+	}
+	r.word(&r.kind.Family, []string{topology.Traffic, topology.Mesh, topology.All, topology.Namespaced})(n)
+}
+
 func (r *kindReader) effective(n *yaml.Node) {
 	var words []string
 	r.roles(&words)(n)
@@ -251,14 +260,14 @@ func (r *kindReader) effective(n *yaml.Node) {
 func (r *kindReader) roles(into *[]string) field {
 	var known []string
 	for _, role := range []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule, topology.Backend,
-		topology.Port, topology.Frontend, topology.Namespace, topology.Workload, FilterLevel, SectionLevel} {
+		topology.Port, topology.Frontend, topology.Namespace, topology.Workload, topology.Cluster, FilterLevel, SectionLevel} {
 		known = append(known, string(role))
 	}
 	return func(n *yaml.Node) {
 		*into = []string{}
 		r.list(n, func(e *yaml.Node) {
 			var s string
-			r.word(&s, known, "mesh", "cluster")(e)
+			r.word(&s, known, "mesh")(e)
 			*into = append(*into, s)
 		})
 	}

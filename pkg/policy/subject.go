@@ -3,7 +3,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -72,17 +71,21 @@ func Unattached(p *Policy, at []string, err error) model.Problem {
 func AttachPods(p *Policy, at []string, s topology.PodSelector, g *topology.Graph) ([]Attached, []model.Problem) {
 	var out []Attached
 	var unknown []string
-	for _, id := range g.Order(topology.Namespaced) {
-		if g.Node(id).Role != topology.Workload {
+	for _, ns := range g.Order(topology.Namespaced) {
+		if g.Node(ns).Role != topology.Namespace || g.InNamespace(s, g.Node(ns).Ref.Name) == topology.No {
 			continue
 		}
-		switch namespace := g.Node(id).Ref.Namespace; g.Selects(s, id) {
-		case topology.Yes:
-			out = append(out, Attached{Policy: p, Node: id, Ref: -1})
-		case topology.Maybe:
-			if !slices.Contains(unknown, namespace) {
-				unknown = append(unknown, namespace)
+		maybe := false
+		for _, id := range g.WorkloadsIn(ns) {
+			switch g.Selects(s, id) {
+			case topology.Yes:
+				out = append(out, Attached{Policy: p, Node: id, Ref: -1})
+			case topology.Maybe:
+				maybe = true
 			}
+		}
+		if maybe {
+			unknown = append(unknown, g.Node(ns).Ref.Name)
 		}
 	}
 	if len(unknown) == 0 {

@@ -30,7 +30,7 @@ const maxRefs = 16
 func (d *decoder) refs() {
 	found := 0
 	for _, form := range d.kind.Refs {
-		if form.Attach != nil {
+		if form.ByVendor() {
 			found++ // it looks for itself
 			continue
 		}

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// VersionBelow reports whether a version comes before another. One that stops early means the last of those that begin so: 1.17 is not below
-// 1.17.10. What is no version is below none.
+// VersionBelow reports whether a version comes before another. A version that stops early means the last of those that begin so, and the other
+// one the first: 1.17 is not below 1.17.10, nor 1.17.10 below 1.17. What is no version is below none.
 func VersionBelow(version, other string) bool {
 	a, b := versionNumbers(version), versionNumbers(other)
 	for i := range min(len(a), len(b)) {
@@ -17,7 +17,7 @@ func VersionBelow(version, other string) bool {
 			return c < 0
 		}
 	}
-	return len(b) < len(a) && len(b) > 0
+	return false
 }
 
 // versionNumbers are the numbers of a version, nil for what is none.

@@ -73,14 +73,26 @@ func (k *Kind) hold(p *policy.Policy, id topology.NodeID) {
 // ownWay attaches a policy where its vendor's own functions find targets.
 func (k *Kind) ownWay(p *policy.Policy) []policy.Attached {
 	var out []policy.Attached
-	for _, form := range k.Refs {
-		if form.Attach == nil {
+	held := make(map[topology.NodeID]bool, len(k.targetsOf[p]))
+	for _, id := range k.targetsOf[p] {
+		held[id] = true
+	}
+	finders := k.findersOf(p.Kind)
+	for i, form := range p.Kind.Refs {
+		find := finders[i].Find
+		switch {
+		case form.Attach != nil:
+			find = func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
+				return form.Attach(p, k.res.Graph, k.res.Snapshot, k.Settings())
+			}
+		case find == nil:
 			continue
 		}
-		found, problems := form.Attach(p, k.res.Graph, k.res.Snapshot, k.Settings())
+		found, problems := find(p)
 		k.res.Problems = append(k.res.Problems, problems...)
 		for _, a := range found {
-			if !slices.Contains(k.targetsOf[p], a.Node) {
+			if !held[a.Node] {
+				held[a.Node] = true
 				k.hold(p, a.Node)
 				out = append(out, a)
 			}
@@ -112,30 +124,30 @@ func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 	warn := func(code model.Code, hint, format string, args ...any) {
 		k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 	}
-	if !k.Allows(t.Ref) {
+	if !p.Kind.Allows(t.Ref) {
 		form := strings.ToLower(t.Ref.Kind)
 		if t.Ref.Section != "" {
 			form += " with a sectionName"
 		}
-		hint := "it may target: " + targetForms(k.Targets)
-		for _, f := range k.Targets {
+		hint := "it may target: " + targetForms(p.Kind.Targets)
+		for _, f := range p.Kind.Targets {
 			if f.GroupKind.Kind == t.Ref.Kind && f.GroupKind.Group != t.Ref.Group {
 				hint = fmt.Sprintf("its group is %q; it has to be %q", t.Ref.Group, f.GroupKind.Group)
 			}
 		}
-		warn(model.InvalidTarget, hint, "%s may not target %s: the policy does not attach there", k.GroupKind.Kind, form)
+		warn(model.InvalidTarget, hint, "%s may not target %s: the policy does not attach there", p.Kind.GroupKind.Kind, form)
 		return nil
 	}
 	ref := t.Ref
 	if clusterScoped(ref.GroupKind()) {
 		ref.Namespace = ""
 	}
-	if home := p.Ref().Namespace; k.leaves(home, ref) && !(t.Selects != nil && clusterScoped(ref.GroupKind())) {
+	if home := p.Ref().Namespace; leaves(p.Kind, home, ref) && !(t.Selects != nil && clusterScoped(ref.GroupKind())) {
 		switch {
-		case k.Namespaces == policy.OwnNamespace:
+		case p.Kind.Namespaces == policy.OwnNamespace:
 			warn(model.CrossNamespaceTarget, "move the policy to the target's namespace", "%s is not in the policy's namespace %s: not attached", ref, home)
 			return nil
-		case k.Namespaces == policy.WithGrant && !k.res.Graph.Granted(k.GroupKind, home, ref.Whole()):
+		case p.Kind.Namespaces == policy.WithGrant && !k.res.Graph.Granted(p.Kind.GroupKind, home, ref.Whole()):
 			warn(model.RefNotPermitted, fmt.Sprintf("a ReferenceGrant in namespace %s must allow it", cmp.Or(ref.Namespace, ref.Name)), "no ReferenceGrant lets %s refer to %s: not attached", p.Ref(), ref)
 			return nil
 		}
@@ -160,7 +172,7 @@ func (k *Kind) unnamed(id topology.NodeID, name string) bool {
 }
 
 // leaves reports whether a reference goes out of the policy's namespace: to an object elsewhere, or to another Namespace.
-func (k *Kind) leaves(home string, ref model.Ref) bool {
+func leaves(k *policy.Kind, home string, ref model.Ref) bool {
 	if ref.Kind == "Namespace" && ref.Group == "" {
 		return !k.Cluster && ref.Name != home
 	}

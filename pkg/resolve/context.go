@@ -44,6 +44,8 @@ func (k *Kind) startsPath(id topology.NodeID) bool {
 		return k.res.Graph.Node(id).Ref.Section == ""
 	case topology.Gateway:
 		return len(k.res.Graph.Parents(k.Family, id)) == 0
+	case topology.Binding, topology.Cluster:
+		return len(k.res.Graph.Parents(k.Family, id)) == 0
 	case topology.ListenerSet: // one that may not be read: where it is attached is not known, what holds there and below is
 		return k.res.Graph.Node(id).Object == nil
 	}

@@ -62,7 +62,7 @@ func (o *Outcome) uncertain() []model.Problem {
 
 // sets reports whether the block at from sets what stands at path to the same value.
 func (o *Outcome) sets(from merge.From, path merge.Path, value any) bool {
-	for _, b := range o.Layers[from.Layer].Policy.Blocks {
+	for _, b := range o.Layers[from.Layer].sets() {
 		if b.Kind != from.Block {
 			continue
 		}

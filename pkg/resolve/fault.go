@@ -26,9 +26,10 @@ func (k *Kind) faulty() map[topology.NodeID]bool {
 }
 
 // blocks are what a policy brings into a stack: all it has, unless it is in error on the way, with the reason. Then it has a place at most.
-func (k *Kind) blocks(s StackID, p *policy.Policy) (blocks []merge.Block, fault string) {
+func (k *Kind) blocks(s StackID, a policy.Attached) (blocks []merge.Block, fault string) {
+	p := a.Policy
 	if len(p.Faults) == 0 || k.InError == policy.Poison {
-		return p.Blocks, ""
+		return a.Sets(), ""
 	}
 	for ; s != 0; s = k.stacks[s].under {
 		if f := k.stacks[s].fact; f.name == inError {
@@ -39,7 +40,7 @@ func (k *Kind) blocks(s StackID, p *policy.Policy) (blocks []merge.Block, fault 
 	}
 	switch {
 	case fault == "":
-		return p.Blocks, ""
+		return a.Sets(), ""
 	case k.InError == policy.Claim:
 		return p.Claiming(), fault
 	}

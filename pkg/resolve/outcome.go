@@ -81,7 +81,7 @@ func (k *Kind) build(s StackID) *Outcome {
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for i, l := range o.Layers {
 		var blocks []merge.Block
-		blocks, o.Layers[i].Fault = k.blocks(s, l.Policy)
+		blocks, o.Layers[i].Fault = k.blocks(s, l.attached)
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
 			Blocks: blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
@@ -170,7 +170,7 @@ func (o *Outcome) whole(k *Kind, at int, reason merge.Reason, winner int) []merg
 		to = []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}
 	}
 	var out []merge.Loss
-	for _, b := range o.Layers[at].Policy.Blocks {
+	for _, b := range o.Layers[at].sets() {
 		for _, u := range merge.Recut(b.Units, k.Rules) {
 			if !u.Filled { // what nobody wrote is nobody's loss
 				out = append(out, merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: at, Block: b.Kind}, Reason: reason, To: to, Step: -1})
@@ -178,6 +178,14 @@ func (o *Outcome) whole(k *Kind, at int, reason merge.Reason, winner int) []merg
 		}
 	}
 	return out
+}
+
+// sets are the blocks of the policy at its place.
+func (l Layer) sets() []merge.Block {
+	if l.attached.Policy == nil { // a setting that no policy wrote
+		return l.Policy.Blocks
+	}
+	return l.attached.Sets()
 }
 
 // MainBlock is the policy's block that is merged last, whose strategy people think of as the policy's.

@@ -46,10 +46,11 @@ type Kind struct {
 	refused    map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
 	stacks     []push
 	interned   map[push]StackID
-	at         [][]StackID     // by node
-	outcomes   []*Outcome      // by stack; nil: not folded yet
-	ways       map[push][]Path // the paths to nodes with much below them, by stack and node
-	scoped     *scoped         // of a kind as one of its scopes has it; then nothing is attached to nodes and stacks are not pushed
+	at         [][]StackID                      // by node
+	outcomes   []*Outcome                       // by stack; nil: not folded yet
+	ways       map[push][]Path                  // the paths to nodes with much below them, by stack and node
+	finders    map[*policy.Kind][]policy.Finder // of the kind and its members, by reference form; made when asked for
+	scoped     *scoped                          // of a kind as one of its scopes has it; then nothing is attached to nodes and stacks are not pushed
 }
 
 // place is what is attached to one node, established first.
@@ -86,7 +87,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 			continue
 		}
 		k := &Kind{Kind: pk, res: r, ways: map[push][]Path{}}
-		k.Policies = decode(pk, in.Of(pk.GroupKind), conditions)
+		k.Policies = decodeAll(kinds, pk, in, conditions)
 		for _, p := range k.Policies {
 			r.Problems = append(r.Problems, p.Problems...)
 		}

@@ -156,6 +156,8 @@ func (a *Auditor) Audit(p Prediction) Audit {
 	switch {
 	case p.Silent:
 		c.unsaid("the controller of this kind writes no conditions")
+	case p.Block.Fields != nil || p.Block.Note != "":
+		c.unsaid("what it reports is not made of conditions, and is not compared")
 	case p.Refused:
 		c.unsaid("the API refuses the policy, so that nothing is predicted of its status")
 	case !served(c.object):

@@ -40,6 +40,8 @@ type Prediction struct {
 	Refused   bool           // of policies: the API refuses it, so that it has no status
 	Silent    bool           // of policies: the controller writes no conditions
 
+	Block Block // of policies: what their kind reports in place of conditions
+
 	AttachedRoutes *int     // of listeners
 	SupportedKinds []string // of listeners: Kind.group
 
@@ -60,6 +62,15 @@ type Writer func(in Input) []Ancestor
 // has no status.
 type Board func(r *resolve.Resolution, k *resolve.Kind, fates []*Fate) map[*policy.Policy][]Ancestor
 
+// Block is a status that is not made of conditions.
+type Block struct {
+	Fields any    // what stands below status, JSON; nil: nothing does
+	Note   string // the gist of it, or why there is nothing, for people
+}
+
+// Blocks writes the statuses of all policies of a kind, and of its members, that are not made of conditions.
+type Blocks func(r *resolve.Resolution, k *resolve.Kind, fates []*Fate) map[*policy.Policy]Block
+
 // Marker writes the marks that a kind's policies leave on other objects.
 type Marker func(r *resolve.Resolution, k *resolve.Kind) []Mark
 
@@ -71,10 +82,11 @@ type Mark struct {
 	Replaces   bool // only where the controller has an entry anyway, in the place of the condition of its type
 }
 
-// Functions are the writers, boards and markers that descriptors name; a name is that of a writer or of a board.
+// Functions are the writers, boards, blocks and markers that descriptors name; a name is that of a writer, of a board or of blocks.
 type Functions struct {
 	Writers map[string]Writer
 	Boards  map[string]Board
+	Blocks  map[string]Blocks
 	Markers map[string]Marker
 }
 
@@ -94,8 +106,13 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 			all := b(r, k, fates)
 			write = func(in Input) []Ancestor { return all[in.Fate.Policy] }
 		}
+		var blocks map[*policy.Policy]Block
+		if b, ok := funcs.Blocks[k.Status.Func]; ok {
+			blocks = b(r, k, fates)
+			write = func(Input) []Ancestor { return nil }
+		}
 		for _, f := range fates {
-			p := Prediction{Object: f.Policy.Ref(), Policy: f.Policy, Affected: f.Affected, Refused: f.Policy.Refused, Silent: k.Status.Silent}
+			p := Prediction{Object: f.Policy.Ref(), Policy: f.Policy, Affected: f.Affected, Refused: f.Policy.Refused, Silent: f.Policy.Kind.Status.Silent, Block: blocks[f.Policy]}
 			if !p.Refused && !p.Silent && k.Sees(f.Policy.Ref().Namespace) {
 				p.Ancestors, p.Missed = unsure(Input{r, k, f}, write), missed(Input{r, k, f})
 			}

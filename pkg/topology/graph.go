@@ -29,6 +29,8 @@ const (
 
 	MeshRoot Role = "mesh"      // an object that stands for a whole mesh; only linkers make such nodes
 	Proxy    Role = "dataplane" // one proxy of a mesh, likewise
+	Binding  Role = "binding"   // an object that brings policies to targets, or one of its ways to do so; likewise
+	Cluster  Role = "cluster"   // an object that stands for a whole cluster, likewise
 )
 
 // Traffic is the family of what comes through Gateways: gatewayClass > gateway > listenerSet > listener > route > rule > backend and port

@@ -128,6 +128,19 @@ func podLabels(o *model.Object) map[string]string {
 	return out
 }
 
+// podSpec is the spec of a Pod, or of the pods of a template.
+func podSpec(o *model.Object) (spec model.Body, template bool) {
+	at, template := templates[o.Ref.GroupKind()]
+	return o.Body.At(at...).Field("spec"), template
+}
+
+// onHost reports whether pods are in the network of their node.
+func onHost(o *model.Object) bool {
+	spec, _ := podSpec(o)
+	host, _ := spec.Field("hostNetwork").Value().(bool)
+	return host
+}
+
 // Pod is what a workload's pods are to their network.
 type Pod struct {
 	Ref         model.Ref // of the workload
@@ -148,10 +161,8 @@ type PodPort struct {
 // Pod reads a workload.
 func (g *Graph) Pod(id NodeID) Pod {
 	o := g.nodes[id].Object
-	at, template := templates[o.Ref.GroupKind()]
-	spec := o.Body.At(at...).Field("spec")
-	hostNetwork, _ := spec.Field("hostNetwork").Value().(bool)
-	out := Pod{Ref: o.Ref, Labels: podLabels(o), Template: template, HostNetwork: hostNetwork, Node: spec.Text("nodeName")}
+	spec, template := podSpec(o)
+	out := Pod{Ref: o.Ref, Labels: podLabels(o), Template: template, HostNetwork: onHost(o), Node: spec.Text("nodeName")}
 	if !template {
 		out.Addresses = addressesOf(o.Body.Field("status"))
 	}
@@ -208,11 +219,11 @@ func (g *Graph) InNamespace(s PodSelector, namespace string) Truth {
 
 // Selects reports whether a workload is selected.
 func (g *Graph) Selects(s PodSelector, workload NodeID) Truth {
-	p := g.Pod(workload)
-	if p.HostNetwork || !s.Pods.Picks(p.Labels) {
+	o := g.nodes[workload].Object
+	if !s.Pods.Picks(podLabels(o)) || onHost(o) {
 		return No
 	}
-	return g.InNamespace(s, p.Ref.Namespace)
+	return g.InNamespace(s, o.Ref.Namespace)
 }
 
 // WorkloadsIn lists the workloads of a namespace, by its node, sorted.

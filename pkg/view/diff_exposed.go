@@ -35,7 +35,7 @@ func (d *differ) expose(of map[subject]*results) {
 
 // opened reports whether a target gets traffic on a way as expose looks for.
 func (d *differ) opened(key subject, r *results) bool {
-	if len(r.before) == 0 {
+	if len(r.before) == 0 || r.before[0].bound() {
 		return false
 	}
 	k := d.kindOf(key.kind, Path{})

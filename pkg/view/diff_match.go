@@ -116,17 +116,37 @@ func (d *differ) subject(key subject, r *results) {
 	}
 }
 
+// trafficWays are the ways of an item that are held against each other, an empty one where there are none. By which bindings policies come to
+// a target is no way of traffic: another one may bring the same.
+func (e *EffectivePolicy) trafficWays() []Path {
+	if len(e.Paths) == 0 {
+		return []Path{{}}
+	}
+	if !e.bound() {
+		return e.Paths
+	}
+	var out []Path
+	for _, p := range e.Paths {
+		p.Binding = ""
+		if !hasPath(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// bound reports whether bindings bring the policies to the target.
+func (e *EffectivePolicy) bound() bool {
+	return slices.ContainsFunc(e.Paths, func(p Path) bool { return p.Binding != "" })
+}
+
 // byPath sorts results by way.
 func (d *differ) byPath(r *results) []onPath {
 	at := map[string]int{}
 	var out []onPath
 	add := func(items []*EffectivePolicy, side func(*onPath) *[]*EffectivePolicy) {
 		for _, item := range items {
-			paths := item.Paths
-			if len(paths) == 0 {
-				paths = []Path{{}}
-			}
-			for _, p := range paths {
+			for _, p := range item.trafficWays() {
 				i, known := at[p.Key()]
 				if !known {
 					i = len(out)

@@ -22,6 +22,9 @@ func (d *differ) lost(key subject, item *EffectivePolicy, path Path, side, other
 	case len(ids) == 0 && !had: // it is in neither input: a name that the policy, or what is gone with it, brought in
 		return targetUnreached, false
 	}
+	if item.bound() { // nothing but policies comes there
+		return "", true
+	}
 	if !other.reaches(d.kindOf(key.kind, path), ids, path) {
 		return targetUnreached, false
 	}

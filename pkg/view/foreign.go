@@ -14,6 +14,9 @@ import (
 // foreignReferences reports rules that come from a policy in another namespace than the target's and name an object without a
 // namespace: the name means an object of the policy's namespace, which the target's owner may not see.
 func foreignReferences(item *EffectivePolicy) []model.Problem {
+	if item.Target.Namespace == "" { // there is no namespace that the name could be taken to be in
+		return nil
+	}
 	var out []model.Problem
 	for _, r := range item.Rules {
 		for _, s := range r.Sources {

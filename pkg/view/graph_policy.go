@@ -82,7 +82,7 @@ func (d *drawing) targets() {
 	for _, k := range d.kinds {
 		for _, p := range k.Policies {
 			if d.chosen[p] {
-				held[p] = d.targetsOf(k, p) || held[p]
+				held[p] = d.targetsOf(k, p) || held[p] || slices.ContainsFunc(k.Apart(p), func(a policy.Apart) bool { return a.InForce })
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			out.Sources = append(out.Sources, ownSources(r, scope, part, rule)...)
 		}
 	}
-	a := survey{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}}
+	a := survey{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}, only: p}
 	below := map[*resolve.Kind][]bool{}
 	for _, scope := range r.Scopes(k) {
 		below[scope] = scope.Below(p)
@@ -55,6 +55,14 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 	})
 	count.fill(&out.Summary)
 	out.Items = append(out.Items, unattached(r, k, p)...)
+	for _, at := range k.Apart(p) {
+		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []Path{}, Rule: rule, State: StateIgnored, By: []Source{}, Reason: at.Why, Unread: r.Unread(k.Gaps(at.Node)), apart: true}
+		if at.InForce {
+			item.State = StateEffective
+			out.Summary.Effective++
+		}
+		out.Items = append(out.Items, item)
+	}
 	var problems []model.Problem
 	for _, problem := range slices.Concat(a.found, r.Problems) {
 		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind

@@ -54,7 +54,7 @@ func (r *PolicyReach) heading() []string {
 	parts := reachCounts(r.Items)
 	namespaces := map[string]bool{}
 	for _, item := range r.Items {
-		if item.inForce() {
+		if item.inForce() && item.Target.Namespace != "" {
 			namespaces[item.Target.Namespace] = true
 		}
 	}
@@ -84,7 +84,7 @@ func (r *PolicyReach) setOn() string {
 func (i *ReachItem) inForce() bool { return i.State == "Effective" || i.State == "Partial" }
 
 // unattached reports whether the item is about a reference that led nowhere: its target is no object in view.
-func (i *ReachItem) unattached() bool { return i.State == "Ignored" && len(i.Paths) == 0 }
+func (i *ReachItem) unattached() bool { return i.State == "Ignored" && len(i.Paths) == 0 && !i.apart }
 
 // reachTally counts targets of one sort.
 type reachTally struct {

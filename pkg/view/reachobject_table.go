@@ -179,7 +179,7 @@ func (s *reachSection) details(target model.Ref, o TableOptions) []reachDetail {
 	differ := slices.ContainsFunc(s.items, func(i *ReachItem) bool { return i.words() != s.items[0].words() })
 	var out []reachDetail
 	for _, item := range s.items {
-		if item.State == "Effective" {
+		if item.State == "Effective" && item.Reason == "" {
 			continue
 		}
 		d := reachDetail{words: item.words()}
@@ -204,7 +204,7 @@ func (i *ReachItem) stateWords() string {
 	by := winnerNames(i.By)
 	switch i.State {
 	case "Effective":
-		return "in force"
+		return cmp.Or(i.Reason, "in force")
 	case "Ignored":
 		return cmp.Or(i.Reason, "ignored")
 	case "ConditionFalse":

@@ -176,6 +176,8 @@ type ReachItem struct {
 	By     []Source  `json:"by"`               // who won where it lost
 	Reason string    `json:"reason"`           // one plain sentence, "" where it is wholly in force
 	Unread []string  `json:"unread,omitempty"` // lists that a cluster refused and that may change the state
+
+	apart bool // the policy is not attached to the target, which is in view
 }
 
 // PolicyReach answers `reach`.

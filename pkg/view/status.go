@@ -41,7 +41,9 @@ type ObjectStatus struct {
 	// AttachedListenerSets is of a Gateway: how many ListenerSets it takes that are accepted.
 	AttachedListenerSets *int `json:"attachedListenerSets,omitempty"`
 
-	Note string `json:"note,omitempty"` // why there are no conditions, where that is so for every policy of the kind
+	Status any `json:"status,omitempty"` // of a policy: what its kind reports below status in place of conditions
+
+	Note string `json:"note,omitempty"` // the gist of a status without conditions, or why there is none
 
 	// Of an audit only: what the object reports, in what that is not as predicted, and what was not counted or not compared.
 	Verdict     string           `json:"verdict,omitempty"` // Agrees, Differs, NotCompared
@@ -158,6 +160,7 @@ func targetsOf(kinds []*resolve.Kind) map[model.Ref][]model.Ref {
 func objectStatus(p status.Prediction) ObjectStatus {
 	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds,
 		AttachedListenerSets: p.AttachedListenerSets, refused: p.Refused}
+	out.Status, out.Note = p.Block.Fields, p.Block.Note
 	if p.Silent {
 		out.Note = noConditions
 	}

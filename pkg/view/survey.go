@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -36,6 +37,10 @@ type survey struct {
 	atRules map[model.GroupKind]bool // the kinds of routes at whose rules a policy kind that was looked at has results
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked   map[topology.NodeID]bool
+
+	clusters bool // whole clusters were looked at: policies come there from any namespace
+
+	only *policy.Policy // not nil: only the ways by which this policy itself comes to a target
 }
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
@@ -52,6 +57,9 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 		a.seeNode(id, func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, ways []resolve.Path) {
 			if a.query.Through != nil && !a.asked[id] {
 				ways = slices.DeleteFunc(slices.Clone(ways), func(w resolve.Path) bool { return !a.passes(w) })
+			}
+			if a.only != nil {
+				ways = k.Via(a.only, id, ways)
 			}
 			if len(ways) > 0 {
 				see(k, id, s, a.waysOf(k, s, ways))
@@ -79,6 +87,7 @@ func (a *survey) look(nodes []topology.NodeID) {
 	for _, id := range nodes {
 		n := a.res.Node(id)
 		a.spaces[n.Ref.Namespace] = true
+		a.clusters = a.clusters || n.Role == topology.Cluster
 		if n.Role == topology.Route || n.Role == topology.Rule {
 			a.routes[n.Ref.Whole()] = true
 			for _, parent := range a.attachments(id) {
@@ -209,7 +218,7 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 	for _, way := range ways {
 		for _, step := range way {
 			switch a.res.Node(step).Role {
-			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend:
+			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Binding:
 				key = binary.AppendUvarint(key, uint64(step)+1)
 			case topology.Rule:
 				if a.res.Node(step).Transit {
@@ -244,6 +253,9 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 				if n.Transit {
 					p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules, n.Ref.Section)
 				}
+			case topology.Binding:
+				p.Binding = bindingName(n.Ref)
+				a.spaces[n.Ref.Namespace] = true
 			case topology.Frontend:
 				p.Destination, p.Direction = targetName(n.Ref), directionProducer
 				a.spaces[n.Ref.Namespace] = true
@@ -252,7 +264,7 @@ func (a *survey) paths(ways []resolve.Path) []Path {
 		if a.consumes(way) {
 			p.Direction = directionConsumer
 		}
-		if p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" {
+		if p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" || p.Binding != "" {
 			out = append(out, p)
 		}
 	}
@@ -276,7 +288,15 @@ func comparePaths(a, b Path) int {
 	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
 		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),
 		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules),
-		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname))
+		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Binding, b.Binding))
+}
+
+// bindingName is an object that brings policies to targets, with the way of it that is meant: "infra/everywhere (set base)".
+func bindingName(ref model.Ref) string {
+	if ref.Section == "" {
+		return ref.FullName()
+	}
+	return ref.FullName() + " (" + ref.Section + ")"
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.
@@ -286,11 +306,18 @@ func (a *survey) problems() []model.Problem {
 		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
 			continue
 		}
-		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.spaces[p.Ref.Namespace] || p.Ref.Namespace == a.query.Namespace) && !a.otherRoute(*p.Ref) {
+		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.spaces[p.Ref.Namespace] || p.Ref.Namespace == a.query.Namespace || a.decides(p.Ref.GroupKind())) && !a.otherRoute(*p.Ref) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// decides reports whether objects of a kind, wherever they are, have a say about the clusters that were looked at.
+func (a *survey) decides(gk model.GroupKind) bool {
+	return a.clusters && slices.ContainsFunc(a.picked, func(k *resolve.Kind) bool {
+		return k.Reaches(topology.Cluster) && (k.GroupKind == gk || slices.Contains(k.Members, gk) || slices.Contains(k.Reads, gk))
+	})
 }
 
 // attachments are those of a route; of a rule there are none.

@@ -125,6 +125,8 @@ func (w writer) order(l merge.Loss) string {
 		place, age = "comes last, which among defaults counts", "is newer, which among defaults counts"
 	}
 	switch {
+	case !winner.Policy.Kind.ByAge():
+		return place
 	case loser.ByName(winner):
 		return place + " (by name: no creation time)"
 	case winner.Policy.Object.Created.Equal(loser.Policy.Object.Created):

@@ -1,7 +1,6 @@
 package networkpolicy
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -14,6 +13,7 @@ type entry struct {
 	*rule
 	layer   int
 	written any
+	tied    bool // a rule that hands on may stand before it: their policies have the same priority
 }
 
 // listOf makes the list of a direction: the rules that a pod's connections meet, in order (spec §6).
@@ -27,9 +27,10 @@ func listOf(dir direction) merge.PlanFunc {
 			case part.Part == isolation:
 				l.isolating = append(l.isolating, merge.From{Layer: i, Block: merge.Bare})
 			default:
-				l.entries = append(l.entries, entry{readRule(part.Object, dir, part.Index, part.Entry), i, part.Entry.Value()})
+				l.entries = append(l.entries, entry{rule: readRule(part.Object, dir, part.Index, part.Entry), layer: i, written: part.Entry.Value()})
 			}
 		}
+		l.ties()
 		for i, e := range l.entries {
 			if e.stage == baselineTier && l.isolating != nil && !l.denied {
 				l.deny(dir)
@@ -91,7 +92,7 @@ func (l *list) before(i int) []merge.From {
 		if i == j || o.stage > e.stage || o.stage == e.stage && !precedes(o.rule, e.rule) {
 			continue
 		}
-		passes = passes || l.tied(j) // such a rule may have taken the connections past o
+		passes = passes || o.tied // such a rule may have taken the connections past o
 		final := o.stage == e.stage || o.stage == adminTier && o.action != pass && !passes
 		if final && o.stage != ownPolicies && o.covers(e.rule) {
 			return []merge.From{{Layer: o.layer, Block: merge.Bare}}
@@ -101,12 +102,18 @@ func (l *list) before(i int) []merge.From {
 	return nil
 }
 
-// tied reports whether a rule that hands on may stand before the jth: their policies have the same priority.
-func (l *list) tied(j int) bool {
-	o := l.entries[j]
-	return slices.ContainsFunc(l.entries, func(p entry) bool {
-		return p.action == pass && p.stage == o.stage && p.policy != o.policy && priorityOf(p.policy) == priorityOf(o.policy)
-	})
+// ties notes the entries that one which hands on may stand before.
+func (l *list) ties() {
+	for _, p := range l.entries {
+		if p.action != pass {
+			continue
+		}
+		for j := range l.entries {
+			if o := &l.entries[j]; p.stage == o.stage && p.policy != o.policy && p.rank == o.rank {
+				o.tied = true
+			}
+		}
+	}
 }
 
 // precedes reports whether a rule is certainly asked before another one of its tier.
@@ -114,8 +121,7 @@ func precedes(a, b *rule) bool {
 	if a.policy == b.policy {
 		return a.index < b.index
 	}
-	x, y := priorityOf(a.policy), priorityOf(b.policy)
-	return x != noPriority && y != noPriority && x < y
+	return a.rank != noPriority && b.rank != noPriority && a.rank < b.rank
 }
 
 // pathOf is where a rule stands: rules of several policies may be printed alike.

@@ -52,6 +52,9 @@ func rulesNotes(o *model.Object, dir direction) []model.Problem {
 	var out []model.Problem
 	for i, entry := range list.Items {
 		r := readRule(o, dir, i, entry)
+		if r.action == none || r.stage != ownPolicies && entry.Field(dir.peerField()).IsNull() { // the API server refuses the policy
+			continue
+		}
 		at := append(slices.Clone(where), itoa(i))
 		for _, why := range r.unread {
 			out = append(out, about(o, model.InvalidObject, fmt.Sprintf("spec.%s[%d].%s: %s", dir, i, why, r.consequence()), at...))

@@ -107,6 +107,7 @@ func (d direction) peerField() string {
 type rule struct {
 	policy *model.Object
 	stage  stage
+	rank   int // the policy's priority
 	dir    direction
 	index  int
 	title  string
@@ -138,7 +139,7 @@ func rulesOf(o *model.Object, dir direction) []*rule {
 
 // readRule reads one rule.
 func readRule(o *model.Object, dir direction, index int, entry model.Body) *rule {
-	r := &rule{policy: o, stage: stageOf(o), dir: dir, index: index, title: entry.Text("name"), word: entry.Text("action")}
+	r := &rule{policy: o, stage: stageOf(o), rank: priorityOf(o), dir: dir, index: index, title: entry.Text("name"), word: entry.Text("action")}
 	if r.stage == ownPolicies {
 		r.word = "Allow"
 	}

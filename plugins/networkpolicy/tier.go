@@ -50,6 +50,8 @@ func (j *judge) tier(s stage) bool {
 		j.passed(s, "a rule may pass, and may not match", passing)
 	case passing != nil:
 		j.passed(s, "a rule passes", passing)
+	case open && slices.ContainsFunc(before, func(a asked) bool { return a.found != nil }):
+		j.passed(s, "no rule certainly matches", nil)
 	case open && before != nil:
 		j.passed(s, "no rule matches", nil)
 	case open:

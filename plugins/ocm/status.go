@@ -1,0 +1,282 @@
+package ocm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+)
+
+// The words for compliance; "" is not known.
+const (
+	compliant    = "Compliant"
+	nonCompliant = "NonCompliant"
+	pending      = "Pending"
+)
+
+// blocks writes the statuses of policies and sets. None of them has conditions.
+func blocks(r *resolve.Resolution, _ *resolve.Kind, fates []*status.Fate) map[*policy.Policy]status.Block {
+	w := readWorld(r.Snapshot)
+	out := map[*policy.Policy]status.Block{}
+	for _, f := range fates {
+		switch ref := f.Policy.Ref(); ref.GroupKind() {
+		case policyKind:
+			out[f.Policy] = w.policyBlock(f.Policy.Object)
+		case setKind:
+			out[f.Policy] = w.setBlock(w.sets[ref])
+		case bindingKind:
+			out[f.Policy] = status.Block{Note: w.bindingNote(ref)}
+		}
+	}
+	return out
+}
+
+// report is the status of a policy.
+type report struct {
+	placement []entry
+	clusters  []clusterReport
+	compliant string
+	open      []string // placements whose decisions are not in the input
+}
+
+// entry is one way in which a binding comes to a policy, as the policy's status lists it.
+type entry struct {
+	path       path
+	exclusions []string // of the set, for this policy; sorted
+}
+
+// clusterReport is a policy on one cluster.
+type clusterReport struct {
+	name, compliant string
+	remaining       []string // the bindings that place it though a set leaves the cluster out; sorted
+}
+
+// report makes up the status of a policy from its placements, and from the replicas in the input.
+func (w *world) report(r *root) report {
+	var out report
+	for _, p := range r.paths {
+		if p.by.placement.invalid || p.by.restricted && !r.touches(p.by) {
+			continue
+		}
+		e := entry{path: p}
+		if p.set != nil {
+			for name := range p.set.excludes[r.object.Ref.Name] {
+				e.exclusions = append(e.exclusions, name)
+			}
+			slices.Sort(e.exclusions)
+		}
+		out.placement = append(out.placement, e)
+	}
+	slices.SortStableFunc(out.placement, func(a, b entry) int { return cmp.Compare(a.sortKey(), b.sortKey()) })
+	out.open = r.undecided()
+	for _, name := range r.names {
+		replica := w.in.Get(model.Ref{Group: policyGroup, Kind: policyKind.Kind, Namespace: name, Name: r.key()})
+		c := clusterReport{name: name, remaining: r.remaining(name, out.placement)}
+		if replica != nil {
+			c.compliant = replica.Text("status", "compliant")
+		}
+		out.clusters = append(out.clusters, c)
+	}
+	if len(out.open) == 0 {
+		out.compliant = overClusters(out.clusters)
+	}
+	return out
+}
+
+// touches reports whether a binding's placement has a cluster on which the policy is, on a path that does not leave it out.
+func (r *root) touches(b *binding) bool {
+	return slices.ContainsFunc(r.names, func(cluster string) bool { return r.decidedBy(b, cluster) })
+}
+
+// decidedBy reports whether a binding comes to the policy on a cluster.
+func (r *root) decidedBy(b *binding, cluster string) bool {
+	return b.placement.has[cluster] && slices.ContainsFunc(r.paths, func(p path) bool { return p.by == b && !p.excludes(r.object.Ref.Name, cluster) })
+}
+
+// remaining are the bindings that bring the policy to a cluster though one of its sets leaves the cluster out, less the bindings of such sets.
+func (r *root) remaining(cluster string, placement []entry) []string {
+	excluding := map[*binding]bool{}
+	for _, e := range placement {
+		if slices.Contains(e.exclusions, cluster) {
+			excluding[e.path.by] = true
+		}
+	}
+	if len(excluding) == 0 {
+		return nil
+	}
+	var out []string
+	for _, e := range placement {
+		name := e.path.by.object.Ref.Name
+		if !excluding[e.path.by] && r.decidedBy(e.path.by, cluster) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// undecided are the placements of unrestricted bindings of the policy whose decisions are not in the input; none of a disabled policy.
+func (r *root) undecided() []string {
+	var out []string
+	for _, p := range r.paths {
+		if at := p.by.placement; !r.disabled && !p.by.restricted && at.open() && !slices.Contains(out, at.ref.Name) {
+			out = append(out, at.ref.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// overClusters is the compliance of a policy: NonCompliant if it is anywhere, else Pending if it is anywhere, else not known if that of any
+// cluster is not, else Compliant.
+func overClusters(clusters []clusterReport) string {
+	has := func(word string) bool {
+		return slices.ContainsFunc(clusters, func(c clusterReport) bool { return c.compliant == word })
+	}
+	switch {
+	case len(clusters) == 0:
+		return ""
+	case has(nonCompliant):
+		return nonCompliant
+	case has(pending):
+		return pending
+	case slices.ContainsFunc(clusters, func(c clusterReport) bool { return c.compliant != compliant }):
+		return ""
+	}
+	return compliant
+}
+
+// names of the object that a path's placementRef leads to: a Placement's and a PlacementRule's, "" if it is not there.
+func (e entry) names() (placement, rule string) {
+	switch at := e.path.by.placement; {
+	case at.object == nil:
+	case at.ref.GroupKind() == ruleKind:
+		rule = at.ref.Name
+	default:
+		placement = at.ref.Name
+	}
+	return placement, rule
+}
+
+func (e entry) setName() string {
+	if e.path.set == nil {
+		return ""
+	}
+	return e.path.set.object.Ref.Name
+}
+
+// sortKey is what entries are sorted by.
+func (e entry) sortKey() string {
+	placement, rule := e.names()
+	return strings.Join([]string{e.path.by.object.Ref.Name, placement, rule, e.setName()}, " ")
+}
+
+// fields is the entry as statuses have it.
+func (e entry) fields() map[string]any {
+	placement, rule := e.names()
+	out := map[string]any{"placementBinding": e.path.by.object.Ref.Name}
+	put(out, "placement", placement)
+	put(out, "placementRule", rule)
+	return out
+}
+
+// put sets a field that is left out where it is empty.
+func put(into map[string]any, key, value string) {
+	if value != "" {
+		into[key] = value
+	}
+}
+
+// policyBlock is the status of a policy, and its gist.
+func (w *world) policyBlock(o *model.Object) status.Block {
+	r := w.byPolicy[o.Ref]
+	if r == nil {
+		return status.Block{Note: fmt.Sprintf("a replica of %s: what the hub wrote for cluster %s", o.Labels[rootLabel], o.Ref.Namespace)}
+	}
+	s := w.report(r)
+	fields := map[string]any{}
+	put(fields, "compliant", s.compliant)
+	var placement, clusters []any
+	for _, e := range s.placement {
+		one := e.fields()
+		put(one, "policySet", e.setName())
+		var out []any
+		for _, name := range e.exclusions {
+			out = append(out, map[string]any{"clusterName": name})
+		}
+		if out != nil {
+			one["exclusions"] = out
+		}
+		placement = append(placement, one)
+	}
+	for _, c := range s.clusters {
+		one := map[string]any{"clustername": c.name, "clusternamespace": c.name}
+		put(one, "compliant", c.compliant)
+		var out []any
+		for _, name := range c.remaining {
+			out = append(out, map[string]any{"placementBinding": name})
+		}
+		if out != nil {
+			one["remainingBindings"] = out
+		}
+		clusters = append(clusters, one)
+	}
+	if placement != nil {
+		fields["placement"] = placement
+	}
+	if clusters != nil {
+		fields["status"] = clusters
+	}
+	return status.Block{Fields: fields, Note: r.gist(s)}
+}
+
+// gist says in a few words where a policy is and how it fares there.
+func (r *root) gist(s report) string {
+	switch {
+	case r.disabled:
+		return "disabled: on no cluster"
+	case len(s.clusters) == 0 && len(s.open) > 0:
+		return "which clusters it is for is not known: no decisions of " + strings.Join(s.open, ", ")
+	case len(s.clusters) == 0 && len(r.paths) == 0:
+		return "on no cluster: nothing binds it"
+	case len(s.clusters) == 0:
+		return "on no cluster"
+	}
+	byWord := map[string][]string{}
+	for _, c := range s.clusters {
+		byWord[c.compliant] = append(byWord[c.compliant], c.name)
+	}
+	words := []string{fmt.Sprintf("on %s", counted(len(s.clusters), "cluster"))}
+	for _, word := range []string{nonCompliant, pending, compliant, ""} {
+		if names := byWord[word]; len(names) > 0 && len(byWord) > 1 {
+			words = append(words, cmp.Or(word, "not reported")+" on "+few(names))
+		} else if len(names) > 0 {
+			words = append(words, cmp.Or(word, "compliance not in the input"))
+		}
+	}
+	if len(s.open) > 0 {
+		words = append(words, "and where "+strings.Join(s.open, ", ")+" decides, which is not known")
+	}
+	return strings.Join(words, "; ")
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// few lists up to three names, then counts.
+func few(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-1], ", "), len(names)-most+1)
+	}
+	return strings.Join(names, ", ")
+}
