@@ -11,10 +11,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuadrant"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuma"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/networkpolicy"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/nginx"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/ocm"
 )
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), ocm.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin()}
 }

@@ -89,11 +89,11 @@ func (s *session) policyWords(typed string) []string {
 	}
 	var out []string
 	for _, k := range s.Kinds {
-		if k.Again() || only != nil && k != only.Resolved() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.Again() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
-			if !s.inNamespace(p.Ref()) || only != nil && p.Kind.GroupKind != only.GroupKind {
+			if !s.inNamespace(p.Ref()) || only != nil && !among(only, p.Kind.GroupKind) {
 				continue
 			}
 			out = append(out, prefix+p.Ref().Name)
@@ -119,8 +119,8 @@ func (s *session) policyRuleWords(typed string) []string {
 	return prefixed(prefix+name+"/", ruleWords(ruleNames(named), rule))
 }
 
-// policyPrefix is the policy kind that typed begins with, and how it is spelled there; nil and "" if there is none.
-func (s *session) policyPrefix(typed string) (*resolve.Kind, string) {
+// policyPrefix is the policy kinds whose name typed begins with, and how it is spelled there; nil and "" if there are none.
+func (s *session) policyPrefix(typed string) ([]*resolve.Kind, string) {
 	if head, _, deep := strings.Cut(typed, "/"); deep {
 		if k := s.policyKind(head); k != nil {
 			return k, head + "/"

@@ -204,8 +204,8 @@ func (f *diffFlags) kindsOf(before, after *session) ([]model.GroupKind, error) {
 	for _, name := range f.onlyKinds {
 		known := len(out)
 		for _, s := range []*session{before, after} {
-			if k := s.policyKind(name); k != nil {
-				out = append(out, k.GroupKind)
+			for _, k := range s.policyKind(name) {
+				out = append(out, k.Resolved().GroupKind)
 			}
 		}
 		if len(out) == known {

@@ -20,7 +20,7 @@ type namedPolicy struct {
 // policy finds [KIND/]NAME[/RULE]; the first segment is a kind only if it names a known policy kind.
 func (s *session) policy(text string) (namedPolicy, error) {
 	parts := strings.SplitN(text, "/", 3)
-	var only *resolve.Kind
+	var only []*resolve.Kind
 	if len(parts) > 1 {
 		if only = s.policyKind(parts[0]); only != nil {
 			parts = parts[1:]
@@ -37,11 +37,11 @@ func (s *session) policy(text string) (namedPolicy, error) {
 	var names []string
 	var elsewhere []model.Ref
 	for _, k := range s.Kinds {
-		if k.Again() || only != nil && k != only.Resolved() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
+		if k.Again() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
 		}
 		for _, p := range k.Policies {
-			if only != nil && p.Kind.GroupKind != only.GroupKind {
+			if only != nil && !among(only, p.Kind.GroupKind) {
 				continue
 			}
 			if !s.inNamespace(p.Ref()) {

@@ -145,7 +145,7 @@ func (f *reportFlags) facts(s *session, version string) report.Facts {
 		out.Scope.Namespace = f.namespace
 	}
 	for _, name := range f.onlyKinds {
-		if k := s.policyKind(name); k != nil {
+		for _, k := range s.policyKind(name) {
 			out.Scope.PolicyKinds = append(out.Scope.PolicyKinds, k.Name())
 		}
 	}

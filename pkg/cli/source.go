@@ -206,23 +206,41 @@ func (f *sourceFlags) given() string {
 func (s *session) kinds() ([]model.GroupKind, error) {
 	var out []model.GroupKind
 	for _, name := range s.flags.onlyKinds {
-		k := s.policyKind(name)
-		if k == nil {
+		named := s.policyKind(name)
+		if named == nil {
 			return nil, s.unknownPolicyKind(name)
 		}
-		out = append(out, k.Resolved().GroupKind)
+		for _, k := range named {
+			out = append(out, k.Resolved().GroupKind)
+		}
 	}
 	return out, nil
 }
 
-// policyKind finds a policy kind by kind, plural, singular or short name, with or without its group.
-func (s *session) policyKind(name string) *resolve.Kind {
+// policyKind finds a policy kind by kind, plural, singular or short name, with or without its group. Vendors may call theirs alike: of several,
+// those with policies in the input are meant, or all if there are none.
+func (s *session) policyKind(name string) []*resolve.Kind {
+	var all, used []*resolve.Kind
 	for _, k := range s.Kinds {
+		if k.Again() {
+			continue
+		}
 		if name := strings.ToLower(name); slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), name) || s.servedAs(k.GroupKind, name) {
-			return k
+			all = append(all, k)
+			if len(s.Snapshot.Of(k.GroupKind)) > 0 {
+				used = append(used, k)
+			}
 		}
 	}
-	return nil
+	if len(used) > 0 {
+		return used
+	}
+	return all
+}
+
+// among reports whether one of the kinds is that one.
+func among(kinds []*resolve.Kind, gk model.GroupKind) bool {
+	return slices.ContainsFunc(kinds, func(k *resolve.Kind) bool { return k.GroupKind == gk })
 }
 
 func (s *session) unknownPolicyKind(name string) error {

@@ -74,8 +74,13 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 			parts = append(parts, part)
 		}
 		message := fmt.Sprintf("%s is kept out %s: policies of this kind do not share a target", p.Ref(), strings.Join(parts, ", "))
-		if k.RejectsWhole {
+		switch {
+		case k.RejectsWhole && k.SameTarget == policy.Disjoint:
+			message = fmt.Sprintf("%s is rejected whole, on all its targets: %s sets something of the same on one of them", p.Ref(), few(refNames(winners)))
+		case k.RejectsWhole:
 			message = fmt.Sprintf("%s is rejected whole, on all its targets: %s has one of them", p.Ref(), few(refNames(winners)))
+		case k.SameTarget == policy.Disjoint:
+			message = fmt.Sprintf("%s is kept out %s: of policies that set the same rule on one target the first stays", p.Ref(), strings.Join(parts, ", "))
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.PolicyConflict, Message: message}.At(p.Object))
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -65,8 +66,8 @@ func (c cursor) next(seg Segment) cursor {
 
 // listed reports whether m stands at the list of a keyed pattern, whose entries are the units.
 func (c cursor) listed(m mark) bool {
-	p := c.shape[m.pattern]
-	return m.off == len(p.Path) && p.Keys != nil
+	p := &c.shape[m.pattern]
+	return m.off == len(p.Path) && p.cutsList()
 }
 
 // ends reports whether the node is a unit whatever its value: a pattern ends here and none goes on through it with literal
@@ -137,7 +138,7 @@ func (pt Pattern) ends(p Path) bool {
 	for i, seg := range p {
 		switch {
 		case i == len(pt.Path):
-			return i == len(p)-1 && pt.Keys != nil && seg.Form != Key
+			return i == len(p)-1 && pt.cutsList() && seg.Form != Key
 		case seg.Form != Key:
 			return false
 		}
@@ -252,7 +253,7 @@ func (k knife) list(list []any, at Path, c cursor) {
 		k.scalar(list, at, c)
 		return
 	}
-	names, ok := entryNames(list, p.Keys)
+	names, ok := entryNames(list, p)
 	if !ok {
 		if k.odd != nil {
 			*k.odd = append(*k.odd, Odd{at, "is a keyed list, but not every entry has a key of its own: it is one rule"})
@@ -266,9 +267,15 @@ func (k knife) list(list []any, at Path, c cursor) {
 	}
 }
 
-// entryNames reads the keys of every entry; not ok if one lacks a key or two have the same.
-func entryNames(list []any, keys []string) ([]string, bool) {
-	names := make([]string, len(list))
+// entryNames reads the keys of every entry; not ok if one lacks a key or two have the same. Without keys entries have numbers.
+func entryNames(list []any, p *Pattern) ([]string, bool) {
+	keys, names := p.Keys, make([]string, len(list))
+	if p.Numbers {
+		for i := range names {
+			names[i] = strconv.Itoa(i)
+		}
+		return names, true
+	}
 	seen := make(map[string]bool, len(list))
 	for i, entry := range list {
 		m, _ := Plain(entry).(map[string]any)

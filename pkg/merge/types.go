@@ -138,6 +138,7 @@ const (
 type Pattern struct {
 	Path    Path
 	Keys    []string // the value is a list whose entries are told apart by these fields
+	Numbers bool     // the value is a list whose entries are told apart by their numbers, which a plan's function gives them
 	As      Form     // Entry or ListEntry: how entries are printed
 	Order   ListOrder
 	Append  bool   // lists are joined, not replaced
@@ -145,6 +146,9 @@ type Pattern struct {
 	Filler  bool   // such a unit does not make a set non-empty
 	Combine Combine
 }
+
+// cutsList reports whether the pattern cuts a list into its entries.
+func (pt *Pattern) cutsList() bool { return pt.Keys != nil || pt.Numbers }
 
 // Shape is how the settings of a kind are cut into rules.
 type Shape []Pattern

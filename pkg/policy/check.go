@@ -12,6 +12,13 @@ import (
 // error on some ways of the traffic only has its faults noted instead, by the nodes that they are about.
 type Check func(p *Policy, in *model.Snapshot) (fault string, problems []model.Problem)
 
+// SiteCheck prepares to judge policies by the nodes to which they are attached and by what else there is on the ways of traffic. It is called
+// once, for all policies of a kind.
+type SiteCheck func(k *Kind, g *topology.Graph, in *model.Snapshot) Judgement
+
+// Judgement judges a policy that is attached to some nodes, as a Check does.
+type Judgement func(p *Policy, at []topology.NodeID) (fault string, problems []model.Problem)
+
 // Lint looks for what deserves a word where policies of the kind are attached.
 type Lint func(k *Kind, g *topology.Graph, at At) []model.Problem
 
@@ -32,11 +39,20 @@ const (
 	Poison InError = "poison"
 )
 
-// Judge runs the kind's checks on the policy. The first fault counts.
-func (k *Kind) Judge(p *Policy, in *model.Snapshot) []model.Problem {
-	var out []model.Problem
+// Judgements prepares the kind's checks.
+func (k *Kind) Judgements(g *topology.Graph, in *model.Snapshot) []Judgement {
+	var out []Judgement
 	for _, check := range k.Checks {
-		fault, problems := check(p, in)
+		out = append(out, check(k, g, in))
+	}
+	return out
+}
+
+// Judge runs checks on a policy that is attached to some nodes. The first fault counts.
+func (k *Kind) Judge(checks []Judgement, p *Policy, at []topology.NodeID) []model.Problem {
+	var out []model.Problem
+	for _, check := range checks {
+		fault, problems := check(p, at)
 		out = append(out, problems...)
 		if p.Fault == "" {
 			p.Fault = fault
@@ -50,10 +66,16 @@ func (k *Kind) Judge(p *Policy, in *model.Snapshot) []model.Problem {
 }
 
 // Claiming are the policy's blocks where it is in error and only holds its place.
-func (p *Policy) Claiming() []merge.Block {
+func (p *Policy) Claiming() []merge.Block { return p.merged(claim) }
+
+// Dropped are the policy's blocks where it is in error and takes no part: its settings are lost.
+func (p *Policy) Dropped() []merge.Block { return p.merged(drop) }
+
+// merged are the policy's blocks, merged in another way than they say.
+func (p *Policy) merged(how merge.StrategyFunc) []merge.Block {
 	out := slices.Clone(p.Blocks)
 	for i := range out {
-		out[i].When, out[i].Strategy = nil, merge.Strategy{Func: claim}
+		out[i].When, out[i].Strategy = nil, merge.Strategy{Func: how}
 	}
 	return out
 }
@@ -61,10 +83,7 @@ func (p *Policy) Claiming() []merge.Block {
 // claim is the step of a policy in error: nothing of it gets in, but where nothing is below it, its place is taken. The mark of that is a
 // deletion, which the fold takes out again at the end; it is no filler, so the sets above find the place taken.
 func claim(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
-	var effects []merge.Effect
-	for _, u := range in {
-		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Dropped, Reason: merge.Invalid})
-	}
+	_, effects := drop(in, lower)
 	if len(lower) > 0 || len(in) == 0 {
 		return lower, effects
 	}
@@ -73,4 +92,13 @@ func claim(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 		mark.Path = in[0].Path
 	}
 	return []merge.Unit{mark}, effects
+}
+
+// drop is the step of a policy in error that leaves its place open.
+func drop(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
+	var effects []merge.Effect
+	for _, u := range in {
+		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Dropped, Reason: merge.Invalid})
+	}
+	return lower, effects
 }

@@ -14,6 +14,7 @@ type Functions struct {
 	Auto             map[string]Auto
 	Path             map[string]Step
 	Checks           map[string]Check
+	Sites            map[string]SiteCheck // further ones that "checks" may name
 	Lints            map[string]Lint
 	Voids            map[string]Void
 	Discovers        map[string]Discovers
@@ -36,6 +37,7 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Auto, o.Auto)
 	add(&f.Path, o.Path)
 	add(&f.Checks, o.Checks)
+	add(&f.Sites, o.Sites)
 	add(&f.Lints, o.Lints)
 	add(&f.Voids, o.Voids)
 	add(&f.Discovers, o.Discovers)

@@ -40,7 +40,7 @@ type Kind struct {
 	Admission  []Admission
 	Fits       []Fit
 	fits       fitTree // the same, by path
-	Checks     []Check
+	Checks     []SiteCheck
 	Voids      []Void
 	Discovers  Discovers // nil: the implementation sees all namespaces
 	Lints      []Lint
@@ -82,6 +82,7 @@ type StatusWords struct {
 	Silent  bool         // the vendor writes no conditions
 	States  []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
 	Marks   string       // the registered writer of marks on other objects
+	Refuses bool         // a policy is not attached where its status has no room for another ancestor
 	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
 	Complete []string
 }
@@ -97,6 +98,9 @@ func (f StateField) Type() string { return f.At[len(f.At)-1] }
 
 // UsualInForce is the type of the condition by which policies say that they are in force, where a kind has no word of its own.
 const UsualInForce = "Programmed"
+
+// MaxAncestors is how many entries the status of a policy has room for (gep713 P38).
+const MaxAncestors = 16
 
 // Admission is a validation rule of the kind's API.
 type Admission struct {
@@ -225,13 +229,14 @@ const (
 // SameTarget is how several policies on one target compete (engine E8).
 type SameTarget string
 
-// The same-target models. Conflict, First and the atomic half of Oldest reject policies before the fold.
+// The same-target models. Conflict, First, Disjoint and the atomic half of Oldest reject policies before the fold.
 const (
 	Stacked  SameTarget = "stack"
 	Oldest   SameTarget = "oldest"
 	First    SameTarget = "first"
 	Conflict SameTarget = "conflict"
 	Fill     SameTarget = "fill"
+	Disjoint SameTarget = "disjoint" // rule by rule; who sets a rule that another one has is rejected
 )
 
 const gatewayGroup = "gateway.networking.k8s.io"

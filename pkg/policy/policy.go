@@ -16,7 +16,8 @@ type Policy struct {
 	Refused  bool                 // the API server would not have it: it takes no part
 	Asks     *merge.Strategy      // what it demands as the lower side of a merge; nil: nothing
 	Fault    string               // why it is in error by a check of its kind; "": it is not
-	Faults   map[model.Ref]string // the same at single nodes on the way of traffic, of kinds whose policies in error hold their place
+	Reason   string               // of a Fault: the reason of the condition Accepted; "": Invalid
+	Faults   map[model.Ref]string // why it is in error on ways through single nodes, by these
 	Problems []model.Problem
 	Builtin  string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
 
@@ -39,6 +40,14 @@ func (p *Policy) Label(name string) string {
 		return p.Labels[name]
 	}
 	return p.Object.Labels[name]
+}
+
+// Fail notes why the policy is in error on ways through a node.
+func (p *Policy) Fail(at model.Ref, fault string) {
+	if p.Faults == nil {
+		p.Faults = map[model.Ref]string{}
+	}
+	p.Faults[at] = fault
 }
 
 // Ref is the policy's identity.

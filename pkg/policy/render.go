@@ -11,7 +11,7 @@ import (
 func (k *Kind) containers() []string {
 	var out []string
 	for _, p := range k.Rules {
-		if len(p.Path) > 1 && p.Path[0].Form == merge.Key && p.Keys == nil && !slices.Contains(out, p.Path[0].Name) {
+		if len(p.Path) > 1 && p.Path[0].Form == merge.Key && p.Keys == nil && !p.Numbers && !slices.Contains(out, p.Path[0].Name) {
 			out = append(out, p.Path[0].Name)
 		}
 	}
@@ -32,7 +32,7 @@ func (k *Kind) Nested(settings any) any {
 func (p *Policy) Render(settings any) any {
 	spec := map[string]any{}
 	for _, pt := range p.Kind.Rules {
-		if len(pt.Path) > 1 && pt.Path[0].Form == merge.Key && !pt.Filler && pt.Keys == nil {
+		if len(pt.Path) > 1 && pt.Path[0].Form == merge.Key && !pt.Filler && pt.Keys == nil && !pt.Numbers {
 			spec[pt.Path[0].Name] = map[string]any{}
 		}
 	}

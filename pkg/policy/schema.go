@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -47,7 +48,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"class": r.word(&r.class, []string{"inherited", "direct"}), "targets": r.targets, "refs": r.refs,
 		"namespaces": r.namespaces, "content": r.content, "rules": r.rules, "strategy": r.strategy, "compare": r.compare,
 		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
-		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill"}, "disjoint", "union"),
+		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill", "disjoint"}, "union"),
 		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.family,
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&k.Result, resultWords()),
 		"listenerSets": r.word(&sets, []string{string(SetsTaken), string(SetsNamed), string(SetsUnknown)}),
@@ -66,14 +67,14 @@ func (r *kindReader) read(n *yaml.Node) {
 	if k.InError == Claim && r.plans != nil {
 		r.fail(n, "a kind with plans cannot let policies in error claim their place yet")
 	}
-	r.finish()
-	if k.RejectsWhole && (k.SameTarget != Conflict || k.Direct) {
-		r.fail(n, "rejects: policy goes with sameTarget: conflict")
+	r.finish(n)
+	if k.RejectsWhole && (k.SameTarget != Conflict && k.SameTarget != Disjoint || k.Direct) {
+		r.fail(n, "rejects: policy goes with sameTarget: conflict or disjoint")
 	}
 }
 
 // finish fills in what follows from other fields.
-func (r *kindReader) finish() {
+func (r *kindReader) finish(n *yaml.Node) {
 	k := r.kind
 	if k.Plural == "" {
 		k.Plural = Plural(k.GroupKind.Kind)
@@ -96,6 +97,9 @@ func (r *kindReader) finish() {
 	k.Plans = r.plans
 	if k.Plans == nil {
 		k.Plans = []merge.Plan{{}}
+	}
+	if slices.ContainsFunc(k.Rules, func(p merge.Pattern) bool { return p.Numbers }) && !slices.ContainsFunc(k.Plans, func(p merge.Plan) bool { return p.Func != nil }) {
+		r.fail(n, "entries with numbers take a plan with a function")
 	}
 	setSameTarget(k.Plans, k.foldTarget())
 	for i := range k.Plans {
@@ -122,9 +126,11 @@ func setSameTarget(plans []merge.Plan, m merge.SameTarget) {
 	}
 }
 
-// foldTarget is the part of the same-target model that the fold itself does.
+// foldTarget is the part of the same-target model that the fold itself does. Policies that stand beside each other can be merged one by one, if
+// they are merged.
 func (k *Kind) foldTarget() merge.SameTarget {
-	if k.SameTarget == Fill || k.SameTarget == Oldest {
+	merged := len(k.Strategy.Read) == 0 && k.Strategy.Default.Strategy.Cut != merge.Whole
+	if k.SameTarget == Fill || k.SameTarget == Oldest || k.SameTarget == Disjoint && !merged {
 		return merge.Fill
 	}
 	return merge.Stacked

@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -31,7 +33,14 @@ func (r *kindReader) paths(n *yaml.Node) {
 
 // checks reads the functions that find faults.
 func (r *kindReader) checks(n *yaml.Node) {
-	r.kind.Checks = functions(r, n, r.funcs.Checks, "to check policies")
+	known := map[string]SiteCheck{}
+	maps.Copy(known, r.funcs.Sites)
+	for name, check := range r.funcs.Checks {
+		known[name] = func(_ *Kind, _ *topology.Graph, in *model.Snapshot) Judgement {
+			return func(p *Policy, _ []topology.NodeID) (string, []model.Problem) { return check(p, in) }
+		}
+	}
+	r.kind.Checks = functions(r, n, known, "to check policies")
 }
 
 // lints reads the functions that look for what deserves a word.
@@ -105,8 +114,15 @@ func (r *kindReader) status(n *yaml.Node) {
 		r.object(n, map[string]field{"func": r.function(&s.Marks, r.funcs.Markers, "to write marks")})
 	}
 	r.object(n, map[string]field{"func": r.function(&s.Func, r.funcs.Writers, "to write conditions"), "marks": marks,
-		"states": r.states, "complete": r.texts(&s.Complete), "writes": r.writes, "ancestor": r.word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": nil, "accepted": nil, "affected": nil,
+		"states": r.states, "complete": r.texts(&s.Complete), "writes": r.writes, "ancestor": r.word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": r.overflow, "accepted": nil, "affected": nil,
 		"inForce": func(n *yaml.Node) {
 			r.object(n, map[string]field{"type": r.text(&s.Type), "all": r.text(&s.All), "some": r.text(&s.Some), "none": r.text(&s.None), "noScope": r.text(&s.NoScope)})
 		}})
+}
+
+// overflow reads what becomes of ancestors that a status has no room for.
+func (r *kindReader) overflow(n *yaml.Node) {
+	var word string
+	r.word(&word, []string{"report", "refuse"}, "cut", "aggregate")(n)
+	r.kind.Status.Refuses = word == "refuse"
 }

@@ -43,8 +43,8 @@ func (r *kindReader) shape(n *yaml.Node) merge.Shape {
 			p.Path = r.pattern(e)
 		} else {
 			r.object(e, map[string]field{"path": func(n *yaml.Node) { p.Path = r.pattern(n) }, "keys": r.texts(&p.Keys), "choice": r.text(&p.Choice), "filler": r.flag(&p.Filler),
-				"order": r.word(&order, []string{"lower", "patch"}), "list": r.word(&list, []string{"replace", "append"}), "combine": r.combine(&p)})
-			p.Append = list == "append"
+				"order": r.word(&order, []string{"lower", "patch"}), "list": r.word(&list, []string{"replace", "append", "numbers"}), "combine": r.combine(&p)})
+			p.Append, p.Numbers = list == "append", list == "numbers"
 			if order == "patch" {
 				p.Order = merge.PatchOrder
 			}

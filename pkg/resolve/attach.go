@@ -44,6 +44,7 @@ func (k *Kind) attach() {
 		k.targetsOf[p] = slices.Compact(k.targetsOf[p])
 		if len(own) > 0 {
 			k.judge(p)
+			own = k.withRoom(p, own)
 		}
 		if p.Fault != "" && k.InError == policy.Drop {
 			continue
@@ -254,7 +255,12 @@ func targetForms(forms []policy.TargetForm) string {
 
 // compete runs the same-target models that reject policies, node by node, before any fold (engine E8).
 func (k *Kind) compete() {
-	if k.RejectsWhole {
+	switch {
+	case k.SameTarget == policy.Disjoint:
+		k.rejectedAt = map[topology.NodeID][]Verdict{}
+		k.competeDisjoint()
+		return
+	case k.RejectsWhole:
 		k.competeWhole()
 		return
 	}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -24,15 +25,24 @@ func (k *Kind) faulty() map[topology.NodeID]bool {
 	return out
 }
 
-// blocks are what a policy brings into a stack: all it has, or a place only where it is in error on the way.
-func (k *Kind) blocks(s StackID, a policy.Attached) []merge.Block {
+// blocks are what a policy brings into a stack: all it has, unless it is in error on the way, with the reason. Then it has a place at most.
+func (k *Kind) blocks(s StackID, a policy.Attached) (blocks []merge.Block, fault string) {
 	p := a.Policy
-	if len(p.Faults) == 0 || k.InError != policy.Claim {
-		return a.Sets()
+	if len(p.Faults) == 0 || k.InError == policy.Poison {
+		return a.Sets(), ""
 	}
-	id, err := strconv.Atoi(k.fact(s, inError))
-	if err != nil || p.Faults[k.res.Node(topology.NodeID(id)).Ref] == "" {
-		return a.Sets()
+	for ; s != 0; s = k.stacks[s].under {
+		if f := k.stacks[s].fact; f.name == inError {
+			if id, err := strconv.Atoi(f.value); err == nil {
+				fault = cmp.Or(p.Faults[k.res.Node(topology.NodeID(id)).Ref], fault)
+			}
+		}
 	}
-	return p.Claiming()
+	switch {
+	case fault == "":
+		return a.Sets(), ""
+	case k.InError == policy.Claim:
+		return p.Claiming(), fault
+	}
+	return p.Dropped(), fault
 }

@@ -14,8 +14,10 @@ type Layer struct {
 	Policy    *policy.Policy
 	Node      topology.NodeID
 	Level     topology.Role
-	Rejected  bool // kept out by another policy on the same target: it took no part in the fold
-	uncertain bool // ordered without creation times among others at its place
+	Rejected  bool           // kept out by another policy on the same target: it took no part in the fold
+	By        *policy.Policy // of a rejected one: that other policy, which may have it rejected because of another target
+	Fault     string         // why it is in error on these ways alone; "": it is not
+	uncertain bool           // ordered without creation times among others at its place
 
 	attached policy.Attached
 }
@@ -81,15 +83,17 @@ func (k *Kind) build(s StackID) *Outcome {
 		k.across(o)
 	}
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
-	for _, l := range o.Layers {
+	for i, l := range o.Layers {
+		var blocks []merge.Block
+		blocks, o.Layers[i].Fault = k.blocks(s, l.attached)
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
-			Blocks: k.blocks(s, l.attached), Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
+			Blocks: blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
 	k.hop(o)
 	k.overrule(s, o)
 	for _, id := range nodes {
 		for _, v := range k.rejectedAt[id] {
-			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, attached: v.Attached})
+			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, attached: v.Attached, By: v.By})
 		}
 	}
 	return o
@@ -143,9 +147,13 @@ func (o *Outcome) reject(k *Kind) {
 		if !l.Rejected {
 			continue
 		}
-		winner := slices.IndexFunc(o.Layers, func(w Layer) bool { return !w.Rejected && w.Node == l.Node && w.Level == l.Level })
+		shared := func(w Layer) bool { return !w.Rejected && w.Node == l.Node && w.Level == l.Level }
+		if k.SameTarget == policy.Disjoint { // those that it does not clash with have done nothing to it
+			shared = func(w Layer) bool { return w.Policy == l.By && w.Node == l.Node }
+		}
+		winner := slices.IndexFunc(o.Layers, shared)
 		reason := merge.Conflicted
-		if k.SameTarget != policy.Conflict {
+		if k.SameTarget != policy.Conflict && k.SameTarget != policy.Disjoint {
 			reason = merge.SameLevelOrder
 		}
 		for _, loss := range o.whole(k, i, reason, winner) { // without a winner it lost another target, and with it this one

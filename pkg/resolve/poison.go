@@ -25,7 +25,10 @@ func (o *Outcome) spare(k *Kind) {
 
 // judge runs the kind's checks on a policy that is attached, and says if that voids what it is attached to.
 func (k *Kind) judge(p *policy.Policy) {
-	k.res.Problems = append(k.res.Problems, k.Judge(p, k.res.Snapshot)...)
+	if k.checks == nil {
+		k.checks = k.Judgements(k.res.Graph, k.res.Snapshot)
+	}
+	k.res.Problems = append(k.res.Problems, k.Judge(k.checks, p, k.targetsOf[p])...)
 	if p.Fault != "" && k.InError == policy.Poison {
 		k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
 			"the policy is in error: %s. No policy of kind %s is in force where it is attached", p.Fault, k.GroupKind.Kind)}.At(p.Object))

@@ -37,6 +37,8 @@ type Kind struct {
 	rejectedAt map[topology.NodeID][]Verdict
 	targetsOf  map[*policy.Policy][]topology.NodeID
 	leads      map[lead]bool
+	checks     []policy.Judgement
+	noRoom     map[*policy.Policy][]model.Ref        // ancestors that a policy is refused for
 	seen       func(namespace string) bool           // the namespaces that the implementation sees; nil: all
 	facts      [][]fact                              // by node: what it says of the paths through it
 	byBackend  map[*policy.Policy][]topology.NodeID  // the rules with a backendRef that names it

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // MaxAncestors is how many entries the status of a policy has room for (gep713 P38).
-const MaxAncestors = 16
+const MaxAncestors = policy.MaxAncestors
 
 // mostParents is how many the status of a route has room for (gatewayapi §8).
 const mostParents = 32

@@ -53,9 +53,9 @@ func Objects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Pr
 	return out
 }
 
-// mark adds conditions that policies leave: the object's own, or in an entry of their controller for every parent.
+// mark adds conditions that policies leave: the object's own, or for every parent in the entry of their controller, which is that of the route
+// where the parent is the controller's.
 func (p *Prediction) mark(marks []Mark) {
-	entries := map[string]int{}
 	parents := len(p.Ancestors)
 	for _, m := range marks {
 		if m.Controller == "" {
@@ -66,18 +66,22 @@ func (p *Prediction) mark(marks []Mark) {
 			p.replace(m, parents)
 			continue
 		}
-		first, ok := entries[m.Controller]
-		if !ok {
-			first = len(p.Ancestors)
-			entries[m.Controller] = first
-			for _, a := range p.Ancestors[:parents] {
-				p.Ancestors = append(p.Ancestors, Ancestor{Ref: a.Ref, Port: a.Port, Controller: m.Controller})
-			}
-		}
 		for i := range parents {
-			p.Ancestors[first+i].Conditions = append(p.Ancestors[first+i].Conditions, m.Condition)
+			e := p.entry(p.Ancestors[i], m.Controller)
+			e.Conditions = append(e.Conditions, m.Condition)
 		}
 	}
+}
+
+// entry is the entry of a controller for the same parent as another one.
+func (p *Prediction) entry(of Ancestor, controller string) *Ancestor {
+	for i := range p.Ancestors {
+		if a := &p.Ancestors[i]; *a.Ref == *of.Ref && a.Port == of.Port && a.Controller == controller {
+			return a
+		}
+	}
+	p.Ancestors = append(p.Ancestors, Ancestor{Ref: of.Ref, Port: of.Port, Controller: controller})
+	return &p.Ancestors[len(p.Ancestors)-1]
 }
 
 // replace puts a mark into the entries of its controller, and those of which the controller is not known, in the place of the condition of its type.

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -168,7 +169,7 @@ func acceptance(in Input) (Condition, bool) {
 			return no("Invalid", "%s cannot be a target of the policy", describe(ref))
 		}
 	case f.Policy.Fault != "":
-		return no("Invalid", "%s", f.Policy.Fault)
+		return no(cmp.Or(f.Policy.Reason, "Invalid"), "%s", f.Policy.Fault)
 	case len(f.RejectedBy) > 0 && f.Reached == 0 && len(f.LostTo) <= len(f.RejectedBy):
 		return no("Conflicted", "conflicts with %s, which %s", some(f.RejectedBy), orderWord(in))
 	}

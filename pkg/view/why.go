@@ -33,7 +33,7 @@ func (w writer) why(l merge.Loss) string {
 	case merge.ConditionFalse:
 		return w.condition(l)
 	case merge.Conflicted:
-		return fmt.Sprintf("rejected: %s targets the same object and %s", w.winners(l), w.order(l))
+		return w.rejection(l)
 	case merge.NoEffect:
 		if len(l.To) > 0 {
 			return fmt.Sprintf("it is as good as not set, and %s has a value", w.winners(l))
@@ -45,6 +45,8 @@ func (w writer) why(l merge.Loss) string {
 			return fmt.Sprintf("nothing is in force here: %s", w.outcome.Void)
 		case w.outcome.Void != "" && w.outcome.Layers[l.From.Layer].Policy.Fault == "":
 			return fmt.Sprintf("nothing is in force here: %s", w.outcome.Void)
+		case w.outcome.Layers[l.From.Layer].Fault != "":
+			return fmt.Sprintf("the policy is in error on this way: %s", w.outcome.Layers[l.From.Layer].Fault)
 		}
 		return "the policy is in error, and what is in error is in force nowhere"
 	case merge.BuiltInWins:
@@ -60,6 +62,19 @@ func (w writer) why(l merge.Loss) string {
 		return "nothing of the policy's kind is read at this place"
 	}
 	return string(l.Reason)
+}
+
+// rejection says which policy keeps the loser out as a whole.
+func (w writer) rejection(l merge.Loss) string {
+	loser := w.outcome.Layers[l.From.Layer]
+	shares := loser.Policy.Kind.SameTarget == policy.Disjoint
+	switch {
+	case len(l.To) == 0 && loser.By != nil:
+		return fmt.Sprintf("rejected everywhere: %s %s keeps it out of another target", loser.By.Ref().Kind, loser.By.Ref().FullName())
+	case shares:
+		return fmt.Sprintf("rejected as a whole: %s sets something of the same on the same object and %s", w.winners(l), w.order(l))
+	}
+	return fmt.Sprintf("rejected: %s targets the same object and %s", w.winners(l), w.order(l))
 }
 
 // condition says which condition of the block was not met.

@@ -33,10 +33,7 @@ func samePort(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 				continue
 			}
 			if fault := l.shared(all, target); fault != "" {
-				if p.Faults == nil {
-					p.Faults = map[model.Ref]string{}
-				}
-				p.Faults[l.owner.In(l.name)] = fault
+				p.Fail(l.owner.In(l.name), fault)
 			}
 		}
 	}

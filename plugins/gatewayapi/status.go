@@ -48,10 +48,13 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 }
 
 // conflict is the policy that has the place of this one at a target, nil if it has it itself. Places are told apart by object and section:
-// a policy for a port and one for the whole Service do not conflict.
+// a policy for a port and one for the whole Service do not conflict, unless a dialect has them compete as a direct kind's.
 func conflict(in status.Input, id topology.NodeID) *model.Ref {
 	if first := in.Kind.At(id)[0].Ref(); first != in.Fate.Policy.Ref() {
 		return &first
+	}
+	if by := in.Fate.RejectedBy; in.Kind.Direct && len(by) > 0 {
+		return &by[0]
 	}
 	return nil
 }

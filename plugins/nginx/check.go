@@ -1,0 +1,165 @@
+package nginx
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// buffers finds ProxySettingsPolicies whose busyBuffersSize is less than bufferSize, or more than all buffers but one.
+func buffers(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
+	b := p.Object.Body.At("spec", "buffering")
+	busy, ok := size(b.Text("busyBuffersSize"))
+	if !ok {
+		return "", nil
+	}
+	if one, ok := size(b.Text("bufferSize")); ok && busy < one {
+		return fail(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is less than bufferSize %s", b.Text("busyBuffersSize"), b.Text("bufferSize")), "")
+	}
+	number, known := b.Get("buffers", "number").(int64)
+	each, ok := size(b.Text("buffers", "size"))
+	if known && ok && busy > (number-1)*each {
+		return fail(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is more than all but one of %d buffers of %s", b.Text("busyBuffersSize"), number, b.Text("buffers", "size")), "")
+	}
+	return "", nil
+}
+
+// size is a size of nginx in bytes.
+func size(text string) (int64, bool) {
+	digits := strings.TrimRight(strings.ToLower(text), "kmg")
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || n < 0 || len(text)-len(digits) > 1 {
+		return 0, false
+	}
+	return n << map[string]int{"": 0, "k": 10, "m": 20, "g": 30}[strings.ToLower(text[len(digits):])], true
+}
+
+// methods finds UpstreamSettingsPolicies with a load-balancing method that only NGINX Plus has.
+func methods(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
+	method := p.Object.Text("spec", "loadBalancingMethod")
+	if !strings.Contains(method, "least_time") || p.Kind.Settings().Bool("nginx.plus") {
+		return "", nil
+	}
+	return fail(p, "Invalid", fmt.Sprintf("loadBalancingMethod %q takes NGINX Plus", method), "--vendor-setting nginx.plus=true")
+}
+
+// unused finds Services to which no route sends: the controller does not know them, and a policy for them is not in force.
+func unused(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
+		var out []model.Problem
+		for _, id := range at {
+			n := g.Node(id)
+			if n.Role != topology.Backend || len(g.Parents(topology.Traffic, id)) > 0 || slices.ContainsFunc(topology.RouteKinds(), in.Cluster.MissesAny) {
+				continue
+			}
+			p.Fail(n.Ref, "no route sends to the Service")
+			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached, Message: fmt.Sprintf(
+				"no route sends to %s: %s is in force nowhere there", n.Ref, p.Ref())}.At(p.Object))
+		}
+		return "", out
+	}
+}
+
+// backends finds PayloadProcessors that send to another namespace without a ReferenceGrant.
+func backends(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
+		var denied []string
+		var problems []model.Problem
+		eachBackend(p.Object.Body.Field("spec"), func(ref model.Body) {
+			to := model.Ref{Group: ref.Text("group"), Kind: cmp.Or(ref.Text("kind"), "Service"), Namespace: ref.Text("namespace"), Name: ref.Text("name")}
+			own := p.Ref().Namespace
+			switch {
+			case to.Namespace == "" || to.Namespace == own:
+			case in.Cluster.Misses(grantKind, to.Namespace):
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+					"the ReferenceGrants of namespace %s may not be read: the reference to %s is taken to be permitted", to.Namespace, to)}.At(p.Object))
+			case !g.Granted(k.GroupKind, own, to):
+				denied = append(denied, to.String())
+			}
+		})
+		if len(denied) == 0 {
+			return "", problems
+		}
+		slices.Sort(denied)
+		fault, more := fail(p, "RefNotPermitted", "no ReferenceGrant permits the reference to "+few(slices.Compact(denied)), "a ReferenceGrant in the namespace of the backend must allow it")
+		return fault, append(problems, more...)
+	}
+}
+
+// eachBackend calls see for every reference to a backend in a value.
+func eachBackend(v model.Body, see func(model.Body)) {
+	for key, inner := range v.Fields {
+		switch {
+		case key == "backendRef" && inner.IsObject():
+			see(inner)
+		case key == "backendRefs" && inner.IsList():
+			for _, one := range inner.Items {
+				see(one)
+			}
+		default:
+			eachBackend(inner, see)
+		}
+	}
+	for _, inner := range v.Items {
+		eachBackend(inner, see)
+	}
+}
+
+// coreGroup writes the group of Services as the API has it: the controller takes core as well.
+func coreGroup(_ *model.Object, body any, _ model.Settings) any {
+	refs, ok := model.Get(body, "spec", "targetRefs").([]any)
+	if !ok {
+		return body
+	}
+	refs = slices.Clone(refs)
+	for i, r := range refs {
+		if ref, ok := r.(map[string]any); ok && ref["group"] == "core" {
+			ref = maps.Clone(ref)
+			ref["group"] = ""
+			refs[i] = ref
+		}
+	}
+	return withSpec(body, func(spec map[string]any) { spec["targetRefs"] = refs })
+}
+
+// named puts the settings of a policy under its name: several of one target are in force beside each other, each as a whole.
+func named(o *model.Object, body any, _ model.Settings) any {
+	spec, ok := model.Get(body, "spec").(map[string]any)
+	if !ok {
+		return body
+	}
+	settings := maps.Clone(spec)
+	delete(settings, "targetRefs")
+	return withSpec(body, func(spec map[string]any) {
+		clear(spec)
+		if refs := model.Get(body, "spec", "targetRefs"); refs != nil {
+			spec["targetRefs"] = refs
+		}
+		if len(settings) > 0 {
+			spec[o.Ref.FullName()] = settings
+		}
+	})
+}
+
+// withSpec is a body with a changed copy of its spec.
+func withSpec(body any, change func(spec map[string]any)) any {
+	root, ok := body.(map[string]any)
+	if !ok {
+		return body
+	}
+	spec, ok := root["spec"].(map[string]any)
+	if !ok {
+		return body
+	}
+	root, spec = maps.Clone(root), maps.Clone(spec)
+	change(spec)
+	root["spec"] = spec
+	return root
+}
