@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
@@ -22,28 +21,10 @@ func blocks(dir string) ([]block, error) {
 	if err != nil {
 		return nil, err
 	}
-	var support, settings strings.Builder
-	support.WriteString("| vendor | policy kinds | how they are read | vectors |\n|---|---|---|---|\n")
-	for _, p := range plugins.All() {
-		var docs []string
-		alike, named := map[string][]string{}, map[string][]model.GroupKind{}
-		for _, k := range c.Kinds() {
-			if k.Vendor != p.Name {
-				continue
-			}
-			if alike[k.Doc] == nil {
-				docs = append(docs, k.Doc)
-			}
-			alike[k.Doc] = append(alike[k.Doc], k.GroupKind.Kind)
-			named[k.Doc] = append(named[k.Doc], k.GroupKind)
-		}
-		known, err := vectors(filepath.Join(dir, "../testdata/vendors", p.Name))
-		if err != nil {
-			return nil, err
-		}
-		for _, doc := range docs {
-			fmt.Fprintf(&support, "| [%s](docs/vendors/%s.md) | %s | %s | %d |\n", p.Name, p.Name, strings.Join(alike[doc], ", "), doc, proving(known, named[doc]))
-		}
+	var settings strings.Builder
+	support, kinds, err := vendorTables(dir, c)
+	if err != nil {
+		return nil, err
 	}
 	settings.WriteString("| setting | values, default first | meaning |\n|---|---|---|\n")
 	for _, s := range c.KnownSettings() {
@@ -61,7 +42,7 @@ func blocks(dir string) ([]block, error) {
 		}
 		fmt.Fprintf(&settings, "| `%s` | %s | %s |\n", s.Name, strings.Join(values, ", "), strings.ReplaceAll(s.Doc, "|", "\\|"))
 	}
-	return []block{{"../README.md", "vendors", support.String()}, {"policy-kinds.md", "settings", settings.String()}}, nil
+	return []block{{"../README.md", "vendors", support}, {"vendors/README.md", "kinds", kinds}, {"policy-kinds.md", "settings", settings.String()}}, nil
 }
 
 // fillIn is a page with a block's text in its place.

@@ -16,8 +16,8 @@ func TestReferenceIsUpToDate(t *testing.T) {
 func TestCheckNoticesChanges(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "docs")
-	for name, block := range map[string]string{"README.md": "vendors", "docs/policy-kinds.md": "settings"} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+	for name, block := range map[string]string{"README.md": "vendors", "docs/policy-kinds.md": "settings", "docs/vendors/README.md": "kinds"} {
+		if err := os.MkdirAll(filepath.Join(dir, "vendors"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(root, name), []byte("before\n<!-- generated: "+block+" -->\nold\n<!-- end -->\nafter\n"), 0o644); err != nil {
@@ -34,7 +34,7 @@ func TestCheckNoticesChanges(t *testing.T) {
 		t.Fatalf("fresh pages are stale: %v", err)
 	}
 	page, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil || !strings.HasPrefix(string(page), "before\n<!-- generated: vendors -->\n| vendor |") || !strings.HasSuffix(string(page), "|\n<!-- end -->\nafter\n") {
+	if err != nil || !strings.HasPrefix(string(page), "before\n<!-- generated: vendors -->\n| implementation |") || !strings.HasSuffix(string(page), "|\n<!-- end -->\nafter\n") {
 		t.Errorf("%s %v", page, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "cli", "reach.md"), []byte("old"), 0o644); err != nil {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
+)
+
+// vendorTables are the table of the implementations, a row each, and that of their policy kinds, a row for those that are read alike.
+// Both count the semantic vectors about the kinds of a row.
+func vendorTables(dir string, c *policy.Catalog) (support, kinds string, err error) {
+	var short, long strings.Builder
+	short.WriteString("| implementation | policy kinds | vectors |\n|---|---|---|\n")
+	long.WriteString("| implementation | policy kinds | how they are read | vectors |\n|---|---|---|---|\n")
+	for _, p := range plugins.All() {
+		title, err := titleOf(filepath.Join(dir, "vendors", p.Name+".md"), p.Name)
+		if err != nil {
+			return "", "", err
+		}
+		known, err := vectors(filepath.Join(dir, "../testdata/vendors", p.Name))
+		if err != nil {
+			return "", "", err
+		}
+		var docs []string
+		var all []model.GroupKind
+		alike := map[string][]model.GroupKind{}
+		for _, k := range c.Kinds() {
+			if k.Vendor != p.Name {
+				continue
+			}
+			if alike[k.Doc] == nil {
+				docs = append(docs, k.Doc)
+			}
+			alike[k.Doc] = append(alike[k.Doc], k.GroupKind)
+			all = append(all, k.GroupKind)
+		}
+		fmt.Fprintf(&short, "| [%s](docs/vendors/%s.md) | %s | %d |\n", title, p.Name, names(all), proving(known, all))
+		for _, doc := range docs {
+			fmt.Fprintf(&long, "| [%s](%s.md) | %s | %s | %d |\n", title, p.Name, names(alike[doc]), doc, proving(known, alike[doc]))
+		}
+	}
+	return short.String(), long.String(), nil
+}
+
+// names lists kinds without their groups.
+func names(kinds []model.GroupKind) string {
+	var out []string
+	for _, gk := range kinds {
+		out = append(out, gk.Kind)
+	}
+	return strings.Join(out, ", ")
+}
+
+// titleOf is the heading of a page; of one that is not there yet, its name.
+func titleOf(page, name string) (string, error) {
+	text, err := os.ReadFile(page)
+	if errors.Is(err, fs.ErrNotExist) {
+		return name, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return strings.TrimPrefix(string(line), "# "), nil
+}
