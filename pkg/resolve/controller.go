@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -23,6 +24,12 @@ func (k *Kind) Manages(id topology.NodeID) bool {
 // Decides reports whether objects of a kind decide whose Gateways they are, where that matters for policies of k.
 func (k *Kind) Decides(gk model.GroupKind) bool {
 	return k.ByController() && gk == classKind || k.Dialects && gk == gatewayKind
+}
+
+// Contests reports whether objects of a kind, from other namespaces too, decide which policies of k are accepted: the policies themselves, which
+// keep each other out, and the grants that let them.
+func (k *Kind) Contests(gk model.GroupKind) bool {
+	return k.Namespaces == policy.WithGrant && k.SameTarget == policy.Conflict && (gk == k.GroupKind || gk == grantKind)
 }
 
 // foreign is the controller of a class if it is none of the kind's vendor, "" if it is one or is not known.

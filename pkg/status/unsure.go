@@ -28,7 +28,7 @@ func unsure(in Input, write Writer) []Ancestor {
 		return p.Code == model.NotEvaluated && p.Severity == model.Warning && p.Ref != nil && *p.Ref == in.Fate.Policy.Ref()
 	}
 	open := slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return slices.Contains(in.Kind.Reads, g.Kind) }) &&
-		slices.ContainsFunc(in.Resolution.Problems, looked) || slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return in.Kind.Decides(g.Kind) }) ||
+		slices.ContainsFunc(in.Resolution.Problems, looked) || slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return in.Kind.Decides(g.Kind) || in.Kind.Contests(g.Kind) }) ||
 		slices.ContainsFunc(in.Fate.Policy.Refs, in.withheld)
 	for _, a := range out {
 		for i, c := range a.Conditions {
