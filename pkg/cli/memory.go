@@ -16,7 +16,7 @@ const (
 	memoryPerAnswer   = 2 << 10
 	memoryPerCompared = 6 << 10
 	memoryPerReported = 12 << 10
-	leastMemory       = 68 << 20
+	leastMemory       = 67 << 20
 )
 
 // garbagePercent is how much garbage there may be before it is collected, in percent of what is in use, while memory stays within the bound.
