@@ -64,6 +64,10 @@ func collect(r *resolve.Resolution, k *resolve.Kind, records map[*policy.Policy]
 				}
 			}
 		}
+		o.Renamed(func(from merge.From, path merge.Path) {
+			p := o.Layers[from.Layer].Policy
+			of(p).held[setting{p, from.Block, path.String()}] = true
+		})
 		for _, loss := range o.Losses() {
 			p := o.Layers[loss.From.Layer].Policy
 			if loss.Reason == merge.NoEffect && loss.Value == nil || loss.From.Filled || p.Builtin != "" {

@@ -220,6 +220,7 @@ const (
 	Joined                  // both sides are in one unit now
 	Replaced                // a unit left the result: lost
 	Dropped                 // an incoming unit did not enter: lost
+	Renamed                 // an incoming unit entered the result under another name, which another effect has
 )
 
 // Effect is what one step did to one unit.

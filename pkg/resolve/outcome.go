@@ -32,6 +32,24 @@ type Outcome struct {
 	stack merge.Stack
 }
 
+// Renamed calls see for everything that is in force under another name than its policy gives it: entries of lists that are put together are
+// numbered over all policies.
+func (o *Outcome) Renamed(see func(from merge.From, path merge.Path)) {
+	if o.Void != "" {
+		return
+	}
+	for _, step := range o.Result.Trace {
+		for _, e := range step.Effects {
+			if e.Outcome != merge.Renamed {
+				continue
+			}
+			for _, from := range e.From {
+				see(from, e.Path)
+			}
+		}
+	}
+}
+
 // Outcome folds the stack, once.
 func (k *Kind) Outcome(s StackID) *Outcome {
 	if k.outcomes[s] == nil {

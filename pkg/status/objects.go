@@ -67,6 +67,9 @@ func (p *Prediction) mark(marks []Mark) {
 			continue
 		}
 		for i := range parents {
+			if by := p.Ancestors[i].Controller; m.Own && by != "" && by != m.Controller {
+				continue
+			}
 			e := p.entry(p.Ancestors[i], m.Controller)
 			e.Conditions = append(e.Conditions, m.Condition)
 		}

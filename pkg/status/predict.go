@@ -78,6 +78,7 @@ type Marker func(r *resolve.Resolution, k *resolve.Kind) []Mark
 type Mark struct {
 	Object     model.Ref
 	Controller string // not "": in the entry of this controller, for every parent of the route
+	Own        bool   // not for parents that are known to be another controller's
 	Condition  Condition
 	Replaces   bool // only where the controller has an entry anyway, in the place of the condition of its type
 }

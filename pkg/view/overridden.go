@@ -65,6 +65,9 @@ func inForce(k *resolve.Kind) map[setting]bool {
 				}
 			}
 		}
+		o.Renamed(func(f merge.From, path merge.Path) {
+			out[setting{o.Layers[f.Layer].Policy, f.Block, path.String()}] = true
+		})
 	})
 	return out
 }

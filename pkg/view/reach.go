@@ -117,6 +117,11 @@ func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule
 			won++
 		}
 	}
+	o.Renamed(func(from merge.From, path merge.Path) {
+		if mine(from) && names(path.String(), rule) {
+			won++
+		}
+	})
 	var losses []merge.Loss
 	var reasons []string
 	for _, l := range o.Losses() {

@@ -13,20 +13,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// buffers finds ProxySettingsPolicies whose busyBuffersSize is less than bufferSize, or more than all buffers but one.
+// buffers finds ProxySettingsPolicies whose busyBuffersSize is not more than bufferSize, or not less than all buffers but one. The controller is
+// stricter than nginx, which takes equal sizes.
 func buffers(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 	b := p.Object.Body.At("spec", "buffering")
 	busy, ok := size(b.Text("busyBuffersSize"))
 	if !ok {
 		return "", nil
 	}
-	if one, ok := size(b.Text("bufferSize")); ok && busy < one {
-		return fail(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is less than bufferSize %s", b.Text("busyBuffersSize"), b.Text("bufferSize")), "")
+	if one, ok := size(b.Text("bufferSize")); ok && busy <= one {
+		return fail(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is not more than bufferSize %s", b.Text("busyBuffersSize"), b.Text("bufferSize")), "")
 	}
 	number, known := b.Get("buffers", "number").(int64)
 	each, ok := size(b.Text("buffers", "size"))
-	if known && ok && busy > (number-1)*each {
-		return fail(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is more than all but one of %d buffers of %s", b.Text("busyBuffersSize"), number, b.Text("buffers", "size")), "")
+	if known && ok && busy >= (number-1)*each {
+		return fail(p, "Invalid", fmt.Sprintf("busyBuffersSize %s is not less than all but one of %d buffers of %s", b.Text("busyBuffersSize"), number, b.Text("buffers", "size")), "")
 	}
 	return "", nil
 }

@@ -28,9 +28,11 @@ func limits(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			continue
 		}
 		for _, u := range unitsOf(l) { // numbered over all policies
-			effects = append(effects, effect(u, merge.Joined))
-			u.Path = slices.Clone(u.Path)
-			u.Path[len(u.Path)-1].Name = strconv.Itoa(len(units))
+			own, number := u, strconv.Itoa(len(units))
+			if u.Path = slices.Clone(u.Path); u.Path[len(u.Path)-1].Name != number {
+				u.Path[len(u.Path)-1].Name = number
+				effects = append(effects, effect(own, merge.Renamed))
+			}
 			units = append(units, merge.Unit{Path: u.Path, Value: u.Value, From: u.From})
 		}
 	}

@@ -142,7 +142,7 @@ func marks(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 				if above, _ := gatewaysOf(r.Graph, id, k.Controllers); len(above) == 0 {
 					continue
 				}
-				m.Controller = controller
+				m.Controller, m.Own = controller, true
 			default:
 				continue
 			}

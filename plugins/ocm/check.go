@@ -162,13 +162,20 @@ func (w *world) setProblems(s *set) []model.Problem {
 			out = append(out, problem(o, model.Warning, model.TargetNotFound, "", []string{"spec", "policies"}, "its member %s is not found", ref))
 		}
 	}
+	exclusions := o.Body.At("spec", "exclusions")
+	if !exclusions.IsNull() && !exclusions.IsList() {
+		out = append(out, problem(o, model.Warning, model.WrongType, "", []string{"spec", "exclusions"}, "spec.exclusions is not a list: the set excludes nothing"))
+	}
 	seen := map[string]bool{}
-	for i, e := range o.Body.At("spec", "exclusions").Items {
+	for i, e := range exclusions.Items {
 		name, path := e.Text("policyName"), []string{"spec", "exclusions", strconv.Itoa(i)}
+		if list := e.Field("clusterNames"); !list.IsNull() && !list.IsList() {
+			out = append(out, problem(o, model.Warning, model.WrongType, "", path, "%s.clusterNames is not a list: no cluster is excluded by it", strings.Join(path, ".")))
+		}
 		if seen[name] {
 			out = append(out, problem(o, model.Error, model.InvalidObject, "", path, "the hub's webhook refuses it: %s has two exclusions; both count here", name))
 		}
-		seen[name] = true
+		seen[name] = name != ""
 		if !slices.Contains(s.policies, name) {
 			out = append(out, problem(o, model.Error, model.InvalidObject, "", path, "the hub's webhook refuses it: it excludes clusters for %q, which is no member", name))
 		}
