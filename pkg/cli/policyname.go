@@ -62,7 +62,7 @@ func (s *session) policy(text string) (namedPolicy, error) {
 	out := found[0]
 	if len(parts) == 2 {
 		var err error
-		if out.rule, err = fullRule(out, parts[1]); err != nil {
+		if out.rule, err = pickRule(s.ruleNames(out), parts[1], out.policy.Ref().String()); err != nil {
 			return out, err
 		}
 	}
@@ -89,14 +89,12 @@ func (s *session) policyNotOne(name string, found []namedPolicy, names []string,
 	return s.missed(hint, "no policy %q %s", name, s.where())
 }
 
-// fullRule completes a rule's name from an unambiguous suffix.
-func fullRule(n namedPolicy, text string) (string, error) {
-	return pickRule(ruleNames(n), text, n.policy.Ref().String())
-}
-
 // ruleNames are the rules of a policy as they are printed, sorted, each once.
-func ruleNames(n namedPolicy) []string {
+func (s *session) ruleNames(n namedPolicy) []string {
 	var names []string
+	for _, scope := range s.Scopes(n.kind) {
+		names = append(names, scope.Called(n.policy)...)
+	}
 	for _, part := range n.kind.AllParts(n.policy) {
 		for _, b := range part.Blocks {
 			for _, u := range merge.Recut(b.Units, n.kind.Rules) {

@@ -107,6 +107,9 @@ func (w writer) taken(e merge.Effect) string {
 			names = append(names, name)
 		}
 	}
+	if len(names) == 0 { // no policy wrote it
+		return e.Rule + " is in"
+	}
 	return e.Rule + " of " + strings.Join(names, " and ") + " is in"
 }
 

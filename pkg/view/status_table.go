@@ -68,6 +68,9 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 	case s.Note != "":
 		blank[4].Text = s.Note
 		return [][]Cell{blank}
+	case len(s.Ancestors) == 0 && len(s.targets) == 0:
+		blank[4].Text = "nothing is reported about a policy without references"
+		return [][]Cell{blank}
 	case len(s.Ancestors) == 0:
 		blank[4].Text = "nothing is reported: the target is not there, no Gateway leads to it, or other policies have its place"
 		return [][]Cell{blank}

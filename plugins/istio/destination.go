@@ -50,15 +50,26 @@ func readHosts(in *model.Snapshot) hosts {
 	return h
 }
 
-// serviceOf is the Service that a host means to a rule of a namespace.
+// serviceOf is the Service that a host means to a rule of a namespace: a name without dots is one there, and one with dots is in full.
 func serviceOf(host, namespace string) (name, ns string) {
-	host = strings.TrimSuffix(host, ".svc.cluster.local")
-	host = strings.TrimSuffix(host, ".svc")
-	name, ns, ok := strings.Cut(host, ".")
-	if !ok {
-		ns = namespace
+	if !strings.Contains(host, ".") {
+		return host, namespace
 	}
+	short, full := strings.CutSuffix(host, ".svc.cluster.local")
+	if !full {
+		return "", ""
+	}
+	name, ns, _ = strings.Cut(short, ".")
 	return name, ns
+}
+
+// almost is the Service that was meant by a host which is neither a plain name nor in full; "": none.
+func almost(in *model.Snapshot, host string) string {
+	name, ns, _ := strings.Cut(strings.TrimSuffix(host, ".svc"), ".")
+	if in.Get(model.Ref{Kind: "Service", Namespace: ns, Name: name}) == nil {
+		return ""
+	}
+	return name + "." + ns + ".svc.cluster.local"
 }
 
 // destinations finds what a DestinationRule is about. Which rule a client takes depends on its namespace, then on that of the Service: only
@@ -75,9 +86,16 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 		if strings.Contains(p.Object.Text("spec", "host"), "*") {
 			return nil, note(model.Warning, "its host is a pattern, which is not evaluated: it is left out of the answer")
 		}
+		if have := exports(p.Object); len(have) > 0 && !slices.ContainsFunc(have, func(ns string) bool { return ns == "*" || ns == "." || ns == p.Ref().Namespace }) {
+			return nil, note(model.Warning, "it is for clients of other namespaces only, which are not evaluated: it is left out of the answer")
+		}
 		var out []topology.NodeID
 		var problems []model.Problem
 		for _, ref := range h.of[p.Ref()] {
+			if full := almost(in, ref.Name); ref.Kind == "Hostname" && full != "" {
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf("its host %s is no Service to Istio, which completes names without dots only", ref.Name),
+					Hint: "write " + full}.At(p.Object))
+			}
 			switch home := h.elder[ref]; {
 			case home != p.Ref().Namespace:
 				problems = append(problems, note(model.Warning, "for clients of namespace %s it comes before those of others; which rules a client of which namespace takes is not evaluated", p.Ref().Namespace)...)
@@ -139,11 +157,12 @@ func united(layers []*policy.Policy, apart bool) ([]merge.Unit, []merge.Effect) 
 	return m.units, m.effects
 }
 
-// exportedAsWide reports whether a rule is exported to all namespaces that another one is exported to.
+// exportedAsWide reports whether a rule is exported as another one is, or to all that the other one names and to more. Istio compares what is
+// written: no list is another one than ["*"].
 func exportedAsWide(o, first *model.Object) bool {
 	have, want := exports(o), exports(first)
-	if slices.Contains(have, "*") {
-		return true
+	if len(want) == 0 {
+		return len(have) == 0
 	}
 	return !slices.ContainsFunc(want, func(ns string) bool { return !slices.Contains(have, ns) })
 }
@@ -152,9 +171,6 @@ func exports(o *model.Object) []string {
 	var out []string
 	for _, ns := range o.Body.At("spec", "exportTo").Items {
 		out = append(out, ns.Text())
-	}
-	if len(out) == 0 {
-		return []string{"*"}
 	}
 	return out
 }

@@ -102,13 +102,27 @@ func (at place) inChain(o *model.Object) bool {
 	return !network
 }
 
+// listenerClass is the class of the listener that is asked about, any for one that is not known. Istio's own names mean the same.
+func listenerClass(s model.Settings) (class string, known bool) {
+	class = strings.ToLower(s.Text("istio.listenerClass"))
+	for _, filler := range []string{"-", "_", "listenerclass", "sidecar"} {
+		class = strings.ReplaceAll(class, filler, "")
+	}
+	switch class {
+	case "inbound", "outbound", "gateway", "any":
+		return class, true
+	}
+	return "any", class == "" || class == "undefined"
+}
+
 // listens reports whether one of the extension's matches is for the listener that is asked about; what is not said of it matches.
 func (at place) listens(o *model.Object) bool {
 	matches := o.Body.At("spec", "match")
 	if matches.Len() == 0 {
 		return true
 	}
-	port, class := at.settings.Text("istio.listenerPort"), at.settings.Text("istio.listenerClass")
+	port := at.settings.Text("istio.listenerPort")
+	class, _ := listenerClass(at.settings)
 	for _, match := range matches.Items {
 		mode := match.Text("mode")
 		fits := mode == "" || mode == "UNDEFINED" || mode == "CLIENT_AND_SERVER" || class == "any" || strings.EqualFold(mode, map[bool]string{true: "SERVER", false: "CLIENT"}[class == "inbound"])
@@ -129,6 +143,10 @@ func extended(w *world, p *policy.Policy) (found, []model.Problem) {
 	out, problems := attached(w, p)
 	if why := broken(p.Object); why != "" {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "Istio discards it without a word: " + why}.At(p.Object))
+	}
+	if _, known := listenerClass(p.Kind.Settings()); !known && p.Object.Body.At("spec", "match").Len() > 0 {
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "it is for some listeners only, and istio.listenerClass is none of any, inbound, outbound and gateway: it is listed whatever the mode of its matches"}.At(p.Object))
 	}
 	return out, problems
 }
