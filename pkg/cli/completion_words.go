@@ -116,7 +116,7 @@ func (s *session) policyRuleWords(typed string) []string {
 	if err != nil {
 		return nil
 	}
-	return prefixed(prefix+name+"/", ruleWords(ruleNames(named), rule))
+	return prefixed(prefix+name+"/", ruleWords(s.ruleNames(named), rule))
 }
 
 // policyPrefix is the policy kinds whose name typed begins with, and how it is spelled there; nil and "" if there are none.
