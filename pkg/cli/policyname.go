@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // namedPolicy is a policy, and a rule of it, as the command line named them.
@@ -62,7 +63,7 @@ func (s *session) policy(text string) (namedPolicy, error) {
 	out := found[0]
 	if len(parts) == 2 {
 		var err error
-		if out.rule, err = pickRule(s.ruleNames(out), parts[1], out.policy.Ref().String()); err != nil {
+		if out.rule, err = s.fullRule(out, parts[1]); err != nil {
 			return out, err
 		}
 	}
@@ -89,17 +90,24 @@ func (s *session) policyNotOne(name string, found []namedPolicy, names []string,
 	return s.missed(hint, "no policy %q %s", name, s.where())
 }
 
-// ruleNames are the rules of a policy as they are printed, sorted, each once.
+// fullRule completes a rule's name from an unambiguous suffix.
+func (s *session) fullRule(n namedPolicy, text string) (string, error) {
+	return pickRule(s.ruleNames(n), text, n.policy.Ref().String())
+}
+
+// ruleNames are the rules of a policy as they are printed, sorted, each once. What a kind with scopes calls them shows where they hold.
 func (s *session) ruleNames(n namedPolicy) []string {
 	var names []string
-	for _, scope := range s.Scopes(n.kind) {
-		names = append(names, scope.Called(n.policy)...)
-	}
 	for _, part := range n.kind.AllParts(n.policy) {
 		for _, b := range part.Blocks {
 			for _, u := range merge.Recut(b.Units, n.kind.Rules) {
 				names = append(names, u.Path.String())
 			}
+		}
+	}
+	if n.kind.Scopes != nil {
+		if given := view.RuleNamesOf(s.Resolution, n.kind, n.policy); given != nil {
+			names = append(slices.DeleteFunc(names, func(name string) bool { return name == merge.Path(nil).String() }), given...)
 		}
 	}
 	slices.Sort(names)

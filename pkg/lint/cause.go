@@ -191,6 +191,8 @@ func rivals(o *resolve.Outcome, l merge.Loss) []string {
 			rule = "and defaults give way to what it overrides"
 		}
 		switch {
+		case loser.Level == policy.FilterLevel && w.Level == policy.FilterLevel:
+			how = "wins by the order of the filters"
 		case loser.ByName(w):
 			how = "wins by name, for want of creation times"
 		case w.Policy.Object.Created.Equal(loser.Policy.Object.Created):

@@ -37,7 +37,9 @@ func (b *builder) tryMembers() []string {
 
 // AboutWorkloads reports whether the kind has results at workloads.
 func (k *Kind) AboutWorkloads() bool {
-	return k.Family == topology.Namespaced || slices.ContainsFunc(k.Scopes, func(s Scope) bool { return s.Family == topology.Namespaced || slices.Contains(s.Effective, topology.Workload) })
+	return k.Family == topology.Namespaced || slices.ContainsFunc(k.Scopes, func(s Scope) bool {
+		return s.Family == topology.Namespaced || slices.Contains(s.Effective, topology.Workload)
+	})
 }
 
 // Has reports whether a policy stands in the stacks of the kind: it is one of the kind, or of a member.

@@ -100,7 +100,7 @@ func (k *Kind) PartsOf(p *Policy, s *Scope) []*Policy {
 			continue
 		}
 		if part.Each == nil && part.At == nil { // also one without settings
-			out = k.part(out, p, part, body, "", nil, len(out))
+			out = k.part(out, p, part, body, part.As, nil, len(out))
 			continue
 		}
 		if part.Each == nil {

@@ -3,7 +3,6 @@ package resolve
 import (
 	"slices"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -201,35 +200,6 @@ func (k *Kind) Below(p *policy.Policy) []bool {
 		out[s] = out[k.stacks[s].under] || mine[k.stacks[s].node]
 	}
 	return out
-}
-
-// Called lists what rules of a policy are called where a vendor's fold names them, sorted, each once; nothing where they are called as the policy has
-// them.
-func (k *Kind) Called(p *policy.Policy) []string {
-	if k.Scope == nil || k.Scope.Situation == nil {
-		return nil
-	}
-	var out []string
-	below := k.Below(p)
-	for _, s := range k.Stacks() {
-		if !below[s] {
-			continue
-		}
-		o := k.Outcome(s)
-		mine := func(f merge.From) bool { return o.Layers[f.Layer].Policy.Base() == p }
-		for _, r := range o.Result.Rules {
-			if slices.ContainsFunc(r.From, mine) {
-				out = append(out, r.Name)
-			}
-		}
-		for _, l := range o.Losses() {
-			if mine(l.From) {
-				out = append(out, l.Rule)
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // TargetsOf lists the nodes to which the policy is attached, sorted.

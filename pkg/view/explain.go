@@ -136,3 +136,30 @@ func RuleNames(r *resolve.Resolution, q Query) []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// RuleNamesOf lists what the rules of a policy are called where they are in force or lost, sorted, each once.
+func RuleNamesOf(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []string {
+	var out []string
+	for _, scope := range r.Scopes(k) {
+		below := scope.Below(p)
+		scope.InForce(func(s resolve.StackID) {
+			if !below[s] {
+				return
+			}
+			o := scope.Outcome(s)
+			mine := func(f merge.From) bool { return o.Layers[f.Layer].Policy.Base() == p }
+			for _, rule := range o.Result.Rules {
+				if slices.ContainsFunc(rule.From, mine) {
+					out = append(out, rule.Name)
+				}
+			}
+			for _, l := range o.Losses() {
+				if mine(l.From) {
+					out = append(out, l.Rule)
+				}
+			}
+		})
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -28,6 +28,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			out.Sources = append(out.Sources, ownSources(r, scope, part, rule)...)
 		}
 	}
+	unnamed := rule != "" && len(out.Sources) == 0 // the fold of a scope gives the rule its name
 	a := survey{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}, only: p}
 	below := map[*resolve.Kind][]bool{}
 	for _, scope := range r.Scopes(k) {
@@ -41,6 +42,12 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		o := k.Outcome(s)
 		a.found = append(a.found, o.Problems...)
 		item := reachItem(r, o, p, rule)
+		if unnamed {
+			if item.State == StateIgnored { // it is a rule of another scope
+				return
+			}
+			out.Sources = withSources(out.Sources, writer{res: r, outcome: o}, p, rule)
+		}
 		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.Unread(k.Gaps(id))
 		out.Items = append(out.Items, item)
 		count.node(id, paths)
@@ -100,6 +107,28 @@ func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule s
 		}
 	}
 	return out
+}
+
+// withSources adds those that the outcome of a stack names for the rule, each once.
+func withSources(to []Source, w writer, p *policy.Policy, rule string) []Source {
+	add := func(name string, from []merge.From, path merge.Path) {
+		for _, f := range from {
+			if w.outcome.Layers[f.Layer].Policy.Base() != p || !names(name, rule) {
+				continue
+			}
+			s := w.source(f, path)
+			if !slices.ContainsFunc(to, func(x Source) bool { return x.alike(s) && *x.Target == *s.Target }) {
+				to = append(to, s)
+			}
+		}
+	}
+	for _, r := range w.outcome.Result.Rules {
+		add(r.Name, r.From, r.Path)
+	}
+	for _, l := range w.outcome.Losses() {
+		add(l.Rule, []merge.From{l.From}, l.Path)
+	}
+	return to
 }
 
 // names reports whether a printed rule is the one asked for, or a part of it.

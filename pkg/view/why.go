@@ -125,6 +125,8 @@ func (w writer) order(l merge.Loss) string {
 		place, age = "comes last, which among defaults counts", "is newer, which among defaults counts"
 	}
 	switch {
+	case loser.Level == policy.FilterLevel && winner.Level == policy.FilterLevel:
+		return place + " (by the order of the filters)"
 	case !winner.Policy.Kind.ByAge():
 		return place
 	case loser.ByName(winner):

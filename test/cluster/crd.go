@@ -101,7 +101,7 @@ func (s *server) installPolicyKinds() error {
 	var texts []string
 	for _, kind := range catalog.Kinds() {
 		name := "name: " + kind.Plural + "." + kind.GroupKind.Group + "\n"
-		if slices.ContainsFunc(own, func(text string) bool { return strings.Contains(text, name) }) { // served with the Gateway API
+		if slices.Contains(builtIn, kind.GroupKind.Group) || slices.ContainsFunc(own, func(text string) bool { return strings.Contains(text, name) }) { // served with the Gateway API
 			continue
 		}
 		text, err := json.Marshal(definition(kind))
@@ -125,7 +125,7 @@ func besides(catalog *policy.Catalog) []*policy.Kind {
 	var out []*policy.Kind
 	for _, k := range catalog.Kinds() {
 		for _, gk := range k.Reads {
-			known := strings.HasSuffix(gk.Group, "k8s.io") || gk.Group == "" || catalog.Kind(gk) != nil ||
+			known := strings.HasSuffix(gk.Group, "k8s.io") || slices.Contains(builtIn, gk.Group) || catalog.Kind(gk) != nil ||
 				slices.ContainsFunc(out, func(o *policy.Kind) bool { return o.GroupKind == gk })
 			if !known {
 				out = append(out, &policy.Kind{GroupKind: gk, Plural: policy.Plural(gk.Kind), Cluster: gk.Kind == "Mesh" || strings.HasPrefix(gk.Kind, "Cluster")})
@@ -137,7 +137,14 @@ func besides(catalog *policy.Catalog) []*policy.Kind {
 
 // servedVersion is the version of kinds, or of all kinds of a group, that are not served as v1: descriptors do not know versions.
 var servedVersion = map[string]string{"TokenRateLimitPolicy.kuadrant.io": "v1alpha1", "XTelemetryPolicy.gateway.networking.x-k8s.io": "v1alpha1",
-	"gateway.kgateway.dev": "v1alpha1", "gateway.envoyproxy.io": "v1alpha1", "kuma.io": "v1alpha1"}
+	"TelemetryPolicy.gateway.networking.k8s.io": "v1alpha1", "gateway.kgateway.dev": "v1alpha1", "gateway.envoyproxy.io": "v1alpha1", "kuma.io": "v1alpha1",
+	"gateway.nginx.org": "v1alpha1", "NginxProxy.gateway.nginx.org": "v1alpha2", "ObservabilityPolicy.gateway.nginx.org": "v1alpha2",
+	"extensions.istio.io": "v1alpha1", "EnvoyFilter.networking.istio.io": "v1alpha3", "ProxyConfig.networking.istio.io": "v1beta1",
+	"policy.networking.k8s.io": "v1alpha1", "ClusterNetworkPolicy.policy.networking.k8s.io": "v1alpha2",
+	"cluster.open-cluster-management.io": "v1beta1", "ManagedCluster.cluster.open-cluster-management.io": "v1", "PolicySet.policy.open-cluster-management.io": "v1beta1"}
+
+// builtIn are the groups that the server has without definitions.
+var builtIn = []string{"", "apps", "batch", "networking.k8s.io"}
 
 // definition is a custom resource definition that takes any spec and status, without subresources.
 func definition(kind *policy.Kind) map[string]any {
