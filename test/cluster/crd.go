@@ -128,7 +128,7 @@ func besides(catalog *policy.Catalog) []*policy.Kind {
 			known := strings.HasSuffix(gk.Group, "k8s.io") || slices.Contains(builtIn, gk.Group) || catalog.Kind(gk) != nil ||
 				slices.ContainsFunc(out, func(o *policy.Kind) bool { return o.GroupKind == gk })
 			if !known {
-				out = append(out, &policy.Kind{GroupKind: gk, Plural: policy.Plural(gk.Kind), Cluster: gk.Kind == "Mesh" || strings.HasPrefix(gk.Kind, "Cluster")})
+				out = append(out, &policy.Kind{GroupKind: gk, Plural: policy.Plural(gk.Kind), Cluster: slices.Contains(catalog.ClusterScoped(), gk) || strings.HasPrefix(gk.Kind, "Cluster")})
 			}
 		}
 	}
