@@ -42,7 +42,7 @@ func TestTranscriptsOfPages(t *testing.T) {
 			}
 			out.WriteString(open + command + "\n" + got + "\n```\n")
 		}
-		if shown == 0 {
+		if shown == 0 && filepath.Base(page) != "README.md" { // which lists the other pages
 			t.Errorf("%s shows no command with its output", page)
 		}
 		if os.Getenv("UPDATE_GOLDEN") != "" {

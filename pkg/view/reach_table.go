@@ -64,12 +64,15 @@ func (r *PolicyReach) heading() []string {
 	return []string{what, "in force on " + strings.Join(parts, " · ")}
 }
 
-// setOn says how the policy sets what was asked for, and where: "default (merge) on Gateway infra/external".
+// setOn says how the policy sets what was asked for, and where: "default (merge) on Gateway infra/external". In a union nobody's word is a default.
 func (r *PolicyReach) setOn() string {
 	words := map[string]string{"defaults": "default", "overrides": "override", "bare": "default"}
 	var out []string
 	for _, s := range r.Sources {
 		text := fmt.Sprintf("%s (%s) on %s", words[s.Block], s.Strategy, targetName(*s.Target))
+		if s.Strategy == "union" {
+			text = "union on " + targetName(*s.Target)
+		}
 		if !slices.Contains(out, text) {
 			out = append(out, text)
 		}
