@@ -11,6 +11,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// aboutPods are policies for whose sake pods, and what makes or concerns them, are read.
+const aboutPods = `
+apiVersion: policy.networking.k8s.io/v1alpha2
+kind: ClusterNetworkPolicy
+metadata: {name: floor}
+spec: {tier: Baseline, priority: 1, subject: {namespaces: {}}}
+---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: all, namespace: infra}
+spec: {rules: [{}]}
+`
+
 // TestRole gives a user the role that is shipped: every answer is complete and the same as an administrator's, and every permission in it for
 // a kind that this server has is used.
 func TestRole(t *testing.T) {
@@ -24,6 +37,7 @@ func TestRole(t *testing.T) {
 	}
 	c := Shared(t)
 	c.ApplyFiles("../../testdata/demo/infra-gateways.yaml", "../../testdata/demo/infra-auth.yaml", "../../testdata/demo/shop-routes.yaml", "../../testdata/demo/infra-limits.yaml")
+	c.MustApply(aboutPods)
 	c.User("reader")
 	c.Allow("reader", "", role.Rules...)
 	start := time.Now()
