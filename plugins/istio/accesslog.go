@@ -16,13 +16,7 @@ func (t telemetryFold) accessLogging(entries []entry) {
 			}
 		}
 		scope := logProviders(entries, mode, defaults)
-		parent := defaults
-		for _, e := range entries {
-			names := e.providers()
-			if len(names) == 0 {
-				names = parent
-			}
-			parent = names
+		inherit(entries, defaults, func(e entry, names []string) {
 			for _, p := range names {
 				if !e.in(mode) || !slices.Contains(scope, p) {
 					continue
@@ -36,7 +30,7 @@ func (t telemetryFold) accessLogging(entries []entry) {
 					t.drop(filter, e.from)
 				}
 			}
-		}
+		})
 	}
 }
 

@@ -225,8 +225,8 @@ var istioMetrics = []string{"GRPC_REQUEST_MESSAGES", "GRPC_RESPONSE_MESSAGES", "
 
 // metrics folds the section by provider, mode and metric.
 func (t telemetryFold) metrics(entries []entry) {
-	scope, _ := t.world.defaultProviders("metrics")
-	parent := scope
+	defaults, _ := t.world.defaultProviders("metrics")
+	scope := defaults
 	for _, e := range entries {
 		if names := e.providers(); len(names) > 0 {
 			scope = names
@@ -237,17 +237,22 @@ func (t telemetryFold) metrics(entries []entry) {
 			t.measured(p, providersLayer)
 		}
 	}
-	for _, e := range entries {
-		names := e.providers()
-		if len(names) == 0 {
-			names = parent
-		}
-		parent = names
+	inherit(entries, defaults, func(e entry, names []string) {
 		for _, p := range names {
 			if slices.Contains(scope, p) {
 				t.provided(p, e)
 			}
 		}
+	})
+}
+
+// inherit calls see for every entry with its providers: those of the entry before where it names none, and for the first the defaults.
+func inherit(entries []entry, providers []string, see func(e entry, providers []string)) {
+	for _, e := range entries {
+		if own := e.providers(); len(own) > 0 {
+			providers = own
+		}
+		see(e, providers)
 	}
 }
 
