@@ -192,6 +192,17 @@ func put(into map[string]any, key, value string) {
 	}
 }
 
+// putNames sets a list of objects that have a name each; it is left out where it is empty.
+func putNames(into map[string]any, list, key string, names []string) {
+	var out []any
+	for _, name := range names {
+		out = append(out, map[string]any{key: name})
+	}
+	if out != nil {
+		into[list] = out
+	}
+}
+
 // policyBlock is the status of a policy, and its gist.
 func (w *world) policyBlock(o *model.Object) status.Block {
 	r := w.byPolicy[o.Ref]
@@ -205,25 +216,13 @@ func (w *world) policyBlock(o *model.Object) status.Block {
 	for _, e := range s.placement {
 		one := e.fields()
 		put(one, "policySet", e.setName())
-		var out []any
-		for _, name := range e.exclusions {
-			out = append(out, map[string]any{"clusterName": name})
-		}
-		if out != nil {
-			one["exclusions"] = out
-		}
+		putNames(one, "exclusions", "clusterName", e.exclusions)
 		placement = append(placement, one)
 	}
 	for _, c := range s.clusters {
 		one := map[string]any{"clustername": c.name, "clusternamespace": c.name}
 		put(one, "compliant", c.compliant)
-		var out []any
-		for _, name := range c.remaining {
-			out = append(out, map[string]any{"placementBinding": name})
-		}
-		if out != nil {
-			one["remainingBindings"] = out
-		}
+		putNames(one, "remainingBindings", "placementBinding", c.remaining)
 		clusters = append(clusters, one)
 	}
 	if placement != nil {
