@@ -32,6 +32,11 @@ type Outcome struct {
 	stack merge.Stack
 }
 
+// WrittenBy tells whether a source is the policy, or a part of it.
+func (o *Outcome) WrittenBy(p *policy.Policy) func(merge.From) bool {
+	return func(f merge.From) bool { return o.Layers[f.Layer].Policy.Base() == p }
+}
+
 // Renamed calls see for everything that is in force under another name than its policy gives it: entries of lists that are put together are
 // numbered over all policies.
 func (o *Outcome) Renamed(see func(from merge.From, path merge.Path)) {

@@ -147,7 +147,7 @@ func RuleNamesOf(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []str
 				return
 			}
 			o := scope.Outcome(s)
-			mine := func(f merge.From) bool { return o.Layers[f.Layer].Policy.Base() == p }
+			mine := o.WrittenBy(p)
 			for _, rule := range o.Result.Rules {
 				if slices.ContainsFunc(rule.From, mine) {
 					out = append(out, rule.Name)

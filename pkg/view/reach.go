@@ -111,9 +111,10 @@ func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule s
 
 // withSources adds those that the outcome of a stack names for the rule, each once.
 func withSources(to []Source, w writer, p *policy.Policy, rule string) []Source {
+	mine := w.outcome.WrittenBy(p)
 	add := func(name string, from []merge.From, path merge.Path) {
 		for _, f := range from {
-			if w.outcome.Layers[f.Layer].Policy.Base() != p || !names(name, rule) {
+			if !mine(f) || !names(name, rule) {
 				continue
 			}
 			s := w.source(f, path)
@@ -139,7 +140,7 @@ func names(printed, asked string) bool {
 func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule string) ReachItem {
 	w := writer{res: r, outcome: o}
 	item := ReachItem{By: []Source{}}
-	mine := func(f merge.From) bool { return o.Layers[f.Layer].Policy.Base() == p }
+	mine := o.WrittenBy(p)
 	won := 0
 	for _, r := range o.Result.Rules {
 		if names(r.Name, rule) && slices.ContainsFunc(r.From, mine) {
