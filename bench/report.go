@@ -10,16 +10,15 @@ import (
 
 // The limits, which are stated for the pinned sizes.
 const (
-	fasterThanPeer   = 2000
-	growthAtMost     = 12
-	loadingAtMost    = 1.5
-	answeringAtMost  = 0.5
-	peakMemoryAtMost = 12
-	requestAtMost    = 2
-	requestsAtMost   = 1.5
-	pairsAtLeast     = 100_000
-	diffAtMost       = 2.5
-	pageAtMost       = 2.5
+	fasterThanPeer  = 2000
+	growthAtMost    = 12
+	loadingAtMost   = 1.5
+	answeringAtMost = 0.5
+	requestAtMost   = 2
+	requestsAtMost  = 1.5
+	pairsAtLeast    = 100_000
+	diffAtMost      = 2.5
+	pageAtMost      = 2.5
 )
 
 // report writes what was measured.
@@ -94,9 +93,6 @@ func (r report) growth(sizes []size, runs int) {
 	label := grouped(last.routes) + " routes / " + grouped(middle.routes) + " routes, "
 	r.limit(label+"all", last.engine.seconds(parts)/middle.engine.seconds(parts), "≤", growthAtMost)
 	r.limit(label+"all but decode", last.engine.seconds(answering)/middle.engine.seconds(answering), "≤", growthAtMost)
-	for _, s := range sizes[1:] {
-		r.limit(grouped(s.routes)+" routes, most memory / bytes read, whole program", float64(s.program.peak)/float64(s.bytes), "≤", peakMemoryAtMost)
-	}
 }
 
 // loading reports loading beside decoding into YAML nodes.

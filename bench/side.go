@@ -142,7 +142,7 @@ type command struct {
 	processors int // 0: all
 }
 
-// garbage has every side collect its garbage as seldom as kubectl-dopolicy does while it stays within its bound of memory.
+// garbage has every side collect its garbage as seldom as kubectl-dopolicy does.
 const garbage = "GOGC=400"
 
 // run runs the side once.

@@ -148,7 +148,6 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 		options.In = func(namespace string) bool { return namespace == f.namespace }
 	}
 	options.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.Findings(a.Plugins, r) }
-	boundRequirements(s, len(options.Requirements))
 	report := check.Run(session.Resolution, options)
 	if options.Verbose {
 		var unused []model.Problem

@@ -167,7 +167,7 @@ func runTest(ctx context.Context, catalog *policy.Catalog, s Streams, t *require
 
 // testInput reads and resolves the input of a test. What is wrong with it is told, a line each.
 func testInput(ctx context.Context, catalog *policy.Catalog, s Streams, t *requirement.Test) (*resolve.Resolution, []string) {
-	options := load.Options{ClusterScoped: catalog.ClusterScoped(), Sized: func(int64) {}}
+	options := load.Options{ClusterScoped: catalog.ClusterScoped()}
 	for _, name := range t.Files {
 		options.Paths = append(options.Paths, beside(t.Origin.File, name))
 	}

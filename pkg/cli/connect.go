@@ -130,8 +130,8 @@ func kubeconfigError(err error) error {
 	return &noAnswer{"reading the kubeconfig: " + err.Error(), "see what there is with: kubectl config get-contexts"}
 }
 
-// live reads what a command may need of the cluster; sized is told how much that is.
-func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Catalog, s Streams, sized func(bytes int64)) (*model.Snapshot, error) {
+// live reads what a command may need of the cluster.
+func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Catalog, s Streams) (*model.Snapshot, error) {
 	var log func(format string, args ...any)
 	if f.level >= requestLevel {
 		var one sync.Mutex // requests are made side by side
@@ -156,7 +156,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 		defer showProgress(s, progress)()
 	}
 	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherPolicies(),
-		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s), Sized: sized})
+		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
 		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "give it more time with --request-timeout, or see the requests with -v 6"}

@@ -106,7 +106,6 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	if err != nil {
 		return err
 	}
-	boundAnswers(s, r.memory.sum(), memoryPerCompared, slices.Concat(before.Kinds, after.Kinds))
 	out := view.Diff(before.Resolution, after.Resolution, view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
 	told := out.Envelope
 	if !f.verbose && f.level == 0 {
@@ -124,7 +123,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 // reader reads the sides. If one of them is live, the names of objects mean what they mean to kubectl: -n, else the kubeconfig's namespace.
 func (f *diffFlags) reader(catalog *policy.Catalog, s Streams, from, to sideOf) (*sideReader, error) {
 	f.asked = f.namespace
-	r := &sideReader{flags: f, catalog: catalog, streams: s, memory: &sizes{streams: s, read: map[int]int64{}}}
+	r := &sideReader{flags: f, catalog: catalog, streams: s}
 	if !from.live() && !to.live() {
 		return r, nil
 	}
@@ -148,26 +147,18 @@ func (f *diffFlags) compared() string {
 	return f.asked
 }
 
-// The numbers of what is read.
-const (
-	fromPart = iota
-	toPart
-	overPart
-)
-
 // both reads the two sides side by side and resolves them. A side that is named twice is read once.
 func (r *sideReader) both(ctx context.Context, from, to sideOf) (before, after *session, err error) {
 	var first, second *model.Snapshot
 	var firstErr, secondErr error
 	if from == to {
-		if first, firstErr = r.read(ctx, from, fromPart); firstErr == nil {
-			r.memory.of(toPart)(first.Size) // both are resolved
+		if first, firstErr = r.read(ctx, from); firstErr == nil {
 			second, secondErr = r.settle(ctx, first)
 		}
 	} else {
 		var one sync.WaitGroup
-		one.Go(func() { first, firstErr = r.read(ctx, from, fromPart) })
-		if second, secondErr = r.read(ctx, to, toPart); secondErr == nil {
+		one.Go(func() { first, firstErr = r.read(ctx, from) })
+		if second, secondErr = r.read(ctx, to); secondErr == nil {
 			second, secondErr = r.settle(ctx, second)
 		}
 		one.Wait()
@@ -187,7 +178,7 @@ func (r *sideReader) both(ctx context.Context, from, to sideOf) (before, after *
 
 // settle is a second side as the flags change it.
 func (r *sideReader) settle(ctx context.Context, base *model.Snapshot) (*model.Snapshot, error) {
-	over, err := r.lay(ctx, base, overPart)
+	over, err := r.lay(ctx, base)
 	if err != nil {
 		return over, err
 	}

@@ -74,11 +74,11 @@ func (a App) secondSide(ctx context.Context, f *diffFlags, s Streams, args []str
 	if err != nil {
 		return nil
 	}
-	in, err := r.read(ctx, to, toPart)
+	in, err := r.read(ctx, to)
 	if err != nil {
 		return nil
 	}
-	if in, err = r.lay(ctx, in, overPart); err != nil {
+	if in, err = r.lay(ctx, in); err != nil {
 		return nil
 	}
 	return newKindIndex(in, catalog)

@@ -119,10 +119,8 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	if err != nil {
 		return err
 	}
-	boundAnswers(s, session.Snapshot.Size, memoryPerReported, session.Kinds)
 	session.Problems = append(session.Problems, f.crds.problems...)
 	options.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.Findings(a.Plugins, r) }
-	boundRequirements(s, len(options.Requirements))
 	query := report.Query{Check: options, Status: plugin.StatusFunctions(a.Plugins)}
 	if query.Query, _, err = f.query(session, nil); err != nil {
 		return err

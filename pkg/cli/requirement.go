@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -40,16 +39,6 @@ func readRequirements(files []string) ([]*requirement.Requirement, error) {
 		return nil, nil
 	}
 	return requirement.Read(sources)
-}
-
-// memoryForRequirements is what a run with requirements aims to stay within at least: they are asked about every target.
-const memoryForRequirements = 256 << 20
-
-// boundRequirements is told how many requirements there are.
-func boundRequirements(s Streams, n int) {
-	if n > 0 && debug.SetMemoryLimit(-1) < memoryForRequirements {
-		setMemoryLimit(s, 0, memoryForRequirements)
-	}
 }
 
 // beside is a file that another one names relative to itself.

@@ -47,7 +47,7 @@ type App struct {
 
 // Run runs one command line (without the program's name) and returns the exit code.
 func (a App) Run(ctx context.Context, args []string, s Streams) int {
-	collectSeldom(s)
+	limitMemory(s)
 	root := a.Command(s)
 	root.SetArgs(args)
 	root.SetIn(s.In)

@@ -92,18 +92,16 @@ type sideReader struct {
 	catalog *policy.Catalog
 	cluster *cluster // of a side that is live
 	streams Streams
-	memory  *sizes
 }
 
-// read reads one side; part numbers it among all that is read.
-func (r *sideReader) read(ctx context.Context, s sideOf, part int) (*model.Snapshot, error) {
-	sized := r.memory.of(part)
+// read reads one side.
+func (r *sideReader) read(ctx context.Context, s sideOf) (*model.Snapshot, error) {
 	if s.live() {
 		bare := r.flags.sourceFlags
 		bare.files, bare.kustomization = nil, ""
-		return bare.live(ctx, r.cluster, r.catalog, r.streams, sized)
+		return bare.live(ctx, r.cluster, r.catalog, r.streams)
 	}
-	o := r.options(sized)
+	o := r.options()
 	if rev, path, is := s.git(); is {
 		texts, problems, err := load.Git(ctx, load.GitTree{Rev: rev, Path: path, Recursive: o.Recursive})
 		if err != nil {
@@ -116,15 +114,15 @@ func (r *sideReader) read(ctx context.Context, s sideOf, part int) (*model.Snaps
 }
 
 // lay lays the files of the flags over a side.
-func (r *sideReader) lay(ctx context.Context, base *model.Snapshot, part int) (*model.Snapshot, error) {
+func (r *sideReader) lay(ctx context.Context, base *model.Snapshot) (*model.Snapshot, error) {
 	if !r.flags.over() {
 		return base, nil
 	}
-	o := r.options(r.memory.of(part))
+	o := r.options()
 	o.Paths, o.Kustomization = r.flags.files, r.flags.kustomization
 	return load.Over(ctx, base, o)
 }
 
-func (r *sideReader) options(sized func(int64)) load.Options {
-	return load.Options{Recursive: r.flags.recursive, Stdin: r.streams.In, Namespace: r.flags.namespace, ClusterScoped: r.catalog.ClusterScoped(), Sized: sized}
+func (r *sideReader) options() load.Options {
+	return load.Options{Recursive: r.flags.recursive, Stdin: r.streams.In, Namespace: r.flags.namespace, ClusterScoped: r.catalog.ClusterScoped()}
 }

@@ -80,7 +80,6 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 		return nil, err
 	}
 	resolution := resolved(in, catalog, f.linkers()...)
-	boundAnswers(s, in.Size, memoryPerAnswer, resolution.Kinds)
 	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
 }
 
@@ -110,7 +109,7 @@ func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Strea
 			return nil, err
 		}
 		f.namespace = cmp.Or(f.namespace, c.namespace)
-		return f.live(ctx, c, catalog, s, func(bytes int64) { boundMemory(s, bytes) })
+		return f.live(ctx, c, catalog, s)
 	}
 	in, err := load.Files(ctx, f.manifests(catalog, s))
 	return in, told(s, in, err)
@@ -129,7 +128,7 @@ func told(s Streams, in *model.Snapshot, err error) error {
 // manifests are the files or the kustomization that the flags name.
 func (f *sourceFlags) manifests(catalog *policy.Catalog, s Streams) load.Options {
 	return load.Options{Paths: f.files, Recursive: f.recursive, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped), Sized: func(bytes int64) { boundMemory(s, bytes) }}
+		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped)}
 }
 
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.

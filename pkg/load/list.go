@@ -33,12 +33,12 @@ func (j job) String() string {
 func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	outcomes, errs, sizes := make([]outcome, len(jobs)), make([]error, len(jobs)), make([]int64, len(jobs))
+	outcomes, errs := make([]outcome, len(jobs)), make([]error, len(jobs))
 	r.o.Progress.Lists.Add(int64(len(jobs)))
 	var done sync.WaitGroup
 	for i, j := range jobs {
 		if known, ok := r.o.Cache.take(j); ok {
-			outcomes[i], sizes[i] = known.out, known.size
+			outcomes[i] = known
 			r.o.Progress.Done.Add(1)
 			continue
 		}
@@ -49,7 +49,7 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) err
 			if errs[i] = l.read(ctx); apierrors.IsNotFound(errs[i]) && j.name == "" {
 				errs[i] = r.gone(ctx, j, errs[i])
 			}
-			outcomes[i], sizes[i] = l.out, l.size
+			outcomes[i] = l.out
 			if fatal(errs[i]) {
 				cancel()
 			}
@@ -59,11 +59,10 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) err
 	done.Wait()
 	var failed error
 	for i, j := range jobs {
-		r.size += sizes[i]
 		switch err := errs[i]; {
 		case err == nil:
 			r.outcomes = append(r.outcomes, outcomes[i])
-			r.o.Cache.put(j, keptList{outcomes[i], sizes[i]})
+			r.o.Cache.put(j, outcomes[i])
 		case apierrors.IsForbidden(err):
 			refused(j)
 		case fatal(err) && (failed == nil || errors.Is(failed, context.Canceled)): // not those that were cancelled for another
@@ -72,9 +71,6 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) err
 				failed = &listError{j.String(), err}
 			}
 		}
-	}
-	if r.o.Sized != nil && failed == nil {
-		r.o.Sized(r.size)
 	}
 	return failed
 }
@@ -104,7 +100,6 @@ type listing struct {
 	words *words
 	press *press
 	out   outcome
-	size  int64
 }
 
 func newListing(r *liveReader, j job) *listing {
@@ -165,7 +160,6 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	if err != nil {
 		return "", err
 	}
-	l.size += int64(len(body))
 	v, err := readTree(body, l.words, l.r.limits)
 	m := asMap(v)
 	switch {

@@ -36,7 +36,6 @@ type LiveOptions struct {
 
 	Chunk  int // objects a list is asked for at a time; 0: all at once
 	Limits Limits
-	Sized  func(bytes int64) // told how much was read so far, now and then
 
 	Progress *Progress
 	Cache    *Cache // of lists that are not read again; nil: all are read
@@ -71,17 +70,13 @@ func Live(ctx context.Context, server *Server, o LiveOptions) (*model.Snapshot, 
 	}
 	outcomes, problems := r.outcomes, r.problems()
 	if len(o.Over.Paths) > 0 || o.Over.Kustomization != "" {
-		o.Over.Sized = nil // what it would be told is small beside the cluster
 		over, err := o.Over.readOver(ctx, "a cluster", "drop --live to ask the snapshot")
 		if err != nil {
 			return nil, err
 		}
 		outcomes, problems = append(outcomes, over.outcomes...), append(problems, over.problems...)
-		r.size += over.size
 	}
-	snapshot := settle(o.Over, &model.Cluster{Context: o.Context, Kinds: r.served, Gaps: r.gaps()}, outcomes, problems)
-	snapshot.Size = r.size
-	return snapshot, nil
+	return settle(o.Over, &model.Cluster{Context: o.Context, Kinds: r.served, Gaps: r.gaps()}, outcomes, problems), nil
 }
 
 // liveReader is one reading of a cluster.
@@ -94,7 +89,6 @@ type liveReader struct {
 	asked     map[model.GroupKind]bool // kinds that were listed
 	bones     map[model.GroupKind]bool // kinds of which no more is kept than targets need
 	served    []model.ServedKind
-	size      int64
 	outcomes  []outcome
 	failed    []model.Problem // beside those of objects and of refused lists
 	forbidden map[model.GroupKind]*refusal

@@ -34,9 +34,6 @@ type Options struct {
 	ClusterScoped []model.GroupKind
 
 	Limits Limits
-
-	// Sized, if not nil, is told how many bytes were read, before they are decoded.
-	Sized func(bytes int64)
 }
 
 // Files reads everything that the options name into a snapshot. Trouble with single documents is in its problems. There
@@ -57,9 +54,7 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 			r.problems = append(r.problems, *p)
 		}
 	}
-	snapshot := settle(o, cluster, r.outcomes, r.problems)
-	snapshot.Size = r.size
-	return snapshot, r.nothing(o)
+	return settle(o, cluster, r.outcomes, r.problems), r.nothing(o)
 }
 
 // reading is what was read of what options name.
@@ -67,7 +62,6 @@ type reading struct {
 	outcomes []outcome
 	problems []model.Problem // beside those of objects
 	header   *model.Header   // of the snapshot, if one is read
-	size     int64           // in bytes
 	pieces   int
 }
 
@@ -79,10 +73,7 @@ func (o Options) read(ctx context.Context) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{header: in.header, size: limits.Total - in.left, pieces: len(pieces)}
-	if o.Sized != nil {
-		o.Sized(r.size)
-	}
+	r := &reading{header: in.header, pieces: len(pieces)}
 	r.outcomes, err = decode(ctx, pieces, limits)
 	r.problems = in.problems
 	return r, err

@@ -15,9 +15,7 @@ func Over(ctx context.Context, base *model.Snapshot, o Options) (*model.Snapshot
 	if err != nil {
 		return nil, err
 	}
-	s := laid(base, o, r)
-	s.Size = base.Size + r.size
-	return s, r.nothing(o)
+	return laid(base, o, r), r.nothing(o)
 }
 
 // laid is the base with what was read over it. Problems of objects that are replaced are gone with them.
@@ -34,7 +32,7 @@ func laid(base *model.Snapshot, o Options, r *reading) *model.Snapshot {
 func Without(base *model.Snapshot, gone func(model.Ref) bool) *model.Snapshot {
 	kept := slices.DeleteFunc(slices.Clone(base.Objects), func(o *model.Object) bool { return gone(o.Ref) })
 	s := model.NewSnapshot(kept, problemsBut(base.Problems, gone))
-	s.Cluster, s.Size = base.Cluster, base.Size
+	s.Cluster = base.Cluster
 	return s
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // Cache keeps lists from one reading of a cluster to the next, as long as they are not forgotten. The zero value is empty.
-type Cache struct{ lists map[listName]keptList }
+type Cache struct{ lists map[listName]outcome }
 
 // listName names a list: the objects of a kind, in one namespace or all, or one object.
 type listName struct {
@@ -30,38 +30,32 @@ type listName struct {
 	namespace, name string
 }
 
-// keptList is what was read of a list.
-type keptList struct {
-	out  outcome
-	size int64
-}
-
 func (j job) id() listName {
 	return listName{j.kind.GroupKind, j.kind.Version, j.kind.Plural, j.namespace, j.name}
 }
 
 // Forget has the lists of the kinds read anew the next time.
 func (c *Cache) Forget(kinds []model.GroupKind) {
-	maps.DeleteFunc(c.lists, func(l listName, _ keptList) bool { return slices.Contains(kinds, l.kind) })
+	maps.DeleteFunc(c.lists, func(l listName, _ outcome) bool { return slices.Contains(kinds, l.kind) })
 }
 
 // take is what is kept of a list; a nil cache keeps nothing.
-func (c *Cache) take(j job) (keptList, bool) {
+func (c *Cache) take(j job) (outcome, bool) {
 	if c == nil {
-		return keptList{}, false
+		return outcome{}, false
 	}
-	k, ok := c.lists[j.id()]
-	return k, ok
+	read, ok := c.lists[j.id()]
+	return read, ok
 }
 
-func (c *Cache) put(j job, k keptList) {
+func (c *Cache) put(j job, read outcome) {
 	if c == nil || j.name != "" { // single objects are not watched
 		return
 	}
 	if c.lists == nil {
-		c.lists = map[listName]keptList{}
+		c.lists = map[listName]outcome{}
 	}
-	c.lists[j.id()] = k
+	c.lists[j.id()] = read
 }
 
 // Watcher tells which lists of a cluster change. It watches metadata only.

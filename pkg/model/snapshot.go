@@ -54,7 +54,6 @@ func Text(v any, path ...string) string {
 type Snapshot struct {
 	Objects  []*Object
 	Problems []Problem
-	Size     int64    // bytes that were read for it
 	Cluster  *Cluster // that it was read from; nil: from manifests, which may be any part of one
 
 	byKind map[GroupKind]*ofKind
