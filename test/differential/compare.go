@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// run is one comparison of the program under test with one peer.
+type run struct {
+	peer    peer
+	program program
+	path    string // of the peer's program
+	version string
+	known   []class
+	workers int
+}
+
+// seeds are the numbers from first to last. A run ends early when its time is over.
+type seeds struct{ first, last int64 }
+
+// found is one class of differences: the first input that has it.
+type found struct {
+	Signature string
+	Seed      int64
+	Count     int
+	First     difference
+	Input     *input
+	Known     *class
+}
+
+// tally is what a run found.
+type tally struct {
+	Inputs, Refused  int
+	Facts, Different int
+	Explained        int // of those that differ
+	Classes          map[string]*found
+	refusals         map[string]int64 // a seed of each
+}
+
+// all compares the seeds on several workers, each with a process of the peer. stop ends the run once it is true of what was found.
+func (r *run) all(ctx context.Context, s seeds, until time.Time, stop func(*tally) bool) (*tally, error) {
+	out := &tally{Classes: map[string]*found{}, refusals: map[string]int64{}}
+	next := atomic.Int64{}
+	next.Store(s.first)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var lock sync.Mutex
+	var failed error
+	var workers sync.WaitGroup
+	for range r.workers {
+		workers.Go(func() {
+			err := r.work(ctx, func() (int64, bool) {
+				n := next.Add(1) - 1
+				return n, n <= s.last && (until.IsZero() || time.Now().Before(until)) && ctx.Err() == nil
+			}, func(in *input, differences []difference, compared int, refused error) {
+				lock.Lock()
+				defer lock.Unlock()
+				out.note(r, in, differences, compared, refused)
+				if stop(out) {
+					cancel()
+				}
+			})
+			lock.Lock()
+			defer lock.Unlock()
+			if err != nil && ctx.Err() == nil {
+				failed = errors.Join(failed, err)
+				cancel()
+			}
+		})
+	}
+	workers.Wait()
+	return out, failed
+}
+
+// work compares seeds until there is none left.
+func (r *run) work(ctx context.Context, next func() (int64, bool), note func(*input, []difference, int, error)) error {
+	p, err := startPeer(ctx, r.path)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	for seed, more := next(); more; seed, more = next() {
+		in := r.peer.generate(newSource(seed))
+		in.Seed = seed
+		differences, compared, err := r.compare(ctx, p, &in)
+		if err != nil && !errors.Is(err, errRefused) {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+		note(&in, differences, compared, err)
+	}
+	return nil
+}
+
+// compare asks both sides about one input.
+func (r *run) compare(ctx context.Context, p *peerProcess, in *input) ([]difference, int, error) {
+	theirs, err := p.ask(in)
+	if err != nil {
+		return nil, 0, err
+	}
+	normal := facts{}
+	for key, value := range theirs {
+		set(normal, key, normalised(value))
+	}
+	ours, err := r.peer.ask(ctx, r.program, in)
+	if err != nil {
+		return nil, 0, fmt.Errorf("kubectl-dopolicy: %w", err)
+	}
+	differences, compared := compare(ours, normal)
+	return differences, compared, nil
+}
+
+func (t *tally) note(r *run, in *input, differences []difference, compared int, refused error) {
+	t.Inputs++
+	if refused != nil {
+		t.Refused++
+		if _, seen := t.refusals[refused.Error()]; !seen {
+			t.refusals[refused.Error()] = in.Seed
+		}
+		return
+	}
+	t.Facts += compared
+	t.Different += len(differences)
+	for _, d := range differences {
+		signature := d.signature()
+		known := explained(r.known, r.peer.name, signature)
+		if known != nil {
+			t.Explained++
+			signature = known.Signature
+		}
+		f := t.Classes[signature]
+		if f == nil {
+			f = &found{Signature: signature, Seed: in.Seed, First: d, Input: in, Known: known}
+			t.Classes[signature] = f
+		}
+		if in.Seed < f.Seed {
+			f.Seed, f.First, f.Input = in.Seed, d, in
+		}
+		f.Count++
+	}
+}
+
+// open counts the differences that no class explains.
+func (t *tally) open() int { return t.Different - t.Explained }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+)
+
+// object is a Kubernetes object as JSON has it.
+type object = map[string]any
+
+// input is what both sides are asked about. It follows from its seed alone.
+type input struct {
+	Seed      int64      `json:"seed"`
+	Objects   []object   `json:"objects"`
+	Questions []question `json:"questions,omitempty"`
+}
+
+// question is a connection that is asked about, for peers that answer questions.
+type question struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Protocol string `json:"protocol"`
+	Port     int    `json:"port"`
+}
+
+func (q question) String() string {
+	return fmt.Sprintf("%s -> %s %s/%d", q.From, q.To, q.Protocol, q.Port)
+}
+
+// manifests writes the objects as YAML documents.
+func (in *input) manifests() ([]byte, error) {
+	var out bytes.Buffer
+	for i, o := range in.Objects {
+		text, err := yaml.Marshal(o)
+		if err != nil {
+			return nil, fmt.Errorf("writing object %d of seed %d: %w", i, in.Seed, err)
+		}
+		if i > 0 {
+			out.WriteString("---\n")
+		}
+		out.Write(text)
+	}
+	return out.Bytes(), nil
+}
+
+// clone is a deep copy, for reducing.
+func (in *input) clone() (*input, error) {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	out := &input{}
+	return out, json.Unmarshal(text, out)
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// kuadrant compares effective policies with what Kuadrant's operator merges with policy-machinery, path by path.
+var kuadrant = peer{name: "kuadrant", module: "github.com/kuadrant/kuadrant-operator", generate: drawKuadrant, ask: askKuadrant}
+
+// drawKuadrant draws Gateways and routes as small teams have them, with policies at every level. Three in ten targets have several
+// policies, half of the policies say what kind of block they are, and two in ten listeners are targeted by name.
+func drawKuadrant(s source) input {
+	g := kuadrantInput{source: s}
+	g.add("gateway.networking.k8s.io/v1", "GatewayClass", s.made("", "class"), object{"controllerName": "example.com/controller"})
+	for _, name := range numbered("gw", s.between(1, 3)) {
+		g.gateway(name)
+	}
+	for _, name := range numbered("route", s.between(1, 4)) {
+		g.route(name)
+	}
+	for i := range s.between(1, 9) {
+		g.policy(fmt.Sprintf("p%d", i))
+	}
+	return input{Objects: g.objects}
+}
+
+// kuadrantInput is an input in the making.
+type kuadrantInput struct {
+	source
+	objects []object
+	targets []target // that policies may have
+	parents []target
+}
+
+// target is an object or a section of one.
+type target struct{ kind, namespace, name, section string }
+
+func (g *kuadrantInput) add(version, kind string, metadata, spec object) {
+	g.objects = append(g.objects, object{"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
+}
+
+func (g *kuadrantInput) gateway(name string) {
+	namespace := pick(g.source, "infra", "infra", "team")
+	t := target{"Gateway", namespace, name, ""}
+	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
+	var listeners []object
+	for i, name := range numbered("l", g.between(1, 3)) {
+		listeners = append(listeners, object{"name": name, "port": 80 + i, "protocol": "HTTP", "allowedRoutes": object{"namespaces": object{"from": "All"}}})
+		t.section = name
+		g.targets, g.parents = append(g.targets, t), append(g.parents, t)
+	}
+	g.add("gateway.networking.k8s.io/v1", "Gateway", g.made(namespace, name), object{"gatewayClassName": "class", "listeners": listeners})
+}
+
+func (g *kuadrantInput) route(name string) {
+	namespace := pick(g.source, "app", "app", "infra")
+	t := target{"HTTPRoute", namespace, name, ""}
+	g.targets = append(g.targets, t)
+	var parents, rules []object
+	for _, p := range some(g.source, 30, g.parents...) {
+		// A Gateway and a listener of its own as parents are one way twice.
+		if !slices.ContainsFunc(parents, func(o object) bool { return o["name"] == p.name && (o["sectionName"] == nil || p.section == "") }) {
+			parent := object{"name": p.name, "namespace": p.namespace}
+			if p.section != "" {
+				parent["sectionName"] = p.section
+			}
+			parents = append(parents, parent)
+		}
+	}
+	for i := range g.between(1, 3) {
+		rule := object{"matches": []object{{"path": object{"type": "PathPrefix", "value": fmt.Sprintf("/%s/%d", name, i)}}}, "backendRefs": []object{{"name": "backend", "port": 80}}}
+		t.section = fmt.Sprintf("rule-%d", i+1)
+		if g.chance(40) {
+			t.section = fmt.Sprintf("named-%d", i)
+			rule["name"] = t.section
+		}
+		g.targets = append(g.targets, t)
+		rules = append(rules, rule)
+	}
+	g.add("gateway.networking.k8s.io/v1", "HTTPRoute", g.made(namespace, name), object{"parentRefs": parents, "rules": rules})
+}
+
+func (g *kuadrantInput) policy(name string) {
+	t := pick(g.source, g.targets...)
+	if g.chance(30) { // targets high up, and again those that were drawn before
+		t = g.targets[g.IntN(min(4, len(g.targets)))]
+	}
+	ref := object{"group": "gateway.networking.k8s.io", "kind": t.kind, "name": t.name}
+	if t.section != "" {
+		ref["sectionName"] = t.section
+	}
+	if g.chance(3) {
+		ref["name"] = "missing"
+	}
+	kind, proper := "AuthPolicy", object{"rules": g.authRules()}
+	if g.chance(40) {
+		kind, proper = "RateLimitPolicy", object{"limits": g.limits()}
+	}
+	if g.chance(15) {
+		proper["when"] = []object{{"predicate": "request.path != '/" + pick(g.source, "a", "b") + "'"}}
+	}
+	spec := object{"targetRef": ref}
+	switch block := pick(g.source, "", "", "defaults", "defaults", "overrides"); block {
+	case "":
+		for key, value := range proper {
+			spec[key] = value
+		}
+	default:
+		if strategy := pick(g.source, "", "atomic", "merge", "merge"); strategy != "" {
+			proper["strategy"] = strategy
+		}
+		spec[block] = proper
+	}
+	g.add("kuadrant.io/v1", kind, g.made(t.namespace, name), spec)
+}
+
+// authRules draws named rules of some of the sections of an AuthPolicy.
+func (g *kuadrantInput) authRules() object {
+	out := object{}
+	for _, section := range some(g.source, 40, "authentication", "authorization", "metadata") {
+		rules := object{}
+		for _, name := range some(g.source, 40, "a", "b", "c") {
+			switch priority := g.IntN(9); section {
+			case "authentication":
+				rules[name] = object{"anonymous": object{}, "priority": priority}
+			case "authorization":
+				rules[name] = object{"opa": object{"rego": fmt.Sprintf("allow = %d", priority)}}
+			default:
+				rules[name] = object{"http": object{"url": fmt.Sprintf("http://metadata/%d", priority)}}
+			}
+		}
+		out[section] = rules
+	}
+	return out
+}
+
+func (g *kuadrantInput) limits() object {
+	out := object{}
+	for _, name := range some(g.source, 40, "a", "b", "c") {
+		out[name] = object{"rates": []object{{"limit": g.between(1, 99), "window": "1m"}}}
+	}
+	return out
+}
+
+// askKuadrant reads the effective policy and the sources of its rules on every path.
+func askKuadrant(ctx context.Context, p program, in *input) (facts, error) {
+	var list struct {
+		Items []struct {
+			PolicyKind string
+			Target     struct{ Namespace, Name, Section string }
+			Paths      []struct{ Gateway, Listener string }
+			Spec       object
+			Rules      []struct {
+				Name    string
+				Sources []struct {
+					Policy struct{ Namespace, Name string }
+				}
+			}
+		}
+	}
+	if err := p.json(ctx, in, &list, "effective", "-A", "--vendor-setting", "kuadrant.profile=operator"); err != nil {
+		return nil, err
+	}
+	out := facts{}
+	for _, item := range list.Items {
+		kind, _, _ := strings.Cut(item.PolicyKind, ".")
+		for _, path := range item.Paths {
+			where := fmt.Sprintf("%s %s %s %s/%s %s", kind, path.Gateway, path.Listener, item.Target.Namespace, item.Target.Name, item.Target.Section)
+			set(out, "spec "+where, canonical(item.Spec))
+			sources := object{}
+			for _, rule := range item.Rules {
+				var of []string
+				for _, s := range rule.Sources {
+					of = append(of, s.Policy.Namespace+"/"+s.Policy.Name)
+				}
+				sources[rule.Name] = strings.Join(of, " ")
+			}
+			set(out, "sources "+where, canonical(sources))
+		}
+	}
+	return out, nil
+}
+
+// set notes a fact that is not empty.
+func set(out facts, key, value string) {
+	if value != "" {
+		out[key] = value
+	}
+}

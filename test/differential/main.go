@@ -1,0 +1,216 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	peers   []string
+	seeds   seeds
+	each    time.Duration // for each peer; 0: until the seeds are done
+	program string
+	show    int64
+	truth   string
+	mutants bool
+}
+
+// errOpen is the error of a run that found what no class explains.
+var errOpen = errors.New("there are differences that classes.yaml does not explain")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o, err := parse(os.Args[1:])
+	if err == nil {
+		err = o.run(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	fs := flag.NewFlagSet("differential", flag.ContinueOnError)
+	names := fs.String("peer", "", "peers to compare with, separated by commas (default: all)")
+	numbers := fs.String("seeds", "1..1000", "the seeds of the inputs, FIRST..LAST")
+	fs.DurationVar(&o.each, "for", 0, "end with each peer after this time")
+	fs.StringVar(&o.program, "program", "", "the kubectl-dopolicy to compare (default: built from this tree)")
+	fs.Int64Var(&o.show, "show", 0, "print the input of this seed, and what both sides say of it")
+	fs.StringVar(&o.truth, "truth", "", "write the figures into this file")
+	fs.BoolVar(&o.mutants, "mutants", false, "build the program with each fault of mutants.yaml, and see that it is found")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	o.peers = strings.FieldsFunc(*names, func(r rune) bool { return r == ',' })
+	first, last, ok := strings.Cut(*numbers, "..")
+	var one, two error
+	o.seeds.first, one = strconv.ParseInt(first, 10, 64)
+	o.seeds.last, two = strconv.ParseInt(last, 10, 64)
+	if !ok || one != nil || two != nil {
+		return o, fmt.Errorf("-seeds %s: write FIRST..LAST", *numbers)
+	}
+	return o, nil
+}
+
+func (o options) run(ctx context.Context) error {
+	folder, err := os.MkdirTemp("", "differential")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	known, err := readClasses()
+	if err != nil {
+		return err
+	}
+	if o.program == "" && !o.mutants {
+		o.program = filepath.Join(folder, "kubectl-dopolicy")
+		if err := buildProgram(ctx, o.program, ""); err != nil {
+			return err
+		}
+	}
+	var rows []row
+	open := false
+	for _, p := range peers() {
+		if len(o.peers) > 0 && !slices.Contains(o.peers, p.name) {
+			continue
+		}
+		r := &run{peer: p, program: program(o.program), known: known, workers: runtime.GOMAXPROCS(0)}
+		if r.path, r.version, err = buildPeer(ctx, p.name, p.module, folder); err != nil {
+			return err
+		}
+		switch {
+		case o.show > 0:
+			err = r.show(ctx, o.show)
+		case o.mutants:
+			err = r.mutants(ctx, folder)
+		default:
+			var t *tally
+			if t, err = o.compare(ctx, r); err == nil {
+				rows = append(rows, row{r, t})
+				open = open || t.open() > 0
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	if o.truth != "" {
+		if err := writeTruth(o.truth, rows); err != nil {
+			return err
+		}
+	}
+	if open {
+		return errOpen
+	}
+	return nil
+}
+
+// buildProgram builds kubectl-dopolicy from this tree, with an overlay if there is one.
+func buildProgram(ctx context.Context, path, overlay string) error {
+	args := []string{"build", "-trimpath", "-tags", "kustomize_disable_go_plugin_support", "-o", path}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/kubectl-dopolicy")...)
+	cmd.Dir = filepath.Join("..", "..")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building kubectl-dopolicy: %w\n%s", err, text)
+	}
+	return nil
+}
+
+// compare runs the seeds and tells what it found. Of every class that nothing explains, it tells the smallest input that still has it.
+func (o options) compare(ctx context.Context, r *run) (*tally, error) {
+	var until time.Time
+	if o.each > 0 {
+		until = time.Now().Add(o.each)
+	}
+	t, err := r.all(ctx, o.seeds, until, func(*tally) bool { return false })
+	if err != nil {
+		return nil, err
+	}
+	fmt.Printf("%s (%s %s): %d inputs, %d facts, %d differences, %d of them explained\n", r.peer.name, r.peer.module, r.version, t.Inputs, t.Facts, t.Different, t.Explained)
+	if t.Refused > 0 {
+		fmt.Printf("  %d inputs had no answer:\n", t.Refused)
+		for _, why := range slices.Sorted(maps.Keys(t.refusals)) {
+			fmt.Printf("    seed %d: %s\n", t.refusals[why], strings.TrimSpace(why))
+		}
+	}
+	for _, f := range slices.SortedFunc(maps.Values(t.Classes), func(a, b *found) int { return cmp.Compare(a.Signature, b.Signature) }) {
+		if f.Known != nil {
+			fmt.Printf("  explained: %s (%d times): %s\n", f.Signature, f.Count, f.Known.Reason)
+			continue
+		}
+		if err := r.tell(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// tell prints an open class with its smallest input.
+func (r *run) tell(ctx context.Context, f *found) error {
+	small, err := r.reduce(ctx, f)
+	if err != nil {
+		return err
+	}
+	text, err := small.manifests()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  open: %s (%d times, first in seed %d)\n    %s\n    ours:   %s\n    theirs: %s\n", f.Signature, f.Count, f.Seed, f.First.Key, f.First.Ours, f.First.Theirs)
+	for line := range strings.Lines(string(text)) {
+		fmt.Print("      ", line)
+	}
+	return nil
+}
+
+// show prints what both sides say of one input.
+func (r *run) show(ctx context.Context, seed int64) error {
+	p, err := startPeer(ctx, r.path)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	in := r.peer.generate(newSource(seed))
+	in.Seed = seed
+	text, err := in.manifests()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s", text)
+	theirs, err := p.ask(&in)
+	if err != nil {
+		return err
+	}
+	ours, err := r.peer.ask(ctx, r.program, &in)
+	if err != nil {
+		return err
+	}
+	for _, side := range []struct {
+		name string
+		of   facts
+	}{{"ours", ours}, {"theirs", theirs}} {
+		for _, key := range slices.Sorted(maps.Keys(side.of)) {
+			fmt.Printf("# %s: %s: %s\n", side.name, key, normalised(side.of[key]))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// peer is an implementation whose own code answers the inputs that generate draws.
+type peer struct {
+	name     string
+	module   string // whose version the figures name
+	generate func(source) input
+	// ask has the program under test answer: facts of the same keys as the peer's.
+	ask func(ctx context.Context, p program, in *input) (facts, error)
+}
+
+func peers() []peer { return []peer{kuadrant, networkPolicy} }
+
+// program is a kubectl-dopolicy that was built.
+type program string
+
+// errRefused is the error of a program that gives no answer to an input.
+var errRefused = errors.New("no answer")
+
+// json runs the program over manifests on its standard input, and reads what it prints.
+func (p program) json(ctx context.Context, in *input, into any, args ...string) error {
+	manifests, err := in.manifests()
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp("", "differential-*.yaml")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	if _, err := file.Write(manifests); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, string(p), append(args, "-o", "json", "-f", file.Name())...).Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		return fmt.Errorf("%w to %v: %s", errRefused, args, failed.Stderr)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(out, into)
+}
+
+// peerProcess is a running peer. It reads an input a line and writes an answer a line.
+type peerProcess struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// answered is what a peer writes: its facts, or why there are none.
+type answered struct {
+	Facts facts  `json:"facts"`
+	Error string `json:"error"`
+}
+
+// buildPeer builds the program of a peer, and says of which version it is.
+func buildPeer(ctx context.Context, name, module, folder string) (path, version string, err error) {
+	source := filepath.Join("peers", name)
+	path = filepath.Join(folder, name)
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, ".")
+	build.Dir = source
+	if text, err := build.CombinedOutput(); err != nil {
+		return "", "", fmt.Errorf("building peer %s: %w\n%s", name, err, text)
+	}
+	list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Version}}", module)
+	list.Dir = source
+	text, err := list.Output()
+	if err != nil {
+		return "", "", fmt.Errorf("asking for the version of %s: %w", module, err)
+	}
+	return path, string(text[:len(text)-1]), nil
+}
+
+func startPeer(ctx context.Context, path string) (*peerProcess, error) {
+	cmd := exec.CommandContext(ctx, path)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &peerProcess{cmd, in, bufio.NewReaderSize(out, 1<<20)}, cmd.Start()
+}
+
+// ask has the peer answer one input. An input that it refuses has errRefused.
+func (p *peerProcess) ask(in *input) (facts, error) {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.in.Write(append(text, '\n')); err != nil {
+		return nil, fmt.Errorf("asking the peer: %w", err)
+	}
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("the peer gave up on seed %d: %w", in.Seed, err)
+	}
+	var a answered
+	if err := json.Unmarshal(line, &a); err != nil {
+		return nil, fmt.Errorf("reading what the peer says of seed %d: %w", in.Seed, err)
+	}
+	if a.Error != "" {
+		return nil, fmt.Errorf("%w: %s", errRefused, a.Error)
+	}
+	return a.Facts, nil
+}
+
+func (p *peerProcess) stop() error {
+	return errors.Join(p.in.Close(), p.cmd.Wait())
+}
