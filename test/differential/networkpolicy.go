@@ -34,10 +34,10 @@ type networkInput struct {
 	pods       []string
 }
 
-// labelsOf draws labels from few keys and values, so that selectors select some.
+// labelsOf draws labels from few keys and values, so that selectors select some. Everything has the key app.
 func (g *networkInput) labelsOf() object {
-	out := object{}
-	for _, key := range some(g.source, 50, "app", "tier", "zone") {
+	out := object{"app": pick(g.source, "a", "b", "c")}
+	for _, key := range some(g.source, 50, "tier", "zone") {
 		out[key] = pick(g.source, "a", "b", "c")
 	}
 	return out
@@ -69,7 +69,8 @@ func (g *networkInput) namespace(name string) {
 	}
 }
 
-// selector draws a selector of labels; empty ones select everything.
+// selector draws a selector of labels; empty ones select everything. NotIn is drawn for the key that everything has, because cyclonus takes it
+// not to match where the key is missing, and Kubernetes takes it to match (labels.Requirement.Matches).
 func (g *networkInput) selector() object {
 	switch g.IntN(6) {
 	case 0:
@@ -78,7 +79,10 @@ func (g *networkInput) selector() object {
 		expression := object{"key": pick(g.source, "app", "tier", "zone"), "operator": pick(g.source, "Exists", "DoesNotExist")}
 		return object{"matchExpressions": []object{expression}}
 	case 2:
-		expression := object{"key": pick(g.source, "app", "tier"), "operator": pick(g.source, "In", "NotIn"), "values": some(g.source, 50, "a", "b", "c")}
+		expression := object{"key": pick(g.source, "app", "tier"), "operator": "In", "values": some(g.source, 50, "a", "b", "c")}
+		if expression["key"] == "app" {
+			expression["operator"] = pick(g.source, "In", "NotIn")
+		}
 		return object{"matchExpressions": []object{expression}}
 	}
 	return object{"matchLabels": object{pick(g.source, "app", "tier", "zone"): pick(g.source, "a", "b", "c")}}

@@ -1,6 +1,5 @@
 // Command kuadrant answers inputs with the merging code of Kuadrant's operator over topologies of policy-machinery: the effective
-// AuthPolicy and RateLimitPolicy of every path from a Gateway to a route rule, and which policy every rule comes from. It reads an input a
-// line and writes an answer a line; both are described in the folder above, in input.go and peer.go.
+// AuthPolicy and RateLimitPolicy of every path from a Gateway to a route rule. It reads an input a line and writes an answer a line; both are described in the folder above, in input.go and peer.go.
 package main
 
 import (
@@ -8,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
 
 	kuadrantv1 "github.com/kuadrant/kuadrant-operator/api/v1"
 	"github.com/kuadrant/policy-machinery/machinery"
@@ -111,7 +109,7 @@ func isA[T machinery.Object](o machinery.Object) bool {
 	return ok
 }
 
-// effective notes the effective policy of a kind on a path, and where its rules come from.
+// effective notes the effective policy of a kind on a path.
 func effective[T kuadrantv1.MergeablePolicy](facts map[string]string, kind string, path []machinery.Targetable, proper func(T) any) {
 	p := kuadrantv1.EffectivePolicyForPath[T](path, func(p machinery.Policy) bool {
 		_, ok := p.(T)
@@ -126,35 +124,6 @@ func effective[T kuadrantv1.MergeablePolicy](facts map[string]string, kind strin
 		panic(err)
 	}
 	facts["spec "+where] = string(text)
-	sources := map[string]string{}
-	for id, rule := range (*p).Rules() {
-		sources[ruleName(kind, id)] = locator(rule.GetSource())
-	}
-	text, _ = json.Marshal(sources)
-	facts["sources "+where] = string(text)
-}
-
-// ruleName is the name that kubectl-dopolicy prints for a rule of the operator.
-func ruleName(kind, id string) string {
-	group, name, hash := strings.Cut(id, "#")
-	switch {
-	case !hash: // a limit, or the predicates of all limits
-		if id == kuadrantv1.RulesKeyTopLevelPredicates {
-			return "when"
-		}
-		return "limits." + id
-	case group == "conditions":
-		return "when"
-	case kind == "AuthPolicy":
-		return "rules." + group + "." + name
-	}
-	return id
-}
-
-// locator is the namespace and name in a locator, KIND.GROUP:NAMESPACE/NAME.
-func locator(text string) string {
-	_, name, _ := strings.Cut(text, ":")
-	return name
 }
 
 // via names the gateway, the listener, the route and the rule of a path.
