@@ -131,7 +131,7 @@ func (at place) judge(all []authzPolicy) {
 		if p.action != "CUSTOM" {
 			continue
 		}
-		switch found, known := at.world.provider(p.provider); {
+		switch found, known := at.world.answers(p.provider); {
 		case several:
 			p.bad = fmt.Sprintf("the workload has CUSTOM rules of %d providers", len(names))
 		case at.world.isInvalid(p.provider):

@@ -25,6 +25,9 @@ var (
 	serviceEntryKind = model.GroupKind{Group: networkingGroup, Kind: "ServiceEntry"}
 )
 
+// sections are those of Telemetry, and of the default providers.
+var sections = []string{"tracing", "metrics", "accessLogging"}
+
 // defaultRoot is the root namespace of a mesh that names none.
 const defaultRoot = "istio-system"
 
@@ -57,10 +60,14 @@ func readMesh(in *model.Snapshot, s model.Settings) mesh {
 		}
 	}
 	m.providers = listOf(s.Text("istio.extensionProviders"), written["extensionProviders"])
+	told := m.providers != nil || m.source != nil // somebody says what the mesh is like
+	if told {
+		m.providers = withBuiltins(m.providers)
+	}
 	m.invalid = listOf(s.Text("istio.invalidExtensionProviders"), nil)
 	defaults, _ := written["defaultProviders"].(map[string]any)
-	for _, section := range []string{"tracing", "metrics", "accessLogging"} {
-		if list := listOf(s.Text("istio.defaultProviders."+section), defaults[section]); list != nil || defaults != nil {
+	for _, section := range sections {
+		if list := listOf(s.Text("istio.defaultProviders."+section), defaults[section]); list != nil || told {
 			m.defaults[section] = list
 		}
 	}
@@ -92,21 +99,6 @@ func listOf(setting string, written any) []any {
 	return list
 }
 
-// provider finds an extension provider by name; known is false where nobody says which there are.
-func (m *mesh) provider(name string) (found, known bool) {
-	if m.providers == nil {
-		return false, false
-	}
-	return slices.ContainsFunc(m.providers, func(p any) bool { return strings.EqualFold(providerName(p), name) }), true
-}
-
-func providerName(p any) string {
-	if name, ok := p.(string); ok {
-		return name
-	}
-	return model.Text(p, "name")
-}
-
 // defaultProviders are the names of the default providers of a section; known is false where nobody says which there are.
 func (m *mesh) defaultProviders(section string) (names []string, known bool) {
 	list, known := m.defaults[section]
@@ -128,11 +120,8 @@ func present(in *model.Snapshot, s model.Settings) bool {
 			return true
 		}
 	}
-	for _, name := range []string{"rootNamespace", "extensionProviders", "defaultProviders.tracing", "defaultProviders.metrics", "defaultProviders.accessLogging",
-		"defaultConfig.concurrency", "defaultConfig.image", "defaultConfig.environmentVariables"} {
-		if s.Text("istio."+name) != "" {
-			return true
-		}
+	if describes(s) {
+		return true
 	}
 	for _, o := range in.Of(gatewayClassKind) {
 		if slices.Contains(controllers, o.Text("spec", "controllerName")) {
@@ -140,9 +129,15 @@ func present(in *model.Snapshot, s model.Settings) bool {
 		}
 	}
 	for _, o := range in.Of(namespaceKind) {
-		if o.Labels["istio-injection"] == "enabled" || o.Labels["istio.io/rev"] != "" || o.Labels["istio.io/dataplane-mode"] == "ambient" || o.Labels[useWaypoint] != "" {
+		if o.Labels[injectNamespace] == "enabled" || o.Labels[revision] != "" || o.Labels[dataplane] == "ambient" || o.Labels[useWaypoint] != "" {
 			return true
 		}
 	}
 	return in.Get(model.Ref{Kind: "ConfigMap", Namespace: defaultRoot, Name: "istio"}) != nil
+}
+
+// describes reports whether anything is set about a mesh.
+func describes(s model.Settings) bool {
+	return slices.ContainsFunc([]string{"rootNamespace", "extensionProviders", "defaultProviders.tracing", "defaultProviders.metrics", "defaultProviders.accessLogging",
+		"defaultConfig.concurrency", "defaultConfig.image", "defaultConfig.environmentVariables"}, func(name string) bool { return s.Text("istio."+name) != "" })
 }

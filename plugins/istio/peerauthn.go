@@ -67,10 +67,16 @@ func mutualTLS(at place) *policy.Situation {
 		}
 		return 1
 	}
-	return &policy.Situation{Builtins: []*policy.Policy{mode}, Bare: at.proxy != nil, Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
+	return &policy.Situation{Builtins: []*policy.Policy{mode}, Bare: at.permits(), Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
 		Fold: func(layers []*policy.Policy) merge.PlanFunc {
 			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return peerModes(layers, level) }
 		}}
+}
+
+// permits reports whether the mode of a mesh that says nothing is in force at a workload: it has to be in the mesh, as its labels or its namespace
+// say, or else as whoever sets something about the mesh does, and no gateway.
+func (at place) permits() bool {
+	return at.proxy != nil && at.form == sidecar && !routes(at.notes) && (at.member == within || at.member == untold && describes(at.settings))
 }
 
 // peerModes folds the modes of the levels: the oldest policy of each counts, and a port without a mode of its own has the workload's.

@@ -39,6 +39,7 @@ type proxy struct {
 	pods    []map[string]string
 	notes   map[string]string // annotations of the Pods
 	assumed bool              // of a Gateway: none of its Pods is in the input
+	member  member            // of a workload
 }
 
 func (p *proxy) namespace() string { return p.object.Ref.Namespace }
@@ -98,7 +99,7 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 	var workloads []*proxy
 	for _, o := range topology.WorkloadsOf(in) {
 		labels, notes := topology.PodMetadata(o)
-		p := &proxy{object: o, pods: []map[string]string{labels}, notes: notes, name: labels[gatewayNameLabel]}
+		p := &proxy{object: o, pods: []map[string]string{labels}, notes: notes, name: labels[gatewayNameLabel], member: memberOf(in, o, labels, notes)}
 		if gw := gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: o.Ref.Namespace, Name: p.name}]; gw != nil {
 			gw.pods, gw.notes = append(gw.pods, labels), notes
 			continue
