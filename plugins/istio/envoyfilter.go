@@ -10,9 +10,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// patching is what EnvoyFilters make of a proxy: a list of patches, which one after the other see what those before them made (spec §10).
+// patching is what EnvoyFilters make of a proxy, or of all proxies of a Namespace: a list of patches, which one after the other see what those
+// before them made (spec §10).
 func patching(at place) *policy.Situation {
-	if at.proxy == nil || at.service != nil {
+	if at.service != nil {
 		return nil
 	}
 	root, version := at.world.root, at.settings.Text("istio.proxyVersion")
@@ -85,6 +86,9 @@ func filtered(w *world, p *policy.Policy) (found, []model.Problem) {
 		if t.service == nil {
 			out.targets = append(out.targets, t)
 		}
+	}
+	if selectionOf(p.Object).plain() {
+		out.namespaces = w.within(p.Ref().Namespace)
 	}
 	if len(out.targets) < len(all.targets) && len(out.targets) == 0 {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached,

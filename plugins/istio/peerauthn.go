@@ -37,11 +37,8 @@ func (w *world) selectedBy(p *policy.Policy, selector model.Body, gateways bool,
 	switch {
 	case selector.Len() > 0 && len(out.targets) == 0:
 		problems = append(problems, w.unattached(p, selection{selector: selector})...)
-	case selector.Len() > 0:
-	case ns == w.root:
-		out.namespaces = w.spaces
-	case slices.Contains(w.spaces, ns):
-		out.namespaces = []string{ns}
+	case selector.Len() == 0:
+		out.namespaces = w.within(ns)
 	}
 	return out, problems
 }

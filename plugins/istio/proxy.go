@@ -194,7 +194,15 @@ func waypointOf(in *model.Snapshot, o *model.Object) (at model.Ref, known bool) 
 	return at, known
 }
 
-// namespaces lists the root namespace, those of targets and those in the input, sorted.
+// within are the namespaces in which a policy holds that is for all of its own: those of the root namespace hold everywhere.
+func (w *world) within(namespace string) []string {
+	if namespace == w.root {
+		return w.spaces
+	}
+	return []string{namespace}
+}
+
+// namespaces lists the root namespace, those of targets, those in the input and those of policies that say something of whole namespaces, sorted.
 func (w *world) namespaces(in *model.Snapshot) []string {
 	names := map[string]bool{w.root: true}
 	for _, t := range w.targets {
@@ -202,6 +210,11 @@ func (w *world) namespaces(in *model.Snapshot) []string {
 	}
 	for _, o := range in.Of(namespaceKind) {
 		names[o.Ref.Name] = true
+	}
+	for _, gk := range []model.GroupKind{{Group: securityGroup, Kind: "PeerAuthentication"}, {Group: networkingGroup, Kind: "EnvoyFilter"}} {
+		for _, o := range in.Of(gk) {
+			names[o.Ref.Namespace] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(names))
 }
