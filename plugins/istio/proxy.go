@@ -81,6 +81,7 @@ func (t target) of() *model.Object {
 // world is the proxies of an input and what they serve.
 type world struct {
 	mesh
+	in          *model.Snapshot
 	targets     []target
 	byNamespace map[string][]target // by that of the proxy, and of what it serves
 	unknown     []*model.Object     // of which nobody says whether a waypoint serves them
@@ -89,7 +90,7 @@ type world struct {
 
 // readWorld finds all proxies, in the order of the input.
 func readWorld(in *model.Snapshot, s model.Settings) *world {
-	w := &world{mesh: readMesh(in, s), byNamespace: map[string][]target{}}
+	w := &world{mesh: readMesh(in, s), in: in, byNamespace: map[string][]target{}}
 	gateways := map[model.Ref]*proxy{}
 	for _, o := range in.Of(gatewayKind) {
 		if form, ok := gatewayForm(in, o); ok {

@@ -51,6 +51,7 @@ func observed(w *world, p *policy.Policy) (found, []model.Problem) {
 			problems = append(problems, splitProblem(p, t))
 		}
 	}
+	problems = append(problems, w.undecided(p, out.targets)...)
 	switch {
 	case len(out.targets) == 0 && other:
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(
