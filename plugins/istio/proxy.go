@@ -1,7 +1,6 @@
 package istio
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -12,9 +11,6 @@ import (
 // Labels and classes that Istio reads.
 const (
 	gatewayNameLabel  = "gateway.networking.k8s.io/gateway-name"
-	useWaypoint       = "istio.io/use-waypoint"
-	useWaypointSpace  = "istio.io/use-waypoint-namespace"
-	waypointFor       = "istio.io/waypoint-for"
 	waypointClass     = "istio-waypoint"
 	meshController    = "istio.io/mesh-controller"
 	managedLabel      = "gateway.istio.io/managed"
@@ -84,7 +80,7 @@ type world struct {
 	in          *model.Snapshot
 	targets     []target
 	byNamespace map[string][]target // by that of the proxy, and of what it serves
-	unknown     []*model.Object     // of which nobody says whether a waypoint serves them
+	open        []*model.Object     // of which it is not known whether a waypoint serves them, or which
 	spaces      []string            // the namespaces of the input, sorted
 }
 
@@ -127,11 +123,14 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 	}
 	for _, gk := range []model.GroupKind{serviceKind, serviceEntryKind} {
 		for _, o := range in.Of(gk) {
-			at, known := waypointOf(in, o)
-			if p := gateways[at]; p != nil && p.form == waypoint && servesServices(p.object) {
-				w.add(target{proxy: p, service: o})
-			} else if !known {
-				w.unknown = append(w.unknown, o)
+			b := bind(in, o)
+			if b.gateway != nil {
+				if p := gateways[b.gateway.Ref]; p != nil && p.form == waypoint {
+					w.add(target{proxy: p, service: o})
+				}
+			}
+			if b.denied || b.canary || b.unknown != "" {
+				w.open = append(w.open, o)
 			}
 		}
 	}
@@ -169,30 +168,6 @@ func gatewayForm(in *model.Snapshot, o *model.Object) (form, bool) {
 		return waypoint, true
 	}
 	return ingress, slices.Contains(controllers, c.Text("spec", "controllerName"))
-}
-
-// servesServices reports whether a waypoint takes what is sent to Services.
-func servesServices(gateway *model.Object) bool {
-	of := gateway.Labels[waypointFor]
-	return of != "workload" && of != "none"
-}
-
-// waypointOf is the waypoint that a Service or ServiceEntry names, or its namespace for it (spec §14); not known if the namespace may, which
-// is not in the input.
-func waypointOf(in *model.Snapshot, o *model.Object) (at model.Ref, known bool) {
-	labels := o.Labels
-	known = true
-	if labels[useWaypoint] == "" {
-		ns := in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace})
-		if ns == nil {
-			return model.Ref{}, false
-		}
-		labels = ns.Labels
-	}
-	if name := labels[useWaypoint]; name != "" && name != "none" {
-		at = model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: name, Namespace: cmp.Or(labels[useWaypointSpace], o.Ref.Namespace)}
-	}
-	return at, known
 }
 
 // within are the namespaces in which a policy holds that is for all of its own: those of the root namespace hold everywhere.
