@@ -2,6 +2,7 @@ package istio
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -56,10 +57,15 @@ func (at place) authorize(layers []*policy.Policy) ([]merge.Unit, []merge.Effect
 	}
 	at.judge(all)
 	var m merger
+	for i, p := range all {
+		if p.bad != "" && p.shadow { // what would be tried is not even that
+			m.lose(merge.Keys("shadow-CUSTOM"), layers[i].Object.Get("spec", "rules"), i, merge.Invalid)
+		}
+	}
 	for _, action := range actions {
 		for _, shadow := range []bool{false, true} {
 			for i, p := range all {
-				if p.listed() == action && p.shadow == shadow {
+				if p.listed() == action && p.shadow == shadow && !(p.bad != "" && p.shadow) {
 					m.rules(i, p)
 				}
 			}
@@ -136,10 +142,31 @@ func (at place) judge(all []authzPolicy) {
 			p.bad = fmt.Sprintf("the workload has CUSTOM rules of %d providers", len(names))
 		case at.world.isInvalid(p.provider):
 			p.bad = "provider " + p.provider + " is invalid"
+		case p.provider == "":
+			p.bad = "it names no provider"
 		case known && !found:
 			p.bad = "there is no provider " + p.provider
+		case known && !wellNamed(p.provider):
+			p.bad = "no provider may be named " + p.provider
 		}
 	}
+}
+
+// asked finds the targets of an AuthorizationPolicy, and says where it is not known whether its provider can be asked.
+func asked(w *world, p *policy.Policy) (found, []model.Problem) {
+	out, problems := attached(w, p)
+	a := readAuthz(p.Object)
+	if _, known := w.answers(a.provider); a.action == "CUSTOM" && a.provider != "" && !known && !w.isInvalid(a.provider) {
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: fmt.Sprintf("whether the mesh has a provider %s is not known: if it has none, the rules deny", a.provider),
+			Hint:    "add the ConfigMap istio of the root namespace, or --vendor-setting istio.extensionProviders='[…]'"}.At(p.Object))
+	}
+	return out, problems
+}
+
+// wellNamed reports whether a provider of CUSTOM rules may have a name.
+func wellNamed(name string) bool {
+	return len(name) <= 63 && !strings.ContainsFunc(name, func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 }
 
 // isInvalid reports whether a provider is known to be no good.

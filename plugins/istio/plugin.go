@@ -23,7 +23,7 @@ func Plugin() plugin.Plugin {
 			Checks:  map[string]policy.Check{"istio.OptedOut": optedOut},
 			Compare: map[string]policy.Comparator{"istio.NameFirst": byDottedName},
 			ScopeFunctions: policy.ScopeFunctions{
-				Legs: map[string]policy.LegMaker{"istio.Attached": leg(attached), "istio.Peers": leg(peers), "istio.Configured": leg(configured),
+				Legs: map[string]policy.LegMaker{"istio.Attached": leg(attached), "istio.Asked": leg(asked), "istio.Peers": leg(peers), "istio.Configured": leg(configured),
 					"istio.Filtered": leg(filtered), "istio.Extended": leg(extended), "istio.Observed": leg(observed), "istio.Destinations": destinations},
 				Situations: map[string]policy.Situator{"istio.Authorization": situator(authorization), "istio.Authentication": situator(authentication),
 					"istio.MutualTLS": situator(mutualTLS), "istio.Configuration": situator(configuration), "istio.Patching": situator(patching),
