@@ -136,10 +136,18 @@ func (w *world) unattached(p *policy.Policy, s selection) []model.Problem {
 	switch {
 	case len(s.refs) > 0:
 		return w.unreferenced(p, s.refs)
+	case slices.ContainsFunc(w.outside, func(t target) bool { return w.selectsOutside(p.Ref().Namespace, s, t) }):
+		return problem(model.Warning, model.NotReached, "", "the workloads that it selects are not in the mesh, as their labels or their namespace say: it holds nowhere")
 	case s.selector.Len() > 0:
 		return problem(model.Warning, model.NotEvaluated, "add the Pods, or what makes them", "no workload in the input has the labels of its selector: where it holds is not known")
 	}
 	return nil
+}
+
+// selectsOutside reports whether a policy would hold at a workload that is not in the mesh.
+func (w *world) selectsOutside(namespace string, s selection, t target) bool {
+	holds, _ := w.attaches(namespace, s, t)
+	return holds && s.selector.Len() > 0
 }
 
 // unreferenced says what is wrong with references that lead nowhere.

@@ -18,7 +18,11 @@ func authorization(at place) *policy.Situation {
 		return nil
 	}
 	proxy, service := at.spaces()
-	return &policy.Situation{Key: key(proxy, service), Compare: inOrder(at.world.root, proxy, service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
+	reader := "" // of the rules
+	if at.member == tunneled {
+		reader = "ztunnel"
+	}
+	return &policy.Situation{Key: key(proxy, service, reader), Compare: inOrder(at.world.root, proxy, service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
 		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.authorize(layers) }
 	}}
 }
@@ -56,6 +60,9 @@ func (at place) authorize(layers []*policy.Policy) ([]merge.Unit, []merge.Effect
 		all[i] = readAuthz(l.Object)
 	}
 	at.judge(all)
+	if at.member == tunneled {
+		return tunnelRules(all)
+	}
 	var m merger
 	for i, p := range all {
 		if p.bad != "" && p.shadow { // what would be tried is not even that
@@ -89,6 +96,11 @@ func (p authzPolicy) listed() string {
 	return p.action
 }
 
+// path is what Istio calls a rule of a policy, in a list.
+func (p authzPolicy) path(list string, i int) merge.Path {
+	return merge.Keys(list, fmt.Sprintf("ns[%s]-policy[%s]-rule[%d]", p.object.Ref.Namespace, p.object.Ref.Name, i))
+}
+
 // rules adds the rules of one policy, by the names that Istio gives them.
 func (m *merger) rules(at int, p authzPolicy) {
 	list := p.listed()
@@ -96,7 +108,7 @@ func (m *merger) rules(at int, p authzPolicy) {
 		list = "shadow-" + list
 	}
 	add := func(i int, value any) {
-		m.take(merge.Keys(list, fmt.Sprintf("ns[%s]-policy[%s]-rule[%d]", p.object.Ref.Namespace, p.object.Ref.Name, i)), value, at)
+		m.take(p.path(list, i), value, at)
 	}
 	items := p.object.Body.At("spec", "rules")
 	if items.Len() == 0 {

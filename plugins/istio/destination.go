@@ -77,6 +77,7 @@ func almost(in *model.Snapshot, host string) string {
 // those of one namespace are shown.
 func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
 	h := readHosts(in)
+	root := readMesh(in, s).root
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		note := func(severity model.Severity, format string, args ...any) []model.Problem {
 			return []model.Problem{model.Problem{Severity: severity, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}.At(p.Object)}
@@ -102,7 +103,11 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 				problems = append(problems, note(model.Warning, "for clients of namespace %s it comes before those of others; which rules a client of which namespace takes is not evaluated", p.Ref().Namespace)...)
 			default:
 				out = append(out, g.Lookup(ref)...)
-				if home != ref.Namespace {
+				switch {
+				case home == ref.Namespace:
+				case home == root && (len(exports(p.Object)) == 0 || slices.Contains(exports(p.Object), "*")):
+					problems = append(problems, note(model.Info, "what it says of %s holds for clients of all namespaces, as it is in the root namespace", ref)...)
+				default:
 					problems = append(problems, note(model.Info, "what it says of %s holds for clients of namespace %s", ref, home)...)
 				}
 			}

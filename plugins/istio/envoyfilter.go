@@ -71,11 +71,11 @@ func versionFits(want, version string) bool {
 	if want == "" {
 		return true
 	}
-	re, err := regexp.Compile(want)
-	if err != nil || len(want) > longest {
+	if len(want) > longest {
 		return false
 	}
-	return version == "" || re.MatchString(version)
+	re, err := regexp.Compile(want)
+	return err != nil || version == "" || re.MatchString(version) // what is no expression is none
 }
 
 // filtered finds the targets of an EnvoyFilter. References to Services are documented, and not implemented (spec §2).
@@ -96,7 +96,7 @@ func filtered(w *world, p *policy.Policy) (found, []model.Problem) {
 	}
 	for _, patch := range p.Object.Body.At("spec", "configPatches").Items {
 		if m := patch.At("match", "proxy"); m.Len() > 0 && p.Kind.Settings().Text("istio.proxyVersion") == "" || m.Field("metadata").Len() > 0 {
-			problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 				Message: "it has patches for proxies of some versions or metadata only, which are listed for every proxy that it selects",
 				Hint:    "--vendor-setting istio.proxyVersion=VERSION leaves out those of other versions"}.At(p.Object))
 			break

@@ -2,19 +2,22 @@ package istio
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // member is whether a workload is in the mesh, as far as manifests tell.
 type member int
 
 const (
-	untold  member = iota
-	within         // it has a proxy, or ztunnel takes its traffic
-	without        // it is left out on purpose
+	untold   member = iota
+	within          // its Pods have a proxy
+	tunneled        // they have none, and ztunnel takes their traffic
+	without         // it is left out on purpose
 )
 
 // Labels and annotations about who is in the mesh.
@@ -32,8 +35,10 @@ const (
 func memberOf(in *model.Snapshot, o *model.Object, labels, notes map[string]string) member {
 	pod := podSpec(o)
 	switch {
-	case notes[injected] != "" || notes[redirected] == "enabled" || runsProxy(pod):
+	case notes[injected] != "" || runsProxy(pod):
 		return within
+	case notes[redirected] == "enabled":
+		return tunneled
 	case pod.Field("hostNetwork").Value() == true:
 		return without
 	}
@@ -44,8 +49,10 @@ func memberOf(in *model.Snapshot, o *model.Object, labels, notes map[string]stri
 	}
 	sidecar, ambient := injects(space, labels, notes), redirects(space, labels)
 	switch {
-	case sidecar == within || ambient == within:
+	case sidecar == within:
 		return within
+	case ambient == tunneled:
+		return tunneled
 	case ns != nil && (sidecar == without || ambient == without), sidecar == without && ambient == without:
 		return without
 	}
@@ -69,7 +76,7 @@ func injects(space, labels, notes map[string]string) member {
 func redirects(space, labels map[string]string) member {
 	switch cmp.Or(labels[dataplane], space[dataplane]) {
 	case "ambient":
-		return within
+		return tunneled
 	case "none":
 		return without
 	}
@@ -102,4 +109,19 @@ func runsProxy(pod model.Body) bool {
 // routes reports whether Pods are a gateway that is injected by a template: no PeerAuthentication is about those.
 func routes(notes map[string]string) bool {
 	return slices.Contains(strings.Split(notes["inject.istio.io/templates"], ","), "gateway")
+}
+
+// proxied leaves ztunnel's workloads to the kinds that ztunnel knows: no other has an effect there.
+func proxied(find finder) finder {
+	return func(w *world, p *policy.Policy) (found, []model.Problem) {
+		out, problems := find(w, p)
+		n := len(out.targets)
+		out.targets = slices.DeleteFunc(out.targets, func(t target) bool { return t.member == tunneled })
+		if n > 0 && len(out.targets) == 0 {
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached,
+				Message: fmt.Sprintf("its workloads have no proxy of their own, and ztunnel, which takes their traffic, knows nothing of a %s: it holds nowhere", p.Ref().Kind),
+				Hint:    "name a Gateway or a Service behind a waypoint in targetRefs"}.At(p.Object))
+		}
+		return out, problems
+	}
 }

@@ -73,7 +73,7 @@ func mutualTLS(at place) *policy.Situation {
 // permits reports whether the mode of a mesh that says nothing is in force at a workload: it has to be in the mesh, as its labels or its namespace
 // say, or else as whoever sets something about the mesh does, and no gateway.
 func (at place) permits() bool {
-	return at.proxy != nil && at.form == sidecar && !routes(at.notes) && (at.member == within || at.member == untold && describes(at.settings))
+	return at.proxy != nil && at.form == sidecar && !routes(at.notes) && (at.member == within || at.member == tunneled || at.member == untold && describes(at.settings))
 }
 
 // peerModes folds the modes of the levels: the oldest policy of each counts, and a port without a mode of its own has the workload's.

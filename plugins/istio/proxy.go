@@ -80,6 +80,7 @@ type world struct {
 	in          *model.Snapshot
 	targets     []target
 	byNamespace map[string][]target // by that of the proxy, and of what it serves
+	outside     []target            // workloads that are not in the mesh
 	open        []*model.Object     // of which it is not known whether a waypoint serves them, or which
 	spaces      []string            // the namespaces of the input, sorted
 }
@@ -107,6 +108,10 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 			p.form = waypoint
 		default:
 			p.form = ingress
+		}
+		if p.form == sidecar && p.member == without {
+			w.outside = append(w.outside, target{proxy: p})
+			continue
 		}
 		workloads = append(workloads, p)
 	}

@@ -33,7 +33,7 @@ const annotationLabel = "annotation " + configAnnotation
 
 // configuration is what ProxyConfigs make of a proxy, with the defaults of the mesh and the annotation of the Pod.
 func configuration(at place) *policy.Situation {
-	if at.proxy == nil || at.service != nil {
+	if at.proxy == nil || at.service != nil || at.member == tunneled {
 		return nil
 	}
 	var builtins []*policy.Policy

@@ -64,7 +64,7 @@ func observed(w *world, p *policy.Policy) (found, []model.Problem) {
 
 // telemetry is what Telemetry policies make of a target: tracing, metrics and access logs, each by a rule of its own.
 func telemetry(at place) *policy.Situation {
-	if at.proxy == nil {
+	if at.proxy == nil || at.member == tunneled {
 		return nil
 	}
 	proxy, service := at.spaces()
