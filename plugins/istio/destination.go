@@ -92,7 +92,7 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 			return nil, note(model.Warning, "it is for clients of other namespaces only, which are not evaluated: it is left out of the answer")
 		}
 		var out []topology.NodeID
-		var problems []model.Problem
+		problems := revised(p)
 		for _, ref := range h.of[p.Ref()] {
 			if full := almost(in, ref.Name); ref.Kind == "Hostname" && full != "" {
 				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf("its host %s is no Service to Istio, which completes names without dots only", ref.Name),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -104,11 +103,6 @@ func runsProxy(pod model.Body) bool {
 		}
 		return false
 	})
-}
-
-// routes reports whether Pods are a gateway that is injected by a template: no PeerAuthentication is about those.
-func routes(notes map[string]string) bool {
-	return slices.Contains(strings.Split(notes["inject.istio.io/templates"], ","), "gateway")
 }
 
 // proxied leaves ztunnel's workloads to the kinds that ztunnel knows: no other has an effect there.

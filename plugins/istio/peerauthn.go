@@ -2,6 +2,7 @@ package istio
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -23,7 +24,7 @@ func (w *world) selectedBy(p *policy.Policy, selector model.Body, gateways bool,
 	var out found
 	var problems []model.Problem
 	for _, t := range w.near(ns) {
-		if t.service != nil || !gateways && t.object.Ref.GroupKind() == gatewayKind || selector.Len() > 0 && ns != t.namespace() {
+		if t.service != nil || !gateways && !t.takesPeers() || selector.Len() > 0 && ns != t.namespace() {
 			continue
 		}
 		picked, split := t.selected(selector)
@@ -43,12 +44,17 @@ func (w *world) selectedBy(p *policy.Policy, selector model.Body, gateways bool,
 	return out, problems
 }
 
+// takesPeers reports whether PeerAuthentications are about a proxy: they are about workloads, and no gateway asks them.
+func (p *proxy) takesPeers() bool {
+	return p.form == sidecar && !slices.Contains(strings.Split(p.notes["inject.istio.io/templates"], ","), "gateway")
+}
+
 // permissive is the mode of a mesh that says nothing.
 const permissive = "PERMISSIVE"
 
 // mutualTLS is what PeerAuthentications make of a workload or a Namespace: the mode of the most specific level that has one.
 func mutualTLS(at place) *policy.Situation {
-	if at.service != nil || at.proxy != nil && at.object.Ref.GroupKind() == gatewayKind {
+	if at.service != nil || at.proxy != nil && !at.takesPeers() {
 		return nil
 	}
 	mode := policy.NewBuiltin("Istio's default", &model.Object{}, nil, []merge.Unit{{Path: merge.Keys("mtls", "mode"), Value: permissive}})
@@ -71,9 +77,9 @@ func mutualTLS(at place) *policy.Situation {
 }
 
 // permits reports whether the mode of a mesh that says nothing is in force at a workload: it has to be in the mesh, as its labels or its namespace
-// say, or else as whoever sets something about the mesh does, and no gateway.
+// say, or else as whoever sets something about the mesh does.
 func (at place) permits() bool {
-	return at.proxy != nil && at.form == sidecar && !routes(at.notes) && (at.member == within || at.member == tunneled || at.member == untold && describes(at.settings))
+	return at.proxy != nil && (at.member == within || at.member == tunneled || at.member == untold && describes(at.settings))
 }
 
 // peerModes folds the modes of the levels: the oldest policy of each counts, and a port without a mode of its own has the workload's.

@@ -15,7 +15,12 @@ const configAnnotation = "proxy.istio.io/config"
 
 // configured finds where a ProxyConfig holds: at proxies.
 func configured(w *world, p *policy.Policy) (found, []model.Problem) {
-	out, problems := w.selectedBy(p, selectionOf(p.Object).selector, true, "ProxyConfig")
+	selector := selectionOf(p.Object).selector
+	if selector.Len() == 0 && p.Object.Body.At("spec", "selector").IsObject() {
+		return found{}, []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotReached,
+			Message: "its selector is empty, which to Istio is neither a namespace nor a workload: it holds nowhere", Hint: "leave the selector out"}.At(p.Object)}
+	}
+	out, problems := w.selectedBy(p, selector, true, "ProxyConfig")
 	out.namespaces = nil
 	return out, problems
 }

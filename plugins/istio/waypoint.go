@@ -3,6 +3,7 @@ package istio
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -86,7 +87,9 @@ func denies(in *model.Snapshot, gateway *model.Object, namespace string) (denied
 	if o == nil {
 		return false, "Namespace " + namespace + ", whose labels decide it, is not in the input"
 	}
-	return !selects(from.Field("selector"), o.Labels), ""
+	labels := map[string]string{"kubernetes.io/metadata.name": namespace}
+	maps.Copy(labels, o.Labels)
+	return !selects(from.Field("selector"), labels), ""
 }
 
 // selects reports whether a label selector fits.
