@@ -40,23 +40,19 @@ type mesh struct {
 	defaults  map[string]any // defaultProviders: the list of a section is there if it is known
 	config    map[string]any // defaultConfig
 	source    *model.Object  // the ConfigMap; nil: there is none in the input
+	others    bool           // there are more ConfigMaps, of other control planes
 }
 
 func readMesh(in *model.Snapshot, s model.Settings) mesh {
 	m := mesh{root: s.Text("istio.rootNamespace"), selectors: s.Bool("istio.enableSelectorBasedK8sGatewayPolicy"), defaults: map[string]any{}, config: map[string]any{}}
-	where := m.root
-	if where == "" {
-		where = defaultRoot
-	}
 	var written map[string]any
-	if o := in.Get(model.Ref{Kind: "ConfigMap", Namespace: where, Name: "istio"}); o != nil && o.Text("data", "mesh") != "" {
-		if yaml.Unmarshal([]byte(o.Text("data", "mesh")), &written) == nil {
-			m.source = o
-		}
+	m.source, m.others = configOf(in, m.root)
+	if m.source != nil && yaml.Unmarshal([]byte(m.source.Text("data", "mesh")), &written) != nil {
+		m.source, written = nil, nil
 	}
 	if m.root == "" {
 		if m.root, _ = written["rootNamespace"].(string); m.root == "" {
-			m.root = where
+			m.root = defaultRoot
 		}
 	}
 	m.providers = listOf(s.Text("istio.extensionProviders"), written["extensionProviders"])
@@ -81,6 +77,29 @@ func readMesh(in *model.Snapshot, s model.Settings) mesh {
 		}
 	}
 	return m
+}
+
+// configOf is the ConfigMap with the configuration of the mesh: istio in the root namespace or in istio-system, else the only one that there is, which
+// may be that of a revision; more is true where there are others.
+func configOf(in *model.Snapshot, root string) (o *model.Object, more bool) {
+	var all []*model.Object
+	for _, c := range in.Of(model.GroupKind{Kind: "ConfigMap"}) {
+		named := c.Ref.Name == "istio" || strings.HasPrefix(c.Ref.Name, "istio-")
+		if named && c.Text("data", "mesh") != "" {
+			all = append(all, c)
+		}
+	}
+	for _, home := range []string{root, defaultRoot} {
+		for _, c := range all {
+			if c.Ref.Name == "istio" && c.Ref.Namespace == home {
+				return c, len(all) > 1
+			}
+		}
+	}
+	if len(all) == 1 {
+		return all[0], false
+	}
+	return nil, len(all) > 1
 }
 
 // listOf is a list that a setting holds as JSON, else the one that is written; nil if neither is there.
@@ -133,7 +152,8 @@ func present(in *model.Snapshot, s model.Settings) bool {
 			return true
 		}
 	}
-	return in.Get(model.Ref{Kind: "ConfigMap", Namespace: defaultRoot, Name: "istio"}) != nil
+	o, more := configOf(in, "")
+	return o != nil || more
 }
 
 // describes reports whether anything is set about a mesh.

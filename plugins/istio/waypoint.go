@@ -126,6 +126,11 @@ func (w *world) notes() []model.Problem {
 	note := func(o *model.Object, hint, format string, args ...any) {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...), Hint: hint}.At(o))
 	}
+	if w.others {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "the input has the configurations of several control planes of Istio: which workload has which is not evaluated, and only that of the ConfigMap istio is read",
+			Hint:    "ask about the objects of one control plane"})
+	}
 	somewhere := func(namespace string) bool {
 		return slices.ContainsFunc(w.byNamespace[namespace], func(t target) bool { return t.form == waypoint })
 	}
