@@ -19,16 +19,17 @@ func (t telemetryFold) accessLogging(entries []entry) {
 				}
 			}
 		}
-		scope := logProviders(entries, mode, defaults)
+		scope, by := logProviders(entries, mode, defaults)
 		inherit(entries, defaults, func(e entry, names []string) {
 			if !e.in(mode) {
 				return
 			}
 			for _, p := range names {
+				disabled, _ := e.Field("disabled").Value().(bool)
 				if !slices.Contains(scope, p) {
+					t.outdone(at(p, "disabled"), disabled, e.from, by)
 					continue
 				}
-				disabled, _ := e.Field("disabled").Value().(bool)
 				if !t.serves(p, "accessLogging") {
 					t.lose(at(p, "disabled"), disabled, e.from, merge.Invalid)
 					continue
@@ -49,8 +50,9 @@ func (t telemetryFold) accessLogging(entries []entry) {
 	}
 }
 
-// logProviders are the providers of access logs: those that the last policy names which names any for the mode.
-func logProviders(entries []entry, mode string, scope []string) []string {
+// logProviders are the providers of access logs: those that the last policy names which names any for the mode, and which policy that is.
+func logProviders(entries []entry, mode string, scope []string) (names []string, by int) {
+	by = providersLayer
 	for i := 0; i < len(entries); {
 		var own []string
 		from := entries[i].from
@@ -60,8 +62,8 @@ func logProviders(entries []entry, mode string, scope []string) []string {
 			}
 		}
 		if len(own) > 0 {
-			scope = own
+			scope, by = own, from
 		}
 	}
-	return scope
+	return scope, by
 }

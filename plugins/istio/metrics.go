@@ -13,10 +13,10 @@ var istioMetrics = []string{"GRPC_REQUEST_MESSAGES", "GRPC_RESPONSE_MESSAGES", "
 // metrics folds the section by provider, mode and metric.
 func (t telemetryFold) metrics(entries []entry) {
 	defaults, _ := t.world.defaultProviders("metrics")
-	scope := defaults
+	scope, by := defaults, providersLayer
 	for _, e := range entries {
 		if names := e.providers(); len(names) > 0 {
-			scope = names
+			scope, by = names, e.from
 		}
 	}
 	if len(entries) == 0 {
@@ -30,6 +30,7 @@ func (t telemetryFold) metrics(entries []entry) {
 		for _, p := range names {
 			switch {
 			case !slices.Contains(scope, p):
+				t.outdone(merge.Keys("metrics", p), e.Value(), e.from, by)
 			case !t.serves(p, "metrics"):
 				t.lose(merge.Keys("metrics", p), e.Value(), e.from, merge.Invalid)
 			default:
