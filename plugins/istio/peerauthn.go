@@ -11,7 +11,21 @@ import (
 
 // peers finds where a PeerAuthentication holds: at workloads, and in Namespaces. Its selector means nothing in the root namespace (spec §7).
 func peers(w *world, p *policy.Policy) (found, []model.Problem) {
-	return w.selectedBy(p, selectionOf(p.Object).selector, false, "PeerAuthentication")
+	out, problems := w.selectedBy(p, selectionOf(p.Object).selector, false, "PeerAuthentication")
+	if switchesOff(p.Object) && slices.ContainsFunc(out.targets, func(t target) bool { return t.member == tunneled }) {
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "ztunnel does not know the mode DISABLE, and takes traffic with and without TLS: where it takes the traffic of a workload the mode is shown as it is written"}.At(p.Object))
+	}
+	return out, problems
+}
+
+// switchesOff reports whether a PeerAuthentication has the mode DISABLE.
+func switchesOff(o *model.Object) bool {
+	if o.Text("spec", "mtls", "mode") == "DISABLE" {
+		return true
+	}
+	ports := o.Body.At("spec", "portLevelMtls")
+	return slices.ContainsFunc(fieldsOf(ports), func(port string) bool { return ports.At(port, "mode").Text() == "DISABLE" })
 }
 
 // selectedBy finds where a policy of a kind without references holds.
