@@ -1,0 +1,144 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Guess is how a kind without a descriptor is read, and what of that may be wrong (engine E15).
+type Guess struct {
+	How     string // in half a line
+	Defined bool   // GEP-713 says what several of its policies on one path are to each other
+	Doubt   string // why the whole reading may be wrong; "": nothing says so
+	Bound   bool   // its API does not take a policy without a target reference
+}
+
+// Doubt is something in a policy that is not understood without a descriptor.
+type Doubt struct {
+	Field string // from the object's root
+	model.Problem
+}
+
+// Describe is what to do about a kind that is only guessed at.
+const Describe = "describe the kind with --policy-kinds"
+
+// Everyone is the reference that stands for all policies of the kind.
+func (k *Kind) Everyone() *model.Ref {
+	return &model.Ref{Group: k.GroupKind.Group, Kind: k.GroupKind.Kind, Name: "*"}
+}
+
+// blocks reports whether policies of the kind write their settings in the blocks of GEP-713, and none has something else of that name.
+func (g *generic) blocks() bool {
+	found := false
+	for _, o := range g.objects {
+		for _, name := range []string{"defaults", "overrides"} {
+			if v := o.Body.At("spec", name); !isBlock(v) {
+				return false
+			} else if v.IsObject() {
+				found = true
+			}
+		}
+	}
+	return found
+}
+
+// isBlock reports whether a value may be a block. A list or a scalar is a setting that happens to have the name of one.
+func isBlock(v model.Body) bool { return v.IsNull() || v.IsObject() }
+
+// disbelief says why the label Direct is not to be believed, "" if it may be: a direct kind has one kind of target, and no two of its
+// policies stand above each other (gep713 P3).
+func (g *generic) disbelief(targets []TargetForm) string {
+	var kinds []string
+	add := func(kind string) {
+		if kind != "" && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	for _, t := range targets {
+		add(t.GroupKind.String())
+	}
+	for _, ref := range [][]string{{"targetRef"}, {"targetRefs", "items"}, {"targetSelectors", "items"}} {
+		path := append(append([]string{"properties"}, ref...), "properties", "kind", "enum")
+		allowed, _ := model.Get(g.crd.spec, path...).([]any)
+		for _, kind := range allowed {
+			if name := fmt.Sprint(kind); !slices.ContainsFunc(kinds, func(k string) bool { return model.ParseGroupKind(k).Kind == name }) {
+				add(name)
+			}
+		}
+	}
+	slices.Sort(kinds)
+	switch {
+	case len(kinds) > 1:
+		return "its policies target " + strings.Join(kinds, " and ")
+	case len(kinds) == 1 && kinds[0] == "Namespace":
+		return "its policies target Namespaces, of which several are above one route"
+	case g.sections():
+		return "its policies target sections of objects"
+	}
+	return ""
+}
+
+// sections reports whether a reference names a section of an object.
+func (g *generic) sections() bool {
+	for _, o := range g.objects {
+		for _, field := range referenceFields() {
+			for _, entry := range asList(o.Get("spec", field)) {
+				if model.Text(entry, "sectionName") != "" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// bound reports whether the API of the kind demands a reference to a target.
+func (g *generic) bound() bool {
+	return slices.ContainsFunc(asList(model.Get(g.crd.spec, "required")), func(field any) bool {
+		name, _ := field.(string)
+		return slices.Contains(referenceFields(), name)
+	})
+}
+
+// guesses notes what of a policy without a descriptor is not understood, and could change an answer: fields that other kinds merge by, and
+// what may be a reference to targets.
+func (d *decoder) guesses() {
+	if !d.kind.Generic() {
+		return
+	}
+	for _, at := range d.mergeFields() {
+		d.policy.Doubts = append(d.policy.Doubts, d.doubt(at, "%s: other kinds merge by such a field; what it means is not known without a descriptor of %s", strings.Join(at, "."), d.kind.Name()))
+	}
+	for key, value := range d.body.Fields {
+		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
+			d.strays([]string{key}, value)
+		}
+	}
+	slices.Sort(d.policy.Astray)
+	switch fields := strings.Join(d.policy.Astray, ", "); {
+	case fields != "" && len(d.policy.Refs) == 0:
+		d.astray("%s: what the policy targets is not known without a descriptor of %s", fields)
+	case fields != "":
+		d.astray("%s: what else the policy targets is not known without a descriptor of %s", fields)
+	case len(d.policy.Refs) == 0:
+		d.aimless()
+		if !d.kind.Guess.Bound {
+			d.astray("%s has no target reference: whether such a policy holds anywhere is not known without a descriptor of %s", strings.Join(d.kind.Content.At, "."))
+		}
+	}
+}
+
+// astray reports that it is not known where the policy holds.
+func (d *decoder) astray(format, fields string) {
+	d.problem(model.NotEvaluated, d.kind.Content.At, format, fields, d.kind.Name()).Hint = Describe
+}
+
+func (d *decoder) doubt(at []string, format string, args ...any) Doubt {
+	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...), Hint: Describe}.At(d.policy.Object)
+	origin := d.policy.Object.OriginOf(at...)
+	p.Origin = &origin
+	return Doubt{strings.Join(at, "."), p}
+}
