@@ -102,8 +102,7 @@ func (d *decoder) read(form RefForm, raw model.Body, at []string) {
 	ref := &d.policy.Refs[known]
 	for key, value := range raw.Fields {
 		if !value.IsNull() && !slices.Contains(form.keys(), key) {
-			path := append(slices.Clone(at), key)
-			ref.Doubts = append(ref.Doubts, d.doubt(path, "%s: what it asks for is not known without a descriptor of %s", fieldPath(path), d.kind.Name()))
+			ref.Doubts = append(ref.Doubts, d.doubt(append(slices.Clone(at), key), "what it asks for"))
 		}
 	}
 	slices.SortFunc(ref.Doubts, func(a, b Doubt) int { return strings.Compare(a.Field, b.Field) })

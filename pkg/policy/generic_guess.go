@@ -110,7 +110,7 @@ func (d *decoder) guesses() {
 		return
 	}
 	for _, at := range d.mergeFields() {
-		d.policy.Doubts = append(d.policy.Doubts, d.doubt(at, "%s: other kinds merge by such a field; what it means is not known without a descriptor of %s", strings.Join(at, "."), d.kind.Name()))
+		d.policy.Doubts = append(d.policy.Doubts, d.doubt(at, "other kinds merge by such a field; what it means"))
 	}
 	for key, value := range d.body.Fields {
 		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
@@ -136,9 +136,11 @@ func (d *decoder) astray(format, fields string) {
 	d.problem(model.NotEvaluated, d.kind.Content.At, format, fields, d.kind.Name()).Hint = Describe
 }
 
-func (d *decoder) doubt(at []string, format string, args ...any) Doubt {
-	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...), Hint: Describe}.At(d.policy.Object)
+func (d *decoder) doubt(at []string, what string) Doubt {
+	field := fieldPath(at)
+	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: Describe,
+		Message: fmt.Sprintf("%s: %s is not known without a descriptor of %s", field, what, d.kind.Name())}.At(d.policy.Object)
 	origin := d.policy.Object.OriginOf(at...)
 	p.Origin = &origin
-	return Doubt{strings.Join(at, "."), p}
+	return Doubt{field, p}
 }
