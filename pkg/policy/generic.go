@@ -169,7 +169,7 @@ func (g *generic) describe(gk model.GroupKind) *Kind {
 	case g.legacy():
 		g.useLegacy()
 	default:
-		k.Guess.Defined = g.crd.class == "inherited" && g.blocks()
+		k.Guess.Defined = g.crd.class == "inherited" && g.blocks() && !g.mergesOtherwise()
 	}
 	k.Guess.How, k.Guess.Bound = g.how(), g.bound()
 	k.Effective, k.Routes, k.Family = effectiveRoles(targets), observedRoutes(targets), topology.All
@@ -284,24 +284,4 @@ func observed(objects []*model.Object) []TargetForm {
 		}
 	}
 	return out
-}
-
-// how is the reading in half a line.
-func (g *generic) how() string {
-	switch k := g.kind; {
-	case k.Direct:
-		return "direct, one policy per target"
-	case k.Content.Blocks[merge.Defaults][1] == "default":
-		return "inherited, spec.default and spec.override field by field"
-	default:
-		return "inherited, " + k.Strategy.Default.Strategy.Word() + " defaults unless its objects say otherwise"
-	}
-}
-
-// mark says that the kind is only guessed at.
-func (g *generic) mark() model.Problem {
-	k := g.kind
-	return model.Problem{Severity: model.Info, Code: model.GenericKind, Ref: k.Everyone(),
-		Message: fmt.Sprintf("%s has no descriptor, it was recognised by %s; it is read as GEP-713 says: %s", k.Name(), k.From, k.Guess.How),
-		Hint:    "describe the kind with --policy-kinds if its controller does otherwise"}
 }

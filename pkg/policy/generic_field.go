@@ -47,12 +47,41 @@ func (d *decoder) mergesBy(key string, value model.Body, block merge.BlockKind) 
 		at := append(slices.Clone(c.At), key)
 		read := slices.Equal(at, c.Blocks[merge.Defaults]) || slices.Equal(at, c.Blocks[merge.Overrides])
 		return bare && (key == "override" || value.IsObject()) && !(read && value.IsObject())
+	case "defaults", "overrides": // of a kind that is labelled Direct and has no blocks
+		return bare && value.IsObject() && c.Blocks == nil
 	case "action", "granularity":
 		return true
 	case c.Condition:
 		return value.IsText()
 	}
 	return bare && slices.Contains(c.Unset, key) || mergeWord(key)
+}
+
+// mergesOtherwise reports whether the API of the kind has fields by which policies are merged in a way that GEP-713 does not define. What its
+// schema fills in does not show in manifests.
+func (g *generic) mergesOtherwise() bool {
+	for _, under := range [][]string{{"properties"}, {"properties", "defaults", "properties"}, {"properties", "overrides", "properties"}} {
+		fields, _ := model.Get(g.crd.spec, under...).(map[string]any)
+		for name, schema := range fields {
+			if name == "strategy" && !g.understood(schema) || name == "action" || name == "granularity" || name == "override" || mergeWord(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// understood reports whether the schema of a strategy allows for no other words than those that are known here, and where there is none
+// means atomic.
+func (g *generic) understood(schema any) bool {
+	if fill := model.Get(schema, "default"); fill != nil && fill != "atomic" {
+		return false
+	}
+	return !slices.ContainsFunc(asList(model.Get(schema, "enum")), func(word any) bool {
+		text, _ := word.(string)
+		_, known := g.kind.Strategy.Values[text]
+		return !known
+	})
 }
 
 // mergeWord reports whether a name speaks of merging or of precedence, as mergeType, inheritanceMode and allowOverrides do.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -28,6 +29,26 @@ const Describe = "describe the kind with --policy-kinds"
 // Everyone is the reference that stands for all policies of the kind.
 func (k *Kind) Everyone() *model.Ref {
 	return &model.Ref{Group: k.GroupKind.Group, Kind: k.GroupKind.Kind, Name: "*"}
+}
+
+// how is the reading in half a line.
+func (g *generic) how() string {
+	switch k := g.kind; {
+	case k.Direct:
+		return "direct, one policy per target"
+	case k.Content.Blocks[merge.Defaults][1] == "default":
+		return "inherited, spec.default and spec.override field by field"
+	default:
+		return "inherited, " + k.Strategy.Default.Strategy.Word() + " defaults unless its objects say otherwise"
+	}
+}
+
+// mark says that the kind is only guessed at.
+func (g *generic) mark() model.Problem {
+	k := g.kind
+	return model.Problem{Severity: model.Info, Code: model.GenericKind, Ref: k.Everyone(),
+		Message: fmt.Sprintf("%s has no descriptor, it was recognised by %s; it is read as GEP-713 says: %s", k.Name(), k.From, k.Guess.How),
+		Hint:    "describe the kind with --policy-kinds if its controller does otherwise"}
 }
 
 // blocks reports whether policies of the kind write their settings in the blocks of GEP-713, and none has something else of that name.

@@ -24,6 +24,7 @@ func TestGenericDoubts(t *testing.T) { // engine E15: fields that are not unders
 		{"its word for something else", paintDoc("{" + toGateway + ", override: true, default: deny}"), "spec.override", ""},
 		{"both forms", paintDoc("{" + toGateway + ", defaults: {a: 1}, default: {a: 1}}"), "spec.default", ""},
 		{"conditions and deactivation", paintDoc("{" + toGateway + ", unset: [a], remove: [b], defaults: {when: x, a: 1}}"), "spec.defaults.when spec.remove spec.unset", ""},
+		{"blocks of a direct kind", direct + paintDoc("{"+toGateway+", defaults: {a: 1}, overrides: [a]}"), "spec.defaults", ""},
 		{"settings of a direct kind", direct + paintDoc("{"+toGateway+", remove: [X-Header], when: x}"), "", ""},
 
 		{"keys of a reference", paintDoc("{targetRefs: [{group: g, kind: K, name: n, namespace: a, sectionName: b}, {group: g, kind: K, name: m, sectionNames: [a], ports: [1]}]}"), "spec.targetRefs[1].ports spec.targetRefs[1].sectionNames", ""},
@@ -92,6 +93,10 @@ func TestGenericGuess(t *testing.T) {
 		{"blocks that are none", crdOf("Inherited", "") + paintDoc("{"+toGateway+", defaults: {color: red}, overrides: [a]}"), "", false},
 		{"no CRD", paintDoc("{" + toGateway + ", defaults: {color: red}}"), "", false},
 		{"the label says nothing", crdOf("true", "") + paintDoc("{"+toGateway+", defaults: {color: red}}"), "", false},
+		{"a strategy of its own", crdOf("Inherited", "defaults: {properties: {strategy: {enum: [atomic, blend]}}}") + paintDoc("{"+toGateway+", defaults: {color: red}}"), "", false},
+		{"a strategy that the API fills in", crdOf("Inherited", "strategy: {default: patch}") + paintDoc("{"+toGateway+", defaults: {color: red}}"), "", false},
+		{"the strategies of GEP-713", crdOf("Inherited", "strategy: {enum: [atomic, patch], default: atomic}") + paintDoc("{"+toGateway+", defaults: {color: red}}"), "", true},
+		{"another way of merging, which the API may fill in", crdOf("Inherited", "mergeType: {type: string, default: Strategic}") + paintDoc("{"+toGateway+", defaults: {color: red}}"), "", false},
 		{"the older form", crdOf("Inherited", "") + paintDoc("{"+toGateway+", default: {color: red}}"), "", false},
 		{"direct", crdOf("Direct", "") + paintDoc("{"+service+", defaults: {a: 1}}"), "", false},
 		{"direct, two kinds", crdOf("Direct", "") + paintDoc("{"+service+"}") + strings.Replace(paintDoc("{"+toGateway+"}"), "name: p", "name: q", 1), "its policies target Gateway.gateway.networking.k8s.io and Service", false},
