@@ -51,6 +51,7 @@ type decoder struct {
 	spec       model.Body
 	conditions *Conditions
 	filled     [][]string      // where the API server's defaults stand
+	abroad     bool            // something that may be a reference to targets is about namespaces
 	strange    map[string]bool // fields that are reported as unknown, by path
 }
 

@@ -124,7 +124,7 @@ func (d *decoder) read(form RefForm, raw model.Body, at []string) {
 	if !d.kind.Generic() {
 		return
 	}
-	if len(d.policy.Refs) == known || raw.Field("group").IsNull() && !coreTarget(raw.Text("kind")) {
+	if len(d.policy.Refs) == known || raw.Field("group").IsNull() && !coreTarget(raw.Text("kind")) || strings.Contains(raw.Text("kind")+raw.Text("name"), "*") {
 		d.stray(at)
 		return
 	}
@@ -154,7 +154,23 @@ func coreTarget(kind string) bool {
 func (d *decoder) stray(at []string) {
 	if d.kind.Generic() {
 		d.policy.Astray = append(d.policy.Astray, fieldPath(at))
+		d.abroad = d.abroad || speaksOfNamespaces(d.body.At(at...))
 	}
+}
+
+// speaksOfNamespaces reports whether a value has a field about namespaces.
+func speaksOfNamespaces(value model.Body) bool {
+	for key, v := range value.Fields {
+		if strings.HasPrefix(strings.ToLower(key), "namespace") && !v.IsNull() || speaksOfNamespaces(v) {
+			return true
+		}
+	}
+	for _, v := range value.Items {
+		if speaksOfNamespaces(v) {
+			return true
+		}
+	}
+	return false
 }
 
 // strays notes what looks like a reference to targets and stands where none is read.

@@ -152,9 +152,13 @@ func (d *decoder) guesses() {
 	}
 }
 
-// astray reports that it is not known where the policy holds.
+// astray reports that it is not known where the policy holds. That counts in its namespace, and everywhere if it may hold in others.
 func (d *decoder) astray(format, fields string) {
-	d.problem(model.NotEvaluated, d.kind.Content.At, format, fields, d.kind.Name()).Hint = Describe
+	p := d.problem(model.NotEvaluated, d.kind.Content.At, format, fields, d.kind.Name())
+	p.Hint = Describe
+	if d.abroad {
+		p.Ref, p.Message = d.kind.Everyone(), p.Ref.String()+": "+p.Message
+	}
 }
 
 func (d *decoder) doubt(at []string, what string) Doubt {

@@ -35,6 +35,7 @@ func TestGenericDoubts(t *testing.T) { // engine E15: fields that are not unders
 		{"a text", inherited + paintDoc("{targetRef: n}"), "", "spec.targetRef"},
 		{"a map of references", inherited + paintDoc("{targetRefs: {a: {group: g, kind: K, name: n}}}"), "", "spec.targetRefs"},
 		{"null and a text", inherited + paintDoc("{targetRefs: [null, {group: g, kind: K, name: n}, n]}"), "", "spec.targetRefs[0] spec.targetRefs[2]"},
+		{"all of them", inherited + paintDoc("{targetRefs: [{group: g, kind: K, name: '*'}, {group: g, kind: '*', name: n}]}"), "", "spec.targetRefs[0] spec.targetRefs[1]"},
 		{"labels in a reference", inherited + paintDoc("{targetRef: {group: g, kind: K, matchLabels: {a: b}}}"), "", "spec.targetRef"},
 		{"another field", paintDoc("{" + toGateway + ", targetReference: {name: n}}"), "", "spec.targetReference"},
 		{"other fields", inherited + paintDoc("{parentRefs: [{name: g}], gatewayRef: {name: g}, podSelector: {}, targets: [{kind: K, name: n}]}"), "", "spec.gatewayRef spec.parentRefs spec.podSelector spec.targets"},
@@ -62,6 +63,19 @@ func TestGenericDoubts(t *testing.T) { // engine E15: fields that are not unders
 		}
 		if open := slices.ContainsFunc(p.Problems, func(x model.Problem) bool { return x.Incomplete() && x.Hint == Describe }); open != (c.astray != "") {
 			t.Errorf("%s: %+v", c.name, p.Problems)
+		}
+	}
+}
+
+func TestGenericAbroad(t *testing.T) { // what it may target in other namespaces counts in all of them
+	for spec, want := range map[string]string{
+		"targetReference: {name: n}":                      "demo",
+		"targetReference: {name: n, namespace: a}":        "",
+		"podSelector: [{extra: {namespaceSelector: {}}}]": "",
+	} {
+		_, p := decoded(t, crdOf("Inherited", "")+paintDoc("{"+spec+"}"))
+		if got := p.Problems[0]; got.Ref.Namespace != want || !got.Incomplete() || (want == "") != strings.HasPrefix(got.Message, "paint/demo/p: ") {
+			t.Errorf("%s: %+v", spec, got)
 		}
 	}
 }
