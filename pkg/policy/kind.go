@@ -64,6 +64,8 @@ type Kind struct {
 	Dialects     bool     // whose the Gateways are decides how the kind is read
 	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
 
+	Guess Guess // of a kind without a descriptor
+
 	settings model.Settings
 	only     []Facts  // by plan: the paths that it is for; nil: all
 	asked    []string // the facts that plans ask for

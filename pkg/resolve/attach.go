@@ -24,7 +24,11 @@ func (k *Kind) attach() {
 		}
 		var own []policy.Attached
 		for i, ref := range p.Refs {
-			for _, id := range k.attachable(k.targets(p, ref)) {
+			found := k.attachable(k.targets(p, ref))
+			if len(found) == 0 {
+				k.res.Problems = append(k.res.Problems, problemsOf(ref.Doubts)...)
+			}
+			for _, id := range found {
 				k.leads[lead{p, i}] = true
 				a := policy.Attached{Policy: p, Node: id, Ref: i, Level: k.sectionLevel(ref, id)}
 				if slices.ContainsFunc(own, a.SamePlace) {

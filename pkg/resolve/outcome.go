@@ -77,7 +77,7 @@ func (k *Kind) fold(s StackID) *Outcome {
 		}
 		return o
 	}
-	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o))
+	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o), k.guesses(o))
 	return o
 }
 

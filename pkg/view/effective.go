@@ -78,6 +78,7 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 		common.told = true
 		a.found = append(a.found, common.problems...)
 	}
+	a.found = append(a.found, k.GuessesBelow(id, s)...)
 	out := common.policy
 	out.Target, out.Paths = a.res.Node(id).Ref, paths
 	out.Unread = a.res.Unread(k.Gaps(id))

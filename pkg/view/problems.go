@@ -15,6 +15,9 @@ func Problems(r *resolve.Resolution, kinds []model.GroupKind) []model.Problem {
 	a := survey{res: r, query: Query{Kinds: kinds}}
 	out := slices.Clone(r.Problems)
 	for _, k := range a.chosen() {
+		for _, p := range k.Policies {
+			out = append(out, k.DoubtsOf(p)...)
+		}
 		k.Fold()
 		for _, s := range k.Stacks() {
 			out = append(out, k.Outcome(s).Problems...)

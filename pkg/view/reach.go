@@ -40,7 +40,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			return
 		}
 		o := k.Outcome(s)
-		a.found = append(a.found, o.Problems...)
+		a.found = append(append(a.found, o.Problems...), k.GuessesBelow(id, s)...)
 		item := reachItem(r, o, p, rule)
 		if unnamed {
 			if item.State == StateIgnored { // it is a rule of another scope
@@ -71,7 +71,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		out.Items = append(out.Items, item)
 	}
 	var problems []model.Problem
-	for _, problem := range slices.Concat(a.found, r.Problems) {
+	for _, problem := range slices.Concat(a.found, r.Problems, k.DoubtsOf(p)) {
 		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind
 		if problem.Ref == nil || *problem.Ref == p.Ref() || generic || problem.Severity == model.Error || problem.Incomplete() {
 			problems = append(problems, problem)

@@ -255,10 +255,12 @@ type KindInfo struct {
 	Class      string   `json:"class"`  // Inherited, Direct
 	Targets    []string `json:"targets"`
 	Strategies []string `json:"strategies"`
-	Effective  []string `json:"effective"` // roles at which it has results
-	Rules      string   `json:"rules"`     // what one rule is
-	Objects    int      `json:"objects"`   // policies of the kind in the input
-	From       string   `json:"from"`      // built in, a file, a CRD label, the shape of an object
+	Effective  []string `json:"effective"`         // roles at which it has results
+	Rules      string   `json:"rules"`             // what one rule is
+	Objects    int      `json:"objects"`           // policies of the kind in the input
+	From       string   `json:"from"`              // built in, a file, a CRD label, the shape of an object
+	Reading    string   `json:"reading,omitempty"` // of a generic kind: how its policies are read
+	Guesses    []string `json:"guesses,omitempty"` // of a generic kind: what of the reading may be wrong, and fields that are not understood
 }
 
 // KindList answers `kinds`.

@@ -306,11 +306,23 @@ func (a *survey) problems() []model.Problem {
 		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
 			continue
 		}
+		if p.Severity != model.Error && a.unasked(p.Ref) {
+			continue
+		}
 		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.spaces[p.Ref.Namespace] || p.Ref.Namespace == a.query.Namespace || a.decides(p.Ref.GroupKind())) && !a.otherRoute(*p.Ref) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// unasked reports whether something is a policy of a kind without a descriptor that was not asked about: no other kind depends on it.
+func (a *survey) unasked(ref *model.Ref) bool {
+	if ref == nil || a.query.Kinds == nil || slices.Contains(a.query.Kinds, ref.GroupKind()) {
+		return false
+	}
+	k := a.res.Kind(ref.GroupKind())
+	return k != nil && k.Generic()
 }
 
 // decides reports whether objects of a kind, wherever they are, have a say about the clusters that were looked at.
