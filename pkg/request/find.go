@@ -122,7 +122,8 @@ func (t *trace) gateway(w Where) {
 	}
 	answering := t.places
 	if !t.switches.shared {
-		answering = answering[:1]
+		answering = m.answering(r, t.places)
+		a.Listener = answering[0].id
 	}
 	for _, p := range answering {
 		t.candidates(p)

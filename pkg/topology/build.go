@@ -34,6 +34,7 @@ type builder struct {
 	clients       map[NodeID]Unresolved  // by Gateway with a client certificate
 
 	shared      []SharedPorts
+	portmates   map[NodeID]owned // listeners that share a port, by each of them; see isolate
 	delegations []Delegation
 	extensions  []Extension
 	handing     map[NodeID][]delegate // by rule
@@ -90,6 +91,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	b.addRoutes()
 	b.addNumberedPorts()
 	b.bind()
+	b.isolate()
 	b.chains()
 	extended := b.extend()
 	b.report()
@@ -117,6 +119,7 @@ func (b *builder) graph() *Graph {
 		frontends:     b.frontends,
 		instances:     b.instancesOf,
 		owners:        b.settleHosts(),
+		portmates:     b.portmates,
 		clients:       b.clients,
 		certificates:  b.certificates(),
 		sets:          make([]SetFacts, len(b.sets)),
