@@ -9,6 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// Advice says what to do about a policy that the kind's API refuses, or drops a field of; "" if there is nothing to say.
+type Advice func(o *model.Object) string
+
 // Fit is a piece of the schema of the kind's API: the type of the values at some paths, or all fields of the objects there.
 type Fit struct {
 	At      [][]string // from the object's root; "*" is any key
@@ -65,6 +68,19 @@ func (d *decoder) validate() {
 	var few [8]string
 	d.fitAll(&d.kind.fits, few[:0], body)
 	d.admit(body)
+	d.advise()
+}
+
+// advise adds what the vendor has to say to what the API refuses or drops.
+func (d *decoder) advise() {
+	if d.kind.Advice == nil {
+		return
+	}
+	for i := range d.policy.Problems {
+		if p := &d.policy.Problems[i]; p.Code == d.kind.refusal() || p.Code == model.RefusedByOperator || p.Code == model.PrunedByOperator {
+			p.Hint = d.kind.Advice(d.policy.Object)
+		}
+	}
 }
 
 // fit judges the value at one path by its type, or by its fields.
