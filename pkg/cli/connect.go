@@ -156,7 +156,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 		defer showProgress(s, progress)()
 	}
 	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherPolicies(),
-		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
+		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
 		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "give it more time with --request-timeout, or see the requests with -v 6"}
@@ -180,6 +180,12 @@ func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {
 		out = slices.DeleteFunc(out, func(gk model.GroupKind) bool { return slices.Contains(later, gk) && !slices.Contains(known, gk) })
 	}
 	return out
+}
+
+// undecidedKinds are those of them that are read as their definitions say.
+func (f *sourceFlags) undecidedKinds(catalog *policy.Catalog) []model.GroupKind {
+	wanted := f.wantedKinds(catalog)
+	return slices.DeleteFunc(catalog.Undecided(), func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
 }
 
 // laterKinds are the kinds that a question which is not about pods reads only if there are policies about them: pods are many.

@@ -44,6 +44,7 @@ type Kind struct {
 	Voids      []Void
 	Discovers  Discovers // nil: the implementation sees all namespaces
 	Lints      []Lint
+	Advice     Advice            // nil: there is none
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
 	Parts      []Part

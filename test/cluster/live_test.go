@@ -51,16 +51,19 @@ func allVectors() bool { return os.Getenv("VECTORS") == "all" }
 // openOffline are the vectors about what manifests leave open and a cluster does not, or the reverse, in ways that change more of the answer
 // than settled mends.
 var openOffline = map[string]string{
-	"gatewayapi/client-validation":   "ConfigMaps are not read from a cluster",
-	"gatewayapi/certificate-content": "ConfigMaps are not read from a cluster",
-	"gatewayapi/listenerset-unknown": "what is not in the input does not exist in a cluster",
-	"istio/core-backend-tls":         "the root namespace is taken to exist, and does not in this cluster",
-	"istio/core-backend-traffic":     "the root namespace is taken to exist, and does not in this cluster",
-	"istio/destination-exports":      "the root namespace is taken to exist, and does not in this cluster",
-	"istio/destination-hosts":        "the root namespace is taken to exist, and does not in this cluster",
-	"istio/destination-rules":        "the root namespace is taken to exist, and does not in this cluster",
-	"kgateway/faults":                "what is not in the input does not exist in a cluster",
-	"ocm/undecided":                  "a PlacementRule of a cluster without a status has chosen nothing yet",
+	"gatewayapi/client-validation":         "ConfigMaps are not read from a cluster",
+	"gatewayapi/certificate-content":       "ConfigMaps are not read from a cluster",
+	"gatewayapi/listenerset-unknown":       "what is not in the input does not exist in a cluster",
+	"istio/core-backend-tls":               "the root namespace is taken to exist, and does not in this cluster",
+	"istio/core-backend-traffic":           "the root namespace is taken to exist, and does not in this cluster",
+	"istio/destination-exports":            "the root namespace is taken to exist, and does not in this cluster",
+	"istio/destination-hosts":              "the root namespace is taken to exist, and does not in this cluster",
+	"istio/destination-rules":              "the root namespace is taken to exist, and does not in this cluster",
+	"kuadrant/profile-by-kind":             "the server has definitions of these kinds already",
+	"kuadrant/profile-definition-operator": "the server has definitions of these kinds already",
+	"kuadrant/profile-definition-rfc":      "the server has definitions of these kinds already",
+	"kgateway/faults":                      "what is not in the input does not exist in a cluster",
+	"ocm/undecided":                        "a PlacementRule of a cluster without a status has chosen nothing yet",
 }
 
 // computed is the setting of a vendor whose control plane completes labels.
