@@ -89,7 +89,15 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 	}
 	for _, k := range kinds {
 		if len(k.Policies) > 0 && (q.Policy == nil || k.Has(q.Policy)) {
-			k.InForce(func(s resolve.StackID) { problems = append(problems, k.Outcome(s).Problems...) })
+			var below []bool // by stack; nil: all
+			if q.Policy != nil {
+				below = k.Below(q.Policy)
+			}
+			k.InForce(func(s resolve.StackID) {
+				if below == nil || below[s] {
+					problems = append(problems, k.Outcome(s).Problems...)
+				}
+			})
 		}
 	}
 	targets := targetsOf(kinds)
