@@ -23,6 +23,9 @@ func (w writer) why(l merge.Loss) string {
 		if len(l.To) > 0 && l.To[0].Layer < l.From.Layer {
 			return fmt.Sprintf("a set without rules gives way: that of %s is adopted", w.winners(l))
 		}
+		if len(l.To) > 0 && !w.outcome.Layers[l.From.Layer].Policy.Kind.Leveled() {
+			return fmt.Sprintf("an atomic default gives way as a whole to %s", w.strength(l))
+		}
 		return fmt.Sprintf("an atomic default gives way as a whole: %s is already in force", w.winners(l))
 	case merge.AtomicOverridden:
 		return fmt.Sprintf("replaced with everything else by the atomic override of %s", w.winners(l))
