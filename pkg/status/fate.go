@@ -179,14 +179,14 @@ func (c *counter) affect(sh share, id topology.NodeID) {
 
 func (c *counter) share(s resolve.StackID) []share {
 	o := c.kind.Outcome(s)
-	contributors := c.contributors(o)
-	holder := map[string][]model.Ref{}
+	contributors := contributorsOf(o)
+	holder := map[string][]merge.From{}
 	held := map[int]int{}
 	for _, r := range o.Result.Rules {
 		for _, f := range r.From {
 			held[f.Layer]++
-			holder[r.Name] = append(holder[r.Name], o.Layers[f.Layer].Policy.Ref())
 		}
+		holder[r.Name] = append(holder[r.Name], r.From...)
 	}
 	out := make([]share, 0, len(o.Layers))
 	index := map[int]int{}
@@ -202,34 +202,52 @@ func (c *counter) share(s resolve.StackID) []share {
 		if !ok || loss.Reason == merge.NoEffect {
 			continue
 		}
-		sh := &out[at]
-		sh.sets++
-		for _, to := range loss.To {
-			if winner := o.Layers[to.Layer].Policy; winner != sh.policy {
-				sh.lostTo = appendNew(sh.lostTo, []model.Ref{winner.Ref()})
-				if loss.Reason == merge.Conflicted {
-					sh.conflicts = appendNew(sh.conflicts, []Conflict{{sh.node, winner.Ref(), o.Standing(loss, to)}})
-				} else {
-					sh.overriders = appendNew(sh.overriders, []model.Ref{winner.Ref()})
-				}
-			}
-		}
 		now := holder[loss.Rule]
-		c.lost[sh.policy.Base()].add(o, loss, now)
+		c.lost[out[at].policy.Base()].add(o, loss, writers(o, now))
 		if now == nil {
 			now = contributors
 		}
-		sh.holders = appendNew(sh.holders, now)
+		out[at].lose(o, loss, now)
 	}
 	return out
 }
 
-func (c *counter) contributors(o *resolve.Outcome) []model.Ref {
-	var out []model.Ref
-	for _, r := range o.Result.Rules {
-		for _, f := range r.From {
-			out = appendNew(out, []model.Ref{o.Layers[f.Layer].Policy.Ref()})
+// lose counts a rule that lost, and that others have now.
+func (sh *share) lose(o *resolve.Outcome, loss merge.Loss, now []merge.From) {
+	sh.sets++
+	sh.holders = appendNew(sh.holders, writers(o, now))
+	for _, to := range loss.To {
+		winner := o.Layers[to.Layer].Policy
+		if winner == sh.policy {
+			continue
 		}
+		sh.lostTo = appendNew(sh.lostTo, []model.Ref{winner.Ref()})
+		if loss.Reason != merge.Conflicted {
+			sh.overriders = appendNew(sh.overriders, []model.Ref{winner.Ref()})
+		}
+	}
+	if loss.Reason != merge.Conflicted {
+		return
+	}
+	for _, f := range now { // who has the place in the end keeps it out, whoever did first
+		sh.conflicts = appendNew(sh.conflicts, []Conflict{{sh.node, o.Layers[f.Layer].Policy.Ref(), o.Standing(loss, f)}})
+	}
+}
+
+// writers are the policies behind sources, each once.
+func writers(o *resolve.Outcome, from []merge.From) []model.Ref {
+	var out []model.Ref
+	for _, f := range from {
+		out = appendNew(out, []model.Ref{o.Layers[f.Layer].Policy.Ref()})
+	}
+	return out
+}
+
+// contributorsOf are the sources of everything in force.
+func contributorsOf(o *resolve.Outcome) []merge.From {
+	var out []merge.From
+	for _, r := range o.Result.Rules {
+		out = appendNew(out, r.From)
 	}
 	return out
 }
