@@ -177,6 +177,7 @@ func (k *Kind) buildScoped(s StackID) *Outcome {
 		return k.buildSituated(s, at)
 	}
 	o := &Outcome{}
+	o.stack.Name = k.scoped.names[s]
 	for i, at := range k.scoped.stacks[s] {
 		a := k.scoped.parts[at]
 		place := k.placeOf(a.Policy)
