@@ -11,7 +11,7 @@ import (
 )
 
 // sameTarget reports what several policies on one target do to each other, though each is accepted: an atomic default gives way to every
-// newer policy; and beside a merge override, whether it does depends on which of the two is older.
+// newer policy; and beside a merge override, whether it does depends on which of the two comes first.
 func sameTarget(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
@@ -60,7 +60,7 @@ func lostDefault(k *policy.Kind, at policy.Attached, newer []policy.Attached, ta
 	last := newer[len(newer)-1]
 	problem := model.Problem{Severity: model.Warning, Code: model.SameTargetDefaultLost, Message: fmt.Sprintf(
 		"nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(), target, last.Policy.Ref(),
-		k.Decide(last, at, ageIgnored).Words("which among defaults counts")),
+		k.Decide(last, at, ageIgnored).Place()),
 		Hint: "let one policy have all the rules, or write strategy: merge into both"}.At(at.Policy.Object)
 	return &problem
 }
@@ -80,8 +80,8 @@ func besideOverride(k *policy.Kind, here []policy.Attached, i int, target model.
 		now = "are lost; they would stand beside the overrides the other way round"
 	}
 	problem := model.Problem{Severity: model.Warning, Code: model.SameTargetOrderMatters, Message: fmt.Sprintf(
-		"at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: it %s, and the defaults %s",
-		target, p.Ref(), here[at].Policy.Ref(), k.Decide(here[i], here[at], ageIgnored).Place(), now),
+		"at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: %s %s, and its defaults %s",
+		target, p.Ref(), here[at].Policy.Ref(), p.Ref(), k.Decide(here[i], here[at], ageIgnored).Place(), now),
 		Hint: "write strategy: merge into the defaults"}.At(p.Object)
 	return &problem
 }
