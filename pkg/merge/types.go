@@ -122,6 +122,7 @@ type Layer struct {
 
 // Stack is what is attached along one path, established (least specific) first.
 type Stack struct {
+	Name   string // what it is for alone, where what holds at a target is split by names; "": nothing in particular
 	Layers []Layer
 	Hops   []*Strategy // by hop: the strategy read at that hop's object
 }

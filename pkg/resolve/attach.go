@@ -285,7 +285,7 @@ func (k *Kind) compete() {
 				kept = append(kept, a)
 				continue
 			}
-			v := Verdict{Attached: a, By: kept[first].Policy, Silent: k.SameTarget != policy.Conflict}
+			v := Verdict{Attached: a, By: kept[first].Policy, Decision: k.decide(kept[first], a, p.ageIgnored), Silent: k.SameTarget != policy.Conflict}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}

@@ -64,7 +64,8 @@ type place struct {
 type Verdict struct {
 	Attached policy.Attached
 	By       *policy.Policy
-	Silent   bool // the kind reports nothing about it
+	Decision policy.Decision // what put the other policy first
+	Silent   bool            // the kind reports nothing about it
 }
 
 // Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.

@@ -176,6 +176,9 @@ func listener(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
 	}
 	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
+	if f.Bare != "" { // all that is ever predicted of a listener's being programmed, but for conflicts
+		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{"Programmed", "False", "Invalid", f.Bare})
+	}
 	p.Ancestors[0].Conditions = conflicted(g, id, p.Ancestors[0].Conditions, others)
 	for _, gk := range f.Kinds {
 		p.SupportedKinds = append(p.SupportedKinds, gk.String())

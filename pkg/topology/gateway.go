@@ -21,6 +21,7 @@ type listener struct {
 
 	tlsMode   string     // of HTTPS and TLS; "" where it is not said
 	refs      Unresolved // its certificates, and those by which it knows its clients
+	bare      string     // why there is no certificate that it could show; "": there may be one
 	refusal   Refusal
 	dark      bool // it is withheld whether it is refused
 	validated bool // it says itself how it knows its clients
