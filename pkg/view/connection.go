@@ -68,7 +68,15 @@ func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind,
 			}
 		}
 	}
-	if len(verdicts) == 0 {
+	unread := evaluators.Unread(q, r, kinds)
+	switch told := resolve.Tell(unread); {
+	case len(unread) > 0:
+		out.Outcome = string(request.NotEvaluated)
+		for _, p := range told {
+			out.Why = append(out.Why, p.Message)
+		}
+		problems = append(problems, told...)
+	case len(verdicts) == 0:
 		out.Why = append(out.Why, "no policy that judges connections is in the input")
 	}
 	a := newSurvey(r, kinds)

@@ -92,6 +92,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 			k.InForce(func(s resolve.StackID) { problems = append(problems, k.Outcome(s).Problems...) })
 		}
 	}
+	problems = append(problems, q.blind(r, kinds)...)
 	targets := targetsOf(kinds)
 	in := func(ref model.Ref) bool { return q.In == nil || ref.Namespace == "" || q.In(ref.Namespace) }
 	predictions := status.Policies(r, kinds, funcs)
