@@ -145,3 +145,23 @@ func (k *Knowledge) add(t told) {
 	k.annotations = append(k.annotations, t.annotations...)
 	k.connections = append(k.connections, t.connections...)
 }
+
+// Hangs reports whether a CustomResourceDefinition defines a kind whose objects name parents or targets, as routes do, and policies that say
+// less about their targets than those of which Defines knows.
+func Hangs(definition *model.Object) bool {
+	for _, v := range definition.Body.At("spec", "versions").Items {
+		for field, schema := range v.At("schema", "openAPIV3Schema", "properties", "spec", "properties").Fields {
+			field = strings.ToLower(field)
+			if !strings.Contains(field, "target") && !strings.Contains(field, "parent") && !strings.HasPrefix(field, "gateway") {
+				continue
+			}
+			for _, ref := range []model.Body{schema, schema.Field("items")} {
+				fields := ref.Field("properties")
+				if fields.Field("name").IsObject() && (fields.Field("kind").IsObject() || !strings.Contains(field, "target")) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

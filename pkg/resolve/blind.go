@@ -59,7 +59,7 @@ func Tell(spots []*BlindSpot) []model.Problem {
 			names.Add(s.name)
 		}
 		p := same[0].Problem()
-		p.Message = fmt.Sprintf("%d %s: %s", names.N, sort, names.String())
+		p.Message = fmt.Sprintf("%d %s; they are %s", names.N, sort, names.String())
 		out = append(out, p)
 	}
 	return out

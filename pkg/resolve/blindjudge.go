@@ -62,7 +62,10 @@ func (r *Resolution) inForceAt(k *Kind, ends []topology.NodeID) func(*model.Obje
 		return func(*model.Object) bool { return true }
 	}
 	return func(o *model.Object) bool {
-		return o.Ref.Namespace == "" || slices.ContainsFunc(ends, func(id topology.NodeID) bool { return r.Node(id).Ref.Namespace == o.Ref.Namespace })
+		if o.Ref.Namespace == "" || o.Text("metadata", "namespace") == "" { // what a manifest gives no namespace may be of a kind that has none
+			return true
+		}
+		return slices.ContainsFunc(ends, func(id topology.NodeID) bool { return r.Node(id).Ref.Namespace == o.Ref.Namespace })
 	}
 }
 
@@ -71,8 +74,15 @@ func (r *Resolution) inForceAt(k *Kind, ends []topology.NodeID) func(*model.Obje
 func filtersConnections(o *model.Object) bool {
 	selects, lists := false, false
 	for key := range o.Body.Field("spec").Fields {
-		selects = selects || strings.HasSuffix(strings.ToLower(key), "selector")
-		lists = lists || strings.HasPrefix(key, "ingress") || strings.HasPrefix(key, "egress")
+		if shapesConnections(key) {
+			selects = selects || strings.HasSuffix(key, "elector")
+			lists = lists || !strings.HasSuffix(key, "elector")
+		}
 	}
 	return selects && lists
+}
+
+// shapesConnections reports whether a field of a spec is one by which a policy about connections is told.
+func shapesConnections(key string) bool {
+	return strings.HasSuffix(key, "Selector") || key == "selector" || strings.HasPrefix(key, "ingress") || strings.HasPrefix(key, "egress")
 }

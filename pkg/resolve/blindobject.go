@@ -277,3 +277,58 @@ func stemOf(field string) string {
 	}
 	return stem
 }
+
+// Named is as much of the spec of an object of an unknown kind as says where it matters: references, hostnames, and the names of the fields
+// by which policies about connections are told. Nil: there is nothing of that.
+func Named(o *model.Object) map[string]any {
+	out, _ := named(o.Body.Field("spec"), "spec").(map[string]any)
+	if out == nil {
+		out = map[string]any{}
+	}
+	if hosts := hostnamesOf(o); hosts != nil {
+		out["hostnames"] = o.Get("spec", "hostnames")
+	}
+	if filtersConnections(o) {
+		for key := range o.Body.Field("spec").Fields {
+			if out[key] == nil && shapesConnections(key) {
+				out[key] = map[string]any{}
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// named is what is left of the value of a field if only references are, nil if nothing is.
+func named(v model.Body, field string) any {
+	if v.IsList() {
+		var out []any
+		for _, entry := range v.Items {
+			if kept := named(entry, field); kept != nil {
+				out = append(out, kept)
+			}
+		}
+		if out == nil {
+			return nil
+		}
+		return out
+	}
+	out := map[string]any{}
+	refers := v.Text("kind") != "" || v.Text("name") != "" && (hangs(field) || targets(field) || stemOf(field) == "service")
+	for key, inner := range v.Fields {
+		switch {
+		case inner.IsObject() && key != "matchLabels", inner.IsList():
+			if kept := named(inner, key); kept != nil {
+				out[key] = kept
+			}
+		case refers && slices.Contains([]string{"group", "apiVersion", "kind", "namespace", "name", "sectionName", "matchLabels"}, key):
+			out[key] = inner.Value()
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
