@@ -155,7 +155,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 	if log == nil {
 		defer showProgress(s, progress)()
 	}
-	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherPolicies(),
+	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog),
 		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
@@ -227,12 +227,24 @@ func ReadKinds(catalog *policy.Catalog, asked func(*policy.Kind) bool) []model.G
 	return slices.Compact(out)
 }
 
-// otherPolicies finds the policy kinds without a descriptor, unless the question is about others.
-func (f *sourceFlags) otherPolicies() func(*model.Object) bool {
+// otherKinds finds the policy kinds without a descriptor, unless the question is about others; kinds that are not known and hang on Gateways;
+// and, where connections are asked about, those that judge these.
+func (f *sourceFlags) otherKinds(catalog *policy.Catalog) func(*model.Object) bool {
 	if len(f.onlyKinds) > 0 {
 		return nil
 	}
-	return policy.Defines
+	known := ReadKinds(catalog, func(*policy.Kind) bool { return true })
+	knowledge := catalog.Knowledge()
+	return func(definition *model.Object) bool {
+		if policy.Defines(definition) {
+			return true
+		}
+		gk, _ := definition.Defines()
+		if slices.Contains(known, gk) || knowledge.Knows(gk) {
+			return false
+		}
+		return policy.Hangs(definition) || f.workloads && knowledge.Judges(gk)
+	}
 }
 
 // quiet is how long reading may take before anything is said about it.

@@ -206,6 +206,10 @@ func (s *session) kinds() ([]model.GroupKind, error) {
 	var out []model.GroupKind
 	for _, name := range s.flags.onlyKinds {
 		named := s.policyKind(name)
+		if gk, ok := s.findKind(name); named == nil && ok && slices.Contains(topology.RouteKinds(), gk) { // what routes say themselves
+			out = append(out, gk)
+			continue
+		}
 		if named == nil {
 			return nil, s.unknownPolicyKind(name)
 		}

@@ -18,6 +18,8 @@ type Catalog struct {
 	chosen   model.Settings
 	builder  *builder
 	cluster  []model.GroupKind
+
+	knowledge Knowledge
 }
 
 // AutoValue is the value of a setting that leaves the decision to the loaded objects.
@@ -156,6 +158,7 @@ func (b *builder) file(src file, vendor string) error {
 		b.catalog.settings = append(b.catalog.settings, v.settings...)
 		b.managers[v.name] = v.controllers
 		b.catalog.cluster = append(b.catalog.cluster, v.cluster...)
+		b.catalog.knowledge.add(v.knowledge)
 	}
 	for _, n := range docs {
 		kind := text(n, "kind")

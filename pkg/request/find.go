@@ -26,6 +26,7 @@ func (m *Matcher) Find(r Request, w Where) (*Answer, error) {
 	m.unusual(a)
 	m.alternatives(t, w)
 	m.withheld(a)
+	t.beside()
 	a.Problems = model.SortProblems(append(a.Problems, m.faults...))
 	return a, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -102,6 +103,8 @@ type Matcher struct {
 	gates    []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
 	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
 	faults   []model.Problem
+
+	strangers map[topology.NodeID][]*resolve.BlindSpot // what takes requests and is not read, by where it hangs
 
 	expressions bool // some match that was read has a regular expression
 }

@@ -33,7 +33,9 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 			list.unlisted += len(item.Lost)
 		}
 	})
-	for _, id := range a.nodes() {
+	nodes := a.nodes()
+	list.Routes = a.routeSettings(nodes)
+	for _, id := range nodes {
 		n := r.Node(id)
 		switch {
 		case (n.Role == topology.Gateway || n.Role == topology.ListenerSet) && q.Targets != nil && q.Through == nil:

@@ -113,13 +113,15 @@ type EffectivePolicy struct {
 	ID         string      `json:"id"`               // short hash of policyKind, spec and sources, origins aside
 	Unread     []string    `json:"unread,omitempty"` // lists that a cluster refused and that may change the result, as "httproutes.gateway.networking.k8s.io in shop"
 
-	refers bool // a rule names an object without its namespace
+	refers  bool // a rule names an object without its namespace
+	ofRoute bool // these are settings of the route itself
 }
 
 // EffectivePolicyList answers `effective`.
 type EffectivePolicyList struct {
 	Envelope
-	Items []EffectivePolicy `json:"items"`
+	Routes []RouteSettings   `json:"routes,omitempty"` // what the rules of routes say themselves, where they say anything
+	Items  []EffectivePolicy `json:"items"`
 
 	bare       []model.Ref // route rules that were asked for and have no item
 	bareWays   []string    // ways to route rules on which no policy is in force, the end of a sentence each

@@ -113,6 +113,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 	for _, k := range kinds {
 		problems = append(problems, foldProblems(k, q)...)
 	}
+	problems = append(problems, q.blind(r, kinds)...)
 	targets := targetsOf(kinds)
 	in := func(ref model.Ref) bool { return q.In == nil || ref.Namespace == "" || q.In(ref.Namespace) }
 	predictions := status.Policies(r, kinds, funcs)

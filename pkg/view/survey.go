@@ -37,7 +37,9 @@ type survey struct {
 	atRules map[model.GroupKind]bool // the kinds of routes at whose rules a policy kind that was looked at has results
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked   map[topology.NodeID]bool
+	looked  []topology.NodeID
 
+	judged   bool // what routes that are not read mean is told for each request
 	clusters bool // whole clusters were looked at: policies come there from any namespace
 
 	only *policy.Policy // not nil: only the ways by which this policy itself comes to a target
@@ -84,6 +86,7 @@ func (a *survey) begin() {
 
 // look notes what is looked at: problems of it matter.
 func (a *survey) look(nodes []topology.NodeID) {
+	a.looked = append(a.looked, nodes...)
 	for _, id := range nodes {
 		n := a.res.Node(id)
 		a.spaces[n.Ref.Namespace] = true
@@ -301,7 +304,7 @@ func bindingName(ref model.Ref) string {
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.
 func (a *survey) problems() []model.Problem {
-	out := slices.Clone(a.found)
+	out := append(slices.Clone(a.found), a.blind()...)
 	for _, p := range a.res.Problems {
 		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
 			continue
