@@ -166,6 +166,9 @@ func (t *trace) candidates(p place) {
 		kind = t.grpcKind(p)
 	}
 	t.m.at(p.id)[kind].near(t.r, host, t.hold)
+	if p.facts.Protocol == "TLS" { // where the implementation takes them there, they are for every name of the listener
+		t.m.at(p.id)["TCPRoute"].near(t.r, "", t.hold)
+	}
 	t.order()
 }
 

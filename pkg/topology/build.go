@@ -33,6 +33,10 @@ type builder struct {
 	missing       map[model.Ref]struct{} // backends that were said not to be in the input
 	clients       map[NodeID]Unresolved  // by Gateway with a client certificate
 
+	implementations []Implementation
+	unknown         Implementation // whose Gateways are of which the input does not tell the controller
+	portHosts       map[NodeID]portHosts
+
 	shared      []SharedPorts
 	delegations []Delegation
 	extensions  []Extension
@@ -83,6 +87,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	for _, link := range linkers {
 		link(&Builder{b})
 	}
+	b.unknown = b.usual()
 	b.addNamespaces()
 	b.readGrants()
 	b.addGateways()

@@ -163,7 +163,7 @@ func inOrder(k *resolve.Kind, fates []*status.Fate) map[*policy.Policy]int {
 type parent struct {
 	ref       model.Ref         // as it is written
 	owner     topology.NodeID   // the Gateway or the ListenerSet
-	listeners []topology.NodeID // those that take the route
+	listeners []topology.NodeID // those that take the route, whether or not a hostname is left
 }
 
 // parents lists the managed parents of a route, in order.
@@ -171,7 +171,7 @@ func parents(r *resolve.Resolution, k *resolve.Kind, route topology.NodeID) []pa
 	var out []parent
 	for _, a := range r.Graph.Attachments(route) {
 		found := r.Graph.Lookup(a.Parent.Whole())
-		if len(found) == 0 || r.Node(found[0]).Object == nil || a.Implicit {
+		if len(found) == 0 || r.Node(found[0]).Object == nil || a.Implicit || a.Silent {
 			continue
 		}
 		owner := found[0]
@@ -192,7 +192,7 @@ func parents(r *resolve.Resolution, k *resolve.Kind, route topology.NodeID) []pa
 			at = len(out)
 			out = append(out, parent{ref: a.Parent, owner: owner})
 		}
-		if a.State == topology.Accepted && a.Listener != topology.None {
+		if (a.State == topology.Accepted || a.State == topology.NoMatchingListenerHostname) && a.Listener != topology.None {
 			out[at].listeners = append(out[at].listeners, a.Listener)
 		}
 	}

@@ -18,13 +18,21 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{merging},
-		Functions: policy.Functions{Checks: map[string]policy.Check{"envoygateway.SamePort": samePort, "envoygateway.LuaDisabled": luaDisabled,
+		Functions: policy.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": luaDisabled,
 			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
+			Sites:     map[string]policy.SiteCheck{"envoygateway.SamePort": samePort},
 			Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},
 			Combine:   map[string]func(model.Settings) merge.Combine{"envoygateway.RateLimit": rateLimit},
 			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
-			Links:     []topology.Linker{func(b *topology.Builder) { b.NumberPorts(backendKind) }},
+			Links:     []topology.Linker{link},
 			Plans:     map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType, "envoygateway.TCPAuthorization": tcpAuthorization}},
 		Status: status.Functions{Boards: map[string]status.Board{"envoygateway.Conditions": conditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": tlsConditions}}}
+}
+
+// link tells what the controller does at its Gateways.
+func link(b *topology.Builder) {
+	b.NumberPorts(backendKind)
+	b.Implement(topology.Implementation{Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
+		OwnHosts: true, TCPOverTLS: true, SilentOnSets: true})
 }
