@@ -18,8 +18,20 @@ type place struct {
 	target model.Ref       // with the section that the policy names
 	object topology.NodeID // of the whole object
 	node   topology.NodeID // of the target; None: the section does not exist
-	holder *policy.Policy  // another policy that has the target; nil: this one does
+	holder *policy.Policy  // the policy that has the target; nil: this one does
+	again  bool            // the policy names the target once more: it is in its own way
 	turn   turn            // among the policy's targets
+}
+
+// twice reports whether a policy names a target more than once. What a selector finds is not named.
+func twice(p *policy.Policy, at place) bool {
+	n := 0
+	for _, t := range p.Refs {
+		if t.Selects == nil && t.Ref == at.target {
+			n++
+		}
+	}
+	return n > 1 && at.turn.listed > 0
 }
 
 // turn is the place of a target among those of its policy: what selectors find comes first, by age, then references as they are listed.
@@ -80,6 +92,10 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 				p.target = n.Ref.Whole().In(named(r, f.Policy, n.Ref))
 			}
 			out = appendPlace(out, r, k, p)
+			if again := len(out) > 0 && out[len(out)-1].node == id && twice(f.Policy, out[len(out)-1]); again {
+				p.again = true
+				out = appendPlace(out, r, k, p)
+			}
 		}
 		for _, miss := range f.Missed {
 			if ref := miss.Ref; ref.Section != "" && miss.Selects == nil && ref.Namespace == f.Policy.Ref().Namespace && k.Allows(ref) {
@@ -105,12 +121,14 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 func held(k *resolve.Kind, all []place) {
 	at := map[topology.NodeID][]policy.Attached{}
 	for _, p := range all {
-		if p.node != topology.None {
+		if p.node != topology.None && !p.again {
 			at[p.node] = append(at[p.node], policy.Attached{Policy: p.policy, Node: p.node, Ref: -1})
 		}
 	}
 	for i := range all {
-		if p := &all[i]; len(at[p.node]) > 1 {
+		if p := &all[i]; p.again {
+			p.holder = p.policy
+		} else if len(at[p.node]) > 1 {
 			if ordered, _ := k.Order(at[p.node]); ordered[0].Policy != p.policy {
 				p.holder = ordered[0].Policy
 			}

@@ -22,10 +22,10 @@ func Plugin() plugin.Plugin {
 			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
 			Sites:     map[string]policy.SiteCheck{"envoygateway.SamePort": samePort},
 			Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},
-			Combine:   map[string]func(model.Settings) merge.Combine{"envoygateway.RateLimit": rateLimit},
 			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
 			Links:     []topology.Linker{link},
-			Plans:     map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType, "envoygateway.TCPAuthorization": tcpAuthorization}},
+			Plans: map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType, "envoygateway.RateLimit": rateLimit,
+				"envoygateway.TCPAuthorization": tcpAuthorization}},
 		Status: status.Functions{Boards: map[string]status.Board{"envoygateway.Conditions": conditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": tlsConditions}}}
 }
