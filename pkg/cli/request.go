@@ -258,7 +258,7 @@ func parseRequest(text string) (asked, error) {
 }
 
 func (s *session) matcher() *request.Matcher {
-	return request.NewMatcher(s.Graph, s.catalog.Settings())
+	return request.NewMatcher(s.Graph, s.catalog.Settings()).TidyBy(s.Resolution, s.tidiers)
 }
 
 // find answers a request.

@@ -25,6 +25,7 @@ func (m *Matcher) Find(r Request, w Where) (*Answer, error) {
 	t.explain()
 	m.unusual(a)
 	m.alternatives(t, w)
+	m.untidy(t, w)
 	m.withheld(a)
 	a.Problems = model.SortProblems(append(a.Problems, m.faults...))
 	return a, nil
@@ -40,6 +41,8 @@ type trace struct {
 	sure     []candidate // that match at the place that answers, best first
 	unsure   []candidate // of which that is not known
 
+	told      bool   // it is known what the implementation makes of paths
+	turned    bool   // the path alone had it answered
 	delegated string // why the rule that takes the request is not the last word; "" if it is
 }
 
@@ -118,6 +121,9 @@ func (t *trace) gateway(w Where) {
 			a.Status = 421
 		}
 		t.because(why)
+		return
+	}
+	if t.tidy(t.places[0]) {
 		return
 	}
 	answering := t.places

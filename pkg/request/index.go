@@ -102,6 +102,7 @@ type Matcher struct {
 	gates    []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
 	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
 	faults   []model.Problem
+	tidying  func(listener topology.NodeID) (Tidying, bool) // nil: nobody knows
 
 	expressions bool // some match that was read has a regular expression
 }

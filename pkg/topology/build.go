@@ -122,6 +122,7 @@ func (b *builder) graph() *Graph {
 		frontends:     b.frontends,
 		instances:     b.instancesOf,
 		owners:        b.settleHosts(),
+		whose:         b.byGateway(),
 		clients:       b.clients,
 		certificates:  b.certificates(),
 		sets:          make([]SetFacts, len(b.sets)),

@@ -86,6 +86,7 @@ type Graph struct {
 	unresolved    map[NodeID]Unresolved
 	frontends     map[model.Ref]NodeID
 	owners        map[step]owned
+	whose         map[NodeID]string   // by Gateway: the name of its implementation
 	instances     map[NodeID][]NodeID // of routes that others delegate to, and of their rules
 
 	sets         []SetFacts // by ListenerSet node, from firstSet on

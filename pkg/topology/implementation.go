@@ -9,6 +9,7 @@ import (
 // Implementation says what an implementation does at its Gateways where the Gateway API leaves that to implementations, or otherwise than it
 // says.
 type Implementation struct {
+	Name        string
 	Controllers []string // at whose Gateways
 	Group       string   // of its own kinds: of a Gateway whose class is not in the input, objects of this group and of no other implementation's tell whose it is
 
@@ -63,6 +64,34 @@ func (b *builder) implementation(owner NodeID) Implementation {
 		return b.gateways[i].whose
 	}
 	return Implementation{}
+}
+
+// Whose is the name of the implementation whose the Gateway of a listener is, or a Gateway itself; "" if the input does not tell.
+func (g *Graph) Whose(id NodeID) string {
+	if g.nodes[id].Role == Listener {
+		id = g.owner(id)
+	}
+	if g.nodes[id].Role == ListenerSet {
+		id = g.Set(id).Gateway
+	}
+	return g.whose[id]
+}
+
+// owner is the object that holds a listener.
+func (g *Graph) owner(listener NodeID) NodeID {
+	id, _ := g.find(g.nodes[listener].Ref.Whole())
+	return id
+}
+
+// byGateway has the names of the implementations.
+func (b *builder) byGateway() map[NodeID]string {
+	out := map[NodeID]string{}
+	for i := range b.gateways {
+		if name := b.gateways[i].whose.Name; name != "" {
+			out[b.gateways[i].id] = name
+		}
+	}
+	return out
 }
 
 // gatewayBehind is a Gateway itself, or the one that a ListenerSet names.

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -17,7 +18,7 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{merging},
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{merging}, Tidiers: []request.Tidier{tidied},
 		Functions: policy.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": luaDisabled,
 			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
 			Sites:     map[string]policy.SiteCheck{"envoygateway.SamePort": samePort},
@@ -33,6 +34,6 @@ func Plugin() plugin.Plugin {
 // link tells what the controller does at its Gateways.
 func link(b *topology.Builder) {
 	b.NumberPorts(backendKind)
-	b.Implement(topology.Implementation{Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
+	b.Implement(topology.Implementation{Name: "envoygateway", Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
 		OwnHosts: true, TCPOverTLS: true, SilentOnSets: true})
 }

@@ -34,5 +34,5 @@ func Plugin() plugin.Plugin {
 // link tells what the vendor adds to the graph, and what its Gateways take.
 func link(b *topology.Builder) {
 	b.Extend(proxies)
-	b.Implement(topology.Implementation{Controllers: []string{"istio.io/gateway-controller", "istio.io/unmanaged-gateway"}, TCPOverTLS: true})
+	b.Implement(topology.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller", "istio.io/unmanaged-gateway"}, TCPOverTLS: true})
 }
