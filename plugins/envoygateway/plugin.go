@@ -25,8 +25,7 @@ func Plugin() plugin.Plugin {
 			Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},
 			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
 			Links:     []topology.Linker{link},
-			Plans: map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType, "envoygateway.RateLimit": rateLimit,
-				"envoygateway.TCPAuthorization": tcpAuthorization}},
+			Plans:     plans()},
 		Status: status.Functions{Boards: map[string]status.Board{"envoygateway.Conditions": conditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": tlsConditions}}}
 }
@@ -36,4 +35,13 @@ func link(b *topology.Builder) {
 	b.NumberPorts(backendKind)
 	b.Implement(topology.Implementation{Name: "envoygateway", Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
 		OwnHosts: true, TCPOverTLS: true, SilentOnSets: true})
+}
+
+// plans are the functions that resolve policies.
+func plans() map[string]func(model.Settings) merge.PlanFunc {
+	out := clientPlans()
+	out["envoygateway.RoutingType"] = routingType
+	out["envoygateway.RateLimit"] = rateLimit
+	out["envoygateway.TCPAuthorization"] = tcpAuthorization
+	return out
 }
