@@ -114,6 +114,7 @@ func (b *builder) graph() *Graph {
 		tables:      b.tables,
 		portNumbers: make([]int32, len(b.ports)),
 		firstPort:   b.firstPort,
+		portless:    b.portless,
 		problems:    model.SortProblems(b.problems),
 
 		listeners:     b.listeners,

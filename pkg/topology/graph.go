@@ -79,6 +79,7 @@ type Graph struct {
 	tables      [][]Attachment // by route
 	portNumbers []int32        // by port node, from firstPort on
 	firstPort   NodeID
+	portless    map[model.GroupKind]bool
 	problems    []model.Problem
 
 	listeners     []listener // by listener node, from firstListener on
