@@ -9,6 +9,7 @@ import (
 
 // listener is what attachment needs to know of a listener.
 type listener struct {
+	owner        NodeID    // the Gateway or the ListenerSet
 	ref          model.Ref // of the object that holds it, with its name as section
 	hostname     string
 	protocol     string
@@ -96,7 +97,6 @@ func (b *builder) addListeners(owner NodeID, spec *fields) {
 	list, at := spec.list("listeners"), spec.at.field("listeners")
 	b.limit(list.Len(), mostListeners, at)
 	reset(&b.names)
-	whose := b.implementation(owner)
 	for i, v := range list.Items {
 		f := b.entry(v, at.entry(i))
 		name := f.text("name")
@@ -113,19 +113,19 @@ func (b *builder) addListeners(owner NodeID, spec *fields) {
 		b.names[name] = struct{}{}
 		ref := at.object.Ref.In(name)
 		b.connect(owner, b.addPart(owner, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
-		b.listeners = append(b.listeners, b.readListener(&f, ref, whose))
+		b.listeners = append(b.listeners, b.readListener(&f, ref, owner))
 	}
 }
 
-func (b *builder) readListener(f *fields, ref model.Ref, whose Implementation) listener {
-	l := listener{ref: ref, accepts: "listener " + ref.Section + " accepts the route"}
+func (b *builder) readListener(f *fields, ref model.Ref, owner NodeID) listener {
+	l := listener{owner: owner, ref: ref, accepts: "listener " + ref.Section + " accepts the route"}
 	l.hostname = f.text("hostname")
 	l.whole = []Hostname{{Effective: l.hostname}}
 	l.port = f.port("port")
 	protocol := f.text("protocol")
 	l.protocol = protocol
 	allowed := f.object("allowedRoutes")
-	b.readKinds(&l, &allowed, whose.taking(protocol, f.m.Field("tls").Text("mode")))
+	b.readKinds(&l, &allowed, b.implementation(owner).taking(protocol, f.m.Field("tls").Text("mode")))
 	namespaces := allowed.object("namespaces")
 	l.admission = b.readAdmission(&namespaces, "Same", "the listener takes no route")
 	l.unreadable = f.bad || allowed.bad || namespaces.bad

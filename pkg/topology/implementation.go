@@ -69,18 +69,12 @@ func (b *builder) implementation(owner NodeID) Implementation {
 // Whose is the name of the implementation whose the Gateway of a listener is, or a Gateway itself; "" if the input does not tell.
 func (g *Graph) Whose(id NodeID) string {
 	if g.nodes[id].Role == Listener {
-		id = g.owner(id)
+		id = g.listeners[id-g.firstListener].owner
 	}
 	if g.nodes[id].Role == ListenerSet {
 		id = g.Set(id).Gateway
 	}
 	return g.whose[id]
-}
-
-// owner is the object that holds a listener.
-func (g *Graph) owner(listener NodeID) NodeID {
-	id, _ := g.find(g.nodes[listener].Ref.Whole())
-	return id
 }
 
 // byGateway has the names of the implementations.
@@ -158,19 +152,15 @@ func (l *listener) counts(owner Role) bool {
 
 // withoutOwned leaves out the hostnames that other listeners on the port have themselves.
 func (b *builder) withoutOwned(at *Attachment) {
-	if len(b.implementations) == 0 {
-		return
-	}
-	owner := b.mustFind(b.nodes[at.Listener].Ref.Whole())
-	if !b.implementation(owner).OwnHosts {
-		return
-	}
 	l := &b.listeners[at.Listener-b.firstListener]
-	hosts := b.hostsOf(b.gatewayBehind(owner))[l.port]
+	if !b.implementation(l.owner).OwnHosts {
+		return
+	}
+	hosts := b.hostsOf(b.gatewayBehind(l.owner))[l.port]
 	taken := ""
 	left := slices.DeleteFunc(slices.Clone(at.Hostnames), func(h Hostname) bool {
 		others := hosts[h.Effective]
-		if h.Effective == l.hostname && l.counts(b.nodes[owner].Role) {
+		if h.Effective == l.hostname && l.counts(b.nodes[l.owner].Role) {
 			others--
 		}
 		if others > 0 {
