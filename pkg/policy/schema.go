@@ -64,8 +64,8 @@ func (r *kindReader) read(n *yaml.Node) {
 	k.ListenerSets = ListenerSets(sets)
 	k.RejectsWhole = rejects == "policy"
 	k.InError = InError(invalid)
-	if k.InError == Claim && r.plans != nil {
-		r.fail(n, "a kind with plans cannot let policies in error claim their place yet")
+	if k.InError == Claim && slices.ContainsFunc(r.plans, func(p merge.Plan) bool { return p.Func == nil }) {
+		r.fail(n, "a kind with plans cannot let policies in error claim their place yet, unless functions resolve it")
 	}
 	r.finish(n)
 	if k.RejectsWhole && (k.SameTarget != Conflict && k.SameTarget != Disjoint || k.Direct) {

@@ -103,6 +103,7 @@ type Matcher struct {
 	gates    []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
 	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
 	faults   []model.Problem
+	tidying  func(listener topology.NodeID) (Tidying, bool) // nil: nobody knows
 
 	strangers map[topology.NodeID][]*resolve.BlindSpot // what takes requests and is not read, by where it hangs
 

@@ -36,7 +36,7 @@ func TestRedirect(t *testing.T) {
 		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: ''}}", "/a", "http://h/a", "302 http://h/"},
 		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/", "http://h/b", "302 http://h/new/b"},
 		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/", "http://h/", "302 http://h/new/"},
-		{"{}", "/", "http://[::1]/a%2Fb", "302 http://[::1]/a%2Fb"},
+		{"{}", "/", "http://[::1]/a%20b", "302 http://[::1]/a%20b"},
 	} {
 		t.Run(c.filter+" "+c.prefix+" "+c.url, func(t *testing.T) {
 			w := newWorld(t, plainGateway+routeOf("HTTPRoute", "r", "rules: [{matches: [{path: {value: "+c.prefix+"}}], filters: [{type: RequestRedirect, requestRedirect: "+c.filter+"}]}]"), nil)

@@ -230,6 +230,9 @@ func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, 
 	if o := k.res.Snapshot.Get(ref); o != nil && len(g.Lookup(ref.Whole())) == 0 && ref.Section == "" {
 		return []topology.NodeID{k.res.opaque(ref, o)}
 	}
+	if o := k.res.Snapshot.Get(ref); o != nil && g.NumbersPort(ref) { // no rule sends there, but something else may
+		return []topology.NodeID{k.res.opaque(ref, o)}
+	}
 	if t.Silent {
 		return nil
 	}

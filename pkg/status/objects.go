@@ -195,6 +195,9 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 		if v.Implicit && v.State != topology.Accepted { // nobody named the Gateway: it has nothing to say
 			continue
 		}
+		if v.Silent {
+			continue
+		}
 		parent := v.Parent
 		accepted := Condition{"Accepted", "False", string(v.State), v.Reason}
 		switch {

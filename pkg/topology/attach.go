@@ -32,6 +32,7 @@ type Attachment struct {
 	Listener  NodeID    // None where no listener was a candidate, and for parents that have none: Services
 	State     State
 	Missing   bool       // the parent is not in the input but may exist: NoMatchingParent is a guess (G10)
+	Silent    bool       // the implementation reports nothing about this parentRef
 	Implicit  bool       // no parentRef says so: the route asks for default Gateways, and this is one (G20)
 	Hostnames []Hostname // of an accepted attachment: the pairs that survive, in the route's order (G16); see anyHost
 	Reason    string     // one plain sentence
@@ -271,9 +272,11 @@ func (b *builder) judge(r *route, a *Attachment) {
 		a.Hostnames = l.whole
 	default:
 		a.Hostnames = intersect(l.hostname, b.hosts)
+		b.withoutOwned(a)
 	}
 	if len(a.Hostnames) == 0 {
-		a.State, a.Reason = NoMatchingListenerHostname, "no hostname of the route fits "+l.hostname+" of listener "+l.ref.Section
+		a.State = NoMatchingListenerHostname
+		a.Reason = cmp.Or(a.Reason, "no hostname of the route fits "+l.hostname+" of listener "+l.ref.Section)
 		return
 	}
 	a.State, a.Reason = Accepted, l.accepts

@@ -79,6 +79,7 @@ type Graph struct {
 	tables      [][]Attachment // by route
 	portNumbers []int32        // by port node, from firstPort on
 	firstPort   NodeID
+	portless    map[model.GroupKind]bool
 	problems    []model.Problem
 
 	listeners     []listener // by listener node, from firstListener on
@@ -87,6 +88,7 @@ type Graph struct {
 	frontends     map[model.Ref]NodeID
 	owners        map[step]owned
 	portmates     map[NodeID]owned
+	whose         map[NodeID]string   // by Gateway: the name of its implementation
 	instances     map[NodeID][]NodeID // of routes that others delegate to, and of their rules
 
 	sets         []SetFacts // by ListenerSet node, from firstSet on

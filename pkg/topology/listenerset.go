@@ -191,6 +191,7 @@ func (b *builder) attachToSet(r *route, a Attachment) {
 	s := &b.sets[id-b.firstSet]
 	if s.State == SetNotAllowed || s.State == SetWithoutParent && !s.Missing {
 		a.State, a.Reason = NoMatchingParent, a.Parent.Whole().String()+" has no listeners: "+s.Reason
+		a.Silent = b.implementation(id).SilentOnSets
 		b.table = append(b.table, a)
 		return
 	}

@@ -19,7 +19,7 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "istio", Kinds: kinds,
 		Status:     status.Functions{Boards: map[string]status.Board{"istio.CoreConditions": coreConditions, "istio.WaypointAccepted": waypointAccepted}},
 		Evaluators: request.Evaluators{"istio.Authorize": authorized},
-		Functions: policy.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(proxies) }},
+		Functions: policy.Functions{Links: []topology.Linker{link},
 			Checks:  map[string]policy.Check{"istio.OptedOut": optedOut},
 			Compare: map[string]policy.Comparator{"istio.NameFirst": byDottedName},
 			ScopeFunctions: policy.ScopeFunctions{
@@ -29,4 +29,10 @@ func Plugin() plugin.Plugin {
 					"istio.MutualTLS": situator(mutualTLS), "istio.Configuration": situator(configuration), "istio.Patching": situator(patching),
 					"istio.Extensions": situator(extensions), "istio.Telemetry": situator(telemetry), "istio.Destination": destination},
 			}}}
+}
+
+// link tells what the vendor adds to the graph, and what its Gateways take.
+func link(b *topology.Builder) {
+	b.Extend(proxies)
+	b.Implement(topology.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller", "istio.io/unmanaged-gateway"}, TCPOverTLS: true})
 }
