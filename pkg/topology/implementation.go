@@ -107,6 +107,25 @@ func (i Implementation) taking(protocol, mode string) []model.GroupKind {
 	return kindsByProtocol(protocol)
 }
 
+// mayTakeTCP reports whether a listener takes TCPRoutes over TLS with some implementations, where whose it is may not be read.
+func (b *builder) mayTakeTCP(owner NodeID, protocol, mode string) bool {
+	if protocol != "TLS" || mode == passthrough || b.implementation(owner).Name != "" {
+		return false
+	}
+	gateway := b.gatewayBehind(owner)
+	i, known := b.gatewayOf[gateway]
+	withheld := !known || b.in.Cluster.MissesRef(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: b.gateways[i].class}) && b.controllerOfClass(b.gateways[i].class) == ""
+	return b.in.Cluster != nil && withheld && slices.ContainsFunc(b.implementations, func(i Implementation) bool { return i.TCPOverTLS })
+}
+
+// mayTake reports whether it is not known if the listener takes routes of a kind.
+func (l *listener) mayTake(gk model.GroupKind) bool { return slices.Contains(l.doubtful, gk) }
+
+// maySilent reports whether some implementation says nothing about routes at a ListenerSet that its Gateway does not take.
+func (b *builder) maySilent() bool {
+	return slices.ContainsFunc(b.implementations, func(i Implementation) bool { return i.SilentOnSets })
+}
+
 // portHosts counts the listeners of a Gateway and of the ListenerSets that it takes by the hostname that they have on a port.
 type portHosts map[int32]map[string]int
 
