@@ -184,6 +184,9 @@ func (b *builder) attachToOwner(r *route, owner NodeID, a Attachment, way passag
 		if row.State == Accepted && way.open && !l.idle() {
 			b.connect(id, r.id)
 		}
+		if row.State == Accepted && b.mayLoseHosts(r, l) { // the route is shown all the same, marked
+			row.State, row.Reason = Unknown, "a ListenerSet that may not be read may have the hostnames of the route for itself"
+		}
 		if !way.sure { // what the listener says may not be asked at all
 			row.State, row.Reason, row.Hostnames = Unknown, way.why, nil
 		}

@@ -126,6 +126,15 @@ func (b *builder) maySilent() bool {
 	return slices.ContainsFunc(b.implementations, func(i Implementation) bool { return i.SilentOnSets })
 }
 
+// mayLoseHosts reports whether listeners that may not be read could take the hostnames of a route from the one that accepts it.
+func (b *builder) mayLoseHosts(r *route, l *listener) bool {
+	if b.in.Cluster == nil || len(b.hosts) == 0 || ignoresHostnames(r.kind) || !b.implementation(l.owner).OwnHosts {
+		return false
+	}
+	from := b.nodes[b.gatewayBehind(l.owner)].Object.Text("spec", "allowedListeners", "namespaces", "from")
+	return from != "" && from != "None" && slices.ContainsFunc(ListenerSetKinds(), b.in.Cluster.MissesAny)
+}
+
 // portHosts counts the listeners of a Gateway and of the ListenerSets that it takes by the hostname that they have on a port.
 type portHosts map[int32]map[string]int
 
