@@ -192,7 +192,7 @@ func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Ho
 		switch {
 		case a.State == topology.Unknown && !m.below(place, route):
 			open, names = a.Reason, m.graph.HostnamesAt(route, place)
-		case a.State != topology.Accepted:
+		case a.State != topology.Accepted && (a.State != topology.Unknown || len(names) == 0):
 			continue
 		}
 		for _, h := range names {

@@ -208,7 +208,11 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 		case v.Missing:
 			accepted.Status = "Unknown"
 		}
-		p.Ancestors = append(p.Ancestors, Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, resolved}})
+		refs := resolved
+		if v.MaySilent {
+			refs = Condition{"ResolvedRefs", "Unknown", "NotEvaluated", v.Reason}
+		}
+		p.Ancestors = append(p.Ancestors, Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, refs}})
 	}
 	return p
 }

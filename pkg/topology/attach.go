@@ -33,6 +33,7 @@ type Attachment struct {
 	State     State
 	Missing   bool       // the parent is not in the input but may exist: NoMatchingParent is a guess (G10)
 	Silent    bool       // the implementation reports nothing about this parentRef
+	MaySilent bool       // whether it does is not known
 	Implicit  bool       // no parentRef says so: the route asks for default Gateways, and this is one (G20)
 	Hostnames []Hostname // of an accepted attachment: the pairs that survive, in the route's order (G16); see anyHost
 	Reason    string     // one plain sentence
@@ -183,6 +184,9 @@ func (b *builder) attachToOwner(r *route, owner NodeID, a Attachment, way passag
 		if row.State == Accepted && way.open && !l.idle() {
 			b.connect(id, r.id)
 		}
+		if row.State == Accepted && b.mayLoseHosts(r, l) { // the route is shown all the same, marked
+			row.State, row.Reason = Unknown, "a ListenerSet that may not be read may have the hostnames of the route for itself"
+		}
 		if !way.sure { // what the listener says may not be asked at all
 			row.State, row.Reason, row.Hostnames = Unknown, way.why, nil
 		}
@@ -247,6 +251,9 @@ func (b *builder) judge(r *route, a *Attachment) {
 	switch {
 	case l.unreadable:
 		a.Reason = "listener " + l.ref.Section + " cannot be read"
+		return
+	case !slices.Contains(l.kinds, r.kind) && l.mayTake(r.kind):
+		a.State, a.Reason = Unknown, "whether listener "+l.ref.Section+" takes routes of kind "+r.kind.Kind+" depends on its implementation, and the class may not be read"
 		return
 	case !slices.Contains(l.kinds, r.kind):
 		a.Reason = "listener " + l.ref.Section + " takes no routes of kind " + r.kind.Kind

@@ -16,6 +16,7 @@ type listener struct {
 	port         int32
 	kinds        []model.GroupKind // routes it takes
 	admission                      // the namespaces of these
+	doubtful     []model.GroupKind // routes that it takes with some implementations, where whose it is may not be read
 	invalidKinds bool              // allowedRoutes names kinds that it cannot take
 	unreadable   bool              // a field has the wrong type: it takes no route
 	conflict     Conflict
@@ -127,6 +128,9 @@ func (b *builder) readListener(f *fields, ref model.Ref, owner NodeID) listener 
 	l.protocol = protocol
 	allowed := f.object("allowedRoutes")
 	b.readKinds(&l, &allowed, b.implementation(owner).taking(protocol, f.m.Field("tls").Text("mode")))
+	if named := allowed.m.Field("kinds"); named.Len() == 0 && b.mayTakeTCP(owner, protocol, f.m.Field("tls").Text("mode")) {
+		l.doubtful = []model.GroupKind{tcpRouteKind}
+	}
 	namespaces := allowed.object("namespaces")
 	l.admission = b.readAdmission(&namespaces, "Same", "the listener takes no route")
 	l.unreadable = f.bad || allowed.bad || namespaces.bad

@@ -107,6 +107,34 @@ func (i Implementation) taking(protocol, mode string) []model.GroupKind {
 	return kindsByProtocol(protocol)
 }
 
+// mayTakeTCP reports whether a listener takes TCPRoutes over TLS with some implementations, where whose it is may not be read.
+func (b *builder) mayTakeTCP(owner NodeID, protocol, mode string) bool {
+	if protocol != "TLS" || mode == passthrough || b.implementation(owner).Name != "" {
+		return false
+	}
+	gateway := b.gatewayBehind(owner)
+	i, known := b.gatewayOf[gateway]
+	withheld := !known || b.in.Cluster.MissesRef(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: b.gateways[i].class}) && b.controllerOfClass(b.gateways[i].class) == ""
+	return b.in.Cluster != nil && withheld && slices.ContainsFunc(b.implementations, func(i Implementation) bool { return i.TCPOverTLS })
+}
+
+// mayTake reports whether it is not known if the listener takes routes of a kind.
+func (l *listener) mayTake(gk model.GroupKind) bool { return slices.Contains(l.doubtful, gk) }
+
+// maySilent reports whether some implementation says nothing about routes at a ListenerSet that its Gateway does not take.
+func (b *builder) maySilent() bool {
+	return slices.ContainsFunc(b.implementations, func(i Implementation) bool { return i.SilentOnSets })
+}
+
+// mayLoseHosts reports whether listeners that may not be read could take the hostnames of a route from the one that accepts it.
+func (b *builder) mayLoseHosts(r *route, l *listener) bool {
+	if b.in.Cluster == nil || len(b.hosts) == 0 || ignoresHostnames(r.kind) || !b.implementation(l.owner).OwnHosts {
+		return false
+	}
+	from := b.nodes[b.gatewayBehind(l.owner)].Object.Text("spec", "allowedListeners", "namespaces", "from")
+	return from != "" && from != "None" && slices.ContainsFunc(ListenerSetKinds(), b.in.Cluster.MissesAny)
+}
+
 // portHosts counts the listeners of a Gateway and of the ListenerSets that it takes by the hostname that they have on a port.
 type portHosts map[int32]map[string]int
 

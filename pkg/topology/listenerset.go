@@ -185,6 +185,7 @@ func (b *builder) way(s *listenerSet) passage {
 func (b *builder) attachToSet(r *route, a Attachment) {
 	id, ok := b.find(a.Parent.Whole())
 	if !ok || b.nodes[id].Object == nil {
+		a.MaySilent = b.covers.withheld(a.Parent.GroupKind(), a.Parent.Namespace) && b.maySilent()
 		b.table = append(b.table, b.withoutParent(r, a, ListenerSet))
 		return
 	}
@@ -195,5 +196,6 @@ func (b *builder) attachToSet(r *route, a Attachment) {
 		b.table = append(b.table, a)
 		return
 	}
+	a.MaySilent = s.State == SetUnknown && b.maySilent()
 	b.attachToOwner(r, id, a, b.way(s))
 }
