@@ -15,6 +15,21 @@ func missesSets(r *resolve.Resolution) bool {
 	return slices.ContainsFunc(topology.ListenerSetKinds(), r.Snapshot.Cluster.MissesAny)
 }
 
+// LeaveSetsOpen makes what is reported about ListenerSets Unknown where it is not known whether their Gateway takes them.
+func LeaveSetsOpen(r *resolve.Resolution, ancestors []Ancestor) {
+	for i := range ancestors {
+		a := &ancestors[i]
+		if a.Ref == nil || !topology.IsListenerSet(a.Ref.GroupKind()) {
+			continue
+		}
+		for _, id := range r.Graph.Lookup(a.Ref.Whole()) {
+			if set := r.Graph.Set(id); set.State == topology.SetUnknown {
+				a.Conditions = []Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: set.Reason}}
+			}
+		}
+	}
+}
+
 // listenerSet has the conditions of a ListenerSet (gatewayapi G22). Programmed is predicted only where it follows from the spec.
 func listenerSet(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 	f := g.Set(id)

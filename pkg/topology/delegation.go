@@ -110,6 +110,9 @@ func (c *chains) route(id NodeID, chain []NodeID, matches map[NodeID][]match, wa
 				c.unread(chain[len(chain)-1], rule, d)
 				continue
 			}
+			if d.labels {
+				c.foreign(chain, rule, d)
+			}
 			c.nodes[rule].Transit = true
 			if !c.hand(rule, d, chain, ms, meant) {
 				c.unresolvable(chain[len(chain)-1], rule, d, meant)

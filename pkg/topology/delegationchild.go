@@ -86,6 +86,21 @@ func (c *chains) unread(route, rule NodeID, d delegate) {
 	c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.BackendNotFound, Message: message}, d.at.path()...)
 }
 
+// foreign leaves open whether a label is a kind of backend, where a cluster does not tell whose the Gateways of the route are: others do not know
+// it.
+func (c *chains) foreign(chain []NodeID, rule NodeID, d delegate) {
+	route := chain[len(chain)-1]
+	if c.in.Cluster == nil || c.unresolved[route] != (Unresolved{}) {
+		return
+	}
+	for _, a := range c.tables[c.nodes[chain[0]].table] {
+		if !MeshParent(a.Parent.GroupKind()) && c.controllerAt(a) == "" {
+			c.unresolved[route] = Unresolved{Message: "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", which depends on the implementation of " + a.Parent.Whole().String() + ", and that is not known"}
+			return
+		}
+	}
+}
+
 // unresolvable reports a backendRef that hands over to nothing.
 func (c *chains) unresolvable(route, rule NodeID, d delegate, ways []Delegation) {
 	if why := c.unknown(d, ways); why != "" {

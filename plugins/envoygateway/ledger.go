@@ -10,7 +10,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // ledger collects the conditions of one policy, by ancestor.
@@ -65,21 +64,6 @@ func (l *ledger) accept(refs []model.Ref) {
 func (l *ledger) warn(refs []model.Ref, p *policy.Policy) {
 	if fields := deprecated(p); len(fields) > 0 {
 		l.set(refs, status.Condition{Type: "Warning", Status: "True", Reason: "DeprecatedField", Message: strings.Join(fields, "; ")})
-	}
-}
-
-// doubt leaves open what is reported about ListenerSets of which it is not known whether their Gateway takes them.
-func (l *ledger) doubt(r *resolve.Resolution) {
-	for i := range l.ancestors {
-		a := &l.ancestors[i]
-		if !topology.IsListenerSet(a.Ref.GroupKind()) {
-			continue
-		}
-		for _, id := range r.Graph.Lookup(a.Ref.Whole()) {
-			if set := r.Graph.Set(id); set.State == topology.SetUnknown {
-				a.Conditions = []status.Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: set.Reason}}
-			}
-		}
 	}
 }
 

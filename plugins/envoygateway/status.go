@@ -33,7 +33,7 @@ func inBooks(r *resolve.Resolution, all []place, judge func(*place, *ledger)) ma
 		judge(p, books[p.policy])
 	}
 	for _, book := range books {
-		book.doubt(r)
+		status.LeaveSetsOpen(r, book.ancestors)
 	}
 	out := make(map[*policy.Policy][]status.Ancestor, len(books))
 	for p, book := range books {

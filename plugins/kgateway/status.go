@@ -56,6 +56,7 @@ func attached(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[
 	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
 	for _, f := range fates {
 		out[f.Policy] = s.write(f.Policy)
+		status.LeaveSetsOpen(r, out[f.Policy])
 	}
 	return out
 }
