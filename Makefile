@@ -76,6 +76,11 @@ docs: ## generate the command reference and the JSON Schemas under docs
 	go run ./internal/kindgen
 	go run ./internal/docgen
 
+.PHONY: vendor-defaults
+vendor-defaults: ## take the defaults of vendors' CustomResourceDefinitions into their kinds.yaml; loads the modules that have them
+	go run ./internal/crddefaults plugins/envoygateway/kinds.yaml
+	go run ./internal/kindgen
+
 .PHONY: pictures
 pictures: ## draw the pictures of docs/graph.md
 	go build -trimpath -o bin/ ./cmd/dopolicy-draw

@@ -13,9 +13,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/networkpolicy"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/nginx"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/ocm"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/others"
 )
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin()}
 }

@@ -26,7 +26,7 @@ var pictures = []struct {
 	{"clusters", nil},
 	{"flat", []string{"--layout", "flat"}},
 	{"route", []string{"--focus", "httproute/baker", "-n", "bakery"}},
-	{"policy", []string{"--focus", "ratelimitpolicy/gw-cap", "-n", "infra"}},
+	{"policy", []string{"--focus", "authpolicy/gw-auth", "-n", "infra"}},
 	{"request", []string{"--request", "GET https://shop.example.com/cart/checkout"}},
 	{"rules", []string{"--collapse", "rules"}},
 	{"namespaces", []string{"--collapse", "namespace"}},

@@ -24,7 +24,7 @@ spec: {gatewayClassName: kgateway, listeners: [{name: http, port: 80, protocol: 
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {name: half, namespace: a}
-spec: {parentRefs: [{name: gw}], hostnames: [half.example.com], rules: [{name: with, matches: [{path: {value: /a}}]}, {name: without}]}
+spec: {parentRefs: [{name: gw}], hostnames: [half.example.com], rules: [{name: with, matches: [{path: {value: /a}}], backendRefs: [{name: app, port: 80}]}, {name: without}]}
 ---
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute

@@ -49,9 +49,9 @@ func TestWithheld(t *testing.T) {
 			withheld(t, o, settings, users)
 		})
 	}
-	for _, dialect := range []string{"rfc", "operator"} {
+	for dialect, demo := range map[string]string{"rfc": "../../testdata/demo-rfc0009", "operator": "../../testdata/demo"} {
 		t.Run("demo/"+dialect, func(t *testing.T) {
-			withheld(t, load.Options{Paths: []string{"../../testdata/demo"}}, []string{"kuadrant.profile=" + dialect}, moreUsers)
+			withheld(t, load.Options{Paths: []string{demo}}, []string{"kuadrant.profile=" + dialect}, moreUsers)
 		})
 		t.Run("references/"+dialect, func(t *testing.T) {
 			withheld(t, load.Options{Paths: []string{"testdata/withheld.yaml"}}, []string{"kuadrant.profile=" + dialect}, moreUsers)
@@ -59,8 +59,8 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// oneDialect keeps policies that may not be read from changing how the others are read.
-const oneDialect = "kuadrant.profile=rfc"
+// oneDialect keeps definitions that may not be read from changing how policies are read.
+const oneDialect = "kuadrant.profile=operator"
 
 // user is what somebody may read.
 type user struct {

@@ -56,7 +56,7 @@ var effectRules = []Rule{
 		Summary: "an atomic default is without effect because newer defaults are on the same target, though both policies are accepted",
 		Fix:     "let one policy have all the rules, or write `strategy: merge` into both"},
 	{ID: string(model.SameTargetOrderMatters), Severities: []model.Severity{model.Warning},
-		Summary: "a merge override and an atomic default are on one target: whether the defaults stand depends on which policy is older",
+		Summary: "a merge override and an atomic default are on one target: whether the defaults stand depends on which policy comes first",
 		Fix:     "write `strategy: merge` into the defaults"},
 	{ID: string(model.RulePolicyInvisible), Severities: []model.Severity{model.Info},
 		Summary: "a policy is on a route rule, of which the operator tells in no condition",

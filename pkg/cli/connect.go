@@ -155,8 +155,8 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 	if log == nil {
 		defer showProgress(s, progress)()
 	}
-	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherPolicies(),
-		Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
+	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog),
+		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
 		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "give it more time with --request-timeout, or see the requests with -v 6"}
@@ -180,6 +180,12 @@ func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {
 		out = slices.DeleteFunc(out, func(gk model.GroupKind) bool { return slices.Contains(later, gk) && !slices.Contains(known, gk) })
 	}
 	return out
+}
+
+// undecidedKinds are those of them that are read as their definitions say.
+func (f *sourceFlags) undecidedKinds(catalog *policy.Catalog) []model.GroupKind {
+	wanted := f.wantedKinds(catalog)
+	return slices.DeleteFunc(catalog.Undecided(), func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
 }
 
 // laterKinds are the kinds that a question which is not about pods reads only if there are policies about them: pods are many.
@@ -221,12 +227,24 @@ func ReadKinds(catalog *policy.Catalog, asked func(*policy.Kind) bool) []model.G
 	return slices.Compact(out)
 }
 
-// otherPolicies finds the policy kinds without a descriptor, unless the question is about others.
-func (f *sourceFlags) otherPolicies() func(*model.Object) bool {
+// otherKinds finds the policy kinds without a descriptor, unless the question is about others; kinds that are not known and hang on Gateways;
+// and, where connections are asked about, those that judge these.
+func (f *sourceFlags) otherKinds(catalog *policy.Catalog) func(*model.Object) bool {
 	if len(f.onlyKinds) > 0 {
 		return nil
 	}
-	return policy.Defines
+	known := ReadKinds(catalog, func(*policy.Kind) bool { return true })
+	knowledge := catalog.Knowledge()
+	return func(definition *model.Object) bool {
+		if policy.Defines(definition) {
+			return true
+		}
+		gk, _ := definition.Defines()
+		if slices.Contains(known, gk) || knowledge.Knows(gk) {
+			return false
+		}
+		return policy.Hangs(definition) || f.workloads && knowledge.Judges(gk)
+	}
 }
 
 // quiet is how long reading may take before anything is said about it.

@@ -258,7 +258,9 @@ func parseRequest(text string) (asked, error) {
 }
 
 func (s *session) matcher() *request.Matcher {
-	return request.NewMatcher(s.Graph, s.catalog.Settings())
+	m := request.NewMatcher(s.Graph, s.catalog.Settings()).TidyBy(s.Resolution, s.tidiers)
+	m.Beside(s.BlindSpots())
+	return m
 }
 
 // find answers a request.

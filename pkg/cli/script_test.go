@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// TestScripts runs testdata/script/<command>/*.txtar. The demo is copied to demo/, $DRAW is the folder of the program that draws for the
+// TestScripts runs testdata/script/<command>/*.txtar. The demos are copied to demo/ and demo-rfc0009/, $DRAW is the folder of the program that draws for the
 // commands that have pictures. UPDATE_GOLDEN=1 rewrites what the scripts compare with.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../../testdata")
@@ -56,7 +57,8 @@ func TestScripts(t *testing.T) {
 						e.Setenv("DRAW", folder)
 						e.Setenv("HOME", folder) // for its cache
 					}
-					return os.CopyFS(filepath.Join(e.WorkDir, "demo"), os.DirFS(filepath.Join(root, "demo")))
+					return errors.Join(os.CopyFS(filepath.Join(e.WorkDir, "demo"), os.DirFS(filepath.Join(root, "demo"))),
+						os.CopyFS(filepath.Join(e.WorkDir, "demo-rfc0009"), os.DirFS(filepath.Join(root, "demo-rfc0009"))))
 				}})
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -120,7 +121,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 }
 
 // redact takes the values of their settings out of the policies among the objects of the session's snapshot. Objects of kinds that are
-// not known keep nothing but their identity.
+// not known keep nothing but their identity and what they refer to.
 func (s *session) redact(objects []any) {
 	policies := map[model.Ref]*policy.Policy{}
 	var read []model.GroupKind // beside targets, by the kinds that are there
@@ -140,7 +141,11 @@ func (s *session) redact(objects []any) {
 		case slices.Contains(read, o.Ref.GroupKind()) && !slices.Contains(known, o.Ref.GroupKind()):
 			objects[i] = policy.WithoutInline(o)
 		case !slices.Contains(known, o.Ref.GroupKind()) || strings.HasSuffix(o.Ref.Kind, "Policy"):
-			objects[i] = policy.RedactedObject(o)
+			kept := policy.RedactedObject(o)
+			if spec := resolve.Named(o); spec != nil && s.Kind(o.Ref.GroupKind()) == nil {
+				kept["spec"] = spec
+			}
+			objects[i] = kept
 		}
 	}
 }

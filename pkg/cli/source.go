@@ -63,6 +63,7 @@ type session struct {
 	flags *sourceFlags
 	*resolve.Resolution
 	catalog *policy.Catalog
+	tidiers []request.Tidier // that say what becomes of the paths of requests
 	streams Streams
 }
 
@@ -80,7 +81,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 		return nil, err
 	}
 	resolution := resolved(in, catalog, f.linkers()...)
-	return &session{flags: f, Resolution: resolution, catalog: catalog, streams: s}, nil
+	return &session{flags: f, Resolution: resolution, catalog: catalog, tidiers: plugin.Tidiers(plugins), streams: s}, nil
 }
 
 // linkers are what the graph has beside what policies need.
@@ -206,6 +207,10 @@ func (s *session) kinds() ([]model.GroupKind, error) {
 	var out []model.GroupKind
 	for _, name := range s.flags.onlyKinds {
 		named := s.policyKind(name)
+		if gk, ok := s.findKind(name); named == nil && ok && slices.Contains(topology.RouteKinds(), gk) { // what routes say themselves
+			out = append(out, gk)
+			continue
+		}
 		if named == nil {
 			return nil, s.unknownPolicyKind(name)
 		}

@@ -91,7 +91,7 @@ func (c *causes) sentence(k *policy.Kind) string {
 		case bit == above:
 			parts = append(parts, "overridden by "+names)
 		case bit == below && !k.Leveled():
-			parts = append(parts, "set again by "+names+", stronger in the order of the kind")
+			parts = append(parts, "set again by "+names) // each with what makes it stronger
 		case bit == below:
 			parts = append(parts, "a default that gives way to "+names)
 		case bit == sameTarget:
@@ -154,6 +154,9 @@ func why(o *resolve.Outcome, l merge.Loss) causes {
 	case merge.LessSpecificOverrides, merge.AtomicOverridden:
 		c.add(above, others...)
 	case merge.MoreSpecificWins, merge.AtomicReplaced:
+		if !o.Layers[l.From.Layer].Policy.Kind.Leveled() {
+			others = stronger(o, l)
+		}
 		c.add(below, others...)
 	case merge.SameLevelOrder:
 		c.add(sameTarget, rivals(o, l)...)
@@ -178,47 +181,34 @@ func why(o *resolve.Outcome, l merge.Loss) causes {
 	return c
 }
 
-// rivals are the winners on the same target, with what put them first.
+// stronger are the winners in an order that does not know levels, with what puts them last.
+func stronger(o *resolve.Outcome, l merge.Loss) []string {
+	var out []string
+	own := o.Layers[l.From.Layer].Policy.Base()
+	for _, to := range l.To {
+		w := o.Layers[to.Layer].Policy
+		name := w.Ref().String()
+		switch {
+		case w.Base() == own:
+			continue
+		case w.Builtin != "":
+			name = w.Builtin + " of " + name
+		}
+		out = append(out, name+", which is "+o.Strength(l, to))
+	}
+	return out
+}
+
+// rivals are the winners on the same target, with what decided.
 func rivals(o *resolve.Outcome, l merge.Loss) []string {
 	var out []string
-	loser := o.Layers[l.From.Layer]
 	for _, to := range l.To {
-		w := o.Layers[to.Layer]
-		last := to.Layer > l.From.Layer && !loser.Rejected
-		how := "comes first in the order of the kind"
-		rule := "which among defaults counts"
-		if to.Block == merge.Overrides {
-			rule = "and defaults give way to what it overrides"
-		}
-		switch {
-		case loser.Level == policy.FilterLevel && w.Level == policy.FilterLevel:
-			how = "wins by the order of the filters"
-		case loser.ByName(w):
-			how = "wins by name, for want of creation times"
-		case w.Policy.Object.Created.Equal(loser.Policy.Object.Created):
-			how = "wins by name"
-		case byAge(loser.Policy.Kind) && last:
-			how = "is newer, " + rule
-		case byAge(loser.Policy.Kind):
-			how = "is older"
-		case last:
-			how = "comes last, " + rule
-		}
-		out = append(out, fmt.Sprintf("%s targets the same object and %s", w.Policy.Ref(), how))
+		out = append(out, fmt.Sprintf("%s targets the same object and %s", o.Layers[to.Layer].Policy.Ref(), o.Standing(l, to)))
 	}
 	if len(out) == 0 {
 		return []string{"another policy targets the same object and comes first"}
 	}
 	return out
-}
-
-// byAge reports whether policies on one target are told apart by their age first.
-func byAge(k *policy.Kind) bool {
-	keys := k.Compare
-	if k.Leveled() {
-		keys = keys[1:]
-	}
-	return len(keys) > 0 && keys[0].By == policy.ByCreated
 }
 
 // unmet notes the condition that was not met; one that cannot be judged is a finding of its own.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,12 +15,7 @@ import (
 // conflict is a target out of which another policy keeps one whole.
 type conflict struct {
 	winner, target model.Ref
-	tied           bool // both were created in the same second, and the name decides
-}
-
-func conflictOf(loser, winner *policy.Policy, target model.Ref) conflict {
-	created := loser.Object.Created
-	return conflict{winner.Ref(), target, !created.IsZero() && created.Equal(winner.Object.Created)}
+	how            string // what puts the winner first, as what follows its name
 }
 
 // conflict notes that a policy was rejected in the fold, by strategy none.
@@ -29,7 +25,7 @@ func (rec *record) conflict(r *resolve.Resolution, o *resolve.Outcome, loss merg
 		return
 	}
 	for _, to := range loss.To {
-		c := conflictOf(layer.Policy, o.Layers[to.Layer].Policy, r.Node(layer.Node).Ref)
+		c := conflict{o.Layers[to.Layer].Policy.Ref(), r.Node(layer.Node).Ref, o.Standing(loss, to)}
 		if to.Layer != loss.From.Layer && !slices.Contains(rec.conflicts, c) {
 			rec.conflicts = append(rec.conflicts, c)
 		}
@@ -45,7 +41,7 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 	}
 	for _, v := range k.Rejected {
 		if p := v.Attached.Policy; !v.Silent {
-			found[p] = append(found[p], conflictOf(p, v.By, l.res.Node(v.Attached.Node).Ref))
+			found[p] = append(found[p], conflict{v.By.Ref(), l.res.Node(v.Attached.Node).Ref, v.Decision.Words("")})
 		}
 	}
 	var out []model.Problem
@@ -53,44 +49,37 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 		if len(found[p]) == 0 || len(k.GapsOf(p)) > 0 { // whatever traffic comes, and from wherever
 			continue
 		}
-		targets := map[model.Ref][]string{}
-		var winners []model.Ref
-		for _, c := range found[p] {
-			if targets[c.winner] == nil {
-				winners = append(winners, c.winner)
-			}
-			if name := c.target.String(); !slices.Contains(targets[c.winner], name) {
-				targets[c.winner] = append(targets[c.winner], name)
-			}
-		}
-		slices.SortFunc(winners, model.Ref.Compare)
-		var parts []string
-		for _, w := range winners {
-			slices.Sort(targets[w])
-			part := fmt.Sprintf("of %s by %s", few(targets[w]), w)
-			if slices.ContainsFunc(found[p], func(c conflict) bool { return c.winner == w && c.tied }) {
-				part += " (created in the same second: the name decides)"
-			}
-			parts = append(parts, part)
-		}
-		message := fmt.Sprintf("%s is kept out %s: policies of this kind do not share a target", p.Ref(), strings.Join(parts, ", "))
+		winners, places := byWinner(found[p])
+		message := fmt.Sprintf("%s is kept out %s: policies of this kind do not share a target", p.Ref(), strings.Join(places, "; "))
 		switch {
 		case k.RejectsWhole && k.SameTarget == policy.Disjoint:
-			message = fmt.Sprintf("%s is rejected whole, on all its targets: %s sets something of the same on one of them", p.Ref(), few(refNames(winners)))
+			message = fmt.Sprintf("%s is rejected whole, on all its targets, by %s: they set something of the same on one of them", p.Ref(), few(winners))
 		case k.RejectsWhole:
-			message = fmt.Sprintf("%s is rejected whole, on all its targets: %s has one of them", p.Ref(), few(refNames(winners)))
+			message = fmt.Sprintf("%s is rejected whole, on all its targets, by %s: one of them is taken", p.Ref(), few(winners))
 		case k.SameTarget == policy.Disjoint:
-			message = fmt.Sprintf("%s is kept out %s: of policies that set the same rule on one target the first stays", p.Ref(), strings.Join(parts, ", "))
+			message = fmt.Sprintf("%s is kept out %s: of policies that set the same rule on one target the first stays", p.Ref(), strings.Join(places, "; "))
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.PolicyConflict, Message: message}.At(p.Object))
 	}
 	return out
 }
 
-func refNames(refs []model.Ref) []string {
-	var out []string
-	for _, r := range refs {
-		out = append(out, r.String())
+// byWinner names the policies that keep one out, each with what puts it first, and the targets that it keeps it out of.
+func byWinner(found []conflict) (winners, places []string) {
+	slices.SortFunc(found, func(a, b conflict) int {
+		return cmp.Or(a.winner.Compare(b.winner), strings.Compare(a.how, b.how), a.target.Compare(b.target))
+	})
+	var targets []string
+	for i, c := range found {
+		if name := c.target.String(); !slices.Contains(targets, name) {
+			targets = append(targets, name)
+		}
+		if i+1 < len(found) && found[i+1].winner == c.winner && found[i+1].how == c.how {
+			continue
+		}
+		winner := fmt.Sprintf("%s, which %s", c.winner, c.how)
+		winners, places = append(winners, winner), append(places, fmt.Sprintf("of %s by %s", few(targets), winner))
+		targets = nil
 	}
-	return out
+	return winners, places
 }

@@ -142,14 +142,47 @@ func (r *liveReader) problems() []model.Problem {
 	out := slices.Clone(r.failed)
 	for _, f := range r.sortedRefusals() {
 		if f.kind.GroupKind == model.DefinitionKind() {
-			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: "cannot list customresourcedefinitions.apiextensions.k8s.io (forbidden): of the kinds without a descriptor, only those called …Policy are taken for policies",
-				Hint:    "ask for: list on customresourcedefinitions.apiextensions.k8s.io (docs/rbac.yaml), or describe the kinds with --policy-kinds"})
+			out = append(out, r.withoutDefinitions()...)
 			continue
 		}
 		out = append(out, f.problems()...)
 	}
 	return out
+}
+
+// withoutDefinitions says what is not known because definitions may not be listed: which kinds without a descriptor are policies, and how
+// objects are read that their definition decides about.
+func (r *liveReader) withoutDefinitions() []model.Problem {
+	var out []model.Problem
+	report := func(what, otherwise string) {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "cannot list customresourcedefinitions.apiextensions.k8s.io (forbidden): " + what,
+			Hint:    "ask for: list on customresourcedefinitions.apiextensions.k8s.io (docs/rbac.yaml), or " + otherwise})
+	}
+	if r.otherKinds() {
+		report("of the kinds without a descriptor, only those called …Policy are taken for policies", "describe the kinds with --policy-kinds")
+	}
+	if kinds := r.undecidedNames(); len(kinds) > 0 {
+		report("how their definitions want them read is not known of "+strings.Join(kinds, ", "), "say how with --vendor-setting")
+	}
+	return out
+}
+
+// undecidedNames are the kinds whose definition decides how they are read and of which there are objects, or may be.
+func (r *liveReader) undecidedNames() []string {
+	found := map[model.GroupKind]bool{}
+	for _, out := range r.outcomes {
+		for _, o := range out.objects {
+			found[o.Ref.GroupKind()] = true
+		}
+	}
+	var names []string
+	for _, gk := range r.o.Undecided {
+		if found[gk] || r.forbidden[gk] != nil {
+			names = append(names, gk.String())
+		}
+	}
+	return names
 }
 
 func (f *refusal) problems() []model.Problem {

@@ -27,8 +27,11 @@ type LiveOptions struct {
 	Bare bool
 
 	// Policies tells the CustomResourceDefinitions of policy kinds from others. The objects of such kinds are read as well, and
-	// the definitions. If it is nil, no definition is read.
+	// the definitions. If it is nil, no definition is read for their sake.
 	Policies func(definition *model.Object) bool
+
+	// Undecided are kinds whose definitions say how their objects are read. If one of them is served, the definitions are read.
+	Undecided []model.GroupKind
 
 	// Home are the namespaces that the question is about. Where the objects of all namespaces may not be listed, those of these
 	// namespaces, and of all that are named by objects there, may be.
@@ -216,15 +219,15 @@ func (r *liveReader) everywhere(ctx context.Context, kinds []*model.ServedKind, 
 		jobs = append(jobs, job{kind: k})
 	}
 	if definitions != nil {
-		jobs = append(jobs, job{kind: definitions, keep: r.o.Policies})
+		jobs = append(jobs, job{kind: definitions, keep: r.matters})
 	}
 	return r.all(ctx, jobs, func(j job) { r.refuse(j.kind, "") })
 }
 
 // definitions is the kind of CustomResourceDefinitions if they have to be looked at: some kind served is neither known nor one of
-// Kubernetes' own.
+// Kubernetes' own, or is read as its definition says.
 func (r *liveReader) definitions() *model.ServedKind {
-	if r.o.Policies == nil || !slices.ContainsFunc(r.served, r.unexplained) {
+	if !r.otherKinds() && !slices.ContainsFunc(r.served, r.undecided) {
 		return nil
 	}
 	i := slices.IndexFunc(r.served, func(k model.ServedKind) bool { return k.GroupKind == model.DefinitionKind() })
@@ -232,6 +235,21 @@ func (r *liveReader) definitions() *model.ServedKind {
 		return nil
 	}
 	return &r.served[i]
+}
+
+// otherKinds reports whether definitions may tell of policy kinds that are asked about and not known.
+func (r *liveReader) otherKinds() bool {
+	return r.o.Policies != nil && slices.ContainsFunc(r.served, r.unexplained)
+}
+
+func (r *liveReader) undecided(k model.ServedKind) bool {
+	return slices.Contains(r.o.Undecided, k.GroupKind)
+}
+
+// matters reports whether a definition is kept.
+func (r *liveReader) matters(definition *model.Object) bool {
+	gk, _ := definition.Defines()
+	return slices.Contains(r.o.Undecided, gk) || r.o.Policies != nil && r.o.Policies(definition)
 }
 
 func (r *liveReader) unexplained(k model.ServedKind) bool {

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,4 +76,42 @@ func TestArchiveBeyondLimit(t *testing.T) {
 	if _, err := r.unpack(context.Background(), source{name: "x.tgz"}, packed.Bytes()); err != nil || len(r.problems) != 1 || r.problems[0].Code != model.LimitExceeded {
 		t.Errorf("%v, %v", r.problems, err)
 	}
+}
+
+// Definitions are read where a kind that is served is read as its definition says, also if no other policies are asked about; without the
+// permission, kinds of which there are objects are named.
+func TestUndecidedKinds(t *testing.T) {
+	tint, paint := model.GroupKind{Group: "policies.example.com", Kind: "TintPolicy"}, model.GroupKind{Group: "policies.example.com", Kind: "PaintPolicy"}
+	served := []model.ServedKind{{GroupKind: model.DefinitionKind()}, {GroupKind: tint}, {GroupKind: paint}}
+	r := &liveReader{o: LiveOptions{Kinds: []model.GroupKind{tint, paint}}, served: served, forbidden: map[model.GroupKind]*refusal{}}
+	if r.definitions() != nil {
+		t.Error("definitions are read that nobody needs")
+	}
+	r.o.Undecided = []model.GroupKind{tint}
+	if k := r.definitions(); k == nil || k.GroupKind != model.DefinitionKind() {
+		t.Errorf("definitions are not read: %v", k)
+	}
+	for gk, want := range map[model.GroupKind]bool{tint: true, paint: false} {
+		crd := definitionOf(t, gk)
+		if r.matters(crd) != want {
+			t.Errorf("the definition of %s is kept: %v", gk, !want)
+		}
+	}
+	if got := r.withoutDefinitions(); got != nil {
+		t.Errorf("without objects: %+v", got)
+	}
+	r.outcomes = []outcome{{objects: []*model.Object{{Ref: model.Ref{Group: tint.Group, Kind: tint.Kind, Name: "a"}}, {Ref: model.Ref{Group: paint.Group, Kind: paint.Kind, Name: "b"}}}}}
+	got := r.withoutDefinitions()
+	if len(got) != 1 || !got[0].Incomplete() || !strings.Contains(got[0].Message, tint.String()) || strings.Contains(got[0].Message, paint.String()) {
+		t.Errorf("with objects: %+v", got)
+	}
+}
+
+func definitionOf(t *testing.T, gk model.GroupKind) *model.Object {
+	t.Helper()
+	in, err := Files(t.Context(), Options{Paths: []string{"-"}, Stdin: strings.NewReader("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\nspec: {group: " + gk.Group + ", names: {kind: " + gk.Kind + "}}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in.Objects[0]
 }

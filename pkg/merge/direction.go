@@ -37,7 +37,7 @@ func OrderSensitive(plans []Plan, rules Shape, s Stack) (Result, bool) {
 // without is the stack less what a fold left out for reasons that have nothing to do with its direction: blocks whose condition was not
 // met, and deactivated rules.
 func (s Stack) without(trace []Step) Stack {
-	out := Stack{Layers: slices.Clone(s.Layers), Hops: s.Hops}
+	out := Stack{Name: s.Name, Layers: slices.Clone(s.Layers), Hops: s.Hops}
 	for _, st := range trace {
 		if st.Layer < 0 {
 			continue

@@ -174,7 +174,7 @@ func (f *folder) custom(p *Plan, layers []int) accumulator {
 	if len(layers) == 0 {
 		return accumulator{}
 	}
-	s := Stack{Hops: f.stack.Hops}
+	s := Stack{Name: f.stack.Name, Hops: f.stack.Hops}
 	for at, i := range layers {
 		l := f.stack.Layers[i]
 		l.Blocks = slices.Clone(l.Blocks)

@@ -114,6 +114,7 @@ type Layer struct {
 	Blocks      []Block // in the order defaults, bare, overrides
 	Unset       []string
 	Builtin     bool                   // a setting that no policy wrote: it is merged over the result of all plans
+	Faulty      bool                   // its policy is in error, and voids what it is part of: it has no blocks
 	Asks        *Strategy              // what it demands as a challenger
 	Meta        any                    // what stands for the layer's policy, for functions of plans that look beyond its units
 	Render      func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
@@ -121,6 +122,7 @@ type Layer struct {
 
 // Stack is what is attached along one path, established (least specific) first.
 type Stack struct {
+	Name   string // what it is for alone, where what holds at a target is split by names; "": nothing in particular
 	Layers []Layer
 	Hops   []*Strategy // by hop: the strategy read at that hop's object
 }

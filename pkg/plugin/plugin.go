@@ -19,6 +19,8 @@ type Plugin struct {
 	Status status.Functions // their names are added to Functions
 	// Evaluators judge requests and connections; their names are added likewise.
 	Evaluators request.Evaluators
+	// Tidiers tell what becomes of the paths of requests before they are compared.
+	Tidiers []request.Tidier
 	// Findings look for what takes all folds to see: only what judges a whole input asks for them.
 	Findings []Finding
 	policy.Functions
@@ -46,6 +48,15 @@ func StatusFunctions(plugins []Plugin) status.Functions {
 		maps.Copy(out.Boards, p.Status.Boards)
 		maps.Copy(out.Blocks, p.Status.Blocks)
 		maps.Copy(out.Markers, p.Status.Markers)
+	}
+	return out
+}
+
+// Tidiers are those of all vendors.
+func Tidiers(plugins []Plugin) []request.Tidier {
+	var out []request.Tidier
+	for _, p := range plugins {
+		out = append(out, p.Tidiers...)
 	}
 	return out
 }

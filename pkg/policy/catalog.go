@@ -18,13 +18,15 @@ type Catalog struct {
 	chosen   model.Settings
 	builder  *builder
 	cluster  []model.GroupKind
+
+	knowledge Knowledge
 }
 
 // AutoValue is the value of a setting that leaves the decision to the loaded objects.
 const AutoValue = "auto"
 
-// Auto decides a setting for one kind by all loaded objects of it, and may report why.
-type Auto func(gk model.GroupKind, objects []*model.Object) (value string, problems []model.Problem)
+// Auto decides a setting for one kind by what the input says of the kind, as its definition does, and may report why.
+type Auto func(gk model.GroupKind, in *model.Snapshot) (value string, problems []model.Problem)
 
 // Links are what the vendors tell of graphs that are about to be built, and whose policies are about workloads.
 func (c *Catalog) Links() []topology.Linker {
@@ -156,6 +158,7 @@ func (b *builder) file(src file, vendor string) error {
 		b.catalog.settings = append(b.catalog.settings, v.settings...)
 		b.managers[v.name] = v.controllers
 		b.catalog.cluster = append(b.catalog.cluster, v.cluster...)
+		b.catalog.knowledge.add(v.knowledge)
 	}
 	for _, n := range docs {
 		kind := text(n, "kind")

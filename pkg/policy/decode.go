@@ -39,6 +39,7 @@ func (k *Kind) Decode(o *model.Object, conditions *Conditions) *Policy {
 	d.unset()
 	d.mixture()
 	d.unjudged()
+	d.guesses()
 	d.validate()
 	return d.policy
 }
@@ -50,6 +51,7 @@ type decoder struct {
 	spec       model.Body
 	conditions *Conditions
 	filled     [][]string      // where the API server's defaults stand
+	abroad     bool            // something that may be a reference to targets is about namespaces
 	strange    map[string]bool // fields that are reported as unknown, by path
 }
 
@@ -70,6 +72,9 @@ func (d *decoder) block(b merge.BlockKind) {
 	}
 	if d.kind.Content.Designs && d.design(b, raw, at) {
 		return
+	}
+	if d.kind.Generic() && !isBlock(raw) {
+		return // a setting of that name
 	}
 	if !raw.IsObject() {
 		d.problem(model.WrongType, at, "%s is not an object: the block takes no part", strings.Join(at, "."))
@@ -152,7 +157,9 @@ func (d *decoder) words() []string {
 		under(r.At)
 	}
 	for _, b := range []merge.BlockKind{merge.Defaults, merge.Overrides} {
-		under(c.Blocks[b])
+		if at := c.Blocks[b]; at != nil && !(d.kind.Generic() && !isBlock(d.body.At(at...))) {
+			under(at)
+		}
 	}
 	return out
 }

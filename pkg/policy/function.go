@@ -12,6 +12,7 @@ import (
 // are called elsewhere: here only their names count.
 type Functions struct {
 	Auto             map[string]Auto
+	Advice           map[string]Advice
 	Path             map[string]Step
 	Checks           map[string]Check
 	Sites            map[string]SiteCheck // further ones that "checks" may name
@@ -35,6 +36,7 @@ type Functions struct {
 // Add adds those of one vendor; the names of its writers and markers as well.
 func (f *Functions) Add(o Functions) {
 	add(&f.Auto, o.Auto)
+	add(&f.Advice, o.Advice)
 	add(&f.Path, o.Path)
 	add(&f.Checks, o.Checks)
 	add(&f.Sites, o.Sites)

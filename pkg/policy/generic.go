@@ -51,7 +51,6 @@ func (c *Catalog) Discover(in *model.Snapshot) ([]*Kind, []model.Problem) {
 		if len(g.objects) > 0 {
 			problems = append(problems, g.mark())
 		}
-		problems = append(problems, g.problems...)
 	}
 	slices.SortFunc(kinds, func(a, b *Kind) int { return a.GroupKind.Compare(b.GroupKind) })
 	return kinds, problems
@@ -64,7 +63,7 @@ func builtinGroup(group string) bool {
 
 // looksLikePolicy is the shape test of gep713 P1: references with group, kind and name and no apiVersion, or with a selector.
 func looksLikePolicy(o *model.Object) bool {
-	for _, field := range []string{"targetRef", "targetRefs", "targetSelectors"} {
+	for _, field := range referenceFields() {
 		for _, entry := range asList(o.Get("spec", field)) {
 			ref, _ := entry.(map[string]any)
 			_, hasGroup := ref["group"].(string)
@@ -143,7 +142,6 @@ type generic struct {
 	crd      crd
 	objects  []*model.Object
 	settings model.Settings
-	problems []model.Problem
 }
 
 // describe writes the descriptor of a kind that has none (engine E15).
@@ -161,15 +159,20 @@ func (g *generic) describe(gk model.GroupKind) *Kind {
 	if g.settings.Text(SameLevelSetting) == "oldest" {
 		k.SameTarget = Oldest
 	}
+	targets := observed(g.objects)
+	if g.crd.class == "direct" {
+		k.Guess.Doubt = g.disbelief(targets)
+	}
 	switch {
-	case g.crd.class == "direct":
+	case g.crd.class == "direct" && k.Guess.Doubt == "":
 		k.makeDirect()
 	case g.legacy():
 		g.useLegacy()
+	default:
+		k.Guess.Defined = g.crd.class == "inherited" && g.blocks() && !g.mergesOtherwise()
 	}
-	targets := observed(g.objects)
+	k.Guess.How, k.Guess.Bound = g.how(), g.bound()
 	k.Effective, k.Routes, k.Family = effectiveRoles(targets), observedRoutes(targets), topology.All
-	g.mergeTypes()
 	k.Plans = []merge.Plan{{SameTarget: k.foldTarget()}}
 	return k
 }
@@ -266,7 +269,7 @@ func observed(objects []*model.Object) []TargetForm {
 	seen := map[TargetForm]bool{}
 	var out []TargetForm
 	for _, o := range objects {
-		for _, field := range []string{"targetRef", "targetRefs", "targetSelectors"} {
+		for _, field := range referenceFields() {
 			for _, entry := range asList(o.Get("spec", field)) {
 				group, _, _ := strings.Cut(model.Text(entry, "group"), "/")
 				t := TargetForm{GroupKind: model.GroupKind{Group: group, Kind: model.Text(entry, "kind")}}
@@ -281,37 +284,4 @@ func observed(objects []*model.Object) []TargetForm {
 		}
 	}
 	return out
-}
-
-// foreignWords are other projects' fields for the strategy. They are no settings, and what they ask for is not known.
-func foreignWords() []string { return []string{"mergeType", "granularity"} }
-
-// mergeTypes warns of objects that choose their strategy in words of their own.
-func (g *generic) mergeTypes() {
-	for _, o := range g.objects {
-		for _, block := range []string{"", "defaults", "overrides"} {
-			for _, word := range foreignWords() {
-				path := []string{"spec", block, word}
-				if block == "" {
-					path = []string{"spec", word}
-				}
-				if v := o.Get(path...); v != nil {
-					g.problems = append(g.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-						Message: fmt.Sprintf("%s: %v is not understood without a descriptor of the kind", strings.Join(path, "."), v), Hint: "describe the kind with --policy-kinds"}.At(o))
-				}
-			}
-		}
-	}
-}
-
-// mark says that the kind is only guessed at.
-func (g *generic) mark() model.Problem {
-	k := g.kind
-	how := "inherited, " + k.Strategy.Default.Strategy.Word() + " defaults unless its objects say otherwise"
-	if k.Direct {
-		how = "direct, one policy per target"
-	}
-	return model.Problem{Severity: model.Info, Code: model.GenericKind, Ref: &model.Ref{Group: k.GroupKind.Group, Kind: k.GroupKind.Kind, Name: "*"},
-		Message: fmt.Sprintf("%s has no descriptor, it was recognised by %s; it is read as GEP-713 says: %s", k.Name(), k.From, how),
-		Hint:    "describe the kind with --policy-kinds if its controller does otherwise"}
 }

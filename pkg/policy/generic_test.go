@@ -173,13 +173,6 @@ func TestGenericEffective(t *testing.T) { // rule if a route or anything above i
 	}
 }
 
-func TestGenericMergeType(t *testing.T) {
-	_, problems, _ := discovered(t, paintDoc("{"+toGateway+", mergeType: StrategicMerge}"))
-	if !slices.ContainsFunc(problems, func(p model.Problem) bool { return p.Code == model.NotEvaluated && p.Incomplete() }) {
-		t.Errorf("%+v", problems)
-	}
-}
-
 func TestDiscoverDoesNotDependOnOrder(t *testing.T) {
 	manifests := []string{crdOf("Inherited", "rules: {x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id]}")}
 	for i := range 5 {

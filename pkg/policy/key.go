@@ -19,6 +19,7 @@ type Key struct {
 	Descending bool
 	Absent     string // the value of what is not there
 	Func       Comparator
+	Called     string // what to call it in messages; "": what it compares. A function without it has no name
 }
 
 // By is what a key compares.
@@ -96,7 +97,7 @@ func (r *kindReader) key(n *yaml.Node) Key {
 	}
 	var form string
 	r.object(n, map[string]field{"field": by(ByField, r.path(&k.At)), "label": by(ByLabel, name), "annotation": by(ByAnnotation, name), "func": by(ByFunc, function),
-		"part": nil, "of": r.texts(&k.Of), "type": r.word(&form, []string{"text", "number", "present"}), "descending": r.flag(&k.Descending),
+		"part": nil, "of": r.texts(&k.Of), "type": r.word(&form, []string{"text", "number", "present"}), "descending": r.flag(&k.Descending), "called": r.text(&k.Called),
 		"absent": func(n *yaml.Node) { k.Absent = n.Value }})
 	if k.By == "" && len(r.lines) == 0 {
 		r.fail(n, "a key needs \"field\", \"label\", \"annotation\" or \"func\"")

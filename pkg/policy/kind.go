@@ -44,6 +44,7 @@ type Kind struct {
 	Voids      []Void
 	Discovers  Discovers // nil: the implementation sees all namespaces
 	Lints      []Lint
+	Advice     Advice            // nil: there is none
 	Reads      []model.GroupKind // what else the kind's answers depend on
 	InError    InError           // what becomes of policies in which a check finds a fault
 	Parts      []Part
@@ -63,6 +64,8 @@ type Kind struct {
 	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
 	Dialects     bool     // whose the Gateways are decides how the kind is read
 	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+
+	Guess Guess // of a kind without a descriptor
 
 	settings model.Settings
 	only     []Facts  // by plan: the paths that it is for; nil: all

@@ -56,15 +56,9 @@ func (k *Kind) ByAge() bool {
 
 // AgeDecides reports whether it would take the age of two policies to order them: the keys before it do not tell them apart.
 func (k *Kind) AgeDecides(a, b Attached) bool {
-	for i := range k.Compare {
-		if k.Compare[i].By == ByCreated {
-			return true
-		}
-		if k.Compare[i].compare(&a, &b) != 0 {
-			return false
-		}
-	}
-	return false
+	at := slices.IndexFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
+	first, _ := k.decide(&a, &b, true)
+	return at >= 0 && (first < 0 || at < first)
 }
 
 // Order sorts policies, established first, by the kind's comparator (engine E9): those of one place, or those of a whole stack if the
@@ -76,13 +70,8 @@ func (k *Kind) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
 	}
 	out := slices.Clone(as)
 	slices.SortStableFunc(out, func(a, b Attached) int {
-		for i := range k.Compare {
-			if k.Compare[i].By == ByCreated && ageIgnored {
-				continue
-			}
-			if c := k.Compare[i].compare(&a, &b); c != 0 {
-				return c
-			}
+		if _, c := k.decide(&a, &b, ageIgnored); c != 0 {
+			return c
 		}
 		return a.Policy.Ref().Compare(b.Policy.Ref())
 	})

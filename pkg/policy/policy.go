@@ -18,8 +18,12 @@ type Policy struct {
 	Fault    string               // why it is in error by a check of its kind; "": it is not
 	Reason   string               // of a Fault: the reason of the condition Accepted; "": Invalid
 	Faults   map[model.Ref]string // why it is in error on ways through single nodes, by these
+	Left     map[model.Ref]bool   // of these the nodes where it leaves its place to others, whatever the kind says
 	Problems []model.Problem
 	Builtin  string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
+
+	Doubts []Doubt  // of a kind without a descriptor: what is not understood, and matters wherever the policy stands
+	Astray []string // likewise: fields that look like references and are not understood; then it is not known where else it stands
 
 	Labels map[string]string // completed ones; nil: the object's own count
 
@@ -48,6 +52,16 @@ func (p *Policy) Fail(at model.Ref, fault string) {
 		p.Faults = map[model.Ref]string{}
 	}
 	p.Faults[at] = fault
+}
+
+// Leave notes why the policy is in error on ways through a node, where it leaves its place to others even if the kind's policies in error
+// hold theirs.
+func (p *Policy) Leave(at model.Ref, fault string) {
+	p.Fail(at, fault)
+	if p.Left == nil {
+		p.Left = map[model.Ref]bool{}
+	}
+	p.Left[at] = true
 }
 
 // Ref is the policy's identity.

@@ -53,7 +53,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"effective": r.effective, "resolve": r.resolve, "result": r.word(&k.Result, resultWords()),
 		"listenerSets": r.word(&sets, []string{string(SetsTaken), string(SetsNamed), string(SetsUnknown)}),
 		"invalid":      r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
-		"parts":        r.parts, "scopes": r.scopes, "labels": r.labels, "members": r.members, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
+		"parts":        r.parts, "scopes": r.scopes, "labels": r.labels, "members": r.members, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "advice": r.advice, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
 		"checks": r.checks, "voids": r.voids, "discovers": r.discovers, "lints": r.lints, "reads": r.reads, "status": r.status, "evaluate": r.evaluate, "notEvaluated": r.notEvaluated, "doc": r.text(&k.Doc),
 	})
 	k.GroupKind = model.ParseGroupKind(name)
@@ -64,8 +64,8 @@ func (r *kindReader) read(n *yaml.Node) {
 	k.ListenerSets = ListenerSets(sets)
 	k.RejectsWhole = rejects == "policy"
 	k.InError = InError(invalid)
-	if k.InError == Claim && r.plans != nil {
-		r.fail(n, "a kind with plans cannot let policies in error claim their place yet")
+	if k.InError == Claim && slices.ContainsFunc(r.plans, func(p merge.Plan) bool { return p.Func == nil }) {
+		r.fail(n, "a kind with plans cannot let policies in error claim their place yet, unless functions resolve it")
 	}
 	r.finish(n)
 	if k.RejectsWhole && (k.SameTarget != Conflict && k.SameTarget != Disjoint || k.Direct) {

@@ -31,6 +31,17 @@ func (r *kindReader) paths(n *yaml.Node) {
 	r.kind.Step = step
 }
 
+// advice reads the function that says what to do about a policy that the API does not take as it is.
+func (r *kindReader) advice(n *yaml.Node) {
+	var name string
+	r.object(n, map[string]field{"func": r.text(&name)})
+	advice, ok := r.funcs.Advice[name]
+	if !ok {
+		r.fail(n, "there is no function %q to give advice", name)
+	}
+	r.kind.Advice = advice
+}
+
 // checks reads the functions that find faults.
 func (r *kindReader) checks(n *yaml.Node) {
 	known := map[string]SiteCheck{}

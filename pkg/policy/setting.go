@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,12 +33,15 @@ type vendorReader struct {
 
 	controllers []string
 	cluster     []model.GroupKind
+	knowledge   told
 }
 
 func (r *vendorReader) read(n *yaml.Node) {
 	none := func(*yaml.Node) {}
-	r.object(n, map[string]field{"apiVersion": none, "kind": none, "name": r.text(&r.name), "controllers": r.texts(&r.controllers),
-		"settings": func(n *yaml.Node) { r.list(n, r.setting) }, "roles": nil, "families": nil, "links": nil, "cluster": r.clusterKinds})
+	fields := map[string]field{"apiVersion": none, "kind": none, "name": r.text(&r.name), "controllers": r.texts(&r.controllers),
+		"settings": func(n *yaml.Node) { r.list(n, r.setting) }, "roles": nil, "families": nil, "links": nil, "cluster": r.clusterKinds}
+	maps.Copy(fields, r.knowledgeFields())
+	r.object(n, fields)
 	if r.name == "" {
 		r.fail(n, "field \"name\" is missing")
 	}

@@ -15,6 +15,7 @@ type TargetRef struct {
 	Silent  bool
 	Named   bool // a rule is meant by its own name only
 	InSets  bool // a listener of a Gateway is meant in the Gateway's ListenerSets as well
+	Doubts  []Doubt
 
 	object *model.Object
 	at     []string
@@ -41,24 +42,31 @@ func (d *decoder) refs() {
 		case raw.IsNull():
 		case raw.IsObject():
 			found++
-			d.ref(form, raw, form.At)
+			d.read(form, raw, form.At)
 		case raw.IsList():
 			for i, entry := range raw.Items {
 				found++
-				d.ref(form, entry, append(slices.Clone(form.At), strconv.Itoa(i)))
+				d.read(form, entry, append(slices.Clone(form.At), strconv.Itoa(i)))
 			}
 		default:
 			found++
+			d.stray(form.At)
 			d.problem(model.WrongType, form.At, "%s is neither an object nor a list: the policy does not attach", strings.Join(form.At, "."))
 		}
 	}
 	switch {
 	case found == 0 && d.kind.Filters != nil: // a filter may name it
+	case found == 0 && d.kind.Generic(): // there may be one that is not understood
 	case found == 0:
-		d.problem(model.TargetNotFound, d.kind.Content.At, "the policy has no target reference: it does not attach").Hint = "add " + d.forms()
+		d.aimless()
 	case found > maxRefs:
 		d.problem(model.InvalidObject, d.kind.Content.At, "%d target references, the API server takes %d", found, maxRefs)
 	}
+}
+
+// aimless reports that the policy refers to nothing.
+func (d *decoder) aimless() {
+	d.problem(model.TargetNotFound, d.kind.Content.At, "the policy has no target reference: it does not attach").Hint = "add " + d.forms()
 }
 
 func (d *decoder) forms() string {

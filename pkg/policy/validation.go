@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,12 +11,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Fit is a piece of the schema of the kind's API: the type of the values at some paths, or all fields of the objects there.
+// Advice says what to do about a policy that the kind's API refuses, or drops a field of; "" if there is nothing to say.
+type Advice func(o *model.Object) string
+
+// Fit is a piece of the schema of the kind's API, about the values at some paths. One of the fields that say what it asks for is set.
 type Fit struct {
-	At      [][]string // from the object's root; "*" is any key
-	Type    string     // of JSON
-	Fields  []string   // the API server drops all others
-	Refuses bool       // a policy with another type cannot exist and takes no part
+	At       [][]string // from the object's root; "*" is any key, and any entry of a list
+	Type     string     // of JSON
+	Fields   []string   // of objects: the API server drops all others
+	Required []string   // of objects: fields that must be there
+	Values   []string   // of texts: all that there are
+	Pattern  *regexp.Regexp
+	Refuses  bool // a policy that does not fit cannot exist and takes no part
 }
 
 // admission reads the validation that is repeated here: rules, and pieces of the schema.
@@ -24,24 +32,38 @@ func (r *kindReader) admission(n *yaml.Node) {
 		var a Admission
 		var f Fit
 		var at []string
+		var pattern string
 		effect := "refuse"
 		r.object(e, map[string]field{"rule": r.text(&a.Rule), "message": r.text(&a.Message), "effect": r.word(&effect, []string{"refuse", "warn"}),
-			"at": r.texts(&at), "type": r.word(&f.Type, []string{"object", "array", "string", "boolean", "integer", "number"}), "fields": r.texts(&f.Fields)})
+			"at": r.texts(&at), "type": r.word(&f.Type, []string{"object", "array", "string", "boolean", "integer", "number"}), "fields": r.texts(&f.Fields), "required": r.texts(&f.Required),
+			"values": r.texts(&f.Values), "pattern": r.text(&pattern)})
 		for _, path := range at {
 			f.At = append(f.At, strings.Split(path, "."))
 		}
 		a.Refuses, f.Refuses = effect == "refuse", effect == "refuse"
-		rule, fit := a.Rule != "" || a.Message != "", f.At != nil || f.Type != "" || f.Fields != nil
+		if pattern != "" {
+			var err error
+			if f.Pattern, err = regexp.Compile(pattern); err != nil {
+				r.fail(e, "the pattern %q is no regular expression", pattern)
+			}
+		}
+		asks := 0
+		for _, set := range []bool{f.Type != "", f.Fields != nil, f.Required != nil, f.Values != nil, f.Pattern != nil} {
+			if set {
+				asks++
+			}
+		}
+		rule, fit := a.Rule != "" || a.Message != "", f.At != nil || asks > 0
 		switch {
 		case rule && !fit && a.Rule != "" && a.Message != "":
 			r.kind.Admission = append(r.kind.Admission, a)
-		case fit && !rule && f.At != nil && (f.Type == "") != (f.Fields == nil):
+		case fit && !rule && f.At != nil && asks == 1:
 			r.kind.Fits = append(r.kind.Fits, f)
 			for _, path := range f.At {
 				r.kind.fits.add(path, f)
 			}
 		default:
-			r.fail(e, "a validation needs \"rule\" and \"message\", or \"at\" with \"type\" or \"fields\"")
+			r.fail(e, "a validation needs \"rule\" and \"message\", or \"at\" with one of \"type\", \"fields\", \"required\", \"values\" and \"pattern\"")
 		}
 	})
 }
@@ -65,28 +87,67 @@ func (d *decoder) validate() {
 	var few [8]string
 	d.fitAll(&d.kind.fits, few[:0], body)
 	d.admit(body)
+	d.advise()
 }
 
-// fit judges the value at one path by its type, or by its fields.
-func (d *decoder) fit(f Fit, at []string, v model.Body) {
-	if f.Type != "" {
-		if is := typeOf(v); is != f.Type && (f.Type != "number" || is != "integer") {
-			path := strings.Join(at, ".")
-			d.problem(model.RefusedByOperator, at, "the API server refuses it: %s: Invalid value: %q: %s in body must be of type %s: %q", path, is, path, f.Type, is)
-			d.policy.Refused = d.policy.Refused || f.Refuses && !d.kind.Tolerant
-		}
+// advise adds what the vendor has to say to what the API refuses or drops.
+func (d *decoder) advise() {
+	if d.kind.Advice == nil {
 		return
 	}
+	for i := range d.policy.Problems {
+		if p := &d.policy.Problems[i]; p.Code == d.kind.refusal() || p.Code == model.RefusedByOperator || p.Code == model.PrunedByOperator {
+			p.Hint = d.kind.Advice(d.policy.Object)
+		}
+	}
+}
+
+// fit judges the value at one path. It reports whether the value has the right type.
+func (d *decoder) fit(f Fit, at []string, v model.Body) bool {
+	switch {
+	case f.Fields != nil:
+		d.drops(f, at, v)
+	case f.Required != nil && v.IsObject():
+		for _, key := range f.Required {
+			if v.Field(key).IsNull() {
+				d.misfit(f, at, "%s.%s: Required value", pathText(at), key)
+			}
+		}
+	case f.Values != nil && v.IsText() && !slices.Contains(f.Values, v.Text()):
+		d.misfit(f, at, "%s: Unsupported value: %q: supported values: \"%s\"", pathText(at), v.Text(), strings.Join(f.Values, `", "`))
+	case f.Pattern != nil && v.IsText() && !f.Pattern.MatchString(v.Text()):
+		d.misfit(f, at, "%s: Invalid value: %q: %s in body should match '%s'", pathText(at), v.Text(), pathText(at), f.Pattern)
+	case f.Type != "":
+		if is := typeOf(v); is != f.Type && (f.Type != "number" || is != "integer") {
+			path := pathText(at)
+			d.misfit(f, at, "%s: Invalid value: %q: %s in body must be of type %s: %q", path, is, path, f.Type, is)
+			return false
+		}
+	}
+	return true
+}
+
+// misfit reports what the API server says of a value that it does not take.
+func (d *decoder) misfit(f Fit, at []string, format string, args ...any) {
+	d.problem(model.RefusedByOperator, at, "the API server refuses it: "+format, args...)
+	d.policy.Refused = d.policy.Refused || f.Refuses && !d.kind.Tolerant
+}
+
+// drops reports the fields of an object that the API does not have.
+func (d *decoder) drops(f Fit, at []string, v model.Body) {
 	for key := range v.Fields {
 		if slices.Contains(f.Fields, key) {
 			continue
 		}
-		path := strings.Join(at, ".")
+		path := pathText(at)
 		if !d.strange[path+"."+key] {
 			d.problem(model.PrunedByOperator, append(slices.Clone(at), key), "the API server drops %s.%s, which it does not know", path, key)
 		}
 	}
 }
+
+// pathText is a path as the API server writes it: entries of lists in brackets.
+func pathText(at []string) string { return strings.ReplaceAll(strings.Join(at, "."), ".[", "[") }
 
 // unknown reports a field that nothing reads, unless the validation says that it is dropped.
 func (d *decoder) unknown(at []string, key, of string) {
@@ -108,7 +169,7 @@ func (d *decoder) unknown(at []string, key, of string) {
 type fitTree struct {
 	here  []Fit
 	below map[string]*fitTree
-	any   *fitTree // at every key
+	any   *fitTree // at every key, and every entry of a list
 }
 
 func (t *fitTree) add(path []string, f Fit) {
@@ -136,7 +197,9 @@ func (t *fitTree) add(path []string, f Fit) {
 // fitAll judges v, which stands at a path, and what is in it.
 func (d *decoder) fitAll(t *fitTree, at []string, v model.Body) {
 	for _, f := range t.here {
-		d.fit(f, at, v)
+		if !d.fit(f, at, v) {
+			return // what is in a value of another type is not what the schema speaks of
+		}
 	}
 	if t.any == nil && t.below == nil {
 		return
@@ -148,6 +211,12 @@ func (d *decoder) fitAll(t *fitTree, at []string, v model.Body) {
 		if t.any != nil {
 			d.fitAll(t.any, append(at, key), inner)
 		}
+	}
+	if t.any == nil {
+		return
+	}
+	for i, inner := range v.Items {
+		d.fitAll(t.any, append(at, fmt.Sprintf("[%d]", i)), inner)
 	}
 }
 

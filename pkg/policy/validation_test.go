@@ -1,6 +1,10 @@
 package policy
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // Validation by type and by fields: paths with stars, every type, nulls that nobody sees, and what a tolerant kind makes of it.
 func TestAdmissionOfTypesAndFields(t *testing.T) {
@@ -35,6 +39,34 @@ func TestAdmissionOfTypesAndFields(t *testing.T) {
 			if got != want {
 				t.Errorf("%s, tolerant %v: %s, want %s", c.name, k.Tolerant, got, want)
 			}
+		}
+	}
+}
+
+// What a schema asks for beside types: fields that must be there, values and patterns of texts; stars are entries of lists as well.
+func TestAdmissionOfValues(t *testing.T) {
+	k := paint(t, "targets: [Gateway]", "content: {fields: [a, b]}", "admission:", "- {at: [spec.a, spec.a.list.*], required: [x]}", "- {at: [spec.a.list.*.y], type: integer}",
+		"- {at: [spec.b], values: [one, two]}", "- {at: [spec.a.list.*.x], pattern: '^x+$'}")
+	for _, tc := range []struct {
+		spec string
+		want []string
+	}{
+		{"{a: {x: 1, list: [{x: xx, y: 1}]}, b: one}", nil},
+		{"{a: 5, b: 5}", nil}, // types are asked for elsewhere
+		{"{a: {x: null}}", []string{"spec.a.x: Required value"}},
+		{"{a: {x: 1, list: [{x: x}, {y: text}, {x: y}]}, b: three}", []string{"spec.a.list[1].x: Required value",
+			`spec.a.list[1].y: Invalid value: "string": spec.a.list[1].y in body must be of type integer: "string"`,
+			`spec.a.list[2].x: Invalid value: "y": spec.a.list[2].x in body should match '^x+$'`,
+			`spec.b: Unsupported value: "three": supported values: "one", "two"`}},
+	} {
+		p := k.Decode(painted(t, "{"+toGateway+", "+tc.spec[1:]), &Conditions{})
+		var got []string
+		for _, problem := range p.Problems {
+			got = append(got, strings.TrimPrefix(problem.Message, "the API server refuses it: "))
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, tc.want) || p.Refused != (tc.want != nil) {
+			t.Errorf("%s: refused %v: %q, want %q", tc.spec, p.Refused, got, tc.want)
 		}
 	}
 }

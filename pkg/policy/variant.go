@@ -22,27 +22,22 @@ func (b *builder) trial(gk model.GroupKind) error {
 	return nil
 }
 
-// automatic lists the settings of a vendor that decide by the loaded objects.
+// automatic lists the settings of a vendor that the input decides.
 func (b *builder) automatic(vendor string) []Setting {
 	return slices.DeleteFunc(slices.Clone(b.catalog.settings), func(s Setting) bool {
 		return s.Auto == "" || !strings.HasPrefix(s.Name, vendor+".") || b.catalog.chosen.Text(s.Name) != AutoValue
 	})
 }
 
-// decide is the described kinds with their automatic settings decided by the loaded objects.
+// decide is the described kinds with their automatic settings decided by the input.
 func (c *Catalog) decide(in *model.Snapshot) (kinds []*Kind, problems []model.Problem) {
 	for _, k := range c.Kinds() {
 		settings := c.chosen
 		auto := c.builder.automatic(k.Vendor)
 		for _, s := range auto {
-			value, why := c.builder.funcs.Auto[s.Auto](k.GroupKind, in.Of(k.GroupKind))
+			value, why := c.builder.funcs.Auto[s.Auto](k.GroupKind, in)
 			settings = settings.With(s.Name, value)
 			problems = append(problems, why...)
-			if len(why) == 0 && c.builder.varies(k.GroupKind) && len(in.Of(k.GroupKind)) > 0 && in.Cluster.MissesAny(k.GroupKind) {
-				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Ref: &model.Ref{Group: k.GroupKind.Group, Kind: k.GroupKind.Kind, Name: "*"},
-					Message: fmt.Sprintf("%s is read with %s=%s by the policies that may be read; others may decide otherwise", k.GroupKind.Kind, s.Name, value),
-					Hint:    fmt.Sprintf("if the controller reads it so, say it with --vendor-setting %s=%s", s.Name, value)})
-			}
 		}
 		if len(auto) > 0 {
 			if decided, err := c.builder.kind(k.GroupKind, settings); err == nil { // tried before with every value
@@ -61,8 +56,25 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*Kind, problems []model.Pr
 	return kinds, problems
 }
 
-// varies reports whether the descriptor of a kind has variants.
-func (b *builder) varies(gk model.GroupKind) bool { return member(b.raw[gk].node, "variants") != nil }
+// Undecided lists the described kinds that an automatic setting reads in one of several ways, by what the input says of them, sorted.
+func (c *Catalog) Undecided() []model.GroupKind {
+	var out []model.GroupKind
+	for _, k := range c.Kinds() {
+		if c.builder.varies(k.GroupKind) && len(c.builder.automatic(k.Vendor)) > 0 {
+			out = append(out, k.GroupKind)
+		}
+	}
+	return out
+}
+
+// varies reports whether the descriptor of a kind, or the one that it extends, has variants.
+func (b *builder) varies(gk model.GroupKind) bool {
+	node := b.raw[gk].node
+	if base, ok := b.base(gk, model.ParseGroupKind(text(node, "extends"))); ok && member(base.node, "variants") != nil {
+		return true
+	}
+	return member(node, "variants") != nil
+}
 
 // base is what a descriptor extends: another one, or the built-in one that it replaces.
 func (b *builder) base(gk, name model.GroupKind) (rawKind, bool) {

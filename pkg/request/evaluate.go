@@ -96,6 +96,17 @@ func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKin
 	return out, verdicts
 }
 
+// Unread lists the policies that may judge a connection and that nobody evaluates.
+func (e Evaluators) Unread(q Query, r *resolve.Resolution, kinds []model.GroupKind) []*resolve.BlindSpot {
+	var ends []topology.NodeID
+	for _, p := range []Peer{q.From, q.To} {
+		if p.Workload != topology.None {
+			ends = append(ends, p.Workload)
+		}
+	}
+	return r.UnreadJudges(ends, func(k *resolve.Kind) bool { return e[k.Evaluate] != nil }, kinds)
+}
+
 // Both is the outcome where two have to allow.
 func Both(a, b Outcome) Outcome {
 	switch {

@@ -25,7 +25,9 @@ func (m *Matcher) Find(r Request, w Where) (*Answer, error) {
 	t.explain()
 	m.unusual(a)
 	m.alternatives(t, w)
+	m.untidy(t, w)
 	m.withheld(a)
+	t.beside()
 	a.Problems = model.SortProblems(append(a.Problems, m.faults...))
 	return a, nil
 }
@@ -40,6 +42,8 @@ type trace struct {
 	sure     []candidate // that match at the place that answers, best first
 	unsure   []candidate // of which that is not known
 
+	told      bool   // it is known what the implementation makes of paths
+	turned    bool   // the path alone had it answered
 	delegated string // why the rule that takes the request is not the last word; "" if it is
 }
 
@@ -120,9 +124,13 @@ func (t *trace) gateway(w Where) {
 		t.because(why)
 		return
 	}
+	if t.tidy(t.places[0]) {
+		return
+	}
 	answering := t.places
 	if !t.switches.shared {
-		answering = answering[:1]
+		answering = m.answering(r, t.places)
+		a.Listener = answering[0].id
 	}
 	for _, p := range answering {
 		t.candidates(p)
@@ -166,6 +174,9 @@ func (t *trace) candidates(p place) {
 		kind = t.grpcKind(p)
 	}
 	t.m.at(p.id)[kind].near(t.r, host, t.hold)
+	if p.facts.Protocol == "TLS" { // where the implementation takes them there, they are for every name of the listener
+		t.m.at(p.id)["TCPRoute"].near(t.r, "", t.hold)
+	}
 	t.order()
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -102,6 +103,9 @@ type Matcher struct {
 	gates    []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
 	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
 	faults   []model.Problem
+	tidying  func(listener topology.NodeID) (Tidying, bool) // nil: nobody knows
+
+	strangers map[topology.NodeID][]*resolve.BlindSpot // what takes requests and is not read, by where it hangs
 
 	expressions bool // some match that was read has a regular expression
 }
@@ -188,7 +192,7 @@ func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Ho
 		switch {
 		case a.State == topology.Unknown && !m.below(place, route):
 			open, names = a.Reason, m.graph.HostnamesAt(route, place)
-		case a.State != topology.Accepted:
+		case a.State != topology.Accepted && (a.State != topology.Unknown || len(names) == 0):
 			continue
 		}
 		for _, h := range names {

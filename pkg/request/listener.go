@@ -128,6 +128,20 @@ func (m *Matcher) fitting(open []place, host string) []place {
 	return out
 }
 
+// answering is the listener that answers of those that fit: the most specific one, or, of listeners that are served as one with others of
+// their port, the most specific one with a route for the host.
+func (m *Matcher) answering(r *Request, places []place) []place {
+	for i, p := range places {
+		if !m.graph.SharesPort(p.id) {
+			break
+		}
+		if m.covered(p.id, r) {
+			return places[i : i+1]
+		}
+	}
+	return places[:1]
+}
+
 // AmbiguousError says that several Gateways could be meant.
 type AmbiguousError struct{ Gateways []model.Ref }
 

@@ -73,6 +73,10 @@ func (t *trace) toService(service model.Ref) {
 		t.because(fmt.Sprintf("port %d of it belongs to %ss, which take nothing else", t.r.Port, kind))
 		return
 	}
+	if kind == "GRPCRoute" && t.r.Protocol == HTTP {
+		t.r.Service, t.r.Call = called(t.r.Path)
+		t.because(fmt.Sprintf("port %d of it belongs to GRPCRoutes: the request is taken for a gRPC call", t.r.Port))
+	}
 	t.hold(from)
 	t.order()
 	if len(t.sure) == 0 {
@@ -84,12 +88,21 @@ func (t *trace) toService(service model.Ref) {
 	t.choose()
 }
 
-// spoken reports whether routes of a kind understand the request.
+// called is the service and the method that a request calls if it is a gRPC call: these are its path, /service/method. What has another path calls
+// neither, which only a rule for every call takes.
+func called(path string) (service, call string) {
+	service, call, found := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if !found || call == "" || strings.Contains(call, "/") {
+		return "", ""
+	}
+	return service, call
+}
+
+// spoken reports whether routes of a kind understand the request. A gRPC call is an HTTP request, and nothing but what it is sent to tells an
+// implementation which one it is: on a port of GRPCRoutes it matches every request by their rules.
 func (r *Request) spoken(kind string) bool {
 	switch kind {
-	case "GRPCRoute":
-		return r.Protocol == GRPC
-	case "HTTPRoute":
+	case "GRPCRoute", "HTTPRoute":
 		return r.Protocol == GRPC || r.Protocol == HTTP
 	case "TLSRoute":
 		return r.Protocol == TLS || r.Secure

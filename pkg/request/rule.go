@@ -171,15 +171,11 @@ func (t *trace) listenerFilters() {
 	}
 }
 
-// unusual notes what is compared as it is written, because the Gateway API does not say how (gatewayapi G46).
+// unusual notes what is repeated, of which the first is compared.
 func (m *Matcher) unusual(a *Answer) {
 	r := &a.Request
 	if r.Protocol != HTTP {
 		return
-	}
-	dots := func(part string) bool { return part == "." || part == ".." }
-	if strings.Contains(r.Path, "%") || strings.Contains(r.Path, "//") || slices.ContainsFunc(strings.Split(r.Path, "/"), dots) {
-		a.note(model.Info, model.NotEvaluated, nil, "the path "+r.Path+" is compared as it is written; whether it is decoded or tidied first, implementations decide", "")
 	}
 	if name := repeated(r.Headers, strings.EqualFold); name != "" {
 		a.note(model.Info, model.NotEvaluated, nil, "header "+name+" is repeated: its first value is compared", "")

@@ -36,7 +36,7 @@ func TestRedirect(t *testing.T) {
 		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: ''}}", "/a", "http://h/a", "302 http://h/"},
 		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/", "http://h/b", "302 http://h/new/b"},
 		{"{path: {type: ReplacePrefixMatch, replacePrefixMatch: /new}}", "/", "http://h/", "302 http://h/new/"},
-		{"{}", "/", "http://[::1]/a%2Fb", "302 http://[::1]/a%2Fb"},
+		{"{}", "/", "http://[::1]/a%20b", "302 http://[::1]/a%20b"},
 	} {
 		t.Run(c.filter+" "+c.prefix+" "+c.url, func(t *testing.T) {
 			w := newWorld(t, plainGateway+routeOf("HTTPRoute", "r", "rules: [{matches: [{path: {value: "+c.prefix+"}}], filters: [{type: RequestRedirect, requestRedirect: "+c.filter+"}]}]"), nil)
@@ -224,18 +224,26 @@ rules:
 	w.check(t, w.get(t, "http://h/b"), "BackendError 500 at http r rule-1")
 }
 
-// TestMeshKindsUnderstood: of several kinds of routes on one port the first one has it, and takes nothing but what it understands (gatewayapi G51).
+// TestMeshKindsUnderstood: of several kinds of routes on one port the first one has it, and takes nothing but what it understands (gatewayapi G51); where
+// calls are, every HTTP request is taken for one.
 func TestMeshKindsUnderstood(t *testing.T) {
 	w := newWorld(t, `
 apiVersion: v1
 kind: Service
 metadata: {name: s, namespace: shop}
-spec: {ports: [{name: grpc, port: 7070}, {name: http, port: 80}, {name: udp, port: 53, protocol: UDP}]}
+spec: {ports: [{name: grpc, port: 7070}, {name: http, port: 80}, {name: split, port: 7171}, {name: udp, port: 53, protocol: UDP}]}
 ---
 apiVersion: gateway.networking.k8s.io/v1
 kind: GRPCRoute
 metadata: {name: calls, namespace: shop}
 spec: {parentRefs: [{group: "", kind: Service, name: s, port: 7070}], rules: [{backendRefs: [{name: s, port: 7070}]}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GRPCRoute
+metadata: {name: split, namespace: shop}
+spec:
+  parentRefs: [{group: "", kind: Service, name: s, port: 7171}]
+  rules: [{matches: [{method: {service: shop.Cart, method: Add}}], backendRefs: [{name: s, port: 7171, weight: 90}, {name: s, port: 80, weight: 10}]}]
 ---
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
@@ -248,7 +256,11 @@ spec: {parentRefs: [{group: "", kind: Service, name: s}], rules: [{backendRefs: 
 		want string
 	}{
 		{"a call", ask{url: "http://s.shop:7070", Options: Options{GRPC: "a.B/C", From: "x"}}, "Matched calls rule-1 s:grpc*1"},
-		{"a page where calls are", ask{url: "http://s.shop:7070", Options: Options{From: "x"}}, "NoMatch"},
+		{"what is not said to be a call, where calls are", ask{url: "http://s.shop:7070", Options: Options{From: "x"}}, "Matched calls rule-1 s:grpc*1"},
+		{"the path of a call, by the split of its method", ask{url: "http://s.shop:7171/shop.Cart/Add", Options: Options{From: "x"}}, "Matched split rule-1 s:split*90 s:http*10"},
+		{"a call of another method there", ask{url: "http://s.shop:7171/shop.Cart/Drop", Options: Options{From: "x"}}, "NoMatch 404"},
+		{"no call at all there", ask{url: "http://s.shop:7171/shop.Cart/Add/1", Options: Options{From: "x"}}, "NoMatch 404"},
+		{"bytes where calls are", ask{url: "s.shop:7070", Options: Options{Protocol: "TCP", From: "x"}}, "NoMatch"},
 		{"a page", ask{url: "http://s.shop", Options: Options{From: "x"}}, "Matched pages rule-1 s:http*1"},
 		{"a call where pages are", ask{url: "http://s.shop", Options: Options{GRPC: "a.B/C", From: "x"}}, "Matched pages rule-1 s:http*1"},
 		{"bytes where pages are", ask{url: "s.shop:80", Options: Options{Protocol: "TCP", From: "x"}}, "NoMatch"},

@@ -24,7 +24,11 @@ func (k *Kind) attach() {
 		}
 		var own []policy.Attached
 		for i, ref := range p.Refs {
-			for _, id := range k.attachable(k.targets(p, ref)) {
+			found := k.attachable(k.targets(p, ref))
+			if len(found) == 0 {
+				k.res.Problems = append(k.res.Problems, problemsOf(ref.Doubts)...)
+			}
+			for _, id := range found {
 				k.leads[lead{p, i}] = true
 				a := policy.Attached{Policy: p, Node: id, Ref: i, Level: k.sectionLevel(ref, id)}
 				if slices.ContainsFunc(own, a.SamePlace) {
@@ -226,6 +230,9 @@ func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, 
 	if o := k.res.Snapshot.Get(ref); o != nil && len(g.Lookup(ref.Whole())) == 0 && ref.Section == "" {
 		return []topology.NodeID{k.res.opaque(ref, o)}
 	}
+	if o := k.res.Snapshot.Get(ref); o != nil && g.NumbersPort(ref) { // no rule sends there, but something else may
+		return []topology.NodeID{k.res.opaque(ref, o)}
+	}
 	if t.Silent {
 		return nil
 	}
@@ -281,7 +288,7 @@ func (k *Kind) compete() {
 				kept = append(kept, a)
 				continue
 			}
-			v := Verdict{Attached: a, By: kept[first].Policy, Silent: k.SameTarget != policy.Conflict}
+			v := Verdict{Attached: a, By: kept[first].Policy, Decision: k.decide(kept[first], a, p.ageIgnored), Silent: k.SameTarget != policy.Conflict}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}

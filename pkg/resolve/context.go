@@ -222,6 +222,35 @@ func (k *Kind) At(id topology.NodeID) []*policy.Policy {
 	return out
 }
 
+// Before is the policy that comes first at a target of another one, with what puts it first; nil if that one itself is.
+func (k *Kind) Before(p *policy.Policy, id topology.NodeID) (*policy.Policy, policy.Decision) {
+	at := k.attached[id]
+	if len(at.policies) == 0 || at.policies[0].Policy == p {
+		return nil, policy.Decision{}
+	}
+	first := at.policies[0]
+	for _, v := range k.rejectedAt[id] {
+		if v.Attached.Policy == p && v.By == first.Policy {
+			return first.Policy, v.Decision
+		}
+		if v.Attached.Policy == p {
+			return first.Policy, k.decide(first, v.Attached, at.ageIgnored)
+		}
+	}
+	for _, a := range at.policies {
+		if a.Policy == p {
+			return first.Policy, k.decide(first, a, at.ageIgnored)
+		}
+	}
+	return nil, policy.Decision{}
+}
+
+// Keeps reports whether a policy stays at one of its targets: no other one keeps it out there.
+func (k *Kind) Keeps(p *policy.Policy, id topology.NodeID) bool {
+	return !slices.ContainsFunc(k.rejectedAt[id], func(v Verdict) bool { return v.Attached.Policy == p }) ||
+		slices.ContainsFunc(k.attached[id].policies, func(a policy.Attached) bool { return a.Policy == p })
+}
+
 // Attaches reports whether the policy's i-th reference led to a target.
 func (k *Kind) Attaches(p *policy.Policy, i int) bool { return k.leads[lead{p, i}] }
 

@@ -14,13 +14,10 @@ import (
 // rejected, there or, if the kind says so, everywhere (engine E8). Targets are visited in the order of their references, so that the outcome
 // does not depend on the order of the input.
 func (k *Kind) competeDisjoint() {
-	var places [][]policy.Attached
-	for _, id := range k.shared() {
-		places = append(places, k.attached[id].policies)
-	}
+	places := k.shared()
 	if !k.RejectsWhole {
-		for _, at := range places {
-			k.expel(at[0].Node, k.losers([][]policy.Attached{at}))
+		for _, id := range places {
+			k.expel(id, k.losers([]topology.NodeID{id}))
 		}
 		return
 	}
@@ -55,16 +52,17 @@ func (k *Kind) shared() []topology.NodeID {
 }
 
 // losers maps the policies that do not stay to those that keep them out, visiting places one by one. Who has lost is in nobody's way any more.
-func (k *Kind) losers(places [][]policy.Attached) map[*policy.Policy]*policy.Policy {
-	lost := map[*policy.Policy]*policy.Policy{}
-	for _, at := range places {
-		for i, a := range at {
-			if lost[a.Policy] != nil {
+func (k *Kind) losers(places []topology.NodeID) map[*policy.Policy]defeat {
+	lost := map[*policy.Policy]defeat{}
+	for _, id := range places {
+		at := k.attached[id]
+		for i, a := range at.policies {
+			if lost[a.Policy].by != nil {
 				continue
 			}
-			for _, b := range at[i+1:] {
-				if lost[b.Policy] == nil && k.clash(a.Policy, b.Policy) {
-					lost[b.Policy] = a.Policy
+			for _, b := range at.policies[i+1:] {
+				if lost[b.Policy].by == nil && k.clash(a.Policy, b.Policy) {
+					lost[b.Policy] = defeat{a.Policy, k.decide(a, b, at.ageIgnored)}
 				}
 			}
 		}
@@ -90,12 +88,12 @@ func everything(p *policy.Policy) []merge.Unit {
 }
 
 // expel takes the policies that have lost from a node.
-func (k *Kind) expel(id topology.NodeID, lost map[*policy.Policy]*policy.Policy) {
+func (k *Kind) expel(id topology.NodeID, lost map[*policy.Policy]defeat) {
 	at := k.attached[id]
 	var kept []policy.Attached
 	for _, a := range at.policies {
-		if by := lost[a.Policy]; by != nil {
-			v := Verdict{Attached: a, By: by}
+		if d := lost[a.Policy]; d.by != nil {
+			v := Verdict{Attached: a, By: d.by, Decision: d.decision}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		} else {
@@ -118,10 +116,11 @@ const (
 // visiting reports the policies of which it depends on the order in which targets are visited whether they stay: one that clashes with them on
 // one target is itself rejected because of another one, before or after it was asked. Policies are judged in their order, so that those that
 // come before are settled.
-func (k *Kind) visiting(places [][]policy.Attached) []model.Problem {
+func (k *Kind) visiting(places []topology.NodeID) []model.Problem {
 	var all []policy.Attached
 	at := map[*policy.Policy][][]policy.Attached{} // by policy: its places
-	for _, place := range places {
+	for _, id := range places {
+		place := k.attached[id].policies
 		for _, a := range place {
 			if at[a.Policy] == nil {
 				all = append(all, a)

@@ -27,21 +27,22 @@ func (k *Kind) faulty() map[topology.NodeID]bool {
 
 // blocks are what a policy brings into a stack: all it has, unless it is in error on the way, with the reason. Then it has a place at most.
 func (k *Kind) blocks(s StackID, a policy.Attached) (blocks []merge.Block, fault string) {
-	p := a.Policy
+	p, left := a.Policy, false
 	if len(p.Faults) == 0 || k.InError == policy.Poison {
 		return a.Sets(), ""
 	}
 	for ; s != 0; s = k.stacks[s].under {
 		if f := k.stacks[s].fact; f.name == inError {
 			if id, err := strconv.Atoi(f.value); err == nil {
-				fault = cmp.Or(p.Faults[k.res.Node(topology.NodeID(id)).Ref], fault)
+				ref := k.res.Node(topology.NodeID(id)).Ref
+				fault, left = cmp.Or(p.Faults[ref], fault), left || p.Left[ref]
 			}
 		}
 	}
 	switch {
 	case fault == "":
 		return a.Sets(), ""
-	case k.InError == policy.Claim:
+	case k.InError == policy.Claim && !left:
 		return p.Claiming(), fault
 	}
 	return p.Dropped(), fault

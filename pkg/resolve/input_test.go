@@ -263,7 +263,7 @@ func (r *Resolution) codes() []string {
 	}
 	var out []string
 	for _, p := range model.SortProblems(problems) {
-		if p.Ref != nil && p.Ref.Kind == "Paint" && p.Code != model.GenericKind {
+		if p.Ref != nil && p.Ref.Kind == "Paint" && p.Code != model.GenericKind && p.Hint != policy.Describe { // what is guessed: see guess_test.go
 			out = append(out, string(p.Code)+" "+p.Ref.Name)
 		}
 	}

@@ -177,10 +177,11 @@ func (k *Kind) buildScoped(s StackID) *Outcome {
 		return k.buildSituated(s, at)
 	}
 	o := &Outcome{}
+	o.stack.Name = k.scoped.names[s]
 	for i, at := range k.scoped.stacks[s] {
 		a := k.scoped.parts[at]
 		place := k.placeOf(a.Policy)
-		l := Layer{Policy: a.Policy, Node: place, Level: k.levelOf(place), uncertain: k.tie(s, i), attached: a}
+		l := Layer{Policy: a.Policy, Node: place, Level: k.levelOf(place), uncertain: k.tie(s, i), timeless: k.scoped.timeless, kind: k, attached: a}
 		o.Layers = append(o.Layers, l)
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i, Blocks: signed(a.Policy.Blocks, i), Meta: a.Policy, Render: a.Policy.Render})
 	}

@@ -18,8 +18,12 @@ type Layer struct {
 	By        *policy.Policy // of a rejected one: that other policy, which may have it rejected because of another target
 	Fault     string         // why it is in error on these ways alone; "": it is not
 	uncertain bool           // ordered without creation times among others at its place
+	timeless  bool           // the age did not count when it was ordered
 
+	kind     *Kind
 	attached policy.Attached
+	run      int             // of a situation: which of the sets that it tells apart the layer was ordered in
+	decision policy.Decision // of a rejected one: what put the other policy before it
 }
 
 // Outcome is the fold of one stack. The result's positions index Layers.
@@ -77,7 +81,7 @@ func (k *Kind) fold(s StackID) *Outcome {
 		}
 		return o
 	}
-	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o))
+	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o), k.guesses(o))
 	return o
 }
 
@@ -98,7 +102,7 @@ func (k *Kind) build(s StackID) *Outcome {
 	for _, id := range nodes {
 		at := k.attached[id]
 		for _, a := range at.policies {
-			l := Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, attached: a}
+			l := Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, timeless: at.ageIgnored, kind: k, attached: a}
 			o.Layers = slices.Insert(o.Layers, k.position(o.Layers, a), l)
 		}
 	}
@@ -116,7 +120,7 @@ func (k *Kind) build(s StackID) *Outcome {
 	k.overrule(s, o)
 	for _, id := range nodes {
 		for _, v := range k.rejectedAt[id] {
-			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, attached: v.Attached, By: v.By})
+			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, kind: k, attached: v.Attached, By: v.By, decision: v.Decision})
 		}
 	}
 	return o
@@ -160,7 +164,7 @@ func (k *Kind) across(o *Outcome) {
 	}
 	ordered, ageIgnored := k.Order(all)
 	for i, a := range ordered {
-		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.level(a), uncertain: ageIgnored, attached: a}
+		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.level(a), uncertain: ageIgnored, timeless: ageIgnored, kind: k, attached: a}
 	}
 }
 

@@ -18,7 +18,7 @@ func (o *Outcome) spare(k *Kind) {
 	}
 	for i := range o.stack.Layers {
 		if o.Layers[i].Policy.Fault != "" {
-			o.stack.Layers[i].Blocks = nil
+			o.stack.Layers[i].Blocks, o.stack.Layers[i].Faulty = nil, true
 		}
 	}
 }

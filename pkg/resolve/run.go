@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -22,6 +23,10 @@ type Resolution struct {
 	open    map[Gap]bool // what leaves open where routes are attached; nil: not looked for yet
 
 	setsOpen map[Gap]bool // the same of ListenerSets
+
+	knowledge *policy.Knowledge
+	looked    sync.Once // for what is not read
+	blind     blindness
 }
 
 // Kind is one policy kind with its policies, and where they meet.
@@ -64,12 +69,13 @@ type place struct {
 type Verdict struct {
 	Attached policy.Attached
 	By       *policy.Policy
-	Silent   bool // the kind reports nothing about it
+	Decision policy.Decision // what put the other policy first
+	Silent   bool            // the kind reports nothing about it
 }
 
 // Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.
 func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
-	r := &Resolution{Snapshot: in, Graph: g, Settings: c.Settings(), byRef: map[model.Ref]topology.NodeID{}}
+	r := &Resolution{Snapshot: in, Graph: g, Settings: c.Settings(), byRef: map[model.Ref]topology.NodeID{}, knowledge: c.Knowledge()}
 	kinds, problems := c.Discover(in)
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
 	conditions := &policy.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}

@@ -13,10 +13,12 @@ import (
 // leg are grouped by the parts that hold there; what is in force for a group of callers at a group of targets is what both have (descriptor
 // §5). Nothing is folded before somebody asks.
 type scoped struct {
-	parts  []policy.Attached // in the comparator's order, over all policies
-	tied   []int             // the first of the run of parts that nothing tells apart; itself for most
-	stacks [][]int32         // by StackID: positions in parts, ascending; 0 is empty
-	ids    map[string]StackID
+	parts []policy.Attached // in the comparator's order, over all policies
+	tied  []int             // the first of the run of parts that nothing tells apart; itself for most
+
+	timeless bool      // the age did not count when the parts were ordered
+	stacks   [][]int32 // by StackID: positions in parts, ascending; 0 is empty
+	ids      map[string]StackID
 
 	callers []caller                // of two legs: groups of nodes of the first
 	sets    [][]int32               // of two legs: what holds at targets, each set once
@@ -152,7 +154,7 @@ func (k *Kind) cutParts() {
 			all = append(all, policy.Attached{Policy: part, Ref: -1, Index: part.Index})
 		}
 	}
-	k.scoped.parts, _ = k.Order(all)
+	k.scoped.parts, k.scoped.timeless = k.Order(all)
 	k.scoped.tied = make([]int, len(all))
 	for i := range k.scoped.parts {
 		k.scoped.tied[i] = i

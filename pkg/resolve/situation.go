@@ -35,11 +35,12 @@ func (k *Kind) InUse() bool { return len(k.Policies) > 0 || k.scoped != nil && k
 // buildSituated lays out a stack whose fold depends on the target: what is built in, then the parts in the order of the target.
 func (k *Kind) buildSituated(s StackID, at *policy.Situation) *Outcome {
 	o := &Outcome{}
+	runs := 0
 	add := func(a policy.Attached, uncertain bool) {
 		node, level := at.Place(a.Policy)
 		a.Node = node
 		i := len(o.Layers)
-		o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: node, Level: level, uncertain: uncertain, attached: a})
+		o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: node, Level: level, uncertain: uncertain, timeless: uncertain, kind: k, attached: a, run: runs})
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i, Blocks: []merge.Block{{Kind: merge.Bare}}, Meta: a.Policy}) // the fold reads policies itself, and accounts for what it read
 	}
 	for _, p := range at.Builtins {
@@ -64,6 +65,7 @@ func (k *Kind) buildSituated(s StackID, at *policy.Situation) *Outcome {
 			add(a, ageIgnored)
 		}
 		parts = parts[n:]
+		runs++
 	}
 	return o
 }

@@ -27,15 +27,15 @@ func (k *Kind) competeWhole() {
 			all = append(all, as[0])
 		}
 	}
-	ordered, _ := k.Order(all)
-	taken, lostTo := map[topology.NodeID]*policy.Policy{}, map[*policy.Policy]*policy.Policy{}
+	ordered, ageIgnored := k.Order(all)
+	taken, lostTo := map[topology.NodeID]policy.Attached{}, map[*policy.Policy]defeat{}
 	for _, first := range ordered {
 		for _, a := range targets[first.Policy] {
-			if by := taken[a.Node]; by != nil {
-				lostTo[a.Policy] = by
+			if by, ok := taken[a.Node]; ok {
+				lostTo[a.Policy] = defeat{by.Policy, k.decide(by, a, ageIgnored)}
 				break
 			}
-			taken[a.Node] = a.Policy
+			taken[a.Node] = a
 		}
 	}
 	k.rejectedAt = map[topology.NodeID][]Verdict{}
@@ -43,12 +43,12 @@ func (k *Kind) competeWhole() {
 		at := k.attached[id]
 		var kept []policy.Attached
 		for _, a := range at.policies {
-			by := lostTo[a.Policy]
-			if by == nil {
+			lost, ok := lostTo[a.Policy]
+			if !ok {
 				kept = append(kept, a)
 				continue
 			}
-			v := Verdict{Attached: a, By: by}
+			v := Verdict{Attached: a, By: lost.by, Decision: lost.decision}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}

@@ -24,8 +24,18 @@ type Fate struct {
 	// Holders are the policies that have now what this one does not: the sources of the rule, else all that contribute there.
 	Holders    []model.Ref
 	Lost       []Lost      // rules that it does not have somewhere, by name
+	Overriders []model.Ref // those of LostTo that took something where they do not keep the policy out
 	RejectedBy []model.Ref // policies in force that keep it out of targets of its own
+	Conflicts  []Conflict  // the same, target by target
+	Kept       int         // targets that nobody keeps it out of
 	Affected   []model.Ref // objects that it changes: declared and effective targets, and the backends behind these
+}
+
+// Conflict is a target that another policy keeps one out of, with what put that one first, as what follows its name.
+type Conflict struct {
+	At  topology.NodeID
+	By  model.Ref
+	How string
 }
 
 // Lost is a rule that a policy sets and does not have, over all stacks where that is so.
@@ -38,7 +48,8 @@ type Lost struct {
 
 // Fates counts for every policy of a kind, in the order of the kind's policies.
 func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
-	c := counter{res: r, kind: k, fates: map[*policy.Policy]*Fate{}, affected: map[*policy.Policy]map[model.Ref]bool{}, lost: map[*policy.Policy]losses{}}
+	c := counter{res: r, kind: k, fates: map[*policy.Policy]*Fate{}, affected: map[*policy.Policy]map[model.Ref]bool{}, lost: map[*policy.Policy]losses{},
+		spared: map[spot]bool{}, refused: map[spot]bool{}}
 	out := make([]*Fate, len(k.Policies))
 	for i, p := range k.Policies {
 		f := &Fate{Policy: p, Targets: k.TargetsOf(p)}
@@ -52,11 +63,13 @@ func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 	for _, v := range k.Rejected {
 		if f := c.fates[v.Attached.Policy]; !v.Silent {
 			f.RejectedBy = append(f.RejectedBy, v.By.Ref())
+			f.Conflicts = append(f.Conflicts, Conflict{v.Attached.Node, v.By.Ref(), v.Decision.Words("")})
 		}
 	}
 	k.EachContext(func(id topology.NodeID, s resolve.StackID) { c.context(id, s) })
 	for _, f := range out {
-		for _, list := range []*[]model.Ref{&f.LostTo, &f.Holders, &f.RejectedBy} {
+		f.Kept = c.kept(f)
+		for _, list := range []*[]model.Ref{&f.LostTo, &f.Overriders, &f.Holders, &f.RejectedBy} {
 			slices.SortFunc(*list, model.Ref.Compare)
 			*list = slices.Compact(*list)
 		}
@@ -76,6 +89,26 @@ type counter struct {
 	affected map[*policy.Policy]map[model.Ref]bool
 	lost     map[*policy.Policy]losses
 	shares   map[resolve.StackID][]share
+
+	spared, refused map[spot]bool // where strategy none lets a policy stand, and where it rejects it, on some way
+}
+
+// spot is a policy at one of its targets.
+type spot struct {
+	policy *policy.Policy
+	node   topology.NodeID
+}
+
+// kept counts the targets of a policy that no other one keeps it out of, on whichever way.
+func (c *counter) kept(f *Fate) int {
+	n := 0
+	for _, id := range f.Targets {
+		at := spot{f.Policy, id}
+		if c.kind.Keeps(f.Policy, id) && (c.spared[at] || !c.refused[at]) {
+			n++
+		}
+	}
+	return n
 }
 
 // share is what one policy has of one stack's result.
@@ -84,7 +117,8 @@ type share struct {
 	node            topology.NodeID
 	sets, holds     int
 	lostTo, holders []model.Ref
-	conflicted      bool
+	overriders      []model.Ref
+	conflicts       []Conflict
 }
 
 func (c *counter) context(id topology.NodeID, s resolve.StackID) {
@@ -106,9 +140,14 @@ func (c *counter) context(id topology.NodeID, s resolve.StackID) {
 		}
 		f.Sets += sh.sets
 		f.Holds += sh.holds
-		f.LostTo, f.Holders = appendNew(f.LostTo, sh.lostTo), appendNew(f.Holders, sh.holders)
-		if sh.conflicted {
-			f.RejectedBy = appendNew(f.RejectedBy, sh.holders)
+		f.LostTo, f.Holders, f.Overriders = appendNew(f.LostTo, sh.lostTo), appendNew(f.Holders, sh.holders), appendNew(f.Overriders, sh.overriders)
+		if len(sh.conflicts) > 0 {
+			f.RejectedBy, f.Conflicts = appendNew(f.RejectedBy, sh.holders), appendNew(f.Conflicts, sh.conflicts)
+		}
+		if at := (spot{f.Policy, sh.node}); len(sh.conflicts) > 0 && sh.holds == 0 {
+			c.refused[at] = true
+		} else {
+			c.spared[at] = true
 		}
 		if sh.holds > 0 {
 			c.affect(sh, id)
@@ -116,7 +155,7 @@ func (c *counter) context(id topology.NodeID, s resolve.StackID) {
 	}
 }
 
-func appendNew(list, more []model.Ref) []model.Ref {
+func appendNew[T comparable](list, more []T) []T {
 	for _, m := range more {
 		if !slices.Contains(list, m) {
 			list = append(list, m)
@@ -140,14 +179,14 @@ func (c *counter) affect(sh share, id topology.NodeID) {
 
 func (c *counter) share(s resolve.StackID) []share {
 	o := c.kind.Outcome(s)
-	contributors := c.contributors(o)
-	holder := map[string][]model.Ref{}
+	contributors := contributorsOf(o)
+	holder := map[string][]merge.From{}
 	held := map[int]int{}
 	for _, r := range o.Result.Rules {
 		for _, f := range r.From {
 			held[f.Layer]++
-			holder[r.Name] = append(holder[r.Name], o.Layers[f.Layer].Policy.Ref())
 		}
+		holder[r.Name] = append(holder[r.Name], r.From...)
 	}
 	out := make([]share, 0, len(o.Layers))
 	index := map[int]int{}
@@ -163,30 +202,52 @@ func (c *counter) share(s resolve.StackID) []share {
 		if !ok || loss.Reason == merge.NoEffect {
 			continue
 		}
-		sh := &out[at]
-		sh.sets++
-		for _, to := range loss.To {
-			if winner := o.Layers[to.Layer].Policy; winner != sh.policy {
-				sh.lostTo = appendNew(sh.lostTo, []model.Ref{winner.Ref()})
-			}
-		}
-		sh.conflicted = sh.conflicted || loss.Reason == merge.Conflicted
 		now := holder[loss.Rule]
-		c.lost[sh.policy.Base()].add(o, loss, now)
+		c.lost[out[at].policy.Base()].add(o, loss, writers(o, now))
 		if now == nil {
 			now = contributors
 		}
-		sh.holders = appendNew(sh.holders, now)
+		out[at].lose(o, loss, now)
 	}
 	return out
 }
 
-func (c *counter) contributors(o *resolve.Outcome) []model.Ref {
-	var out []model.Ref
-	for _, r := range o.Result.Rules {
-		for _, f := range r.From {
-			out = appendNew(out, []model.Ref{o.Layers[f.Layer].Policy.Ref()})
+// lose counts a rule that lost, and that others have now.
+func (sh *share) lose(o *resolve.Outcome, loss merge.Loss, now []merge.From) {
+	sh.sets++
+	sh.holders = appendNew(sh.holders, writers(o, now))
+	for _, to := range loss.To {
+		winner := o.Layers[to.Layer].Policy
+		if winner == sh.policy {
+			continue
 		}
+		sh.lostTo = appendNew(sh.lostTo, []model.Ref{winner.Ref()})
+		if loss.Reason != merge.Conflicted {
+			sh.overriders = appendNew(sh.overriders, []model.Ref{winner.Ref()})
+		}
+	}
+	if loss.Reason != merge.Conflicted {
+		return
+	}
+	for _, f := range now { // who has the place in the end keeps it out, whoever did first
+		sh.conflicts = appendNew(sh.conflicts, []Conflict{{sh.node, o.Layers[f.Layer].Policy.Ref(), o.Standing(loss, f)}})
+	}
+}
+
+// writers are the policies behind sources, each once.
+func writers(o *resolve.Outcome, from []merge.From) []model.Ref {
+	var out []model.Ref
+	for _, f := range from {
+		out = appendNew(out, []model.Ref{o.Layers[f.Layer].Policy.Ref()})
+	}
+	return out
+}
+
+// contributorsOf are the sources of everything in force.
+func contributorsOf(o *resolve.Outcome) []merge.From {
+	var out []merge.From
+	for _, r := range o.Result.Rules {
+		out = appendNew(out, r.From)
 	}
 	return out
 }

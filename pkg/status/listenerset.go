@@ -15,6 +15,21 @@ func missesSets(r *resolve.Resolution) bool {
 	return slices.ContainsFunc(topology.ListenerSetKinds(), r.Snapshot.Cluster.MissesAny)
 }
 
+// LeaveSetsOpen makes what is reported about ListenerSets Unknown where it is not known whether their Gateway takes them.
+func LeaveSetsOpen(r *resolve.Resolution, ancestors []Ancestor) {
+	for i := range ancestors {
+		a := &ancestors[i]
+		if a.Ref == nil || !topology.IsListenerSet(a.Ref.GroupKind()) {
+			continue
+		}
+		for _, id := range r.Graph.Lookup(a.Ref.Whole()) {
+			if set := r.Graph.Set(id); set.State == topology.SetUnknown {
+				a.Conditions = []Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: set.Reason}}
+			}
+		}
+	}
+}
+
 // listenerSet has the conditions of a ListenerSet (gatewayapi G22). Programmed is predicted only where it follows from the spec.
 func listenerSet(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 	f := g.Set(id)
@@ -33,7 +48,7 @@ func listenerSet(g *topology.Graph, id topology.NodeID, others rivals) Predictio
 	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: conditions}}}
 }
 
-// conflicted adds to the conditions of a listener, the first of which is Accepted, what its conflicts come to (gatewayapi G29). A listener
+// conflicted adds to the conditions of a listener, the first of which are Accepted and ResolvedRefs, what its conflicts come to (gatewayapi G29). A listener
 // of a ListenerSet is not accepted if it conflicts; whether it does is not known if the set does not take part, and nobody says anything
 // about the acceptance of listeners of a set that the Gateway refuses.
 func conflicted(g *topology.Graph, id topology.NodeID, conditions []Condition, others rivals) []Condition {
@@ -56,13 +71,13 @@ func conflicted(g *topology.Graph, id topology.NodeID, conditions []Condition, o
 	case set.State == topology.SetUnknown, set.Missing:
 		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", set.Reason}
 	case set.State == topology.SetNotAllowed, set.State == topology.SetWithoutParent:
-		return conditions[1:]
+		return conditions[1:2]
 	case facts.Unsupported: // it has no place that others could take
 	case doubt != "" && (!conflict.Settled || g.Merging()):
 		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", doubt}
 	case conflict.Reason != "":
 		conditions[0] = Condition{"Accepted", "False", conflict.Reason, conflict.Message}
-		conditions = append(conditions, Condition{"Programmed", "False", conflict.Reason, conflict.Message},
+		conditions = append(conditions[:2], Condition{"Programmed", "False", conflict.Reason, conflict.Message},
 			Condition{"Conflicted", "True", conflict.Reason, conflict.Message})
 	}
 	return conditions

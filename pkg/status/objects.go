@@ -176,6 +176,9 @@ func listener(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 		resolved = Condition{"ResolvedRefs", "False", "InvalidRouteKinds", "allowedRoutes names kinds that the protocol does not take"}
 	}
 	p := Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: []Condition{accepted, resolved}}}, SupportedKinds: []string{}}
+	if f.Bare != "" { // all that is ever predicted of a listener's being programmed, but for conflicts
+		p.Ancestors[0].Conditions = append(p.Ancestors[0].Conditions, Condition{"Programmed", "False", "Invalid", f.Bare})
+	}
 	p.Ancestors[0].Conditions = conflicted(g, id, p.Ancestors[0].Conditions, others)
 	for _, gk := range f.Kinds {
 		p.SupportedKinds = append(p.SupportedKinds, gk.String())
@@ -192,6 +195,9 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 		if v.Implicit && v.State != topology.Accepted { // nobody named the Gateway: it has nothing to say
 			continue
 		}
+		if v.Silent {
+			continue
+		}
 		parent := v.Parent
 		accepted := Condition{"Accepted", "False", string(v.State), v.Reason}
 		switch {
@@ -202,7 +208,11 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 		case v.Missing:
 			accepted.Status = "Unknown"
 		}
-		p.Ancestors = append(p.Ancestors, Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, resolved}})
+		refs := resolved
+		if v.MaySilent {
+			refs = Condition{"ResolvedRefs", "Unknown", "NotEvaluated", v.Reason}
+		}
+		p.Ancestors = append(p.Ancestors, Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, refs}})
 	}
 	return p
 }

@@ -171,10 +171,10 @@ func acceptance(in Input) (Condition, bool) {
 		}
 	case f.Policy.Fault != "":
 		return no(cmp.Or(f.Policy.Reason, "Invalid"), "%s", f.Policy.Fault)
-	case len(f.RejectedBy) > 0 && f.Reached == 0 && len(f.LostTo) <= len(f.RejectedBy):
-		return no("Conflicted", "conflicts with %s, which %s", some(f.RejectedBy), orderWord(in))
+	case len(f.RejectedBy) > 0 && f.Kept == 0:
+		return no("Conflicted", "%s", f.rivals(nil))
 	}
-	message := "the policy has been accepted"
+	message := "the policy has been accepted" + rejections(in)
 	if len(f.Missed) > 0 {
 		var missed []string
 		for _, m := range f.Missed {
@@ -206,16 +206,6 @@ func missCode(in Input, ref policy.TargetRef) model.Code {
 	return model.TargetNotFound
 }
 
-// orderWord says what put the winner of a conflict first.
-func orderWord(in Input) string {
-	winner := in.Resolution.Snapshot.Get(in.Fate.RejectedBy[0])
-	own := in.Fate.Policy.Object.Created
-	if winner == nil || own.IsZero() || winner.Created.IsZero() || !winner.Created.Before(own) {
-		return "is first by name"
-	}
-	return "is older"
-}
-
 // inForce is the second condition, nil where no path leads to the target.
 func inForce(f *Fate, words policy.StatusWords) *Condition {
 	yes := func(status, reason, format string, args ...any) *Condition {
@@ -231,11 +221,11 @@ func inForce(f *Fate, words policy.StatusWords) *Condition {
 		}
 		return yes("False", words.NoScope, "no traffic path reaches the target")
 	case f.Holds == 0:
-		return yes("False", words.None, "overridden by %s", some(f.LostTo))
+		return yes("False", words.None, "overridden by %s", some(f.overriders()))
 	case f.Reached < f.Paths:
-		return yes("True", words.Some, "in force on %d of %d paths; overridden by %s: %s", f.Reached, f.Paths, some(f.LostTo), f.rules())
+		return yes("True", words.Some, "in force on %d of %d paths; overridden by %s: %s", f.Reached, f.Paths, some(f.overriders()), f.rules())
 	case f.Holds < f.Sets:
-		return yes("True", words.Some, "in force in part on %s; overridden by %s: %s", paths(f.Paths), some(f.LostTo), f.rules())
+		return yes("True", words.Some, "in force in part on %s; overridden by %s: %s", paths(f.Paths), some(f.overriders()), f.rules())
 	}
 	return yes("True", words.All, "in force on %s", paths(f.Paths))
 }

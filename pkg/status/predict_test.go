@@ -68,7 +68,7 @@ func TestUsual(t *testing.T) {
 			[]string{object("Gloss", "a", 0, onRoute+"wall: x"), object("Gloss", "b", 0, onRoute+"wall: y")}, "Gloss",
 			map[string]string{
 				"a": accepted + " | Programmed=True/Programmed: in force on all 4 paths",
-				"b": "Accepted=False/Conflicted: conflicts with demo/a, which is first by name"}},
+				"b": "Accepted=False/Conflicted: conflicts with demo/a, which comes first (by name: no creation time)"}},
 	} {
 		r := resolved(t, tc.manifests...)
 		for policyName, want := range tc.want {
@@ -90,7 +90,6 @@ func TestUsualOfAPolicyInError(t *testing.T) {
 
 // A policy that sets nothing is reached all the same.
 func TestUsualWithoutSettings(t *testing.T) {
-	t.Skip("bug: inForce tells no settings and no path apart by nothing: both say that no traffic path reaches the target")
 	r := resolved(t, object("Stain", "p", 0, onGateway))
 	if got, want := usual(t, r, "Stain", "p"), "Accepted=True/Accepted: the policy has been accepted | Holds=False/Idle: the policy has no settings"; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
@@ -99,7 +98,6 @@ func TestUsualWithoutSettings(t *testing.T) {
 
 // A policy that is rejected on one target, and overridden on another one, is accepted.
 func TestUsualOverriddenBesideConflict(t *testing.T) {
-	t.Skip("bug: whatever holds nowhere and is rejected somewhere is Conflicted, also where another target accepts it (gep713 P35)")
 	r := resolved(t,
 		"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: other, namespace: demo}\nspec: {parentRefs: [{name: gw}], rules: [{name: only}]}",
 		object("Gloss", "a", 0, onRoute+"wall: red"),

@@ -32,7 +32,8 @@ func (f *Fate) join(o *Fate) {
 	f.Contexts, f.Paths, f.Reached = f.Contexts+o.Contexts, f.Paths+o.Paths, f.Reached+o.Reached
 	f.Sets, f.Holds = f.Sets+o.Sets, f.Holds+o.Holds
 	f.Lost = append(f.Lost, o.Lost...)
-	for _, both := range []struct{ into, from *[]model.Ref }{{&f.LostTo, &o.LostTo}, {&f.Holders, &o.Holders}, {&f.RejectedBy, &o.RejectedBy}, {&f.Affected, &o.Affected}} {
+	f.Conflicts, f.Kept = append(f.Conflicts, o.Conflicts...), f.Kept+o.Kept
+	for _, both := range []struct{ into, from *[]model.Ref }{{&f.LostTo, &o.LostTo}, {&f.Overriders, &o.Overriders}, {&f.Holders, &o.Holders}, {&f.RejectedBy, &o.RejectedBy}, {&f.Affected, &o.Affected}} {
 		*both.into = append(*both.into, *both.from...)
 		slices.SortFunc(*both.into, model.Ref.Compare)
 		*both.into = slices.Compact(*both.into)

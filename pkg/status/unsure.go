@@ -19,6 +19,9 @@ func unsure(in Input, write Writer) []Ancestor {
 	if i := slices.IndexFunc(in.Fate.Missed, in.withheld); i >= 0 && len(in.Fate.Targets) == 0 {
 		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", describe(in.Fate.Missed[i].Ref) + " may not be read"}}}}
 	}
+	if lost(in) {
+		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "what the policy targets is not known without a descriptor of " + in.Kind.Name()}}}}
+	}
 	out := write(in)
 	gaps := in.Kind.GapsOf(in.Fate.Policy)
 	if len(gaps) == 0 {
@@ -40,6 +43,12 @@ func unsure(in Input, write Writer) []Ancestor {
 		}
 	}
 	return out
+}
+
+// lost reports whether the policy is attached nowhere and has references that are not understood.
+func lost(in Input) bool {
+	p := in.Fate.Policy
+	return len(in.Fate.Targets) == 0 && (len(p.Astray) > 0 || slices.ContainsFunc(p.Refs, func(t policy.TargetRef) bool { return len(t.Doubts) > 0 }))
 }
 
 // withhold is a condition that the gaps may change.

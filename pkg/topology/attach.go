@@ -32,6 +32,8 @@ type Attachment struct {
 	Listener  NodeID    // None where no listener was a candidate, and for parents that have none: Services
 	State     State
 	Missing   bool       // the parent is not in the input but may exist: NoMatchingParent is a guess (G10)
+	Silent    bool       // the implementation reports nothing about this parentRef
+	MaySilent bool       // whether it does is not known
 	Implicit  bool       // no parentRef says so: the route asks for default Gateways, and this is one (G20)
 	Hostnames []Hostname // of an accepted attachment: the pairs that survive, in the route's order (G16); see anyHost
 	Reason    string     // one plain sentence
@@ -182,6 +184,9 @@ func (b *builder) attachToOwner(r *route, owner NodeID, a Attachment, way passag
 		if row.State == Accepted && way.open && !l.idle() {
 			b.connect(id, r.id)
 		}
+		if row.State == Accepted && b.mayLoseHosts(r, l) { // the route is shown all the same, marked
+			row.State, row.Reason = Unknown, "a ListenerSet that may not be read may have the hostnames of the route for itself"
+		}
 		if !way.sure { // what the listener says may not be asked at all
 			row.State, row.Reason, row.Hostnames = Unknown, way.why, nil
 		}
@@ -247,6 +252,9 @@ func (b *builder) judge(r *route, a *Attachment) {
 	case l.unreadable:
 		a.Reason = "listener " + l.ref.Section + " cannot be read"
 		return
+	case !slices.Contains(l.kinds, r.kind) && l.mayTake(r.kind):
+		a.State, a.Reason = Unknown, "whether listener "+l.ref.Section+" takes routes of kind "+r.kind.Kind+" depends on its implementation, and the class may not be read"
+		return
 	case !slices.Contains(l.kinds, r.kind):
 		a.Reason = "listener " + l.ref.Section + " takes no routes of kind " + r.kind.Kind
 		return
@@ -271,9 +279,11 @@ func (b *builder) judge(r *route, a *Attachment) {
 		a.Hostnames = l.whole
 	default:
 		a.Hostnames = intersect(l.hostname, b.hosts)
+		b.withoutOwned(a)
 	}
 	if len(a.Hostnames) == 0 {
-		a.State, a.Reason = NoMatchingListenerHostname, "no hostname of the route fits "+l.hostname+" of listener "+l.ref.Section
+		a.State = NoMatchingListenerHostname
+		a.Reason = cmp.Or(a.Reason, "no hostname of the route fits "+l.hostname+" of listener "+l.ref.Section)
 		return
 	}
 	a.State, a.Reason = Accepted, l.accepts

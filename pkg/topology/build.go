@@ -33,7 +33,12 @@ type builder struct {
 	missing       map[model.Ref]struct{} // backends that were said not to be in the input
 	clients       map[NodeID]Unresolved  // by Gateway with a client certificate
 
+	implementations []Implementation
+	unknown         Implementation // whose Gateways are of which the input does not tell the controller
+	portHosts       map[NodeID]portHosts
+
 	shared      []SharedPorts
+	portmates   map[NodeID]owned // listeners that share a port, by each of them; see isolate
 	delegations []Delegation
 	extensions  []Extension
 	handing     map[NodeID][]delegate // by rule
@@ -83,6 +88,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	for _, link := range linkers {
 		link(&Builder{b})
 	}
+	b.unknown = b.usual()
 	b.addNamespaces()
 	b.readGrants()
 	b.addGateways()
@@ -90,6 +96,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	b.addRoutes()
 	b.addNumberedPorts()
 	b.bind()
+	b.isolate()
 	b.chains()
 	extended := b.extend()
 	b.report()
@@ -109,6 +116,7 @@ func (b *builder) graph() *Graph {
 		tables:      b.tables,
 		portNumbers: make([]int32, len(b.ports)),
 		firstPort:   b.firstPort,
+		portless:    b.portless,
 		problems:    model.SortProblems(b.problems),
 
 		listeners:     b.listeners,
@@ -117,6 +125,8 @@ func (b *builder) graph() *Graph {
 		frontends:     b.frontends,
 		instances:     b.instancesOf,
 		owners:        b.settleHosts(),
+		portmates:     b.portmates,
+		whose:         b.byGateway(),
 		clients:       b.clients,
 		certificates:  b.certificates(),
 		sets:          make([]SetFacts, len(b.sets)),

@@ -206,6 +206,9 @@ type references struct {
 	unknown     string // why one of them is not known to be good or bad; "" if all are
 }
 
+// broken reports whether there are references and all of them are known to be bad.
+func (r references) broken() bool { return r.given && !r.good && r.unknown == "" }
+
 func (b *builder) referAll(owner model.Ref, list model.Body, at place, u use) references {
 	rs := references{given: list.Len() > 0}
 	for i, v := range list.Items {

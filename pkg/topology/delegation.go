@@ -17,7 +17,7 @@ type Builder struct{ b *builder }
 func (b *Builder) Delegate(d Delegation) { b.b.delegations = append(b.b.delegations, d) }
 
 // Delegation says how rules of HTTPRoutes hand their requests over to other HTTPRoutes: by a backendRef to one, or to "*" for all of a
-// namespace, and by one with a label.
+// namespace, and by one with a label. Where the input does not tell whose a Gateway is, the group of a backendRef with a label does.
 type Delegation struct {
 	Controllers []string // at whose Gateways; one whose class is not in the input may be theirs
 
@@ -44,11 +44,11 @@ const mostInstances = 20000
 func (b *builder) readDelegate(f *fields) (delegate, bool) {
 	group, kind := f.text("group"), f.text("kind")
 	route := model.GroupKind{Group: group, Kind: kind} == httpRouteKind
-	label := slices.ContainsFunc(b.delegations, func(d Delegation) bool { return d.LabelGroup != "" && d.LabelGroup == group && d.LabelKind == kind })
-	if f.bad || !route && !label || len(b.delegations) == 0 {
+	d := delegate{at: f.at, labels: !route, ref: model.Ref{Group: group, Kind: kind, Name: f.text("name"), Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace)}}
+	if f.bad || !slices.ContainsFunc(b.delegations, func(way Delegation) bool { return way.reads(d) }) {
 		return delegate{}, false
 	}
-	return delegate{at: f.at, labels: label, ref: model.Ref{Group: group, Kind: kind, Name: f.text("name"), Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace)}}, true
+	return d, true
 }
 
 // chains follows delegation from every route that traffic reaches, once all routes are there.
@@ -67,66 +67,11 @@ func (b *builder) chains() {
 		if n.Role != Route || n.Hop > 0 {
 			continue
 		}
-		if d := b.delegationAt(id); d != nil {
-			c.Delegation = *d
-			c.route(id, []NodeID{id}, nil)
+		if ways := b.delegationsAt(id); len(ways) > 0 {
+			c.route(id, []NodeID{id}, nil, ways)
 		}
 	}
 	b.parentRoutes(&c)
-}
-
-// delegationAt is the way in which the rules of a route hand over: that of the implementation at whose Gateways the route is attached.
-func (b *builder) delegationAt(route NodeID) *Delegation {
-	handing := false
-	parts := b.nodes[route].parts
-	for i := range parts.n {
-		handing = handing || len(b.handing[parts.first+NodeID(i)]) > 0
-	}
-	if !handing {
-		return nil
-	}
-	var found *Delegation
-	for _, a := range b.tables[b.nodes[route].table] {
-		if a.State != Accepted && a.State != Unknown || MeshParent(a.Parent.GroupKind()) {
-			continue
-		}
-		controller := b.controllerAt(a)
-		i := slices.IndexFunc(b.delegations, func(d Delegation) bool { return controller == "" || slices.Contains(d.Controllers, controller) })
-		if i < 0 {
-			b.note(topic{what: delegationNotEvaluated, about: kindRef(httpRouteKind)}, b.nodes[route].Object)
-			continue
-		}
-		if found == nil {
-			found = &b.delegations[i]
-		}
-	}
-	return found
-}
-
-// controllerAt is the controller of the Gateway of an attachment; "" if the input does not tell.
-func (b *builder) controllerAt(a Attachment) string {
-	parent := a.Parent.Whole()
-	if IsListenerSet(parent.GroupKind()) {
-		id, ok := b.find(parent)
-		if i := int(id - b.firstSet); !ok || i < 0 || i >= len(b.sets) || b.sets[i].Gateway == None {
-			return ""
-		}
-		parent = b.nodes[b.sets[int(b.mustFind(parent)-b.firstSet)].Gateway].Ref
-	}
-	gateway := b.in.Get(parent)
-	if gateway == nil {
-		return ""
-	}
-	return b.controllerOfClass(gateway.Text("spec", "gatewayClassName"))
-}
-
-// controllerOfClass is the controller of a GatewayClass, "" if that is not in the input.
-func (b *builder) controllerOfClass(name string) string {
-	class := b.in.Get(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: name})
-	if class == nil {
-		return ""
-	}
-	return class.Text("spec", "controllerName")
 }
 
 // mustFind is find for an object that is known to have a node.
@@ -139,7 +84,6 @@ func (b *builder) mustFind(ref model.Ref) NodeID {
 // the rules above, and so do circles.
 type chains struct {
 	*builder
-	Delegation
 	below  map[NodeID][]NodeID    // the backends of rules
 	hosted map[NodeID][]model.Ref // by route with hostnames: the routes that would hand over to it
 	said   map[model.Ref]bool
@@ -147,8 +91,8 @@ type chains struct {
 }
 
 // route follows the rules of a route, or of an instance of one. Chain has the routes from the root down to it, as they stand by themselves;
-// matches are those of its rules, where they are not just what the rules say.
-func (c *chains) route(id NodeID, chain []NodeID, matches map[NodeID][]match) {
+// matches are those of its rules, where they are not just what the rules say; ways are those in which it may hand over.
+func (c *chains) route(id NodeID, chain []NodeID, matches map[NodeID][]match, ways []Delegation) {
 	parts := c.nodes[id].parts
 	for i := range parts.n {
 		rule := parts.first + NodeID(i)
@@ -156,14 +100,22 @@ func (c *chains) route(id NodeID, chain []NodeID, matches map[NodeID][]match) {
 		if len(c.handing[own]) == 0 {
 			continue
 		}
-		c.nodes[rule].Transit = true
 		ms, ok := matches[rule]
 		if !ok {
 			ms = readMatches(c.nodes[rule].Object, c.nodes[rule].Index)
 		}
 		for _, d := range c.handing[own] {
-			if !c.hand(rule, d, chain, ms) {
-				c.unresolvable(chain[len(chain)-1], rule, d)
+			meant := slices.DeleteFunc(slices.Clone(ways), func(way Delegation) bool { return !way.reads(d) })
+			if len(meant) == 0 {
+				c.unread(chain[len(chain)-1], rule, d)
+				continue
+			}
+			if d.labels {
+				c.foreign(chain, rule, d)
+			}
+			c.nodes[rule].Transit = true
+			if !c.hand(rule, d, chain, ms, meant) {
+				c.unresolvable(chain[len(chain)-1], rule, d, meant)
 			}
 		}
 	}
@@ -183,11 +135,12 @@ func (c *chains) original(rule, instance, route NodeID) NodeID {
 	return None
 }
 
-// hand connects a rule with instances of the routes that one backendRef selects, and reports whether there was one.
-func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match) bool {
+// hand connects a rule with instances of the routes that one backendRef selects in the ways that it may mean, and reports whether there was
+// one.
+func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match, ways []Delegation) bool {
 	parent := c.nodes[chain[len(chain)-1]].Ref
 	handed := false
-	for _, child := range c.selected(d) {
+	for _, child := range c.selected(d, ways) {
 		id := c.byObject[child]
 		if !c.takesFrom(child, parent) {
 			continue
@@ -196,7 +149,7 @@ func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match) 
 			c.circle(chain[len(chain)-1], d, child)
 			continue
 		}
-		rules, kept := c.rulesFor(id, matches)
+		rules, kept := c.rulesFor(id, matches, ways)
 		if len(rules) == 0 {
 			continue
 		}
@@ -213,7 +166,7 @@ func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match) 
 		handed = true
 		instance, below := c.instance(id, rules, kept, int32(len(chain)))
 		c.connect(rule, instance)
-		c.route(instance, append(slices.Clone(chain), id), below)
+		c.route(instance, append(slices.Clone(chain), id), below, ways)
 	}
 	return handed
 }

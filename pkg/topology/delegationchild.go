@@ -3,19 +3,20 @@ package topology
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// selected lists the routes that a backendRef selects, sorted by reference.
-func (c *chains) selected(d delegate) []*model.Object {
+// selected lists the routes that a backendRef selects in one of the given ways, sorted by reference.
+func (c *chains) selected(d delegate, ways []Delegation) []*model.Object {
 	var out []*model.Object
 	for _, o := range c.in.Of(httpRouteKind) {
 		var picked bool
 		switch {
 		case d.labels:
-			picked = o.Labels[c.LabelKey] == d.ref.Name && (d.ref.Namespace == c.Everywhere || o.Ref.Namespace == d.ref.Namespace)
+			picked = slices.ContainsFunc(ways, func(way Delegation) bool {
+				return o.Labels[way.LabelKey] == d.ref.Name && (d.ref.Namespace == way.Everywhere || o.Ref.Namespace == d.ref.Namespace)
+			})
 		default:
 			picked = o.Ref.Namespace == d.ref.Namespace && (d.ref.Name == "" || d.ref.Name == "*" || o.Ref.Name == d.ref.Name)
 		}
@@ -43,9 +44,9 @@ func (c *chains) takesFrom(child *model.Object, parent model.Ref) bool {
 }
 
 // rulesFor lists the rules of a child that take requests of a parent rule with the given matches, each with what it matches then.
-func (c *chains) rulesFor(child NodeID, parents []match) (rules []NodeID, kept [][]match) {
+func (c *chains) rulesFor(child NodeID, parents []match, ways []Delegation) (rules []NodeID, kept [][]match) {
 	n := c.nodes[child]
-	inherits := c.InheritKey != "" && slices.Contains(c.Inherit, strings.ToLower(n.Object.Annotations[c.InheritKey]))
+	inherits := slices.ContainsFunc(ways, func(way Delegation) bool { return way.inherits(n.Object) })
 	for i := range n.parts.n {
 		rule := n.parts.first + NodeID(i)
 		var left []match
@@ -76,9 +77,33 @@ func (c *chains) circle(route NodeID, d delegate, child *model.Object) {
 	c.sayOnce(o, model.Problem{Severity: model.Warning, Code: model.RefNotPermitted, Message: message}, d.at.path()...)
 }
 
+// unread reports a backendRef with the label of an implementation that none of the route's Gateways belongs to: it is no kind of backend there.
+func (c *chains) unread(route, rule NodeID, d delegate) {
+	message := "rule " + c.nodes[rule].Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which hands over to routes at Gateways of another implementation only"
+	if c.unresolved[route] == (Unresolved{}) {
+		c.unresolved[route] = Unresolved{Reason: "InvalidKind", Message: message}
+	}
+	c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.BackendNotFound, Message: message}, d.at.path()...)
+}
+
+// foreign leaves open whether a label is a kind of backend, where a cluster does not tell whose the Gateways of the route are: others do not know
+// it.
+func (c *chains) foreign(chain []NodeID, rule NodeID, d delegate) {
+	route := chain[len(chain)-1]
+	if c.in.Cluster == nil || c.unresolved[route] != (Unresolved{}) {
+		return
+	}
+	for _, a := range c.tables[c.nodes[chain[0]].table] {
+		if !MeshParent(a.Parent.GroupKind()) && c.controllerAt(a) == "" {
+			c.unresolved[route] = Unresolved{Message: "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", which depends on the implementation of " + a.Parent.Whole().String() + ", and that is not known"}
+			return
+		}
+	}
+}
+
 // unresolvable reports a backendRef that hands over to nothing.
-func (c *chains) unresolvable(route, rule NodeID, d delegate) {
-	if why := c.unknown(d); why != "" {
+func (c *chains) unresolvable(route, rule NodeID, d delegate, ways []Delegation) {
+	if why := c.unknown(d, ways); why != "" {
 		message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and " + why
 		if c.unresolved[route] == (Unresolved{}) {
 			c.unresolved[route] = Unresolved{Message: message}
@@ -94,9 +119,9 @@ func (c *chains) unresolvable(route, rule NodeID, d delegate) {
 }
 
 // unknown says why routes that a backendRef selects may exist all the same: they may not be read, or none of their namespace is in the files.
-func (c *chains) unknown(d delegate) string {
+func (c *chains) unknown(d delegate, ways []Delegation) string {
 	namespace := d.ref.Namespace
-	everywhere := d.labels && namespace == c.Everywhere
+	everywhere := d.labels && slices.ContainsFunc(ways, func(way Delegation) bool { return namespace == way.Everywhere })
 	switch cluster := c.in.Cluster; {
 	case cluster != nil && (everywhere && cluster.MissesAny(httpRouteKind) || !everywhere && cluster.Misses(httpRouteKind, namespace)):
 		return "routes there may not be read"

@@ -133,3 +133,12 @@ func (g *Graph) Below(id NodeID) []NodeID {
 	}
 	return out
 }
+
+// Over lists the nodes right above id in any family, and those whose policies hold at it as well.
+func (g *Graph) Over(id NodeID) []NodeID {
+	out := slices.Concat(g.Parents(All, id), g.Above(id))
+	for _, name := range g.extended {
+		out = append(out, g.Parents(name, id)...)
+	}
+	return out
+}

@@ -9,18 +9,21 @@ import (
 
 // listener is what attachment needs to know of a listener.
 type listener struct {
+	owner        NodeID    // the Gateway or the ListenerSet
 	ref          model.Ref // of the object that holds it, with its name as section
 	hostname     string
 	protocol     string
 	port         int32
 	kinds        []model.GroupKind // routes it takes
 	admission                      // the namespaces of these
+	doubtful     []model.GroupKind // routes that it takes with some implementations, where whose it is may not be read
 	invalidKinds bool              // allowedRoutes names kinds that it cannot take
 	unreadable   bool              // a field has the wrong type: it takes no route
 	conflict     Conflict
 
 	tlsMode   string     // of HTTPS and TLS; "" where it is not said
 	refs      Unresolved // its certificates, and those by which it knows its clients
+	bare      string     // why there is no certificate that it could show; "": there may be one
 	refusal   Refusal
 	dark      bool // it is withheld whether it is refused
 	validated bool // it says itself how it knows its clients
@@ -38,6 +41,7 @@ type gatewaySpec struct {
 	spec     fields
 	sets     admission // the namespaces of the ListenerSets that it takes
 	defaults bool      // it takes routes that ask for default Gateways (gatewayapi G20)
+	whose    Implementation
 }
 
 // addGateways adds classes, Gateways, ListenerSets and listeners, and the edges between them.
@@ -76,6 +80,7 @@ func (b *builder) addGateway(o *model.Object) {
 		g.sets = admission{}
 	}
 	g.defaults = b.readScope(&g.spec, "defaultScope")
+	g.whose = b.implementationOf(g.class)
 	b.gatewayOf[g.id] = len(b.gateways)
 	b.gateways = append(b.gateways, g)
 }
@@ -110,19 +115,22 @@ func (b *builder) addListeners(owner NodeID, spec *fields) {
 		b.names[name] = struct{}{}
 		ref := at.object.Ref.In(name)
 		b.connect(owner, b.addPart(owner, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
-		b.listeners = append(b.listeners, b.readListener(&f, ref))
+		b.listeners = append(b.listeners, b.readListener(&f, ref, owner))
 	}
 }
 
-func (b *builder) readListener(f *fields, ref model.Ref) listener {
-	l := listener{ref: ref, accepts: "listener " + ref.Section + " accepts the route"}
+func (b *builder) readListener(f *fields, ref model.Ref, owner NodeID) listener {
+	l := listener{owner: owner, ref: ref, accepts: "listener " + ref.Section + " accepts the route"}
 	l.hostname = f.text("hostname")
 	l.whole = []Hostname{{Effective: l.hostname}}
 	l.port = f.port("port")
 	protocol := f.text("protocol")
 	l.protocol = protocol
 	allowed := f.object("allowedRoutes")
-	b.readKinds(&l, &allowed, protocol)
+	b.readKinds(&l, &allowed, b.implementation(owner).taking(protocol, f.m.Field("tls").Text("mode")))
+	if named := allowed.m.Field("kinds"); named.Len() == 0 && b.mayTakeTCP(owner, protocol, f.m.Field("tls").Text("mode")) {
+		l.doubtful = []model.GroupKind{tcpRouteKind}
+	}
 	namespaces := allowed.object("namespaces")
 	l.admission = b.readAdmission(&namespaces, "Same", "the listener takes no route")
 	l.unreadable = f.bad || allowed.bad || namespaces.bad
@@ -130,12 +138,11 @@ func (b *builder) readListener(f *fields, ref model.Ref) listener {
 	return l
 }
 
-// readKinds intersects the kinds of allowedRoutes with what the protocol takes (gatewayapi G13).
-func (b *builder) readKinds(l *listener, allowed *fields, protocol string) {
-	standard := kindsByProtocol(protocol)
-	foreign := standard == nil && strings.Contains(protocol, "/")
+// readKinds intersects the kinds of allowedRoutes with those that the protocol takes (gatewayapi G13).
+func (b *builder) readKinds(l *listener, allowed *fields, standard []model.GroupKind) {
+	foreign := standard == nil && strings.Contains(l.protocol, "/")
 	if foreign {
-		b.noteName(topic{what: protocolNotEvaluated, about: model.Ref{Name: protocol}}, l.ref.String(), allowed.at.object)
+		b.noteName(topic{what: protocolNotEvaluated, about: model.Ref{Name: l.protocol}}, l.ref.String(), allowed.at.object)
 	}
 	list := allowed.list("kinds")
 	if list.Len() == 0 {

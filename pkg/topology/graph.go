@@ -79,6 +79,7 @@ type Graph struct {
 	tables      [][]Attachment // by route
 	portNumbers []int32        // by port node, from firstPort on
 	firstPort   NodeID
+	portless    map[model.GroupKind]bool
 	problems    []model.Problem
 
 	listeners     []listener // by listener node, from firstListener on
@@ -86,6 +87,8 @@ type Graph struct {
 	unresolved    map[NodeID]Unresolved
 	frontends     map[model.Ref]NodeID
 	owners        map[step]owned
+	portmates     map[NodeID]owned
+	whose         map[NodeID]string   // by Gateway: the name of its implementation
 	instances     map[NodeID][]NodeID // of routes that others delegate to, and of their rules
 
 	sets         []SetFacts // by ListenerSet node, from firstSet on
@@ -158,6 +161,7 @@ type ListenerFacts struct {
 	Refused      Refusal           // it is not accepted for another reason than its protocol: it takes no traffic
 	TLSMode      string            // of HTTPS and TLS: Terminate or Passthrough; "" where it is not said
 	Refs         Unresolved        // the certificates it refers to (gatewayapi G58); zero if all are good
+	Bare         string            // why it has nothing to show or to know clients by: no certificate of the one or the other sort is good; "": it may have
 	Doubtful     bool              // a cluster withholds what would tell whether it is Valid
 	Accepted     bool              // its protocol is supported, it is in no conflict, and nothing refuses it (gatewayapi G29)
 	Valid        bool              // it is Accepted, and its references are not known to be bad (gatewayapi G22)
@@ -174,7 +178,7 @@ func (g *Graph) ClientCertificate(gateway NodeID) (Unresolved, bool) {
 func (g *Graph) Listener(id NodeID) ListenerFacts {
 	l := &g.listeners[id-g.firstListener]
 	return ListenerFacts{Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable, Conflict: l.conflict,
-		Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs, Doubtful: l.refs.gap != noGap, Unsupported: l.unsupported(), Accepted: !l.refused(), Valid: l.valid()}
+		Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs, Bare: l.bare, Doubtful: l.refs.gap != noGap, Unsupported: l.unsupported(), Accepted: !l.refused(), Valid: l.valid()}
 }
 
 // Verdicts has for every parentRef of a route, in order, the attachment that says how far it got (gatewayapi G11, G17): the first

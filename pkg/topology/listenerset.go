@@ -185,14 +185,17 @@ func (b *builder) way(s *listenerSet) passage {
 func (b *builder) attachToSet(r *route, a Attachment) {
 	id, ok := b.find(a.Parent.Whole())
 	if !ok || b.nodes[id].Object == nil {
+		a.MaySilent = b.covers.withheld(a.Parent.GroupKind(), a.Parent.Namespace) && b.maySilent()
 		b.table = append(b.table, b.withoutParent(r, a, ListenerSet))
 		return
 	}
 	s := &b.sets[id-b.firstSet]
 	if s.State == SetNotAllowed || s.State == SetWithoutParent && !s.Missing {
 		a.State, a.Reason = NoMatchingParent, a.Parent.Whole().String()+" has no listeners: "+s.Reason
+		a.Silent = b.implementation(id).SilentOnSets
 		b.table = append(b.table, a)
 		return
 	}
+	a.MaySilent = s.State == SetUnknown && b.maySilent()
 	b.attachToOwner(r, id, a, b.way(s))
 }

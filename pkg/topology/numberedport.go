@@ -41,6 +41,12 @@ func (b *builder) addNumberedPorts() {
 	}
 }
 
+// NumbersPort reports whether a reference is to a port by its number, of a kind whose ports are those that something sends to.
+func (g *Graph) NumbersPort(ref model.Ref) bool {
+	_, err := strconv.ParseUint(ref.Section, 10, 16)
+	return err == nil && g.portless[ref.GroupKind()]
+}
+
 // portNumber is the number of a port.
 func (g *Graph) portNumber(id NodeID) int32 {
 	if at := int(id - g.firstPort); at < len(g.portNumbers) {

@@ -5,13 +5,14 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 // The facts of nodes that a plan may ask for: what a path is, beside its nodes.
 const (
 	Protocol   = "protocol"   // of a listener
+	TLSMode    = "tlsMode"    // of a listener for HTTPS or TLS: Terminate or Passthrough
 	RouteKind  = "routeKind"  // of a route
 	Controller = "controller" // of a GatewayClass: its controllerName
 	Action     = "action"     // of a rule: forward; redirect; none, if it has neither a backend nor a redirect
 )
 
 // PathFacts are the names of the facts, sorted.
-func PathFacts() []string { return []string{Action, Controller, Protocol, RouteKind} }
+func PathFacts() []string { return []string{Action, Controller, Protocol, RouteKind, TLSMode} }
 
 // PathFact is what a node says of the paths through it, "" if that is not its business.
 func (g *Graph) PathFact(id NodeID, name string) string {
@@ -19,6 +20,8 @@ func (g *Graph) PathFact(id NodeID, name string) string {
 	switch {
 	case name == Protocol && n.Role == Listener:
 		return g.listeners[id-g.firstListener].protocol
+	case name == TLSMode && n.Role == Listener:
+		return g.listeners[id-g.firstListener].tlsMode
 	case name == RouteKind && n.Role == Route:
 		return n.Ref.Kind
 	case name == Action && n.Role == Rule && n.Object != nil:

@@ -3,8 +3,8 @@ package topology
 import "slices"
 
 // SharedPorts says that an implementation serves the listeners of one port and protocol as one: then a host belongs to the listener with the
-// longest hostname that covers it, the first of several, whichever listener a route is attached to. The listeners of a Gateway come before
-// those of its ListenerSets.
+// longest hostname that covers it, the first of several, whichever listener a route is attached to, and a route is served under the hosts
+// alone that no more specific listener owns. The listeners of a Gateway come before those of its ListenerSets.
 type SharedPorts struct {
 	Controllers []string // at whose Gateways
 	Protocol    string
@@ -20,31 +20,19 @@ type step struct{ listener, route NodeID }
 type owned struct {
 	listeners   []NodeID
 	controllers []string
+	sure        bool // of groups: the Gateway is known to be of that implementation
 }
 
 // settleHosts finds, for the routes on shared ports, the listeners that their hosts belong to where these are not the ones that they are
 // attached to.
 func (b *builder) settleHosts() map[step]owned {
-	groups := map[NodeID]owned{} // by listener
-	for _, s := range b.shared {
-		for _, g := range b.gateways {
-			if c := b.controllerOfClass(g.class); c != "" && !slices.Contains(s.Controllers, c) {
-				continue
-			}
-			for _, group := range b.portGroups(g.id, s.Protocol) {
-				for _, listener := range group {
-					groups[listener] = owned{group, s.Controllers}
-				}
-			}
-		}
-	}
 	owners := map[step]owned{}
 	for id := range NodeID(len(b.nodes)) {
-		if len(groups) == 0 || b.nodes[id].Role != Route || b.nodes[id].Hop > 0 {
+		if len(b.portmates) == 0 || b.nodes[id].Role != Route || b.nodes[id].Hop > 0 {
 			continue
 		}
 		for _, a := range b.tables[b.nodes[id].table] {
-			if group, ok := groups[a.Listener]; ok && a.State == Accepted {
+			if group, ok := b.portmates[a.Listener]; ok && a.State == Accepted {
 				b.settleRoute(group, a, step{a.Listener, id}, owners)
 			}
 		}
@@ -52,17 +40,18 @@ func (b *builder) settleHosts() map[step]owned {
 	return owners
 }
 
-// settleRoute notes the listeners that the hosts of an attachment belong to, if not simply its own.
+// settleRoute notes the listeners that the hosts of an attachment belong to, if not simply its own; none where more specific listeners own
+// all of them.
 func (b *builder) settleRoute(group owned, a Attachment, at step, owners map[step]owned) {
-	var found []NodeID
-	for _, h := range a.Hostnames {
+	found := []NodeID{}
+	for _, h := range b.unclaimed(group.listeners, a) {
 		if id := b.hostOwner(group.listeners, h.Effective); id != None && !slices.Contains(found, id) {
 			found = append(found, id)
 		}
 	}
-	if len(found) > 1 || len(found) == 1 && found[0] != a.Listener {
+	if len(found) != 1 || found[0] != a.Listener {
 		slices.Sort(found)
-		owners[at] = owned{found, group.controllers}
+		owners[at] = owned{listeners: found, controllers: group.controllers}
 	}
 }
 
@@ -110,7 +99,7 @@ func (b *builder) hostOwner(group []NodeID, host string) NodeID {
 
 // Owners lists the listeners whose policies hold for a route in the place of those of the listener that it is attached to: on ports that
 // listeners share, those to which the route's hosts belong. It is nil where the listener's own hold, and for the policies of implementations
-// with other controllers than the given ones.
+// with other controllers than the given ones; it is empty but not nil where nothing comes to the route through the listener.
 func (g *Graph) Owners(listener, route NodeID, controllers []string) []NodeID {
 	found, ok := g.owners[step{listener, route}]
 	if !ok || !slices.ContainsFunc(found.controllers, func(c string) bool { return slices.Contains(controllers, c) }) {

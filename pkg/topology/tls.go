@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -36,15 +37,19 @@ func (b *builder) readTLS(l *listener, f *fields) {
 		b.invalid(at, at.String()+" is "+l.tlsMode+", which is neither Terminate nor Passthrough")
 		return
 	}
-	l.refs = b.referAll(l.ref, tls.list("certificateRefs"), tls.at.field("certificateRefs"), serverUse).Unresolved
+	own := b.referAll(l.ref, tls.list("certificateRefs"), tls.at.field("certificateRefs"), serverUse)
+	l.refs = own.Unresolved
+	if own.broken() {
+		l.bare = own.Message
+	}
 	if l.protocol == "TLS" && b.settings.Off(TLSTerminate) {
 		l.reject(Refusal{"UnsupportedValue", "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
 	} else if l.protocol == "TLS" {
 		b.noteName(topic{what: terminatesTLS}, l.ref.String(), nil)
 	}
-	own := tls.object("frontendValidation") // experimental, gone since it stands at the Gateway
-	b.know(l, b.readAuthorities(&own))
-	l.validated = own.has("caCertificateRefs")
+	clients := tls.object("frontendValidation") // experimental, gone since it stands at the Gateway
+	b.know(l, b.readAuthorities(&clients))
+	l.validated = clients.has("caCertificateRefs")
 }
 
 // reject is for what makes Accepted=False; the first reason stays.
@@ -74,7 +79,8 @@ func (b *builder) know(l *listener, by references) {
 	l.refs = l.refs.or(by.Unresolved)
 	switch {
 	case !by.given || by.good:
-	case by.unknown == "":
+	case by.broken():
+		l.bare = cmp.Or(l.bare, by.Message)
 		l.reject(Refusal{"NoValidCACertificate", "no certificate of an authority is valid: " + by.Message})
 	default:
 		l.reject(Refusal{Message: "whether a certificate of an authority is valid is not known: " + by.unknown})

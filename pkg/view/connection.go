@@ -42,6 +42,8 @@ type Decision struct {
 type ConnectionAnswer struct {
 	Envelope
 	RequestResult
+
+	unread bool // policies that may judge it as well are not evaluated
 }
 
 // Connection is what the policies of all kinds that judge connections, or of those given, say about one.
@@ -68,7 +70,15 @@ func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind,
 			}
 		}
 	}
-	if len(verdicts) == 0 {
+	unread := evaluators.Unread(q, r, kinds)
+	switch told := resolve.Tell(unread); {
+	case len(unread) > 0:
+		out.unread = true
+		for _, p := range told {
+			out.Why = append(out.Why, p.Message)
+		}
+		problems = append(problems, told...)
+	case len(verdicts) == 0:
 		out.Why = append(out.Why, "no policy that judges connections is in the input")
 	}
 	a := newSurvey(r, kinds)
@@ -151,7 +161,11 @@ func (r *DecidingRule) words() string {
 
 // Table has a line for every stage, in the order in which they are asked.
 func (a *ConnectionAnswer) Table(TableOptions) Table {
-	b := Block{Heading: []string{a.Request.Text, map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "not known: the input does not tell"}[a.Outcome]},
+	verdict := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "not known: the input does not tell"}[a.Outcome]
+	if a.unread && a.Outcome != string(request.NotEvaluated) {
+		verdict = "not known: " + verdict + " by the policies that are evaluated, and others may decide otherwise"
+	}
+	b := Block{Heading: []string{a.Request.Text, verdict},
 		Columns: []Column{{Name: "DIRECTION"}, {Name: "AT"}, {Name: "STAGE"}, {Name: "RESULT"}, {Name: "RULE"}, {Name: "POLICY"}, {Name: "FILE", Wide: true}, {Name: "WHY"}}}
 	for i := range a.Decisions {
 		b.Rows = append(b.Rows, a.Decisions[i].rows()...)

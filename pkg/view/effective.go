@@ -33,7 +33,9 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 			list.unlisted += len(item.Lost)
 		}
 	})
-	for _, id := range a.nodes() {
+	nodes := a.nodes()
+	list.Routes = a.routeSettings(nodes)
+	for _, id := range nodes {
 		n := r.Node(id)
 		switch {
 		case (n.Role == topology.Gateway || n.Role == topology.ListenerSet) && q.Targets != nil && q.Through == nil:
@@ -78,6 +80,7 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 		common.told = true
 		a.found = append(a.found, common.problems...)
 	}
+	a.found = append(a.found, k.GuessesBelow(id, s)...)
 	out := common.policy
 	out.Target, out.Paths = a.res.Node(id).Ref, paths
 	out.Unread = a.res.Unread(k.Gaps(id))

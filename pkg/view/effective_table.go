@@ -13,16 +13,14 @@ import (
 // Table shows every setting in force, with its source and why it stands: one block per object and group of paths.
 // The footer counts what lost on the way and says how to ask for it.
 func (l *EffectivePolicyList) Table(o TableOptions) Table {
-	items := make([]*EffectivePolicy, len(l.Items))
-	for i := range l.Items {
-		items[i] = &l.Items[i]
-	}
+	items := l.shown()
 	answers := pathGroups(items)
 	shown := answers[:o.limit(len(answers))]
 	kinds := kindNames{}
 	for _, item := range items {
 		kinds.add(item.PolicyKind)
 	}
+	items = slices.DeleteFunc(items, func(item *EffectivePolicy) bool { return item.ofRoute })
 	var t Table
 	for i := range shown {
 		t.Blocks = append(t.Blocks, effectiveBlock(&shown[i], kinds, o))

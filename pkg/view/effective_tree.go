@@ -21,12 +21,9 @@ const rulesPerLine = 3
 // Tree shows the stacks: below each target (with how traffic gets there) the policy kinds, and below these the policies from the least to
 // the most specific, each with what became of its rules.
 func (l *EffectivePolicyList) Tree(o TableOptions) []Branch {
-	items := make([]*EffectivePolicy, len(l.Items))
-	for i := range l.Items {
-		items[i] = &l.Items[i]
-	}
+	items := l.shown()
 	out := effectiveTree(items, o)
-	if len(items) == 0 {
+	if len(l.Items) == 0 {
 		out = append(out, Branch{Cells: []Cell{{Text: l.nothing(o)}}})
 	}
 	marked := unsureLine(slices.ContainsFunc(items, func(i *EffectivePolicy) bool { return len(i.Unread) > 0 }))

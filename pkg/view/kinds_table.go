@@ -38,6 +38,21 @@ func (l *KindList) Table(o TableOptions) Table {
 	}
 	t := Table{Blocks: []Block{b}, Footer: moreLine(len(l.Items)-len(shown), "kind")}
 	t.Footer = append(t.Footer, fmt.Sprintf("%s · %d with objects", Counted(len(l.Items), "kind"), used))
+	for i := range shown {
+		t.Footer = append(t.Footer, shown[i].guessLine()...)
+	}
 	t.Footer = append(t.Footer, l.Closing()...)
 	return t
+}
+
+// guessLine says how a generic kind is read, and what of that may be wrong.
+func (k *KindInfo) guessLine() []string {
+	if k.Reading == "" || k.Objects == 0 {
+		return nil
+	}
+	line := k.Kind + " is read as GEP-713 says: " + k.Reading
+	if len(k.Guesses) > 0 {
+		line += "; not known: " + strings.Join(k.Guesses, ", ")
+	}
+	return []string{line}
 }

@@ -21,7 +21,10 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 			return
 		}
 		o := k.Outcome(s)
-		a.found = append(a.found, o.Problems...)
+		if of != nil && !slices.ContainsFunc(o.Layers, func(l resolve.Layer) bool { return l.Policy.Base() == of }) {
+			return
+		}
+		a.found = append(append(a.found, o.Problems...), k.GuessesBelow(id, s)...)
 		w := writer{res: r, outcome: o}
 		for _, l := range o.Losses() {
 			p := o.Layers[l.From.Layer].Policy

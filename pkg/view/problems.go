@@ -13,8 +13,11 @@ import (
 // problems of the input are not narrowed. They are as they come: not sorted, and some twice.
 func Problems(r *resolve.Resolution, kinds []model.GroupKind) []model.Problem {
 	a := survey{res: r, query: Query{Kinds: kinds}}
-	out := slices.Clone(r.Problems)
+	out := append(slices.Clone(r.Problems), resolve.Tell(r.BlindSpots())...)
 	for _, k := range a.chosen() {
+		for _, p := range k.Policies {
+			out = append(out, k.DoubtsOf(p)...)
+		}
 		k.Fold()
 		for _, s := range k.Stacks() {
 			out = append(out, k.Outcome(s).Problems...)

@@ -35,12 +35,13 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		below[scope] = scope.Below(p)
 	}
 	count := counter{res: r, seen: map[string]map[model.Ref]bool{}}
+	var scoped []topology.NodeID
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		if !below[k][s] {
 			return
 		}
 		o := k.Outcome(s)
-		a.found = append(a.found, o.Problems...)
+		a.found = append(append(a.found, o.Problems...), k.GuessesBelow(id, s)...)
 		item := reachItem(r, o, p, rule)
 		if unnamed {
 			if item.State == StateIgnored { // it is a rule of another scope
@@ -51,6 +52,9 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.Unread(k.Gaps(id))
 		out.Items = append(out.Items, item)
 		count.node(id, paths)
+		if k.Scope != nil {
+			scoped = append(scoped, id)
+		}
 		switch item.State {
 		case StateEffective:
 			out.Summary.Effective++
@@ -70,8 +74,8 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		}
 		out.Items = append(out.Items, item)
 	}
-	var problems []model.Problem
-	for _, problem := range slices.Concat(a.found, r.Problems) {
+	problems := blindTo(r, k, p, scoped)
+	for _, problem := range slices.Concat(a.found, r.Problems, k.DoubtsOf(p)) {
 		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind
 		if problem.Ref == nil || *problem.Ref == p.Ref() || generic || problem.Severity == model.Error || problem.Incomplete() {
 			problems = append(problems, problem)

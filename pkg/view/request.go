@@ -100,6 +100,9 @@ func Requests(r *resolve.Resolution, answers []*request.Answer, kinds []model.Gr
 func EffectiveForRequest(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind) *EffectivePolicyList {
 	w := requestWriter{survey: newSurvey(r, kinds)}
 	list := &EffectivePolicyList{Items: w.result(a).Effective}
+	if a.Rule != topology.None {
+		list.Routes = w.survey.routeSettings([]topology.NodeID{a.Rule}, a.Listener)
+	}
 	if a.Rule != topology.None && !slices.ContainsFunc(list.Items, func(e EffectivePolicy) bool { return e.Target == r.Node(a.Rule).Ref }) {
 		list.bare = append(list.bare, r.Node(a.Rule).Ref)
 	}
@@ -112,7 +115,7 @@ func EffectiveForRequest(r *resolve.Resolution, a *request.Answer, kinds []model
 
 // newSurvey is a survey of nodes that are still to be named.
 func newSurvey(r *resolve.Resolution, kinds []model.GroupKind) *survey {
-	a := &survey{res: r, query: Query{Targets: []topology.NodeID{}, Kinds: kinds}}
+	a := &survey{res: r, query: Query{Targets: []topology.NodeID{}, Kinds: kinds}, judged: true}
 	a.begin()
 	return a
 }
@@ -196,6 +199,8 @@ func requestText(r *request.Request) RequestText {
 func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
 	steps := stepsOf(a)
 	w.survey.look(steps)
+	backends := w.backends(a)
+	w.survey.looked = append(w.survey.looked, wayOf(w.survey.res, a, backends)...)
 	if a.Rule == topology.None && a.Outcome != request.Passthrough {
 		return nil
 	}
@@ -207,7 +212,7 @@ func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
 			out = append(out, w.at(id, a.Listener)...)
 		}
 	}
-	for _, id := range w.backends(a) {
+	for _, id := range backends {
 		out = append(out, w.at(id, a.Listener, a.Rule)...)
 	}
 	return out

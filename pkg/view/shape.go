@@ -113,13 +113,15 @@ type EffectivePolicy struct {
 	ID         string      `json:"id"`               // short hash of policyKind, spec and sources, origins aside
 	Unread     []string    `json:"unread,omitempty"` // lists that a cluster refused and that may change the result, as "httproutes.gateway.networking.k8s.io in shop"
 
-	refers bool // a rule names an object without its namespace
+	refers  bool // a rule names an object without its namespace
+	ofRoute bool // these are settings of the route itself
 }
 
 // EffectivePolicyList answers `effective`.
 type EffectivePolicyList struct {
 	Envelope
-	Items []EffectivePolicy `json:"items"`
+	Routes []RouteSettings   `json:"routes,omitempty"` // what the rules of routes say themselves, where they say anything
+	Items  []EffectivePolicy `json:"items"`
 
 	bare       []model.Ref // route rules that were asked for and have no item
 	bareWays   []string    // ways to route rules on which no policy is in force, the end of a sentence each
@@ -255,10 +257,12 @@ type KindInfo struct {
 	Class      string   `json:"class"`  // Inherited, Direct
 	Targets    []string `json:"targets"`
 	Strategies []string `json:"strategies"`
-	Effective  []string `json:"effective"` // roles at which it has results
-	Rules      string   `json:"rules"`     // what one rule is
-	Objects    int      `json:"objects"`   // policies of the kind in the input
-	From       string   `json:"from"`      // built in, a file, a CRD label, the shape of an object
+	Effective  []string `json:"effective"`         // roles at which it has results
+	Rules      string   `json:"rules"`             // what one rule is
+	Objects    int      `json:"objects"`           // policies of the kind in the input
+	From       string   `json:"from"`              // built in, a file, a CRD label, the shape of an object
+	Reading    string   `json:"reading,omitempty"` // of a generic kind: how its policies are read
+	Guesses    []string `json:"guesses,omitempty"` // of a generic kind: what of the reading may be wrong, and fields that are not understood
 }
 
 // KindList answers `kinds`.

@@ -72,6 +72,29 @@ type StatusQuery struct {
 	Audit   bool                        // hold the predictions against what the objects report
 }
 
+// foldProblems are those of the stacks that what is asked about depends on, and of the policies themselves.
+func foldProblems(k *resolve.Kind, q StatusQuery) []model.Problem {
+	var out []model.Problem
+	for _, p := range k.Policies {
+		if q.Policy == nil || p == q.Policy {
+			out = append(out, k.DoubtsOf(p)...)
+		}
+	}
+	if len(k.Policies) == 0 || q.Policy != nil && !k.Has(q.Policy) {
+		return out
+	}
+	var below []bool // the stacks that the policy is in, where conditions depend on nothing else
+	if q.Policy != nil && k.Generic() {
+		below = k.Below(q.Policy)
+	}
+	k.InForce(func(s resolve.StackID) {
+		if below == nil || below[s] {
+			out = append(out, k.Outcome(s).Problems...)
+		}
+	})
+	return out
+}
+
 // Status predicts conditions: of policies, and if asked for of the objects around them with the marks that policies leave there.
 func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *StatusList {
 	list := &StatusList{Items: []ObjectStatus{}}
@@ -88,10 +111,9 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		})
 	}
 	for _, k := range kinds {
-		if len(k.Policies) > 0 && (q.Policy == nil || k.Has(q.Policy)) {
-			k.InForce(func(s resolve.StackID) { problems = append(problems, k.Outcome(s).Problems...) })
-		}
+		problems = append(problems, foldProblems(k, q)...)
 	}
+	problems = append(problems, q.blind(r, kinds)...)
 	targets := targetsOf(kinds)
 	in := func(ref model.Ref) bool { return q.In == nil || ref.Namespace == "" || q.In(ref.Namespace) }
 	predictions := status.Policies(r, kinds, funcs)

@@ -122,7 +122,6 @@ func TestStatusProblems(t *testing.T) {
 
 // An answer about one policy is about that policy: what is wrong elsewhere is left out, errors aside.
 func TestStatusProblemsOfOnePolicy(t *testing.T) {
-	t.Skip("bug: Status carries the problems of the whole input, whatever was asked")
 	r := paintedResolution(t)
 	for _, k := range r.Kinds {
 		if k.GroupKind.Kind != "Gloss" {

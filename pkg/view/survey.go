@@ -37,7 +37,9 @@ type survey struct {
 	atRules map[model.GroupKind]bool // the kinds of routes at whose rules a policy kind that was looked at has results
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked   map[topology.NodeID]bool
+	looked  []topology.NodeID
 
+	judged   bool // what routes that are not read mean is told for each request
 	clusters bool // whole clusters were looked at: policies come there from any namespace
 
 	only *policy.Policy // not nil: only the ways by which this policy itself comes to a target
@@ -84,6 +86,7 @@ func (a *survey) begin() {
 
 // look notes what is looked at: problems of it matter.
 func (a *survey) look(nodes []topology.NodeID) {
+	a.looked = append(a.looked, nodes...)
 	for _, id := range nodes {
 		n := a.res.Node(id)
 		a.spaces[n.Ref.Namespace] = true
@@ -301,9 +304,12 @@ func bindingName(ref model.Ref) string {
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.
 func (a *survey) problems() []model.Problem {
-	out := slices.Clone(a.found)
+	out := append(slices.Clone(a.found), a.blind()...)
 	for _, p := range a.res.Problems {
 		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
+			continue
+		}
+		if p.Severity != model.Error && a.unasked(p.Ref) {
 			continue
 		}
 		if a.query.Targets == nil || p.Ref == nil || p.Ref.Namespace == "" || p.Severity == model.Error || (a.spaces[p.Ref.Namespace] || p.Ref.Namespace == a.query.Namespace || a.decides(p.Ref.GroupKind())) && !a.otherRoute(*p.Ref) {
@@ -311,6 +317,15 @@ func (a *survey) problems() []model.Problem {
 		}
 	}
 	return out
+}
+
+// unasked reports whether something is a policy of a kind without a descriptor that was not asked about: no other kind depends on it.
+func (a *survey) unasked(ref *model.Ref) bool {
+	if ref == nil || a.query.Kinds == nil || slices.Contains(a.query.Kinds, ref.GroupKind()) {
+		return false
+	}
+	k := a.res.Kind(ref.GroupKind())
+	return k != nil && k.Generic()
 }
 
 // decides reports whether objects of a kind, wherever they are, have a say about the clusters that were looked at.

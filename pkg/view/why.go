@@ -13,21 +13,24 @@ import (
 func (w writer) why(l merge.Loss) string {
 	switch l.Reason {
 	case merge.MoreSpecificWins:
-		if !w.outcome.Layers[l.From.Layer].Policy.Kind.Leveled() {
-			return fmt.Sprintf("set again by %s, which is stronger in the order of the kind", w.winners(l))
+		if len(l.To) == 0 {
+			return fmt.Sprintf("set again by %s, which is more specific", w.winners(l))
 		}
-		return fmt.Sprintf("set again by %s, which is more specific", w.winners(l))
+		return "set again by " + w.strength(l)
 	case merge.LessSpecificOverrides:
 		return fmt.Sprintf("overridden by %s", w.winners(l))
 	case merge.AtomicReplaced:
 		if len(l.To) > 0 && l.To[0].Layer < l.From.Layer {
 			return fmt.Sprintf("a set without rules gives way: that of %s is adopted", w.winners(l))
 		}
+		if len(l.To) > 0 && !w.outcome.Layers[l.From.Layer].Policy.Kind.Leveled() {
+			return fmt.Sprintf("an atomic default gives way as a whole to %s", w.strength(l))
+		}
 		return fmt.Sprintf("an atomic default gives way as a whole: %s is already in force", w.winners(l))
 	case merge.AtomicOverridden:
 		return fmt.Sprintf("replaced with everything else by the atomic override of %s", w.winners(l))
 	case merge.SameLevelOrder:
-		return fmt.Sprintf("%s targets the same object and %s", w.winners(l), w.order(l))
+		return w.order(l)
 	case merge.Unset:
 		return fmt.Sprintf("deactivated by %s", w.winners(l))
 	case merge.ConditionFalse:
@@ -68,13 +71,16 @@ func (w writer) why(l merge.Loss) string {
 func (w writer) rejection(l merge.Loss) string {
 	loser := w.outcome.Layers[l.From.Layer]
 	shares := loser.Policy.Kind.SameTarget == policy.Disjoint
+	standing := func(to merge.From) string { return w.outcome.Standing(l, to) }
 	switch {
+	case len(l.To) == 0 && loser.By == nil:
+		return "rejected"
 	case len(l.To) == 0 && loser.By != nil:
 		return fmt.Sprintf("rejected everywhere: %s %s keeps it out of another target", loser.By.Ref().Kind, loser.By.Ref().FullName())
 	case shares:
-		return fmt.Sprintf("rejected as a whole: %s sets something of the same on the same object and %s", w.winners(l), w.order(l))
+		return "rejected as a whole: " + w.grouped(l, "%s sets something of the same on the same object and %s", standing)
 	}
-	return fmt.Sprintf("rejected: %s targets the same object and %s", w.winners(l), w.order(l))
+	return "rejected: " + w.grouped(l, "%s targets the same object and %s", standing)
 }
 
 // condition says which condition of the block was not met.
@@ -114,25 +120,35 @@ func (w writer) winners(l merge.Loss) string {
 	return strings.Join(names, ", ")
 }
 
-// order says what decided between policies of one target. In the order the established one is first; of defaults, the last stands.
+// order names the winners among policies of one target, each with what decided.
 func (w writer) order(l merge.Loss) string {
 	if len(l.To) == 0 {
-		return "comes before it in the order"
+		return w.winners(l) + " comes before it in the order"
 	}
-	loser, winner := w.outcome.Layers[l.From.Layer], w.outcome.Layers[l.To[0].Layer]
-	place, age := "comes first", "is older"
-	if l.To[0].Layer > l.From.Layer && !loser.Rejected {
-		place, age = "comes last, which among defaults counts", "is newer, which among defaults counts"
+	return w.grouped(l, "%s targets the same object and %s", func(to merge.From) string { return w.outcome.Standing(l, to) })
+}
+
+// strength names the winners that come later on the path, or in an order that does not know levels, each with what puts it there.
+func (w writer) strength(l merge.Loss) string {
+	return w.grouped(l, "%s, which is %s", func(to merge.From) string { return w.outcome.Strength(l, to) })
+}
+
+// grouped puts winners into a sentence, those with the same reason together.
+func (w writer) grouped(l merge.Loss, format string, reason func(to merge.From) string) string {
+	var reasons []string
+	by := map[string][]merge.From{}
+	for _, to := range l.To {
+		how := reason(to)
+		if by[how] == nil {
+			reasons = append(reasons, how)
+		}
+		by[how] = append(by[how], to)
 	}
-	switch {
-	case loser.Level == policy.FilterLevel && winner.Level == policy.FilterLevel:
-		return place + " (by the order of the filters)"
-	case !winner.Policy.Kind.ByAge():
-		return place
-	case loser.ByName(winner):
-		return place + " (by name: no creation time)"
-	case winner.Policy.Object.Created.Equal(loser.Policy.Object.Created):
-		return place + " (by name: created in the same second)"
+	var parts []string
+	for _, how := range reasons {
+		alike := l
+		alike.To = by[how]
+		parts = append(parts, fmt.Sprintf(format, w.winners(alike), how))
 	}
-	return age
+	return strings.Join(parts, "; ")
 }

@@ -59,6 +59,9 @@ func whyGround(item *EffectivePolicy, r *Rule) string {
 		}
 		return "merged from " + strings.Join(levels, ", ")
 	}
+	if item.ofRoute {
+		return "set in the route"
+	}
 	s := r.Sources[0]
 	override := s.Block == "overrides"
 	condition := ""

@@ -88,17 +88,23 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// Rules of child and parent make one list.
-func TestRateLimit(t *testing.T) {
+// Rules of child and parent make one list, or by a JSON merge patch the child's take their place; the bucket for everything else is the child's.
+func TestJoinRules(t *testing.T) {
 	from := func(i int) []merge.From { return []merge.From{{Layer: i, Block: merge.Bare}} }
-	for _, c := range []struct{ scope, parent, child, want, sources string }{
-		{"global", "[{name: p}]", "[{name: c}]", "[{name: c}, {name: p}]", "[0 1]"},
-		{"local", "[{name: bucket}, {name: p, clientSelectors: [x]}]", "[{name: c}]", "[{name: c}, {name: p, clientSelectors: [x]}]", "[0 1]"},
-		{"local", "[{name: bucket}]", "[{name: c, clientSelectors: [x]}]", "[{name: c, clientSelectors: [x]}]", "[1]"},
-		{"global", "[{name: bucket}]", "[]", "[{name: bucket}]", "[0 1]"},
+	for _, c := range []struct {
+		scope, parent, child, want, sources string
+		json                                bool
+	}{
+		{"global", "[{name: p}]", "[{name: c}]", "[{name: c}, {name: p}]", "[0 1]", false},
+		{"local", "[{name: bucket}, {name: p, clientSelectors: [x]}]", "[{name: c}]", "[{name: c}, {name: p, clientSelectors: [x]}]", "[0 1]", false},
+		{"local", "[{name: bucket}]", "[{name: c, clientSelectors: [x]}]", "[{name: c, clientSelectors: [x]}]", "[1]", false},
+		{"global", "[{name: bucket}]", "[]", "[{name: bucket}]", "[0 1]", false},
+		{"global", "[{name: p}]", "[{name: c}]", "[{name: c}]", "[1]", true},
+		{"local", "[{name: p, clientSelectors: [x]}]", "[{name: c, clientSelectors: [y]}]", "[{name: c, clientSelectors: [y]}]", "[1]", true},
+		{"local", "[{name: bucket}, {name: p, clientSelectors: [x]}]", "[{name: c}]", "[{name: c}, {name: p, clientSelectors: [x]}]", "[0 1]", true},
 	} {
 		path := merge.Keys("rateLimit", c.scope, "rules")
-		got, effects := rateLimit(model.Settings{})(merge.Unit{Path: path, Value: value(t, c.parent), From: from(0)}, merge.Unit{Path: path, Value: value(t, c.child), From: from(1)}, merge.Lower)
+		got, effects := joinRules(merge.Unit{Path: path, Value: value(t, c.parent), From: from(0)}, merge.Unit{Path: path, Value: value(t, c.child), From: from(1)}, c.json)
 		var sources []int
 		for _, f := range got.From {
 			sources = append(sources, f.Layer)
@@ -106,9 +112,6 @@ func TestRateLimit(t *testing.T) {
 		if !reflect.DeepEqual(got.Value, value(t, c.want)) || fmt.Sprint(sources) != c.sources || len(effects) != 2 {
 			t.Errorf("%s under %s: %v from %v, %d effects", c.child, c.parent, got.Value, sources, len(effects))
 		}
-	}
-	if u, _ := rateLimit(model.Settings{})(merge.Unit{Value: "x"}, merge.Unit{Value: []any{}}, merge.Lower); u.From != nil {
-		t.Error("what is no list is joined")
 	}
 }
 

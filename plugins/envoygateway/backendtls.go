@@ -2,6 +2,7 @@ package envoygateway
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -217,10 +218,17 @@ func (t *tls) backend(from model.Ref, ref model.Body) model.Ref {
 	if out.Namespace == "" {
 		out.Namespace = from.Namespace
 	}
+	port, numbered := anyCase(ref, "port").Value().(int64)
+	if out.Kind != "Service" && out.Kind != "ServiceImport" {
+		if numbered {
+			out.Section = strconv.FormatInt(port, 10)
+		}
+		return out
+	}
 	if o := t.res.Snapshot.Get(out); o != nil {
-		for _, port := range o.Body.At("spec", "ports").Items {
-			if port.Field("port").Value() == anyCase(ref, "port").Value() {
-				out.Section = port.Text("name")
+		for _, p := range o.Body.At("spec", "ports").Items {
+			if p.Field("port").Value() == port {
+				out.Section = p.Text("name")
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func clientConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fa
 	for i := range all {
 		held[all[i].node] = all[i].node != topology.None
 	}
-	c := &clients{res: r, kind: k, held: held, http: httpListeners(r.Snapshot)}
+	c := &clients{res: r, kind: k, held: held, http: httpListeners(r.Graph, r.Snapshot)}
 	return inBooks(r, all, c.judge)
 }
 
@@ -44,7 +44,7 @@ func (c *clients) judge(p *place, book *ledger) {
 		return
 	}
 	if faults := c.faults(p.target); len(faults) > 0 {
-		book.refuse(only(ancestor), "Invalid", "%s", strings.Join(faults, "\n"))
+		book.refuse(only(ancestor), "Invalid", "%s", sentence(strings.Join(faults, "\n")))
 	}
 	if sections := c.sections(p); len(sections) > 0 {
 		book.say(only(ancestor), "Overridden", "There are existing ClientTrafficPolicies that are overriding these sections %s", bracketed(sections))
@@ -57,7 +57,7 @@ func (c *clients) judge(p *place, book *ledger) {
 func (c *clients) faults(target model.Ref) []string {
 	var out []string
 	for _, l := range c.http {
-		if !reaches(target, l, c.res.Snapshot) || target.Section == "" && (c.has(l.owner.In(l.name)) || l.owner != target && c.has(l.owner)) {
+		if !l.under(target) || target.Section == "" && (c.has(l.owner.In(l.name)) || l.owner != target && c.has(l.owner) && l.shared(c.http, l.owner) == "") {
 			continue
 		}
 		if fault := l.shared(c.http, target); fault != "" {
@@ -83,7 +83,7 @@ func (c *clients) sections(p *place) []string {
 		ref := c.res.Node(owner).Ref
 		for _, name := range c.res.Graph.Sections(ref) {
 			for _, id := range c.res.Graph.Lookup(ref.In(name)) {
-				if whole || c.held[id] {
+				if c.held[id] || whole && !c.faulty(ref, name) {
 					out = append(out, name)
 				}
 			}
@@ -92,8 +92,19 @@ func (c *clients) sections(p *place) []string {
 	collect(p.object, false)
 	if c.res.Node(p.object).Role == topology.Gateway {
 		for _, set := range c.res.Graph.SetsOf(p.object) {
-			collect(set, c.held[set])
+			collect(set, c.held[set] && takes(c.res.Graph, set))
 		}
 	}
 	return out
+}
+
+// faulty reports whether a policy for a whole ListenerSet is in error at one of its listeners, which it then leaves to the Gateway's.
+func (c *clients) faulty(set model.Ref, name string) bool {
+	return slices.ContainsFunc(c.http, func(l httpListener) bool { return l.owner == set && l.name == name && l.shared(c.http, set) != "" })
+}
+
+// takes reports whether a ListenerSet is one of its Gateway's, whatever becomes of its listeners.
+func takes(g *topology.Graph, set topology.NodeID) bool {
+	state := g.Set(set).State
+	return state == topology.SetAccepted || state == topology.SetListenersNotValid
 }

@@ -18,8 +18,20 @@ type place struct {
 	target model.Ref       // with the section that the policy names
 	object topology.NodeID // of the whole object
 	node   topology.NodeID // of the target; None: the section does not exist
-	holder *policy.Policy  // another policy that has the target; nil: this one does
+	holder *policy.Policy  // the policy that has the target; nil: this one does
+	again  bool            // the policy names the target once more: it is in its own way
 	turn   turn            // among the policy's targets
+}
+
+// twice reports whether a policy names a target more than once. What a selector finds is not named.
+func twice(p *policy.Policy, at place) bool {
+	n := 0
+	for _, t := range p.Refs {
+		if t.Selects == nil && t.Ref == at.target {
+			n++
+		}
+	}
+	return n > 1 && at.turn.listed > 0
 }
 
 // turn is the place of a target among those of its policy: what selectors find comes first, by age, then references as they are listed.
@@ -80,6 +92,10 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 				p.target = n.Ref.Whole().In(named(r, f.Policy, n.Ref))
 			}
 			out = appendPlace(out, r, k, p)
+			if again := len(out) > 0 && out[len(out)-1].node == id && twice(f.Policy, out[len(out)-1]); again {
+				p.again = true
+				out = appendPlace(out, r, k, p)
+			}
 		}
 		for _, miss := range f.Missed {
 			if ref := miss.Ref; ref.Section != "" && miss.Selects == nil && ref.Namespace == f.Policy.Ref().Namespace && k.Allows(ref) {
@@ -105,12 +121,14 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 func held(k *resolve.Kind, all []place) {
 	at := map[topology.NodeID][]policy.Attached{}
 	for _, p := range all {
-		if p.node != topology.None {
+		if p.node != topology.None && !p.again {
 			at[p.node] = append(at[p.node], policy.Attached{Policy: p.policy, Node: p.node, Ref: -1})
 		}
 	}
 	for i := range all {
-		if p := &all[i]; len(at[p.node]) > 1 {
+		if p := &all[i]; p.again {
+			p.holder = p.policy
+		} else if len(at[p.node]) > 1 {
 			if ordered, _ := k.Order(at[p.node]); ordered[0].Policy != p.policy {
 				p.holder = ordered[0].Policy
 			}
@@ -163,7 +181,7 @@ func inOrder(k *resolve.Kind, fates []*status.Fate) map[*policy.Policy]int {
 type parent struct {
 	ref       model.Ref         // as it is written
 	owner     topology.NodeID   // the Gateway or the ListenerSet
-	listeners []topology.NodeID // those that take the route
+	listeners []topology.NodeID // those that take the route, whether or not a hostname is left
 }
 
 // parents lists the managed parents of a route, in order.
@@ -171,7 +189,7 @@ func parents(r *resolve.Resolution, k *resolve.Kind, route topology.NodeID) []pa
 	var out []parent
 	for _, a := range r.Graph.Attachments(route) {
 		found := r.Graph.Lookup(a.Parent.Whole())
-		if len(found) == 0 || r.Node(found[0]).Object == nil || a.Implicit {
+		if len(found) == 0 || r.Node(found[0]).Object == nil || a.Implicit || a.Silent {
 			continue
 		}
 		owner := found[0]
@@ -192,7 +210,7 @@ func parents(r *resolve.Resolution, k *resolve.Kind, route topology.NodeID) []pa
 			at = len(out)
 			out = append(out, parent{ref: a.Parent, owner: owner})
 		}
-		if a.State == topology.Accepted && a.Listener != topology.None {
+		if (a.State == topology.Accepted || a.State == topology.NoMatchingListenerHostname) && a.Listener != topology.None {
 			out[at].listeners = append(out[at].listeners, a.Listener)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -17,14 +18,30 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{merging},
-		Functions: policy.Functions{Checks: map[string]policy.Check{"envoygateway.SamePort": samePort, "envoygateway.LuaDisabled": luaDisabled,
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{merging}, Tidiers: []request.Tidier{tidied},
+		Functions: policy.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": luaDisabled,
 			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
+			Sites:     map[string]policy.SiteCheck{"envoygateway.SamePort": samePort},
 			Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},
-			Combine:   map[string]func(model.Settings) merge.Combine{"envoygateway.RateLimit": rateLimit},
 			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
-			Links:     []topology.Linker{func(b *topology.Builder) { b.NumberPorts(backendKind) }},
-			Plans:     map[string]func(model.Settings) merge.PlanFunc{"envoygateway.RoutingType": routingType, "envoygateway.TCPAuthorization": tcpAuthorization}},
+			Links:     []topology.Linker{link},
+			Plans:     plans()},
 		Status: status.Functions{Boards: map[string]status.Board{"envoygateway.Conditions": conditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": tlsConditions}}}
+}
+
+// link tells what the controller does at its Gateways.
+func link(b *topology.Builder) {
+	b.NumberPorts(backendKind)
+	b.Implement(topology.Implementation{Name: "envoygateway", Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
+		OwnHosts: true, TCPOverTLS: true, SilentOnSets: true})
+}
+
+// plans are the functions that resolve policies.
+func plans() map[string]func(model.Settings) merge.PlanFunc {
+	out := clientPlans()
+	out["envoygateway.RoutingType"] = routingType
+	out["envoygateway.RateLimit"] = rateLimit
+	out["envoygateway.TCPAuthorization"] = tcpAuthorization
+	return out
 }

@@ -1,6 +1,7 @@
 package envoygateway
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,102 +13,159 @@ import (
 
 const gatewayGroup = "gateway.networking.k8s.io"
 
-// httpListener is a listener for plain HTTP: such ones on one port of a proxy share what a ClientTrafficPolicy says.
+// httpListener is a listener for plain HTTP that takes traffic: such ones on one port of a proxy share what a ClientTrafficPolicy says.
 type httpListener struct {
-	owner model.Ref // the Gateway or the ListenerSet
-	name  string
-	port  any
-	proxy string // the Gateway behind it, or its class where the Gateways of the class are merged
+	owner   model.Ref // the Gateway or the ListenerSet
+	gateway model.Ref
+	name    string
+	port    int32  // of the proxy's container
+	proxy   string // the Gateway behind it, or its class where the Gateways of the class are merged
 }
 
-func (l httpListener) String() string { return l.owner.FullName() + "/" + l.name }
+// String is the listener as the controller names it: the Gateway, the ListenerSet if one has it, and its own name.
+func (l httpListener) String() string { return l.prefix() + l.name }
+
+func (l httpListener) prefix() string {
+	if l.owner == l.gateway {
+		return l.owner.FullName() + "/"
+	}
+	return l.gateway.FullName() + "/" + l.owner.FullName() + "/"
+}
 
 // samePort finds the listeners at which a ClientTrafficPolicy is in error: it names one that shares its port with others, or an object one of
 // whose listeners shares its port with those of another object.
-func samePort(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	all, http := httpListeners(in), false
-	for _, target := range targetsOf(p, in) {
-		for _, l := range all {
-			http = http || reaches(target, l, in)
-			if !reaches(target, l, in) || target.Section == "" && taken(l, target, p, in) {
-				continue
-			}
-			if fault := l.shared(all, target); fault != "" {
-				p.Fail(l.owner.In(l.name), fault)
+func samePort(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+	all := httpListeners(g, in)
+	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
+		http := false
+		for _, target := range targetsOf(p, in) {
+			for _, l := range all {
+				http = http || l.under(target)
+				if !l.under(target) || target.Section == "" && l.taken(all, target, p, in) {
+					continue
+				}
+				if fault := l.shared(all, target); fault != "" && target.Section != "" {
+					p.Fail(l.owner.In(l.name), fault)
+				} else if fault != "" {
+					p.Leave(l.owner.In(l.name), fault)
+				}
 			}
 		}
+		if http && slices.ContainsFunc(topology.ListenerSetKinds(), in.Cluster.MissesAny) {
+			return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: "listener sets may not be read: whether one of their listeners shares its port with those of the policy is not known"}.At(p.Object)}
+		}
+		return "", nil
 	}
-	if http && slices.ContainsFunc(topology.ListenerSetKinds(), in.Cluster.MissesAny) {
-		return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-			Message: "listener sets may not be read: whether one of their listeners shares its port with those of the policy is not known"}.At(p.Object)}
-	}
-	return "", nil
 }
 
-// shared says what is wrong with a policy for the target that reaches the listener, "" if nothing is.
+// shared says what is wrong with a policy for the target that reaches the listener, "" if nothing is: a policy for a listener must have the
+// port for it alone, one for an object must have all of the port's listeners below it. The controller tells those of a Gateway by how
+// their names begin, so that one of the same namespace whose name begins alike passes for it.
 func (l httpListener) shared(all []httpListener, target model.Ref) string {
+	own := l.prefix()
+	if !topology.IsListenerSet(target.GroupKind()) {
+		own = l.gateway.FullName()
+	}
 	var names []string
 	for _, o := range all {
-		if o != l && o.port == l.port && o.proxy == l.proxy && (target.Section != "" || o.owner != l.owner) {
+		if o != l && o.port == l.port && o.proxy == l.proxy && (target.Section != "" || !strings.HasPrefix(o.String(), own)) {
 			names = append(names, o.String())
 		}
 	}
 	if names == nil {
 		return ""
 	}
-	slices.Sort(names)
 	return fmt.Sprintf("ClientTrafficPolicy is being applied to multiple http (non https) listeners (%s) on the same port, which is not allowed", strings.Join(names, ", "))
 }
 
-// httpListeners lists the listeners for plain HTTP of all Gateways and ListenerSets.
-func httpListeners(in *model.Snapshot) []httpListener {
+// under reports whether a policy for the target reaches the listener.
+func (l httpListener) under(target model.Ref) bool {
+	if target.Section != "" {
+		return target == l.owner.In(l.name)
+	}
+	return target == l.owner || target == l.gateway
+}
+
+// httpListeners lists the listeners for plain HTTP that take traffic, in the controller's order: by Gateway, its own before those of its
+// ListenerSets. What is refused or conflicts with another one has no place in the proxy.
+func httpListeners(g *topology.Graph, in *model.Snapshot) []httpListener {
 	var out []httpListener
-	add := func(o *model.Object, gateway *model.Object) {
-		proxy := gateway.Ref.FullName()
-		if class := gateway.Text("spec", "gatewayClassName"); merges(in, class) {
+	for _, gateway := range byCreation(g, g.Order(topology.Traffic), topology.Gateway) {
+		o := g.Node(gateway).Object
+		proxy := o.Ref.FullName()
+		if class := o.Text("spec", "gatewayClassName"); merges(in, class) {
 			proxy = "class " + class
 		}
-		for _, l := range o.Body.At("spec", "listeners").Items {
-			if l.Text("protocol") == "HTTP" {
-				out = append(out, httpListener{owner: o.Ref, name: l.Text("name"), port: l.Field("port").Value(), proxy: proxy})
-			}
-		}
-	}
-	for _, o := range in.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
-		add(o, o)
-	}
-	for _, gk := range topology.ListenerSetKinds() {
-		for _, o := range in.Of(gk) {
-			if gateway := in.Get(gatewayOf(o)); gateway != nil {
-				add(o, gateway)
+		sets := slices.DeleteFunc(byCreation(g, g.SetsOf(gateway), topology.ListenerSet), func(id topology.NodeID) bool { return g.Set(id).State != topology.SetAccepted })
+		for _, owner := range slices.Concat([]topology.NodeID{gateway}, sets) {
+			ref := g.Node(owner).Ref
+			for _, name := range g.Sections(ref) {
+				for _, id := range g.Lookup(ref.In(name)) {
+					if f := g.Listener(id); f.Protocol == "HTTP" && f.Accepted && !f.InvalidKinds {
+						out = append(out, httpListener{owner: ref, gateway: o.Ref, name: name, port: containerPort(in, o, f.Port), proxy: proxy})
+					}
+				}
 			}
 		}
 	}
 	return out
 }
 
-// gatewayOf is the Gateway that a ListenerSet names.
-func gatewayOf(set *model.Object) model.Ref {
-	ref := model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: set.Text("spec", "parentRef", "namespace"), Name: set.Text("spec", "parentRef", "name")}
-	if ref.Namespace == "" {
-		ref.Namespace = set.Ref.Namespace
+// byCreation lists the nodes of a role that are in the input, the oldest first, then by namespace and name.
+func byCreation(g *topology.Graph, ids []topology.NodeID, role topology.Role) []topology.NodeID {
+	var out []topology.NodeID
+	for _, id := range ids {
+		if n := g.Node(id); n.Role == role && n.Object != nil {
+			out = append(out, id)
+		}
 	}
-	return ref
+	slices.SortStableFunc(out, func(a, b topology.NodeID) int {
+		x, y := g.Node(a).Object, g.Node(b).Object
+		return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.Ref.Namespace, y.Ref.Namespace), cmp.Compare(x.Ref.Name, y.Ref.Name))
+	})
+	return out
+}
+
+// containerPort is the port on which the proxy listens: one that needs privileges is shifted, unless the EnvoyProxy says otherwise.
+func containerPort(in *model.Snapshot, gateway *model.Object, port int32) int32 {
+	const privileged, shift = 1024, 10000
+	own := gateway.Body.At("spec", "infrastructure", "parametersRef")
+	keep, said := in.Get(model.Ref{Group: own.Text("group"), Kind: own.Text("kind"), Namespace: gateway.Ref.Namespace, Name: own.Text("name")}), false
+	for _, proxy := range []*model.Object{keep, proxyOf(in, gateway.Text("spec", "gatewayClassName"))} {
+		if proxy == nil || said {
+			continue
+		}
+		if on, ok := proxy.Get("spec", "provider", "kubernetes", "useListenerPortAsContainerPort").(bool); ok {
+			if said = true; on {
+				return port
+			}
+		}
+	}
+	if port < privileged {
+		return port + shift
+	}
+	return port
 }
 
 // merges reports whether the Gateways of a class share one proxy: the EnvoyProxy of the class says so.
 func merges(in *model.Snapshot, class string) bool {
-	o := in.Get(model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: class})
-	if o == nil {
-		return false
-	}
-	params := o.Body.At("spec", "parametersRef")
-	proxy := in.Get(model.Ref{Group: params.Text("group"), Kind: params.Text("kind"), Namespace: params.Text("namespace"), Name: params.Text("name")})
+	proxy := proxyOf(in, class)
 	if proxy == nil {
 		return false
 	}
 	on, _ := proxy.Get("spec", "mergeGateways").(bool)
 	return on
+}
+
+// proxyOf is the EnvoyProxy of a class, nil if it has none.
+func proxyOf(in *model.Snapshot, class string) *model.Object {
+	o := in.Get(model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: class})
+	if o == nil {
+		return nil
+	}
+	params := o.Body.At("spec", "parametersRef")
+	return in.Get(model.Ref{Group: params.Text("group"), Kind: params.Text("kind"), Namespace: params.Text("namespace"), Name: params.Text("name")})
 }
 
 // targetsOf lists what a policy names and what it selects in its own namespace.
@@ -127,20 +185,9 @@ func targetsOf(p *policy.Policy, in *model.Snapshot) []model.Ref {
 	return out
 }
 
-// reaches reports whether a policy for the target reaches a listener.
-func reaches(target model.Ref, l httpListener, in *model.Snapshot) bool {
-	if target.Section != "" {
-		return target.Whole() == l.owner && target.Section == l.name
-	}
-	if target == l.owner {
-		return true
-	}
-	set := in.Get(l.owner)
-	return topology.IsListenerSet(l.owner.GroupKind()) && set != nil && gatewayOf(set) == target
-}
-
-// taken reports whether a policy for the listener itself, or for its ListenerSet, has a listener that p reaches by a target above.
-func taken(l httpListener, target model.Ref, p *policy.Policy, in *model.Snapshot) bool {
+// taken reports whether a policy for the listener itself, or one for its ListenerSet that is not in error there, has a listener that p
+// reaches by a target above.
+func (l httpListener) taken(all []httpListener, target model.Ref, p *policy.Policy, in *model.Snapshot) bool {
 	for _, o := range within(in, p.Ref().GroupKind(), l.owner.Namespace) {
 		refs := slices.Collect(func(yield func(model.Body) bool) {
 			if one := o.Body.At("spec", "targetRef"); !one.IsNull() {
@@ -158,7 +205,7 @@ func taken(l httpListener, target model.Ref, p *policy.Policy, in *model.Snapsho
 			if ref.Text("kind") != l.owner.Kind || ref.Text("name") != l.owner.Name || section != "" && section != l.name {
 				continue
 			}
-			if section != "" || topology.IsListenerSet(l.owner.GroupKind()) && target != l.owner {
+			if section != "" || l.owner != l.gateway && target != l.owner && l.shared(all, l.owner) == "" {
 				return true
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -30,6 +32,9 @@ func inBooks(r *resolve.Resolution, all []place, judge func(*place, *ledger)) ma
 		}
 		judge(p, books[p.policy])
 	}
+	for _, book := range books {
+		status.LeaveSetsOpen(r, book.ancestors)
+	}
 	out := make(map[*policy.Policy][]status.Ancestor, len(books))
 	for p, book := range books {
 		out[p] = book.written()
@@ -49,11 +54,11 @@ func (s *scopes) judge(p *place, book *ledger) {
 		return
 	}
 	if fault := s.invalid(p, nil); fault != "" {
-		book.refuse(ancestors, "Invalid", "%s", fault)
+		book.refuse(ancestors, "Invalid", "%s", sentence(fault))
 		return
 	}
 	if fault := s.broken(p.policy, nil); fault != "" && !s.asks(p) {
-		book.refuse(ancestors, "Invalid", "%s", fault)
+		book.refuse(ancestors, "Invalid", "%s", sentence(fault))
 	}
 	s.mergers(p, book)
 	book.accept(ancestors)
@@ -96,7 +101,7 @@ func (s *scopes) mergers(p *place, book *ledger) {
 			}
 			switch fault := s.fault(p, above); {
 			case fault != "":
-				book.refuse(only(ref), "Invalid", "%s", fault)
+				book.refuse(only(ref), "Invalid", "%s", sentence(fault))
 			case m != nil:
 				book.say(only(ref), "Merged", "Merged with policy %s", above.Ref().FullName())
 			}
@@ -173,11 +178,23 @@ func described(p *place) string {
 
 // missing says which section is not there.
 func missing(p *place) string {
-	what := "listener"
-	if isRoute(p.target.GroupKind()) {
-		what = "route rule"
+	if topology.IsListenerSet(p.target.GroupKind()) && p.policy.Ref().Kind == "ClientTrafficPolicy" {
+		return fmt.Sprintf("ListenerSet %s does not have a listener named %q", p.target.FullName(), p.target.Section)
 	}
-	return fmt.Sprintf("No section name %s found for %s %s: it has no such %s", p.target.Section, p.target.Kind, p.target.FullName(), what)
+	return fmt.Sprintf("No section name %s found for %s %s", p.target.Section, p.target.Kind, p.target.FullName())
+}
+
+// sentence is an error as the controller writes it into a condition.
+func sentence(fault string) string {
+	if fault == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(fault)
+	fault = string(unicode.ToUpper(first)) + fault[size:]
+	if strings.HasSuffix(fault, ".") {
+		return fault
+	}
+	return fault + "."
 }
 
 // deprecated lists the deprecated fields that a policy uses, with what to use instead, as the controller does.

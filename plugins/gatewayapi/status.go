@@ -25,7 +25,7 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 		return out
 	}
 	var all []status.Ancestor
-	winners := map[model.Ref]*model.Ref{} // by Gateway: who has the policy's places there; nil if it has one
+	winners := map[model.Ref]*status.Conflict{} // by Gateway: who has the policy's places there; nil if it has one
 	for _, id := range in.Fate.Targets {
 		winner := conflict(in, id)
 		for _, a := range status.GatewaysAbove(in.Resolution, in.Resolution.Node(id).Ref.Whole()) {
@@ -41,7 +41,7 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 	for i := range all {
 		all[i].Conditions = slices.Clone(conditions)
 		if by := winners[*all[i].Ref]; by != nil && conditions[0].Status == "True" {
-			all[i].Conditions[0] = status.Condition{Type: "Accepted", Status: "False", Reason: "Conflicted", Message: "conflicts with " + by.FullName() + ", which comes first by age and name"}
+			all[i].Conditions[0] = status.Condition{Type: "Accepted", Status: "False", Reason: "Conflicted", Message: "conflicts with " + by.By.FullName() + ", which " + by.How}
 		}
 	}
 	return all
@@ -49,11 +49,11 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 
 // conflict is the policy that has the place of this one at a target, nil if it has it itself. Places are told apart by object and section:
 // a policy for a port and one for the whole Service do not conflict, unless a dialect has them compete as a direct kind's.
-func conflict(in status.Input, id topology.NodeID) *model.Ref {
-	if first := in.Kind.At(id)[0].Ref(); first != in.Fate.Policy.Ref() {
-		return &first
+func conflict(in status.Input, id topology.NodeID) *status.Conflict {
+	if first, how := in.Kind.Before(in.Fate.Policy, id); first != nil {
+		return &status.Conflict{At: id, By: first.Ref(), How: how.Words("")}
 	}
-	if by := in.Fate.RejectedBy; in.Kind.Direct && len(by) > 0 {
+	if by := in.Fate.Conflicts; in.Kind.Direct && len(by) > 0 {
 		return &by[0]
 	}
 	return nil

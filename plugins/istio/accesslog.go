@@ -6,36 +6,53 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// accessLogging folds the section: the last policy that names providers says which there are, and each later entry turns one on or off.
+// accessLogging folds the section: the last policy that names providers says which there are, and each later entry turns one on or off. The
+// filter of a provider is that of the last entry that names it, whichever entry turns it on.
 func (t telemetryFold) accessLogging(entries []entry) {
 	defaults, _ := t.world.defaultProviders("accessLogging")
 	for _, mode := range modes {
+		at := func(provider, field string) merge.Path { return merge.Keys("accessLogging", provider, mode, field) }
 		if len(entries) == 0 {
 			for _, p := range defaults {
-				t.set(merge.Keys("accessLogging", p, mode, "disabled"), false, providersLayer)
+				if t.serves(p, "accessLogging") {
+					t.set(at(p, "disabled"), false, providersLayer)
+				}
 			}
 		}
-		scope := logProviders(entries, mode, defaults)
+		scope, by := logProviders(entries, mode, defaults)
 		inherit(entries, defaults, func(e entry, names []string) {
+			if !e.in(mode) {
+				return
+			}
 			for _, p := range names {
-				if !e.in(mode) || !slices.Contains(scope, p) {
+				disabled, _ := e.Field("disabled").Value().(bool)
+				if !slices.Contains(scope, p) {
+					t.outdone(at(p, "disabled"), disabled, e.from, by)
 					continue
 				}
-				off, _ := e.Field("disabled").Value().(bool)
-				filter := merge.Keys("accessLogging", p, mode, "filter")
-				t.set(merge.Keys("accessLogging", p, mode, "disabled"), off, e.from)
-				if f := e.Field("filter"); !f.IsNull() && !off {
-					t.set(filter, f.Value(), e.from)
-				} else {
-					t.drop(filter, e.from)
+				if !t.serves(p, "accessLogging") {
+					t.lose(at(p, "disabled"), disabled, e.from, merge.Invalid)
+					continue
+				}
+				t.set(at(p, "disabled"), disabled, e.from)
+				if filter := e.Field("filter"); len(e.providers()) > 0 && !filter.IsNull() {
+					t.set(at(p, "filter"), filter.Value(), e.from)
+				} else if len(e.providers()) > 0 {
+					t.drop(at(p, "filter"), e.from)
 				}
 			}
 		})
+		for _, p := range scope {
+			if off := at(p, "disabled"); t.isOn(off) {
+				t.drop(at(p, "filter"), t.from[off.String()])
+			}
+		}
 	}
 }
 
-// logProviders are the providers of access logs: those that the last policy names which names any for the mode.
-func logProviders(entries []entry, mode string, scope []string) []string {
+// logProviders are the providers of access logs: those that the last policy names which names any for the mode, and which policy that is.
+func logProviders(entries []entry, mode string, scope []string) (names []string, by int) {
+	by = providersLayer
 	for i := 0; i < len(entries); {
 		var own []string
 		from := entries[i].from
@@ -45,8 +62,8 @@ func logProviders(entries []entry, mode string, scope []string) []string {
 			}
 		}
 		if len(own) > 0 {
-			scope = own
+			scope, by = own, from
 		}
 	}
-	return scope
+	return scope, by
 }

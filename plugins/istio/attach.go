@@ -23,14 +23,17 @@ type selection struct {
 // plain reports whether a policy is for all of its namespace, or of the mesh.
 func (s selection) plain() bool { return len(s.refs) == 0 && s.selector.Len() == 0 }
 
-// selectionOf reads the references of a policy and its selector. targetRef counts only without targetRefs.
+// plural are the kinds that have no targetRef.
+var plural = []string{"EnvoyFilter", "TrafficExtension"}
+
+// selectionOf reads the references of a policy and its selector. targetRef counts only without targetRefs, and where the kind has it.
 func selectionOf(o *model.Object) selection {
 	spec := o.Body.Field("spec")
 	var out selection
 	for _, e := range spec.Field("targetRefs").Items {
 		out.refs = append(out.refs, referenceOf(e))
 	}
-	if one := spec.Field("targetRef"); len(out.refs) == 0 && one.IsObject() {
+	if one := spec.Field("targetRef"); len(out.refs) == 0 && one.IsObject() && !slices.Contains(plural, o.Ref.Kind) {
 		out.refs = []reference{referenceOf(one)}
 	}
 	out.selector = spec.At("selector", "matchLabels")
@@ -90,6 +93,7 @@ func leg(find finder) policy.LegMaker {
 		w := readWorld(in, s)
 		return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 			at, problems := find(w, p)
+			problems = append(problems, revised(p)...)
 			var out []topology.NodeID
 			for _, t := range at.targets {
 				out = append(out, g.Lookup(t.of().Ref)...)
@@ -100,6 +104,16 @@ func leg(find finder) policy.LegMaker {
 			return out, problems
 		}
 	}
+}
+
+// revised says that a policy is for control planes of one revision only: which one a workload has is not evaluated.
+func revised(p *policy.Policy) []model.Problem {
+	rev := p.Object.Labels[revision]
+	if rev == "" {
+		return nil
+	}
+	return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		Message: fmt.Sprintf("by its label %s it is only for workloads of the control plane %s, which is not evaluated: it is shown as if it were for all", revision, rev)}.At(p.Object)}
 }
 
 // attached finds the targets of a policy with a selector or references.
@@ -136,10 +150,18 @@ func (w *world) unattached(p *policy.Policy, s selection) []model.Problem {
 	switch {
 	case len(s.refs) > 0:
 		return w.unreferenced(p, s.refs)
+	case slices.ContainsFunc(w.outside, func(t target) bool { return w.selectsOutside(p.Ref().Namespace, s, t) }):
+		return problem(model.Warning, model.NotReached, "", "the workloads that it selects are not in the mesh, as their labels or their namespace say: it holds nowhere")
 	case s.selector.Len() > 0:
 		return problem(model.Warning, model.NotEvaluated, "add the Pods, or what makes them", "no workload in the input has the labels of its selector: where it holds is not known")
 	}
 	return nil
+}
+
+// selectsOutside reports whether a policy would hold at a workload that is not in the mesh.
+func (w *world) selectsOutside(namespace string, s selection, t target) bool {
+	holds, _ := w.attaches(namespace, s, t)
+	return holds && s.selector.Len() > 0
 }
 
 // unreferenced says what is wrong with references that lead nowhere.

@@ -2,6 +2,7 @@ package istio
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -17,7 +18,11 @@ func authorization(at place) *policy.Situation {
 		return nil
 	}
 	proxy, service := at.spaces()
-	return &policy.Situation{Key: key(proxy, service), Compare: inOrder(at.world.root, proxy, service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
+	reader := "" // of the rules
+	if at.member == tunneled {
+		reader = "ztunnel"
+	}
+	return &policy.Situation{Key: key(proxy, service, reader), Compare: inOrder(at.world.root, proxy, service), Fold: func(layers []*policy.Policy) merge.PlanFunc {
 		return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return at.authorize(layers) }
 	}}
 }
@@ -55,11 +60,19 @@ func (at place) authorize(layers []*policy.Policy) ([]merge.Unit, []merge.Effect
 		all[i] = readAuthz(l.Object)
 	}
 	at.judge(all)
+	if at.member == tunneled {
+		return tunnelRules(all)
+	}
 	var m merger
+	for i, p := range all {
+		if p.bad != "" && p.shadow { // what would be tried is not even that
+			m.lose(merge.Keys("shadow-CUSTOM"), layers[i].Object.Get("spec", "rules"), i, merge.Invalid)
+		}
+	}
 	for _, action := range actions {
 		for _, shadow := range []bool{false, true} {
 			for i, p := range all {
-				if p.listed() == action && p.shadow == shadow {
+				if p.listed() == action && p.shadow == shadow && !(p.bad != "" && p.shadow) {
 					m.rules(i, p)
 				}
 			}
@@ -83,6 +96,11 @@ func (p authzPolicy) listed() string {
 	return p.action
 }
 
+// path is what Istio calls a rule of a policy, in a list.
+func (p authzPolicy) path(list string, i int) merge.Path {
+	return merge.Keys(list, fmt.Sprintf("ns[%s]-policy[%s]-rule[%d]", p.object.Ref.Namespace, p.object.Ref.Name, i))
+}
+
 // rules adds the rules of one policy, by the names that Istio gives them.
 func (m *merger) rules(at int, p authzPolicy) {
 	list := p.listed()
@@ -90,7 +108,7 @@ func (m *merger) rules(at int, p authzPolicy) {
 		list = "shadow-" + list
 	}
 	add := func(i int, value any) {
-		m.take(merge.Keys(list, fmt.Sprintf("ns[%s]-policy[%s]-rule[%d]", p.object.Ref.Namespace, p.object.Ref.Name, i)), value, at)
+		m.take(p.path(list, i), value, at)
 	}
 	items := p.object.Body.At("spec", "rules")
 	if items.Len() == 0 {
@@ -131,15 +149,36 @@ func (at place) judge(all []authzPolicy) {
 		if p.action != "CUSTOM" {
 			continue
 		}
-		switch found, known := at.world.provider(p.provider); {
+		switch found, known := at.world.answers(p.provider); {
 		case several:
 			p.bad = fmt.Sprintf("the workload has CUSTOM rules of %d providers", len(names))
 		case at.world.isInvalid(p.provider):
 			p.bad = "provider " + p.provider + " is invalid"
+		case p.provider == "":
+			p.bad = "it names no provider"
 		case known && !found:
 			p.bad = "there is no provider " + p.provider
+		case known && !wellNamed(p.provider):
+			p.bad = "no provider may be named " + p.provider
 		}
 	}
+}
+
+// asked finds the targets of an AuthorizationPolicy, and says where it is not known whether its provider can be asked.
+func asked(w *world, p *policy.Policy) (found, []model.Problem) {
+	out, problems := attached(w, p)
+	a := readAuthz(p.Object)
+	if _, known := w.answers(a.provider); a.action == "CUSTOM" && a.provider != "" && !known && !w.isInvalid(a.provider) {
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: fmt.Sprintf("whether the mesh has a provider %s is not known: if it has none, the rules deny", a.provider),
+			Hint:    "add the ConfigMap istio of the root namespace, or --vendor-setting istio.extensionProviders='[…]'"}.At(p.Object))
+	}
+	return out, problems
+}
+
+// wellNamed reports whether a provider of CUSTOM rules may have a name.
+func wellNamed(name string) bool {
+	return len(name) <= 63 && !strings.ContainsFunc(name, func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 }
 
 // isInvalid reports whether a provider is known to be no good.

@@ -38,6 +38,9 @@ func (b *board) set(path merge.Path, value any, from int) {
 	b.paths[name], b.values[name], b.from[name] = path, value, from
 }
 
+// isOn reports whether a setting stands and is true.
+func (b *board) isOn(path merge.Path) bool { return b.values[path.String()] == true }
+
 // drop takes a setting away.
 func (b *board) drop(path merge.Path, from int) {
 	name := path.String()

@@ -3,6 +3,7 @@ package istio
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -76,6 +77,7 @@ func almost(in *model.Snapshot, host string) string {
 // those of one namespace are shown.
 func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
 	h := readHosts(in)
+	root := readMesh(in, s).root
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		note := func(severity model.Severity, format string, args ...any) []model.Problem {
 			return []model.Problem{model.Problem{Severity: severity, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}.At(p.Object)}
@@ -90,7 +92,7 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 			return nil, note(model.Warning, "it is for clients of other namespaces only, which are not evaluated: it is left out of the answer")
 		}
 		var out []topology.NodeID
-		var problems []model.Problem
+		problems := revised(p)
 		for _, ref := range h.of[p.Ref()] {
 			if full := almost(in, ref.Name); ref.Kind == "Hostname" && full != "" {
 				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf("its host %s is no Service to Istio, which completes names without dots only", ref.Name),
@@ -101,7 +103,11 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 				problems = append(problems, note(model.Warning, "for clients of namespace %s it comes before those of others; which rules a client of which namespace takes is not evaluated", p.Ref().Namespace)...)
 			default:
 				out = append(out, g.Lookup(ref)...)
-				if home != ref.Namespace {
+				switch {
+				case home == ref.Namespace:
+				case home == root && (len(exports(p.Object)) == 0 || slices.Contains(exports(p.Object), "*")):
+					problems = append(problems, note(model.Info, "what it says of %s holds for clients of all namespaces, as it is in the root namespace", ref)...)
+				default:
 					problems = append(problems, note(model.Info, "what it says of %s holds for clients of namespace %s", ref, home)...)
 				}
 			}
@@ -127,20 +133,27 @@ func destination(g *topology.Graph, in *model.Snapshot, s model.Settings) func(t
 	}
 }
 
-// united merges the rules of one host, the first one first. Where rules are exported elsewhere than the first, they stand apart from it.
+// united merges the rules of one host, the first one first. Where some stand apart because they are exported elsewhere, a client takes the last
+// of what they make.
 func united(layers []*policy.Policy, apart bool) ([]merge.Unit, []merge.Effect) {
 	var m merger
+	groups := consolidated(layers, apart)
+	last := groups[len(groups)-1]
+	first := layers[last[0]].Object
+	m.take(merge.Keys("host"), fullHost(first.Text("spec", "host"), first.Ref.Namespace), last[0])
+	if v := first.Body.At("spec", "exportTo"); v.Len() > 0 {
+		m.take(merge.Keys("exportTo"), v.Value(), last[0])
+	}
 	taken := map[string]int{}
 	for i, p := range layers {
 		spec := p.Object.Body.Field("spec")
-		lost := apart && i > 0 && !exportedAsWide(p.Object, layers[0].Object)
 		put := func(path merge.Path, value any) {
-			first, known := taken[path.String()]
+			winner, known := taken[path.String()]
 			switch {
-			case lost:
-				m.lose(path, value, i, merge.SameLevelOrder, 0)
+			case !slices.Contains(last, i):
+				m.lose(path, value, i, merge.SameLevelOrder, last[0])
 			case known:
-				m.lose(path, value, i, merge.SameLevelOrder, first)
+				m.lose(path, value, i, merge.SameLevelOrder, winner)
 			default:
 				taken[path.String()] = i
 				m.take(path, value, i)
@@ -155,6 +168,32 @@ func united(layers []*policy.Policy, apart bool) ([]merge.Unit, []merge.Effect) 
 	}
 	slices.SortStableFunc(m.units, func(a, b merge.Unit) int { return cmp.Compare(a.Path[0].Name, b.Path[0].Name) })
 	return m.units, m.effects
+}
+
+// consolidated are the rules that Istio makes of the rules of one host: by position, which are united in each. A rule is united with those that
+// are exported as it is, or to some of the namespaces that it names; unless the last one it is held against is such a one, it stands alone too.
+func consolidated(layers []*policy.Policy, apart bool) [][]int {
+	groups := [][]int{{0}}
+	for i := 1; i < len(layers); i++ {
+		alone := true
+		for n, g := range groups {
+			if alone = apart && !exportedAsWide(layers[i].Object, layers[g[0]].Object); !alone {
+				groups[n] = append(g, i)
+			}
+		}
+		if alone {
+			groups = append(groups, []int{i})
+		}
+	}
+	return groups
+}
+
+// fullHost is a host as Istio completes it.
+func fullHost(host, namespace string) string {
+	if _, err := netip.ParseAddr(host); err == nil || strings.Contains(host, ".") || host == "*" || host == "" {
+		return host
+	}
+	return host + "." + namespace + ".svc.cluster.local"
 }
 
 // exportedAsWide reports whether a rule is exported as another one is, or to all that the other one names and to more. Istio compares what is

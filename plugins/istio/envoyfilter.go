@@ -10,9 +10,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// patching is what EnvoyFilters make of a proxy: a list of patches, which one after the other see what those before them made (spec §10).
+// patching is what EnvoyFilters make of a proxy, or of all proxies of a Namespace: a list of patches, which one after the other see what those
+// before them made (spec §10).
 func patching(at place) *policy.Situation {
-	if at.proxy == nil || at.service != nil {
+	if at.service != nil {
 		return nil
 	}
 	root, version := at.world.root, at.settings.Text("istio.proxyVersion")
@@ -70,11 +71,11 @@ func versionFits(want, version string) bool {
 	if want == "" {
 		return true
 	}
-	re, err := regexp.Compile(want)
-	if err != nil || len(want) > longest {
+	if len(want) > longest {
 		return false
 	}
-	return version == "" || re.MatchString(version)
+	re, err := regexp.Compile(want)
+	return err != nil || version == "" || re.MatchString(version) // what is no expression is none
 }
 
 // filtered finds the targets of an EnvoyFilter. References to Services are documented, and not implemented (spec §2).
@@ -86,13 +87,16 @@ func filtered(w *world, p *policy.Policy) (found, []model.Problem) {
 			out.targets = append(out.targets, t)
 		}
 	}
+	if selectionOf(p.Object).plain() {
+		out.namespaces = w.within(p.Ref().Namespace)
+	}
 	if len(out.targets) < len(all.targets) && len(out.targets) == 0 {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached,
 			Message: "it names what a waypoint serves, which Istio documents and does not do: it holds nowhere"}.At(p.Object))
 	}
 	for _, patch := range p.Object.Body.At("spec", "configPatches").Items {
 		if m := patch.At("match", "proxy"); m.Len() > 0 && p.Kind.Settings().Text("istio.proxyVersion") == "" || m.Field("metadata").Len() > 0 {
-			problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 				Message: "it has patches for proxies of some versions or metadata only, which are listed for every proxy that it selects",
 				Hint:    "--vendor-setting istio.proxyVersion=VERSION leaves out those of other versions"}.At(p.Object))
 			break

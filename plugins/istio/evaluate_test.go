@@ -12,7 +12,7 @@ func TestFits(t *testing.T) {
 		want, have string
 		fits       bool
 	}{
-		{"/a", "/a", true}, {"/a", "/ab", false}, {"/a*", "/ab", true}, {"*/b", "/a/b", true}, {"*/b", "/a/bc", false}, {"*", "", false}, {"*", "x", true},
+		{"/a", "/a", true}, {"/a", "/ab", false}, {"/a*", "/ab", true}, {"*/b", "/a/b", true}, {"*/b", "/a/bc", false}, {"*", "", false}, {"*", "x", true}, {"*b*", "/ab*", true}, {"*b*", "/abc", false},
 	} {
 		if got := fits(c.want, c.have); got != c.fits {
 			t.Errorf("%q takes %q: %v", c.want, c.have, got)
@@ -40,7 +40,7 @@ func TestMatches(t *testing.T) {
 		"path and method":    {to(map[string]any{"paths": values("/sky*"), "methods": values("POST", "GET")}), topology.Yes},
 		"not the path":       {to(map[string]any{"notPaths": values("/sky/*")}), topology.No},
 		"host in other case": {to(map[string]any{"hosts": values("dome.example")}), topology.Yes},
-		"host with port":     {to(map[string]any{"hosts": values("*:80")}), topology.Yes},
+		"host, usual port":   {to(map[string]any{"hosts": values("*:80")}), topology.No},
 		"template":           {to(map[string]any{"paths": values("/{*}/map")}), topology.Maybe},
 		"template beside":    {to(map[string]any{"paths": values("/{*}/map", "/sky/map")}), topology.Yes},
 		"port of a Gateway":  {to(map[string]any{"ports": values("80")}), topology.Maybe},
@@ -55,6 +55,23 @@ func TestMatches(t *testing.T) {
 		j := judgement{query: request.Query{Answer: &request.Answer{Request: asked}}}
 		if got := j.matches(c.rule); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestHost(t *testing.T) {
+	for _, c := range []struct {
+		want   string
+		port   int32
+		secure bool
+		fits   topology.Truth
+	}{
+		{"sky.example", 80, false, topology.Yes}, {"sky.example", 443, true, topology.Yes}, {"sky.example", 8080, false, topology.Maybe}, {"sky.example", 443, false, topology.Maybe},
+		{"sky.example*", 8080, false, topology.Yes}, {"sky.example:8080", 8080, false, topology.Maybe}, {"moon.example", 8080, false, topology.No}, {"*", 8080, false, topology.Yes},
+	} {
+		j := judgement{}
+		if got := j.host(c.want, request.Request{Host: "Sky.Example", Port: c.port, Secure: c.secure}); got != c.fits {
+			t.Errorf("%s at port %d: %v, want %v", c.want, c.port, got, c.fits)
 		}
 	}
 }

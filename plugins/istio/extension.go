@@ -3,6 +3,7 @@ package istio
 import (
 	"cmp"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,6 +87,9 @@ func broken(o *model.Object) string {
 		return "it has neither wasm nor lua"
 	case wasm.Text("url") == "":
 		return "the URL of its module is empty"
+	}
+	if _, err := url.Parse(wasm.Text("url")); err != nil {
+		return "the URL of its module cannot be read"
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package istio
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -68,23 +67,4 @@ func addPorts(b *topology.Extender, id topology.NodeID, o *model.Object) {
 	for _, part := range b.Sections(id, topology.Port, names) {
 		b.Under(id, part)
 	}
-}
-
-// notes says of which Services it is not known whether a waypoint serves them.
-func (w *world) notes() []model.Problem {
-	waypoints := map[string]bool{} // by namespace
-	for _, t := range w.targets {
-		if t.form == waypoint && t.service == nil {
-			waypoints[t.namespace()] = true
-		}
-	}
-	var out []model.Problem
-	for _, o := range w.unknown {
-		if ns := o.Ref.Namespace; waypoints[ns] {
-			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: fmt.Sprintf("whether a waypoint serves %s is not known: Namespace %s, which may name one, is not in the input", o.Ref, ns),
-				Hint:    "add the Namespace, or the label " + useWaypoint}.At(o))
-		}
-	}
-	return out
 }

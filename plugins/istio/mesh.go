@@ -25,6 +25,9 @@ var (
 	serviceEntryKind = model.GroupKind{Group: networkingGroup, Kind: "ServiceEntry"}
 )
 
+// sections are those of Telemetry, and of the default providers.
+var sections = []string{"tracing", "metrics", "accessLogging"}
+
 // defaultRoot is the root namespace of a mesh that names none.
 const defaultRoot = "istio-system"
 
@@ -37,30 +40,30 @@ type mesh struct {
 	defaults  map[string]any // defaultProviders: the list of a section is there if it is known
 	config    map[string]any // defaultConfig
 	source    *model.Object  // the ConfigMap; nil: there is none in the input
+	others    bool           // there are more ConfigMaps, of other control planes
 }
 
 func readMesh(in *model.Snapshot, s model.Settings) mesh {
 	m := mesh{root: s.Text("istio.rootNamespace"), selectors: s.Bool("istio.enableSelectorBasedK8sGatewayPolicy"), defaults: map[string]any{}, config: map[string]any{}}
-	where := m.root
-	if where == "" {
-		where = defaultRoot
-	}
 	var written map[string]any
-	if o := in.Get(model.Ref{Kind: "ConfigMap", Namespace: where, Name: "istio"}); o != nil && o.Text("data", "mesh") != "" {
-		if yaml.Unmarshal([]byte(o.Text("data", "mesh")), &written) == nil {
-			m.source = o
-		}
+	m.source, m.others = configOf(in, m.root)
+	if m.source != nil && yaml.Unmarshal([]byte(m.source.Text("data", "mesh")), &written) != nil {
+		m.source, written = nil, nil
 	}
 	if m.root == "" {
 		if m.root, _ = written["rootNamespace"].(string); m.root == "" {
-			m.root = where
+			m.root = defaultRoot
 		}
 	}
 	m.providers = listOf(s.Text("istio.extensionProviders"), written["extensionProviders"])
+	told := m.providers != nil || m.source != nil // somebody says what the mesh is like
+	if told {
+		m.providers = withBuiltins(m.providers)
+	}
 	m.invalid = listOf(s.Text("istio.invalidExtensionProviders"), nil)
 	defaults, _ := written["defaultProviders"].(map[string]any)
-	for _, section := range []string{"tracing", "metrics", "accessLogging"} {
-		if list := listOf(s.Text("istio.defaultProviders."+section), defaults[section]); list != nil || defaults != nil {
+	for _, section := range sections {
+		if list := listOf(s.Text("istio.defaultProviders."+section), defaults[section]); list != nil || told {
 			m.defaults[section] = list
 		}
 	}
@@ -74,6 +77,29 @@ func readMesh(in *model.Snapshot, s model.Settings) mesh {
 		}
 	}
 	return m
+}
+
+// configOf is the ConfigMap with the configuration of the mesh: istio in the root namespace or in istio-system, else the only one that there is, which
+// may be that of a revision; more is true where there are others.
+func configOf(in *model.Snapshot, root string) (o *model.Object, more bool) {
+	var all []*model.Object
+	for _, c := range in.Of(model.GroupKind{Kind: "ConfigMap"}) {
+		named := c.Ref.Name == "istio" || strings.HasPrefix(c.Ref.Name, "istio-")
+		if named && c.Text("data", "mesh") != "" {
+			all = append(all, c)
+		}
+	}
+	for _, home := range []string{root, defaultRoot} {
+		for _, c := range all {
+			if c.Ref.Name == "istio" && c.Ref.Namespace == home {
+				return c, len(all) > 1
+			}
+		}
+	}
+	if len(all) == 1 {
+		return all[0], false
+	}
+	return nil, len(all) > 1
 }
 
 // listOf is a list that a setting holds as JSON, else the one that is written; nil if neither is there.
@@ -90,21 +116,6 @@ func listOf(setting string, written any) []any {
 	}
 	list, _ = written.([]any)
 	return list
-}
-
-// provider finds an extension provider by name; known is false where nobody says which there are.
-func (m *mesh) provider(name string) (found, known bool) {
-	if m.providers == nil {
-		return false, false
-	}
-	return slices.ContainsFunc(m.providers, func(p any) bool { return strings.EqualFold(providerName(p), name) }), true
-}
-
-func providerName(p any) string {
-	if name, ok := p.(string); ok {
-		return name
-	}
-	return model.Text(p, "name")
 }
 
 // defaultProviders are the names of the default providers of a section; known is false where nobody says which there are.
@@ -128,11 +139,8 @@ func present(in *model.Snapshot, s model.Settings) bool {
 			return true
 		}
 	}
-	for _, name := range []string{"rootNamespace", "extensionProviders", "defaultProviders.tracing", "defaultProviders.metrics", "defaultProviders.accessLogging",
-		"defaultConfig.concurrency", "defaultConfig.image", "defaultConfig.environmentVariables"} {
-		if s.Text("istio."+name) != "" {
-			return true
-		}
+	if describes(s) {
+		return true
 	}
 	for _, o := range in.Of(gatewayClassKind) {
 		if slices.Contains(controllers, o.Text("spec", "controllerName")) {
@@ -140,9 +148,16 @@ func present(in *model.Snapshot, s model.Settings) bool {
 		}
 	}
 	for _, o := range in.Of(namespaceKind) {
-		if o.Labels["istio-injection"] == "enabled" || o.Labels["istio.io/rev"] != "" || o.Labels["istio.io/dataplane-mode"] == "ambient" || o.Labels[useWaypoint] != "" {
+		if o.Labels[injectNamespace] == "enabled" || o.Labels[revision] != "" || o.Labels[dataplane] == "ambient" || o.Labels[useWaypoint] != "" {
 			return true
 		}
 	}
-	return in.Get(model.Ref{Kind: "ConfigMap", Namespace: defaultRoot, Name: "istio"}) != nil
+	o, more := configOf(in, "")
+	return o != nil || more
+}
+
+// describes reports whether anything is set about a mesh.
+func describes(s model.Settings) bool {
+	return slices.ContainsFunc([]string{"rootNamespace", "extensionProviders", "defaultProviders.tracing", "defaultProviders.metrics", "defaultProviders.accessLogging",
+		"defaultConfig.concurrency", "defaultConfig.image", "defaultConfig.environmentVariables"}, func(name string) bool { return s.Text("istio."+name) != "" })
 }

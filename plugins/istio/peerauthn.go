@@ -2,6 +2,7 @@ package istio
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -10,7 +11,21 @@ import (
 
 // peers finds where a PeerAuthentication holds: at workloads, and in Namespaces. Its selector means nothing in the root namespace (spec §7).
 func peers(w *world, p *policy.Policy) (found, []model.Problem) {
-	return w.selectedBy(p, selectionOf(p.Object).selector, false, "PeerAuthentication")
+	out, problems := w.selectedBy(p, selectionOf(p.Object).selector, false, "PeerAuthentication")
+	if switchesOff(p.Object) && slices.ContainsFunc(out.targets, func(t target) bool { return t.member == tunneled }) {
+		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "ztunnel does not know the mode DISABLE, and takes traffic with and without TLS: where it takes the traffic of a workload the mode is shown as it is written"}.At(p.Object))
+	}
+	return out, problems
+}
+
+// switchesOff reports whether a PeerAuthentication has the mode DISABLE.
+func switchesOff(o *model.Object) bool {
+	if o.Text("spec", "mtls", "mode") == "DISABLE" {
+		return true
+	}
+	ports := o.Body.At("spec", "portLevelMtls")
+	return slices.ContainsFunc(fieldsOf(ports), func(port string) bool { return ports.At(port, "mode").Text() == "DISABLE" })
 }
 
 // selectedBy finds where a policy of a kind without references holds.
@@ -23,7 +38,7 @@ func (w *world) selectedBy(p *policy.Policy, selector model.Body, gateways bool,
 	var out found
 	var problems []model.Problem
 	for _, t := range w.near(ns) {
-		if t.service != nil || !gateways && t.object.Ref.GroupKind() == gatewayKind || selector.Len() > 0 && ns != t.namespace() {
+		if t.service != nil || !gateways && !t.takesPeers() || selector.Len() > 0 && ns != t.namespace() {
 			continue
 		}
 		picked, split := t.selected(selector)
@@ -37,13 +52,15 @@ func (w *world) selectedBy(p *policy.Policy, selector model.Body, gateways bool,
 	switch {
 	case selector.Len() > 0 && len(out.targets) == 0:
 		problems = append(problems, w.unattached(p, selection{selector: selector})...)
-	case selector.Len() > 0:
-	case ns == w.root:
-		out.namespaces = w.spaces
-	case slices.Contains(w.spaces, ns):
-		out.namespaces = []string{ns}
+	case selector.Len() == 0:
+		out.namespaces = w.within(ns)
 	}
 	return out, problems
+}
+
+// takesPeers reports whether PeerAuthentications are about a proxy: they are about workloads, and no gateway asks them.
+func (p *proxy) takesPeers() bool {
+	return p.form == sidecar && !slices.Contains(strings.Split(p.notes["inject.istio.io/templates"], ","), "gateway")
 }
 
 // permissive is the mode of a mesh that says nothing.
@@ -51,7 +68,7 @@ const permissive = "PERMISSIVE"
 
 // mutualTLS is what PeerAuthentications make of a workload or a Namespace: the mode of the most specific level that has one.
 func mutualTLS(at place) *policy.Situation {
-	if at.service != nil || at.proxy != nil && at.object.Ref.GroupKind() == gatewayKind {
+	if at.service != nil || at.proxy != nil && !at.takesPeers() {
 		return nil
 	}
 	mode := policy.NewBuiltin("Istio's default", &model.Object{}, nil, []merge.Unit{{Path: merge.Keys("mtls", "mode"), Value: permissive}})
@@ -67,10 +84,16 @@ func mutualTLS(at place) *policy.Situation {
 		}
 		return 1
 	}
-	return &policy.Situation{Builtins: []*policy.Policy{mode}, Bare: at.proxy != nil, Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
+	return &policy.Situation{Builtins: []*policy.Policy{mode}, Bare: at.permits(), Compare: func(a, b *policy.Policy) int { return level(a) - level(b) },
 		Fold: func(layers []*policy.Policy) merge.PlanFunc {
 			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return peerModes(layers, level) }
 		}}
+}
+
+// permits reports whether the mode of a mesh that says nothing is in force at a workload: it has to be in the mesh, as its labels or its namespace
+// say, or else as whoever sets something about the mesh does.
+func (at place) permits() bool {
+	return at.proxy != nil && (at.member == within || at.member == tunneled || at.member == untold && describes(at.settings))
 }
 
 // peerModes folds the modes of the levels: the oldest policy of each counts, and a port without a mode of its own has the workload's.

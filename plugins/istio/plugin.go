@@ -19,14 +19,20 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "istio", Kinds: kinds,
 		Status:     status.Functions{Boards: map[string]status.Board{"istio.CoreConditions": coreConditions, "istio.WaypointAccepted": waypointAccepted}},
 		Evaluators: request.Evaluators{"istio.Authorize": authorized},
-		Functions: policy.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(proxies) }},
+		Functions: policy.Functions{Links: []topology.Linker{link},
 			Checks:  map[string]policy.Check{"istio.OptedOut": optedOut},
 			Compare: map[string]policy.Comparator{"istio.NameFirst": byDottedName},
 			ScopeFunctions: policy.ScopeFunctions{
-				Legs: map[string]policy.LegMaker{"istio.Attached": leg(attached), "istio.Peers": leg(peers), "istio.Configured": leg(configured),
-					"istio.Filtered": leg(filtered), "istio.Extended": leg(extended), "istio.Observed": leg(observed), "istio.Destinations": destinations},
+				Legs: map[string]policy.LegMaker{"istio.Attached": leg(proxied(attached)), "istio.Asked": leg(asked), "istio.Peers": leg(peers), "istio.Configured": leg(proxied(configured)),
+					"istio.Filtered": leg(proxied(filtered)), "istio.Extended": leg(proxied(extended)), "istio.Observed": leg(proxied(observed)), "istio.Destinations": destinations},
 				Situations: map[string]policy.Situator{"istio.Authorization": situator(authorization), "istio.Authentication": situator(authentication),
 					"istio.MutualTLS": situator(mutualTLS), "istio.Configuration": situator(configuration), "istio.Patching": situator(patching),
 					"istio.Extensions": situator(extensions), "istio.Telemetry": situator(telemetry), "istio.Destination": destination},
 			}}}
+}
+
+// link tells what the vendor adds to the graph, and what its Gateways take.
+func link(b *topology.Builder) {
+	b.Extend(proxies)
+	b.Implement(topology.Implementation{Name: "istio", Controllers: []string{"istio.io/gateway-controller", "istio.io/unmanaged-gateway"}, TCPOverTLS: true})
 }

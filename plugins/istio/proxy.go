@@ -1,7 +1,6 @@
 package istio
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -12,9 +11,6 @@ import (
 // Labels and classes that Istio reads.
 const (
 	gatewayNameLabel  = "gateway.networking.k8s.io/gateway-name"
-	useWaypoint       = "istio.io/use-waypoint"
-	useWaypointSpace  = "istio.io/use-waypoint-namespace"
-	waypointFor       = "istio.io/waypoint-for"
 	waypointClass     = "istio-waypoint"
 	meshController    = "istio.io/mesh-controller"
 	managedLabel      = "gateway.istio.io/managed"
@@ -39,6 +35,7 @@ type proxy struct {
 	pods    []map[string]string
 	notes   map[string]string // annotations of the Pods
 	assumed bool              // of a Gateway: none of its Pods is in the input
+	member  member            // of a workload
 }
 
 func (p *proxy) namespace() string { return p.object.Ref.Namespace }
@@ -80,15 +77,17 @@ func (t target) of() *model.Object {
 // world is the proxies of an input and what they serve.
 type world struct {
 	mesh
+	in          *model.Snapshot
 	targets     []target
 	byNamespace map[string][]target // by that of the proxy, and of what it serves
-	unknown     []*model.Object     // of which nobody says whether a waypoint serves them
+	outside     []target            // workloads that are not in the mesh
+	open        []*model.Object     // of which it is not known whether a waypoint serves them, or which
 	spaces      []string            // the namespaces of the input, sorted
 }
 
 // readWorld finds all proxies, in the order of the input.
 func readWorld(in *model.Snapshot, s model.Settings) *world {
-	w := &world{mesh: readMesh(in, s), byNamespace: map[string][]target{}}
+	w := &world{mesh: readMesh(in, s), in: in, byNamespace: map[string][]target{}}
 	gateways := map[model.Ref]*proxy{}
 	for _, o := range in.Of(gatewayKind) {
 		if form, ok := gatewayForm(in, o); ok {
@@ -98,7 +97,7 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 	var workloads []*proxy
 	for _, o := range topology.WorkloadsOf(in) {
 		labels, notes := topology.PodMetadata(o)
-		p := &proxy{object: o, pods: []map[string]string{labels}, notes: notes, name: labels[gatewayNameLabel]}
+		p := &proxy{object: o, pods: []map[string]string{labels}, notes: notes, name: labels[gatewayNameLabel], member: memberOf(in, o, labels, notes)}
 		if gw := gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: o.Ref.Namespace, Name: p.name}]; gw != nil {
 			gw.pods, gw.notes = append(gw.pods, labels), notes
 			continue
@@ -109,6 +108,10 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 			p.form = waypoint
 		default:
 			p.form = ingress
+		}
+		if p.form == sidecar && p.member == without {
+			w.outside = append(w.outside, target{proxy: p})
+			continue
 		}
 		workloads = append(workloads, p)
 	}
@@ -125,11 +128,14 @@ func readWorld(in *model.Snapshot, s model.Settings) *world {
 	}
 	for _, gk := range []model.GroupKind{serviceKind, serviceEntryKind} {
 		for _, o := range in.Of(gk) {
-			at, known := waypointOf(in, o)
-			if p := gateways[at]; p != nil && p.form == waypoint && servesServices(p.object) {
-				w.add(target{proxy: p, service: o})
-			} else if !known {
-				w.unknown = append(w.unknown, o)
+			b := bind(in, o)
+			if b.gateway != nil {
+				if p := gateways[b.gateway.Ref]; p != nil && p.form == waypoint {
+					w.add(target{proxy: p, service: o})
+				}
+			}
+			if b.denied || b.canary || b.unknown != "" {
+				w.open = append(w.open, o)
 			}
 		}
 	}
@@ -169,31 +175,15 @@ func gatewayForm(in *model.Snapshot, o *model.Object) (form, bool) {
 	return ingress, slices.Contains(controllers, c.Text("spec", "controllerName"))
 }
 
-// servesServices reports whether a waypoint takes what is sent to Services.
-func servesServices(gateway *model.Object) bool {
-	of := gateway.Labels[waypointFor]
-	return of != "workload" && of != "none"
+// within are the namespaces in which a policy holds that is for all of its own: those of the root namespace hold everywhere.
+func (w *world) within(namespace string) []string {
+	if namespace == w.root {
+		return w.spaces
+	}
+	return []string{namespace}
 }
 
-// waypointOf is the waypoint that a Service or ServiceEntry names, or its namespace for it (spec §14); not known if the namespace may, which
-// is not in the input.
-func waypointOf(in *model.Snapshot, o *model.Object) (at model.Ref, known bool) {
-	labels := o.Labels
-	known = true
-	if labels[useWaypoint] == "" {
-		ns := in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace})
-		if ns == nil {
-			return model.Ref{}, false
-		}
-		labels = ns.Labels
-	}
-	if name := labels[useWaypoint]; name != "" && name != "none" {
-		at = model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: name, Namespace: cmp.Or(labels[useWaypointSpace], o.Ref.Namespace)}
-	}
-	return at, known
-}
-
-// namespaces lists the root namespace, those of targets and those in the input, sorted.
+// namespaces lists the root namespace, those of targets, those in the input and those of policies that say something of whole namespaces, sorted.
 func (w *world) namespaces(in *model.Snapshot) []string {
 	names := map[string]bool{w.root: true}
 	for _, t := range w.targets {
@@ -201,6 +191,11 @@ func (w *world) namespaces(in *model.Snapshot) []string {
 	}
 	for _, o := range in.Of(namespaceKind) {
 		names[o.Ref.Name] = true
+	}
+	for _, gk := range []model.GroupKind{{Group: securityGroup, Kind: "PeerAuthentication"}, {Group: networkingGroup, Kind: "EnvoyFilter"}} {
+		for _, o := range in.Of(gk) {
+			names[o.Ref.Namespace] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(names))
 }

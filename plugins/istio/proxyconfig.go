@@ -15,7 +15,12 @@ const configAnnotation = "proxy.istio.io/config"
 
 // configured finds where a ProxyConfig holds: at proxies.
 func configured(w *world, p *policy.Policy) (found, []model.Problem) {
-	out, problems := w.selectedBy(p, selectionOf(p.Object).selector, true, "ProxyConfig")
+	selector := selectionOf(p.Object).selector
+	if selector.Len() == 0 && p.Object.Body.At("spec", "selector").IsObject() {
+		return found{}, []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotReached,
+			Message: "its selector is empty, which to Istio is neither a namespace nor a workload: it holds nowhere", Hint: "leave the selector out"}.At(p.Object)}
+	}
+	out, problems := w.selectedBy(p, selector, true, "ProxyConfig")
 	out.namespaces = nil
 	return out, problems
 }
@@ -33,7 +38,7 @@ const annotationLabel = "annotation " + configAnnotation
 
 // configuration is what ProxyConfigs make of a proxy, with the defaults of the mesh and the annotation of the Pod.
 func configuration(at place) *policy.Situation {
-	if at.proxy == nil || at.service != nil {
+	if at.proxy == nil || at.service != nil || at.member == tunneled {
 		return nil
 	}
 	var builtins []*policy.Policy

@@ -1,6 +1,7 @@
 package istio
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -31,77 +32,89 @@ func waypointAccepted(r *resolve.Resolution, _ *resolve.Kind, fates []*status.Fa
 		for _, ref := range refs {
 			all = append(all, w.judge(r.Snapshot, f.Policy.Ref().Namespace, ref))
 		}
-		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{waypointCondition(refs, all)}}}
+		out[f.Policy] = []status.Ancestor{{Conditions: []status.Condition{waypointCondition(f.Policy.Ref().Namespace, refs, all)}}}
 	}
 	return out
 }
 
 // waypointCondition sums up: of one reference its own reason, of several whether any is bound.
-func waypointCondition(refs []reference, all []verdict) status.Condition {
+func waypointCondition(namespace string, refs []reference, all []verdict) status.Condition {
 	c := status.Condition{Type: "WaypointAccepted", Status: "False", Reason: all[0].reason, Message: all[0].message}
-	var good, bad []string
+	bound := 0
+	var bad []string
 	for i, v := range all {
-		if v.unknown {
+		switch {
+		case v.unknown:
 			c.Status, c.Reason, c.Message = "Unknown", v.reason, v.message
 			return c
-		}
-		if name := refs[i].kind + "/" + refs[i].name; v.bound() {
-			good = append(good, name)
-		} else {
-			bad = append(bad, name+": "+v.reason)
+		case v.bound():
+			bound++
+		default:
+			bad = append(bad, fmt.Sprintf("%s.%s:%s/%s", refs[i].kind, cmp.Or(refs[i].group, "core"), namespace, refs[i].name))
 		}
 	}
-	if len(good) > 0 {
-		c.Status, c.Reason, c.Message = "True", "Accepted", "bound to "+strings.Join(good, ", ")
+	if bound > 0 {
+		c.Status = "True"
 	}
-	if len(good) > 0 && len(bad) > 0 {
-		c.Reason, c.Message = "PartiallyInvalid", c.Message+"; not bound: "+strings.Join(bad, ", ")
+	if len(all) == 1 {
+		return c
+	}
+	switch {
+	case bound == 0:
+		c.Reason = "Invalid"
+	case len(bad) > 0:
+		c.Reason = "PartiallyInvalid"
+	default:
+		c.Reason, c.Message = "Accepted", "all targetRefs are bound"
+	}
+	if len(bad) > 0 {
+		c.Message = "Invalid targetRefs: " + strings.Join(bad, ", ")
 	}
 	return c
 }
 
 // judge is what a waypoint says about one reference.
 func (w *world) judge(in *model.Snapshot, namespace string, r reference) verdict {
-	no := func(reason, format string, args ...any) verdict {
+	say := func(reason, format string, args ...any) verdict {
 		return verdict{reason: reason, message: fmt.Sprintf(format, args...)}
 	}
 	ref := model.Ref{Group: r.group, Kind: r.kind, Namespace: namespace, Name: r.name}
 	if r.groupKind() == gatewayClassKind {
 		ref.Namespace = ""
 	}
-	if in.Get(ref) == nil && in.Cluster.MissesRef(ref) {
+	o := in.Get(ref)
+	if o == nil && in.Cluster.MissesRef(ref) {
 		return verdict{"NotEvaluated", r.kind + " " + r.name + " may not be read", true}
 	}
-	switch gk := r.groupKind(); gk {
+	name := namespace + "/" + r.name
+	switch r.groupKind() {
 	case gatewayClassKind:
-		switch class := in.Get(ref); {
+		switch {
 		case namespace != w.root:
-			return no("Invalid", "GatewayClass must be in the root namespace")
-		case class == nil:
-			return no("TargetNotFound", "GatewayClass %s not found", r.name)
-		case class.Text("spec", "controllerName") != meshController:
-			return no("Invalid", "GatewayClass must be of controller %s", meshController)
+			return say("Invalid", "AuthorizationPolicy must be in the root namespace `%s` when referencing a GatewayClass", w.root)
+		case o == nil:
+			return say("TargetNotFound", "not bound")
+		case o.Text("spec", "controllerName") != meshController:
+			return say("Invalid", "GatewayClass must use controller name `%s` for waypoints", meshController)
 		}
-	case gatewayKind:
-		o := in.Get(ref)
+		return say("Accepted", "bound to %s", r.name)
+	case gatewayKind: // any with an address is one to Istio
 		if o == nil {
-			return no("TargetNotFound", "Gateway %s/%s not found", namespace, r.name)
+			return say("TargetNotFound", "not bound")
 		}
-		if form, ok := gatewayForm(in, o); !ok || form != waypoint {
-			return no("TargetNotFound", "Gateway %s/%s is no waypoint; Istio writes so of ingress Gateways, where the policy holds all the same", namespace, r.name)
-		}
+		return say("Accepted", "bound to %s", name)
 	case serviceKind, serviceEntryKind:
-		o := in.Get(ref)
 		if o == nil {
-			return no("TargetNotFound", "%s %s/%s not found", r.kind, namespace, r.name)
+			return say("TargetNotFound", "%s %s was not found", r.kind, name)
 		}
-		if at, known := waypointOf(in, o); at.Name == "" && known {
-			return no("AncestorNotBound", "%s %s/%s is not bound to a waypoint", r.kind, namespace, r.name)
-		} else if !known {
-			return verdict{"NotEvaluated", fmt.Sprintf("%s %s/%s names no waypoint, and its Namespace, which may, is not in the input", r.kind, namespace, r.name), true}
+		switch b := bind(in, o); {
+		case b.unknown != "":
+			return verdict{"NotEvaluated", fmt.Sprintf("whether a waypoint serves %s %s is not known: %s", r.kind, name, b.unknown), true}
+		case b.gateway == nil || b.denied:
+			return say("AncestorNotBound", "%s %s is not bound to a waypoint", r.kind, name)
+		default:
+			return say("Accepted", "bound to %s", b.gateway.Ref.FullName())
 		}
-	default:
-		return no("Invalid", "%s of group %q is no target", r.kind, r.group)
 	}
-	return verdict{reason: "Accepted", message: "bound to " + r.kind + "/" + r.name}
+	return say("unknown", "not bound")
 }

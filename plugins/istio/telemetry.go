@@ -2,7 +2,6 @@ package istio
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -52,6 +51,7 @@ func observed(w *world, p *policy.Policy) (found, []model.Problem) {
 			problems = append(problems, splitProblem(p, t))
 		}
 	}
+	problems = append(problems, w.undecided(p, out.targets)...)
 	switch {
 	case len(out.targets) == 0 && other:
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(
@@ -64,7 +64,7 @@ func observed(w *world, p *policy.Policy) (found, []model.Problem) {
 
 // telemetry is what Telemetry policies make of a target: tracing, metrics and access logs, each by a rule of its own.
 func telemetry(at place) *policy.Situation {
-	if at.proxy == nil {
+	if at.proxy == nil || at.member == tunneled {
 		return nil
 	}
 	proxy, service := at.spaces()
@@ -88,7 +88,7 @@ func telemetry(at place) *policy.Situation {
 	}
 	builtins := []*policy.Policy{policy.NewBuiltin(tracingLabel, &model.Object{}, nil, nil), policy.NewBuiltin(providersLabel, source, nil, nil)}
 	bare := false
-	for _, section := range []string{"tracing", "metrics", "accessLogging"} {
+	for _, section := range sections {
 		names, _ := at.world.defaultProviders(section)
 		bare = bare || len(names) > 0
 	}
@@ -122,7 +122,7 @@ func (e entry) in(mode string) bool {
 // observe folds the sections.
 func (at place) observe(layers []*policy.Policy, level func(*policy.Policy) int) ([]merge.Unit, []merge.Effect) {
 	b := newBoard()
-	sections := map[string][]entry{}
+	entries := map[string][]entry{}
 	seen := -1
 	for i, p := range layers {
 		if p.Builtin != "" {
@@ -133,16 +133,16 @@ func (at place) observe(layers []*policy.Policy, level func(*policy.Policy) int)
 			continue
 		}
 		seen = i
-		for _, section := range []string{"tracing", "metrics", "accessLogging"} {
+		for _, section := range sections {
 			for _, e := range p.Object.Body.At("spec", section).Items {
-				sections[section] = append(sections[section], entry{e, i})
+				entries[section] = append(entries[section], entry{e, i})
 			}
 		}
 	}
 	t := telemetryFold{board: b, world: at.world}
-	t.tracing(sections["tracing"])
-	t.metrics(sections["metrics"])
-	t.accessLogging(sections["accessLogging"])
+	t.tracing(entries["tracing"])
+	t.metrics(entries["metrics"])
+	t.accessLogging(entries["accessLogging"])
 	return b.result(layers)
 }
 
@@ -158,92 +158,32 @@ type telemetryFold struct {
 	world *world
 }
 
-// named is the provider that a name means, by its own spelling; "" if there is none.
-func (t telemetryFold) named(name string) string {
-	for _, p := range t.world.providers {
-		if strings.EqualFold(providerName(p), name) {
-			return providerName(p)
-		}
-	}
+// serves reports whether a provider of the mesh can do what a section is about. Where nobody says which providers there are, every name is one.
+func (t telemetryFold) serves(name, section string) bool { return t.named(name, section) != "" }
+
+// named is the provider that a name means, by its own spelling; "" if there is none that can do what the section is about.
+func (t telemetryFold) named(name, section string) string {
 	if t.world.providers == nil {
 		return name
+	}
+	for _, p := range t.world.providers {
+		if strings.EqualFold(providerName(p), name) {
+			if fit(p, section) {
+				return providerName(p)
+			}
+			break
+		}
 	}
 	return ""
 }
 
-// tracing folds the section: what a later entry says replaces what is there, tags as a whole.
-func (t telemetryFold) tracing(entries []entry) {
-	defaults, known := t.world.defaultProviders("tracing")
-	if len(entries) == 0 && len(defaults) == 0 {
+// outdone accounts for what is said of a provider that a later policy did away with by naming others.
+func (t telemetryFold) outdone(path merge.Path, value any, from, by int) {
+	if from == by {
+		t.lose(path, value, from, merge.NoEffect)
 		return
 	}
-	for _, mode := range modes {
-		at := func(field string) merge.Path { return merge.Keys("tracing", mode, field) }
-		t.set(at("disabled"), false, tracingLayer)
-		t.set(at("useRequestIdForTraceSampling"), true, tracingLayer)
-		t.set(at("enableIstioTags"), true, tracingLayer)
-		provider, from, chosen := "", providersLayer, false
-		if len(defaults) > 0 {
-			provider = t.named(defaults[0])
-			t.set(at("provider"), provider, providersLayer)
-		}
-		for _, e := range entries {
-			if !e.in(mode) {
-				continue
-			}
-			if names := e.providers(); len(names) > 0 {
-				provider, from, chosen = t.named(names[0]), e.from, true
-				if provider == "" {
-					t.drop(at("provider"), e.from)
-				} else {
-					t.set(at("provider"), provider, e.from)
-				}
-			}
-			for _, field := range []string{"disableSpanReporting", "randomSamplingPercentage", "useRequestIdForTraceSampling", "enableIstioTags", "disableContextPropagation"} {
-				if v := e.Field(field); !v.IsNull() {
-					t.set(at(strings.Replace(field, "disableSpanReporting", "disabled", 1)), v.Value(), e.from)
-				}
-			}
-			if tags := e.Field("customTags"); !tags.IsNull() {
-				names := []any{}
-				for _, name := range fieldsOf(tags) {
-					names = append(names, name)
-				}
-				t.set(at("customTags"), names, e.from)
-			}
-		}
-		if provider == "" && (chosen || known) { // there is nobody to send spans to
-			t.drop(at("provider"), from)
-			t.set(at("disabled"), true, from)
-		}
-	}
-}
-
-// istioMetrics are the names that ALL_METRICS stands for.
-var istioMetrics = []string{"GRPC_REQUEST_MESSAGES", "GRPC_RESPONSE_MESSAGES", "REQUEST_COUNT", "REQUEST_DURATION", "REQUEST_SIZE", "RESPONSE_SIZE",
-	"TCP_CLOSED_CONNECTIONS", "TCP_OPENED_CONNECTIONS", "TCP_RECEIVED_BYTES", "TCP_SENT_BYTES"}
-
-// metrics folds the section by provider, mode and metric.
-func (t telemetryFold) metrics(entries []entry) {
-	defaults, _ := t.world.defaultProviders("metrics")
-	scope := defaults
-	for _, e := range entries {
-		if names := e.providers(); len(names) > 0 {
-			scope = names
-		}
-	}
-	if len(entries) == 0 {
-		for _, p := range scope {
-			t.measured(p, providersLayer)
-		}
-	}
-	inherit(entries, defaults, func(e entry, names []string) {
-		for _, p := range names {
-			if slices.Contains(scope, p) {
-				t.provided(p, e)
-			}
-		}
-	})
+	t.lose(path, value, from, merge.MoreSpecificWins, by)
 }
 
 // inherit calls see for every entry with its providers: those of the entry before where it names none, and for the first the defaults.
@@ -253,56 +193,5 @@ func inherit(entries []entry, providers []string, see func(e entry, providers []
 			providers = own
 		}
 		see(e, providers)
-	}
-}
-
-// measured makes a provider one that gets metrics.
-func (t telemetryFold) measured(provider string, from int) {
-	for _, mode := range modes {
-		if path := merge.Keys("metrics", provider, mode, "disabled"); t.paths[path.String()] == nil {
-			t.set(path, false, from)
-		}
-	}
-}
-
-// provided folds one entry for one of its providers.
-func (t telemetryFold) provided(provider string, e entry) {
-	t.measured(provider, e.from)
-	if every := e.Field("reportingInterval"); !every.IsNull() {
-		t.set(merge.Keys("metrics", provider, "reportingInterval"), every.Value(), e.from)
-	}
-	for _, over := range e.Field("overrides").Items {
-		o := entry{over, e.from}
-		metrics := []string{over.At("match", "customMetric").Text()}
-		if metrics[0] == "" {
-			metrics[0] = over.At("match", "metric").Text()
-		}
-		all := metrics[0] == "" || metrics[0] == "ALL_METRICS"
-		if all {
-			metrics = istioMetrics
-		}
-		for _, mode := range modes {
-			if !o.in(mode) {
-				continue
-			}
-			at := func(names ...string) merge.Path {
-				return merge.Keys(append([]string{"metrics", provider, mode}, names...)...)
-			}
-			if off, _ := over.Field("disabled").Value().(bool); all && off {
-				t.set(at("disabled"), true, e.from)
-				t.dropBelow(at("overrides"), e.from)
-				continue
-			}
-			t.set(at("disabled"), false, e.from)
-			for _, metric := range metrics {
-				if v := over.Field("disabled"); !v.IsNull() {
-					t.set(at("overrides", metric, "disabled"), v.Value(), e.from)
-				}
-				tags := over.Field("tagOverrides")
-				for _, tag := range fieldsOf(tags) {
-					t.set(at("overrides", metric, "tagOverrides", tag), tags.Field(tag).Value(), e.from)
-				}
-			}
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package kgateway
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 var (
@@ -22,7 +24,46 @@ func judgeBackend(p *policy.Policy, in *model.Snapshot) (string, []model.Problem
 	if ref := p.Object.Body.At("spec", "tls", "secretRef"); !ref.IsNull() {
 		c.secret(ref, backendKind, p.Object.Ref.Namespace, "spec", "tls", "secretRef")
 	}
+	c.besideTLS()
 	return strings.Join(c.faults, "; "), c.problems
+}
+
+// besideTLS tells where a BackendTLSPolicy, valid or not, keeps spec.tls out of force.
+func (c *check) besideTLS() {
+	own := c.policy.Object
+	if own.Body.At("spec", "tls").IsNull() {
+		return
+	}
+	for _, o := range c.in.Of(backendTLSKind) {
+		for _, v := range o.Body.At("spec", "targetRefs").Items {
+			to := refOf(v, model.GroupKind{Group: v.Text("group"), Kind: v.Text("kind")}, o.Ref.Namespace)
+			if o.Ref.Namespace == own.Ref.Namespace && c.targets(to) {
+				c.problem(model.Warning, fmt.Sprintf("spec.tls is not in force at %s, though it is shown: %s has the TLS settings there", to, o.Ref), "", "spec", "tls")
+			}
+		}
+	}
+}
+
+// targets reports whether the policy targets an object of its namespace.
+func (c *check) targets(to model.Ref) bool {
+	spec := c.policy.Object.Body.Field("spec")
+	same := func(v model.Body) bool { return v.Text("group") == to.Group && v.Text("kind") == to.Kind }
+	for _, v := range spec.Field("targetRefs").Items {
+		if same(v) && v.Text("name") == to.Name {
+			return true
+		}
+	}
+	o := c.in.Get(to)
+	for _, v := range spec.Field("targetSelectors").Items {
+		labels := map[string]string{}
+		for key, value := range v.Field("matchLabels").Fields {
+			labels[key] = value.Text()
+		}
+		if same(v) && o != nil && len(o.Labels) > 0 && hasLabels(o, labels) {
+			return true
+		}
+	}
+	return false
 }
 
 // backends writes Accepted and Attached towards every backend that a BackendConfigPolicy targets, and Overridden where a BackendTLSPolicy
@@ -44,7 +85,7 @@ func backends(in status.Input) []status.Ancestor {
 	return out[:min(len(out), status.MaxAncestors)]
 }
 
-// tlsPolicy is the first BackendTLSPolicy at a backend or one of its ports.
+// tlsPolicy is the first BackendTLSPolicy at a backend or one of its ports that is not in error.
 func tlsPolicy(r *resolve.Resolution, backend model.Ref) *model.Ref {
 	k := r.Kind(backendTLSKind)
 	if k == nil {
@@ -53,11 +94,26 @@ func tlsPolicy(r *resolve.Resolution, backend model.Ref) *model.Ref {
 	sections := append([]string{""}, r.Graph.Sections(backend)...)
 	for _, s := range sections {
 		for _, id := range r.Graph.Lookup(backend.In(s)) {
-			if at := k.At(id); len(at) > 0 {
-				ref := at[0].Ref()
-				return &ref
+			for _, p := range k.At(id) {
+				if trusts(r, p) {
+					ref := p.Ref()
+					return &ref
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// trusts reports whether a BackendTLSPolicy says by which certificates it knows backends: the first one counts.
+func trusts(r *resolve.Resolution, p *policy.Policy) bool {
+	validation := p.Object.Body.At("spec", "validation")
+	if validation.Text("wellKnownCACertificates") == "System" {
+		return true
+	}
+	for _, v := range validation.Field("caCertificateRefs").Items {
+		flaw, _ := r.Graph.Authority(refOf(v, model.GroupKind{Group: v.Text("group"), Kind: v.Text("kind")}, p.Object.Ref.Namespace))
+		return flaw == topology.NoFlaw || flaw == topology.WithheldCertificate
+	}
+	return false
 }

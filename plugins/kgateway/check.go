@@ -3,6 +3,7 @@ package kgateway
 import (
 	"fmt"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ var (
 	trafficKind   = model.GroupKind{Group: group, Kind: "TrafficPolicy"}
 	grantKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}
 	secretKind    = model.GroupKind{Kind: "Secret"}
+	configMapKind = model.GroupKind{Kind: "ConfigMap"}
 	serviceKind   = model.GroupKind{Kind: "Service"}
 )
 
@@ -49,6 +51,11 @@ func judge(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 		}
 	}
 	c.accessList(spec.Field("acl"))
+	if pattern := spec.At("urlRewrite", "pathRegex", "pattern"); !pattern.IsNull() {
+		if _, err := regexp.Compile(pattern.Text()); err != nil {
+			c.fault("urlRewrite: invalid regex pattern: %v", err)
+		}
+	}
 	if p.Kind.Settings().Text("kgateway.validationMode") == "STRICT" {
 		c.problem(model.Info, "with validationMode STRICT the controller also asks Envoy about the policy, which nothing here can: it is taken to agree", "", "spec")
 	}
@@ -78,14 +85,14 @@ func (c *check) problem(severity model.Severity, message, hint string, at ...str
 }
 
 // exists reports whether an object is there. One that is not in the files counts as missing, which is said; of what a cluster does not let
-// us read, and of Secrets, which are never read from one, nothing is known.
+// us read, and of Secrets and ConfigMaps, which are not read from one, nothing is known.
 func (c *check) exists(ref model.Ref, at ...string) bool {
 	cluster := c.in.Cluster
 	switch {
 	case !c.sees(ref.Namespace): // it does not exist for the controller
 	case c.in.Get(ref) != nil:
 		return true
-	case cluster != nil && (cluster.MissesRef(ref) || ref.GroupKind() == secretKind):
+	case cluster != nil && (cluster.MissesRef(ref) || ref.GroupKind() == secretKind || ref.GroupKind() == configMapKind):
 		c.problem(model.Warning, ref.String()+" may not be read: it is taken to exist", "", at...)
 		return true
 	case cluster != nil && cluster.Knows(ref.GroupKind(), ref.Namespace):
@@ -168,32 +175,6 @@ func (c *check) extension(ref model.Body, field string, at []string) {
 	c.backends(body, to)
 }
 
-// backends judges the backends and Secrets that an extension, or a policy itself, refers to.
-func (c *check) backends(v model.Body, from model.Ref) {
-	for key, inner := range v.Fields {
-		if inner.IsObject() && (key == "backendRef" || key == "clientSecretRef" || key == "secretRef") {
-			gk := secretKind
-			if key == "backendRef" {
-				gk = model.GroupKind{Group: inner.Text("group"), Kind: inner.Text("kind")}
-				if gk.Kind == "" {
-					gk.Kind = serviceKind.Kind
-				}
-			}
-			to := refOf(inner, gk, from.Namespace)
-			if !c.permitted(from.GroupKind(), from.Namespace, to) {
-				c.fault("missing reference grant: %s refers to %s", from, to)
-			} else {
-				c.exists(to, "spec")
-			}
-			continue
-		}
-		c.backends(inner, from)
-	}
-	for _, inner := range v.Items {
-		c.backends(inner, from)
-	}
-}
-
 func refOf(v model.Body, gk model.GroupKind, namespace string) model.Ref {
 	if ns := v.Text("namespace"); ns != "" {
 		namespace = ns
@@ -250,31 +231,6 @@ func hasLabels(o *model.Object, labels map[string]string) bool {
 		}
 	}
 	return true
-}
-
-// basicAuth judges users that are written out: only SHA hashes are understood.
-func (c *check) basicAuth(auth model.Body) {
-	if auth.IsNull() || !auth.Field("disable").IsNull() {
-		return
-	}
-	users := auth.Field("users")
-	if users.Len() == 0 {
-		if ref := auth.Field("secretRef"); !ref.IsNull() {
-			c.secret(ref, trafficKind, c.policy.Object.Ref.Namespace, "spec", "basicAuth", "secretRef")
-		}
-		return
-	}
-	const hash = len("{SHA}") + 28
-	for _, u := range users.Items {
-		for _, line := range strings.Split(u.Text(), "\n") {
-			if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
-				continue
-			}
-			if name, password, ok := strings.Cut(line, ":"); !ok || !strings.HasPrefix(password, "{SHA}") || len(password) != hash {
-				c.fault("basic auth: user %q has no {SHA} hash", name)
-			}
-		}
-	}
 }
 
 // accessList judges the networks of an access list: bits behind the prefix must be zero.

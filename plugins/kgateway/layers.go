@@ -20,6 +20,18 @@ func layers(string, model.Settings) (merge.Strategy, bool) {
 	}}, true
 }
 
+// gatewayOnly is how ListenerPolicies are in force on a listener without TLS, which shares one configuration with all others of its port: those
+// of the Gateway alone.
+func gatewayOnly(string, model.Settings) (merge.Strategy, bool) {
+	return merge.Strategy{Func: func(gateway, listener []merge.Unit) ([]merge.Unit, []merge.Effect) {
+		f := fold{units: slices.Clone(gateway)}
+		for _, u := range listener {
+			f.drop(u, merge.Ignored, nil)
+		}
+		return f.units, f.effects
+	}}, true
+}
+
 // outer adds a setting of a layer further out.
 func (f *fold) outer(u merge.Unit) {
 	name := rule(u.Path)

@@ -2,6 +2,7 @@ package kgateway
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -16,11 +17,14 @@ const (
 )
 
 // level merges the policies of one route, listener or Gateway: the most specific first, then in their order, setting by setting. What is
-// set already stays; acl, and what the setting policyMerge says, is combined.
+// set already stays; acl, and what the setting policyMerge says, is combined. Where one of them is in error kgateway takes nothing of theirs.
 func level(s model.Settings) merge.PlanFunc {
 	deep := deepRules(s)
 	return func(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		var f fold
+		if slices.ContainsFunc(s.Layers, func(l merge.Layer) bool { return l.Faulty }) {
+			return nil, nil
+		}
 		for _, at := range precedence(s.Layers) {
 			reason := func(to []merge.From) merge.Reason { return lossReason(s.Layers, at, to) }
 			for _, b := range s.Layers[at].Blocks {

@@ -69,13 +69,14 @@ func listenerHints(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Prob
 	return out
 }
 
-// judgeListener finds what puts a ListenerPolicy in error: backends of access logs and tracing.
+// judgeListener finds what puts a ListenerPolicy in error: backends of access logs and tracing, and what they refer to.
 func judgeListener(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 	c := check{policy: p, in: in, mode: p.Kind.Settings().Text("kgateway.referenceGrantMode")}
 	c.backends(p.Object.Body.Field("spec"), p.Ref())
 	fault := strings.Join(c.faults, "; ")
 	if fault != "" {
-		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: "the policy is in error and takes no part: " + fault}.At(p.Object))
+		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+			"%s is in error: kgateway answers with status 500 where it is attached, so that policies of other kinds are not in force there either, which is not shown", p.Ref())}.At(p.Object))
 	}
 	return fault, c.problems
 }

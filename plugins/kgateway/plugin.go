@@ -31,7 +31,7 @@ func Plugin() plugin.Plugin {
 			Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},
 			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle},
 			Builtins:   map[string]policy.BuiltinOf{"kgateway.Timeout": timeout, "kgateway.PathRewrite": pathRewrite, "kgateway.HostRewrite": hostRewrite, "kgateway.CORS": cors},
-			Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.Inherited": inherited},
+			Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.GatewayOnly": gatewayOnly, "kgateway.Inherited": inherited},
 			Links:      []topology.Linker{link}},
 		Status: status.Functions{Boards: map[string]status.Board{"kgateway.Attached": attached},
 			Writers: map[string]status.Writer{"kgateway.Backends": backends}}}

@@ -1,30 +1,48 @@
 package kgateway
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// port merges the settings of a port that another policy has settings for as well, setting by setting. It reports false if there is none:
-// then all of them belong together.
+// port merges the settings of a port into those that another policy has for it, and reports false if there is none. What the other leaves out
+// is added, but all of it counts as the first policy's setting: so kgateway records it, and reports it to the policies.
 func (f *fold) port(u merge.Unit, reason func([]merge.From) merge.Reason) bool {
-	if at := f.find(u.Path); at >= 0 {
-		f.units = slices.Replace(f.units, at, at+1, f.forwarded(portFields(f.units[at]), reason)...)
-	} else if !slices.ContainsFunc(f.units, func(x merge.Unit) bool { return len(x.Path) > 2 && slices.Equal(x.Path[:2], u.Path) }) {
+	fields := f.forwarded(portFields(u), reason)
+	at := f.find(u.Path)
+	if at < 0 {
 		return false
 	}
-	for _, field := range f.forwarded(portFields(u), reason) {
-		at := f.find(field.Path)
+	whole := f.units[at]
+	have := portFields(whole)
+	for _, field := range fields {
+		known := slices.ContainsFunc(have, func(x merge.Unit) bool { return slices.Equal(x.Path, field.Path) })
 		switch {
-		case at < 0:
-			f.take(field)
+		case !known:
+			whole.Value = with(whole.Value, field.Path[len(u.Path):], field.Value)
+			f.units[at] = whole
+			f.note(field, merge.Joined, "", nil)
 		case field.Path[len(field.Path)-1].Form == merge.Told: // the same in both
 		default:
-			f.drop(field, reason(f.units[at].From), f.units[at].From)
+			f.drop(field, reason(whole.From), whole.From)
 		}
 	}
 	return true
+}
+
+// with is an object with a value at a path inside it.
+func with(v any, at merge.Path, value any) any {
+	if len(at) == 0 {
+		return value
+	}
+	out := maps.Clone(object(v))
+	if out == nil {
+		out = map[string]any{}
+	}
+	out[at[0].Name] = with(out[at[0].Name], at[1:], value)
+	return out
 }
 
 // portFields cuts an entry of perPort into its settings, which are called as those of default are: perPort[80].httpSettings.serverName.

@@ -9,42 +9,67 @@ import (
 )
 
 // replaced says why kgateway answers the requests of a rule with an error, whatever policies there are: a filter names a policy that does not
-// exist, or a DirectResponse stands where the rule does something else already.
+// exist, a DirectResponse stands where the rule does something else already, or the rule does nothing at all.
 func replaced(g *topology.Graph, id topology.NodeID) *model.Problem {
 	n := g.Node(id)
-	if n.Role != topology.Rule || n.Object == nil || n.Ref.Kind != "HTTPRoute" {
+	if n.Role != topology.Rule || n.Object == nil || n.Ref.Kind != "HTTPRoute" && n.Ref.Kind != "GRPCRoute" {
 		return nil
 	}
-	rule := n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
-	problem := func(format string, args ...any) *model.Problem {
+	at := []string{"spec", "rules", strconv.Itoa(n.Index)}
+	rule := n.Object.Body.At(at...)
+	problem := func(key, format string, args ...any) *model.Problem {
 		p := model.Problem{Severity: model.Warning, Code: model.RuleReplaced,
 			Message: fmt.Sprintf("rule %s of %s answers with status 500: ", n.Ref.Section, n.Ref.Whole()) + fmt.Sprintf(format, args...)}.At(n.Object)
-		origin := n.Object.OriginOf("spec", "rules", strconv.Itoa(n.Index), "filters")
+		origin := n.Object.OriginOf(append(at, key)...)
 		p.Origin = &origin
 		return &p
 	}
 	answers, redirects := 0, false
 	for _, f := range rule.Field("filters").Items {
-		redirects = redirects || f.Text("type") == "RequestRedirect"
 		ref := f.Field("extensionRef")
+		if n.Ref.Kind != "HTTPRoute" { // of other routes no filter answers
+			break
+		}
+		redirects = redirects || f.Text("type") == "RequestRedirect"
 		if f.Text("type") != "ExtensionRef" || ref.Text("group") != group {
 			continue
 		}
 		to := model.Ref{Group: group, Kind: ref.Text("kind"), Namespace: n.Ref.Namespace, Name: ref.Text("name")}
 		if !g.Has(to) && !g.Cluster().MissesRef(to) {
-			return problem("a filter names %s, which is not found", to)
+			return problem("filters", "a filter names %s, which is not found", to)
 		}
 		if to.Kind == "DirectResponse" {
 			answers++
 		}
 	}
+	backends := rule.Field("backendRefs").Len() > 0
 	switch {
 	case answers > 1:
-		return problem("it has %d DirectResponses", answers)
-	case answers == 1 && rule.Field("backendRefs").Len() > 0:
-		return problem("it has a DirectResponse and backends")
+		return problem("filters", "it has %d DirectResponses", answers)
+	case answers == 1 && backends:
+		return problem("filters", "it has a DirectResponse and backends")
 	case answers == 1 && redirects:
-		return problem("it has a DirectResponse and a redirect")
+		return problem("filters", "it has a DirectResponse and a redirect")
+	case answers == 0 && !redirects && !backends && ours(g, n.Ref.Whole()):
+		return problem("backendRefs", "it has neither backends nor a response")
 	}
 	return nil
+}
+
+// ours reports whether a Gateway that is kgateway's, or may be, accepts a route.
+func ours(g *topology.Graph, route model.Ref) bool {
+	for _, gateway := range g.GatewaysAbove(route) {
+		for _, id := range g.Lookup(gateway) {
+			name := ""
+			for _, class := range g.Parents(topology.Traffic, id) {
+				if o := g.Node(class).Object; o != nil {
+					name = o.Text("spec", "controllerName")
+				}
+			}
+			if name == "" || name == controller {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package kgateway
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -52,29 +53,12 @@ func attached(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[
 			}
 		}
 	}
-	s.dropped()
 	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
 	for _, f := range fates {
 		out[f.Policy] = s.write(f.Policy)
+		status.LeaveSetsOpen(r, out[f.Policy])
 	}
 	return out
-}
-
-// dropped has entries for policies that no merge has because they are in error: for what they target, at Gateways of the controller.
-func (s *states) dropped() {
-	for _, p := range s.kind.Policies {
-		if p.Fault == "" || s.kind.InError != policy.Drop {
-			continue
-		}
-		for _, id := range s.kind.TargetsOf(p) {
-			target := s.res.Node(id).Ref.Whole()
-			for _, gateway := range status.GatewaysAbove(s.res, target) {
-				if gateway.Controller == controller || gateway.Controller == "" {
-					s.entry(p, target)
-				}
-			}
-		}
-	}
 }
 
 // see counts the merges that are made for a node.
@@ -84,16 +68,13 @@ func (s *states) see(id topology.NodeID, stack resolve.StackID) {
 	case topology.Rule:
 		s.count(stack, count{group: "route", levels: routeLevels, to: s.parents(id, stack)})
 	case topology.Listener:
-		c := count{group: "listener", levels: ownLevels, to: []model.Ref{n.Ref.Whole()}}
-		switch {
-		case g.Listener(id).Protocol == "HTTPS":
-			c.levels = listenerLevels
-		case s.kind.GroupKind != trafficKind: // nothing is merged there, and the policies are reported as if they were in force
-			c.group, c.none = "", whole
-		case !s.serves(id):
-			c.group, c.none = "", pending
+		switch f := g.Listener(id); {
+		case !f.Accepted: // it is not served
+		case f.Protocol == "HTTPS":
+			s.count(stack, count{group: "listener", levels: listenerLevels, to: []model.Ref{s.portOwner(id)}})
+		case f.Protocol == "HTTP" && s.serves(id):
+			s.count(stack, count{group: "listener", levels: ownLevels, to: []model.Ref{n.Ref.Whole()}})
 		}
-		s.count(stack, c)
 	case topology.Gateway:
 		s.gateway(id, stack)
 	}
@@ -122,44 +103,59 @@ func (s *states) serves(listener topology.NodeID) bool {
 	return s.served[listener]
 }
 
-// gateway counts the merge of a Gateway's own policies: it is made for every port with listeners that share one configuration, and reported
-// towards what the first of them belongs to.
+// gateway counts the merge of a Gateway's own policies: it is made for every port, and reported towards what the first listener there belongs
+// to.
 func (s *states) gateway(id topology.NodeID, stack resolve.StackID) {
-	g := s.res.Graph
 	var to []model.Ref
-	ports := map[int32]bool{}
 	for _, l := range s.listeners(id) {
-		if f := g.Listener(l); f.Protocol != "HTTPS" && !ports[f.Port] {
-			ports[f.Port] = true
-			if owner := g.Node(l).Ref.Whole(); !slices.Contains(to, owner) {
-				to = append(to, owner)
-			}
+		if owner := s.portOwner(l); !slices.Contains(to, owner) {
+			to = append(to, owner)
 		}
-	}
-	if to == nil {
-		s.count(stack, count{levels: listenerLevels, to: []model.Ref{g.Node(id).Ref}})
-		return
 	}
 	s.count(stack, count{group: "gateway", levels: listenerLevels, to: to})
 }
 
-// listeners lists a Gateway's listeners, then those of its ListenerSets.
-func (s *states) listeners(gateway topology.NodeID) []topology.NodeID {
-	var own, more []topology.NodeID
+// portOwner is what the first listener on a listener's port belongs to: towards it is reported what concerns the port.
+func (s *states) portOwner(listener topology.NodeID) model.Ref {
 	g := s.res.Graph
-	for _, id := range g.Children(topology.Traffic, gateway) {
-		switch g.Node(id).Role {
-		case topology.Listener:
-			own = append(own, id)
-		case topology.ListenerSet:
-			for _, l := range g.Children(topology.Traffic, id) {
-				if g.Node(l).Role == topology.Listener {
-					more = append(more, l)
-				}
+	for _, parent := range g.Parents(topology.Traffic, listener) {
+		if g.Node(parent).Role == topology.ListenerSet {
+			parent = g.Set(parent).Gateway
+		}
+		if parent == topology.None {
+			break
+		}
+		for _, l := range s.listeners(parent) {
+			if g.Listener(l).Port == g.Listener(listener).Port {
+				return g.Node(l).Ref.Whole()
 			}
 		}
 	}
-	return append(own, more...)
+	return g.Node(listener).Ref.Whole()
+}
+
+// listeners lists the listeners of a Gateway that are served, then those of its ListenerSets, the oldest set first.
+func (s *states) listeners(gateway topology.NodeID) []topology.NodeID {
+	g := s.res.Graph
+	owners := []topology.NodeID{gateway}
+	for _, id := range g.Children(topology.Traffic, gateway) {
+		if g.Node(id).Role == topology.ListenerSet && g.Node(id).Object != nil {
+			owners = append(owners, id)
+		}
+	}
+	slices.SortStableFunc(owners[1:], func(a, b topology.NodeID) int {
+		x, y := g.Node(a).Object, g.Node(b).Object
+		return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.Ref.FullName(), y.Ref.FullName()))
+	})
+	var out []topology.NodeID
+	for _, owner := range owners {
+		for _, id := range g.Children(topology.Traffic, owner) {
+			if g.Node(id).Role == topology.Listener && g.Listener(id).Accepted {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
 }
 
 // The levels whose policies take part in a merge.
@@ -169,11 +165,10 @@ var (
 	listenerLevels = []topology.Role{topology.Gateway, topology.ListenerSet, topology.Listener}
 )
 
-// count is one merge: the group of the result that holds it, or none, and then what is reported without; the levels whose policies take
-// part, and the ancestors towards which it is reported.
+// count is one merge: the group of the result that holds it, the levels whose policies take part, and the ancestors towards which it is
+// reported.
 type count struct {
 	group  string
-	none   state
 	levels []topology.Role
 	to     []model.Ref
 }
@@ -183,7 +178,7 @@ func (s *states) count(stack resolve.StackID, c count) {
 	o := s.kind.Outcome(stack)
 	fields := map[string]map[int]bool{} // who is behind each setting
 	for _, g := range o.Result.Groups {
-		if g.Name != c.group || c.group == "" {
+		if g.Name != c.group {
 			continue
 		}
 		for _, r := range g.Rules {
@@ -205,13 +200,12 @@ func (s *states) count(stack resolve.StackID, c count) {
 			continue
 		}
 		seen[l.Policy] = true
-		st, lost := c.none, []string(nil)
+		st, lost := whole, []string(nil)
 		switch {
 		case s.kind.GroupKind == directKind:
-			st = whole
 		case l.Policy.Fault != "":
 			st = pending
-		case c.group != "":
+		default:
 			st, lost = fateOf(o, l.Policy, fields)
 		}
 		for _, ref := range c.to {

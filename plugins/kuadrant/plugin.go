@@ -16,6 +16,7 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuadrant", Kinds: kinds,
 		Functions: policy.Functions{Auto: map[string]policy.Auto{"kuadrant.Profile": profile},
+			Advice: map[string]policy.Advice{"kuadrant.Advice": advice},
 			Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
 			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
 			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored, "kuadrant.SameTarget": sameTarget,

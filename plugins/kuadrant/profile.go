@@ -7,24 +7,83 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// profile decides which dialect a kind is read in, over all its loaded objects, since a fold cannot mix dialects: rfc if one of them
-// carries a mark that only RFC 0009 knows, else operator.
-func profile(gk model.GroupKind, objects []*model.Object) (string, []model.Problem) {
-	container := "limits"
-	switch gk.Kind {
-	case "AuthPolicy":
-		container = "rules"
-	case "DNSPolicy", "TLSPolicy":
+// profile decides which dialect a kind is read in: the operator's, unless the kind's definition in the input has fields that only RFC 0009
+// has. Policies have no say: one odd policy would change what all others of its kind mean, and what the API server refuses would be shown
+// as in force.
+func profile(gk model.GroupKind, in *model.Snapshot) (string, []model.Problem) {
+	if direct(gk.Kind) {
 		return "operator", nil
 	}
-	for _, o := range objects {
-		if mark := markOf(o, container); mark != "" {
-			return "rfc", []model.Problem{model.Problem{Severity: model.Info, Code: model.ProfileChosen,
-				Message: fmt.Sprintf("%s is read as RFC 0009 describes it, not as the operator does: %s", gk.Kind, mark),
-				Hint:    "choose with --vendor-setting kuadrant.profile=rfc or operator"}.At(o)}
+	for _, definition := range in.Definitions() {
+		if defined, _ := definition.Defines(); defined != gk {
+			continue
+		}
+		if field := definedMark(definition, containerOf(gk.Kind)); field != "" {
+			p := model.Problem{Severity: model.Info, Code: model.ProfileChosen,
+				Message: fmt.Sprintf("%s is read as RFC 0009 describes it, not as the operator does: its CustomResourceDefinition has %s", gk.Kind, field),
+				Hint:    "choose with --vendor-setting kuadrant.profile=rfc or operator"}.At(definition)
+			p.Ref = &model.Ref{Group: gk.Group, Kind: gk.Kind, Name: "*"}
+			return "rfc", []model.Problem{p}
 		}
 	}
 	return "operator", nil
+}
+
+// containerOf is the field with the rules of a kind's policies.
+func containerOf(kind string) string {
+	if kind == "AuthPolicy" {
+		return "rules"
+	}
+	return "limits"
+}
+
+// definedMark names the first field in the schemas of a definition that the operator's API does not have, "" if there is none.
+func definedMark(definition *model.Object, container string) string {
+	for _, version := range definition.Body.At("spec", "versions").Items {
+		if version.Field("served").Value() == false {
+			continue
+		}
+		spec := version.At("schema", "openAPIV3Schema", "properties", "spec", "properties")
+		for _, name := range []string{"unset", "remove"} {
+			if spec.Field(name).IsObject() {
+				return "spec." + name
+			}
+		}
+		for _, name := range []string{"defaults", "overrides"} {
+			block := spec.Field(name)
+			switch when := block.At("properties", "when"); {
+			case block.Field("type").Text() == "array":
+				return "spec." + name + " as a list of operations"
+			case when.Field("type").Text() == "string":
+				return "spec." + name + ".when as a text"
+			case block.At("properties", "granularity").IsObject():
+				return "spec." + name + ".granularity"
+			case definedCondition(block.At("properties", container)):
+				return "a condition within spec." + name + "." + container
+			}
+		}
+	}
+	return ""
+}
+
+// definedCondition reports whether a schema has a field when with a text, at any depth.
+func definedCondition(schema model.Body) bool {
+	for name, field := range schema.Field("properties").Fields {
+		if name == "when" && field.Field("type").Text() == "string" || definedCondition(field) {
+			return true
+		}
+	}
+	values := schema.Field("additionalProperties")
+	return values.IsObject() && definedCondition(values)
+}
+
+// advice is what to do about a policy that the operator's API refuses, or drops a field of, for what only RFC 0009 has.
+func advice(o *model.Object) string {
+	mark := markOf(o, containerOf(o.Ref.Kind))
+	if mark == "" {
+		return ""
+	}
+	return mark + ", as in RFC 0009: --vendor-setting kuadrant.profile=rfc reads the kind as that describes it"
 }
 
 // markOf names the first thing in a policy that the operator's API does not have, "" if there is none.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // RFC 0009 profiles: what the operator's API does not have marks a policy as one of the RFC.
@@ -54,36 +55,96 @@ func TestMarkOf(t *testing.T) {
 	}
 }
 
+// The definition of a kind decides, and no policy does.
 func TestProfile(t *testing.T) {
-	plain, marked := "limits: {a: {}}", "limits: {a: {}}, unset: [limits.b]"
+	rfc := "{unset: {type: array}, limits: {type: object}}"
 	for _, tc := range []struct {
-		kind  string
-		specs []string
-		want  string
-		named string // the policy whose mark decided
+		kind    string
+		defined string // the kind that the input has a definition of, and the fields of its spec
+		fields  string
+		because string // what makes it the RFC's, "" for the operator's
 	}{
-		{"RateLimitPolicy", nil, "operator", ""},
-		{"RateLimitPolicy", []string{plain, plain}, "operator", ""},
-		{"RateLimitPolicy", []string{plain, marked, plain}, "rfc", "b"},
-		{"TokenRateLimitPolicy", []string{marked, marked}, "rfc", "a"},
-		{"AuthPolicy", []string{"rules: {authentication: {a: 5}}"}, "rfc", "a"},
-		{"DNSPolicy", []string{"unset: [x], providerRefs: []"}, "operator", ""},
-		{"TLSPolicy", []string{"defaults: {when: x}, overrides: {}"}, "operator", ""},
+		{"RateLimitPolicy", "", "", ""},
+		{"RateLimitPolicy", "RateLimitPolicy", operatorFields("limits"), ""},
+		{"AuthPolicy", "AuthPolicy", operatorFields("rules"), ""},
+		{"RateLimitPolicy", "RateLimitPolicy", "{defaults: {type: object, properties: {when: {type: array}}}}", ""},
+		{"RateLimitPolicy", "TokenRateLimitPolicy", rfc, ""},
+		{"DNSPolicy", "DNSPolicy", rfc, ""},
+		{"TLSPolicy", "TLSPolicy", rfc, ""},
+
+		{"RateLimitPolicy", "RateLimitPolicy", rfc, "spec.unset"},
+		{"TokenRateLimitPolicy", "TokenRateLimitPolicy", rfc, "spec.unset"},
+		{"AuthPolicy", "AuthPolicy", "{remove: {type: array}}", "spec.remove"},
+		{"AuthPolicy", "AuthPolicy", "{overrides: {type: object, properties: {when: {type: string}}}}", "spec.overrides.when as a text"},
+		{"RateLimitPolicy", "RateLimitPolicy", "{defaults: {type: object, properties: {granularity: {type: integer}}}}", "spec.defaults.granularity"},
+		{"RateLimitPolicy", "RateLimitPolicy", "{overrides: {type: array}}", "spec.overrides as a list of operations"},
+		{"RateLimitPolicy", "RateLimitPolicy", "{overrides: {properties: {limits: {additionalProperties: {properties: {when: {type: string}}}}}}}",
+			"a condition within spec.overrides.limits"},
 	} {
-		var objects []*model.Object
-		if len(tc.specs) > 0 {
-			objects = policies(t, tc.kind, tc.specs...)
+		manifests := []string{manifest("RateLimitPolicy", "marked", "unset: [limits.a], defaults: {when: x}, overrides: {}, limits: {a: 5}")}
+		if tc.defined != "" {
+			manifests = append(manifests, definition(tc.defined, "true", tc.fields))
 		}
-		got, problems := profile(group(tc.kind), objects)
-		if got != tc.want {
-			t.Errorf("%s %q: profile %s, want %s", tc.kind, tc.specs, got, tc.want)
+		got, problems := profile(group(tc.kind), read(t, manifests...))
+		if want := map[bool]string{true: "operator", false: "rfc"}[tc.because == ""]; got != want {
+			t.Errorf("%s, %s has %s: profile %s, want %s", tc.kind, tc.defined, tc.fields, got, want)
 		}
 		switch {
-		case tc.named == "" && len(problems) > 0:
-			t.Errorf("%s %q: reports %+v", tc.kind, tc.specs, problems)
-		case tc.named != "" && (len(problems) != 1 || problems[0].Code != model.ProfileChosen || problems[0].Severity != model.Info ||
-			problems[0].Ref.Name != tc.named || !strings.HasPrefix(problems[0].Message, tc.kind+" is read as RFC 0009 describes it")):
-			t.Errorf("%s %q: reports %+v, want ProfileChosen of %s", tc.kind, tc.specs, problems, tc.named)
+		case tc.because == "" && len(problems) > 0:
+			t.Errorf("%s, %s has %s: reports %+v", tc.kind, tc.defined, tc.fields, problems)
+		case tc.because != "" && (len(problems) != 1 || problems[0].Code != model.ProfileChosen || problems[0].Severity != model.Info ||
+			problems[0].Ref.GroupKind() != group(tc.kind) || !strings.HasSuffix(problems[0].Message, "its CustomResourceDefinition has "+tc.because)):
+			t.Errorf("%s, %s has %s: reports %+v, want ProfileChosen because of %s", tc.kind, tc.defined, tc.fields, problems, tc.because)
+		}
+	}
+}
+
+// A version that is not served is no API.
+func TestProfileOfUnservedVersion(t *testing.T) {
+	if got, _ := profile(group("RateLimitPolicy"), read(t, definition("RateLimitPolicy", "false", "{unset: {type: array}}"))); got != "operator" {
+		t.Errorf("profile %s", got)
+	}
+}
+
+// operatorFields are those of the operator's definitions, where the RFC has others.
+func operatorFields(container string) string {
+	when := "when: {type: array, items: {type: object, properties: {predicate: {type: string}}}}"
+	set := when + ", " + container + ": {type: object, additionalProperties: {type: object, properties: {" + when + "}}}"
+	block := "{type: object, properties: {strategy: {type: string}, " + set + "}}"
+	return "{targetRef: {type: object}, defaults: " + block + ", overrides: " + block + ", " + set + "}"
+}
+
+func definition(kind, served, fields string) string {
+	plural := strings.ToLower(strings.TrimSuffix(kind, "y")) + "ies"
+	return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " + plural + ".kuadrant.io}\n" +
+		"spec: {group: kuadrant.io, scope: Namespaced, names: {kind: " + kind + ", plural: " + plural + "}, versions: [{name: v1, served: " + served +
+		", schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: " + fields + "}}}}}]}\n"
+}
+
+// Where the API refuses or drops what only the RFC has, the setting is named; elsewhere it would be no help.
+func TestAdvice(t *testing.T) {
+	for _, tc := range []struct{ spec, mark string }{
+		{"limits: {a: {}}, unset: [limits.b]", "it has spec.unset"},
+		{"overrides: {limits: {a: {}}}, limits: {a: {}}", "it has a block beside spec.limits"},
+		{"limits: {a: {}}, owner: me", ""},
+		{"limits: {}", ""},
+	} {
+		want := ""
+		if tc.mark != "" {
+			want = tc.mark + ", as in RFC 0009: --vendor-setting kuadrant.profile=rfc reads the kind as that describes it"
+		}
+		found := false
+		for _, problem := range catalog(t, "kuadrant.profile=operator").Kind(group("RateLimitPolicy")).Decode(policies(t, "RateLimitPolicy", tc.spec)[0], &policy.Conditions{}).Problems {
+			if problem.Code != model.RefusedByOperator && problem.Code != model.PrunedByOperator {
+				continue
+			}
+			found = true
+			if problem.Hint != want {
+				t.Errorf("%s: %s: hint %q, want %q", tc.spec, problem.Message, problem.Hint, want)
+			}
+		}
+		if !found {
+			t.Errorf("%s: nothing is refused and nothing dropped", tc.spec)
 		}
 	}
 }
@@ -98,7 +159,7 @@ func TestProfileOfKinds(t *testing.T) {
 		{"rfc", map[string]string{"AuthPolicy": "rfc", "RateLimitPolicy": "rfc", "TokenRateLimitPolicy": "rfc"}},
 		{"operator", map[string]string{"AuthPolicy": "operator", "RateLimitPolicy": "operator", "TokenRateLimitPolicy": "operator"}},
 	} {
-		in := read(t, manifest("AuthPolicy", "a", "unset: [x], rules: {authentication: {a: {}}}"), manifest("RateLimitPolicy", "a", "limits: {a: {}}"))
+		in := read(t, definition("AuthPolicy", "true", "{unset: {type: array}}"), manifest("AuthPolicy", "a", "rules: {authentication: {a: {}}}"), manifest("RateLimitPolicy", "a", "limits: {a: {}}"))
 		kinds, problems := catalog(t, "kuadrant.profile="+tc.setting).Discover(in)
 		if chosen := len(problems) == 1; chosen != (tc.setting == "auto") {
 			t.Errorf("%s: %+v", tc.setting, problems)

@@ -11,7 +11,7 @@ import (
 )
 
 // sameTarget reports what several policies on one target do to each other, though each is accepted: an atomic default gives way to every
-// newer policy; and beside a merge override, whether it does depends on which of the two is older.
+// newer policy; and beside a merge override, whether it does depends on which of the two comes first.
 func sameTarget(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
@@ -19,15 +19,15 @@ func sameTarget(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem
 		if len(here) < 2 || g.Node(id).Hop > 0 {
 			continue
 		}
-		byName := slices.ContainsFunc(here, func(a policy.Attached) bool { return a.Policy.Object.Created.IsZero() })
+		ageIgnored := slices.ContainsFunc(here, func(a policy.Attached) bool { return a.Policy.Object.Created.IsZero() })
 		for i, a := range here {
 			if !atomicDefault(a.Policy) {
 				continue
 			}
-			if p := lostDefault(a.Policy, here[i+1:], g.Node(id).Ref, byName); p != nil {
+			if p := lostDefault(k, a, here[i+1:], g.Node(id).Ref, ageIgnored); p != nil {
 				out = append(out, *p)
 			}
-			if p := besideOverride(a.Policy, here, i, g.Node(id).Ref); p != nil {
+			if p := besideOverride(k, here, i, g.Node(id).Ref, ageIgnored); p != nil {
 				out = append(out, *p)
 			}
 		}
@@ -49,7 +49,7 @@ func atomicDefault(p *policy.Policy) bool {
 }
 
 // lostDefault reports an atomic default that newer defaults on its target leave without effect.
-func lostDefault(p *policy.Policy, newer []policy.Attached, target model.Ref, byName bool) *model.Problem {
+func lostDefault(k *policy.Kind, at policy.Attached, newer []policy.Attached, target model.Ref, ageIgnored bool) *model.Problem {
 	newer = slices.DeleteFunc(slices.Clone(newer), func(a policy.Attached) bool {
 		b := set(a.Policy)
 		return b == nil || b.Kind == merge.Overrides || len(b.Units) == 0
@@ -57,18 +57,17 @@ func lostDefault(p *policy.Policy, newer []policy.Attached, target model.Ref, by
 	if len(newer) == 0 {
 		return nil
 	}
-	how := "is newer"
-	if byName {
-		how = "comes later by name, for want of creation times"
-	}
+	last := newer[len(newer)-1]
 	problem := model.Problem{Severity: model.Warning, Code: model.SameTargetDefaultLost, Message: fmt.Sprintf(
-		"nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", p.Ref(), target, newer[len(newer)-1].Policy.Ref(), how),
-		Hint: "let one policy have all the rules, or write strategy: merge into both"}.At(p.Object)
+		"nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(), target, last.Policy.Ref(),
+		k.Decide(last, at, ageIgnored).Place()),
+		Hint: "let one policy have all the rules, or write strategy: merge into both"}.At(at.Policy.Object)
 	return &problem
 }
 
 // besideOverride reports an atomic default that stands beside a merge override if that is the older one, and gives way if it is the newer.
-func besideOverride(p *policy.Policy, here []policy.Attached, i int, target model.Ref) *model.Problem {
+func besideOverride(k *policy.Kind, here []policy.Attached, i int, target model.Ref, ageIgnored bool) *model.Problem {
+	p := here[i].Policy
 	at := slices.IndexFunc(here, func(a policy.Attached) bool {
 		b := set(a.Policy)
 		return b != nil && b.Kind == merge.Overrides && a.Policy.Word(b.Kind) == "merge"
@@ -76,12 +75,13 @@ func besideOverride(p *policy.Policy, here []policy.Attached, i int, target mode
 	if at < 0 {
 		return nil
 	}
-	now, other := "stand beside the overrides; they would be lost if it were the older one", "newer"
+	now := "stand beside the overrides; they would be lost the other way round"
 	if at > i {
-		now, other = "are lost; they would stand beside the overrides if it were the newer one", "older"
+		now = "are lost; they would stand beside the overrides the other way round"
 	}
 	problem := model.Problem{Severity: model.Warning, Code: model.SameTargetOrderMatters, Message: fmt.Sprintf(
-		"at %s the atomic defaults of %s meet the merge overrides of %s, and their age decides: being the %s, the defaults %s", target, p.Ref(), here[at].Policy.Ref(), other, now),
+		"at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: %s %s, and its defaults %s",
+		target, p.Ref(), here[at].Policy.Ref(), p.Ref(), k.Decide(here[i], here[at], ageIgnored).Place(), now),
 		Hint: "write strategy: merge into the defaults"}.At(p.Object)
 	return &problem
 }

@@ -67,6 +67,9 @@ func refused(o *model.Object, s model.Settings) []model.Problem {
 		if !mayName(o.Ref.Kind, kind) {
 			return invalid("to[%d] names a %s, which %s does not support", i, kind, o.Ref.Kind)
 		}
+		if item.Field("hostnames").Len() > 0 && body.At("targetRef", "kind").Text() != gatewayKind.Kind {
+			return invalid("to[%d].hostnames is for policies of a MeshGateway alone", i)
+		}
 	}
 	return nil
 }

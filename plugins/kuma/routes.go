@@ -18,9 +18,17 @@ type routeRule struct {
 }
 
 // routeTable merges route tables, weakest first (spec §5): the strongest policy's rules come first, each policy's as written. Of rules with
-// the same matches, the place is the strongest's, and each field that of the strongest that sets it.
+// the same matches, the place is the strongest's, and each field that of the strongest that sets it. The hostname that the table is for is part
+// of it, and is said by every item that names it.
 func routeTable(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	var m merger
+	if s.Name != "" {
+		said := merge.Unit{Path: merge.Keys("hostnames"), Value: []any{s.Name}}
+		for i := range s.Layers {
+			said.From = append(said.From, merge.From{Layer: i, Block: merge.Bare})
+		}
+		m.units = append(m.units, said)
+	}
 	var all []routeRule
 	for i := range s.Layers {
 		rules := rulesOf(s.Layers[i], i)

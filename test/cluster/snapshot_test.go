@@ -102,13 +102,10 @@ func TestSnapshotRedacted(t *testing.T) {
 	}
 }
 
-// ownership is who set and who lost what where. RateLimitPolicies are left out: one of the demo has a condition, which needs its values.
+// ownership is who set and who lost what where.
 func ownership(a *answer) []string {
 	var out []string
 	for _, item := range a.Items {
-		if item["policyKind"] == "RateLimitPolicy.kuadrant.io" {
-			continue
-		}
 		where := nameOf(item["target"]) + " " + item["policyKind"].(string)
 		if rule, ok := item["rule"].(string); ok { // of overridden
 			out = append(out, where+" "+rule+" "+nameOf(item["source"].(map[string]any)["policy"])+" "+item["reason"].(string))

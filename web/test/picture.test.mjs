@@ -47,7 +47,7 @@ test('every node of the picture has its panel', async (t) => {
 test('panels of policies, gateways and what is missing', async (t) => {
   const page = await open(t, browser, href + node('AuthPolicy.kuadrant.io/infra/gw-auth'));
   const text = () => page.locator('aside').innerText();
-  assert.match(await text(), /AuthPolicy infra\/gw-auth[\s\S]*infra-auth\.yaml:\d+[\s\S]*Targets[\s\S]*Gateway infra\/external[\s\S]*in force 4[\s\S]*overridden 3[\s\S]*Enforced=True PartiallyEnforced/);
+  assert.match(await text(), /AuthPolicy infra\/gw-auth[\s\S]*infra-auth\.yaml:\d+[\s\S]*Targets[\s\S]*Gateway infra\/external[\s\S]*in force 4[\s\S]*overridden 3[\s\S]*Enforced=True/);
   await go(page, node('Gateway.gateway.networking.k8s.io/infra/external'));
   assert.match(await text(), /Policies attached here[\s\S]*AuthPolicy infra\/gw-auth[\s\S]*7 route rules below[\s\S]*Accepted=True/);
   await go(page, node('RateLimitPolicy.kuadrant.io/infra/typo'));

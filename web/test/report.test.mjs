@@ -99,7 +99,7 @@ test('a rule says what is in force, from where, and what lost', async (t) => {
   const page = await open(t, browser, href + '#/rule/HTTPRoute/bakery/baker/rule-1');
   const table = page.locator('section.kind', { hasText: 'RateLimitPolicy' }).locator('table');
   const line = table.locator('tr', { hasText: 'limits.cap' });
-  assert.match(await line.first().innerText(), /infra\/gw-cap[\s\S]*override of Gateway, condition true, beats bakery\/baker-all[\s\S]*infra-limits\.yaml:17/);
+  assert.match(await line.first().innerText(), /infra\/gw-cap[\s\S]*override of Gateway, beats bakery\/baker-all[\s\S]*infra-limits\.yaml:16/);
   assert.match(await line.nth(1).innerText(), /bakery\/baker-all[\s\S]*lost, override of Gateway/);
   await page.getByText('The stack of 3 policies').click();
   assert.match(await page.locator('details.stack').nth(1).innerText(), /partly in force|overridden/);

@@ -1,0 +1,83 @@
+// Command crddefaults takes the defaults of a vendor's CustomResourceDefinitions into its kinds.yaml, so that none is missing. The file names the
+// Go module that has the definitions and the folder in it, in a comment: "# defaults: MODULE@VERSION FOLDER". With -check it writes nothing and
+// fails if the file is not up to date.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+func main() {
+	check := flag.Bool("check", false, "only report a file that is not up to date")
+	flag.Parse()
+	for _, file := range flag.Args() {
+		if err := run(file, *check); err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func run(file string, check bool) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	module, folder, err := source(old)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	dir, err := download(module)
+	if err != nil {
+		return fmt.Errorf("getting %s: %w", module, err)
+	}
+	definitions, err := readFolder(filepath.Join(dir, folder))
+	if err != nil {
+		return err
+	}
+	out, err := filled(old, definitions)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
+	case bytes.Equal(old, out):
+		return nil
+	case check:
+		return fmt.Errorf("%s has not the defaults of %s (make vendor-defaults)", file, module)
+	}
+	return os.WriteFile(file, out, 0o644)
+}
+
+var named = regexp.MustCompile(`(?m)^# defaults: (\S+@\S+) (\S+)$`)
+
+// source is the module and the folder in it that a file names.
+func source(text []byte) (module, folder string, err error) {
+	found := named.FindSubmatch(text)
+	if found == nil {
+		return "", "", fmt.Errorf("no comment \"# defaults: MODULE@VERSION FOLDER\" says where the definitions are")
+	}
+	return string(found[1]), string(found[2]), nil
+}
+
+// download is the folder of a module in the module cache, into which it is loaded if it is not there.
+func download(module string) (string, error) {
+	cmd := exec.Command("go", "mod", "download", "-json", module)
+	cmd.Dir = os.TempDir() // outside of this module, which does not need the other one
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	var found struct{ Dir, Error string }
+	if len(out) > 0 && json.Unmarshal(out, &found) == nil && found.Error != "" {
+		return "", fmt.Errorf("%s", strings.TrimSpace(found.Error))
+	}
+	if err != nil {
+		return "", err
+	}
+	return found.Dir, nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const crd = `{{- if .Values.crds }}
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  group: example.com
+  names: {kind: Lamp}
+  versions:
+  - name: v1
+    storage: true
+    schema:
+      openAPIV3Schema:
+        properties:
+          spec:
+            properties:
+              watts: {type: integer, default: 40}
+              bulbs: {type: array, items: {properties: {colour: {type: string, default: ""}}}}
+              rooms: {type: object, additionalProperties: {properties: {dim: {type: boolean, default: false}}}}
+              labels: {type: object, additionalProperties: true}
+{{- end }}
+`
+
+const kinds = `kind: Vendor
+---
+for: Lamp.example.com
+rules: ["**"]
+defaults:
+- {path: spec.gone, value: 1}
+checks: [x]
+variants: []
+---
+for: Other.example.com
+defaults:
+- {path: spec.own, value: 1}
+---
+for: Lamp.example.com
+variants: []
+`
+
+const want = `kind: Vendor
+---
+for: Lamp.example.com
+rules: ["**"]
+defaults:
+- {path: spec.bulbs.*.colour, value: ""}
+- {path: spec.rooms.*.dim, value: false}
+- {path: spec.watts, value: 40}
+checks: [x]
+variants: []
+---
+for: Other.example.com
+defaults:
+- {path: spec.own, value: 1}
+---
+for: Lamp.example.com
+defaults:
+- {path: spec.bulbs.*.colour, value: ""}
+- {path: spec.rooms.*.dim, value: false}
+- {path: spec.watts, value: 40}
+variants: []
+`
+
+func TestFilled(t *testing.T) {
+	kind, values, err := read([]byte(crd))
+	if err != nil || kind != "Lamp.example.com" {
+		t.Fatal(kind, err)
+	}
+	got, err := filled([]byte(kinds), map[string][]value{kind: values})
+	if err != nil || string(got) != want {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	if again, _ := filled(got, map[string][]value{kind: values}); !bytes.Equal(got, again) {
+		t.Errorf("a second time:\n%s", again)
+	}
+	if _, values, _ := read([]byte(strings.ReplaceAll(crd, "default: 40", "default: {}"))); len(values) > 0 {
+		if _, err := filled([]byte(kinds), map[string][]value{kind: values}); err == nil {
+			t.Error("a default that is no scalar is taken")
+		}
+	}
+}
+
+// TestFresh: every kinds.yaml that names definitions has their defaults. It needs the module in the module cache, and loads nothing.
+func TestFresh(t *testing.T) {
+	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Skip(err)
+	}
+	files, _ := filepath.Glob("../../plugins/*/kinds.yaml")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		module, folder, err := source(text)
+		if err != nil {
+			continue // it names none
+		}
+		definitions, err := readFolder(filepath.Join(strings.TrimSpace(string(cache)), module, folder))
+		if err != nil {
+			t.Skipf("%s is not in the module cache: %v", module, err)
+		}
+		if out, err := filled(text, definitions); err != nil || !bytes.Equal(text, out) {
+			t.Errorf("%s has not the defaults of %s (make vendor-defaults): %v", file, module, err)
+		}
+	}
+}

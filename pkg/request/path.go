@@ -1,0 +1,190 @@
+package request
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Tidying is what an implementation makes of the path of a request before it is compared (gatewayapi G46).
+type Tidying struct {
+	Dots    bool // elements of one or two dots are resolved, also where a dot is escaped
+	Slashes bool // slashes that follow each other become one
+	Escaped EscapedSlashes
+}
+
+// EscapedSlashes is what becomes of a path with an escaped slash or backslash in it.
+type EscapedSlashes uint8
+
+// The ways with escaped slashes.
+const (
+	KeepEscaped     EscapedSlashes = iota
+	DecodeEscaped                  // they are decoded first
+	RedirectEscaped                // the client is sent to the decoded path
+	RejectEscaped                  // the request is refused
+)
+
+// Tidier says what becomes of paths at a listener; false if it does not know, because the listener is another implementation's.
+type Tidier func(r *resolve.Resolution, listener topology.NodeID) (Tidying, bool)
+
+// TidyBy has the paths of requests made as the implementations make them.
+func (m *Matcher) TidyBy(r *resolve.Resolution, tidiers []Tidier) *Matcher {
+	m.tidying = func(listener topology.NodeID) (Tidying, bool) {
+		for _, t := range tidiers {
+			if how, known := t(r, listener); known {
+				return how, true
+			}
+		}
+		return Tidying{}, false
+	}
+	return m
+}
+
+// tidy makes the path what the implementation compares; true if it answers the request for the path alone.
+func (t *trace) tidy(p place) bool {
+	if t.r.Protocol != HTTP || p.facts.Protocol == "TLS" || t.m.tidying == nil {
+		return false
+	}
+	how, known := t.m.tidying(p.id)
+	if t.told = known; !known {
+		return false
+	}
+	escaped := slashes(t.r.Path) != t.r.Path
+	path := how.apply(t.r.Path)
+	switch {
+	case escaped && how.Escaped == RejectEscaped:
+		t.answer.Status, t.turned = 400, true
+		t.because("the path has an escaped slash, for which the request is refused")
+		return true
+	case path == t.r.Path:
+		return false
+	}
+	tidied := *t.r
+	tidied.Path = path
+	t.r = &tidied
+	if escaped && how.Escaped == RedirectEscaped {
+		t.answer.Outcome, t.answer.Status, t.turned = Redirect, 307, true
+		t.answer.Location = t.redirect(model.Body{})
+		t.answer.Location.Status = 307
+		t.because("the path has an escaped slash, for which the client is sent to the decoded path")
+		return true
+	}
+	t.because("the path is compared as " + path)
+	return false
+}
+
+// apply makes a path what is compared.
+func (how Tidying) apply(path string) string {
+	if how.Escaped == DecodeEscaped || how.Escaped == RedirectEscaped {
+		path = slashes(path)
+	}
+	if how.Dots {
+		path = withoutDots(path)
+	}
+	if how.Slashes {
+		for strings.Contains(path, "//") {
+			path = strings.ReplaceAll(path, "//", "/")
+		}
+	}
+	return path
+}
+
+// slashes is a path with its escaped slashes and backslashes decoded.
+func slashes(path string) string {
+	return strings.NewReplacer("%2F", "/", "%2f", "/", "%5C", `\`, "%5c", `\`).Replace(path)
+}
+
+// withoutDots resolves the elements of a path that are one or two dots, as RFC 3986 says.
+func withoutDots(path string) string {
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	out := make([]string, 0, len(parts))
+	for i, part := range parts {
+		n := dots(part)
+		if n == 0 {
+			out = append(out, part)
+			continue
+		}
+		if n == 2 && len(out) > 0 {
+			out = out[:len(out)-1]
+		}
+		if i == len(parts)-1 {
+			out = append(out, "")
+		}
+	}
+	return "/" + strings.Join(out, "/")
+}
+
+// dots is how many dots an element of a path is, escaped or not; 0 if it is something else.
+func dots(part string) int {
+	switch strings.ReplaceAll(strings.ReplaceAll(part, "%2E", "."), "%2e", ".") {
+	case ".":
+		return 1
+	case "..":
+		return 2
+	}
+	return 0
+}
+
+// decoded is a path with all that is escaped in it decoded, and backslashes as slashes.
+func decoded(path string) string {
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		plain = path
+	}
+	return strings.ReplaceAll(plain, `\`, "/")
+}
+
+// readings are the paths that an implementation might compare instead, each once. Of one that told how it tidies only the decoding of other
+// characters is open.
+func readings(path string, told bool) []string {
+	all := []string{decoded(path)}
+	if !told {
+		everything := Tidying{Dots: true, Slashes: true}
+		all = append(all, Tidying{Dots: true}.apply(path), Tidying{Slashes: true}.apply(path), everything.apply(path),
+			Tidying{Dots: true}.apply(slashes(path)), everything.apply(slashes(path)), everything.apply(decoded(path)))
+	}
+	var out []string
+	for _, p := range all {
+		if p != path && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// untidy tells that a path may be compared otherwise than it is written, and makes the answer conditional if that would lead elsewhere
+// (gatewayapi G46).
+func (m *Matcher) untidy(t *trace, w Where) {
+	a := t.answer
+	others := readings(t.r.Path, t.told)
+	if t.r.Protocol != HTTP || len(others) == 0 || t.turned {
+		return
+	}
+	told := "the path " + t.r.Path + " is compared as it is written; whether it is decoded or tidied first, implementations decide"
+	severity := model.Info
+	w.Gateway = a.Gateway
+	for _, path := range others {
+		r := a.Request
+		r.Path = path
+		o, err := m.trace(&r, w, t.switches)
+		if err != nil || o.answer.key() == a.key() {
+			continue
+		}
+		instead := "no rule matches"
+		if o.answer.Rule != topology.None {
+			instead = m.graph.Node(o.answer.Rule).Ref.String() + " takes the request"
+		}
+		a.conditional(fmt.Sprintf("an implementation may compare the path as %s, and then %s", path, instead))
+		severity = model.Warning
+		break
+	}
+	if !t.told && a.Outcome != Conditional && slashes(t.r.Path) != t.r.Path {
+		a.conditional("an implementation may decode an escaped slash, redirect the client or refuse the request")
+	}
+	a.note(severity, model.NotEvaluated, nil, told, "")
+}

@@ -1,0 +1,77 @@
+package request
+
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+func TestTidying(t *testing.T) {
+	all := Tidying{Dots: true, Slashes: true, Escaped: DecodeEscaped}
+	for _, c := range []struct {
+		how        Tidying
+		path, want string
+	}{
+		{Tidying{}, "/x/..//%2F.", "/x/..//%2F."},
+		{Tidying{Dots: true}, "/x/../admin", "/admin"},
+		{Tidying{Dots: true}, "/x/./admin/", "/x/admin/"},
+		{Tidying{Dots: true}, "/x/%2e%2E/admin", "/admin"},
+		{Tidying{Dots: true}, "/x/.%2e", "/"},
+		{Tidying{Dots: true}, "/x/.", "/x/"},
+		{Tidying{Dots: true}, "/../../a", "/a"},
+		{Tidying{Dots: true}, "/a//../b", "/a/b"},
+		{Tidying{Dots: true}, "/a/...", "/a/..."},
+		{Tidying{Dots: true}, "/", "/"},
+		{Tidying{Slashes: true}, "///a//b/", "/a/b/"},
+		{all, "/x%2f..%2Fadmin", "/admin"},
+		{all, "/a//../b", "/a/b"},
+		{Tidying{Dots: true, Slashes: true}, "/x%2f../admin", "/x%2f../admin"},
+	} {
+		if got := c.how.apply(c.path); got != c.want {
+			t.Errorf("%+v of %s: %s, want %s", c.how, c.path, got, c.want)
+		}
+	}
+}
+
+// TestPaths: what becomes of a path that may be compared otherwise than it is written (gatewayapi G46).
+func TestPaths(t *testing.T) {
+	routes := routeOf("HTTPRoute", "r", `rules: [{name: admin, matches: [{path: {value: /admin}}]}, {name: rest}]`)
+	as := func(how Tidying) *Tidying { return &how }
+	for _, c := range []struct {
+		how       *Tidying // nil: nobody knows
+		url, want string
+	}{
+		{nil, "http://h/x/../admin", "Conditional/BackendError 500 at http r rest"},
+		{nil, "http://h//admin", "Conditional/BackendError 500 at http r rest"},
+		{nil, "http://h/%61dmin", "Conditional/BackendError 500 at http r rest"},
+		{nil, "http://h/x/../y", "BackendError 500 at http r rest"},
+		{nil, "http://h/a%20b", "BackendError 500 at http r rest"},
+		{nil, "http://h/x%2fy", "Conditional/BackendError 500 at http r rest"},
+		{nil, "http://h/admin/%2e%2e/x", "Conditional/BackendError 500 at http r admin"},
+		{as(Tidying{}), "http://h//admin", "BackendError 500 at http r rest"},
+		{as(Tidying{Dots: true, Slashes: true}), "http://h/x/..//admin", "BackendError 500 at http r admin"},
+		{as(Tidying{Dots: true}), "http://h//admin", "BackendError 500 at http r rest"},
+		{as(Tidying{Dots: true}), "http://h/%61dmin", "Conditional/BackendError 500 at http r rest"},
+		{as(Tidying{Dots: true}), "http://h/x%2f..%2fy", "BackendError 500 at http r rest"},
+		{as(Tidying{Dots: true, Escaped: DecodeEscaped}), "http://h/x%2f../admin", "BackendError 500 at http r admin"},
+		{as(Tidying{Dots: true, Escaped: RedirectEscaped}), "http://h/x%2f../admin", "Redirect 307 at http"},
+		{as(Tidying{Escaped: RejectEscaped}), "http://h/x%2fy", "NoMatch 400 at http"},
+	} {
+		w := newWorld(t, plainGateway+routes, nil)
+		if c.how != nil {
+			w.matcher.TidyBy(nil, []Tidier{func(*resolve.Resolution, topology.NodeID) (Tidying, bool) { return *c.how, true }})
+		}
+		a := w.get(t, c.url)
+		if got := w.brief(a); got != c.want {
+			t.Errorf("%s: %s, want %s; %q", c.url, got, c.want, a.Why)
+		}
+		if a.Outcome == Redirect && a.Location.URL != "http://h/admin" {
+			t.Errorf("%s leads to %s", c.url, a.Location.URL)
+		}
+		if c.how == nil {
+			w.noted(t, a, model.NotEvaluated, "as it is written")
+		}
+	}
+}

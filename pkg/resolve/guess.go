@@ -1,0 +1,130 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// guesses reports what leaves open what holds with a stack of a kind without a descriptor (engine E15).
+func (k *Kind) guesses(o *Outcome) []model.Problem {
+	if !k.Generic() || len(o.Layers) == 0 {
+		return nil
+	}
+	out := k.disbelieved()
+	var met []*policy.Policy
+	single := true // whether each of the policies has one set of settings
+	for _, l := range o.Layers {
+		if !slices.Contains(met, l.Policy) {
+			met = append(met, l.Policy)
+			single = single && len(l.Policy.Blocks) < 2
+			out = append(out, problemsOf(l.Policy.Doubts)...)
+		}
+		at := k.res.Node(l.Node).Ref.Whole()
+		for i, ref := range l.Policy.Refs {
+			if i == l.attached.Ref || ref.Ref.Whole() == at {
+				out = append(out, problemsOf(ref.Doubts)...)
+			}
+		}
+	}
+	if len(met) > 1 && !(k.Guess.Defined && single) {
+		out = append(out, k.meeting(o, met))
+	}
+	return out
+}
+
+// GuessesBelow reports what leaves open what holds at a route rule with a stack because of policies of the kind at the backends of the rule:
+// without a descriptor it is not known which of the two has the last word.
+func (k *Kind) GuessesBelow(id topology.NodeID, s StackID) []model.Problem {
+	if !k.Generic() || !k.beside || k.Empty(s) || k.res.Node(id).Role != topology.Rule {
+		return nil
+	}
+	var out []model.Problem
+	for _, c := range k.res.Graph.Children(k.Family, id) {
+		own := k.adds(c)
+		for _, below := range k.at[c] {
+			if len(own.nodes) > 0 && k.leadsTo(s, own, below) {
+				out = append(out, k.guesses(k.Outcome(below))...)
+			}
+		}
+	}
+	return out
+}
+
+// meeting reports that several policies of the kind meet.
+func (k *Kind) meeting(o *Outcome, met []*policy.Policy) model.Problem {
+	const most = 5
+	var names []string
+	for i, p := range met {
+		if i == most {
+			names = append(names, fmt.Sprintf("%d more", len(met)-most))
+			break
+		}
+		names = append(names, p.Ref().FullName())
+	}
+	where := "meet on one path"
+	if !slices.ContainsFunc(o.Layers, func(l Layer) bool { return l.Node != o.Layers[0].Node }) {
+		where = "have one target"
+	}
+	last := len(names) - 1
+	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.Describe,
+		Message: fmt.Sprintf("%s has no descriptor: %s and %s %s, and may add up", k.Name(), strings.Join(names[:last], ", "), names[last], where)}.At(met[0].Object)
+}
+
+// disbelieved reports why the kind may be read altogether wrong.
+func (k *Kind) disbelieved() []model.Problem {
+	if k.Guess.Doubt == "" {
+		return nil
+	}
+	return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Ref: k.Everyone(), Hint: policy.Describe,
+		Message: fmt.Sprintf("%s has no descriptor, and its CRD is labelled Direct although %s: it is read as inherited", k.Name(), k.Guess.Doubt)}}
+}
+
+// DoubtsOf are the problems with what is not understood of a policy without a descriptor, wherever it holds.
+func (k *Kind) DoubtsOf(p *policy.Policy) []model.Problem {
+	out := problemsOf(p.Doubts)
+	for _, ref := range p.Refs {
+		out = append(out, problemsOf(ref.Doubts)...)
+	}
+	return out
+}
+
+func problemsOf(doubts []policy.Doubt) []model.Problem {
+	var out []model.Problem
+	for _, d := range doubts {
+		out = append(out, d.Problem)
+	}
+	return out
+}
+
+// Guesses says what of the reading of a kind without a descriptor may be wrong, for people.
+func (k *Kind) Guesses() []string {
+	var out []string
+	if !k.Generic() {
+		return out
+	}
+	if k.Guess.Doubt != "" {
+		out = append(out, "its class, because "+k.Guess.Doubt)
+	}
+	if !k.Guess.Defined {
+		out = append(out, "what several of its policies on one path are to each other")
+	}
+	var fields []string
+	for _, p := range k.Policies {
+		fields = append(fields, p.Astray...)
+		for _, d := range p.Doubts {
+			fields = append(fields, d.Field)
+		}
+		for _, ref := range p.Refs {
+			for _, d := range ref.Doubts {
+				fields = append(fields, d.Field)
+			}
+		}
+	}
+	slices.Sort(fields)
+	return append(out, slices.Compact(fields)...)
+}

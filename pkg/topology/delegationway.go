@@ -1,0 +1,79 @@
+package topology
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// delegationsAt are the ways in which the rules of a route may hand over: those of the implementations at whose Gateways the route is
+// attached, or may be.
+func (b *builder) delegationsAt(route NodeID) []Delegation {
+	handing := false
+	parts := b.nodes[route].parts
+	for i := range parts.n {
+		handing = handing || len(b.handing[parts.first+NodeID(i)]) > 0
+	}
+	if !handing {
+		return nil
+	}
+	taken := make([]bool, len(b.delegations))
+	for _, a := range b.tables[b.nodes[route].table] {
+		if a.State != Accepted && a.State != Unknown || MeshParent(a.Parent.GroupKind()) {
+			continue
+		}
+		controller, known := b.controllerAt(a), false
+		for i, d := range b.delegations {
+			if controller == "" || slices.Contains(d.Controllers, controller) {
+				taken[i], known = true, true
+			}
+		}
+		if !known {
+			b.note(topic{what: delegationNotEvaluated, about: kindRef(httpRouteKind)}, b.nodes[route].Object)
+		}
+	}
+	var out []Delegation
+	for i, d := range b.delegations {
+		if taken[i] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// reads reports whether a backendRef means routes by the implementation's rules: one with a label does by those of one group alone.
+func (d Delegation) reads(ref delegate) bool {
+	return !ref.labels || d.LabelGroup != "" && d.LabelGroup == ref.ref.Group && d.LabelKind == ref.ref.Kind
+}
+
+// inherits reports whether a child lets its parent's matches be part of its own.
+func (d Delegation) inherits(child *model.Object) bool {
+	return d.InheritKey != "" && slices.Contains(d.Inherit, strings.ToLower(child.Annotations[d.InheritKey]))
+}
+
+// controllerAt is the controller of the Gateway of an attachment; "" if the input does not tell.
+func (b *builder) controllerAt(a Attachment) string {
+	parent := a.Parent.Whole()
+	if IsListenerSet(parent.GroupKind()) {
+		id, ok := b.find(parent)
+		if i := int(id - b.firstSet); !ok || i < 0 || i >= len(b.sets) || b.sets[i].Gateway == None {
+			return ""
+		}
+		parent = b.nodes[b.sets[int(b.mustFind(parent)-b.firstSet)].Gateway].Ref
+	}
+	gateway := b.in.Get(parent)
+	if gateway == nil {
+		return ""
+	}
+	return b.controllerOfClass(gateway.Text("spec", "gatewayClassName"))
+}
+
+// controllerOfClass is the controller of a GatewayClass, "" if that is not in the input.
+func (b *builder) controllerOfClass(name string) string {
+	class := b.in.Get(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: name})
+	if class == nil {
+		return ""
+	}
+	return class.Text("spec", "controllerName")
+}

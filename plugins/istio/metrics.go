@@ -1,0 +1,99 @@
+package istio
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+)
+
+// istioMetrics are the names that ALL_METRICS stands for.
+var istioMetrics = []string{"GRPC_REQUEST_MESSAGES", "GRPC_RESPONSE_MESSAGES", "REQUEST_COUNT", "REQUEST_DURATION", "REQUEST_SIZE", "RESPONSE_SIZE",
+	"TCP_CLOSED_CONNECTIONS", "TCP_OPENED_CONNECTIONS", "TCP_RECEIVED_BYTES", "TCP_SENT_BYTES"}
+
+// metrics folds the section by provider, mode and metric.
+func (t telemetryFold) metrics(entries []entry) {
+	defaults, _ := t.world.defaultProviders("metrics")
+	scope, by := defaults, providersLayer
+	for _, e := range entries {
+		if names := e.providers(); len(names) > 0 {
+			scope, by = names, e.from
+		}
+	}
+	if len(entries) == 0 {
+		for _, p := range scope {
+			if t.serves(p, "metrics") {
+				t.measured(p, providersLayer)
+			}
+		}
+	}
+	inherit(entries, defaults, func(e entry, names []string) {
+		for _, p := range names {
+			switch {
+			case !slices.Contains(scope, p):
+				t.outdone(merge.Keys("metrics", p), e.Value(), e.from, by)
+			case !t.serves(p, "metrics"):
+				t.lose(merge.Keys("metrics", p), e.Value(), e.from, merge.Invalid)
+			default:
+				t.provided(p, e)
+			}
+		}
+	})
+	for _, p := range scope {
+		for _, mode := range modes { // what is turned off has no metrics; what was turned on again has all that was ever said of it
+			end := func(field string) merge.Path { return merge.Keys("metrics", p, mode, field) }
+			if t.isOn(end("disabled")) {
+				t.dropBelow(end("overrides"), t.from[end("disabled").String()])
+			}
+		}
+	}
+}
+
+// measured makes a provider one that gets metrics.
+func (t telemetryFold) measured(provider string, from int) {
+	for _, mode := range modes {
+		if path := merge.Keys("metrics", provider, mode, "disabled"); t.paths[path.String()] == nil {
+			t.set(path, false, from)
+		}
+	}
+}
+
+// provided folds one entry for one of its providers.
+func (t telemetryFold) provided(provider string, e entry) {
+	t.measured(provider, e.from)
+	if every := e.Field("reportingInterval"); !every.IsNull() {
+		t.set(merge.Keys("metrics", provider, "reportingInterval"), every.Value(), e.from)
+	}
+	for _, over := range e.Field("overrides").Items {
+		o := entry{over, e.from}
+		metrics := []string{over.At("match", "customMetric").Text()}
+		if metrics[0] == "" {
+			metrics[0] = over.At("match", "metric").Text()
+		}
+		all := metrics[0] == "" || metrics[0] == "ALL_METRICS"
+		if all {
+			metrics = istioMetrics
+		}
+		for _, mode := range modes {
+			if !o.in(mode) {
+				continue
+			}
+			at := func(names ...string) merge.Path {
+				return merge.Keys(append([]string{"metrics", provider, mode}, names...)...)
+			}
+			if off, _ := over.Field("disabled").Value().(bool); all && off {
+				t.set(at("disabled"), true, e.from)
+				continue
+			}
+			t.set(at("disabled"), false, e.from)
+			for _, metric := range metrics {
+				if v := over.Field("disabled"); !v.IsNull() {
+					t.set(at("overrides", metric, "disabled"), v.Value(), e.from)
+				}
+				tags := over.Field("tagOverrides")
+				for _, tag := range fieldsOf(tags) {
+					t.set(at("overrides", metric, "tagOverrides", tag), tags.Field(tag).Value(), e.from)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package istio
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// undecided says where a Telemetry inherits the mesh's default providers and nobody says which these are.
+func (w *world) undecided(p *policy.Policy, targets []target) []model.Problem {
+	var open []string
+	for _, section := range sections {
+		if _, known := w.defaultProviders(section); known || !slices.ContainsFunc(entriesOf(p.Object, section), nameless) {
+			continue
+		}
+		if slices.ContainsFunc(targets, func(t target) bool { return inheritsDefaults(w.telemetries(t), p.Object, section) }) {
+			open = append(open, section)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		Message: fmt.Sprintf("of %s it has entries without providers, which are for the default providers of the mesh, and these are not known", strings.Join(open, " and ")),
+		Hint:    "add the ConfigMap istio of the root namespace, or --vendor-setting istio.defaultProviders." + open[0] + "='[…]'"}.At(p.Object)}
+}
+
+func nameless(e entry) bool { return len(e.providers()) == 0 }
+
+// entriesOf are the entries of one section of a Telemetry.
+func entriesOf(o *model.Object, section string) []entry {
+	var out []entry
+	for _, e := range o.Body.At("spec", section).Items {
+		out = append(out, entry{Body: e})
+	}
+	return out
+}
+
+// inheritsDefaults reports whether an entry of one Telemetry of several depends on the default providers. Tracing does so as long as no entry at all
+// names a provider for one of the ends; elsewhere an entry has the providers of the entry before it.
+func inheritsDefaults(all []*model.Object, own *model.Object, section string) bool {
+	for _, mode := range modes {
+		named, asked := false, false
+		for _, o := range all {
+			for _, e := range entriesOf(o, section) {
+				switch {
+				case section == "tracing" && !e.in(mode):
+				case !nameless(e):
+					named = true
+				case o.Ref == own.Ref && (section == "tracing" || !named):
+					asked = true
+				}
+			}
+		}
+		if asked && (section != "tracing" || !named) {
+			return true
+		}
+	}
+	return false
+}
+
+// telemetries are the Telemetry objects that count at a target, in their order: the oldest of the mesh and of each namespace, then those that select
+// it or name it.
+func (w *world) telemetries(t target) []*model.Object {
+	home := t.of().Ref.Namespace
+	var wide, own []*model.Object
+	for _, o := range w.in.Of(model.GroupKind{Group: telemetryGroup, Kind: "Telemetry"}) {
+		s := selectionOf(o)
+		if s.plain() {
+			wide = append(wide, o)
+		} else if holds, _ := w.attaches(o.Ref.Namespace, s, t); holds && o.Ref.Namespace == home {
+			own = append(own, o)
+		}
+	}
+	older := func(a, b *model.Object) int {
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Ref.Name, b.Ref.Name), strings.Compare(a.Ref.Namespace, b.Ref.Namespace))
+	}
+	slices.SortFunc(wide, older)
+	slices.SortFunc(own, older)
+	var out []*model.Object
+	for i, namespace := range []string{w.root, t.namespace(), home} {
+		at := slices.IndexFunc(wide, func(o *model.Object) bool { return o.Ref.Namespace == namespace })
+		if at >= 0 && !slices.Contains([]string{w.root, t.namespace(), home}[:i], namespace) {
+			out = append(out, wide[at])
+		}
+	}
+	return append(out, own...)
+}

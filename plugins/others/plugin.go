@@ -1,0 +1,14 @@
+// Package others says what implementations do by objects that no other vendor here reads.
+package others
+
+import (
+	_ "embed" // kinds.json
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+)
+
+//go:embed kinds.json
+var kinds []byte
+
+// Plugin hands the vendor over.
+func Plugin() plugin.Plugin { return plugin.Plugin{Name: "others", Kinds: kinds} }
