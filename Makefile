@@ -95,6 +95,11 @@ bench-check:
 	go vet -C bench/peer ./...
 	go test -C bench ./...
 
+SEEDS ?= 1..1000
+.PHONY: differential
+differential: ## compare random inputs with the vendors' own code (DIFF=PEER, SEEDS=1..5000)
+	go run -C test/differential . -peer '$(DIFF)' -seeds $(SEEDS)
+
 FUZZTIME ?= 1h
 fuzz: ## fuzz every target for FUZZTIME (1h), one after the other
 	@for at in $$(grep -rl '^func Fuzz' --include='*_test.go' pkg | sort); do \
