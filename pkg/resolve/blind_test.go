@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -22,16 +23,26 @@ func TestBlindSpots(t *testing.T) {
 	edge, one, two, side, route, s, other := "Gateway edge", "Gateway edge one", "Gateway edge two", "Gateway side", "HTTPRoute r x", "Service s", "Service t"
 	below := []string{edge, one, two, route, s}
 	for spec, want := range map[string][]string{
-		"parentRefs: [{name: edge}]":                                                                   below,
-		"parentRefs: [{name: edge, sectionName: two}]":                                                 {two},
-		"parentRefs: [{name: edge, sectionName: none}]":                                                below, // whatever that is
-		"parentRefs: [{name: edge, namespace: b}]":                                                     nil,
-		"parentRefs: [{name: edge, group: other.io, kind: Gateway}]":                                   nil,
-		"parentRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}":                     below,
-		"x: {y: [{gatewayRefs: [{name: edge}]}]}":                                                      below,
-		"gateway: {name: edge}":                                                                        below,
-		"gateway: edge":                                                                                nil,
-		"about: {apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, name: r}":                  {route, s},
+		"parentRefs: [{name: edge}]":                                               below,
+		"parentRefs: [{name: edge, sectionName: two}]":                             {two},
+		"parentRefs: [{name: edge, sectionName: none}]":                            below, // whatever that is
+		"parentRefs: [{name: edge, namespace: b}]":                                 nil,
+		"parentRefs: [{name: edge, group: other.io, kind: Gateway}]":               nil,
+		"parentRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}": below,
+		"x: {y: [{gatewayRefs: [{name: edge}]}]}":                                  below,
+		"gateway: {name: edge}":                                                    below,
+		"gateway: edge":                                                            below,
+		"gateways: [a/side]":                                                       {side},
+		"gateways: [b/side]":                                                       nil,
+		"httpRoute: r":                                                             {route, s},
+		"service: s":                                                               nil,
+		"targetRef: HTTPRoute/r":                                                   {route, s},
+		"targetRef: t":                                                             {other},
+		"targetReference: {name: t}":                                               {other},
+		"targetReference: {group: other.io, name: t}":                              nil,
+		"scaleTargetRef: {name: t}":                                                nil, // a workload, which often has the name of its Service
+		"target: {name: t}":                                                        nil,
+		"about: {apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, name: r}": {route, s},
 		"httpRouteRef: {name: r}":                                                                      {route, s},
 		"target: {kind: Service, name: s}":                                                             {s},
 		"targetReference: {kind: Service, name: t}":                                                    {other},
@@ -93,5 +104,15 @@ func TestTell(t *testing.T) {
 	}
 	if few := Tell(r.BlindSpots()[:toldApart]); len(few) != toldApart {
 		t.Errorf("%d problems for %d objects", len(few), toldApart)
+	}
+}
+
+// TestNamed: what a snapshot keeps of an object of an unknown kind has the references that are texts, and no other text.
+func TestNamed(t *testing.T) {
+	r := resolved(t, "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {gateways: [a/side], note: secret, x: {httpRoute: r, notes: [secret]}, targetRef: HTTPRoute/r}")
+	got := Named(r.Snapshot.Of(model.GroupKind{Group: "strange.io", Kind: "Strange"})[0])
+	want := map[string]any{"gateways": []any{"a/side"}, "x": map[string]any{"httpRoute": "r"}, "targetRef": "HTTPRoute/r"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("keeps %v, want %v", got, want)
 	}
 }
