@@ -78,6 +78,43 @@ func TestBlindSpots(t *testing.T) {
 	}
 }
 
+// TestUnreadFilters: a filter is named by what it refers to, and one that refers to nothing is said to.
+func TestUnreadFilters(t *testing.T) {
+	for filter, want := range map[string]string{
+		"{type: ExtensionRef, extensionRef: {group: x.io, kind: Shield, name: s}}": "a filter of httproute/a/f x names shield/a/s, and kind Shield.x.io is not read",
+		"{type: Twist}":                          "filter Twist of httproute/a/f x is not known",
+		"{type: ExtensionRef}":                   "a filter of httproute/a/f x does not say what it refers to",
+		"{type: ExtensionRef, extensionRef: []}": "a filter of httproute/a/f x does not say what it refers to",
+		"{type: URLRewrite}":                     "",
+		"3":                                      "",
+	} {
+		r := resolved(t, append(slices.Clone(highway), "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: f, namespace: a}\n"+
+			"spec: {parentRefs: [{name: edge}], rules: [{name: x, filters: ["+filter+"]}]}")...)
+		got := ""
+		for _, s := range r.BlindSpots() {
+			got += s.Problem().Message
+		}
+		if !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: says %q, want %q", filter, got, want)
+		}
+	}
+}
+
+// TestNamedAnywhere: what an object without a namespace names may be in any.
+func TestNamedAnywhere(t *testing.T) {
+	r := resolved(t, append(slices.Clone(highway), strings.ReplaceAll(highway[2], "namespace: a}\nspec", "namespace: b}\nspec"),
+		"apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u}\nspec: {targetRefs: [{kind: HTTPRoute, name: r}, {kind: HTTPRoute, name: none}]}")...)
+	for _, namespace := range []string{"a", "b"} {
+		nodes := r.Graph.Lookup(model.Ref{Group: gatewayGroup, Kind: "HTTPRoute", Namespace: namespace, Name: "r"})
+		if len(nodes) == 0 || len(r.BlindAt(nodes)) == 0 {
+			t.Errorf("nothing leaves open the route of %s", namespace)
+		}
+	}
+	if got := len(r.BlindSpots()); got != 1 {
+		t.Errorf("%d blind spots, want 1", got)
+	}
+}
+
 // TestNoBlindSpots: kinds that are described, read, or Kubernetes' own are none, whatever they name.
 func TestNoBlindSpots(t *testing.T) {
 	for _, object := range []string{

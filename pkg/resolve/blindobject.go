@@ -178,10 +178,8 @@ func (f *blindFinder) mention(o *model.Object, ref model.Body, field string) (me
 	to := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: name}
 	m.name = to.String()
 	if namespace == "" && !clusterScoped(gk) {
-		for _, each := range f.in.Of(gk) {
-			if each.Ref.Name == name {
-				m.at = append(m.at, f.graph.Lookup(each.Ref)...)
-			}
+		for _, each := range f.everywhere(gk, name) {
+			m.at = append(m.at, f.graph.Lookup(each.Ref)...)
 		}
 		return m, len(m.at) > 0
 	}
