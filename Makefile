@@ -116,14 +116,17 @@ completions: build ## write the completion script of each shell to bin/completio
 	$(BIN) completion fish > bin/completion/kubectl-dopolicy.fish
 	$(BIN) completion powershell > bin/completion/kubectl-dopolicy.ps1
 
-# The first time, this builds goreleaser and krew, which takes minutes.
+# The first time, this builds goreleaser and krew, which takes minutes. PLATFORM=linux_amd64 builds for that platform alone.
+CONFIG   = $(if $(PLATFORM),bin/goreleaser.yaml,.goreleaser.yaml)
+PLATFORM_WORDS = $(subst _, ,$(PLATFORM))
 snapshot: ## build the archives of a release into dist, publish nothing, and install them with krew
 	go build -C tools/release -trimpath -o $(CURDIR)/bin/tools/ tool
 	go build -C tools/krew -trimpath -o $(CURDIR)/bin/tools/ tool
 	$(RELEASE) goreleaser check
-	$(RELEASE) $(REMOTE) goreleaser release --snapshot --clean
-	go run ./internal/krewmanifest dist
-	$(RELEASE) .ci/installed dist
+	$(if $(PLATFORM),sed 's/&goos .*/\&goos [$(word 1,$(PLATFORM_WORDS))]/; s/&goarch .*/\&goarch [$(word 2,$(PLATFORM_WORDS))]/' .goreleaser.yaml > $(CONFIG))
+	$(RELEASE) $(REMOTE) goreleaser release --snapshot --clean --config $(CONFIG)
+	go run ./internal/krewmanifest dist $(PLATFORM)
+	$(RELEASE) .ci/installed dist $(PLATFORM)
 
 verify: ## check that generated docs, formatting and go.mod are up to date
 	$(check-format)

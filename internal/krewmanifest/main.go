@@ -1,5 +1,6 @@
 // Command krewmanifest fills krew-manifest.yaml in from the files of a release: the version from metadata.json, the checksums from
-// checksums.txt. It takes the folder in which they are, and writes dopolicy.yaml there. krew-release-bot fills the same template in on
+// checksums.txt. It takes the folder in which they are, and writes dopolicy.yaml there; a platform (linux_amd64) as second argument leaves out the
+// others. krew-release-bot fills the same template in on
 // GitHub; the function that it has for that, addURIAndSha, does here what it does there.
 package main
 
@@ -18,18 +19,19 @@ import (
 const manifest = "krew-manifest.yaml"
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "error: krewmanifest takes the folder of the release")
+	if len(os.Args) < 2 || len(os.Args) > 3 {
+		fmt.Fprintln(os.Stderr, "error: krewmanifest takes the folder of the release, and a platform if it is for one alone")
 		os.Exit(2)
 	}
-	if err := run(manifest, os.Args[1]); err != nil {
+	only := strings.Join(os.Args[2:], "")
+	if err := run(manifest, os.Args[1], only); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-// run fills in the template for the release in dir.
-func run(source, dir string) error {
+// run fills in the template for the release in dir, of one platform or, if only is "", of all.
+func run(source, dir, only string) error {
 	text, err := os.ReadFile(source)
 	if err != nil {
 		return err
@@ -46,11 +48,24 @@ func run(source, dir string) error {
 	if err != nil {
 		return err
 	}
-	out, err := fill(string(text), "v"+release.Version, checksums(string(sums)))
+	out, err := fill(platforms(string(text), only), "v"+release.Version, checksums(string(sums)))
 	if err != nil {
 		return fmt.Errorf("filling in %s: %w", source, err)
 	}
 	return os.WriteFile(filepath.Join(dir, "dopolicy.yaml"), out, 0o644)
+}
+
+// platforms is the template without the platforms that are not the given one.
+func platforms(text, only string) string {
+	const entry = "\n  - selector:"
+	parts := strings.Split(strings.TrimSuffix(text, "\n"), entry)
+	kept := parts[:1]
+	for _, part := range parts[1:] {
+		if strings.Contains(part, "_"+only+".") || only == "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, entry) + "\n"
 }
 
 // checksums reads lines of a checksum and a file name, as sha256sum writes them.

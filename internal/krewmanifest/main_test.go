@@ -28,7 +28,7 @@ func release(t *testing.T, archives ...string) string {
 func TestEveryArchiveHasItsChecksum(t *testing.T) {
 	archives := []string{"linux_amd64.tar.gz", "linux_arm64.tar.gz", "darwin_amd64.tar.gz", "darwin_arm64.tar.gz", "windows_amd64.zip", "windows_arm64.zip"}
 	dir := release(t, archives...)
-	if err := run("../../"+manifest, dir); err != nil {
+	if err := run("../../"+manifest, dir, ""); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "dopolicy.yaml"))
@@ -55,8 +55,22 @@ func TestEveryArchiveHasItsChecksum(t *testing.T) {
 }
 
 func TestAMissingArchiveIsAnError(t *testing.T) {
-	err := run("../../"+manifest, release(t, "linux_amd64.tar.gz"))
+	err := run("../../"+manifest, release(t, "linux_amd64.tar.gz"), "")
 	if err == nil || !strings.Contains(err.Error(), "no checksum of kubectl-dopolicy_v1.2.3_linux_arm64.tar.gz") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestOnePlatform(t *testing.T) {
+	dir := release(t, "linux_amd64.tar.gz")
+	if err := run("../../"+manifest, dir, "linux_amd64"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "dopolicy.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "sha256:"); n != 1 || !strings.Contains(string(text), "_linux_amd64.tar.gz") {
+		t.Errorf("%d platforms in\n%s", n, text)
 	}
 }

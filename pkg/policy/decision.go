@@ -67,7 +67,7 @@ func passed(a, b *Attached, ageIgnored bool) string {
 // Words say where the winner stands, and what put it there, as what follows its name. Where it wins by coming last, they go on with the rule
 // that lets the last one win.
 func (d Decision) Words(rule string) string {
-	if d.Last {
+	if d.Last && rule != "" {
 		return d.Place() + ", " + rule
 	}
 	return d.Place()

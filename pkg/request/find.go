@@ -28,6 +28,7 @@ func (m *Matcher) Find(r Request, w Where) (*Answer, error) {
 	m.untidy(t, w)
 	m.withheld(a)
 	t.beside()
+	t.foreignListeners(w)
 	a.Problems = model.SortProblems(append(a.Problems, m.faults...))
 	return a, nil
 }

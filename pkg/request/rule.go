@@ -62,6 +62,7 @@ func (t *trace) rule() {
 func (t *trace) backends() {
 	a := t.answer
 	var broken []string
+	var foreign []model.Ref
 	total, lost := 0, 0
 	all := t.m.graph.Backends(a.Rule)
 	for _, b := range all {
@@ -73,6 +74,9 @@ func (t *trace) backends() {
 		case b.Reason != "":
 			broken = append(broken, b.Message)
 			lost += b.Weight
+			if b.Foreign && b.Weight > 0 {
+				foreign = append(foreign, b.Ref)
+			}
 		case b.Weight > 0:
 			a.Backends = append(a.Backends, b)
 		}
@@ -93,6 +97,7 @@ func (t *trace) backends() {
 	case lost > 0:
 		t.because(fmt.Sprintf("%d of %d requests fail: %s", lost, total, strings.Join(broken, "; ")))
 	}
+	t.foreignBackends(foreign)
 }
 
 // redirect is where a RequestRedirect filter leads.

@@ -89,7 +89,9 @@ spec:
 		{"[{name: s, kind: Deployment, port: 80}]", "", "BackendError 500 at http r rule-1", "cannot be a backend"},
 		{"[{name: elsewhere, namespace: unknown, port: 80}]", strings.ReplaceAll(grant, "namespace: other", "namespace: unknown"), "Matched at http r rule-1 elsewhere:80*1", ""},
 		{"[{name: b, group: x.io, kind: Bucket}]", "\n---\napiVersion: x.io/v1\nkind: Bucket\nmetadata: {name: other, namespace: infra}\n", "Matched at http r rule-1 b:*1", ""},
-		{"[{name: b, group: x.io, kind: Bucket}]", "", "BackendError 500 at http r rule-1", "is nowhere defined"},
+		{"[{name: b, group: x.io, kind: Bucket}]", "", "Conditional/BackendError at http r rule-1", "an implementation may know bucket/infra/b"},
+		{"[{name: b, group: x.io, kind: Bucket}, {name: s, port: 80}]", "", "Conditional/Matched at http r rule-1 s:http*1", "an implementation may know bucket/infra/b"},
+		{"[{name: b, group: x.io, kind: Bucket, weight: 0}, {name: s, port: 80}]", "", "Matched at http r rule-1 s:http*1", ""},
 	} {
 		t.Run(c.refs, func(t *testing.T) {
 			w := newWorld(t, plainGateway+services+c.more+routeOf("HTTPRoute", "r", "rules: [{backendRefs: "+c.refs+"}]"), nil)
@@ -200,6 +202,21 @@ spec:
 	w.check(t, a, "Matched calls rule-1 cart:9090*1")
 	a = w.ask(t, ask{url: "http://cart.shop:9090", Options: Options{From: "x", GRPC: "shop.List/Add"}})
 	w.check(t, a, "NoMatch", "no rule of GRPCRoutes")
+}
+
+// TestForeignProtocol: a listener whose protocol belongs to an implementation may take what comes to its port, and nothing else.
+func TestForeignProtocol(t *testing.T) {
+	w := newWorld(t, "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: odd, namespace: infra}\n"+
+		"spec: {gatewayClassName: c, listeners: [{name: q, port: 8443, protocol: acme.io/H3, hostname: h.x.io}, {name: web, port: 80, protocol: HTTP}]}\n", nil)
+	for url, want := range map[string]string{
+		"https://h.x.io:8443/": "Conditional/NoMatch",
+		"http://h.x.io:8443/":  "Conditional/NoMatch",
+		"http://i.x.io:8443/":  "NoMatch",
+		"http://h.x.io:8444/":  "NoMatch",
+		"http://h.x.io/":       "NoMatch 404 at web",
+	} {
+		w.check(t, w.get(t, url), want, "")
+	}
 }
 
 // TestWithout: an input without Gateways, and one with a broken match.

@@ -153,7 +153,8 @@ type blindFinder struct {
 	known *policy.Knowledge
 	spots []*BlindSpot
 
-	kinds map[string]model.GroupKind // the kinds that make the graph, by their names in lower case
+	kinds  map[string]model.GroupKind                     // the kinds that make the graph, by their names in lower case
+	byName map[model.GroupKind]map[string][]*model.Object // of kinds that were asked about
 }
 
 // add keeps a blind spot if it is about anything in the graph.
@@ -165,4 +166,20 @@ func (f *blindFinder) add(s BlindSpot, path ...string) {
 	s.At = slices.Compact(s.At)
 	s.origin = s.Object.OriginOf(path...)
 	f.spots = append(f.spots, &s)
+}
+
+// everywhere lists the objects of a kind with a name, in whichever namespace.
+func (f *blindFinder) everywhere(gk model.GroupKind, name string) []*model.Object {
+	known, ok := f.byName[gk]
+	if !ok {
+		known = map[string][]*model.Object{}
+		for _, o := range f.in.Of(gk) {
+			known[o.Ref.Name] = append(known[o.Ref.Name], o)
+		}
+		if f.byName == nil {
+			f.byName = map[model.GroupKind]map[string][]*model.Object{}
+		}
+		f.byName[gk] = known
+	}
+	return known[name]
 }

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -22,16 +23,26 @@ func TestBlindSpots(t *testing.T) {
 	edge, one, two, side, route, s, other := "Gateway edge", "Gateway edge one", "Gateway edge two", "Gateway side", "HTTPRoute r x", "Service s", "Service t"
 	below := []string{edge, one, two, route, s}
 	for spec, want := range map[string][]string{
-		"parentRefs: [{name: edge}]":                                                                   below,
-		"parentRefs: [{name: edge, sectionName: two}]":                                                 {two},
-		"parentRefs: [{name: edge, sectionName: none}]":                                                below, // whatever that is
-		"parentRefs: [{name: edge, namespace: b}]":                                                     nil,
-		"parentRefs: [{name: edge, group: other.io, kind: Gateway}]":                                   nil,
-		"parentRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}":                     below,
-		"x: {y: [{gatewayRefs: [{name: edge}]}]}":                                                      below,
-		"gateway: {name: edge}":                                                                        below,
-		"gateway: edge":                                                                                nil,
-		"about: {apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, name: r}":                  {route, s},
+		"parentRefs: [{name: edge}]":                                               below,
+		"parentRefs: [{name: edge, sectionName: two}]":                             {two},
+		"parentRefs: [{name: edge, sectionName: none}]":                            below, // whatever that is
+		"parentRefs: [{name: edge, namespace: b}]":                                 nil,
+		"parentRefs: [{name: edge, group: other.io, kind: Gateway}]":               nil,
+		"parentRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}": below,
+		"x: {y: [{gatewayRefs: [{name: edge}]}]}":                                  below,
+		"gateway: {name: edge}":                                                    below,
+		"gateway: edge":                                                            below,
+		"gateways: [a/side]":                                                       {side},
+		"gateways: [b/side]":                                                       nil,
+		"httpRoute: r":                                                             {route, s},
+		"service: s":                                                               nil,
+		"targetRef: HTTPRoute/r":                                                   {route, s},
+		"targetRef: t":                                                             {other},
+		"targetReference: {name: t}":                                               {other},
+		"targetReference: {group: other.io, name: t}":                              nil,
+		"scaleTargetRef: {name: t}":                                                nil, // a workload, which often has the name of its Service
+		"target: {name: t}":                                                        nil,
+		"about: {apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, name: r}": {route, s},
 		"httpRouteRef: {name: r}":                                                                      {route, s},
 		"target: {kind: Service, name: s}":                                                             {s},
 		"targetReference: {kind: Service, name: t}":                                                    {other},
@@ -67,6 +78,43 @@ func TestBlindSpots(t *testing.T) {
 	}
 }
 
+// TestUnreadFilters: a filter is named by what it refers to, and one that refers to nothing is said to.
+func TestUnreadFilters(t *testing.T) {
+	for filter, want := range map[string]string{
+		"{type: ExtensionRef, extensionRef: {group: x.io, kind: Shield, name: s}}": "a filter of httproute/a/f x names shield/a/s, and kind Shield.x.io is not read",
+		"{type: Twist}":                          "filter Twist of httproute/a/f x is not known",
+		"{type: ExtensionRef}":                   "a filter of httproute/a/f x does not say what it refers to",
+		"{type: ExtensionRef, extensionRef: []}": "a filter of httproute/a/f x does not say what it refers to",
+		"{type: URLRewrite}":                     "",
+		"3":                                      "",
+	} {
+		r := resolved(t, append(slices.Clone(highway), "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: f, namespace: a}\n"+
+			"spec: {parentRefs: [{name: edge}], rules: [{name: x, filters: ["+filter+"]}]}")...)
+		got := ""
+		for _, s := range r.BlindSpots() {
+			got += s.Problem().Message
+		}
+		if !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: says %q, want %q", filter, got, want)
+		}
+	}
+}
+
+// TestNamedAnywhere: what an object without a namespace names may be in any.
+func TestNamedAnywhere(t *testing.T) {
+	r := resolved(t, append(slices.Clone(highway), strings.ReplaceAll(highway[2], "namespace: a}\nspec", "namespace: b}\nspec"),
+		"apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u}\nspec: {targetRefs: [{kind: HTTPRoute, name: r}, {kind: HTTPRoute, name: none}]}")...)
+	for _, namespace := range []string{"a", "b"} {
+		nodes := r.Graph.Lookup(model.Ref{Group: gatewayGroup, Kind: "HTTPRoute", Namespace: namespace, Name: "r"})
+		if len(nodes) == 0 || len(r.BlindAt(nodes)) == 0 {
+			t.Errorf("nothing leaves open the route of %s", namespace)
+		}
+	}
+	if got := len(r.BlindSpots()); got != 1 {
+		t.Errorf("%d blind spots, want 1", got)
+	}
+}
+
 // TestNoBlindSpots: kinds that are described, read, or Kubernetes' own are none, whatever they name.
 func TestNoBlindSpots(t *testing.T) {
 	for _, object := range []string{
@@ -93,5 +141,15 @@ func TestTell(t *testing.T) {
 	}
 	if few := Tell(r.BlindSpots()[:toldApart]); len(few) != toldApart {
 		t.Errorf("%d problems for %d objects", len(few), toldApart)
+	}
+}
+
+// TestNamed: what a snapshot keeps of an object of an unknown kind has the references that are texts, and no other text.
+func TestNamed(t *testing.T) {
+	r := resolved(t, "apiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: u, namespace: a}\nspec: {gateways: [a/side], note: secret, x: {httpRoute: r, notes: [secret]}, targetRef: HTTPRoute/r}")
+	got := Named(r.Snapshot.Of(model.GroupKind{Group: "strange.io", Kind: "Strange"})[0])
+	want := map[string]any{"gateways": []any{"a/side"}, "x": map[string]any{"httpRoute": "r"}, "targetRef": "HTTPRoute/r"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("keeps %v, want %v", got, want)
 	}
 }

@@ -144,15 +144,19 @@ func (f *blindFinder) filters(id topology.NodeID, of model.Body, described map[m
 	n := f.graph.Node(id)
 	for _, filter := range of.Field("filters").Items {
 		kind := filter.Text("type")
+		if kind == "" || slices.Contains(coreFilters(), kind) {
+			continue
+		}
 		s := BlindSpot{Object: n.Object, At: f.graph.Lookup(n.Ref), name: n.Ref.String()}
 		ref := filter.Field("extensionRef")
 		gk := model.GroupKind{Group: ref.Text("group"), Kind: ref.Text("kind")}
 		switch {
-		case kind == "" || slices.Contains(coreFilters(), kind):
-			continue
 		case kind != "ExtensionRef":
 			s.message = fmt.Sprintf("filter %s of %s%s is not known: what it does to requests is not evaluated", kind, n.Ref, where)
 			s.alike = fmt.Sprintf("rules have a filter %s, which is not known: what it does to requests is not evaluated", kind)
+		case gk.Kind == "":
+			s.message = fmt.Sprintf("a filter of %s%s does not say what it refers to: what it does to requests is not evaluated", n.Ref, where)
+			s.alike = "rules have filters that do not say what they refer to: what they do to requests is not evaluated"
 		case described[gk] || f.known.Knows(gk):
 			continue
 		default:

@@ -134,6 +134,12 @@ func targets(field string) bool {
 
 // mentions calls see for every reference in a part of an object that names something in the graph. Whole objects in there are others.
 func (f *blindFinder) mentions(o *model.Object, in model.Body, field string, see func(mention)) {
+	if in.IsText() {
+		if m, ok := f.textMention(o, in.Text(), field); ok {
+			see(m)
+		}
+		return
+	}
 	if in.IsList() {
 		for _, entry := range in.Items {
 			f.mentions(o, entry, field, see)
@@ -147,9 +153,7 @@ func (f *blindFinder) mentions(o *model.Object, in model.Body, field string, see
 		see(m)
 	}
 	for key, inner := range in.Fields {
-		if inner.IsObject() || inner.IsList() {
-			f.mentions(o, inner, field+"."+key, see)
-		}
+		f.mentions(o, inner, field+"."+key, see)
 	}
 }
 
@@ -157,6 +161,9 @@ func (f *blindFinder) mentions(o *model.Object, in model.Body, field string, see
 func (f *blindFinder) mention(o *model.Object, ref model.Body, field string) (mention, bool) {
 	last := field[strings.LastIndexByte(field, '.')+1:]
 	gk, ok := f.kindOf(ref, last)
+	if !ok && ref.Text("kind") == "" && ref.Text("name") != "" && anyTarget(last) {
+		return f.anyOf(o, ref.Text("group"), ref.Text("namespace"), ref.Text("name"), field)
+	}
 	if !ok {
 		return mention{}, false
 	}
@@ -171,10 +178,8 @@ func (f *blindFinder) mention(o *model.Object, ref model.Body, field string) (me
 	to := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: name}
 	m.name = to.String()
 	if namespace == "" && !clusterScoped(gk) {
-		for _, each := range f.in.Of(gk) {
-			if each.Ref.Name == name {
-				m.at = append(m.at, f.graph.Lookup(each.Ref)...)
-			}
+		for _, each := range f.everywhere(gk, name) {
+			m.at = append(m.at, f.graph.Lookup(each.Ref)...)
 		}
 		return m, len(m.at) > 0
 	}
@@ -303,6 +308,9 @@ func Named(o *model.Object) map[string]any {
 
 // named is what is left of the value of a field if only references are, nil if nothing is.
 func named(v model.Body, field string) any {
+	if v.IsText() && toldByText(field) {
+		return v.Text()
+	}
 	if v.IsList() {
 		var out []any
 		for _, entry := range v.Items {
@@ -319,7 +327,7 @@ func named(v model.Body, field string) any {
 	refers := v.Text("kind") != "" || v.Text("name") != "" && (hangs(field) || targets(field) || stemOf(field) == "service")
 	for key, inner := range v.Fields {
 		switch {
-		case inner.IsObject() && key != "matchLabels", inner.IsList():
+		case inner.IsObject() && key != "matchLabels", inner.IsList(), inner.IsText() && toldByText(key):
 			if kept := named(inner, key); kept != nil {
 				out[key] = kept
 			}

@@ -46,13 +46,20 @@ func (k *Kind) GuessesBelow(id topology.NodeID, s StackID) []model.Problem {
 	var out []model.Problem
 	for _, c := range k.res.Graph.Children(k.Family, id) {
 		own := k.adds(c)
-		for _, below := range k.at[c] {
-			if len(own.nodes) > 0 && k.leadsTo(s, own, below) {
-				out = append(out, k.guesses(k.Outcome(below))...)
-			}
+		if len(own.nodes) == 0 {
+			continue
+		}
+		if below, ok := k.onto(s, own); ok && contains(k.at[c], below) {
+			out = append(out, k.guesses(k.Outcome(below))...)
 		}
 	}
 	return out
+}
+
+// contains reports whether a stack is among sorted ones. A backend of many routes may have as many.
+func contains(sorted []StackID, s StackID) bool {
+	_, found := slices.BinarySearch(sorted, s)
+	return found
 }
 
 // meeting reports that several policies of the kind meet.

@@ -117,22 +117,28 @@ func (k *Kind) standing(s StackID, n topology.NodeID, own own) bool {
 
 // leadsTo reports whether the stack under with what a node adds below it is the stack s.
 func (k *Kind) leadsTo(under StackID, own own, s StackID) bool {
+	found, ok := k.onto(under, own)
+	return ok && found == s
+}
+
+// onto is the stack s with what a node adds below it, false if there is none.
+func (k *Kind) onto(s StackID, own own) (StackID, bool) {
 	step := func(key push) bool {
 		next, ok := k.interned[key]
-		under = next
+		s = next
 		return ok
 	}
 	for _, f := range own.facts {
-		if !step(push{under, topology.None, f}) {
-			return false
+		if !step(push{s, topology.None, f}) {
+			return 0, false
 		}
 	}
 	for _, n := range own.nodes {
-		if !k.standing(under, n, own) && !step(push{under: under, node: n}) {
-			return false
+		if !k.standing(s, n, own) && !step(push{under: s, node: n}) {
+			return 0, false
 		}
 	}
-	return under == s
+	return s, true
 }
 
 // nodes lists the nodes of a stack, least specific first. The stacks of a kind with scopes are parts, not nodes.

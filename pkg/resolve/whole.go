@@ -32,10 +32,10 @@ func (k *Kind) competeWhole() {
 	for _, first := range ordered {
 		for _, a := range targets[first.Policy] {
 			if by, ok := taken[a.Node]; ok {
-				lostTo[a.Policy] = defeat{by.Policy, k.decide(by, a, ageIgnored)}
+				lostTo[a.Policy] = defeat{by.Policy, k.decide(by, first, ageIgnored)}
 				break
 			}
-			taken[a.Node] = a
+			taken[a.Node] = first
 		}
 	}
 	k.rejectedAt = map[topology.NodeID][]Verdict{}

@@ -48,9 +48,9 @@ func listenerSet(g *topology.Graph, id topology.NodeID, others rivals) Predictio
 	return Prediction{Object: g.Node(id).Ref, Ancestors: []Ancestor{{Conditions: conditions}}}
 }
 
-// conflicted adds to the conditions of a listener, the first of which are Accepted and ResolvedRefs, what its conflicts come to (gatewayapi G29). A listener
-// of a ListenerSet is not accepted if it conflicts; whether it does is not known if the set does not take part, and nobody says anything
-// about the acceptance of listeners of a set that the Gateway refuses.
+// conflicted adds what the conflicts of a listener come to (gatewayapi G29) to its conditions, the first of which are Accepted and
+// ResolvedRefs. A listener of a ListenerSet is not accepted if it conflicts; whether it does is not known if the set does not take part, and
+// nobody says anything about the acceptance of listeners of a set that the Gateway refuses.
 func conflicted(g *topology.Graph, id topology.NodeID, conditions []Condition, others rivals) []Condition {
 	facts := g.Listener(id)
 	conflict := facts.Conflict

@@ -28,6 +28,7 @@ type judgement struct {
 	why, hint string // why ends a sentence that names the backend
 	open      string // what was not read that could forbid it; the backend is taken to be good
 	assumed   bool   // the backend is not in the input and taken to exist
+	foreign   bool   // manifests do not define its kind, and an implementation may have it
 }
 
 // backend judges a reference to a backend, which is in the input or not: its kind, then the grant, then whether it exists (gatewayapi G34).
@@ -38,7 +39,7 @@ func (f *referents) backend(from sender, to model.Ref, exists bool) judgement {
 		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "which cannot be a backend",
 			hint: `the standard backend is kind Service of group ""`}
 	case !f.defined(gk) && !isInferencePool(gk):
-		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "and kind " + gk.String() + " is nowhere defined",
+		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "and kind " + gk.String() + " is nowhere defined", foreign: f.in.Cluster == nil,
 			hint: "if the implementation has that kind, add its CRD or an object of it"}
 	}
 	var v judgement
@@ -114,6 +115,7 @@ type BackendRef struct {
 	Message string    // a plain sentence for Reason, or for what is not known
 	Unknown bool      // the input does not tell whether it can be used: it may not be read, or is a route that another delegates to
 	Assumed bool      // it is not in the input and taken to exist (G36)
+	Foreign bool      // of an InvalidKind: manifests do not define the kind, and an implementation may have it
 }
 
 // Backends lists the backendRefs of a rule in document order, judged like the ResolvedRefs condition of its route, and a port that a Service
@@ -145,7 +147,7 @@ func (g *Graph) backendRef(from sender, to backendRef, weight int) BackendRef {
 	}
 	o := g.in.Get(to.ref)
 	v := g.backend(from, to.ref, o != nil)
-	out.Reason, out.Assumed = v.reason, v.assumed
+	out.Reason, out.Assumed, out.Foreign = v.reason, v.assumed, v.foreign
 	if to.port != 0 {
 		out.Ref.Section = itoa(int(to.port))
 	}

@@ -74,15 +74,16 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		}
 		out.Items = append(out.Items, item)
 	}
-	problems := blindTo(r, k, p, scoped)
-	for _, problem := range slices.Concat(a.found, r.Problems, k.DoubtsOf(p)) {
-		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind
-		if problem.Ref == nil || *problem.Ref == p.Ref() || generic || problem.Severity == model.Error || problem.Incomplete() {
-			problems = append(problems, problem)
-		}
-	}
-	out.Seal("PolicyReach", problems)
+	out.Seal("PolicyReach", append(blindTo(r, k, p, scoped), reachProblems(r, k, p, a.found)...))
 	return out
+}
+
+// reachProblems are those, of the input and of what was found on the way, that matter to a policy.
+func reachProblems(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, found []model.Problem) []model.Problem {
+	return slices.DeleteFunc(slices.Concat(found, r.Problems, k.DoubtsOf(p)), func(problem model.Problem) bool {
+		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind
+		return problem.Ref != nil && *problem.Ref != p.Ref() && !generic && problem.Severity != model.Error && !problem.Incomplete()
+	})
 }
 
 // ownSources are the blocks of a policy that set the rule, at every target that was found.

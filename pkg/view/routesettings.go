@@ -95,6 +95,9 @@ func (w *settingWriter) filters(of model.Body, name string, at []string) {
 	}
 	nth := map[string]int{}
 	for i, f := range of.Field("filters").Items {
+		if !f.IsObject() {
+			continue
+		}
 		kind := f.Text("type")
 		called := name + "." + kind
 		if count[kind] > 1 {

@@ -34,13 +34,13 @@ const fewestVectors = 128
 var someVectors = []string{
 	"envoygateway/connections", "envoygateway/selectors",
 	"gatewayapi/listenerset-conflict-by-age", "gatewayapi/mesh-policies",
-	"gep713/generic-by-shape", "gep713/same-level-overrides",
+	"gep713/merge-entries", "gep713/same-level-overrides",
 	"gloo/choices", "gloo/delegation",
 	"istio/attach-references", "istio/jwt-rules",
 	"kgateway/delegation", "kgateway/policy-merge",
 	"kuadrant/four-levels", "kuadrant/same-level-defaults-by-age",
 	"kuma/outbound-levels", "kuma/role-producer-and-consumer",
-	"networkpolicy/pass-ends-the-tier", "networkpolicy/templates",
+	"networkpolicy/pass-ends-the-tier", "networkpolicy/shadowed",
 	"nginx/limits", "nginx/same-age",
 	"ocm/bindings-union", "ocm/set-status",
 }
@@ -54,6 +54,7 @@ var openOffline = map[string]string{
 	"gatewayapi/client-validation":         "ConfigMaps are not read from a cluster",
 	"gatewayapi/certificate-content":       "ConfigMaps are not read from a cluster",
 	"gatewayapi/listenerset-unknown":       "what is not in the input does not exist in a cluster",
+	"gep713/generic-by-shape":              "a definition without fields does not tell that its objects name targets: they are not read from a cluster",
 	"istio/core-backend-tls":               "the root namespace is taken to exist, and does not in this cluster",
 	"istio/core-backend-traffic":           "the root namespace is taken to exist, and does not in this cluster",
 	"istio/destination-exports":            "the root namespace is taken to exist, and does not in this cluster",
