@@ -98,7 +98,7 @@ bench-check:
 SEEDS ?= 1..1000
 .PHONY: differential
 differential: ## compare random inputs with the vendors' own code (DIFF=PEER, SEEDS=1..5000)
-	go run -C test/differential . -peer '$(DIFF)' -seeds $(SEEDS)
+	go run -C test/differential . -peer '$(DIFF)' -seeds $(SEEDS) $(if $(DIFF),,-truth ../../docs/truth.md)
 
 FUZZTIME ?= 1h
 fuzz: ## fuzz every target for FUZZTIME (1h), one after the other
