@@ -54,19 +54,14 @@ func (d Delegation) inherits(child *model.Object) bool {
 
 // controllerAt is the controller of the Gateway of an attachment; "" if the input does not tell.
 func (b *builder) controllerAt(a Attachment) string {
-	parent := a.Parent.Whole()
-	if IsListenerSet(parent.GroupKind()) {
-		id, ok := b.find(parent)
-		if i := int(id - b.firstSet); !ok || i < 0 || i >= len(b.sets) || b.sets[i].Gateway == None {
-			return ""
-		}
-		parent = b.nodes[b.sets[int(b.mustFind(parent)-b.firstSet)].Gateway].Ref
-	}
-	gateway := b.in.Get(parent)
-	if gateway == nil {
+	id, ok := b.find(a.Parent.Whole())
+	if !ok {
 		return ""
 	}
-	return b.controllerOfClass(gateway.Text("spec", "gatewayClassName"))
+	if i, ok := b.gatewayOf[b.gatewayBehind(id)]; ok {
+		return b.controllerOfClass(b.gateways[i].class)
+	}
+	return ""
 }
 
 // controllerOfClass is the controller of a GatewayClass, "" if that is not in the input.
