@@ -74,12 +74,6 @@ func (b *builder) chains() {
 	b.parentRoutes(&c)
 }
 
-// mustFind is find for an object that is known to have a node.
-func (b *builder) mustFind(ref model.Ref) NodeID {
-	id, _ := b.find(ref)
-	return id
-}
-
 // chains makes an instance of a route for every chain of delegation that leads to it: which of its rules take requests depends on
 // the rules above, and so do circles.
 type chains struct {
