@@ -92,7 +92,7 @@ func (o options) run(ctx context.Context) error {
 			continue
 		}
 		r := &run{peer: p, program: program(o.program), known: known, workers: runtime.GOMAXPROCS(0)}
-		if r.path, r.version, err = buildPeer(ctx, p.name, p.module, folder); err != nil {
+		if r.path, r.version, err = p.build(ctx, folder); err != nil {
 			return err
 		}
 		switch {

@@ -16,6 +16,7 @@ import (
 type peer struct {
 	name     string
 	module   string // whose version the figures name
+	inside   string // the folder of the module in which the program is built, for one that needs its internal packages
 	generate func(source) input
 	// ask has the program under test answer: facts of the same keys as the peer's.
 	ask func(ctx context.Context, p program, in *input) (facts, error)
@@ -71,21 +72,53 @@ type answered struct {
 }
 
 // buildPeer builds the program of a peer, and says of which version it is.
-func buildPeer(ctx context.Context, name, module, folder string) (path, version string, err error) {
-	source := filepath.Join("peers", name)
-	path = filepath.Join(folder, name)
-	build := exec.CommandContext(ctx, "go", "build", "-o", path, ".")
-	build.Dir = source
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", "", fmt.Errorf("building peer %s: %w\n%s", name, err, text)
-	}
-	list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Version}}", module)
-	list.Dir = source
+func (p peer) build(ctx context.Context, folder string) (path, version string, err error) {
+	at := filepath.Join("peers", p.name)
+	list := exec.CommandContext(ctx, "go", "mod", "download", "-json", p.module)
+	list.Dir = at
 	text, err := list.Output()
-	if err != nil {
-		return "", "", fmt.Errorf("asking for the version of %s: %w", module, err)
+	var module struct{ Dir, Version, Error string }
+	if jsonErr := json.Unmarshal(text, &module); err != nil || jsonErr != nil {
+		return "", "", fmt.Errorf("downloading %s: %w %s", p.module, errors.Join(err, jsonErr), module.Error)
 	}
-	return path, string(text[:len(text)-1]), nil
+	if p.inside != "" {
+		if at, err = insideOf(module.Dir, p.inside, at, filepath.Join(folder, p.name+"-module")); err != nil {
+			return "", "", fmt.Errorf("copying %s: %w", p.module, err)
+		}
+	}
+	path = filepath.Join(folder, p.name)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, ".")
+	build.Dir = at
+	if text, err := build.CombinedOutput(); err != nil {
+		return "", "", fmt.Errorf("building peer %s: %w\n%s", p.name, err, text)
+	}
+	return path, module.Version, nil
+}
+
+// insideOf copies a module to a folder, with the program of a peer in one of its own folders: internal packages may be imported there, and
+// nothing else of the module changes. It gives the program's folder.
+func insideOf(module, inside, program, folder string) (string, error) {
+	if err := os.CopyFS(folder, os.DirFS(module)); err != nil {
+		return "", err
+	}
+	at := filepath.Join(folder, inside)
+	sources, err := filepath.Glob(filepath.Join(program, "*.go"))
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return "", err
+	}
+	for _, source := range sources {
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(at, filepath.Base(source)), text, 0o644); err != nil {
+			return "", err
+		}
+	}
+	return at, nil
 }
 
 func startPeer(ctx context.Context, path string) (*peerProcess, error) {
