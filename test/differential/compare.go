@@ -101,15 +101,11 @@ func (r *run) compare(ctx context.Context, p *peerProcess, in *input) ([]differe
 	if err != nil {
 		return nil, 0, err
 	}
-	normal := facts{}
-	for key, value := range theirs {
-		set(normal, key, normalised(value))
-	}
-	ours, err := r.peer.ask(ctx, r.program, in)
+	ours, err := r.peer.ask(ctx, r.program, p.ask, in)
 	if err != nil {
 		return nil, 0, fmt.Errorf("kubectl-dopolicy: %w", err)
 	}
-	differences, compared := compare(ours, normal)
+	differences, compared := compare(ours, theirs)
 	return differences, compared, nil
 }
 

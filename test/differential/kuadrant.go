@@ -151,7 +151,7 @@ func (g *kuadrantInput) limits() object {
 }
 
 // askKuadrant reads the effective policy on every path.
-func askKuadrant(ctx context.Context, p program, in *input) (facts, error) {
+func askKuadrant(ctx context.Context, p program, _ translate, in *input) (facts, error) {
 	var list struct {
 		Items []struct {
 			PolicyKind string

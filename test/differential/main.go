@@ -24,6 +24,8 @@ type options struct {
 	seeds   seeds
 	each    time.Duration // for each peer; 0: until the seeds are done
 	program string
+	built   string // the folder of peers that are built
+	reduce  bool
 	show    int64
 	truth   string
 	mutants bool
@@ -52,6 +54,8 @@ func parse(args []string) (options, error) {
 	numbers := fs.String("seeds", "1..1000", "the seeds of the inputs, FIRST..LAST")
 	fs.DurationVar(&o.each, "for", 0, "end with each peer after this time")
 	fs.StringVar(&o.program, "program", "", "the kubectl-dopolicy to compare (default: built from this tree)")
+	fs.StringVar(&o.built, "built", "", "keep the programs of the peers in this folder, and take those that are there")
+	fs.BoolVar(&o.reduce, "reduce", true, "reduce the input of every new class of differences")
 	fs.Int64Var(&o.show, "show", 0, "print the input of this seed, and what both sides say of it")
 	fs.StringVar(&o.truth, "truth", "", "write the figures into this file")
 	fs.BoolVar(&o.mutants, "mutants", false, "build the program with each fault of mutants.yaml, and see that it is found")
@@ -92,7 +96,7 @@ func (o options) run(ctx context.Context) error {
 			continue
 		}
 		r := &run{peer: p, program: program(o.program), known: known, workers: runtime.GOMAXPROCS(0)}
-		if r.path, r.version, err = p.build(ctx, folder); err != nil {
+		if r.path, r.version, err = p.build(ctx, cmp.Or(o.built, folder)); err != nil {
 			return err
 		}
 		switch {
@@ -158,18 +162,21 @@ func (o options) compare(ctx context.Context, r *run) (*tally, error) {
 			fmt.Printf("  explained: %s (%d times): %s\n", f.Signature, f.Count, f.Known.Reason)
 			continue
 		}
-		if err := r.tell(ctx, f); err != nil {
+		if err := r.tell(ctx, f, o.reduce); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
 }
 
-// tell prints an open class with its smallest input.
-func (r *run) tell(ctx context.Context, f *found) error {
-	small, err := r.reduce(ctx, f)
-	if err != nil {
-		return err
+// tell prints an open class with its input, reduced if that is wanted.
+func (r *run) tell(ctx context.Context, f *found, reduce bool) error {
+	small := f.Input
+	if reduce {
+		var err error
+		if small, err = r.reduce(ctx, f); err != nil {
+			return err
+		}
 	}
 	text, err := small.manifests()
 	if err != nil {
@@ -200,7 +207,7 @@ func (r *run) show(ctx context.Context, seed int64) error {
 	if err != nil {
 		return err
 	}
-	ours, err := r.peer.ask(ctx, r.program, &in)
+	ours, err := r.peer.ask(ctx, r.program, p.ask, &in)
 	if err != nil {
 		return err
 	}
@@ -209,7 +216,7 @@ func (r *run) show(ctx context.Context, seed int64) error {
 		of   facts
 	}{{"ours", ours}, {"theirs", theirs}} {
 		for _, key := range slices.Sorted(maps.Keys(side.of)) {
-			fmt.Printf("# %s: %s: %s\n", side.name, key, normalised(side.of[key]))
+			fmt.Printf("# %s: %s: %s\n", side.name, key, side.of[key])
 		}
 	}
 	return nil

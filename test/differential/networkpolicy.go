@@ -175,7 +175,7 @@ func (g *networkInput) ask() {
 }
 
 // askConnections asks about each connection.
-func askConnections(ctx context.Context, p program, in *input) (facts, error) {
+func askConnections(ctx context.Context, p program, _ translate, in *input) (facts, error) {
 	out := facts{}
 	for _, q := range in.Questions {
 		var answer struct{ Outcome string }

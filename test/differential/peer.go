@@ -18,9 +18,14 @@ type peer struct {
 	module   string // whose version the figures name
 	inside   string // the folder of the module in which the program is built, for one that needs its internal packages
 	generate func(source) input
-	// ask has the program under test answer: facts of the same keys as the peer's.
-	ask func(ctx context.Context, p program, in *input) (facts, error)
+	// ask has the program under test answer: facts of the same keys as the peer's. Where the peer translates policies into the settings of a
+	// proxy, ask writes the effective policies that the program predicts back into another input, one policy on each rule, and translate has
+	// the peer translate that: then no field is mapped by hand.
+	ask func(ctx context.Context, p program, translate translate, in *input) (facts, error)
 }
+
+// translate has the peer answer another input.
+type translate func(*input) (facts, error)
 
 func peers() []peer { return []peer{kuadrant, networkPolicy} }
 
@@ -71,7 +76,7 @@ type answered struct {
 	Error string `json:"error"`
 }
 
-// buildPeer builds the program of a peer, and says of which version it is.
+// build builds the program of a peer in a folder, unless it is there, and says of which version it is.
 func (p peer) build(ctx context.Context, folder string) (path, version string, err error) {
 	at := filepath.Join("peers", p.name)
 	list := exec.CommandContext(ctx, "go", "mod", "download", "-json", p.module)
@@ -81,12 +86,15 @@ func (p peer) build(ctx context.Context, folder string) (path, version string, e
 	if jsonErr := json.Unmarshal(text, &module); err != nil || jsonErr != nil {
 		return "", "", fmt.Errorf("downloading %s: %w %s", p.module, errors.Join(err, jsonErr), module.Error)
 	}
+	path = filepath.Join(folder, p.name)
+	if _, err := os.Stat(path); err == nil {
+		return path, module.Version, nil
+	}
 	if p.inside != "" {
 		if at, err = insideOf(module.Dir, p.inside, at, filepath.Join(folder, p.name+"-module")); err != nil {
 			return "", "", fmt.Errorf("copying %s: %w", p.module, err)
 		}
 	}
-	path = filepath.Join(folder, p.name)
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, ".")
 	build.Dir = at
 	if text, err := build.CombinedOutput(); err != nil {
@@ -98,6 +106,9 @@ func (p peer) build(ctx context.Context, folder string) (path, version string, e
 // insideOf copies a module to a folder, with the program of a peer in one of its own folders: internal packages may be imported there, and
 // nothing else of the module changes. It gives the program's folder.
 func insideOf(module, inside, program, folder string) (string, error) {
+	if err := os.RemoveAll(folder); err != nil {
+		return "", err
+	}
 	if err := os.CopyFS(folder, os.DirFS(module)); err != nil {
 		return "", err
 	}
@@ -135,7 +146,7 @@ func startPeer(ctx context.Context, path string) (*peerProcess, error) {
 	return &peerProcess{cmd, in, bufio.NewReaderSize(out, 1<<20)}, cmd.Start()
 }
 
-// ask has the peer answer one input. An input that it refuses has errRefused.
+// ask has the peer answer one input, with values as canonical writes them. An input that it refuses has errRefused.
 func (p *peerProcess) ask(in *input) (facts, error) {
 	text, err := json.Marshal(in)
 	if err != nil {
@@ -155,7 +166,11 @@ func (p *peerProcess) ask(in *input) (facts, error) {
 	if a.Error != "" {
 		return nil, fmt.Errorf("%w: %s", errRefused, a.Error)
 	}
-	return a.Facts, nil
+	out := facts{}
+	for key, value := range a.Facts {
+		set(out, key, normalised(value))
+	}
+	return out, nil
 }
 
 func (p *peerProcess) stop() error {
