@@ -1,6 +1,6 @@
 // Command crddefaults takes the defaults of a vendor's CustomResourceDefinitions into its kinds.yaml, so that none is missing. The file names the
-// Go module that has the definitions and the folder in it, in a comment: "# defaults: MODULE@VERSION FOLDER". With -check it writes nothing and
-// fails if the file is not up to date.
+// Go module that has the definitions and the folder in it, in a comment: "# defaults: MODULE@VERSION FOLDER [KIND.GROUP]...". Where kinds are
+// named, only theirs are taken. With -check it writes nothing and fails if the file is not up to date.
 package main
 
 import (
@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -31,15 +33,15 @@ func run(file string, check bool) error {
 	if err != nil {
 		return err
 	}
-	module, folder, err := source(old)
+	from, err := sourceOf(old)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	dir, err := download(module)
+	dir, err := download(from.module)
 	if err != nil {
-		return fmt.Errorf("getting %s: %w", module, err)
+		return fmt.Errorf("getting %s: %w", from.module, err)
 	}
-	definitions, err := readFolder(filepath.Join(dir, folder))
+	definitions, err := from.read(dir)
 	if err != nil {
 		return err
 	}
@@ -50,20 +52,37 @@ func run(file string, check bool) error {
 	case bytes.Equal(old, out):
 		return nil
 	case check:
-		return fmt.Errorf("%s has not the defaults of %s (make vendor-defaults)", file, module)
+		return fmt.Errorf("%s has not the defaults of %s (make vendor-defaults)", file, from.module)
 	}
 	return os.WriteFile(file, out, 0o644)
 }
 
-var named = regexp.MustCompile(`(?m)^# defaults: (\S+@\S+) (\S+)$`)
+// source is where a file says that its definitions are.
+type source struct {
+	module, folder string
+	kinds          []string // KIND.GROUP; none: all that the file has
+}
 
-// source is the module and the folder in it that a file names.
-func source(text []byte) (module, folder string, err error) {
+var named = regexp.MustCompile(`(?m)^# defaults: (\S+@\S+) (\S+)((?: \S+)*)$`)
+
+func sourceOf(text []byte) (source, error) {
 	found := named.FindSubmatch(text)
 	if found == nil {
-		return "", "", fmt.Errorf("no comment \"# defaults: MODULE@VERSION FOLDER\" says where the definitions are")
+		return source{}, fmt.Errorf("no comment \"# defaults: MODULE@VERSION FOLDER [KIND.GROUP]...\" says where the definitions are")
 	}
-	return string(found[1]), string(found[2]), nil
+	return source{string(found[1]), string(found[2]), strings.Fields(string(found[3]))}, nil
+}
+
+// read reads the definitions that a source names, from the folder of its module.
+func (s source) read(dir string) (map[string][]value, error) {
+	definitions, err := readFolder(filepath.Join(dir, s.folder))
+	if err != nil {
+		return nil, err
+	}
+	if len(s.kinds) > 0 {
+		maps.DeleteFunc(definitions, func(kind string, _ []value) bool { return !slices.Contains(s.kinds, kind) })
+	}
+	return definitions, nil
 }
 
 // download is the folder of a module in the module cache, into which it is loaded if it is not there.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -26,6 +27,7 @@ spec:
               watts: {type: integer, default: 40}
               bulbs: {type: array, items: {properties: {colour: {type: string, default: ""}}}}
               rooms: {type: object, additionalProperties: {properties: {dim: {type: boolean, default: false}}}}
+              hours: {type: array, default: [8, 18], items: {type: integer}}
               labels: {type: object, additionalProperties: true}
 {{- end }}
 `
@@ -53,6 +55,7 @@ for: Lamp.example.com
 rules: ["**"]
 defaults:
 - {path: spec.bulbs.*.colour, value: ""}
+- {path: spec.hours, value: [8, 18]}
 - {path: spec.rooms.*.dim, value: false}
 - {path: spec.watts, value: 40}
 checks: [x]
@@ -65,6 +68,7 @@ defaults:
 for: Lamp.example.com
 defaults:
 - {path: spec.bulbs.*.colour, value: ""}
+- {path: spec.hours, value: [8, 18]}
 - {path: spec.rooms.*.dim, value: false}
 - {path: spec.watts, value: 40}
 variants: []
@@ -84,8 +88,18 @@ func TestFilled(t *testing.T) {
 	}
 	if _, values, _ := read([]byte(strings.ReplaceAll(crd, "default: 40", "default: {}"))); len(values) > 0 {
 		if _, err := filled([]byte(kinds), map[string][]value{kind: values}); err == nil {
-			t.Error("a default that is no scalar is taken")
+			t.Error("a default that is an object is taken")
 		}
+	}
+}
+
+func TestSource(t *testing.T) {
+	got, err := sourceOf([]byte("# A vendor's kinds.\n# defaults: example.com/m@v1.2.0 config/crd Lamp.example.com Shade.example.com\nkind: Vendor\n"))
+	if want := (source{"example.com/m@v1.2.0", "config/crd", []string{"Lamp.example.com", "Shade.example.com"}}); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := sourceOf([]byte("kind: Vendor\n")); err == nil {
+		t.Error("no source is none")
 	}
 }
 
@@ -101,16 +115,16 @@ func TestFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		module, folder, err := source(text)
+		from, err := sourceOf(text)
 		if err != nil {
 			continue // it names none
 		}
-		definitions, err := readFolder(filepath.Join(strings.TrimSpace(string(cache)), module, folder))
+		definitions, err := from.read(filepath.Join(strings.TrimSpace(string(cache)), from.module))
 		if err != nil {
-			t.Skipf("%s is not in the module cache: %v", module, err)
+			t.Skipf("%s is not in the module cache: %v", from.module, err)
 		}
 		if out, err := filled(text, definitions); err != nil || !bytes.Equal(text, out) {
-			t.Errorf("%s has not the defaults of %s (make vendor-defaults): %v", file, module, err)
+			t.Errorf("%s has not the defaults of %s (make vendor-defaults): %v", file, from.module, err)
 		}
 	}
 }

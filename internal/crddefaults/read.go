@@ -14,7 +14,7 @@ import (
 type value struct {
 	path   string // * is every entry of a list or a map
 	text   string
-	scalar bool
+	object bool
 }
 
 // definition is the part of a CustomResourceDefinition that is read.
@@ -89,7 +89,7 @@ func (s schema) walk(path string, out []value) ([]value, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, value{path, strings.TrimSpace(string(text)), s.Default.Kind == yaml.ScalarNode})
+		out = append(out, value{path, strings.TrimSpace(string(text)), s.Default.Kind == yaml.MappingNode})
 	}
 	var err error
 	for name, field := range s.Properties {
@@ -127,8 +127,8 @@ func filled(text []byte, definitions map[string][]value) ([]byte, error) {
 			continue
 		}
 		for _, v := range values {
-			if !v.scalar {
-				return nil, fmt.Errorf("the default of %s of %s is no scalar: its order among those below it would matter", v.path, kind)
+			if v.object {
+				return nil, fmt.Errorf("the default of %s of %s is an object: its order among those below it would matter", v.path, kind)
 			}
 		}
 		docs[i] = replaced(doc, values)
