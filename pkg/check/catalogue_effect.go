@@ -48,7 +48,7 @@ var effectRules = []Rule{
 		Fix:     "write the predicates into the rules that they are meant for"},
 	{ID: string(model.InvalidExpression), Severities: []model.Severity{model.Warning},
 		Summary: "an expression that is evaluated for each request does not parse, for which the implementation does not enforce the policy",
-		Fix:     "mend the expression"},
+		Fix:     "fix the expression"},
 	{ID: string(model.DanglingPatternRef), Severities: []model.Severity{model.Warning},
 		Summary: "a rule in force refers by name to a pattern that is not in force beside it",
 		Fix:     "declare the pattern in the same policy"},

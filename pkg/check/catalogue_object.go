@@ -5,11 +5,11 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 // schemaRules are the findings about objects that their API refuses.
 var schemaRules = []Rule{
 	{ID: string(model.SchemaViolation), Severities: []model.Severity{model.Error}, Summary: "the API server refuses the object, by the schema or a validation rule of its kind's CustomResourceDefinition",
-		Fix: "mend the field that is named"},
+		Fix: "fix the reported field"},
 	{ID: string(model.UnknownField), Severities: []model.Severity{model.Warning}, Summary: "the API server drops a field, because the schema of its kind does not have it",
-		Fix: "mend its name or its indentation, or remove it"},
+		Fix: "fix its name or its indentation, or remove it"},
 	{ID: string(model.InvalidSchema), Severities: []model.Severity{model.Warning}, Summary: "a CustomResourceDefinition cannot be used, and what it cannot say about objects of its kind is not judged",
-		Fix: "mend the CustomResourceDefinition"},
+		Fix: "fix the CustomResourceDefinition"},
 	{ID: string(model.NoSchema), Severities: []model.Severity{model.Info}, Summary: "objects are not judged by a schema, because there is no CustomResourceDefinition for them, while there are others",
 		Fix: "name it with `--crds`"},
 }

@@ -56,7 +56,7 @@ func (f *connectionFlags) add(fs *pflag.FlagSet) {
 		flag.Hidden, flag.Usage = !common, usage
 	})
 	fs.AddFlagSet(kube)
-	fs.IntVarP(&f.level, "v", "v", 0, "level of what is told on the side: from 1 notes, from 6 the requests to the server")
+	fs.IntVarP(&f.level, "v", "v", 0, "log verbosity: 1 shows notes, 6 the requests to the server")
 }
 
 // given repeats the flags that choose the cluster and the user, for commands proposed to the user.

@@ -12,7 +12,7 @@ func (a App) overriddenCmd(s Streams) *cobra.Command {
 		Use:   "overridden [POLICY[/RULE]] [--target TARGET]",
 		Short: "Show which settings lost, to whom and why",
 		Long:  `Show the settings that are not in force although a policy sets them: of one policy, at one target, or all.`,
-		Example: `  # what did this route lose on the way?
+		Example: `  # which settings were overridden on this route?
   kubectl dopolicy overridden --target httproute/baker -f manifests/
 
   # where did this policy lose, and to whom?

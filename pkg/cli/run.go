@@ -166,7 +166,7 @@ func takes(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usage("write: kubectl dopolicy "+cmd.Use, "%s needs to be told what it is about", cmd.Name())
+			return usage("write: kubectl dopolicy "+cmd.Use, "%s is required", strings.Fields(cmd.Use)[1])
 		case len(args) > most:
 			return usage("write: kubectl dopolicy "+cmd.Use, "%s does not know what to do with %q", cmd.Name(), args[most])
 		}

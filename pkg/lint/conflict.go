@@ -41,7 +41,7 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 	}
 	for _, v := range k.Rejected {
 		if p := v.Attached.Policy; !v.Silent {
-			found[p] = append(found[p], conflict{v.By.Ref(), l.res.Node(v.Attached.Node).Ref, v.Decision.Words("")})
+			found[p] = append(found[p], conflict{v.By.Ref(), l.res.Node(v.Attached.Node).Ref, v.Decision.Place()})
 		}
 	}
 	var out []model.Problem

@@ -156,11 +156,11 @@ func TestDuplicates(t *testing.T) {
 	}{
 		{"equal copies count once", []string{other("a", "1"), "# x\n" + other("a", "1.0")}, []string{"thing/ns/a stdin:2"}},
 		{"different ones not at all", []string{other("a", "1"), other("b", "1"), other("a", "2")}, []string{"thing/ns/b stdin:7",
-			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a is written differently in stdin:2 and stdin:12: neither is used (keep one of them)"}},
+			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a: stdin:2 and stdin:12 define it differently; both are ignored (keep one of them)"}},
 		{"more than two", []string{other("a", "1"), other("a", "1"), other("a", "2")}, []string{
-			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a is written differently in stdin:2, stdin:7 and stdin:12: none of them is used (keep one of them)"}},
+			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a: stdin:2, stdin:7 and stdin:12 define it differently; all are ignored (keep one of them)"}},
 		{"a version is a difference", []string{thing("a"), strings.Replace(thing("a"), "/v1", "/v2", 1)}, []string{
-			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a is written differently in stdin:2 and stdin:6: neither is used (keep one of them)"}},
+			"error DuplicateObject thing/ns/a stdin:2: thing/ns/a: stdin:2 and stdin:6 define it differently; both are ignored (keep one of them)"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

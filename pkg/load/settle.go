@@ -147,13 +147,13 @@ func duplicate(copies []*model.Object) model.Problem {
 		places[i] = o.Origin.String()
 	}
 	last := len(places) - 1
-	none := "neither is used"
+	none := "both are ignored"
 	if last > 1 {
-		none = "none of them is used"
+		none = "all are ignored"
 	}
 	return model.Problem{
 		Severity: model.Error, Code: model.DuplicateObject,
-		Message: fmt.Sprintf("%s is written differently in %s and %s: %s", copies[0].Ref, strings.Join(places[:last], ", "), places[last], none),
+		Message: fmt.Sprintf("%s: %s and %s define it differently; %s", copies[0].Ref, strings.Join(places[:last], ", "), places[last], none),
 		Hint:    "keep one of them",
 	}.At(copies[0])
 }

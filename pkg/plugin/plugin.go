@@ -26,7 +26,7 @@ type Plugin struct {
 	policy.Functions
 }
 
-// Finding looks for what deserves a word in everything that is in force. It folds what it needs; the folds are kept.
+// Finding reports what is suspicious in everything that is in force. It folds what it needs; the folds are kept.
 type Finding func(*resolve.Resolution) []model.Problem
 
 // Findings are those of all vendors, in their order, and what statuses have no room for.

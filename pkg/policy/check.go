@@ -19,7 +19,7 @@ type SiteCheck func(k *Kind, g *topology.Graph, in *model.Snapshot) Judgement
 // Judgement judges a policy that is attached to some nodes, as a Check does.
 type Judgement func(p *Policy, at []topology.NodeID) (fault string, problems []model.Problem)
 
-// Lint looks for what deserves a word where policies of the kind are attached.
+// Lint reports suspicious attachments of policies of the kind.
 type Lint func(k *Kind, g *topology.Graph, at At) []model.Problem
 
 // At lists the policies attached to a node, established first, before any is rejected. The list is not to be changed.

@@ -64,13 +64,15 @@ func passed(a, b *Attached, ageIgnored bool) string {
 	return "created in the same second"
 }
 
-// Words say where the winner stands, and what put it there, as what follows its name. Where it wins by coming last, they go on with the rule
-// that lets the last one win.
-func (d Decision) Words(rule string) string {
-	if d.Last && rule != "" {
-		return d.Place() + ", " + rule
+// Words say where the winner stands, and what put it there, as what follows its name. Where it wins among defaults by coming last, they say so.
+func (d Decision) Words() string {
+	switch {
+	case !d.Last:
+		return d.Place()
+	case d.Key != nil && d.Key.By == ByCreated:
+		return d.Place() + "; among defaults the newest wins"
 	}
-	return d.Place()
+	return d.Place() + "; among defaults the last one wins"
 }
 
 // Place is Words without what the place means.

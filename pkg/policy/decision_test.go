@@ -21,15 +21,15 @@ func TestDecide(t *testing.T) { // engine E9
 		{[]Key{weight, created, name}, "b weight=10", "a", "2", "1", "comes first (by annotation weight: 10 before 0)"},
 		{[]Key{weight, created, name}, "b weight=x", "a weight=-1.5", "2", "1", "comes first (by annotation weight: 0 before -1.5)"},
 		{[]Key{weight, created, name}, "b weight=5", "a weight=5.0", "1", "2", "is older"},
-		{[]Key{weight, created, name}, "b", "a", "2", "1", "is newer, RULE"},
+		{[]Key{weight, created, name}, "b", "a", "2", "1", "is newer; among defaults the newest wins"},
 		{[]Key{weight, created, name}, "a", "b", "", "1", "comes first (by name: no creation time)"},
-		{[]Key{created, name}, "b", "a", "1", "1", "comes last (by name: created in the same second), RULE"},
+		{[]Key{created, name}, "b", "a", "1", "1", "comes last (by name: created in the same second); among defaults the last one wins"},
 		{[]Key{name, created}, "a", "b", "2", "1", "comes first (by name)"},
 		{[]Key{{By: ByField, At: []string{"spec", "priority"}, Number: true}, created}, "b priority=5", "a priority=10", "2", "1", "comes first (by spec.priority: 5 before 10)"},
-		{[]Key{{By: ByField, At: []string{"spec", "priority"}, Number: true, Called: "priority"}, created}, "b priority=50", "a priority=10", "2", "1", "comes last (by priority: 50 after 10), RULE"},
+		{[]Key{{By: ByField, At: []string{"spec", "priority"}, Number: true, Called: "priority"}, created}, "b priority=50", "a priority=10", "2", "1", "comes last (by priority: 50 after 10); among defaults the last one wins"},
 		{[]Key{{By: ByField, At: []string{"spec", "port"}, Present: true}, created}, "b", "a port=1", "2", "1", "comes first (by spec.port: without before with one)"},
-		{[]Key{{By: ByLabel, At: []string{"role"}, Of: []string{"system", "owner"}, Absent: "system"}, created}, "b role=owner", "a", "2", "1", "comes last (by label role: owner after system), RULE"},
-		{[]Key{{By: ByLabel, At: []string{"role"}}, created}, "b role=owner", "a", "2", "1", "comes last (by label role: owner after none), RULE"},
+		{[]Key{{By: ByLabel, At: []string{"role"}, Of: []string{"system", "owner"}, Absent: "system"}, created}, "b role=owner", "a", "2", "1", "comes last (by label role: owner after system); among defaults the last one wins"},
+		{[]Key{{By: ByLabel, At: []string{"role"}}, created}, "b role=owner", "a", "2", "1", "comes last (by label role: owner after none); among defaults the last one wins"},
 		{[]Key{{By: BySection}, created}, "b section=web", "a", "2", "1", "comes first (by section: it is for a section)"},
 		{[]Key{{By: ByIndex}, created}, "a", "b", "2", "1", "comes first (by position)"},
 		{[]Key{{By: ByIdentity}}, "a", "b", "", "", "comes first (by name)"},
@@ -48,7 +48,7 @@ func TestDecide(t *testing.T) { // engine E9
 		}
 		ordered, ageIgnored := k.Order(as)
 		d := k.Decide(as[0], as[1], ageIgnored)
-		if got := d.Words("RULE"); got != c.want {
+		if got := d.Words(); got != c.want {
 			t.Errorf("%s over %s: %s, want %s", c.winner, c.loser, got, c.want)
 		}
 		if first := ordered[0].Policy == as[0].Policy; d.Last == first {

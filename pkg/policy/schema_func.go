@@ -54,7 +54,7 @@ func (r *kindReader) checks(n *yaml.Node) {
 	r.kind.Checks = functions(r, n, known, "to check policies")
 }
 
-// lints reads the functions that look for what deserves a word.
+// lints reads the functions that report suspicious attachments.
 func (r *kindReader) lints(n *yaml.Node) {
 	r.kind.Lints = functions(r, n, r.funcs.Lints, "to look for findings")
 }

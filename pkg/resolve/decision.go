@@ -36,14 +36,13 @@ func (o *Outcome) Decision(winner, loser int) policy.Decision {
 func (o *Outcome) Standing(l merge.Loss, to merge.From) string {
 	d := o.Decision(to.Layer, l.From.Layer)
 	loser := o.Layers[l.From.Layer]
-	rule := "which among defaults counts"
 	if to.Block == merge.Overrides && l.From.Block != merge.Overrides && !loser.Rejected && loser.kind != nil && loser.kind.SameTarget == policy.Stacked {
-		rule = "and defaults give way to what it overrides"
 		if !d.Last && o.Strategy(l.From) == "atomic" || o.clashes(l, to) {
 			return "overrides it"
 		}
+		return d.Place() + "; its overrides beat defaults"
 	}
-	return d.Words(rule)
+	return d.Words()
 }
 
 // clashes reports whether the winner of a loss sets something of what was lost.

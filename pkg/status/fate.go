@@ -63,7 +63,7 @@ func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 	for _, v := range k.Rejected {
 		if f := c.fates[v.Attached.Policy]; !v.Silent {
 			f.RejectedBy = append(f.RejectedBy, v.By.Ref())
-			f.Conflicts = append(f.Conflicts, Conflict{v.Attached.Node, v.By.Ref(), v.Decision.Words("")})
+			f.Conflicts = append(f.Conflicts, Conflict{v.Attached.Node, v.By.Ref(), v.Decision.Place()})
 		}
 	}
 	k.EachContext(func(id topology.NodeID, s resolve.StackID) { c.context(id, s) })

@@ -111,7 +111,7 @@ func (t topic) problem(c *tally) model.Problem {
 		return t.missing(c)
 	case backendMissing:
 		return model.Problem{
-			Severity: model.Info, Message: c.of("backend is", "backends are") + " not in the input and taken to exist: " + c.String(),
+			Severity: model.Info, Message: c.of("backend is", "backends are") + " not in the input and assumed to exist: " + c.String(),
 			Hint: "add the manifests of the backends",
 		}
 	case contentNotChecked:

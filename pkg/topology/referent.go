@@ -27,7 +27,7 @@ type judgement struct {
 	code      model.Code
 	why, hint string // why ends a sentence that names the backend
 	open      string // what was not read that could forbid it; the backend is taken to be good
-	assumed   bool   // the backend is not in the input and taken to exist
+	assumed   bool   // the backend is not in the input and assumed to exist
 	foreign   bool   // manifests do not define its kind, and an implementation may have it
 }
 
@@ -74,7 +74,7 @@ func (f *referents) complete(ref model.Ref) bool {
 	return false
 }
 
-// Assumed reports whether an object that is not in the input is taken to exist where something refers to it: a GatewayClass, or a backend, unless
+// Assumed reports whether an object that is not in the input is assumed to exist where something refers to it: a GatewayClass, or a backend, unless
 // everything of its kind in its namespace is in the input (gatewayapi G36).
 func (g *Graph) Assumed(ref model.Ref) bool {
 	switch gk := ref.GroupKind(); {
@@ -114,7 +114,7 @@ type BackendRef struct {
 	Reason  string    // why nothing can be sent there: InvalidKind, RefNotPermitted or BackendNotFound (gatewayapi G34); "": it can
 	Message string    // a plain sentence for Reason, or for what is not known
 	Unknown bool      // the input does not tell whether it can be used: it may not be read, or is a route that another delegates to
-	Assumed bool      // it is not in the input and taken to exist (G36)
+	Assumed bool      // it is not in the input and assumed to exist (G36)
 	Foreign bool      // of an InvalidKind: manifests do not define the kind, and an implementation may have it
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Table shows every setting in force, with its source and why it stands: one block per object and group of paths.
-// The footer counts what lost on the way and says how to ask for it.
+// The footer counts the settings that were overridden and says how to ask for it.
 func (l *EffectivePolicyList) Table(o TableOptions) Table {
 	items := l.shown()
 	answers := pathGroups(items)
@@ -71,7 +71,7 @@ func (e *Envelope) genericLine() []string {
 	if len(kinds) == 0 {
 		return nil
 	}
-	return []string{"read as GEP-713 says, for want of a descriptor: " + strings.Join(kinds, ", ")}
+	return []string{strings.Join(kinds, ", ") + ": no built-in support; generic GEP-713 rules applied"}
 }
 
 // nothing says that there is no answer. Where only gateways were looked at, the question may have been about what comes through them.
@@ -98,7 +98,7 @@ func (e *Envelope) nothingInForce(o TableOptions) string {
 // noPolicy claims no more than is known.
 func (e *Envelope) noPolicy() string {
 	if slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
-		return "it is not known that any policy"
+		return "cannot tell whether a policy"
 	}
 	return "no policy"
 }
@@ -250,7 +250,7 @@ func lostHint(items []*EffectivePolicy, lost int, o TableOptions) []string {
 	if scope == nil {
 		scope = hintScope(targets)
 	}
-	return []string{fmt.Sprintf("%s lost on the way: %s", Counted(lost, "setting"), o.command(append([]string{"overridden"}, scope...)...))}
+	return []string{fmt.Sprintf("%s overridden: %s", Counted(lost, "setting was|settings were"), o.command(append([]string{"overridden"}, scope...)...))}
 }
 
 // hintScope is the narrowest set of arguments that names all targets: one target, one namespace, or all of them.

@@ -75,13 +75,13 @@ func TestEffectiveFoldsOnlyRulesWithTheSameAnswer(t *testing.T) {
 		"# HTTPRoute bakery/baker · 3 rules · via Gateway infra/external (http)",
 		"rule-1, rule-10 | AuthPolicy | a | 1 | bakery/baker | set here (route)",
 		"rule-2 | AuthPolicy | a | 1 | bakery/two | set here (rule), replaces bakery/baker",
-		"> 1 setting lost on the way: kubectl dopolicy overridden --target httproute/baker -n bakery -f x")
+		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker -n bakery -f x")
 	same(t, text(l.Table(TableOptions{ByRule: true})),
 		"# HTTPRoute bakery/baker · 3 rules · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | a | 1 | bakery/baker | set here (route)",
 		"rule-2 | AuthPolicy | a | 1 | bakery/two | set here (rule), replaces bakery/baker",
 		"rule-10 | AuthPolicy | a | 1 | bakery/baker | set here (route)",
-		"> 1 setting lost on the way: kubectl dopolicy overridden --target httproute/baker -n bakery")
+		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker -n bakery")
 }
 
 // One kind differs by listener, the other does not: the latter is said on both, because a block is the whole answer for its paths.
@@ -96,13 +96,13 @@ func TestEffectiveSplitsByPath(t *testing.T) {
 	)
 	l.Items[1].Lost = []RuleLoss{{Rule: "x", Loss: loses(gw, "AtomicOverridden")}}
 	same(t, text(l.Table(TableOptions{})),
-		"# HTTPRoute bakery/baker · 1 rule · answer 1 of 2 · via Gateway infra/external (http)",
+		"# HTTPRoute bakery/baker · 1 rule · path 1 of 2 · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | a | 1 | infra/gw | default of Gateway",
 		"rule-1 | LimitPolicy | b | 1 | AuthPolicy infra/gw | default of Gateway",
-		"# HTTPRoute bakery/baker · 1 rule · answer 2 of 2 · via Gateway infra/external (https)",
+		"# HTTPRoute bakery/baker · 1 rule · path 2 of 2 · via Gateway infra/external (https)",
 		"rule-1 | AuthPolicy | a | 1 | infra/tls | override of listener, beats infra/gw",
 		"rule-1 | LimitPolicy | b | 1 | AuthPolicy infra/gw | default of Gateway",
-		"> 2 settings lost on the way: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
+		"> 2 settings were overridden: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
 }
 
 func TestEffectiveOnTargetsThatAreNoRules(t *testing.T) {
@@ -129,7 +129,7 @@ func TestEffectiveWithoutAnswer(t *testing.T) {
 	same(t, text(none.Table(TableOptions{})),
 		"# HTTPRoute bakery/baker · 1 rule · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | - | - | - | nothing in force",
-		"> 1 setting lost on the way: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
+		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
 	none.Seal("EffectivePolicyList", []model.Problem{{Severity: model.Warning, Code: model.Forbidden}})
 	if footer := none.Table(TableOptions{}).Footer; footer[len(footer)-1] != "incomplete: 1 list was not readable" {
 		t.Errorf("incompleteness does not come last: %q", footer)

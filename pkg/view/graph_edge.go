@@ -52,7 +52,7 @@ func (d *drawing) traffic() {
 	}
 }
 
-// isAbsent reports whether a node is named and not in the input, and is not taken to exist all the same.
+// isAbsent reports whether a node is named and not in the input, and is not assumed to exist all the same.
 func (d *drawing) isAbsent(id topology.NodeID) bool {
 	n := d.res.Node(id)
 	return n.Object == nil && d.absence(n) == absent

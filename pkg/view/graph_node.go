@@ -93,7 +93,7 @@ func (d *drawing) absence(n *topology.Node) string {
 	switch n.Role {
 	case topology.GatewayClass, topology.Backend, topology.Port:
 		if d.res.Graph.Assumed(n.Ref) {
-			return "taken to exist"
+			return "assumed to exist"
 		}
 	}
 	return absent

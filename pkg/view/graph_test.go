@@ -253,19 +253,19 @@ func TestGraphDangling(t *testing.T) {
 	}
 }
 
-// A Service is missing only where the Services of its namespace are known; elsewhere it is taken to exist, as a GatewayClass is.
+// A Service is missing only where the Services of its namespace are known; elsewhere it is assumed to exist, as a GatewayClass is.
 func TestGraphAssumed(t *testing.T) {
 	docs := []string{gatewayDoc("app", "g"), routeDoc("app", "h", 1, "app/g")}
 	for _, c := range []struct {
 		name, state, edge string
 		docs              []string
 	}{
-		{"no Service known", "taken to exist", "", docs},
+		{"no Service known", "assumed to exist", "", docs},
 		{"another known", absent, EdgeDangling, append(docs, "{apiVersion: v1, kind: Service, metadata: {name: other, namespace: app}, spec: {ports: [{port: 80}]}}")},
 	} {
 		g := Graph(resolutionOf(t, c.docs...), GraphQuery{})
 		for _, n := range g.Nodes {
-			if n.ID == "Service/app/h" && n.Labels["state"] != c.state || n.Ref.Kind == "GatewayClass" && n.Labels["state"] != "taken to exist" {
+			if n.ID == "Service/app/h" && n.Labels["state"] != c.state || n.Ref.Kind == "GatewayClass" && n.Labels["state"] != "assumed to exist" {
 				t.Errorf("%s: %s is %q", c.name, n.ID, n.Labels["state"])
 			}
 		}

@@ -127,7 +127,7 @@ func (a *pathGroup) heading(o TableOptions) string {
 		parts = append(parts, Counted(a.rules, sectionNoun(a.target.Kind)))
 	}
 	if a.of > 1 {
-		parts = append(parts, "answer "+strconv.Itoa(a.nth)+" of "+strconv.Itoa(a.of))
+		parts = append(parts, "path "+strconv.Itoa(a.nth)+" of "+strconv.Itoa(a.of))
 	}
 	return strings.Join(append(parts, a.via(o)...), " · ")
 }

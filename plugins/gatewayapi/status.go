@@ -51,7 +51,7 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 // a policy for a port and one for the whole Service do not conflict, unless a dialect has them compete as a direct kind's.
 func conflict(in status.Input, id topology.NodeID) *status.Conflict {
 	if first, how := in.Kind.Before(in.Fate.Policy, id); first != nil {
-		return &status.Conflict{At: id, By: first.Ref(), How: how.Words("")}
+		return &status.Conflict{At: id, By: first.Ref(), How: how.Place()}
 	}
 	if by := in.Fate.Conflicts; in.Kind.Direct && len(by) > 0 {
 		return &by[0]

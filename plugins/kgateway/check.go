@@ -93,7 +93,7 @@ func (c *check) exists(ref model.Ref, at ...string) bool {
 	case c.in.Get(ref) != nil:
 		return true
 	case cluster != nil && (cluster.MissesRef(ref) || ref.GroupKind() == secretKind || ref.GroupKind() == configMapKind):
-		c.problem(model.Warning, ref.String()+" may not be read: it is taken to exist", "", at...)
+		c.problem(model.Warning, ref.String()+" may not be read: it is assumed to exist", "", at...)
 		return true
 	case cluster != nil && cluster.Knows(ref.GroupKind(), ref.Namespace):
 	default:

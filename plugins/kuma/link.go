@@ -56,14 +56,14 @@ type linker struct {
 	problems []model.Problem
 }
 
-// mesh is the node of a mesh; one that is not in the input is taken to exist.
+// mesh is the node of a mesh; one that is not in the input is assumed to exist.
 func (l *linker) mesh(name string, by *model.Object) topology.NodeID {
 	id, ok := l.meshes[name]
 	if !ok {
 		id = l.AddNamed(topology.MeshRoot, model.Ref{Group: group, Kind: "Mesh", Name: name})
 		l.meshes[name] = id
 		l.problems = append(l.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-			Message: fmt.Sprintf("Mesh %s is not in the input; it is taken to exist", name), Hint: "add its manifest"}.At(by))
+			Message: fmt.Sprintf("Mesh %s is not in the input; it is assumed to exist", name), Hint: "add its manifest"}.At(by))
 	}
 	return id
 }

@@ -3,22 +3,16 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -123,10 +117,7 @@ func TestSchemasAsTheServer(t *testing.T) {
 	c := Start(t)
 	c.InstallGatewayAPI()
 	c.MustApply(trialDefinition)
-	said := &warnings{}
-	config := rest.CopyConfig(c.Config("admin"))
-	config.WarningHandlerWithContext, config.QPS, config.Burst = said, 1000, 1000
-	client, err := dynamic.NewForConfig(config)
+	trial, err := c.trial()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,15 +125,10 @@ func TestSchemasAsTheServer(t *testing.T) {
 	found := findings(t, objects)
 	wrong, refused, dropping := 0, 0, 0
 	for _, o := range objects {
-		server := said.of(func() error {
-			mapping, err := c.mapper.RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = client.Resource(mapping.Resource).Namespace("default").Create(context.Background(), o,
-				metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
-			return err
-		})
+		_, server, err := trial.Create(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
 		ours := found[o.GetName()]
 		if slices.ContainsFunc(server, func(s string) bool { return !strings.HasPrefix(s, "unknown field") }) {
 			refused++
@@ -262,46 +248,4 @@ func read(t *testing.T, name, text string) *model.Snapshot {
 		t.Fatal(err)
 	}
 	return in
-}
-
-// warnings collects those of one request.
-type warnings struct {
-	sync.Mutex
-	texts []string
-}
-
-func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
-	w.Lock()
-	defer w.Unlock()
-	w.texts = append(w.texts, text)
-}
-
-// of is what a server says to a request: its warnings, and why it refuses what it does. What it adds for people is left out: that rules were
-// not evaluated, and of a number of the wrong type a second time that it is.
-func (w *warnings) of(request func() error) []string {
-	w.texts = nil
-	err := request()
-	out := slices.Clone(w.texts)
-	var status *apierrors.StatusError
-	switch {
-	case err == nil:
-	case errors.As(err, &status) && apierrors.IsInvalid(err):
-		for _, cause := range status.ErrStatus.Details.Causes {
-			if strings.Contains(cause.Message, "some validation rules were not checked") || strings.Contains(cause.Message, "Checked value must be of type") {
-				continue
-			}
-			if cause.Field != "<nil>" {
-				cause.Message = cause.Field + ": " + cause.Message
-			}
-			out = append(out, cause.Message)
-		}
-	default:
-		_, message, decoding := strings.Cut(err.Error(), " cannot be handled as a ")
-		if _, message, _ = strings.Cut(message, ": "); !decoding {
-			message = err.Error()
-		}
-		out = append(out, message)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }

@@ -78,7 +78,7 @@ func (r *run) all(ctx context.Context, s seeds, until time.Time, stop func(*tall
 
 // work compares seeds until there is none left.
 func (r *run) work(ctx context.Context, next func() (int64, bool), note func(*input, []difference, int, error)) error {
-	p, err := startPeer(ctx, r.path)
+	p, err := r.start(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,16 +97,26 @@ func (r *run) work(ctx context.Context, next func() (int64, bool), note func(*in
 
 // compare asks both sides about one input.
 func (r *run) compare(ctx context.Context, p *peerProcess, in *input) ([]difference, int, error) {
-	theirs, err := p.ask(in)
+	ours, theirs, err := r.both(ctx, p, in)
 	if err != nil {
 		return nil, 0, err
 	}
-	ours, err := r.peer.ask(ctx, r.program, p.ask, in)
-	if err != nil {
-		return nil, 0, fmt.Errorf("kubectl-dopolicy: %w", err)
-	}
 	differences, compared := compare(ours, theirs)
 	return differences, compared, nil
+}
+
+// both is what the two sides say of one input.
+func (r *run) both(ctx context.Context, p *peerProcess, in *input) (ours, theirs facts, err error) {
+	if theirs, err = p.ask(in); err != nil {
+		return nil, nil, err
+	}
+	if ours, err = r.peer.ask(ctx, r.program, p.ask, in); err != nil {
+		return nil, nil, fmt.Errorf("kubectl-dopolicy: %w", err)
+	}
+	if r.peer.theirs != nil {
+		theirs, err = r.peer.theirs(ctx, r.program, in, theirs)
+	}
+	return ours, theirs, err
 }
 
 func (t *tally) note(r *run, in *input, differences []difference, compared int, refused error) {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -141,4 +143,34 @@ func normalised(value string) string {
 		return value
 	}
 	return canonical(tree)
+}
+
+// effectiveFacts notes the effective policy of every kind on every path.
+func effectiveFacts(ctx context.Context, p program, in *input, out facts, args ...string) error {
+	var list struct {
+		Items []struct {
+			PolicyKind string
+			Target     struct{ Namespace, Name, Section string }
+			Paths      []struct{ Gateway, Listener string }
+			Spec       object
+		}
+	}
+	if err := p.json(ctx, in, &list, append([]string{"effective", "-A"}, args...)...); err != nil {
+		return err
+	}
+	for _, item := range list.Items {
+		kind, _, _ := strings.Cut(item.PolicyKind, ".")
+		for _, path := range item.Paths {
+			where := fmt.Sprintf("%s %s %s %s/%s %s", kind, path.Gateway, path.Listener, item.Target.Namespace, item.Target.Name, item.Target.Section)
+			set(out, "spec "+where, canonical(item.Spec))
+		}
+	}
+	return nil
+}
+
+// set notes a fact that is not empty.
+func set(out facts, key, value string) {
+	if value != "" {
+		out[key] = value
+	}
 }

@@ -16,6 +16,8 @@ type input struct {
 	Seed      int64      `json:"seed"`
 	Objects   []object   `json:"objects"`
 	Questions []question `json:"questions,omitempty"`
+	// Definitions are texts of CustomResourceDefinitions by which the objects are judged, for peers that judge them.
+	Definitions []string `json:"definitions,omitempty"`
 }
 
 // question is a connection that is asked about, for peers that answer questions.

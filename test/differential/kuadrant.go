@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // kuadrant compares effective policies with what Kuadrant's operator merges with policy-machinery, path by path.
@@ -152,31 +151,6 @@ func (g *kuadrantInput) limits() object {
 
 // askKuadrant reads the effective policy on every path.
 func askKuadrant(ctx context.Context, p program, _ translate, in *input) (facts, error) {
-	var list struct {
-		Items []struct {
-			PolicyKind string
-			Target     struct{ Namespace, Name, Section string }
-			Paths      []struct{ Gateway, Listener string }
-			Spec       object
-		}
-	}
-	if err := p.json(ctx, in, &list, "effective", "-A", "--vendor-setting", "kuadrant.profile=operator"); err != nil {
-		return nil, err
-	}
 	out := facts{}
-	for _, item := range list.Items {
-		kind, _, _ := strings.Cut(item.PolicyKind, ".")
-		for _, path := range item.Paths {
-			where := fmt.Sprintf("%s %s %s %s/%s %s", kind, path.Gateway, path.Listener, item.Target.Namespace, item.Target.Name, item.Target.Section)
-			set(out, "spec "+where, canonical(item.Spec))
-		}
-	}
-	return out, nil
-}
-
-// set notes a fact that is not empty.
-func set(out facts, key, value string) {
-	if value != "" {
-		out[key] = value
-	}
+	return out, effectiveFacts(ctx, p, in, out, "--vendor-setting", "kuadrant.profile=operator")
 }

@@ -191,7 +191,7 @@ func (r *run) tell(ctx context.Context, f *found, reduce bool) error {
 
 // show prints what both sides say of one input.
 func (r *run) show(ctx context.Context, seed int64) error {
-	p, err := startPeer(ctx, r.path)
+	p, err := r.start(ctx)
 	if err != nil {
 		return err
 	}
@@ -203,11 +203,7 @@ func (r *run) show(ctx context.Context, seed int64) error {
 		return err
 	}
 	fmt.Printf("%s", text)
-	theirs, err := p.ask(&in)
-	if err != nil {
-		return err
-	}
-	ours, err := r.peer.ask(ctx, r.program, p.ask, &in)
+	ours, theirs, err := r.both(ctx, p, &in)
 	if err != nil {
 		return err
 	}

@@ -22,12 +22,14 @@ type peer struct {
 	// proxy, ask writes the effective policies that the program predicts back into another input, one policy on each rule, and translate has
 	// the peer translate that: then no field is mapped by hand.
 	ask func(ctx context.Context, p program, translate translate, in *input) (facts, error)
+	// theirs, if any, makes facts of what the peer says, where the program has a part in them.
+	theirs func(ctx context.Context, p program, in *input, said facts) (facts, error)
 }
 
 // translate has the peer answer another input.
 type translate func(*input) (facts, error)
 
-func peers() []peer { return []peer{kuadrant, networkPolicy} }
+func peers() []peer { return []peer{kuadrant, networkPolicy, apiServer} }
 
 // program is a kubectl-dopolicy that was built.
 type program string
@@ -41,18 +43,12 @@ func (p program) json(ctx context.Context, in *input, into any, args ...string) 
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp("", "differential-*.yaml")
+	file, remove, err := temporary("differential-*.yaml", manifests)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name())
-	if _, err := file.Write(manifests); err != nil {
-		return errors.Join(err, file.Close())
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	out, err := exec.CommandContext(ctx, string(p), append(args, "-o", "json", "-f", file.Name())...).Output()
+	defer remove()
+	out, err := exec.CommandContext(ctx, string(p), append(args, "-o", "json", "-f", file)...).Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
 		return fmt.Errorf("%w to %v: %s", errRefused, args, failed.Stderr)
@@ -61,6 +57,16 @@ func (p program) json(ctx context.Context, in *input, into any, args ...string) 
 		return err
 	}
 	return json.Unmarshal(out, into)
+}
+
+// temporary writes a file that remove removes.
+func temporary(pattern string, text []byte) (path string, remove func(), err error) {
+	file, err := os.CreateTemp("", pattern)
+	if err != nil {
+		return "", nil, err
+	}
+	_, err = file.Write(text)
+	return file.Name(), func() { os.Remove(file.Name()) }, errors.Join(err, file.Close())
 }
 
 // peerProcess is a running peer. It reads an input a line and writes an answer a line.
@@ -86,7 +92,9 @@ func (p peer) build(ctx context.Context, folder string) (path, version string, e
 	if jsonErr := json.Unmarshal(text, &module); err != nil || jsonErr != nil {
 		return "", "", fmt.Errorf("downloading %s: %w %s", p.module, errors.Join(err, jsonErr), module.Error)
 	}
-	path = filepath.Join(folder, p.name)
+	if path, err = filepath.Abs(filepath.Join(folder, p.name)); err != nil {
+		return "", "", err
+	}
 	if _, err := os.Stat(path); err == nil {
 		return path, module.Version, nil
 	}
@@ -132,8 +140,10 @@ func insideOf(module, inside, program, folder string) (string, error) {
 	return at, nil
 }
 
-func startPeer(ctx context.Context, path string) (*peerProcess, error) {
-	cmd := exec.CommandContext(ctx, path)
+// start starts the peer, in the folder of its sources.
+func (r *run) start(ctx context.Context) (*peerProcess, error) {
+	cmd := exec.CommandContext(ctx, r.path)
+	cmd.Dir = filepath.Join("peers", r.peer.name)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 // reduce makes an input smaller as long as the difference stays: without objects, then without fields and entries of lists.
 func (r *run) reduce(ctx context.Context, f *found) (*input, error) {
-	p, err := startPeer(ctx, r.path)
+	p, err := r.start(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ export function RuleView(): JSX.Element {
 function Nothing({ on }: { on: Ref }): JSX.Element {
   const { doc } = usePage();
   if (!doc.isBare(on)) return <p>There is no result of its own here: traffic does not come to it, or it is decided elsewhere, on its parts or on the routes it hands over to.</p>;
-  return <p><State of="bare" /> {doc.complete ? 'No policy is in force here.' : 'It is not known that any policy is in force here: the report is not complete.'}</p>;
+  return <p><State of="bare" /> {doc.complete ? 'No policy is in force here.' : 'Cannot tell whether a policy is in force here: the report is not complete.'}</p>;
 }
 
 /** The other rules of the same route, to step through. */

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// apiServer compares with a kube-apiserver: what is refused or dropped by the CustomResourceDefinitions of the Gateway API and of vendors, and that
+// what is in force is the same whether or not the server has filled its defaults in.
+var apiServer = peer{name: "apiserver", module: "k8s.io/apiserver", generate: drawObjects, ask: askObjects, theirs: storedObjects}
+
+// drawObjects draws objects of one or two kinds from their schemas, in a third of them with something wrong in some place, beside a Gateway and
+// a route that policies can target. How much of what is optional an object has differs from object to object.
+func drawObjects(s source) input {
+	all, err := definitions()
+	if err != nil {
+		panic(err) // without definitions there is nothing to compare
+	}
+	out := input{Objects: []object{
+		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": object{"name": "gw", "namespace": "default"},
+			"spec": object{"gatewayClassName": "any", "listeners": []object{{"name": "http", "port": 80, "protocol": "HTTP"}}}},
+		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": object{"name": "web", "namespace": "default"},
+			"spec": object{"parentRefs": []object{{"name": "gw"}}, "rules": []object{{"name": "main", "backendRefs": []object{{"name": "web", "port": 80}}}}}},
+	}}
+	for _, d := range all {
+		if strings.HasPrefix(d.version, "gateway.networking.k8s.io/") && (d.kind == "Gateway" || d.kind == "HTTPRoute") {
+			out.Definitions = append(out.Definitions, d.text)
+		}
+	}
+	for range s.between(1, 2) {
+		d := pick(s, all...)
+		if !slices.Contains(out.Definitions, d.text) {
+			out.Definitions = append(out.Definitions, d.text)
+		}
+		for range s.between(2, 6) {
+			out.Objects = append(out.Objects, drawObject(s, d, fmt.Sprintf("o%d", len(out.Objects))))
+		}
+	}
+	return out
+}
+
+// drawObject draws an object of a kind. References to targets, if the kind has them, mostly find one.
+func drawObject(s source, d definition, name string) object {
+	g := schemaSource{source: s, more: pick(s, 10, 40, 80), bad: pick(s, 0, 0, 30)}
+	fields, _ := d.schema["properties"].(object)
+	of, _ := fields["spec"].(object)
+	out := object{"apiVersion": d.version, "kind": d.kind, "metadata": object{"name": name, "namespace": "default"}}
+	spec, isObject := g.value(of, 0).(object)
+	if !isObject {
+		spec = object{}
+	}
+	known, _ := of["properties"].(object)
+	ref := object{"group": "gateway.networking.k8s.io", "kind": pick(s, "HTTPRoute", "Gateway"), "name": "web"}
+	if ref["kind"] == "Gateway" {
+		ref["name"] = "gw"
+	}
+	for field, value := range map[string]any{"targetRef": ref, "targetRefs": []any{ref}} {
+		if _, has := known[field]; has && s.chance(90) {
+			spec[field] = value
+		}
+	}
+	if known["targetRef"] != nil && known["targetRefs"] != nil {
+		delete(spec, "targetRef")
+	}
+	out["spec"] = spec
+	return out
+}
+
+// askObjects says what is wrong with each object, and what is in force by those that the server takes, as they were written.
+func askObjects(ctx context.Context, p program, translate translate, in *input) (facts, error) {
+	out := facts{}
+	for _, o := range in.Objects {
+		out["schema "+named(o)] = "accepted"
+	}
+	args := []string{"check", "--fail-on", "none"}
+	for i, text := range in.Definitions {
+		file, remove, err := temporary(fmt.Sprintf("definition-%d-*.yaml", i), []byte(text))
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+		args = append(args, "--crds", file)
+	}
+	var report struct {
+		Items []struct {
+			ID, Message string
+			Ref         struct{ Kind, Name string }
+		}
+	}
+	if err := p.json(ctx, in, &report, args...); err != nil {
+		return nil, err
+	}
+	messages := map[string][]string{}
+	for _, item := range report.Items {
+		if item.ID == "SchemaViolation" || item.ID == "UnknownField" {
+			of := item.Ref.Kind + " " + item.Ref.Name
+			messages[of] = append(messages[of], strings.TrimSuffix(item.Message, ": the API server drops it"))
+		}
+	}
+	for of, list := range messages {
+		slices.Sort(list)
+		out["schema "+of] = strings.Join(slices.Compact(list), "; ")
+	}
+	said, err := translate(in)
+	if err != nil {
+		return nil, err
+	}
+	written, _, err := taken(in, said)
+	if err != nil {
+		return nil, err
+	}
+	return out, effectiveFacts(ctx, p, written, out)
+}
+
+// storedObjects are the server's messages, and what is in force by the objects as it would store them.
+func storedObjects(ctx context.Context, p program, in *input, said facts) (facts, error) {
+	out := facts{}
+	for key, value := range said {
+		if strings.HasPrefix(key, "schema ") {
+			out[key] = value
+		}
+	}
+	_, stored, err := taken(in, said)
+	if err != nil {
+		return nil, err
+	}
+	return out, effectiveFacts(ctx, p, stored, out)
+}
+
+// taken are the objects that the server takes whole: as they were written, and as it would store them.
+func taken(in *input, said facts) (written, stored *input, err error) {
+	written, stored = &input{Seed: in.Seed}, &input{Seed: in.Seed}
+	for _, o := range in.Objects {
+		if said["schema "+named(o)] != "accepted" {
+			continue
+		}
+		var s struct{ Spec any }
+		if err := json.Unmarshal([]byte(said["stored "+named(o)]), &s); err != nil {
+			return nil, nil, fmt.Errorf("reading what is stored of %s: %w", named(o), err)
+		}
+		written.Objects = append(written.Objects, o)
+		stored.Objects = append(stored.Objects, object{"apiVersion": o["apiVersion"], "kind": o["kind"], "metadata": o["metadata"], "spec": s.Spec})
+	}
+	return written, stored, nil
+}
+
+// named is the kind and the name of an object.
+func named(o object) string {
+	metadata, _ := o["metadata"].(object)
+	return fmt.Sprint(o["kind"], " ", metadata["name"])
+}

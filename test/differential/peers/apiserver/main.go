@@ -1,0 +1,90 @@
+// Command apiserver answers inputs with a kube-apiserver: what it says of each object, and what it would store of those that it takes. It reads
+// an input a line and writes an answer a line; both are described in the folder above, in input.go and peer.go.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/cluster"
+)
+
+func main() {
+	if err := serve(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "apiserver peer:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(ctx context.Context) error {
+	trial, err := cluster.StartTrial(ctx)
+	if err != nil {
+		return err
+	}
+	defer trial.Stop()
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	out := json.NewEncoder(os.Stdout)
+	installed := map[string]bool{}
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return nil // no more inputs
+		}
+		facts, err := answer(ctx, trial, installed, line)
+		reply := map[string]any{"facts": facts}
+		if err != nil {
+			reply = map[string]any{"error": err.Error()}
+		}
+		if err := out.Encode(reply); err != nil {
+			return err
+		}
+	}
+}
+
+// answer answers one input: "schema KIND NAME" has the messages, or "accepted", "stored KIND NAME" the object.
+func answer(ctx context.Context, trial *cluster.Trial, installed map[string]bool, line []byte) (map[string]string, error) {
+	var in struct {
+		Definitions []string
+		Objects     []map[string]any
+	}
+	if err := json.Unmarshal(line, &in); err != nil {
+		return nil, err
+	}
+	for _, text := range in.Definitions {
+		if installed[text] {
+			continue
+		}
+		if err := trial.Install(text); err != nil {
+			return nil, err
+		}
+		installed[text] = true
+	}
+	facts := map[string]string{}
+	for _, o := range in.Objects {
+		object := &unstructured.Unstructured{Object: o}
+		stored, messages, err := trial.Create(ctx, object)
+		if err != nil {
+			return nil, err
+		}
+		of := object.GetKind() + " " + object.GetName()
+		facts["schema "+of] = "accepted"
+		if len(messages) > 0 {
+			facts["schema "+of] = strings.Join(messages, "; ")
+		}
+		if stored == nil {
+			continue
+		}
+		text, err := json.Marshal(stored)
+		if err != nil {
+			return nil, err
+		}
+		facts["stored "+of] = string(text)
+	}
+	return facts, nil
+}
