@@ -134,6 +134,7 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	go mod tidy -diff
 	cd bench && go mod tidy -diff
 	cd test/cluster && go mod tidy -diff
+	cd test/differential && go mod tidy -diff
 	go run ./internal/kindgen -check
 	go run ./internal/docgen -check
 	go run ./internal/picturegen -check

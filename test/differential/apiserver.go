@@ -24,6 +24,7 @@ func drawObjects(s source) input {
 			"spec": object{"gatewayClassName": "any", "listeners": []object{{"name": "http", "port": 80, "protocol": "HTTP"}}}},
 		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": object{"name": "web", "namespace": "default"},
 			"spec": object{"parentRefs": []object{{"name": "gw"}}, "rules": []object{{"name": "main", "backendRefs": []object{{"name": "web", "port": 80}}}}}},
+		{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "web", "namespace": "default"}, "spec": object{"ports": []object{{"port": 80}}}},
 	}}
 	for _, d := range all {
 		if strings.HasPrefix(d.version, "gateway.networking.k8s.io/") && (d.kind == "Gateway" || d.kind == "HTTPRoute") {
@@ -32,6 +33,9 @@ func drawObjects(s source) input {
 	}
 	for range s.between(1, 2) {
 		d := pick(s, all...)
+		for s.chance(60) && !d.isPolicy() {
+			d = pick(s, all...)
+		}
 		if !slices.Contains(out.Definitions, d.text) {
 			out.Definitions = append(out.Definitions, d.text)
 		}
@@ -40,6 +44,14 @@ func drawObjects(s source) input {
 		}
 	}
 	return out
+}
+
+// isPolicy reports whether objects of the kind name targets.
+func (d definition) isPolicy() bool {
+	fields, _ := d.schema["properties"].(object)
+	spec, _ := fields["spec"].(object)
+	known, _ := spec["properties"].(object)
+	return known["targetRef"] != nil || known["targetRefs"] != nil
 }
 
 // drawObject draws an object of a kind. References to targets, if the kind has them, mostly find one.
@@ -53,10 +65,8 @@ func drawObject(s source, d definition, name string) object {
 		spec = object{}
 	}
 	known, _ := of["properties"].(object)
-	ref := object{"group": "gateway.networking.k8s.io", "kind": pick(s, "HTTPRoute", "Gateway"), "name": "web"}
-	if ref["kind"] == "Gateway" {
-		ref["name"] = "gw"
-	}
+	ref := pick(s, object{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "web"}, object{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "gw"},
+		object{"group": "", "kind": "Service", "name": "web"})
 	for field, value := range map[string]any{"targetRef": ref, "targetRefs": []any{ref}} {
 		if _, has := known[field]; has && s.chance(90) {
 			spec[field] = value
