@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -148,7 +149,11 @@ func taken(in *input, said facts) (written, stored *input, err error) {
 			continue
 		}
 		var s struct{ Spec any }
-		if err := json.Unmarshal([]byte(said["stored "+named(o)]), &s); err != nil {
+		text, err := strconv.Unquote(said["stored "+named(o)])
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &s)
+		}
+		if err != nil {
 			return nil, nil, fmt.Errorf("reading what is stored of %s: %w", named(o), err)
 		}
 		written.Objects = append(written.Objects, o)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -84,7 +85,7 @@ func answer(ctx context.Context, trial *cluster.Trial, installed map[string]bool
 		if err != nil {
 			return nil, err
 		}
-		facts["stored "+of] = string(text)
+		facts["stored "+of] = strconv.Quote(string(text)) // as text: what is empty in an object means something
 	}
 	return facts, nil
 }
