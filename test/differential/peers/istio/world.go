@@ -1,0 +1,204 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"istio.io/istio/pilot/pkg/model"
+	"istio.io/istio/pilot/test/xds"
+	"istio.io/istio/pkg/config/labels"
+	"istio.io/istio/pkg/config/mesh"
+	"istio.io/istio/pkg/config/schema/gvk"
+	"istio.io/istio/pkg/kube/krt"
+	"istio.io/istio/pkg/test"
+)
+
+// manifest is an object of the input.
+type manifest map[string]any
+
+func (m manifest) text(path ...string) string {
+	text, _ := m.at(path...).(string)
+	return text
+}
+
+func (m manifest) at(path ...string) any {
+	var v any = map[string]any(m)
+	for _, key := range path {
+		fields, _ := v.(map[string]any)
+		v = fields[key]
+	}
+	return v
+}
+
+// texts is an object of texts.
+func (m manifest) texts(path ...string) map[string]string {
+	out := map[string]string{}
+	fields, _ := m.at(path...).(map[string]any)
+	for key, v := range fields {
+		out[key] = fmt.Sprint(v)
+	}
+	return out
+}
+
+func (m manifest) kind() string      { return m.text("kind") }
+func (m manifest) name() string      { return m.text("metadata", "name") }
+func (m manifest) namespace() string { return m.text("metadata", "namespace") }
+
+// world is a control plane that has read the objects of an input.
+type world struct {
+	server *xds.FakeDiscoveryServer
+	push   *model.PushContext
+}
+
+// waypointClass is the class of waypoints.
+const waypointClass = "istio-waypoint"
+
+// start starts a control plane over the objects. What the deployment controller of Gateways would add stands in for it: the Service of a
+// Gateway and its address.
+func start(t test.Failer, objects []manifest) (*world, error) {
+	config := ""
+	var cluster, istio []string
+	for _, o := range objects {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		group, _, _ := strings.Cut(o.text("apiVersion"), "/")
+		switch {
+		case o.kind() == "ConfigMap":
+			config = o.text("data", "mesh")
+		case o.kind() == "Gateway":
+			made, err := deployed(o)
+			if err != nil {
+				return nil, err
+			}
+			cluster = append(cluster, made...)
+		case strings.HasSuffix(group, ".istio.io"):
+			istio = append(istio, string(text))
+			if o.kind() == "AuthorizationPolicy" || o.kind() == "ServiceEntry" { // ambient mode reads them from the cluster
+				cluster = append(cluster, string(text))
+			}
+		case slices.Contains([]string{"Namespace", "Service", "GatewayClass"}, o.kind()):
+			cluster = append(cluster, string(text))
+		}
+	}
+	m, err := mesh.ApplyMeshConfigDefaults(config)
+	if err != nil {
+		return nil, err
+	}
+	krt.GlobalDebugHandler = new(krt.DebugHandler) // of this input alone
+	w := &world{server: xds.NewFakeDiscoveryServer(t, xds.FakeOptions{
+		MeshConfig: m, ConfigString: strings.Join(istio, "\n---\n"), KubernetesObjectString: strings.Join(cluster, "\n---\n"),
+	})}
+	w.server.EnsureSynced(t)
+	w.push = w.server.PushContext()
+	return w, w.settled(objects)
+}
+
+// deployed is a Gateway with its address, and its Service.
+func deployed(gateway manifest) ([]string, error) {
+	gateway["status"] = map[string]any{"addresses": []any{map[string]any{"type": "Hostname", "value": hostname(gateway.name(), gateway.namespace())}}}
+	names := map[string]any{"gateway.networking.k8s.io/gateway-name": gateway.name()}
+	marks := map[string]any{"gateway.istio.io/managed": "istio.io-gateway-controller"}
+	if gateway.text("spec", "gatewayClassName") == waypointClass {
+		marks["gateway.istio.io/managed"] = "istio.io-mesh-controller"
+	}
+	service := map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": gateway.name(), "namespace": gateway.namespace(), "labels": marks},
+		"spec": map[string]any{"clusterIP": "None", "selector": names, "ports": []any{map[string]any{"name": "mesh", "port": 15008}}}}
+	var out []string
+	for _, o := range []any{gateway, service} {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, string(text))
+	}
+	return out, nil
+}
+
+func hostname(name, namespace string) string { return name + "." + namespace + ".svc.cluster.local" }
+
+// settled waits until the control plane has read every Service and every TrafficExtension that it makes of a WasmPlugin.
+func (w *world) settled(objects []manifest) error {
+	services, plugins := 0, 0
+	for _, o := range objects {
+		switch o.kind() {
+		case "Service", "Gateway", "ServiceEntry":
+			services++
+		case "WasmPlugin":
+			plugins++
+		}
+	}
+	for range 2000 {
+		made := 0
+		for _, c := range w.server.Store().List(gvk.TrafficExtension, "") {
+			if strings.Contains(c.Name, translated) {
+				made++
+			}
+		}
+		if len(w.server.Env().Services()) >= services && made == plugins {
+			fresh := model.NewPushContext()
+			w.server.Env().SetPushContext(fresh)
+			fresh.InitContext(w.server.Env(), nil, nil)
+			w.push = fresh
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return fmt.Errorf("the control plane does not settle: it has %d Services", len(w.server.Env().Services()))
+}
+
+// translated is what the name of a TrafficExtension has that stands for a WasmPlugin.
+const translated = "~istio-translated-wasmplugin"
+
+// target is what policies are in force at, as the control plane sees it.
+type target struct {
+	key     string // of its facts
+	proxy   *model.Proxy
+	service *model.Service // behind the waypoint
+}
+
+// targets lists workloads, Gateways and what waypoints serve.
+func (w *world) targets(objects []manifest) []target {
+	var out []target
+	for _, o := range objects {
+		switch o.kind() {
+		case "Pod":
+			out = append(out, target{key: ref(o), proxy: w.proxy(model.SidecarProxy, o, o.texts("metadata", "labels"), o.texts("metadata", "annotations"))})
+		case "Deployment":
+			pod := []string{"spec", "template", "metadata"}
+			out = append(out, target{key: ref(o), proxy: w.proxy(model.SidecarProxy, o, o.texts(append(pod, "labels")...), o.texts(append(pod, "annotations")...))})
+		case "Gateway":
+			out = append(out, w.gateway(o)...)
+		}
+	}
+	return out
+}
+
+// gateway lists a Gateway and, of a waypoint, what it serves.
+func (w *world) gateway(o manifest) []target {
+	marks := map[string]string{"gateway.networking.k8s.io/gateway-name": o.name()}
+	if o.text("spec", "gatewayClassName") != waypointClass {
+		return []target{{key: ref(o), proxy: w.proxy(model.Router, o, marks, nil)}}
+	}
+	proxy := w.proxy(model.Waypoint, o, marks, nil)
+	out := []target{{key: ref(o), proxy: proxy}}
+	for _, served := range w.push.ServicesForWaypoint(model.WaypointKey{Namespace: o.namespace(), Hostnames: []string{hostname(o.name(), o.namespace())}}) {
+		for _, s := range w.server.Env().Services() {
+			if string(s.Hostname) == served.Service.Hostname && s.Attributes.Namespace == served.Service.Namespace {
+				out = append(out, target{key: fmt.Sprintf("%s %s/%s via %s/%s", served.Source.Kind, served.Source.Namespace, served.Source.Name, o.namespace(), o.name()), proxy: proxy, service: s})
+			}
+		}
+	}
+	return out
+}
+
+func ref(o manifest) string { return o.kind() + " " + o.namespace() + "/" + o.name() }
+
+func (w *world) proxy(kind model.NodeType, o manifest, marks, notes map[string]string) *model.Proxy {
+	return w.server.SetupProxy(&model.Proxy{Type: kind, ID: o.name() + "." + o.namespace(), ConfigNamespace: o.namespace(), Labels: labels.Instance(marks),
+		Metadata: &model.NodeMetadata{Namespace: o.namespace(), Labels: marks, Annotations: notes, IstioVersion: "1.32.0"}})
+}
