@@ -191,10 +191,10 @@ func (g *istioInput) filters(object) object {
 	return out
 }
 
-// order draws the phase and the priority of an extension.
-func (g *istioInput) order() object {
+// order draws the phase and the priority of an extension. none is what the kind calls no phase.
+func (g *istioInput) order(none string) object {
 	out := object{}
-	if phase := pick(g.source, "", "AUTHN", "AUTHN", "AUTHZ", "STATS"); phase != "" {
+	if phase := pick(g.source, "", none, "AUTHN", "AUTHN", "AUTHZ", "STATS"); phase != "" {
 		out["phase"] = phase
 	}
 	if g.chance(50) {
@@ -214,7 +214,7 @@ func (g *istioInput) order() object {
 }
 
 func (g *istioInput) plugin(object) object {
-	out := g.order()
+	out := g.order("UNSPECIFIED_PHASE")
 	out["url"] = fmt.Sprintf("oci://example.com/p%d", g.value())
 	if g.chance(30) {
 		out["type"] = pick(g.source, "HTTP", "NETWORK")
@@ -223,7 +223,7 @@ func (g *istioInput) plugin(object) object {
 }
 
 func (g *istioInput) extension(object) object {
-	out := g.order()
+	out := g.order("UNSPECIFIED")
 	if g.chance(50) {
 		out["lua"] = object{"inlineCode": fmt.Sprintf("-- %d", g.value())}
 		return out

@@ -220,7 +220,7 @@ func (w *world) extended(out facts, t target) {
 			for _, e := range list {
 				name, isPlugin := strings.CutSuffix(e.Name, translated)
 				kind := map[bool]string{true: "WasmPlugin", false: "TrafficExtension"}[isPlugin]
-				list := kind + " " + phase.String()
+				list := kind + " " + strings.Replace(phase.String(), "UNSPECIFIED", "UNSPECIFIED_PHASE", 1) // as WasmPlugins call it
 				lists[list] = append(lists[list], e.Namespace+"/"+name)
 			}
 		}
