@@ -49,8 +49,12 @@ type istioInput struct {
 	gateways  []target
 	waypoints []target
 	served    []target // Services, and the ServiceEntry
-	values    int      // that were drawn
+	workloads []workload
+	values    int // that were drawn
 }
+
+// workload is where a workload is, and one of its labels.
+type workload struct{ namespace, name, tier string }
 
 func (g *istioInput) add(version, kind string, metadata, spec object) object {
 	o := object{"apiVersion": version, "kind": kind, "metadata": metadata}
@@ -176,7 +180,9 @@ func (g *istioInput) service(name string) {
 
 // workload adds a Pod or a Deployment. Its label app is its own, tier is of many.
 func (g *istioInput) workload(name string) {
-	metadata := object{"labels": object{"app": name, "tier": pick(g.source, "a", "b")}}
+	w := workload{g.space(), name, pick(g.source, "a", "b")}
+	g.workloads = append(g.workloads, w)
+	metadata := object{"labels": object{"app": name, "tier": w.tier}}
 	if g.chance(30) {
 		text, err := json.Marshal(g.proxyConfig("proxyMetadata"))
 		if err != nil {
@@ -185,11 +191,10 @@ func (g *istioInput) workload(name string) {
 		metadata["annotations"] = object{"proxy.istio.io/config": string(text)}
 	}
 	pod := object{"containers": []object{{"name": "main", "image": "app"}}}
-	namespace := g.space()
 	if g.chance(25) {
-		g.add("apps/v1", "Deployment", g.made(namespace, name), object{"selector": object{"matchLabels": object{"app": name}}, "template": object{"metadata": metadata, "spec": pod}})
+		g.add("apps/v1", "Deployment", g.made(w.namespace, name), object{"selector": object{"matchLabels": object{"app": name}}, "template": object{"metadata": metadata, "spec": pod}})
 		return
 	}
-	metadata["name"], metadata["namespace"] = name, namespace
+	metadata["name"], metadata["namespace"] = name, w.namespace
 	g.add("v1", "Pod", metadata, pod)
 }

@@ -33,7 +33,9 @@ func (g *istioInput) policy(name string) {
 	}
 	switch g.IntN(3) {
 	case 0:
-		spec[selector] = object{labels: g.labels()}
+		w := pick(g.source, g.workloads...)
+		spec[selector] = object{labels: pick(g.source, object{"app": w.name}, object{"tier": w.tier}, object{"tier": "a"}, object{"app": w.name, "tier": "a"})}
+		namespace = pick(g.source, w.namespace, w.namespace, w.namespace, namespace, g.root)
 	case 1:
 		if k.refs {
 			namespace = g.named(spec, k, namespace)
@@ -48,14 +50,6 @@ func (g *istioInput) policy(name string) {
 	}
 	o["spec"] = spec
 	g.objects = append(g.objects, o)
-}
-
-// labels draws what workloads are selected by.
-func (g *istioInput) labels() object {
-	if g.chance(40) {
-		return object{"app": pick(g.source, "work-1", "work-2", "work-3")}
-	}
-	return object{"tier": pick(g.source, "a", "b")}
 }
 
 // named adds references, and gives the namespace in which they lead somewhere.
