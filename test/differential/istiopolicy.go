@@ -76,7 +76,7 @@ func (g *istioInput) named(spec object, k istioKind, namespace string) string {
 	return namespace
 }
 
-// authz draws rules of any action. One in ten is only tried.
+// authz draws rules of any action. Some that allow or deny are only tried.
 func (g *istioInput) authz(o object) object {
 	action := pick(g.source, "", "ALLOW", "DENY", "DENY", "AUDIT", "CUSTOM")
 	out := object{}
@@ -88,16 +88,18 @@ func (g *istioInput) authz(o object) object {
 	}
 	var rules []object
 	for range pick(g.source, 1, 1, 2) {
-		rules = append(rules, pick(g.source, object{},
-			object{"to": []object{{"operation": object{"paths": []string{fmt.Sprintf("/%d", g.value())}}}}},
-			object{"from": []object{{"source": object{"namespaces": []string{"app"}}}}, "to": []object{{"operation": object{"methods": []string{"GET"}}}}},
-			object{"from": []object{{"source": object{"requestPrincipals": []string{"*"}}}}, "when": []object{{"key": "request.headers[x-a]", "values": []string{"1"}}}}))
+		forms := []object{{}, {"to": []object{{"operation": object{"paths": []string{fmt.Sprintf("/%d", g.value())}}}}}}
+		if action != "CUSTOM" { // which may not go by who asks
+			forms = append(forms, object{"from": []object{{"source": object{"namespaces": []string{"app"}}}}, "to": []object{{"operation": object{"methods": []string{"GET"}}}}},
+				object{"from": []object{{"source": object{"requestPrincipals": []string{"*"}}}}, "when": []object{{"key": "request.headers[x-a]", "values": []string{"1"}}}})
+		}
+		rules = append(rules, pick(g.source, forms...))
 	}
 	if action != "" && action != "ALLOW" || g.chance(80) {
 		out["rules"] = rules
 	}
-	if g.chance(12) {
-		o["metadata"].(object)["annotations"] = object{"istio.io/dry-run": pick(g.source, "true", "1", "yes", "false")}
+	if tried := action == "" || action == "ALLOW" || action == "DENY"; tried && g.chance(15) {
+		o["metadata"].(object)["annotations"] = object{"istio.io/dry-run": pick(g.source, "true", "1", "T", "false")}
 	}
 	return out
 }

@@ -78,10 +78,11 @@ func (g *istioInput) metrics() object {
 		if match := g.match(); len(match) > 0 {
 			over["match"] = match
 		}
-		if g.chance(60) {
+		said := g.between(1, 3) // one that says nothing is listed in the filter, and means nothing
+		if said&1 != 0 {
 			over["disabled"] = g.chance(60)
 		}
-		if g.chance(50) {
+		if said&2 != 0 {
 			tags := object{}
 			for _, name := range some(g.source, 40, "x", "y") {
 				tags[name] = pick(g.source, object{"operation": "REMOVE"}, object{"operation": "UPSERT", "value": fmt.Sprintf("'v%d'", g.value())}, object{"value": fmt.Sprintf("'v%d'", g.value())})

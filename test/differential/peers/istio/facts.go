@@ -31,7 +31,7 @@ func (f facts) note(key string, value any) {
 }
 
 // facts asks about every target, and about the Namespaces.
-func (w *world) facts(objects []manifest) (facts, error) {
+func (w *world) facts(objects []manifest) facts {
 	out := facts{}
 	for _, t := range w.targets(objects) {
 		w.authorization(out, t)
@@ -50,7 +50,10 @@ func (w *world) facts(objects []manifest) (facts, error) {
 			out.note("mtls Namespace "+o.name(), map[string]any{"mode": mode.String()})
 		}
 	}
-	return out, statuses(out)
+	for name, condition := range w.conditions {
+		out.note("status AuthorizationPolicy "+name, condition)
+	}
+	return out
 }
 
 // class is that of the listeners at which a proxy asks about requests.
@@ -186,7 +189,10 @@ func (w *world) configured(out facts, t target) {
 		return
 	}
 	c := w.push.ProxyConfigs.EffectiveProxyConfig(t.proxy.Metadata, w.push.Mesh)
-	fact := map[string]any{"environmentVariables": c.GetProxyMetadata(), "image": map[string]any{"imageType": c.GetImage().GetImageType()}}
+	fact := map[string]any{"environmentVariables": c.GetProxyMetadata(), "image": map[string]any{}}
+	if c.GetImage() != nil {
+		fact["image"] = map[string]any{"imageType": c.GetImage().GetImageType()}
+	}
 	if c.GetConcurrency() != nil {
 		fact["concurrency"] = c.GetConcurrency().GetValue()
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 
 	"istio.io/istio/pkg/log"
@@ -32,7 +33,8 @@ func main() {
 		facts, err := answer(line)
 		reply := map[string]any{"facts": facts}
 		if err != nil {
-			reply = map[string]any{"error": err.Error()}
+			why, _, _ := strings.Cut(err.Error(), ": {") // the objects come after it
+			reply = map[string]any{"error": why}
 		}
 		if err := out.Encode(reply); err != nil {
 			fmt.Fprintln(os.Stderr, "istio peer:", err)
@@ -70,7 +72,7 @@ func answer(line []byte) (facts, error) {
 		}()
 		var w *world
 		if w, failed = start(t, in.Objects); failed == nil {
-			out, failed = w.facts(in.Objects)
+			out = w.facts(in.Objects)
 		}
 	})
 	if failed != nil {

@@ -49,15 +49,16 @@ func (m manifest) namespace() string { return m.text("metadata", "namespace") }
 
 // world is a control plane that has read the objects of an input.
 type world struct {
-	server *xds.FakeDiscoveryServer
-	push   *model.PushContext
+	server     *xds.FakeDiscoveryServer
+	push       *model.PushContext
+	conditions map[string]condition // by policy
 }
 
 // waypointClass is the class of waypoints.
 const waypointClass = "istio-waypoint"
 
-// start starts a control plane over the objects. What the deployment controller of Gateways would add stands in for it: the Service of a
-// Gateway and its address.
+// start starts a control plane over the objects. What the deployment controller of Gateways would add stands in for it: their addresses, and
+// the Services of waypoints, by which they are found.
 func start(t test.Failer, objects []manifest) (*world, error) {
 	config := ""
 	var cluster, istio []string
@@ -94,22 +95,22 @@ func start(t test.Failer, objects []manifest) (*world, error) {
 		MeshConfig: m, ConfigString: strings.Join(istio, "\n---\n"), KubernetesObjectString: strings.Join(cluster, "\n---\n"),
 	})}
 	w.server.EnsureSynced(t)
-	w.push = w.server.PushContext()
 	return w, w.settled(objects)
 }
 
-// deployed is a Gateway with its address, and its Service.
+// deployed is a Gateway with its address, and the Service of a waypoint.
 func deployed(gateway manifest) ([]string, error) {
 	gateway["status"] = map[string]any{"addresses": []any{map[string]any{"type": "Hostname", "value": hostname(gateway.name(), gateway.namespace())}}}
 	names := map[string]any{"gateway.networking.k8s.io/gateway-name": gateway.name()}
-	marks := map[string]any{"gateway.istio.io/managed": "istio.io-gateway-controller"}
-	if gateway.text("spec", "gatewayClassName") == waypointClass {
-		marks["gateway.istio.io/managed"] = "istio.io-mesh-controller"
-	}
+	marks := map[string]any{"gateway.istio.io/managed": "istio.io-mesh-controller"}
 	service := map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": gateway.name(), "namespace": gateway.namespace(), "labels": marks},
 		"spec": map[string]any{"clusterIP": "None", "selector": names, "ports": []any{map[string]any{"name": "mesh", "port": 15008}}}}
+	made := []any{gateway}
+	if gateway.text("spec", "gatewayClassName") == waypointClass {
+		made = append(made, service)
+	}
 	var out []string
-	for _, o := range []any{gateway, service} {
+	for _, o := range made {
 		text, err := json.Marshal(o)
 		if err != nil {
 			return nil, err
@@ -121,34 +122,75 @@ func deployed(gateway manifest) ([]string, error) {
 
 func hostname(name, namespace string) string { return name + "." + namespace + ".svc.cluster.local" }
 
-// settled waits until the control plane has read every Service and every TrafficExtension that it makes of a WasmPlugin.
+// settled waits until the control plane has read everything: it works on the objects side by side, and is done when it has all Services, an
+// extension for each WasmPlugin and a status for each policy with references, and changes its mind no more.
 func (w *world) settled(objects []manifest) error {
-	services, plugins := 0, 0
+	services, plugins, policies := 0, 0, 0
 	for _, o := range objects {
 		switch o.kind() {
-		case "Service", "Gateway", "ServiceEntry":
+		case "Service", "ServiceEntry":
 			services++
+		case "Gateway":
+			if o.text("spec", "gatewayClassName") == waypointClass {
+				services++
+			}
 		case "WasmPlugin":
 			plugins++
-		}
-	}
-	for range 2000 {
-		made := 0
-		for _, c := range w.server.Store().List(gvk.TrafficExtension, "") {
-			if strings.Contains(c.Name, translated) {
-				made++
+		case "AuthorizationPolicy":
+			if o.at("spec", "targetRef") != nil || o.at("spec", "targetRefs") != nil {
+				policies++
 			}
 		}
-		if len(w.server.Env().Services()) >= services && made == plugins {
-			fresh := model.NewPushContext()
-			w.server.Env().SetPushContext(fresh)
-			fresh.InitContext(w.server.Env(), nil, nil)
-			w.push = fresh
+	}
+	last, same := "", 0
+	for range 2000 {
+		time.Sleep(2 * time.Millisecond)
+		conditions, err := statuses()
+		if err != nil {
+			return err
+		}
+		translations := 0
+		for _, c := range w.server.Store().List(gvk.TrafficExtension, "") {
+			if strings.Contains(c.Name, translated) {
+				translations++
+			}
+		}
+		if len(w.server.Env().Services()) < services || translations != plugins || len(conditions) != policies {
+			continue
+		}
+		now, err := w.binding(objects, conditions)
+		if err != nil {
+			return err
+		}
+		if same++; now != last {
+			last, same = now, 0
+		}
+		if same == 3 {
+			w.conditions = conditions
+			w.push = model.NewPushContext()
+			w.server.Env().SetPushContext(w.push)
+			w.push.InitContext(w.server.Env(), nil, nil)
 			return nil
 		}
-		time.Sleep(time.Millisecond)
 	}
 	return fmt.Errorf("the control plane does not settle: it has %d Services", len(w.server.Env().Services()))
+}
+
+// binding says what is bound to waypoints.
+func (w *world) binding(objects []manifest, conditions map[string]condition) (string, error) {
+	served := map[string]any{}
+	for _, o := range objects {
+		if o.kind() == "Gateway" {
+			served[ref(o)] = w.served(o)
+		}
+	}
+	text, err := json.Marshal([]any{served, conditions})
+	return string(text), err
+}
+
+// served is what a waypoint serves.
+func (w *world) served(gateway manifest) []model.ServiceInfo {
+	return w.server.Env().ServicesForWaypoint(model.WaypointKey{Namespace: gateway.namespace(), Hostnames: []string{hostname(gateway.name(), gateway.namespace())}})
 }
 
 // translated is what the name of a TrafficExtension has that stands for a WasmPlugin.
@@ -186,7 +228,7 @@ func (w *world) gateway(o manifest) []target {
 	}
 	proxy := w.proxy(model.Waypoint, o, marks, nil)
 	out := []target{{key: ref(o), proxy: proxy}}
-	for _, served := range w.push.ServicesForWaypoint(model.WaypointKey{Namespace: o.namespace(), Hostnames: []string{hostname(o.name(), o.namespace())}}) {
+	for _, served := range w.served(o) {
 		for _, s := range w.server.Env().Services() {
 			if string(s.Hostname) == served.Service.Hostname && s.Attributes.Namespace == served.Service.Namespace {
 				out = append(out, target{key: fmt.Sprintf("%s %s/%s via %s/%s", served.Source.Kind, served.Source.Namespace, served.Source.Name, o.namespace(), o.name()), proxy: proxy, service: s})
