@@ -9,9 +9,9 @@ import (
 var istio = peer{name: "istio", module: "istio.io/istio", inside: "pilot/cmd/dopolicy-peer", generate: drawIstio, ask: askIstio}
 
 // drawIstio draws two namespaces and the root namespace, workloads in them (a quarter as Deployments), Gateways and waypoints, Services
-// behind waypoints, and policies of eight kinds that select by few labels or name something; one in twelve names something that is not there.
-// Every mesh has its ConfigMap, since Istio's control plane always has one. All workloads have a sidecar: who is in the mesh is not for the
-// control plane to say. Gateways have no Pods. Tokens are checked with keys in the policy, so that nothing is fetched, and the providers of
+// behind waypoints, and policies of nine kinds that select by few labels or name something; one in twelve names something that is not there.
+// Every mesh has its ConfigMap, since Istio's control plane always has one. All workloads have a sidecar, or ztunnel takes the traffic of all in a
+// namespace (one in five): who is in the mesh is not for the control plane to say. A third of the Gateways has a Pod. Tokens are checked with keys in the policy, so that nothing is fetched, and the providers of
 // tracing are of types that can trace: what others trace is said by the listeners only.
 func drawIstio(s source) input {
 	g := istioInput{source: s, root: "istio-system"}
@@ -114,13 +114,23 @@ func (g *istioInput) mesh() {
 func (g *istioInput) gateway(name string) {
 	namespace := g.space()
 	g.gateways = append(g.gateways, target{"Gateway", namespace, name, ""})
+	g.podOf(namespace, name)
 	g.add("gateway.networking.k8s.io/v1", "Gateway", g.made(namespace, name), object{"gatewayClassName": "istio", "listeners": []object{{"name": "http", "port": 80, "protocol": "HTTP"}}})
+}
+
+// podOf adds a Pod of a Gateway, now and then. Its other label is one by which policies select.
+func (g *istioInput) podOf(namespace, name string) {
+	if g.chance(35) {
+		g.add("v1", "Pod", object{"name": name + "-pod", "namespace": namespace, "labels": object{"gateway.networking.k8s.io/gateway-name": name, "tier": pick(g.source, "a", "b")}},
+			object{"containers": []object{{"name": "istio-proxy", "image": "proxy"}}})
+	}
 }
 
 // waypoint adds a waypoint. A third takes Services of all namespaces.
 func (g *istioInput) waypoint(name string) {
 	namespace := g.space()
 	g.waypoints = append(g.waypoints, target{"Gateway", namespace, name, ""})
+	g.podOf(namespace, name)
 	metadata := g.made(namespace, name)
 	if g.chance(20) {
 		metadata["labels"] = object{"istio.io/waypoint-for": pick(g.source, "service", "all", "workload", "none")}
@@ -139,6 +149,9 @@ func (g *istioInput) waypoint(name string) {
 func (g *istioInput) namespaces() {
 	for _, name := range []string{"app", "shop", g.root} {
 		marks := object{"istio-injection": "enabled"}
+		if g.chance(20) {
+			marks = object{"istio.io/dataplane-mode": "ambient"}
+		}
 		if g.chance(30) {
 			marks["floor"] = "top"
 		}

@@ -13,8 +13,9 @@ type istioItem struct {
 	Paths      []struct{ Gateway string }
 	Spec       object
 	Rules      []struct {
-		Name  string
-		Value any
+		Name    string
+		Value   any
+		Sources []struct{ Policy struct{ Namespace string } }
 	}
 }
 
@@ -76,6 +77,7 @@ func askIstio(ctx context.Context, p program, translate translate, in *input) (f
 	if err := translated(out, translate, in, all.Items); err != nil {
 		return nil, err
 	}
+	elsewhere(out, in)
 	for _, problem := range all.Problems { // it is not known whether the waypoint takes the Service, or it does not and is shown as if it did
 		if problem.Code == "NotEvaluated" && (problem.Ref.Kind == "Service" || problem.Ref.Kind == "ServiceEntry") {
 			for key := range out {
@@ -117,6 +119,10 @@ func istioStatuses(ctx context.Context, out facts, p program, in *input) error {
 func (i istioItem) say(out facts, key string, in *input) {
 	switch i.kind() {
 	case "AuthorizationPolicy":
+		if i.tunneled(in) {
+			i.tunnel(out, key)
+			return
+		}
 		i.authorization(out, key, in)
 	case "PeerAuthentication":
 		mode := at(i.Spec, "mtls", "mode")
@@ -145,9 +151,11 @@ func (i istioItem) authorization(out facts, key string, in *input) {
 	for _, rule := range i.Rules {
 		list, name, _ := strings.Cut(rule.Name, ".")
 		lists[list] = append(lists[list], name)
-		namespace, rest, _ := strings.Cut(strings.TrimPrefix(name, "ns["), "]-policy[")
-		policy, _, _ := strings.Cut(rest, "]")
+		namespace, policy := policyOf(name)
 		action := actionOf(in, namespace, policy)
+		if strings.HasPrefix(list, "shadow-") {
+			action = "shadow-" + action
+		}
 		if full := namespace + "/" + policy; !slices.Contains(orders[action], full) {
 			orders[action] = append(orders[action], full)
 		}
@@ -161,16 +169,29 @@ func (i istioItem) authorization(out facts, key string, in *input) {
 	}
 }
 
+// policyOf is the policy of a rule, by the name that Istio gives it.
+func policyOf(rule string) (namespace, name string) {
+	namespace, rest, _ := strings.Cut(strings.TrimPrefix(rule, "ns["), "]-policy[")
+	name, _, _ = strings.Cut(rest, "]")
+	return namespace, name
+}
+
 // actionOf is the action of an AuthorizationPolicy.
 func actionOf(in *input, namespace, name string) string {
-	for _, o := range in.Objects {
-		if o["kind"] == "AuthorizationPolicy" && at(o, "metadata", "namespace") == namespace && at(o, "metadata", "name") == name {
-			if action, ok := at(o, "spec", "action").(string); ok {
-				return action
-			}
-		}
+	if action, ok := at(authzOf(in, namespace, name), "spec", "action").(string); ok {
+		return action
 	}
 	return "ALLOW"
+}
+
+// authzOf is an AuthorizationPolicy of the input.
+func authzOf(in *input, namespace, name string) any {
+	for _, o := range in.Objects {
+		if o["kind"] == "AuthorizationPolicy" && at(o, "metadata", "namespace") == namespace && at(o, "metadata", "name") == name {
+			return o
+		}
+	}
+	return nil
 }
 
 // patches notes the patches of each sort in their order.

@@ -19,10 +19,22 @@ func translated(out facts, translate translate, in *input, items []istioItem) er
 		if err != nil {
 			return err
 		}
+		wanted := map[string]bool{} // facts about what is said of one target only
 		for n, item := range items {
-			if serves := item.Target.Kind == "Service" || item.Target.Kind == "ServiceEntry"; serves == served {
+			if serves := item.kind() != "DestinationRule" && (item.Target.Kind == "Service" || item.Target.Kind == "ServiceEntry"); serves == served {
 				back.Objects = append(back.Objects, item.back(n)...)
+				if item.kind() == "DestinationRule" {
+					wanted[item.destinationFact()] = true
+				}
 			}
+		}
+		written := map[string]bool{}
+		for fact, policy := range tunnelBack(in, items) {
+			name := fact[strings.LastIndex(fact, " "):]
+			if wanted[fact] = true; !written[name] && !served {
+				back.Objects = append(back.Objects, policy)
+			}
+			written[name] = true
 		}
 		said, err := translate(back)
 		if err != nil {
@@ -30,7 +42,7 @@ func translated(out facts, translate translate, in *input, items []istioItem) er
 		}
 		for key, value := range said {
 			sort, _, _ := strings.Cut(key, " ")
-			if slices.Contains([]string{"jwt", "tracing", "metrics", "logs"}, sort) && strings.Contains(key, " via ") == served {
+			if merged := slices.Contains([]string{"jwt", "tracing", "metrics", "logs"}, sort); merged && strings.Contains(key, " via ") == served || wanted[key] && !served {
 				set(out, key, value)
 			}
 		}
@@ -70,7 +82,11 @@ func withoutPolicies(in *input) (*input, error) {
 func (i istioItem) back(n int) []object {
 	var spec object
 	version := ""
+	metadata := object{"name": fmt.Sprintf("back-%d", n), "namespace": i.Target.Namespace}
 	switch i.kind() {
+	case "DestinationRule":
+		metadata["namespace"] = i.clients()
+		return []object{{"apiVersion": "networking.istio.io/v1", "kind": i.kind(), "metadata": metadata, "spec": i.Spec}}
 	case "RequestAuthentication":
 		version, spec = "security.istio.io/v1", i.Spec
 	case "Telemetry":
@@ -85,7 +101,7 @@ func (i istioItem) back(n int) []object {
 	default:
 		spec["selector"] = object{"matchLabels": object{"app": i.Target.Name}}
 	}
-	return []object{{"apiVersion": version, "kind": i.kind(), "metadata": object{"name": fmt.Sprintf("back-%d", n), "namespace": i.Target.Namespace}, "spec": spec}}
+	return []object{{"apiVersion": version, "kind": i.kind(), "metadata": metadata, "spec": spec}}
 }
 
 // tracingBack writes an entry for each end. Where nobody gets spans, a provider is named that nobody has.

@@ -19,12 +19,17 @@ var istioKinds = []istioKind{
 	{"networking.istio.io/v1alpha3", "EnvoyFilter", (*istioInput).filters, true, false},
 	{"extensions.istio.io/v1alpha1", "WasmPlugin", (*istioInput).plugin, true, true},
 	{"extensions.istio.io/v1alpha1", "TrafficExtension", (*istioInput).extension, true, false},
+	{"networking.istio.io/v1", "DestinationRule", nil, false, false},
 }
 
 // policy adds a policy: a third for a whole namespace or the mesh, the others by labels or by name. Telemetry comes twice as often.
 func (g *istioInput) policy(name string) {
 	k := pick(g.source, append(istioKinds, istioKinds[0], istioKinds[3], istioKinds[3])...)
 	o := object{"apiVersion": k.version, "kind": k.kind}
+	if k.kind == "DestinationRule" {
+		g.destination(name)
+		return
+	}
 	namespace := g.space()
 	spec := object{}
 	selector, labels := "selector", "matchLabels"
@@ -91,7 +96,9 @@ func (g *istioInput) authz(o object) object {
 		forms := []object{{}, {"to": []object{{"operation": object{"paths": []string{fmt.Sprintf("/%d", g.value())}}}}}}
 		if action != "CUSTOM" { // which may not go by who asks
 			forms = append(forms, object{"from": []object{{"source": object{"namespaces": []string{"app"}}}}, "to": []object{{"operation": object{"methods": []string{"GET"}}}}},
-				object{"from": []object{{"source": object{"requestPrincipals": []string{"*"}}}}, "when": []object{{"key": "request.headers[x-a]", "values": []string{"1"}}}})
+				object{"from": []object{{"source": object{"requestPrincipals": []string{"*"}}}}, "when": []object{{"key": "request.headers[x-a]", "values": []string{"1"}}}},
+				object{"from": []object{{"source": object{"ipBlocks": []string{"10.0.0.0/8"}, "requestPrincipals": []string{"*"}}}}, "when": []object{{"key": "source.ip", "values": []string{"10.0.0.1"}}}},
+				object{"to": []object{{"operation": object{"ports": []string{fmt.Sprint(g.value())}}}}, "from": []object{{"source": object{"principals": []string{"a"}}}, {"source": object{"notNamespaces": []string{"shop"}}}}})
 		}
 		rules = append(rules, pick(g.source, forms...))
 	}

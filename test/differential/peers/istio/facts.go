@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 
 	rbacpb "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
@@ -33,9 +34,15 @@ func (f facts) note(key string, value any) {
 // facts asks about every target, and about the Namespaces.
 func (w *world) facts(objects []manifest) facts {
 	out := facts{}
+	w.destinations(out, objects)
 	for _, t := range w.targets(objects) {
+		w.modes(out, t)
+		if t.tunneled {
+			w.tunnel(out, t)
+			continue
+		}
 		w.authorization(out, t)
-		w.authentication(out, t)
+		w.tokens(out, t)
 		w.tracing(out, t)
 		w.measured(out, t)
 		w.configured(out, t)
@@ -68,12 +75,18 @@ func (t target) class() networking.ListenerClass {
 func (w *world) authorization(out facts, t target) {
 	matcher := model.PolicyMatcherForProxy(t.proxy).WithService(t.service).WithRootNamespace(w.push.AuthzPolicies.RootNamespace)
 	policies := w.push.AuthzPolicies.ListAuthorizationPolicies(matcher)
+	orders := map[string][]string{}
 	for action, list := range map[string][]model.AuthorizationPolicy{"CUSTOM": policies.Custom, "AUDIT": policies.Audit, "DENY": policies.Deny, "ALLOW": policies.Allow} {
-		var names []string
 		for _, p := range list {
-			names = append(names, p.Namespace+"/"+p.Name)
+			order := action
+			if tried, _ := strconv.ParseBool(p.Annotations["istio.io/dry-run"]); tried {
+				order = "shadow-" + action
+			}
+			orders[order] = append(orders[order], p.Namespace+"/"+p.Name)
 		}
-		out.note("order "+t.key+" "+action, names)
+	}
+	for order, names := range orders {
+		out.note("order "+t.key+" "+order, names)
 	}
 	lists := map[string][]string{}
 	for _, kind := range []authz.ActionType{authz.Local, authz.Custom} {
@@ -117,22 +130,24 @@ func listed(lists map[string][]string, kind authz.ActionType, filter *hcm.HttpFi
 	}
 }
 
-// authentication notes the modes of a workload, and the filter for tokens.
-func (w *world) authentication(out facts, t target) {
-	applier := authn.NewPolicyApplier(w.push, t.proxy, t.service)
-	if filter := applier.JwtFilter(false); filter != nil {
+// tokens notes the filter for tokens.
+func (w *world) tokens(out facts, t target) {
+	if filter := authn.NewPolicyApplier(w.push, t.proxy, t.service).JwtFilter(false); filter != nil {
 		out["jwt "+t.key] = text(filter.GetTypedConfig())
 	}
+}
+
+// modes notes the modes of a workload.
+func (w *world) modes(out facts, t target) {
 	if t.proxy.Type != model.SidecarProxy {
 		return
 	}
-	modes := map[string]any{"mode": applier.GetMutualTLSModeForPort(0).String()}
+	applier := authn.NewPolicyApplier(w.push, t.proxy, t.service)
 	ports := map[string]string{}
 	for port, mode := range applier.PortLevelSetting() {
 		ports[fmt.Sprint(port)] = mode.String()
 	}
-	modes["ports"] = ports
-	out.note("mtls "+t.key, modes)
+	out.note("mtls "+t.key, map[string]any{"mode": applier.GetMutualTLSModeForPort(0).String(), "ports": ports})
 }
 
 // text is a message as JSON.

@@ -84,6 +84,12 @@ func start(t test.Failer, objects []manifest) (*world, error) {
 			}
 		case slices.Contains([]string{"Namespace", "Service", "GatewayClass"}, o.kind()):
 			cluster = append(cluster, string(text))
+		case o.pods() != nil:
+			text, err := running(o, len(cluster))
+			if err != nil {
+				return nil, err
+			}
+			cluster = append(cluster, text)
 		}
 	}
 	m, err := mesh.ApplyMeshConfigDefaults(config)
@@ -98,10 +104,31 @@ func start(t test.Failer, objects []manifest) (*world, error) {
 	return w, w.settled(objects)
 }
 
+// pods is where a workload says what its Pods are.
+func (m manifest) pods() []string {
+	switch m.kind() {
+	case "Pod":
+		return []string{"metadata"}
+	case "Deployment":
+		return []string{"spec", "template", "metadata"}
+	}
+	return nil
+}
+
+// running is a Pod of a workload as it runs, with an address of its own.
+func running(workload manifest, n int) (string, error) {
+	address := fmt.Sprintf("10.9.0.%d", n+1)
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"name": workload.name(), "namespace": workload.namespace(), "labels": workload.at(append(workload.pods(), "labels")...)},
+		"spec":     map[string]any{"nodeName": "node", "containers": []any{map[string]any{"name": "main", "image": "app"}}},
+		"status":   map[string]any{"phase": "Running", "podIP": address, "podIPs": []any{map[string]any{"ip": address}}}})
+	return string(text), err
+}
+
 // deployed is a Gateway with its address, and the Service of a waypoint.
 func deployed(gateway manifest) ([]string, error) {
 	gateway["status"] = map[string]any{"addresses": []any{map[string]any{"type": "Hostname", "value": hostname(gateway.name(), gateway.namespace())}}}
-	names := map[string]any{"gateway.networking.k8s.io/gateway-name": gateway.name()}
+	names := map[string]any{gatewayName: gateway.name()}
 	marks := map[string]any{"gateway.istio.io/managed": "istio.io-mesh-controller"}
 	service := map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": gateway.name(), "namespace": gateway.namespace(), "labels": marks},
 		"spec": map[string]any{"clusterIP": "None", "selector": names, "ports": []any{map[string]any{"name": "mesh", "port": 15008}}}}
@@ -196,33 +223,49 @@ func (w *world) served(gateway manifest) []model.ServiceInfo {
 // translated is what the name of a TrafficExtension has that stands for a WasmPlugin.
 const translated = "~istio-translated-wasmplugin"
 
+// gatewayName is the label of a Gateway's Pods.
+const gatewayName = "gateway.networking.k8s.io/gateway-name"
+
 // target is what policies are in force at, as the control plane sees it.
 type target struct {
-	key     string // of its facts
-	proxy   *model.Proxy
-	service *model.Service // behind the waypoint
+	key      string // of its facts
+	proxy    *model.Proxy
+	service  *model.Service // behind the waypoint
+	tunneled bool           // it has no proxy of its own, and ztunnel takes its traffic
 }
 
-// targets lists workloads, Gateways and what waypoints serve.
+// targets lists workloads, Gateways and what waypoints serve. The Pods of a Gateway stand for the Gateway.
 func (w *world) targets(objects []manifest) []target {
 	var out []target
+	ambient := map[string]bool{}
+	ofGateways := map[string]map[string]string{}
 	for _, o := range objects {
-		switch o.kind() {
-		case "Pod":
-			out = append(out, target{key: ref(o), proxy: w.proxy(model.SidecarProxy, o, o.texts("metadata", "labels"), o.texts("metadata", "annotations"))})
-		case "Deployment":
-			pod := []string{"spec", "template", "metadata"}
-			out = append(out, target{key: ref(o), proxy: w.proxy(model.SidecarProxy, o, o.texts(append(pod, "labels")...), o.texts(append(pod, "annotations")...))})
-		case "Gateway":
-			out = append(out, w.gateway(o)...)
+		if o.kind() == "Namespace" {
+			ambient[o.name()] = o.texts("metadata", "labels")["istio.io/dataplane-mode"] == "ambient"
+		}
+		if name := o.texts("metadata", "labels")[gatewayName]; o.kind() == "Pod" && name != "" {
+			ofGateways[o.namespace()+"/"+name] = o.texts("metadata", "labels")
+		}
+	}
+	for _, o := range objects {
+		if at := o.pods(); at != nil {
+			marks := o.texts(append(at, "labels")...)
+			if marks[gatewayName] == "" {
+				proxy := w.proxy(model.SidecarProxy, o, marks, o.texts(append(at, "annotations")...))
+				out = append(out, target{key: ref(o), proxy: proxy, tunneled: ambient[o.namespace()]})
+			}
+		} else if o.kind() == "Gateway" {
+			out = append(out, w.gateway(o, ofGateways[o.namespace()+"/"+o.name()])...)
 		}
 	}
 	return out
 }
 
 // gateway lists a Gateway and, of a waypoint, what it serves.
-func (w *world) gateway(o manifest) []target {
-	marks := map[string]string{"gateway.networking.k8s.io/gateway-name": o.name()}
+func (w *world) gateway(o manifest, marks map[string]string) []target {
+	if marks == nil {
+		marks = map[string]string{gatewayName: o.name()}
+	}
 	if o.text("spec", "gatewayClassName") != waypointClass {
 		return []target{{key: ref(o), proxy: w.proxy(model.Router, o, marks, nil)}}
 	}
