@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"istio.io/istio/pilot/pkg/config/kube/crd"
 	"istio.io/istio/pilot/pkg/model"
 	"istio.io/istio/pilot/test/xds"
 	"istio.io/istio/pkg/config/labels"
@@ -96,9 +97,16 @@ func start(t test.Failer, objects []manifest) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
+	configs, _, err := crd.ParseInputs(strings.Join(istio, "\n---\n"))
+	if err != nil {
+		return nil, err
+	}
+	for i := range configs {
+		configs[i].Domain = "cluster.local" // as the client of the API server says it, to complete hosts by
+	}
 	krt.GlobalDebugHandler = new(krt.DebugHandler) // of this input alone
 	w := &world{server: xds.NewFakeDiscoveryServer(t, xds.FakeOptions{
-		MeshConfig: m, ConfigString: strings.Join(istio, "\n---\n"), KubernetesObjectString: strings.Join(cluster, "\n---\n"),
+		MeshConfig: m, Configs: configs, KubernetesObjectString: strings.Join(cluster, "\n---\n"),
 	})}
 	w.server.EnsureSynced(t)
 	return w, w.settled(objects)
