@@ -8,11 +8,14 @@ import (
 // istio compares what Istio's control plane makes of its policies for workloads, Gateways and what waypoints serve.
 var istio = peer{name: "istio", module: "istio.io/istio", inside: "pilot/cmd/dopolicy-peer", generate: drawIstio, ask: askIstio}
 
-// drawIstio draws two namespaces and the root namespace, workloads in them (a quarter as Deployments), Gateways and waypoints, Services
-// behind waypoints, and policies of nine kinds that select by few labels or name something; one in twelve names something that is not there.
-// Every mesh has its ConfigMap, since Istio's control plane always has one. All workloads have a sidecar, or ztunnel takes the traffic of all in a
-// namespace (one in five): who is in the mesh is not for the control plane to say. A third of the Gateways has a Pod. Tokens are checked with keys in the policy, so that nothing is fetched, and the providers of
-// tracing are of types that can trace: what others trace is said by the listeners only.
+// drawIstio draws two namespaces and the root namespace, which one in five times is another than istio-system; workloads in them, a quarter as
+// Deployments; Gateways and waypoints, a third of them with a Pod; Services behind waypoints; and policies of nine kinds, two in five of one kind,
+// that select by few labels or name something. One reference in twelve leads nowhere, and one policy in seven names something of another
+// namespace. Every mesh has its ConfigMap, since Istio's control plane always has one.
+//
+// Who is in the mesh is not for the control plane to say: all workloads of a namespace have a sidecar, or (one in five) ztunnel takes their
+// traffic. Tokens are checked with keys in the policy, so that nothing is fetched. Providers of tracing are of types that can trace, because what
+// others trace is said by listeners only. What validation refuses is not drawn, as the webhook keeps it out.
 func drawIstio(s source) input {
 	g := istioInput{source: s, root: "istio-system"}
 	if g.chance(20) {
@@ -35,8 +38,9 @@ func drawIstio(s source) input {
 	for _, name := range numbered("work", g.between(1, 3)) {
 		g.workload(name)
 	}
-	for i := range g.between(2, 10) {
-		g.policy(fmt.Sprintf("p%d", i))
+	often := pick(s, istioKinds...)
+	for i := range g.between(3, 12) {
+		g.policy(fmt.Sprintf("p%d", i), often)
 	}
 	return input{Objects: g.objects}
 }

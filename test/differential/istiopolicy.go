@@ -22,9 +22,13 @@ var istioKinds = []istioKind{
 	{"networking.istio.io/v1", "DestinationRule", nil, false, false},
 }
 
-// policy adds a policy: a third for a whole namespace or the mesh, the others by labels or by name. Telemetry comes twice as often.
-func (g *istioInput) policy(name string) {
-	k := pick(g.source, append(istioKinds, istioKinds[0], istioKinds[3], istioKinds[3])...)
+// policy adds a policy: a third for a whole namespace or the mesh, the others by labels or by name. Two in five are of the kind that is drawn
+// most often in this input, so that there is something to merge.
+func (g *istioInput) policy(name string, often istioKind) {
+	k := pick(g.source, istioKinds...)
+	if g.chance(40) {
+		k = often
+	}
 	o := object{"apiVersion": k.version, "kind": k.kind}
 	if k.kind == "DestinationRule" {
 		g.destination(name)
