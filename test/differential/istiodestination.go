@@ -6,7 +6,8 @@ import (
 )
 
 // destination adds a DestinationRule for a Service, in its namespace or in the root namespace. Rules of other namespaces are for their own clients
-// only, or for none of those who are asked about; rules for clients with some labels and for patterns of hosts are not evaluated.
+// only, or for none of those who are asked about; rules for clients with some labels and for patterns of hosts are not evaluated. A rule of the root
+// namespace names no others beside a dot, which is not for its own clients and still may keep those of other rules apart.
 func (g *istioInput) destination(name string) {
 	var services []target
 	for _, t := range g.served {
@@ -36,7 +37,7 @@ func (g *istioInput) destination(name string) {
 	if g.chance(70) {
 		spec["subsets"] = subsets
 	}
-	if exports := pick(g.source, nil, nil, nil, []string{"*"}, []string{"."}, []string{".", "checks"}, []string{namespace}); exports != nil {
+	if exports := pick(g.source, nil, nil, nil, []string{"*"}, []string{"."}, []string{".", "checks"}, []string{namespace}); exports != nil && (namespace != g.root || len(exports) == 1) {
 		spec["exportTo"] = exports
 	}
 	g.add("networking.istio.io/v1", "DestinationRule", g.made(namespace, name), spec)

@@ -45,6 +45,9 @@ func (g *istioInput) policy(name string, often istioKind) {
 		w := pick(g.source, g.workloads...)
 		spec[selector] = object{labels: pick(g.source, object{"app": w.name}, object{"tier": w.tier}, object{"tier": "a"}, object{"app": w.name, "tier": "a"})}
 		namespace = pick(g.source, w.namespace, w.namespace, w.namespace, namespace, g.root)
+		if g.chance(10) {
+			spec[selector] = pick(g.source, object{}, object{labels: object{}})
+		}
 	case 1:
 		if k.refs {
 			namespace = g.named(spec, k, namespace)
@@ -54,7 +57,7 @@ func (g *istioInput) policy(name string, often istioKind) {
 	for field, v := range k.spec(g, o) {
 		spec[field] = v
 	}
-	if _, selects := spec["selector"]; k.kind == "PeerAuthentication" && !selects {
+	if at(spec, "selector", "matchLabels") == nil && k.kind == "PeerAuthentication" {
 		delete(spec, "portLevelMtls")
 	}
 	o["spec"] = spec

@@ -71,7 +71,7 @@ func tagOf(name string) object { return object{"literal": object{"value": name}}
 
 func (g *istioInput) metrics() object {
 	out := object{}
-	g.providers(out, 30, "prometheus", "prom-b", "log-a", "nowhere")
+	g.providers(out, 30, "prometheus", "prom-b", "Prom-B", "log-a", "nowhere")
 	var overrides []object
 	for range g.between(0, 3) {
 		over := object{}
@@ -118,7 +118,7 @@ func (g *istioInput) match() object {
 
 func (g *istioInput) accessLogging() object {
 	out := object{}
-	g.providers(out, 35, "log-a", "log-b", "envoy", "prometheus", "nowhere")
+	g.providers(out, 30, "log-a", "log-b", "Log-B", "envoy", "prometheus", "nowhere")
 	if match := g.mode(object{}, 40); len(match) > 0 {
 		out["match"] = match
 	}

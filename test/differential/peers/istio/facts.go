@@ -190,10 +190,11 @@ func (w *world) measured(out facts, t target) {
 			filters = append(filters, json.RawMessage(text(filter.GetTypedConfig())))
 		}
 		out.note("metrics "+t.key+" "+mode, filters)
-		logs := map[string]any{}
+		var logs []string // a provider has several where its name is written in several ways
 		for _, l := range w.push.Telemetry.AccessLogging(w.push, t.proxy, class, t.service) {
-			logs[l.Provider.Name] = map[string]any{"disabled": l.Disabled, "filter": l.Filter.GetExpression()}
+			logs = append(logs, fmt.Sprintf("%s disabled=%t %s", l.Provider.Name, l.Disabled, l.Filter.GetExpression()))
 		}
+		sort.Strings(logs)
 		out.note("logs "+t.key+" "+mode, logs)
 	}
 }
