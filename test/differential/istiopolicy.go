@@ -57,7 +57,7 @@ func (g *istioInput) policy(name string, often istioKind) {
 	for field, v := range k.spec(g, o) {
 		spec[field] = v
 	}
-	if at(spec, "selector", "matchLabels") == nil && k.kind == "PeerAuthentication" {
+	if labels, _ := at(spec, "selector", "matchLabels").(object); len(labels) == 0 && k.kind == "PeerAuthentication" {
 		delete(spec, "portLevelMtls")
 	}
 	o["spec"] = spec
