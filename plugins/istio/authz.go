@@ -2,6 +2,7 @@ package istio
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -167,6 +168,14 @@ func (at place) judge(all []authzPolicy) {
 // asked finds the targets of an AuthorizationPolicy, and says where it is not known whether its provider can be asked.
 func asked(w *world, p *policy.Policy) (found, []model.Problem) {
 	out, problems := attached(w, p)
+	if selector := p.Object.Body.At("spec", "selector"); selector.IsObject() && !selector.Field("matchLabels").IsObject() {
+		n := len(out.targets)
+		out.targets = slices.DeleteFunc(out.targets, func(t target) bool { return t.member == tunneled })
+		if len(out.targets) < n {
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotReached,
+				Message: "its selector is empty, which to ztunnel is neither a namespace nor a workload: it holds at no workload whose traffic ztunnel takes", Hint: "leave the selector out"}.At(p.Object))
+		}
+	}
 	a := readAuthz(p.Object)
 	if _, known := w.answers(a.provider); a.action == "CUSTOM" && a.provider != "" && !known && !w.isInvalid(a.provider) {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,

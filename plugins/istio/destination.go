@@ -19,11 +19,12 @@ var destinationRuleKind = model.GroupKind{Group: networkingGroup, Kind: "Destina
 type hosts struct {
 	of    map[model.Ref][]model.Ref // by rule: the Services and ServiceEntries, or the host itself
 	elder map[model.Ref]string      // by what they mean: the namespace whose rules count there
+	alone map[model.Ref]bool        // by what they mean: the root namespace has rules for itself alone
 }
 
 // readHosts finds what every DestinationRule is about.
-func readHosts(in *model.Snapshot) hosts {
-	h := hosts{of: map[model.Ref][]model.Ref{}, elder: map[model.Ref]string{}}
+func readHosts(in *model.Snapshot, root string) hosts {
+	h := hosts{of: map[model.Ref][]model.Ref{}, elder: map[model.Ref]string{}, alone: map[model.Ref]bool{}}
 	entries := map[string][]model.Ref{}
 	for _, o := range in.Of(serviceEntryKind) {
 		for _, host := range o.Body.At("spec", "hosts").Items {
@@ -41,6 +42,7 @@ func readHosts(in *model.Snapshot) hosts {
 		}
 		h.of[o.Ref] = refs
 		for _, ref := range refs {
+			h.alone[ref] = h.alone[ref] || o.Ref.Namespace == root && private(o)
 			if known, ok := h.elder[ref]; !ok || o.Ref.Namespace == ref.Namespace {
 				h.elder[ref] = o.Ref.Namespace
 			} else if known != ref.Namespace && known != o.Ref.Namespace {
@@ -76,8 +78,8 @@ func almost(in *model.Snapshot, host string) string {
 // destinations finds what a DestinationRule is about. Which rule a client takes depends on its namespace, then on that of the Service: only
 // those of one namespace are shown.
 func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) policy.LegFinder {
-	h := readHosts(in)
 	root := readMesh(in, s).root
+	h := readHosts(in, root)
 	return func(p *policy.Policy) ([]topology.NodeID, []model.Problem) {
 		note := func(severity model.Severity, format string, args ...any) []model.Problem {
 			return []model.Problem{model.Problem{Severity: severity, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}.At(p.Object)}
@@ -88,7 +90,7 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 		if strings.Contains(p.Object.Text("spec", "host"), "*") {
 			return nil, note(model.Warning, "its host is a pattern, which is not evaluated: it is left out of the answer")
 		}
-		if have := exports(p.Object); len(have) > 0 && !slices.ContainsFunc(have, func(ns string) bool { return ns == "*" || ns == "." || ns == p.Ref().Namespace }) {
+		if !serves(p.Object, root) {
 			return nil, note(model.Warning, "it is for clients of other namespaces only, which are not evaluated: it is left out of the answer")
 		}
 		var out []topology.NodeID
@@ -104,6 +106,8 @@ func destinations(g *topology.Graph, in *model.Snapshot, s model.Settings) polic
 			default:
 				out = append(out, g.Lookup(ref)...)
 				switch {
+				case home == root && h.alone[ref] && !private(p.Object):
+					problems = append(problems, note(model.Warning, "clients of the root namespace take the rules that are for them alone, which are shown; what it says of %s holds for other clients", ref)...)
 				case home == ref.Namespace:
 				case home == root && (len(exports(p.Object)) == 0 || slices.Contains(exports(p.Object), "*")):
 					problems = append(problems, note(model.Info, "what it says of %s holds for clients of all namespaces, as it is in the root namespace", ref)...)
@@ -121,23 +125,23 @@ func destination(g *topology.Graph, in *model.Snapshot, s model.Settings) func(t
 	if len(in.Of(destinationRuleKind)) == 0 {
 		return nil
 	}
-	apart := s.Bool("istio.enableEnhancedDestinationRuleMerge")
+	apart, root := s.Bool("istio.enableEnhancedDestinationRuleMerge"), readMesh(in, s).root
 	return func(id topology.NodeID) *policy.Situation {
 		if g.Node(id).Role != topology.Backend {
 			return nil
 		}
 		return &policy.Situation{Key: g.Node(id).Ref.String(), Place: func(*policy.Policy) (topology.NodeID, topology.Role) { return id, serviceLevel },
 			Fold: func(layers []*policy.Policy) merge.PlanFunc {
-				return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return united(layers, apart) }
+				return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return united(layers, apart, root) }
 			}}
 	}
 }
 
 // united merges the rules of one host, the first one first. Where some stand apart because they are exported elsewhere, a client takes the last
 // of what they make.
-func united(layers []*policy.Policy, apart bool) ([]merge.Unit, []merge.Effect) {
+func united(layers []*policy.Policy, apart bool, root string) ([]merge.Unit, []merge.Effect) {
 	var m merger
-	groups := consolidated(layers, apart)
+	groups := consolidated(layers, lookedAt(layers, root), apart)
 	last := groups[len(groups)-1]
 	first := layers[last[0]].Object
 	m.take(merge.Keys("host"), fullHost(first.Text("spec", "host"), first.Ref.Namespace), last[0])
@@ -170,11 +174,27 @@ func united(layers []*policy.Policy, apart bool) ([]merge.Unit, []merge.Effect) 
 	return m.units, m.effects
 }
 
+// lookedAt are the positions of the rules that clients of their namespace look at. Istio keeps those apart that the root namespace has for itself
+// alone, and looks at them first.
+func lookedAt(layers []*policy.Policy, root string) []int {
+	var all, own []int
+	for i, p := range layers {
+		all = append(all, i)
+		if p.Ref().Namespace == root && private(p.Object) {
+			own = append(own, i)
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	return all
+}
+
 // consolidated are the rules that Istio makes of the rules of one host: by position, which are united in each. A rule is united with those that
 // are exported as it is, or to some of the namespaces that it names; unless the last one it is held against is such a one, it stands alone too.
-func consolidated(layers []*policy.Policy, apart bool) [][]int {
-	groups := [][]int{{0}}
-	for i := 1; i < len(layers); i++ {
+func consolidated(layers []*policy.Policy, among []int, apart bool) [][]int {
+	groups := [][]int{{among[0]}}
+	for _, i := range among[1:] {
 		alone := true
 		for n, g := range groups {
 			if alone = apart && !exportedAsWide(layers[i].Object, layers[g[0]].Object); !alone {
@@ -204,6 +224,20 @@ func exportedAsWide(o, first *model.Object) bool {
 		return len(have) == 0
 	}
 	return !slices.ContainsFunc(want, func(ns string) bool { return !slices.Contains(have, ns) })
+}
+
+// serves reports whether a rule is for clients of its own namespace. In the root namespace a dot beside others does not mean it.
+func serves(o *model.Object, root string) bool {
+	have := exports(o)
+	return len(have) == 0 || private(o) || slices.ContainsFunc(have, func(ns string) bool {
+		return ns == "*" || ns == o.Ref.Namespace || ns == "." && o.Ref.Namespace != root
+	})
+}
+
+// private reports whether a rule is for clients of its own namespace alone.
+func private(o *model.Object) bool {
+	have := exports(o)
+	return len(have) == 1 && (have[0] == "." || have[0] == o.Ref.Namespace)
 }
 
 func exports(o *model.Object) []string {

@@ -18,7 +18,14 @@ var phases = []string{"AUTHN", "AUTHZ", "STATS", unspecified}
 
 const unspecified = "UNSPECIFIED_PHASE"
 
-func phaseOf(o *model.Object) string { return cmp.Or(o.Text("spec", "phase"), unspecified) }
+// phaseOf is the phase of an extension. What stands for none has another name in TrafficExtensions than in WasmPlugins; they share the phase.
+func phaseOf(o *model.Object) string {
+	phase := o.Text("spec", "phase")
+	if phase == "" || phase == "UNSPECIFIED" {
+		return unspecified
+	}
+	return phase
+}
 
 // extensions is what WasmPlugins, or TrafficExtensions, make of a target: filters by phase, in the order of their priorities.
 func extensions(at place) *policy.Situation {

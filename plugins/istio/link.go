@@ -43,7 +43,7 @@ func proxies(b *topology.Extender, in *model.Snapshot, s model.Settings) []model
 	for _, o := range in.Of(serviceEntryKind) {
 		addPorts(b, b.Add(topology.Backend, o), o)
 	}
-	for _, refs := range readHosts(in).of {
+	for _, refs := range readHosts(in, w.root).of {
 		for _, ref := range refs {
 			if ref.Kind == "Hostname" {
 				named[ref] = true

@@ -65,7 +65,7 @@ func waypointCondition(namespace string, refs []reference, all []verdict) status
 	case len(bad) > 0:
 		c.Reason = "PartiallyInvalid"
 	default:
-		c.Reason, c.Message = "Accepted", "all targetRefs are bound"
+		c.Reason, c.Message = "Accepted", "" // Istio names only what is not bound
 	}
 	if len(bad) > 0 {
 		c.Message = "Invalid targetRefs: " + strings.Join(bad, ", ")

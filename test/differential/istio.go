@@ -1,0 +1,217 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// istio compares what Istio's control plane makes of its policies for workloads, Gateways and what waypoints serve.
+var istio = peer{name: "istio", module: "istio.io/istio", inside: "pilot/cmd/dopolicy-peer", generate: drawIstio, ask: askIstio}
+
+// drawIstio draws two namespaces and the root namespace, which one in five times is another than istio-system; workloads in them, a quarter as
+// Deployments; Gateways and waypoints, a third of them with a Pod; Services behind waypoints; and policies of nine kinds, two in five of one kind,
+// that select by few labels or name something. One reference in twelve leads nowhere, and one policy in seven names something of another
+// namespace. Every mesh has its ConfigMap, since Istio's control plane always has one.
+//
+// Who is in the mesh is not for the control plane to say: all workloads of a namespace have a sidecar, or (one in five) ztunnel takes their
+// traffic. Tokens are checked with keys in the policy, so that nothing is fetched. Providers of tracing are of types that can trace, because what
+// others trace is said by listeners only. What validation refuses is not drawn, as the webhook keeps it out.
+func drawIstio(s source) input {
+	g := istioInput{source: s, root: "istio-system"}
+	if g.chance(20) {
+		g.root = "mesh"
+	}
+	g.mesh()
+	for _, class := range [][2]string{{"istio", "istio.io/gateway-controller"}, {"istio-waypoint", "istio.io/mesh-controller"}} {
+		g.add("gateway.networking.k8s.io/v1", "GatewayClass", object{"name": class[0]}, object{"controllerName": class[1]})
+	}
+	for _, name := range numbered("gw", g.between(0, 2)) {
+		g.gateway(name)
+	}
+	for _, name := range numbered("wp", g.between(0, 2)) {
+		g.waypoint(name)
+	}
+	g.namespaces()
+	for _, name := range numbered("svc", g.between(0, 3)) {
+		g.service(name)
+	}
+	for _, name := range numbered("work", g.between(1, 3)) {
+		g.workload(name)
+	}
+	often := pick(s, istioKinds...)
+	for i := range g.between(3, 12) {
+		g.policy(fmt.Sprintf("p%d", i), often)
+	}
+	return input{Objects: g.objects}
+}
+
+// istioInput is an input in the making.
+type istioInput struct {
+	source
+	root      string
+	objects   []object
+	gateways  []target
+	waypoints []target
+	served    []target // Services, and the ServiceEntry
+	workloads []workload
+	values    int // that were drawn
+}
+
+// workload is where a workload is, and one of its labels.
+type workload struct{ namespace, name, tier string }
+
+func (g *istioInput) add(version, kind string, metadata, spec object) object {
+	o := object{"apiVersion": version, "kind": kind, "metadata": metadata}
+	if spec != nil {
+		o["spec"] = spec
+	}
+	g.objects = append(g.objects, o)
+	return o
+}
+
+// value is a number that no other value of the input is.
+func (g *istioInput) value() int {
+	g.values++
+	return g.values
+}
+
+// space draws a namespace.
+func (g *istioInput) space() string { return pick(g.source, "app", "app", "shop", "shop", g.root) }
+
+// mesh adds the ConfigMap with the configuration of the mesh, and the Service that CUSTOM rules ask.
+func (g *istioInput) mesh() {
+	address := object{"service": "checker.checks.svc.cluster.local", "port": 80}
+	config := object{"extensionProviders": []object{
+		{"name": "trace-a", "zipkin": address}, {"name": "trace-b", "opentelemetry": address},
+		{"name": "log-a", "envoyFileAccessLog": object{"path": "/dev/a"}}, {"name": "log-b", "envoyFileAccessLog": object{"path": "/dev/b"}},
+		{"name": "prom-b", "prometheus": object{}},
+		{"name": "check-a", "envoyExtAuthzHttp": address}, {"name": "check-b", "envoyExtAuthzGrpc": address},
+	}}
+	if g.root != "istio-system" {
+		config["rootNamespace"] = g.root
+	}
+	defaults := object{}
+	for section, names := range map[string][]string{"tracing": {"trace-a"}, "metrics": {"prometheus"}, "accessLogging": {"log-a"}} {
+		defaults[section] = names
+	}
+	for _, section := range []string{"tracing", "metrics", "accessLogging"} {
+		if g.chance(55) {
+			delete(defaults, section)
+		}
+	}
+	if len(defaults) > 0 {
+		config["defaultProviders"] = defaults
+	}
+	if g.chance(40) {
+		config["defaultConfig"] = g.proxyConfig("proxyMetadata")
+	}
+	text, err := json.Marshal(config) // which is YAML
+	if err != nil {
+		panic(err)
+	}
+	o := g.add("v1", "ConfigMap", object{"name": "istio", "namespace": "istio-system"}, nil)
+	o["data"] = object{"mesh": string(text)}
+	g.add("v1", "Namespace", object{"name": "checks"}, nil)
+	g.add("v1", "Service", object{"name": "checker", "namespace": "checks"}, object{"clusterIP": "10.0.0.1", "ports": []object{{"name": "http", "port": 80}}})
+}
+
+func (g *istioInput) gateway(name string) {
+	namespace := g.space()
+	g.gateways = append(g.gateways, target{"Gateway", namespace, name, ""})
+	g.podOf(namespace, name)
+	g.add("gateway.networking.k8s.io/v1", "Gateway", g.made(namespace, name), object{"gatewayClassName": "istio", "listeners": []object{{"name": "http", "port": 80, "protocol": "HTTP"}}})
+}
+
+// podOf adds a Pod of a Gateway, now and then. Its other label is one by which policies select.
+func (g *istioInput) podOf(namespace, name string) {
+	if g.chance(35) {
+		g.add("v1", "Pod", object{"name": name + "-pod", "namespace": namespace, "labels": object{"gateway.networking.k8s.io/gateway-name": name, "tier": pick(g.source, "a", "b")}},
+			object{"containers": []object{{"name": "istio-proxy", "image": "proxy"}}})
+	}
+}
+
+// waypoint adds a waypoint. A third takes Services of all namespaces.
+func (g *istioInput) waypoint(name string) {
+	namespace := g.space()
+	g.waypoints = append(g.waypoints, target{"Gateway", namespace, name, ""})
+	g.podOf(namespace, name)
+	metadata := g.made(namespace, name)
+	if g.chance(20) {
+		metadata["labels"] = object{"istio.io/waypoint-for": pick(g.source, "service", "all", "workload", "none")}
+	}
+	listener := object{"name": "mesh", "port": 15008, "protocol": "HBONE"}
+	switch g.IntN(3) {
+	case 0:
+		listener["allowedRoutes"] = object{"namespaces": object{"from": "All"}}
+	case 1:
+		listener["allowedRoutes"] = pick(g.source, object{"namespaces": object{"from": "Same"}}, object{"namespaces": object{"from": "Selector", "selector": object{"matchLabels": object{"floor": "top"}}}})
+	}
+	g.add("gateway.networking.k8s.io/v1", "Gateway", metadata, object{"gatewayClassName": "istio-waypoint", "listeners": []object{listener}})
+}
+
+// namespaces adds the namespaces; some name a waypoint for all their Services.
+func (g *istioInput) namespaces() {
+	for _, name := range []string{"app", "shop", g.root} {
+		marks := object{"istio-injection": "enabled"}
+		if g.chance(20) {
+			marks = object{"istio.io/dataplane-mode": "ambient"}
+		}
+		if g.chance(30) {
+			marks["floor"] = "top"
+		}
+		g.useWaypoint(marks, name, 30)
+		g.add("v1", "Namespace", object{"name": name, "labels": marks}, nil)
+	}
+}
+
+// useWaypoint adds the labels with which something names its waypoint.
+func (g *istioInput) useWaypoint(marks object, namespace string, percent int) {
+	if len(g.waypoints) == 0 || !g.chance(percent) {
+		return
+	}
+	w := pick(g.source, g.waypoints...)
+	marks["istio.io/use-waypoint"] = w.name
+	if w.namespace != namespace || g.chance(20) {
+		marks["istio.io/use-waypoint-namespace"] = w.namespace
+	}
+	if g.chance(8) {
+		marks["istio.io/use-waypoint"] = pick(g.source, "none", "missing")
+	}
+}
+
+// service adds a Service, or one time in five a ServiceEntry.
+func (g *istioInput) service(name string) {
+	namespace := g.space()
+	metadata, marks := g.made(namespace, name), object{}
+	g.useWaypoint(marks, namespace, 60)
+	metadata["labels"] = marks
+	if g.chance(20) {
+		g.served = append(g.served, target{"ServiceEntry", namespace, name, ""})
+		g.add("networking.istio.io/v1", "ServiceEntry", metadata, object{"hosts": []string{name + ".example.com"}, "location": "MESH_INTERNAL", "resolution": "STATIC",
+			"addresses": []string{fmt.Sprintf("10.2.0.%d", g.value())}, "ports": []object{{"number": 80, "name": "http", "protocol": "HTTP"}}, "endpoints": []object{{"address": "10.3.0.1"}}})
+		return
+	}
+	g.served = append(g.served, target{"Service", namespace, name, ""})
+	g.add("v1", "Service", metadata, object{"clusterIP": fmt.Sprintf("10.1.0.%d", g.value()), "selector": object{"app": "nobody"}, "ports": []object{{"name": "http", "port": 80}}})
+}
+
+// workload adds a Pod or a Deployment. Its label app is its own, tier is of many.
+func (g *istioInput) workload(name string) {
+	w := workload{g.space(), name, pick(g.source, "a", "b")}
+	g.workloads = append(g.workloads, w)
+	metadata := object{"labels": object{"app": name, "tier": w.tier}}
+	if g.chance(30) {
+		text, err := json.Marshal(g.proxyConfig("proxyMetadata"))
+		if err != nil {
+			panic(err)
+		}
+		metadata["annotations"] = object{"proxy.istio.io/config": string(text)}
+	}
+	pod := object{"containers": []object{{"name": "main", "image": "app"}}}
+	if g.chance(25) {
+		g.add("apps/v1", "Deployment", g.made(w.namespace, name), object{"selector": object{"matchLabels": object{"app": name}}, "template": object{"metadata": metadata, "spec": pod}})
+		return
+	}
+	metadata["name"], metadata["namespace"] = name, w.namespace
+	g.add("v1", "Pod", metadata, pod)
+}

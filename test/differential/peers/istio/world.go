@@ -1,0 +1,297 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"istio.io/istio/pilot/pkg/config/kube/crd"
+	"istio.io/istio/pilot/pkg/model"
+	"istio.io/istio/pilot/test/xds"
+	"istio.io/istio/pkg/config/labels"
+	"istio.io/istio/pkg/config/mesh"
+	"istio.io/istio/pkg/config/schema/gvk"
+	"istio.io/istio/pkg/kube/krt"
+	"istio.io/istio/pkg/test"
+)
+
+// manifest is an object of the input.
+type manifest map[string]any
+
+func (m manifest) text(path ...string) string {
+	text, _ := m.at(path...).(string)
+	return text
+}
+
+func (m manifest) at(path ...string) any {
+	var v any = map[string]any(m)
+	for _, key := range path {
+		fields, _ := v.(map[string]any)
+		v = fields[key]
+	}
+	return v
+}
+
+// texts is an object of texts.
+func (m manifest) texts(path ...string) map[string]string {
+	out := map[string]string{}
+	fields, _ := m.at(path...).(map[string]any)
+	for key, v := range fields {
+		out[key] = fmt.Sprint(v)
+	}
+	return out
+}
+
+func (m manifest) kind() string      { return m.text("kind") }
+func (m manifest) name() string      { return m.text("metadata", "name") }
+func (m manifest) namespace() string { return m.text("metadata", "namespace") }
+
+// world is a control plane that has read the objects of an input.
+type world struct {
+	server     *xds.FakeDiscoveryServer
+	push       *model.PushContext
+	conditions map[string]condition // by policy
+}
+
+// waypointClass is the class of waypoints.
+const waypointClass = "istio-waypoint"
+
+// start starts a control plane over the objects. What the deployment controller of Gateways would add stands in for it: their addresses, and
+// the Services of waypoints, by which they are found.
+func start(t test.Failer, objects []manifest) (*world, error) {
+	config := ""
+	var cluster, istio []string
+	for _, o := range objects {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		group, _, _ := strings.Cut(o.text("apiVersion"), "/")
+		switch {
+		case o.kind() == "ConfigMap":
+			config = o.text("data", "mesh")
+		case o.kind() == "Gateway":
+			made, err := deployed(o)
+			if err != nil {
+				return nil, err
+			}
+			cluster = append(cluster, made...)
+		case strings.HasSuffix(group, ".istio.io"):
+			istio = append(istio, string(text))
+			if o.kind() == "AuthorizationPolicy" || o.kind() == "ServiceEntry" { // ambient mode reads them from the cluster
+				cluster = append(cluster, string(text))
+			}
+		case slices.Contains([]string{"Namespace", "Service", "GatewayClass"}, o.kind()):
+			cluster = append(cluster, string(text))
+		case o.pods() != nil:
+			text, err := running(o, len(cluster))
+			if err != nil {
+				return nil, err
+			}
+			cluster = append(cluster, text)
+		}
+	}
+	m, err := mesh.ApplyMeshConfigDefaults(config)
+	if err != nil {
+		return nil, err
+	}
+	configs, _, err := crd.ParseInputs(strings.Join(istio, "\n---\n"))
+	if err != nil {
+		return nil, err
+	}
+	for i := range configs {
+		configs[i].Domain = "cluster.local" // as the client of the API server says it, to complete hosts by
+	}
+	krt.GlobalDebugHandler = new(krt.DebugHandler) // of this input alone
+	w := &world{server: xds.NewFakeDiscoveryServer(t, xds.FakeOptions{
+		MeshConfig: m, Configs: configs, KubernetesObjectString: strings.Join(cluster, "\n---\n"),
+	})}
+	w.server.EnsureSynced(t)
+	return w, w.settled(objects)
+}
+
+// pods is where a workload says what its Pods are.
+func (m manifest) pods() []string {
+	switch m.kind() {
+	case "Pod":
+		return []string{"metadata"}
+	case "Deployment":
+		return []string{"spec", "template", "metadata"}
+	}
+	return nil
+}
+
+// running is a Pod of a workload as it runs, with an address of its own.
+func running(workload manifest, n int) (string, error) {
+	address := fmt.Sprintf("10.9.0.%d", n+1)
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"name": workload.name(), "namespace": workload.namespace(), "labels": workload.at(append(workload.pods(), "labels")...)},
+		"spec":     map[string]any{"nodeName": "node", "containers": []any{map[string]any{"name": "main", "image": "app"}}},
+		"status":   map[string]any{"phase": "Running", "podIP": address, "podIPs": []any{map[string]any{"ip": address}}}})
+	return string(text), err
+}
+
+// deployed is a Gateway with its address, and the Service of a waypoint.
+func deployed(gateway manifest) ([]string, error) {
+	gateway["status"] = map[string]any{"addresses": []any{map[string]any{"type": "Hostname", "value": hostname(gateway.name(), gateway.namespace())}}}
+	names := map[string]any{gatewayName: gateway.name()}
+	marks := map[string]any{"gateway.istio.io/managed": "istio.io-mesh-controller"}
+	service := map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": gateway.name(), "namespace": gateway.namespace(), "labels": marks},
+		"spec": map[string]any{"clusterIP": "None", "selector": names, "ports": []any{map[string]any{"name": "mesh", "port": 15008}}}}
+	made := []any{gateway}
+	if gateway.text("spec", "gatewayClassName") == waypointClass {
+		made = append(made, service)
+	}
+	var out []string
+	for _, o := range made {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, string(text))
+	}
+	return out, nil
+}
+
+func hostname(name, namespace string) string { return name + "." + namespace + ".svc.cluster.local" }
+
+// settled waits until the control plane has read everything: it works on the objects side by side, and is done when it has all Services, an
+// extension for each WasmPlugin and a status for each policy with references, and changes its mind no more.
+func (w *world) settled(objects []manifest) error {
+	services, plugins, policies := 0, 0, 0
+	for _, o := range objects {
+		switch o.kind() {
+		case "Service", "ServiceEntry":
+			services++
+		case "Gateway":
+			if o.text("spec", "gatewayClassName") == waypointClass {
+				services++
+			}
+		case "WasmPlugin":
+			plugins++
+		case "AuthorizationPolicy":
+			if o.at("spec", "targetRef") != nil || o.at("spec", "targetRefs") != nil {
+				policies++
+			}
+		}
+	}
+	last, same := "", 0
+	for range 2000 {
+		time.Sleep(2 * time.Millisecond)
+		conditions, err := statuses()
+		if err != nil {
+			return err
+		}
+		translations := 0
+		for _, c := range w.server.Store().List(gvk.TrafficExtension, "") {
+			if strings.Contains(c.Name, translated) {
+				translations++
+			}
+		}
+		if len(w.server.Env().Services()) < services || translations != plugins || len(conditions) != policies {
+			continue
+		}
+		now, err := w.binding(objects, conditions)
+		if err != nil {
+			return err
+		}
+		if same++; now != last {
+			last, same = now, 0
+		}
+		if same == 3 {
+			w.conditions = conditions
+			w.push = model.NewPushContext()
+			w.server.Env().SetPushContext(w.push)
+			w.push.InitContext(w.server.Env(), nil, nil)
+			return nil
+		}
+	}
+	return fmt.Errorf("the control plane does not settle: it has %d Services", len(w.server.Env().Services()))
+}
+
+// binding says what is bound to waypoints.
+func (w *world) binding(objects []manifest, conditions map[string]condition) (string, error) {
+	served := map[string]any{}
+	for _, o := range objects {
+		if o.kind() == "Gateway" {
+			served[ref(o)] = w.served(o)
+		}
+	}
+	text, err := json.Marshal([]any{served, conditions})
+	return string(text), err
+}
+
+// served is what a waypoint serves.
+func (w *world) served(gateway manifest) []model.ServiceInfo {
+	return w.server.Env().ServicesForWaypoint(model.WaypointKey{Namespace: gateway.namespace(), Hostnames: []string{hostname(gateway.name(), gateway.namespace())}})
+}
+
+// translated is what the name of a TrafficExtension has that stands for a WasmPlugin.
+const translated = "~istio-translated-wasmplugin"
+
+// gatewayName is the label of a Gateway's Pods.
+const gatewayName = "gateway.networking.k8s.io/gateway-name"
+
+// target is what policies are in force at, as the control plane sees it.
+type target struct {
+	key      string // of its facts
+	proxy    *model.Proxy
+	service  *model.Service // behind the waypoint
+	tunneled bool           // it has no proxy of its own, and ztunnel takes its traffic
+}
+
+// targets lists workloads, Gateways and what waypoints serve. The Pods of a Gateway stand for the Gateway.
+func (w *world) targets(objects []manifest) []target {
+	var out []target
+	ambient := map[string]bool{}
+	ofGateways := map[string]map[string]string{}
+	for _, o := range objects {
+		if o.kind() == "Namespace" {
+			ambient[o.name()] = o.texts("metadata", "labels")["istio.io/dataplane-mode"] == "ambient"
+		}
+		if name := o.texts("metadata", "labels")[gatewayName]; o.kind() == "Pod" && name != "" {
+			ofGateways[o.namespace()+"/"+name] = o.texts("metadata", "labels")
+		}
+	}
+	for _, o := range objects {
+		if at := o.pods(); at != nil {
+			marks := o.texts(append(at, "labels")...)
+			if marks[gatewayName] == "" {
+				proxy := w.proxy(model.SidecarProxy, o, marks, o.texts(append(at, "annotations")...))
+				out = append(out, target{key: ref(o), proxy: proxy, tunneled: ambient[o.namespace()]})
+			}
+		} else if o.kind() == "Gateway" {
+			out = append(out, w.gateway(o, ofGateways[o.namespace()+"/"+o.name()])...)
+		}
+	}
+	return out
+}
+
+// gateway lists a Gateway and, of a waypoint, what it serves.
+func (w *world) gateway(o manifest, marks map[string]string) []target {
+	if marks == nil {
+		marks = map[string]string{gatewayName: o.name()}
+	}
+	if o.text("spec", "gatewayClassName") != waypointClass {
+		return []target{{key: ref(o), proxy: w.proxy(model.Router, o, marks, nil)}}
+	}
+	proxy := w.proxy(model.Waypoint, o, marks, nil)
+	out := []target{{key: ref(o), proxy: proxy}}
+	for _, served := range w.served(o) {
+		for _, s := range w.server.Env().Services() {
+			if string(s.Hostname) == served.Service.Hostname && s.Attributes.Namespace == served.Service.Namespace {
+				out = append(out, target{key: fmt.Sprintf("%s %s/%s via %s/%s", served.Source.Kind, served.Source.Namespace, served.Source.Name, o.namespace(), o.name()), proxy: proxy, service: s})
+			}
+		}
+	}
+	return out
+}
+
+func ref(o manifest) string { return o.kind() + " " + o.namespace() + "/" + o.name() }
+
+func (w *world) proxy(kind model.NodeType, o manifest, marks, notes map[string]string) *model.Proxy {
+	return w.server.SetupProxy(&model.Proxy{Type: kind, ID: o.name() + "." + o.namespace(), ConfigNamespace: o.namespace(), Labels: labels.Instance(marks),
+		Metadata: &model.NodeMetadata{Namespace: o.namespace(), Labels: marks, Annotations: notes, IstioVersion: "1.32.0"}})
+}
