@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// askEnvoyGateway reads the predicted conditions, and has the controller translate the predicted effective policies.
+func askEnvoyGateway(ctx context.Context, p program, translate translate, in *input) (facts, error) {
+	var effective struct{ Items []predicted }
+	if err := p.json(ctx, in, &effective, "effective", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
+		return nil, err
+	}
+	back := newWrittenBack(in, effective.Items)
+	settings, err := translate(&input{Seed: in.Seed, Objects: back.objects})
+	if err != nil {
+		return nil, fmt.Errorf("written back: %w", err)
+	}
+	out := facts{}
+	for key, value := range settings {
+		if isSetting(key) {
+			out[back.renamed(key)] = back.renamed(value)
+		}
+	}
+	var status struct{ Items []reported }
+	if err := p.json(ctx, in, &status, "status", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
+		return nil, err
+	}
+	reportedFacts(out, status.Items)
+	return out, nil
+}
+
+// isSetting tells facts about settings from those about conditions.
+func isSetting(key string) bool {
+	sort, _, _ := strings.Cut(key, " ")
+	return slices.Contains([]string{"route", "traffic", "security", "extensions", "client", "tcp", "udp"}, sort)
+}
+
+// predicted is an effective policy.
+type predicted struct {
+	PolicyKind string
+	Target     struct{ Kind, Namespace, Name, Section string }
+	Paths      []listenerPath
+	Spec       object
+}
+
+type listenerPath struct{ Gateway, ListenerSet, Listener string }
+
+// reported is what the status of an object is predicted to be.
+type reported struct {
+	Object         reportedRef
+	AttachedRoutes *int
+	Ancestors      []struct {
+		AncestorRef    *reportedRef
+		ControllerName string
+		Conditions     []struct{ Type, Status, Reason, Message string }
+	}
+}
+
+type reportedRef struct {
+	Group, Kind, Namespace, Name, Section string
+	Port                                  int
+}
+
+func (r reportedRef) String() string {
+	out := r.Kind + " " + r.Namespace + "/" + r.Name
+	if r.Section != "" {
+		out += "/" + r.Section
+	}
+	if r.Port != 0 {
+		out += fmt.Sprintf(":%d", r.Port)
+	}
+	return out
+}
+
+// reportedFacts notes conditions. Of what the Gateway API defines only the policies' messages are compared: for the rest every implementation has
+// its own words. Listeners that have other conditions are not said to be accepted by the controller, nor is anything said about the listeners of a
+// set that its Gateway refuses.
+func reportedFacts(out facts, items []reported) {
+	refused := map[string]bool{}
+	for _, item := range items {
+		for _, a := range item.Ancestors {
+			for _, c := range a.Conditions {
+				if item.Object.Kind == "ListenerSet" && item.Object.Section == "" && c.Type == "Accepted" && c.Reason == "NotAllowed" {
+					refused[item.Object.String()] = true
+				}
+			}
+		}
+	}
+	for _, item := range items {
+		o := item.Object
+		isListener := (o.Kind == "Gateway" || o.Kind == "ListenerSet") && o.Section != ""
+		if isListener && refused[strings.TrimSuffix(o.String(), "/"+o.Section)] {
+			continue
+		}
+		if isListener && item.AttachedRoutes != nil {
+			out["attached "+o.String()] = fmt.Sprint(*item.AttachedRoutes)
+		}
+		for _, a := range item.Ancestors {
+			sort, where := o.Kind, o.String()
+			switch {
+			case isListener:
+				sort = "listener"
+			case strings.HasSuffix(o.Kind, "Route"):
+				sort = "route"
+			}
+			if a.AncestorRef != nil {
+				where += " at " + a.AncestorRef.String()
+			}
+			for _, c := range a.Conditions {
+				if c.Type == "Programmed" || isListener && c.Type == "Accepted" && c.Status == "True" {
+					continue
+				}
+				key := sort + "." + c.Type
+				out[key+" "+where] = c.Status + " " + c.Reason
+				if o.Group == envoyGroup || o.Kind == "BackendTLSPolicy" {
+					text, _ := json.Marshal(c.Message)
+					out[key+"-message "+where] = string(text)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import "fmt"
+
+// policy draws a policy of a kind that its target may have, two in ten times for what another policy has already.
+func (g *envoyInput) policy(name string) {
+	t := pick(g.source, g.targets...)
+	if g.chance(30) { // what is high up, and again what was drawn before
+		t = g.targets[g.IntN(min(4, len(g.targets)))]
+	}
+	kind := pick(g.source, "BackendTrafficPolicy", "BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy")
+	onRoute := t.kind != "Gateway" && t.kind != "ListenerSet"
+	if !onRoute && g.chance(30) {
+		kind = "ClientTrafficPolicy"
+	}
+	ref := object{"group": gatewayGroup, "kind": t.kind, "name": t.name}
+	if t.section != "" {
+		ref["sectionName"] = t.section
+	}
+	if g.chance(3) {
+		ref["sectionName"] = "missing"
+	}
+	spec := object{"targetRefs": []object{ref}}
+	if onRoute && kind != "ClientTrafficPolicy" && g.chance(50) {
+		spec["mergeType"] = pick(g.source, "StrategicMerge", "JSONMerge")
+	}
+	for key, value := range g.policySettings(kind) {
+		spec[key] = value
+	}
+	g.add(envoyGroup+"/v1alpha1", kind, g.made(t.namespace, name), spec)
+}
+
+func (g *envoyInput) policySettings(kind string) object {
+	switch kind {
+	case "BackendTrafficPolicy":
+		return g.trafficSettings()
+	case "SecurityPolicy":
+		return g.securitySettings()
+	case "EnvoyExtensionPolicy":
+		return g.extensionSettings()
+	}
+	return g.clientSettings()
+}
+
+// seconds is a duration that no other is.
+func (g *envoyInput) seconds() string { return fmt.Sprintf("%ds", 100+g.value()) }
+
+// filled draws some of the fields.
+func (g *envoyInput) filled(percent int, fields map[string]func() any, names ...string) object {
+	out := object{}
+	for _, name := range some(g.source, percent, names...) {
+		out[name] = fields[name]()
+	}
+	return out
+}
+
+func (g *envoyInput) trafficSettings() object {
+	return g.filled(30, map[string]func() any{
+		"timeout": func() any {
+			return g.filled(50, map[string]func() any{
+				"http": func() any {
+					return g.filled(50, map[string]func() any{"requestTimeout": g.duration, "connectionIdleTimeout": g.duration}, "requestTimeout", "connectionIdleTimeout")
+				},
+				"tcp": func() any { return object{"connectTimeout": g.seconds()} },
+			}, "http", "tcp")
+		},
+		"retry": func() any {
+			return g.filled(50, map[string]func() any{"numRetries": g.number, "retryOn": func() any { return object{"httpStatusCodes": []int{500 + g.value()%99}} }}, "numRetries", "retryOn")
+		},
+		"circuitBreaker": func() any {
+			return g.filled(50, map[string]func() any{"maxConnections": g.number, "maxPendingRequests": g.number}, "maxConnections", "maxPendingRequests")
+		},
+		"tcpKeepalive": func() any {
+			return g.filled(50, map[string]func() any{"probes": g.number, "idleTime": g.duration}, "probes", "idleTime")
+		},
+		"rateLimit":  g.rateLimit,
+		"compressor": func() any { return g.compressors() },
+		"loadBalancer": func() any {
+			out := object{"type": pick(g.source, "Random", "RoundRobin", "LeastRequest")}
+			if out["type"] != "Random" && g.chance(50) {
+				out["slowStart"] = object{"window": g.seconds()}
+			}
+			return out
+		},
+		"faultInjection": func() any {
+			return g.filled(50, map[string]func() any{"delay": func() any { return object{"fixedDelay": g.seconds()} }, "abort": func() any { return object{"httpStatus": 400 + g.value()} }}, "delay", "abort")
+		},
+		"healthCheck": func() any { return object{"passive": object{"consecutive5XxErrors": g.value()}} },
+		"httpUpgrade": func() any {
+			var out []object
+			for _, name := range some(g.source, 50, "websocket", "custom") {
+				out = append(out, object{"type": name})
+			}
+			return out
+		},
+		"connection": func() any { return object{"bufferLimit": fmt.Sprintf("%dKi", g.value())} },
+	}, "timeout", "retry", "circuitBreaker", "tcpKeepalive", "rateLimit", "compressor", "loadBalancer", "faultInjection", "healthCheck", "httpUpgrade", "connection")
+}
+
+func (g *envoyInput) duration() any { return g.seconds() }
+
+func (g *envoyInput) number() any { return g.value() }
+
+func (g *envoyInput) compressors() []object {
+	var out []object
+	for _, name := range some(g.source, 50, "Gzip", "Brotli") {
+		out = append(out, object{"type": name, "minContentLength": 100 + g.value()})
+	}
+	return out
+}
+
+func (g *envoyInput) rateLimit() any {
+	out := object{}
+	for _, half := range some(g.source, 50, "local", "global") {
+		var rules []object
+		for range g.between(1, 2) {
+			rule := object{"limit": object{"requests": g.value(), "unit": "Minute"}}
+			if half == "global" || g.chance(60) {
+				rule["clientSelectors"] = []object{{"headers": []object{{"name": "x-user", "value": fmt.Sprint(g.value())}}}}
+			}
+			rules = append(rules, rule)
+			if rule["clientSelectors"] == nil {
+				break // at most one rule is for everything else
+			}
+		}
+		out[half] = object{"rules": rules}
+	}
+	if len(out) == 1 && g.chance(20) {
+		for half := range out {
+			out["type"] = map[string]string{"local": "Local", "global": "Global"}[half]
+		}
+	}
+	return out
+}
+
+func (g *envoyInput) securitySettings() object {
+	return g.filled(35, map[string]func() any{
+		"cors": func() any {
+			return g.filled(50, map[string]func() any{
+				"allowOrigins": func() any { return []string{fmt.Sprintf("https://o%d.example.com", g.value())} },
+				"allowMethods": func() any { return some(g.source, 40, "GET", "PUT", "POST") },
+				"maxAge":       g.duration,
+			}, "allowOrigins", "allowMethods", "maxAge")
+		},
+		"authorization": func() any {
+			out := object{"rules": []object{{"action": pick(g.source, "Allow", "Deny"), "principal": object{"clientCIDRs": []string{fmt.Sprintf("10.0.%d.0/24", g.value())}}}}}
+			if g.chance(50) {
+				out["defaultAction"] = pick(g.source, "Allow", "Deny")
+			}
+			return out
+		},
+		"jwt": func() any {
+			return object{"providers": []object{{"name": pick(g.source, "one", "two"), "issuer": fmt.Sprintf("https://i%d.example.com", g.value()),
+				"localJWKS": object{"type": "Inline", "inline": `{"keys":[]}`}}}}
+		},
+		"csrf": func() any {
+			return object{"additionalOrigins": []object{{"type": "Exact", "value": fmt.Sprintf("o%d.example.com", g.value())}}}
+		},
+	}, "cors", "authorization", "jwt", "csrf")
+}
+
+func (g *envoyInput) extensionSettings() object {
+	out := object{}
+	if g.chance(85) {
+		out["lua"] = []object{{"type": "Inline", "inline": fmt.Sprintf("function envoy_on_response(h) h:logInfo('%d') end", g.value())}}
+	}
+	return out
+}
+
+func (g *envoyInput) clientSettings() object {
+	return g.filled(35, map[string]func() any{
+		"tcpKeepalive": func() any {
+			return g.filled(50, map[string]func() any{"probes": g.number, "idleTime": g.duration}, "probes", "idleTime")
+		},
+		"timeout": func() any {
+			return g.filled(50, map[string]func() any{
+				"http": func() any {
+					return g.filled(50, map[string]func() any{"requestReceivedTimeout": g.duration, "idleTimeout": g.duration}, "requestReceivedTimeout", "idleTimeout")
+				},
+				"tcp": func() any { return object{"idleTimeout": g.seconds()} },
+			}, "http", "tcp")
+		},
+		"connection": func() any {
+			return g.filled(50, map[string]func() any{
+				"bufferLimit":     func() any { return fmt.Sprintf("%dKi", g.value()) },
+				"connectionLimit": func() any { return object{"value": g.value()} },
+			}, "bufferLimit", "connectionLimit")
+		},
+		"path": func() any { return object{"disableMergeSlashes": true} },
+		"headers": func() any {
+			return object{"withUnderscoresAction": pick(g.source, "Allow", "RejectRequest", "DropHeader")}
+		},
+		"http1": func() any { return object{"enableTrailers": true} },
+		"http2": func() any { return object{"maxConcurrentStreams": g.value()} },
+		"clientIPDetection": func() any {
+			return object{"xForwardedFor": object{"numTrustedHops": g.value()}}
+		},
+		"healthCheck": func() any { return object{"path": fmt.Sprintf("/health/%d", g.value())} },
+	}, "tcpKeepalive", "timeout", "connection", "path", "headers", "http1", "http2", "clientIPDetection", "healthCheck")
+}
