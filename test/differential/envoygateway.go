@@ -157,7 +157,7 @@ func (g *envoyInput) route(name string) {
 				rule["timeouts"] = object{"request": fmt.Sprintf("%ds", 100+g.value())}
 			}
 		case "GRPCRoute":
-			rule["matches"] = []object{{"method": object{"service": fmt.Sprintf("%s.S%d", name, i)}}}
+			rule["matches"] = []object{{"method": object{"service": fmt.Sprintf("%s.S%d", kind, g.value())}}}
 		}
 		if g.chance(70) {
 			rule["name"] = fmt.Sprintf("r%d", i)

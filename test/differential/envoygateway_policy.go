@@ -154,7 +154,7 @@ func (g *envoyInput) securitySettings() object {
 				"localJWKS": object{"type": "Inline", "inline": `{"keys":[]}`}}}}
 		},
 		"csrf": func() any {
-			return object{"additionalOrigins": []object{{"type": "Exact", "value": fmt.Sprintf("o%d.example.com", g.value())}}}
+			return object{"additionalOrigins": []string{fmt.Sprintf("https://o%d.example.com", g.value())}}
 		},
 	}, "cors", "authorization", "jwt", "csrf")
 }

@@ -53,6 +53,7 @@ func decoded(text []byte) (runtime.Object, error) {
 		if o, err = resource.GetGatewaySchemaDefaulter().ApplyDefault(o); err != nil {
 			return nil, err
 		}
+		delete(o.Object, "status") // of what is created the API server fills in what the controller has yet to say
 	}
 	typed, err := envoygateway.GetScheme().New(kind)
 	if err != nil {

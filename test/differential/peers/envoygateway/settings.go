@@ -28,16 +28,21 @@ func (f facts) settings(proxies resource.XdsIRMap, names []string) error {
 		for _, l := range proxy.TCP {
 			for _, r := range l.Routes {
 				route := *r
-				route.Metadata = nil
+				route.Metadata, route.Destination = nil, unmarked(r.Destination)
 				n.note(fmt.Sprintf("tcp %s %s", l.Name, r.Name), route)
 			}
 			listener := *l
 			listener.Routes, listener.Metadata = nil, nil
+			if l.Timeout != nil {
+				listener.Timeout = &ir.ClientTimeout{TCP: l.Timeout.TCP} // the proxy is told nothing of the rest
+			}
 			n.note("client "+l.Name, listener)
 		}
 		for _, l := range proxy.UDP {
 			if l.Route != nil {
-				n.note(fmt.Sprintf("udp %s %s", l.Name, l.Route.Name), l.Route)
+				route := *l.Route
+				route.Destination = unmarked(route.Destination)
+				n.note(fmt.Sprintf("udp %s %s", l.Name, route.Name), route)
 			}
 		}
 	}
@@ -55,11 +60,32 @@ type notes struct {
 func (n *notes) route(listener string, r *ir.HTTPRoute) {
 	rest := *r
 	rest.Traffic, rest.Security, rest.EnvoyExtensions, rest.Metadata = nil, nil, nil, nil
+	rest.Destination = unmarked(r.Destination)
 	where := listener + " " + r.Name
 	n.note("route "+where, rest)
-	n.note("traffic "+where, r.Traffic)
+	n.note("traffic "+where, inUse(r))
 	n.note("security "+where, r.Security)
 	n.note("extensions "+where, r.EnvoyExtensions)
+}
+
+// inUse are the settings of a route without the request timeout that the route's own replaces when the proxy is told.
+func inUse(r *ir.HTTPRoute) *ir.TrafficFeatures {
+	if r.Timeout == nil || r.Traffic == nil || r.Traffic.Timeout == nil || r.Traffic.Timeout.HTTP == nil {
+		return r.Traffic
+	}
+	out := r.Traffic.DeepCopy()
+	out.Timeout.HTTP.RequestTimeout = nil
+	return out
+}
+
+// unmarked is a destination without the name of the object that it is of, which is a copy's where policies are written back.
+func unmarked(d *ir.RouteDestination) *ir.RouteDestination {
+	if d == nil {
+		return nil
+	}
+	out := *d
+	out.Metadata = nil
+	return &out
 }
 
 // numberedRule is the name of a rule of a rate limit, which has the number that it has in its policy.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/envoyproxy/gateway/internal/gatewayapi/resource"
+	"github.com/envoyproxy/gateway/internal/gatewayapi/status"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gwapiv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -47,6 +48,9 @@ func (f facts) statuses(r *resource.Resources) {
 		f.route(o, o.Status.Parents)
 	}
 	for _, o := range r.Gateways {
+		if status.GatewayAccepted(o) { // as the provider does before it writes
+			status.UpdateGatewayStatusAccepted(o)
+		}
 		f.conditions("Gateway", named(o), o.Status.Conditions)
 		for _, l := range o.Status.Listeners {
 			f.listener(named(o)+"/"+string(l.Name), l.AttachedRoutes, l.Conditions)
@@ -65,10 +69,11 @@ func named(o client.Object) string {
 	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetNamespace() + "/" + o.GetName()
 }
 
-// conditions leaves out what is not predicted: whether a proxy is programmed, and that a listener is accepted, which is not said of all that are.
+// conditions leaves out what is not predicted: whether a proxy is programmed, that nothing conflicts, and that a listener is accepted, which is not
+// said of all that are.
 func (f facts) conditions(sort, where string, conditions []metav1.Condition) {
 	for _, c := range conditions {
-		if c.Type == "Programmed" || sort == "listener" && c.Type == "Accepted" && c.Status == metav1.ConditionTrue {
+		if c.Type == "Programmed" || c.Type == "Conflicted" && c.Status == metav1.ConditionFalse || sort == "listener" && c.Type == "Accepted" && c.Status == metav1.ConditionTrue {
 			continue
 		}
 		f[fmt.Sprintf("%s.%s %s", sort, c.Type, where)] = fmt.Sprintf("%s %s", c.Status, c.Reason)
@@ -76,9 +81,9 @@ func (f facts) conditions(sort, where string, conditions []metav1.Condition) {
 }
 
 // policy notes the messages as well: they name the policies and routes that a policy meets.
-func (f facts) policy(o client.Object, status gwapiv1.PolicyStatus) {
+func (f facts) policy(o client.Object, of gwapiv1.PolicyStatus) {
 	kind := o.GetObjectKind().GroupVersionKind().Kind
-	for _, a := range status.Ancestors {
+	for _, a := range of.Ancestors {
 		where := named(o) + " at " + reference(a.AncestorRef, o.GetNamespace())
 		f.conditions(kind, where, a.Conditions)
 		for _, c := range a.Conditions {
