@@ -111,7 +111,8 @@ func (g *envoyInput) compressors() []object {
 
 func (g *envoyInput) rateLimit() any {
 	out := object{}
-	for _, half := range some(g.source, 50, "local", "global") {
+	halves := some(g.source, 50, "local", "global")
+	for _, half := range halves {
 		var rules []object
 		for range g.between(1, 2) {
 			rule := object{"limit": object{"requests": g.value(), "unit": "Minute"}}
@@ -125,10 +126,8 @@ func (g *envoyInput) rateLimit() any {
 		}
 		out[half] = object{"rules": rules}
 	}
-	if len(out) == 1 && g.chance(20) {
-		for half := range out {
-			out["type"] = map[string]string{"local": "Local", "global": "Global"}[half]
-		}
+	if len(halves) == 1 && g.chance(20) {
+		out["type"] = map[string]string{"local": "Local", "global": "Global"}[halves[0]]
 	}
 	return out
 }
