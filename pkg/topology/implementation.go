@@ -15,6 +15,7 @@ type Implementation struct {
 
 	OwnHosts     bool // a hostname that another listener on the port has itself is taken from the routes at this one
 	TCPOverTLS   bool // listeners that end TLS take TCPRoutes
+	WholeKinds   bool // a listener that names a kind of routes which it cannot have is not valid, and in nobody's way
 	SilentOnSets bool // it says nothing about routes at a ListenerSet that the Gateway does not take
 }
 

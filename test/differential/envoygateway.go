@@ -121,7 +121,11 @@ func (g *envoyInput) listeners(t target, n int) []object {
 			l["allowedRoutes"] = object{"namespaces": g.from()}
 		}
 		if allowed, ok := l["allowedRoutes"].(object); ok && g.chance(8) {
-			allowed["kinds"] = []object{{"kind": pick(g.source, "HTTPRoute", "GRPCRoute", "TCPRoute")}}
+			var kinds []object
+			for _, kind := range some(g.source, 40, "HTTPRoute", "GRPCRoute", "TCPRoute") {
+				kinds = append(kinds, object{"kind": kind})
+			}
+			allowed["kinds"] = kinds
 		}
 		out = append(out, l)
 		section := target{t.kind, t.namespace, t.name, name}

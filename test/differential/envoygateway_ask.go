@@ -23,6 +23,15 @@ func askEnvoyGateway(ctx context.Context, p program, translate translate, in *in
 	for key, value := range settings {
 		if isSetting(key) {
 			out[back.renamed(key)] = back.renamed(value)
+		} else if strings.HasPrefix(key, "path ") {
+			out[back.renamed(key)] = unsaid // unless a policy is predicted there
+		}
+	}
+	for _, item := range effective.Items {
+		for _, path := range item.Paths {
+			if rule := back.rule(item); rule != "" {
+				out["path "+path.String()+" "+rule] = "open"
+			}
 		}
 	}
 	var status struct{ Items []reported }
@@ -48,6 +57,14 @@ type predicted struct {
 }
 
 type listenerPath struct{ Gateway, ListenerSet, Listener string }
+
+// String is the name that the controller has for a listener.
+func (p listenerPath) String() string {
+	if p.ListenerSet != "" {
+		return p.Gateway + "/" + p.ListenerSet + "/" + p.Listener
+	}
+	return p.Gateway + "/" + p.Listener
+}
 
 // reported is what the status of an object is predicted to be.
 type reported struct {

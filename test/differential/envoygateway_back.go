@@ -12,6 +12,7 @@ type writtenBack struct {
 	objects []object
 	routes  []copied
 	names   *strings.Replacer
+	rules   map[string]string // what the controller calls the rule of a route, by the route and what the rule is addressed by
 	count   int
 }
 
@@ -25,7 +26,7 @@ type copied struct {
 var drawnPolicies = []string{"BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy"}
 
 func newWrittenBack(in *input, items []predicted) *writtenBack {
-	w := &writtenBack{}
+	w := &writtenBack{rules: map[string]string{}}
 	in, _ = in.clone()
 	var listeners []listenerPath
 	ports := map[listenerPath]string{}
@@ -60,6 +61,12 @@ func newWrittenBack(in *input, items []predicted) *writtenBack {
 
 // renamed has the names of routes for those of their copies.
 func (w *writtenBack) renamed(text string) string { return w.names.Replace(text) }
+
+// rule is what the controller calls the rule that a policy is in force at; "" if it is in force at something else.
+func (w *writtenBack) rule(item predicted) string {
+	t := item.Target
+	return w.rules[fmt.Sprintf("%s %s/%s %s", t.Kind, t.Namespace, t.Name, t.Section)]
+}
 
 // metadataOf gives the namespace and the name of an object.
 func metadataOf(o object) (namespace, name string) {
@@ -119,6 +126,12 @@ func (w *writtenBack) copyRoute(o object, listeners []listenerPath) {
 		if rule["name"] == nil {
 			rule["name"] = fmt.Sprintf("rule-%d", i+1)
 		}
+		kind := text(o, "kind", "")
+		called := fmt.Sprintf("%s/%s/%s", strings.ToLower(kind), namespace, name)
+		if kind == "HTTPRoute" || kind == "GRPCRoute" {
+			called += fmt.Sprintf("/rule/%d", i)
+		}
+		w.rules[fmt.Sprintf("%s %s/%s %s", kind, namespace, name, rule["name"])] = called
 	}
 	for _, parent := range entries(spec["parentRefs"]) {
 		of := text(parent, "namespace", namespace) + "/" + text(parent, "name", "")

@@ -29,6 +29,7 @@ func (f facts) settings(proxies resource.XdsIRMap, names []string) error {
 			for _, r := range l.Routes {
 				route := *r
 				route.Metadata, route.Destination = nil, unmarked(r.Destination)
+				n.facts["path "+l.Name+" "+r.Name] = "open"
 				n.note(fmt.Sprintf("tcp %s %s", l.Name, r.Name), route)
 			}
 			listener := *l
@@ -40,6 +41,7 @@ func (f facts) settings(proxies resource.XdsIRMap, names []string) error {
 		}
 		for _, l := range proxy.UDP {
 			if l.Route != nil {
+				n.facts["path "+l.Name+" "+l.Route.Name] = "open"
 				route := *l.Route
 				route.Destination = unmarked(route.Destination)
 				n.note(fmt.Sprintf("udp %s %s", l.Name, route.Name), route)
@@ -62,6 +64,8 @@ func (n *notes) route(listener string, r *ir.HTTPRoute) {
 	rest.Traffic, rest.Security, rest.EnvoyExtensions, rest.Metadata = nil, nil, nil, nil
 	rest.Destination = unmarked(r.Destination)
 	where := listener + " " + r.Name
+	rule, _, _ := strings.Cut(r.Name, "/match/")
+	n.facts["path "+listener+" "+rule] = "open"
 	n.note("route "+where, rest)
 	n.note("traffic "+where, inUse(r))
 	n.note("security "+where, r.Security)
