@@ -7,13 +7,13 @@ import (
 )
 
 // writtenBack is an input without the policies that were drawn, with the effective policies in their place. A route stands there once for every
-// listener that it names, because what is in force at it may be another at each; each rule has a policy of each kind.
+// listener that it names, because what is in force at it may be another at each; each rule has one policy of each kind.
 type writtenBack struct {
 	objects []object
 	routes  []copied
 	names   *strings.Replacer
 	rules   map[string]string // what the controller calls the rule of a route, by the route and what the rule is addressed by
-	count   int
+	same    map[string]int    // where a policy is written, by all that it says
 }
 
 // copied is a copy of a route for one listener.
@@ -26,7 +26,7 @@ type copied struct {
 var drawnPolicies = []string{"BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy"}
 
 func newWrittenBack(in *input, items []predicted) *writtenBack {
-	w := &writtenBack{rules: map[string]string{}}
+	w := &writtenBack{rules: map[string]string{}, same: map[string]int{}}
 	in, _ = in.clone()
 	var listeners []listenerPath
 	ports := map[listenerPath]string{}
@@ -163,7 +163,7 @@ func withSection(parent object, section string) object {
 	return out
 }
 
-// onRoutes writes an effective policy of a route rule to the copies of its route.
+// onRoutes has an effective policy of a route rule hold at the copies of its route.
 func (w *writtenBack) onRoutes(item predicted) {
 	kind, _, _ := strings.Cut(item.PolicyKind, ".")
 	for _, c := range w.routes {
@@ -173,15 +173,28 @@ func (w *writtenBack) onRoutes(item predicted) {
 	}
 }
 
+// mostTargets is how many targets one policy may have.
+const mostTargets = 16
+
+// policy writes a policy, or one more target of the policy that says the same already: the larger the input, the longer the controller takes.
 func (w *writtenBack) policy(kind, namespace string, ref, spec object) {
-	w.count++
-	out := object{"targetRefs": []object{ref}}
+	same := kind + " " + namespace + " " + canonical(spec)
+	if at, ok := w.same[same]; ok {
+		of := w.objects[at]["spec"].(object)
+		if refs := of["targetRefs"].([]object); len(refs) < mostTargets {
+			of["targetRefs"] = append(refs, ref)
+			return
+		}
+	}
+	out := object{}
 	for key, value := range spec {
 		out[key] = value
 	}
 	withoutRuleNames(out["rateLimit"])
+	out["targetRefs"] = []object{ref}
+	w.same[same] = len(w.objects)
 	w.objects = append(w.objects, object{"apiVersion": envoyGroup + "/v1alpha1", "kind": kind,
-		"metadata": object{"namespace": namespace, "name": fmt.Sprintf("written-%d", w.count)}, "spec": out})
+		"metadata": object{"namespace": namespace, "name": fmt.Sprintf("written-%d", len(w.objects))}, "spec": out})
 }
 
 // withoutRuleNames takes the names away by which the controller keeps rules of rate limits: they are no part of the API.

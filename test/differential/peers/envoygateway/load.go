@@ -4,22 +4,29 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
+	gateway "github.com/envoyproxy/gateway"
 	egv1a1 "github.com/envoyproxy/gateway/api/v1alpha1"
 	"github.com/envoyproxy/gateway/internal/envoygateway"
 	"github.com/envoyproxy/gateway/internal/gatewayapi/resource"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	gwapiv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gwapiv1b1 "sigs.k8s.io/gateway-api/apis/v1beta1"
+	"sigs.k8s.io/yaml"
 )
 
 // controllerName is that of Envoy Gateway. The translator reads one GatewayClass; classes of other controllers are none of its business.
 const controllerName = "gateway.envoyproxy.io/gatewayclass-controller"
 
-// load reads the objects as the file provider does, validated and with the defaults of the API. Unlike the file provider it keeps the labels
-// and the ages of objects, as the provider for Kubernetes does.
+// load reads the objects as the API server hands them out, validated and with the defaults of the definitions that the release has.
 func load(objects []json.RawMessage) (*resource.Resources, error) {
 	out := resource.NewResources()
 	for _, text := range objects {
@@ -38,6 +45,33 @@ func load(objects []json.RawMessage) (*resource.Resources, error) {
 	return out, nil
 }
 
+// schemas are those of the release's definitions. The defaulter of the file provider reads them again for every object.
+var schemas = sync.OnceValue(func() map[schema.GroupVersionKind]*structural.Structural {
+	out := map[schema.GroupVersionKind]*structural.Structural{}
+	err := resource.IterYAMLBytes(gateway.GatewayCRDs, func(text []byte) error {
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := yaml.Unmarshal(text, &crd); err != nil || crd.Kind != "CustomResourceDefinition" {
+			return err
+		}
+		for _, v := range crd.Spec.Versions {
+			var internal apiextensions.JSONSchemaProps
+			if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+				return err
+			}
+			s, err := structural.NewStructural(&internal)
+			if err != nil {
+				return err
+			}
+			out[schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}] = s
+		}
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return out
+})
+
 // decoded is an object as the API server would hand it out.
 func decoded(text []byte) (runtime.Object, error) {
 	o := &unstructured.Unstructured{}
@@ -49,10 +83,11 @@ func decoded(text []byte) (runtime.Object, error) {
 		if err := resource.GetDefaultValidator().Validate(text); err != nil {
 			return nil, err
 		}
-		var err error
-		if o, err = resource.GetGatewaySchemaDefaulter().ApplyDefault(o); err != nil {
-			return nil, err
+		definition, ok := schemas()[kind]
+		if !ok {
+			return nil, fmt.Errorf("there is no definition of %s", kind)
 		}
+		defaulting.Default(o.Object, definition)
 		delete(o.Object, "status") // of what is created the API server fills in what the controller has yet to say
 	}
 	typed, err := envoygateway.GetScheme().New(kind)
