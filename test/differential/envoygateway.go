@@ -12,21 +12,29 @@ var envoyGateway = peer{name: "envoygateway", module: "github.com/envoyproxy/gat
 const (
 	gatewayGroup = "gateway.networking.k8s.io"
 	envoyGroup   = "gateway.envoyproxy.io"
+
+	envoyController = "gateway.envoyproxy.io/gatewayclass-controller"
 )
 
-// drawEnvoyGateway draws one or two Gateways, ListenerSets that they take or refuse, routes, and policies at every level. A third of the
-// listeners has a hostname that overlaps with others, three in ten rules have no name, one route in ten has a backend that is not there or not granted,
-// and half of the policies for routes are merged.
+// drawEnvoyGateway draws one or two Gateways, now and then one of another controller, ListenerSets that they take or refuse, routes of all kinds, and
+// policies at every level. A third of the listeners has a hostname that overlaps with others, three in ten rules have no name, one route in ten
+// has a backend that is not there or not granted, half of the policies for routes are merged, and one policy in six selects its targets by labels.
 //
-// Of the backends of a route one at most is wrong: the controller joins several reasons with commas, which are no reasons of the API.
+// Of the backends of a route one at most is wrong: the controller joins several reasons with commas, which are no reasons of the API. Left out is
+// what the program says not to evaluate (values that only the controller parses, Secrets of policies, Wasm, OIDC) and routingType, of which
+// the translator makes nothing where the addresses of Services are enough.
 func drawEnvoyGateway(s source) input {
 	g := envoyInput{source: s}
 	for _, name := range []string{"infra", "app", "other"} {
 		g.namespace(name)
 	}
-	g.add(gatewayGroup+"/v1", "GatewayClass", g.made("", "eg"), object{"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"})
+	g.add(gatewayGroup+"/v1", "GatewayClass", g.made("", "eg"), object{"controllerName": envoyController})
 	for _, name := range numbered("gw", s.between(1, 2)) {
-		g.gateway(name)
+		g.gateway(name, "eg")
+	}
+	if s.chance(10) {
+		g.add(gatewayGroup+"/v1", "GatewayClass", g.made("", "foreign"), object{"controllerName": "example.com/controller"})
+		g.gateway("foreign", "foreign")
 	}
 	for _, name := range numbered("set", s.between(0, 2)) {
 		g.listenerSet(name)
@@ -37,6 +45,12 @@ func drawEnvoyGateway(s source) input {
 	for i := range s.between(1, 8) {
 		g.policy(fmt.Sprintf("policy-%d", i+1))
 	}
+	for i := range s.between(0, 2) {
+		if g.chance(40) {
+			g.backendTLS(fmt.Sprintf("tls-%d", i+1))
+		}
+	}
+	g.grants()
 	return input{Objects: g.objects}
 }
 
@@ -62,17 +76,18 @@ func (g *envoyInput) labelled(namespace, name string) object {
 	return out
 }
 
-// namespace draws a namespace with a Service.
+// namespace draws a namespace with a Service and a certificate.
 func (g *envoyInput) namespace(name string) {
 	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Namespace", "metadata": g.labelled("", name)})
 	g.add("v1", "Service", g.made(name, "web"), object{"clusterIP": fmt.Sprintf("10.0.0.%d", len(g.objects)), "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}}})
+	g.objects = append(g.objects, certificateIn(name))
 }
 
-func (g *envoyInput) gateway(name string) {
+func (g *envoyInput) gateway(name, class string) {
 	namespace := pick(g.source, "infra", "infra", "app")
 	t := target{"Gateway", namespace, name, ""}
 	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
-	spec := object{"gatewayClassName": "eg", "listeners": g.listeners(t, g.between(1, 3))}
+	spec := object{"gatewayClassName": class, "listeners": g.listeners(t, g.between(1, 3))}
 	if g.chance(70) {
 		spec["allowedListeners"] = object{"namespaces": g.from()}
 	}
@@ -105,27 +120,23 @@ func (g *envoyInput) listeners(t target, n int) []object {
 	var out []object
 	seen := map[string]bool{}
 	for _, name := range numbered("l", n) {
-		l := object{"name": name, "port": pick(g.source, 80, 80, 8080, 8081), "protocol": "HTTP"}
-		if g.chance(40) {
-			l["hostname"] = g.hostname()
-		}
-		if g.chance(12) {
-			l = object{"name": name, "port": pick(g.source, 9000, 9001), "protocol": "TCP"}
-		}
-		if key := fmt.Sprint(l["port"], l["hostname"]); seen[key] {
+		l := g.listener(t.namespace)
+		if key := fmt.Sprint(l["port"], l["protocol"], l["hostname"]); seen[key] {
 			continue
 		} else {
 			seen[key] = true
 		}
+		l["name"] = name
 		if g.chance(85) {
-			l["allowedRoutes"] = object{"namespaces": g.from()}
-		}
-		if allowed, ok := l["allowedRoutes"].(object); ok && g.chance(8) {
-			var kinds []object
-			for _, kind := range some(g.source, 40, "HTTPRoute", "GRPCRoute", "TCPRoute") {
-				kinds = append(kinds, object{"kind": kind})
+			allowed := object{"namespaces": g.from()}
+			if g.chance(8) {
+				var kinds []object
+				for _, kind := range some(g.source, 40, "HTTPRoute", "GRPCRoute", "TCPRoute") {
+					kinds = append(kinds, object{"kind": kind})
+				}
+				allowed["kinds"] = kinds
 			}
-			allowed["kinds"] = kinds
+			l["allowedRoutes"] = allowed
 		}
 		out = append(out, l)
 		section := target{t.kind, t.namespace, t.name, name}
@@ -134,35 +145,56 @@ func (g *envoyInput) listeners(t target, n int) []object {
 	return out
 }
 
+// listener draws a listener without a name. Most are for HTTP; one certificate in ten is in another namespace, and may not be granted.
+func (g *envoyInput) listener(namespace string) object {
+	l := object{"port": pick(g.source, 80, 80, 8080, 8081), "protocol": "HTTP"}
+	certificate := object{"name": "cert"}
+	if g.chance(10) {
+		certificate["namespace"] = pick(g.source, "infra", "app", "other")
+	}
+	switch g.IntN(12) {
+	case 0:
+		return object{"port": pick(g.source, 9000, 9001), "protocol": "TCP"}
+	case 1:
+		l = object{"port": pick(g.source, 443, 8443), "protocol": "TLS", "tls": object{"mode": "Passthrough"}, "hostname": g.hostname()}
+		if g.chance(50) {
+			l["tls"] = object{"mode": "Terminate", "certificateRefs": []object{certificate}}
+		}
+		return l
+	case 2:
+		return object{"port": 5300, "protocol": "UDP"}
+	case 3, 4:
+		l = object{"port": pick(g.source, 443, 8443), "protocol": "HTTPS", "tls": object{"certificateRefs": []object{certificate}}}
+	}
+	if g.chance(40) {
+		l["hostname"] = g.hostname()
+	}
+	return l
+}
+
 func (g *envoyInput) hostname() string {
 	return pick(g.source, "*.example.com", "a.example.com", "b.example.com", "*.a.example.com")
 }
 
 func (g *envoyInput) route(name string) {
-	kind := pick(g.source, "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "GRPCRoute", "TCPRoute")
+	kind := pick(g.source, "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute")
 	namespace := pick(g.source, "app", "app", "app", "infra", "other")
 	t := target{kind, namespace, name, ""}
 	g.targets = append(g.targets, t)
 	spec := object{"parentRefs": g.parentRefs()}
-	if kind != "TCPRoute" && g.chance(40) {
+	n := 1
+	switch kind {
+	case "HTTPRoute", "GRPCRoute":
+		n = g.between(1, 2)
+		if g.chance(40) {
+			spec["hostnames"] = some(g.source, 30, "a.example.com", "*.example.com", "b.example.com", "x.a.example.com")
+		}
+	case "TLSRoute":
 		spec["hostnames"] = some(g.source, 30, "a.example.com", "*.example.com", "b.example.com", "x.a.example.com")
-	}
-	n := g.between(1, 2)
-	if kind == "TCPRoute" {
-		n = 1
 	}
 	var rules []object
 	for i := range n {
-		rule := object{"backendRefs": []object{{"name": "web", "port": 80}}}
-		switch kind {
-		case "HTTPRoute":
-			rule["matches"] = []object{{"path": object{"type": "PathPrefix", "value": fmt.Sprintf("/%s/%d", name, i)}}}
-			if g.chance(10) {
-				rule["timeouts"] = object{"request": fmt.Sprintf("%ds", 100+g.value())}
-			}
-		case "GRPCRoute":
-			rule["matches"] = []object{{"method": object{"service": fmt.Sprintf("%s.S%d", kind, g.value())}}}
-		}
+		rule := g.rule(kind, fmt.Sprintf("/%s/%d", name, i))
 		if g.chance(70) {
 			rule["name"] = fmt.Sprintf("r%d", i)
 			t.section = fmt.Sprintf("r%d", i)
@@ -170,12 +202,31 @@ func (g *envoyInput) route(name string) {
 		}
 		rules = append(rules, rule)
 	}
-	if g.chance(10) {
-		ref := rules[0]["backendRefs"].([]object)[0]
-		ref[pick(g.source, "name", "namespace")] = "missing"
+	ref := rules[0]["backendRefs"].([]object)[0]
+	switch g.IntN(16) {
+	case 0:
+		ref["name"] = "missing"
+	case 1:
+		ref["namespace"] = "missing"
+	case 2:
+		ref["namespace"] = pick(g.source, "infra", "app", "other")
 	}
 	spec["rules"] = rules
 	g.add(gatewayGroup+"/v1", kind, g.labelled(namespace, name), spec)
+}
+
+func (g *envoyInput) rule(kind, path string) object {
+	rule := object{"backendRefs": []object{{"name": "web", "port": 80}}}
+	switch kind {
+	case "HTTPRoute":
+		rule["matches"] = []object{{"path": object{"type": "PathPrefix", "value": path}}}
+		if g.chance(10) {
+			rule["timeouts"] = object{"request": g.seconds()}
+		}
+	case "GRPCRoute":
+		rule["matches"] = []object{{"method": object{"service": fmt.Sprintf("s%d.S", g.value())}}}
+	}
+	return rule
 }
 
 // parentRefs draws parents, none of which covers another: one way twice is not what anybody writes.
@@ -195,6 +246,9 @@ func (g *envoyInput) parentRefs() []object {
 		}
 		if p.section != "" {
 			ref["sectionName"] = p.section
+		}
+		if g.chance(5) {
+			ref["port"] = pick(g.source, 80, 8080)
 		}
 		out = append(out, ref)
 	}

@@ -38,7 +38,7 @@ func askEnvoyGateway(ctx context.Context, p program, translate translate, in *in
 	if err := p.json(ctx, in, &status, "status", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
 		return nil, err
 	}
-	reportedFacts(out, status.Items)
+	reportedFacts(out, status.Items, foreigners(in.Objects))
 	return out, nil
 }
 
@@ -70,11 +70,13 @@ func (p listenerPath) String() string {
 type reported struct {
 	Object         reportedRef
 	AttachedRoutes *int
-	Ancestors      []struct {
-		AncestorRef    *reportedRef
-		ControllerName string
-		Conditions     []struct{ Type, Status, Reason, Message string }
-	}
+	Ancestors      []reportedAncestor
+}
+
+type reportedAncestor struct {
+	AncestorRef    *reportedRef
+	ControllerName string
+	Conditions     []struct{ Type, Status, Reason, Message string }
 }
 
 type reportedRef struct {
@@ -95,49 +97,75 @@ func (r reportedRef) String() string {
 
 // reportedFacts notes conditions. Of what the Gateway API defines only the policies' messages are compared: for the rest every implementation has
 // its own words. Listeners that have other conditions are not said to be accepted by the controller, nor is anything said about the listeners of a
-// set that its Gateway refuses.
-func reportedFacts(out facts, items []reported) {
-	refused := map[string]bool{}
+// set that its Gateway refuses. What foreign names is another controller's.
+func reportedFacts(out facts, items []reported, foreign map[string]bool) {
+	silent := map[string]bool{}
 	for _, item := range items {
 		for _, a := range item.Ancestors {
 			for _, c := range a.Conditions {
-				if item.Object.Kind == "ListenerSet" && item.Object.Section == "" && c.Type == "Accepted" && c.Reason == "NotAllowed" {
-					refused[item.Object.String()] = true
+				if item.Object.Kind == "ListenerSet" && c.Type == "Accepted" && c.Reason == "NotAllowed" {
+					silent[item.Object.String()] = true
 				}
 			}
 		}
 	}
 	for _, item := range items {
 		o := item.Object
-		isListener := (o.Kind == "Gateway" || o.Kind == "ListenerSet") && o.Section != ""
-		if isListener && refused[strings.TrimSuffix(o.String(), "/"+o.Section)] {
+		owner := o
+		owner.Section = ""
+		isListener := o.Section != "" && (o.Kind == "Gateway" || o.Kind == "ListenerSet")
+		if foreign[owner.String()] || isListener && silent[owner.String()] {
 			continue
 		}
 		if isListener && item.AttachedRoutes != nil {
 			out["attached "+o.String()] = fmt.Sprint(*item.AttachedRoutes)
 		}
 		for _, a := range item.Ancestors {
-			sort, where := o.Kind, o.String()
-			switch {
-			case isListener:
-				sort = "listener"
-			case strings.HasSuffix(o.Kind, "Route"):
-				sort = "route"
-			}
-			if a.AncestorRef != nil {
-				where += " at " + a.AncestorRef.String()
-			}
-			for _, c := range a.Conditions {
-				if c.Type == "Programmed" || isListener && c.Type == "Accepted" && c.Status == "True" {
-					continue
-				}
-				key := sort + "." + c.Type
-				out[key+" "+where] = c.Status + " " + c.Reason
-				if o.Group == envoyGroup || o.Kind == "BackendTLSPolicy" {
-					text, _ := json.Marshal(c.Message)
-					out[key+"-message "+where] = string(text)
-				}
+			if a.ControllerName == "" || a.ControllerName == envoyController {
+				a.note(out, o, isListener)
 			}
 		}
 	}
+}
+
+// note notes the conditions for one ancestor.
+func (a reportedAncestor) note(out facts, o reportedRef, isListener bool) {
+	sort, where := o.Kind, o.String()
+	switch {
+	case isListener:
+		sort = "listener"
+	case strings.HasSuffix(o.Kind, "Route"):
+		sort = "route"
+	}
+	if a.AncestorRef != nil {
+		where += " at " + a.AncestorRef.String()
+	}
+	for _, c := range a.Conditions {
+		if c.Type == "Programmed" || isListener && c.Type == "Accepted" && c.Status == "True" {
+			continue
+		}
+		key := sort + "." + c.Type
+		out[key+" "+where] = c.Status + " " + c.Reason
+		if strings.HasSuffix(o.Kind, "Policy") && o.Group == envoyGroup {
+			text, _ := json.Marshal(c.Message)
+			out[key+"-message "+where] = string(text)
+		}
+	}
+}
+
+// foreigners are the Gateways of other controllers, and the ListenerSets that name them.
+func foreigners(objects []object) map[string]bool {
+	out := map[string]bool{}
+	for _, o := range objects {
+		namespace, name := metadataOf(o)
+		spec, _ := o["spec"].(object)
+		parent, _ := spec["parentRef"].(object)
+		switch {
+		case o["kind"] == "Gateway" && spec["gatewayClassName"] != "eg":
+			out["Gateway "+namespace+"/"+name] = true
+		case o["kind"] == "ListenerSet" && out["Gateway "+text(parent, "namespace", namespace)+"/"+text(parent, "name", "")]:
+			out["ListenerSet "+namespace+"/"+name] = true
+		}
+	}
+	return out
 }

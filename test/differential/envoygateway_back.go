@@ -23,7 +23,7 @@ type copied struct {
 	as                    string
 }
 
-var drawnPolicies = []string{"BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy"}
+var drawnPolicies = []string{"BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy", "BackendTLSPolicy"}
 
 func newWrittenBack(in *input, items []predicted) *writtenBack {
 	w := &writtenBack{rules: map[string]string{}, same: map[string]int{}}
@@ -53,6 +53,9 @@ func newWrittenBack(in *input, items []predicted) *writtenBack {
 	}
 	w.names = strings.NewReplacer(names...)
 	for _, item := range items {
+		if item.Target.Kind == "Service" {
+			w.policy("BackendTLSPolicy", item.Target.Namespace, object{"group": "", "kind": "Service", "name": item.Target.Name, "sectionName": item.Target.Section}, item.Spec)
+		}
 		w.onRoutes(item)
 	}
 	w.onListeners(items, listeners, ports)
@@ -193,7 +196,11 @@ func (w *writtenBack) policy(kind, namespace string, ref, spec object) {
 	withoutRuleNames(out["rateLimit"])
 	out["targetRefs"] = []object{ref}
 	w.same[same] = len(w.objects)
-	w.objects = append(w.objects, object{"apiVersion": envoyGroup + "/v1alpha1", "kind": kind,
+	version := envoyGroup + "/v1alpha1"
+	if kind == "BackendTLSPolicy" {
+		version = gatewayGroup + "/v1"
+	}
+	w.objects = append(w.objects, object{"apiVersion": version, "kind": kind,
 		"metadata": object{"namespace": namespace, "name": fmt.Sprintf("written-%d", len(w.objects))}, "spec": out})
 }
 

@@ -2,32 +2,105 @@ package main
 
 import "fmt"
 
-// policy draws a policy of a kind that its target may have, two in ten times for what another policy has already.
+// policy draws a policy of a kind that its target may have, three in ten times for what is high up or another policy may have already.
 func (g *envoyInput) policy(name string) {
 	t := pick(g.source, g.targets...)
-	if g.chance(30) { // what is high up, and again what was drawn before
+	if g.chance(30) {
 		t = g.targets[g.IntN(min(4, len(g.targets)))]
 	}
-	kind := pick(g.source, "BackendTrafficPolicy", "BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy")
 	onRoute := t.kind != "Gateway" && t.kind != "ListenerSet"
-	if !onRoute && g.chance(30) {
-		kind = "ClientTrafficPolicy"
+	kinds := []string{"BackendTrafficPolicy", "BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy"}
+	switch {
+	case t.kind == "UDPRoute" || t.kind == "TLSRoute":
+		kinds = []string{"BackendTrafficPolicy", "EnvoyExtensionPolicy"}
+	case !onRoute && g.chance(30):
+		kinds = []string{"ClientTrafficPolicy"}
 	}
+	kind := pick(g.source, kinds...)
+	spec := g.policySettings(kind)
+	namespace := t.namespace
+	if g.chance(16) {
+		selector := object{"kind": t.kind, "matchLabels": object{"tier": pick(g.source, "a", "b")}}
+		if g.chance(50) {
+			namespace = pick(g.source, "infra", "app", "other")
+			selector["namespaces"] = g.from()
+		}
+		spec["targetSelectors"] = []object{selector}
+	} else {
+		spec["targetRefs"] = g.targetRefs(t)
+	}
+	if onRoute && kind != "ClientTrafficPolicy" && g.chance(50) {
+		spec["mergeType"] = pick(g.source, "StrategicMerge", "JSONMerge")
+	}
+	g.add(envoyGroup+"/v1alpha1", kind, g.made(namespace, name), spec)
+}
+
+// targetRefs names a target, and one time in six another of the same kind. Three in a hundred name what is not there.
+func (g *envoyInput) targetRefs(t target) []object {
+	refs := []object{envoyTarget(t)}
+	if g.chance(16) {
+		for _, other := range g.targets {
+			if other != t && other.kind == t.kind && other.namespace == t.namespace {
+				refs = append(refs, envoyTarget(other))
+				break
+			}
+		}
+	}
+	if g.chance(3) {
+		refs[0][pick(g.source, "name", "sectionName")] = "missing"
+	}
+	return refs
+}
+
+func envoyTarget(t target) object {
 	ref := object{"group": gatewayGroup, "kind": t.kind, "name": t.name}
 	if t.section != "" {
 		ref["sectionName"] = t.section
 	}
-	if g.chance(3) {
-		ref["sectionName"] = "missing"
+	return ref
+}
+
+// backendTLS draws a BackendTLSPolicy, half of them for a port.
+func (g *envoyInput) backendTLS(name string) {
+	ref := object{"group": "", "kind": "Service", "name": "web"}
+	if g.chance(50) {
+		ref["sectionName"] = "http"
 	}
-	spec := object{"targetRefs": []object{ref}}
-	if onRoute && kind != "ClientTrafficPolicy" && g.chance(50) {
-		spec["mergeType"] = pick(g.source, "StrategicMerge", "JSONMerge")
+	g.add(gatewayGroup+"/v1", "BackendTLSPolicy", g.made(pick(g.source, "app", "app", "infra", "other"), name), object{"targetRefs": []object{ref},
+		"validation": object{"hostname": fmt.Sprintf("b%d.example.com", g.value()), "wellKnownCACertificates": "System"}})
+}
+
+// grants lets policies of every namespace use the Service that they ask, and half of the time other things what is in another namespace.
+func (g *envoyInput) grants() {
+	from := func(group string, kinds ...string) []object {
+		var out []object
+		for _, kind := range kinds {
+			for _, namespace := range []string{"infra", "app", "other"} {
+				out = append(out, object{"group": group, "kind": kind, "namespace": namespace})
+			}
+		}
+		return out
 	}
-	for key, value := range g.policySettings(kind) {
-		spec[key] = value
+	to := func(group string, kinds ...string) []object {
+		var out []object
+		for _, kind := range kinds {
+			out = append(out, object{"group": group, "kind": kind})
+		}
+		return out
 	}
-	g.add(envoyGroup+"/v1alpha1", kind, g.made(t.namespace, name), spec)
+	grant := func(namespace, name string, from, to []object) {
+		g.add(gatewayGroup+"/v1beta1", "ReferenceGrant", g.made(namespace, name), object{"from": from, "to": to})
+	}
+	grant("other", "asked", from(envoyGroup, "SecurityPolicy", "EnvoyExtensionPolicy"), to("", "Service"))
+	for _, namespace := range []string{"infra", "app"} {
+		if g.chance(50) {
+			grant(namespace, "targets", from(envoyGroup, some(g.source, 60, "BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy")...),
+				to(gatewayGroup, some(g.source, 60, "HTTPRoute", "Gateway", "GRPCRoute", "ListenerSet")...))
+		}
+		if g.chance(50) {
+			grant(namespace, "backends", from(gatewayGroup, some(g.source, 60, "HTTPRoute", "GRPCRoute", "TCPRoute", "Gateway", "ListenerSet")...), to("", some(g.source, 70, "Service", "Secret")...))
+		}
+	}
 }
 
 func (g *envoyInput) policySettings(kind string) object {
@@ -55,7 +128,7 @@ func (g *envoyInput) filled(percent int, fields map[string]func() any, names ...
 }
 
 func (g *envoyInput) trafficSettings() object {
-	return g.filled(30, map[string]func() any{
+	return g.filled(22, map[string]func() any{
 		"timeout": func() any {
 			return g.filled(50, map[string]func() any{
 				"http": func() any {
@@ -93,8 +166,15 @@ func (g *envoyInput) trafficSettings() object {
 			}
 			return out
 		},
-		"connection": func() any { return object{"bufferLimit": fmt.Sprintf("%dKi", g.value())} },
-	}, "timeout", "retry", "circuitBreaker", "tcpKeepalive", "rateLimit", "compressor", "loadBalancer", "faultInjection", "healthCheck", "httpUpgrade", "connection")
+		"connection":    func() any { return object{"bufferLimit": fmt.Sprintf("%dKi", g.value())} },
+		"proxyProtocol": func() any { return object{"version": pick(g.source, "V1", "V2")} },
+		"http2":         func() any { return object{"maxConcurrentStreams": g.value()} },
+		"responseOverride": func() any {
+			return []object{{"match": object{"statusCodes": []object{{"type": "Value", "value": 404}}}, "response": object{"statusCode": 400 + g.value()}}}
+		},
+		"requestBuffer": func() any { return object{"limit": fmt.Sprintf("%dKi", g.value())} },
+	}, "timeout", "retry", "circuitBreaker", "tcpKeepalive", "rateLimit", "compressor", "loadBalancer", "faultInjection", "healthCheck", "httpUpgrade", "connection",
+		"proxyProtocol", "http2", "responseOverride", "requestBuffer")
 }
 
 func (g *envoyInput) duration() any { return g.seconds() }
@@ -155,12 +235,40 @@ func (g *envoyInput) securitySettings() object {
 		"csrf": func() any {
 			return object{"additionalOrigins": []string{fmt.Sprintf("https://o%d.example.com", g.value())}}
 		},
-	}, "cors", "authorization", "jwt", "csrf")
+		"extAuth": g.extAuth,
+	}, "cors", "authorization", "jwt", "csrf", "extAuth")
+}
+
+// asked is the Service that policies ask. It is named with its namespace, because a policy that is written back may stand in another one.
+func asked() []object { return []object{{"name": "web", "namespace": "other", "port": 80}} }
+
+func (g *envoyInput) extAuth() any {
+	out := object{"http": object{"backendRefs": asked()}}
+	if g.chance(50) {
+		out["http"].(object)["path"] = fmt.Sprintf("/auth/%d", g.value())
+	}
+	if g.chance(40) {
+		out["failOpen"] = g.chance(50)
+	}
+	if g.chance(40) {
+		out["timeout"] = g.seconds()
+	}
+	if g.chance(40) {
+		var list []object
+		for _, name := range some(g.source, 50, "a", "b") {
+			list = append(list, object{"name": name, "type": "Value", "value": fmt.Sprint(g.value())})
+		}
+		out["contextExtensions"] = list
+	}
+	return out
 }
 
 func (g *envoyInput) extensionSettings() object {
 	out := object{}
-	if g.chance(85) {
+	if g.chance(30) {
+		out["extProc"] = []object{{"backendRefs": asked(), "messageTimeout": g.seconds()}}
+	}
+	if g.chance(75) {
 		out["lua"] = []object{{"type": "Inline", "inline": fmt.Sprintf("function envoy_on_response(h) h:logInfo('%d') end", g.value())}}
 	}
 	return out
@@ -194,6 +302,9 @@ func (g *envoyInput) clientSettings() object {
 		"clientIPDetection": func() any {
 			return object{"xForwardedFor": object{"numTrustedHops": g.value()}}
 		},
-		"healthCheck": func() any { return object{"path": fmt.Sprintf("/health/%d", g.value())} },
-	}, "tcpKeepalive", "timeout", "connection", "path", "headers", "http1", "http2", "clientIPDetection", "healthCheck")
+		"healthCheck":   func() any { return object{"path": fmt.Sprintf("/health/%d", g.value())} },
+		"tls":           func() any { return object{"minVersion": pick(g.source, "1.2", "1.3")} },
+		"http3":         func() any { return object{} },
+		"proxyProtocol": func() any { return object{"optional": g.chance(50)} },
+	}, "tcpKeepalive", "timeout", "connection", "path", "headers", "http1", "http2", "clientIPDetection", "healthCheck", "tls", "http3", "proxyProtocol")
 }

@@ -30,7 +30,9 @@ func (f facts) statuses(r *resource.Resources) {
 		f.policy(p, p.Status)
 	}
 	for _, p := range r.BackendTLSPolicies {
-		f.policy(p, p.Status)
+		for _, a := range p.Status.Ancestors { // in words of its own
+			f.conditions("BackendTLSPolicy", named(p)+" at "+reference(a.AncestorRef, p.Namespace), a.Conditions)
+		}
 	}
 	for _, o := range r.HTTPRoutes {
 		f.route(o, o.Status.Parents)
@@ -73,7 +75,7 @@ func named(o client.Object) string {
 // said of all that are.
 func (f facts) conditions(sort, where string, conditions []metav1.Condition) {
 	for _, c := range conditions {
-		if c.Type == "Programmed" || c.Type == "Conflicted" && c.Status == metav1.ConditionFalse || sort == "listener" && c.Type == "Accepted" && c.Status == metav1.ConditionTrue {
+		if c.Type == "Programmed" || c.Type == "OverlappingTLSConfig" || c.Type == "Conflicted" && c.Status == metav1.ConditionFalse || sort == "listener" && c.Type == "Accepted" && c.Status == metav1.ConditionTrue {
 			continue
 		}
 		f[fmt.Sprintf("%s.%s %s", sort, c.Type, where)] = fmt.Sprintf("%s %s", c.Status, c.Reason)
