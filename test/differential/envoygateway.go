@@ -79,7 +79,7 @@ func (g *envoyInput) labelled(namespace, name string) object {
 // namespace draws a namespace with a Service and a certificate.
 func (g *envoyInput) namespace(name string) {
 	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Namespace", "metadata": g.labelled("", name)})
-	g.add("v1", "Service", g.made(name, "web"), object{"clusterIP": fmt.Sprintf("10.0.0.%d", len(g.objects)), "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}}})
+	g.add("v1", "Service", g.made(name, "web"), object{"clusterIP": fmt.Sprintf("10.0.0.%d", len(g.objects)), "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}, {"name": "dns", "port": 53, "protocol": "UDP"}}})
 	g.objects = append(g.objects, certificateIn(name))
 }
 
@@ -120,7 +120,7 @@ func (g *envoyInput) listeners(t target, n int) []object {
 	var out []object
 	seen := map[string]bool{}
 	for _, name := range numbered("l", n) {
-		l := g.listener(t.namespace)
+		l := g.listener()
 		if key := fmt.Sprint(l["port"], l["protocol"], l["hostname"]); seen[key] {
 			continue
 		} else {
@@ -145,13 +145,11 @@ func (g *envoyInput) listeners(t target, n int) []object {
 	return out
 }
 
-// listener draws a listener without a name. Most are for HTTP; one certificate in ten is in another namespace, and may not be granted.
-func (g *envoyInput) listener(namespace string) object {
+// listener draws a listener without a name. Most are for HTTP. Certificates are good, and in the namespace of the listener: the controller does not
+// accept a listener whose certificate is not granted, which the Gateway API leaves open.
+func (g *envoyInput) listener() object {
 	l := object{"port": pick(g.source, 80, 80, 8080, 8081), "protocol": "HTTP"}
 	certificate := object{"name": "cert"}
-	if g.chance(10) {
-		certificate["namespace"] = pick(g.source, "infra", "app", "other")
-	}
 	switch g.IntN(12) {
 	case 0:
 		return object{"port": pick(g.source, 9000, 9001), "protocol": "TCP"}
@@ -223,6 +221,8 @@ func (g *envoyInput) rule(kind, path string) object {
 		if g.chance(10) {
 			rule["timeouts"] = object{"request": g.seconds()}
 		}
+	case "UDPRoute": // a port of another protocol is not found, which is no reason of the API either
+		rule["backendRefs"] = []object{{"name": "web", "port": 53}}
 	case "GRPCRoute":
 		rule["matches"] = []object{{"method": object{"service": fmt.Sprintf("s%d.S", g.value())}}}
 	}
@@ -247,10 +247,10 @@ func (g *envoyInput) parentRefs() []object {
 		if p.section != "" {
 			ref["sectionName"] = p.section
 		}
-		if g.chance(5) {
-			ref["port"] = pick(g.source, 80, 8080)
-		}
 		out = append(out, ref)
+	}
+	if len(out) == 1 && g.chance(10) { // those of several that name one parent have all to name a port, or none
+		out[0]["port"] = pick(g.source, 80, 8080)
 	}
 	return out
 }

@@ -10,16 +10,21 @@ import (
 
 // askEnvoyGateway reads the predicted conditions, and has the controller translate the predicted effective policies.
 func askEnvoyGateway(ctx context.Context, p program, translate translate, in *input) (facts, error) {
+	var status struct{ Items []reported }
+	if err := p.json(ctx, in, &status, "status", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
+		return nil, err
+	}
 	var effective struct{ Items []predicted }
 	if err := p.json(ctx, in, &effective, "effective", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
 		return nil, err
 	}
-	back := newWrittenBack(in, effective.Items)
+	back := newWrittenBack(in, effective.Items, lost(status.Items))
 	settings, err := translate(&input{Seed: in.Seed, Objects: back.objects})
 	if err != nil {
 		return nil, fmt.Errorf("written back: %w", err)
 	}
 	out := facts{}
+	reportedFacts(out, status.Items, foreigners(in.Objects))
 	for key, value := range settings {
 		if isSetting(key) {
 			out[back.renamed(key)] = back.renamed(value)
@@ -34,12 +39,22 @@ func askEnvoyGateway(ctx context.Context, p program, translate translate, in *in
 			}
 		}
 	}
-	var status struct{ Items []reported }
-	if err := p.json(ctx, in, &status, "status", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
-		return nil, err
-	}
-	reportedFacts(out, status.Items, foreigners(in.Objects))
 	return out, nil
+}
+
+// lost are the listeners that are predicted to take no traffic.
+func lost(items []reported) map[string]bool {
+	out := map[string]bool{}
+	for _, item := range items {
+		for _, a := range item.Ancestors {
+			for _, c := range a.Conditions {
+				if item.Object.Section != "" && (c.Type == "Conflicted" && c.Status == "True" || c.Reason == "InvalidRouteKinds") {
+					out[item.Object.String()] = true
+				}
+			}
+		}
+	}
+	return out
 }
 
 // isSetting tells facts about settings from those about conditions.
@@ -65,6 +80,16 @@ func (p listenerPath) String() string {
 	}
 	return p.Gateway + "/" + p.Listener
 }
+
+// owner is the object that holds the listener, object the listener itself, as conditions name them.
+func (p listenerPath) owner() string {
+	if p.ListenerSet != "" {
+		return "ListenerSet " + p.ListenerSet
+	}
+	return "Gateway " + p.Gateway
+}
+
+func (p listenerPath) object() string { return p.owner() + "/" + p.Listener }
 
 // reported is what the status of an object is predicted to be.
 type reported struct {

@@ -25,7 +25,8 @@ type copied struct {
 
 var drawnPolicies = []string{"BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy", "BackendTLSPolicy"}
 
-func newWrittenBack(in *input, items []predicted) *writtenBack {
+// newWrittenBack writes policies back. The listeners that are lost are in no other's way.
+func newWrittenBack(in *input, items []predicted, lost map[string]bool) *writtenBack {
 	w := &writtenBack{rules: map[string]string{}, same: map[string]int{}}
 	in, _ = in.clone()
 	var listeners []listenerPath
@@ -34,7 +35,9 @@ func newWrittenBack(in *input, items []predicted) *writtenBack {
 		at, found := listenersOf(o)
 		listeners = append(listeners, at...)
 		for path, port := range found {
-			ports[path] = port
+			if !lost[path.object()] {
+				ports[path] = port
+			}
 		}
 	}
 	for _, o := range in.Objects {
@@ -53,7 +56,7 @@ func newWrittenBack(in *input, items []predicted) *writtenBack {
 	}
 	w.names = strings.NewReplacer(names...)
 	for _, item := range items {
-		if item.Target.Kind == "Service" {
+		if item.Target.Kind == "Service" && item.Target.Section != "" { // a port
 			w.policy("BackendTLSPolicy", item.Target.Namespace, object{"group": "", "kind": "Service", "name": item.Target.Name, "sectionName": item.Target.Section}, item.Spec)
 		}
 		w.onRoutes(item)
@@ -139,11 +142,7 @@ func (w *writtenBack) copyRoute(o object, listeners []listenerPath) {
 	for _, parent := range entries(spec["parentRefs"]) {
 		of := text(parent, "namespace", namespace) + "/" + text(parent, "name", "")
 		for _, l := range listeners {
-			owner := l.Gateway
-			if l.ListenerSet != "" {
-				owner = l.ListenerSet
-			}
-			if isSet := parent["kind"] == "ListenerSet"; of != owner || isSet != (l.ListenerSet != "") || text(parent, "sectionName", l.Listener) != l.Listener {
+			if text(parent, "kind", "Gateway")+" "+of != l.owner() || text(parent, "sectionName", l.Listener) != l.Listener {
 				continue
 			}
 			c := copied{text(o, "kind", ""), namespace, name, l, fmt.Sprintf("%s--%d", name, len(w.routes)+1)}
@@ -228,7 +227,7 @@ func (w *writtenBack) onListeners(items []predicted, listeners []listenerPath, p
 	}
 	whole := map[string]object{}
 	for _, l := range listeners {
-		shared := slices.ContainsFunc(listeners, func(o listenerPath) bool { return o != l && ports[o] == ports[l] })
+		shared := slices.ContainsFunc(listeners, func(o listenerPath) bool { return o != l && ports[l] != "" && ports[o] == ports[l] })
 		if shared && len(specs[l]) > 0 && whole[l.Gateway] == nil {
 			whole[l.Gateway] = specs[l]
 			namespace, name, _ := strings.Cut(l.Gateway, "/")
@@ -239,10 +238,7 @@ func (w *writtenBack) onListeners(items []predicted, listeners []listenerPath, p
 		if canonical(specs[l]) == canonical(whole[l.Gateway]) {
 			continue
 		}
-		kind, owner := "Gateway", l.Gateway
-		if l.ListenerSet != "" {
-			kind, owner = "ListenerSet", l.ListenerSet
-		}
+		kind, owner, _ := strings.Cut(l.owner(), " ")
 		namespace, name, _ := strings.Cut(owner, "/")
 		w.policy("ClientTrafficPolicy", namespace, object{"group": gatewayGroup, "kind": kind, "name": name, "sectionName": l.Listener}, specs[l])
 	}

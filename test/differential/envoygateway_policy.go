@@ -172,9 +172,8 @@ func (g *envoyInput) trafficSettings() object {
 		"responseOverride": func() any {
 			return []object{{"match": object{"statusCodes": []object{{"type": "Value", "value": 404}}}, "response": object{"statusCode": 400 + g.value()}}}
 		},
-		"requestBuffer": func() any { return object{"limit": fmt.Sprintf("%dKi", g.value())} },
 	}, "timeout", "retry", "circuitBreaker", "tcpKeepalive", "rateLimit", "compressor", "loadBalancer", "faultInjection", "healthCheck", "httpUpgrade", "connection",
-		"proxyProtocol", "http2", "responseOverride", "requestBuffer")
+		"proxyProtocol", "http2", "responseOverride")
 }
 
 func (g *envoyInput) duration() any { return g.seconds() }

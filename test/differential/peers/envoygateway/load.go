@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	gateway "github.com/envoyproxy/gateway"
 	egv1a1 "github.com/envoyproxy/gateway/api/v1alpha1"
 	"github.com/envoyproxy/gateway/internal/envoygateway"
+	"github.com/envoyproxy/gateway/internal/gatewayapi"
 	"github.com/envoyproxy/gateway/internal/gatewayapi/resource"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -41,6 +43,13 @@ func load(objects []json.RawMessage) (*resource.Resources, error) {
 	if out.GatewayClass == nil {
 		return nil, errors.New("there is no GatewayClass")
 	}
+	// As the provider does, which reads the listener sets of the Gateways that it manages.
+	out.ListenerSets = slices.DeleteFunc(out.ListenerSets, func(set *gwapiv1.ListenerSet) bool {
+		return !slices.ContainsFunc(out.Gateways, func(g *gwapiv1.Gateway) bool {
+			return string(g.Spec.GatewayClassName) == out.GatewayClass.Name && string(set.Spec.ParentRef.Name) == g.Name &&
+				gatewayapi.NamespaceDerefOr(set.Spec.ParentRef.Namespace, set.Namespace) == g.Namespace
+		})
+	})
 	out.Sort()
 	return out, nil
 }

@@ -95,6 +95,9 @@ func unmarked(d *ir.RouteDestination) *ir.RouteDestination {
 // numberedRule is the name of a rule of a rate limit, which has the number that it has in its policy.
 var numberedRule = regexp.MustCompile(`policy/rule/\d+`)
 
+// policyMetadata says which policy a destination is for.
+var policyMetadata = regexp.MustCompile(`"metadata":\{"kind":"(SecurityPolicy|EnvoyExtensionPolicy)"[^{}]*\},`)
+
 // note notes a setting. Names that derive from those of policies are the same for all policies.
 func (n *notes) note(key string, value any) {
 	text, err := json.Marshal(value)
@@ -106,6 +109,7 @@ func (n *notes) note(key string, value any) {
 	for _, name := range n.policies {
 		said = strings.ReplaceAll(said, name, "policy")
 	}
+	said = policyMetadata.ReplaceAllString(said, "")
 	n.facts[key] = numberedRule.ReplaceAllString(said, "policy/rule")
 }
 
