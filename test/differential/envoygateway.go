@@ -32,7 +32,8 @@ func drawEnvoyGateway(s source) input {
 	for _, name := range numbered("gw", s.between(1, 2)) {
 		g.gateway(name, "eg")
 	}
-	if s.chance(10) {
+	foreign := s.chance(10)
+	if foreign {
 		g.add(gatewayGroup+"/v1", "GatewayClass", g.made("", "foreign"), object{"controllerName": "example.com/controller"})
 		g.gateway("foreign", "foreign")
 	}
@@ -46,7 +47,7 @@ func drawEnvoyGateway(s source) input {
 		g.policy(fmt.Sprintf("policy-%d", i+1))
 	}
 	for i := range s.between(0, 2) {
-		if g.chance(40) {
+		if !foreign && g.chance(40) { // a BackendTLSPolicy is also the other controller's
 			g.backendTLS(fmt.Sprintf("tls-%d", i+1))
 		}
 	}

@@ -170,7 +170,11 @@ func (w *writtenBack) onRoutes(item predicted) {
 	kind, _, _ := strings.Cut(item.PolicyKind, ".")
 	for _, c := range w.routes {
 		if c.kind == item.Target.Kind && c.namespace == item.Target.Namespace && c.name == item.Target.Name && slices.Contains(item.Paths, c.at) {
-			w.policy(kind, c.namespace, object{"group": gatewayGroup, "kind": c.kind, "name": c.as, "sectionName": item.Target.Section}, item.Spec)
+			ref := object{"group": gatewayGroup, "kind": c.kind, "name": c.as, "sectionName": item.Target.Section}
+			if c.kind == "TLSRoute" { // it has one rule, of which the controller forgets the name
+				delete(ref, "sectionName")
+			}
+			w.policy(kind, c.namespace, ref, item.Spec)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func unmarked(d *ir.RouteDestination) *ir.RouteDestination {
 var numberedRule = regexp.MustCompile(`policy/rule/\d+`)
 
 // policyMetadata says which policy a destination is for.
-var policyMetadata = regexp.MustCompile(`"metadata":\{"kind":"(SecurityPolicy|EnvoyExtensionPolicy)"[^{}]*\},`)
+var policyMetadata = regexp.MustCompile(`,"metadata":\{"kind":"(SecurityPolicy|EnvoyExtensionPolicy)"[^{}]*\}`)
 
 // note notes a setting. Names that derive from those of policies are the same for all policies.
 func (n *notes) note(key string, value any) {
