@@ -42,6 +42,9 @@ func listenerSet(g *topology.Graph, id topology.NodeID, others rivals) Predictio
 		conditions[0] = Condition{"Accepted", "Unknown", "NotEvaluated", doubt}
 	case f.State == topology.SetAccepted:
 		conditions[0].Status = "True"
+		if total, bad, _, _ := tally(g, id); bad > 0 {
+			conditions[0] = someNotValid(bad, total)
+		}
 	case f.State == topology.SetNotAllowed, f.State == topology.SetListenersNotValid:
 		conditions = append(conditions, Condition{"Programmed", "False", string(f.State), f.Reason})
 	}

@@ -125,8 +125,9 @@ func attachedRoutes(r *resolve.Resolution) map[topology.NodeID]int {
 	return out
 }
 
-func gateway(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
-	total, bad, refused, doubtful := 0, 0, 0, 0
+// tally counts the listeners of a Gateway or a ListenerSet: all, those that are not valid, those of them that are not even accepted, and those of
+// which that is not known.
+func tally(g *topology.Graph, id topology.NodeID) (total, bad, refused, doubtful int) {
 	for _, l := range g.Children(topology.Traffic, id) {
 		if g.Node(l).Role != topology.Listener {
 			continue
@@ -142,6 +143,16 @@ func gateway(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 			doubtful++
 		}
 	}
+	return total, bad, refused, doubtful
+}
+
+// someNotValid is the condition of what is accepted although some of its listeners are not valid.
+func someNotValid(bad, total int) Condition {
+	return Condition{"Accepted", "True", "ListenersNotValid", fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
+}
+
+func gateway(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
+	total, bad, refused, doubtful := tally(g, id)
 	c := Condition{"Accepted", "True", "Accepted", "the Gateway is accepted"}
 	switch {
 	case doubtful > 0 && (bad == 0 || bad+doubtful == total): // the others decide otherwise
@@ -151,7 +162,7 @@ func gateway(g *topology.Graph, id topology.NodeID, others rivals) Prediction {
 	case others.unread(id) != "":
 		c = Condition{"Accepted", "Unknown", "NotEvaluated", others.unread(id)}
 	case bad > 0:
-		c = Condition{"Accepted", "True", "ListenersNotValid", fmt.Sprintf("%d of %d listeners are not valid", bad, total)}
+		c = someNotValid(bad, total)
 	}
 	conditions := []Condition{c}
 	if u, ok := g.ClientCertificate(id); ok { // the condition is about references that are no listener's

@@ -58,7 +58,7 @@ type socket struct {
 
 // claims is the socket that the listener claims; ok is false if it takes no part in conflicts.
 func (l *listener) claims() (at socket, ok bool) {
-	return socket{l.protocol == "UDP", l.port}, l.port != 0 && kindsByProtocol(l.protocol) != nil
+	return socket{l.protocol == "UDP", l.port}, !l.void && l.port != 0 && kindsByProtocol(l.protocol) != nil
 }
 
 // conflictsInside finds the listeners of one Gateway, or of several that share their ports, that cannot be told apart: by port and

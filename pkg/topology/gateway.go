@@ -18,6 +18,7 @@ type listener struct {
 	admission                      // the namespaces of these
 	doubtful     []model.GroupKind // routes that it takes with some implementations, where whose it is may not be read
 	invalidKinds bool              // allowedRoutes names kinds that it cannot take
+	void         bool              // it is not valid for that
 	unreadable   bool              // a field has the wrong type: it takes no route
 	conflict     Conflict
 
@@ -127,7 +128,9 @@ func (b *builder) readListener(f *fields, ref model.Ref, owner NodeID) listener 
 	protocol := f.text("protocol")
 	l.protocol = protocol
 	allowed := f.object("allowedRoutes")
-	b.readKinds(&l, &allowed, b.implementation(owner).taking(protocol, f.m.Field("tls").Text("mode")))
+	whose := b.implementation(owner)
+	b.readKinds(&l, &allowed, whose.taking(protocol, f.m.Field("tls").Text("mode")))
+	l.void = l.invalidKinds && whose.WholeKinds
 	if named := allowed.m.Field("kinds"); named.Len() == 0 && b.mayTakeTCP(owner, protocol, f.m.Field("tls").Text("mode")) {
 		l.doubtful = []model.GroupKind{tcpRouteKind}
 	}
@@ -166,7 +169,7 @@ func (l *listener) valid() bool { return !l.refused() && l.refs.Reason == "" }
 
 // refused reports whether the listener itself is not accepted, so that it does not count as one of its Gateway (gatewayapi G29).
 func (l *listener) refused() bool {
-	return l.unsupported() || l.conflict != (Conflict{}) || l.refusal.Reason != ""
+	return l.unsupported() || l.void || l.conflict != (Conflict{}) || l.refusal.Reason != ""
 }
 
 // unsupported reports whether the protocol is none of the Gateway API's, nor one with a domain.

@@ -15,6 +15,8 @@ type Implementation struct {
 
 	OwnHosts     bool // a hostname that another listener on the port has itself is taken from the routes at this one
 	TCPOverTLS   bool // listeners that end TLS take TCPRoutes
+	WholeKinds   bool // a listener that names a kind of routes which it cannot have is not valid, and in nobody's way
+	OpenToSets   bool // a Gateway takes ListenerSets also if no listener of its own is valid
 	SilentOnSets bool // it says nothing about routes at a ListenerSet that the Gateway does not take
 }
 

@@ -134,14 +134,14 @@ func (b *builder) withoutGateway(s *listenerSet, ref model.Ref) {
 }
 
 // settleSets decides about sets that their Gateways take, now that it is known which listeners conflict, and connects those that traffic
-// passes. The Gateway is judged by its own listeners: a set adds to what its Gateway is, and cannot make it one.
+// passes. The Gateway is judged by its own listeners: a set adds to what its Gateway is, and cannot make it one, unless the implementation has it so.
 func (b *builder) settleSets() {
 	for i := range b.sets {
 		s := &b.sets[i]
 		if s.State == SetAccepted {
 			own := b.listenersOf(s.Gateway)
 			switch {
-			case len(own) > 0 && !slices.ContainsFunc(own, func(l listener) bool { return !l.refused() }):
+			case len(own) > 0 && !b.implementation(s.Gateway).OpenToSets && !slices.ContainsFunc(own, func(l listener) bool { return !l.refused() }):
 				s.State, s.Reason = SetParentNotAccepted, "no listener of "+b.nodes[s.Gateway].Ref.String()+" itself is valid"
 			case !slices.ContainsFunc(b.listenersOf(s.id), func(l listener) bool { return l.valid() }):
 				s.State, s.Reason = SetListenersNotValid, "no listener of the set is valid"

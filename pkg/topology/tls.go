@@ -65,7 +65,9 @@ func (l *listener) reject(r Refusal) {
 
 // idle reports whether no path leads through the listener: no traffic passes it (gatewayapi G29), or a cluster withholds whether it does,
 // which is as with the labels of a namespace (G14).
-func (l *listener) idle() bool { return l.conflict != (Conflict{}) || l.refusal.Reason != "" || l.dark }
+func (l *listener) idle() bool {
+	return l.void || l.conflict != (Conflict{}) || l.refusal.Reason != "" || l.dark
+}
 
 // readAuthorities reads the references to the certificates by which clients are known.
 func (b *builder) readAuthorities(validation *fields) references {

@@ -173,7 +173,7 @@ func (t *tls) policies() {
 			continue
 		}
 		for _, p := range k.Policies {
-			if len(k.TargetsOf(p)) == 0 {
+			if !slices.ContainsFunc(k.TargetsOf(p), t.translated) {
 				continue
 			}
 			for _, path := range kind.paths {
@@ -188,6 +188,21 @@ func (t *tls) policies() {
 			}
 		}
 	}
+}
+
+// translated reports whether the controller translates a policy for a target, and so finds the backends that it names: of routes only for those
+// that a listener takes.
+func (t *tls) translated(target topology.NodeID) bool {
+	n := t.res.Node(target)
+	if n.Role != topology.Route && n.Role != topology.Rule {
+		return true
+	}
+	for _, route := range t.res.Graph.Lookup(n.Ref.Whole()) {
+		if slices.ContainsFunc(parents(t.res, t.kind, route), func(p parent) bool { return len(p.listeners) > 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 const policyGroup = "gateway.envoyproxy.io"

@@ -47,7 +47,7 @@ func (c *clients) judge(p *place, book *ledger) {
 		book.refuse(only(ancestor), "Invalid", "%s", sentence(strings.Join(faults, "\n")))
 	}
 	if sections := c.sections(p); len(sections) > 0 {
-		book.say(only(ancestor), "Overridden", "There are existing ClientTrafficPolicies that are overriding these sections %s", bracketed(sections))
+		book.say(only(ancestor), "Overridden", "There are existing ClientTrafficPolicies that are overriding these sections %s", inBrackets(sections))
 	}
 	book.accept(only(ancestor))
 	book.warn(only(ancestor), p.policy)
@@ -72,8 +72,8 @@ func (c *clients) has(target model.Ref) bool {
 	return slices.ContainsFunc(c.res.Graph.Lookup(target), func(id topology.NodeID) bool { return c.held[id] })
 }
 
-// sections are the listeners below an object that policies of their own keep from the one for the object: for the listener, or for the
-// ListenerSet that has it.
+// sections are the listeners below an object that policies of their own keep from the one for the object, for the listener or for the
+// ListenerSet that has it, by name: two that have one name are named twice.
 func (c *clients) sections(p *place) []string {
 	if p.target.Section != "" {
 		return nil
@@ -95,6 +95,7 @@ func (c *clients) sections(p *place) []string {
 			collect(set, c.held[set] && takes(c.res.Graph, set))
 		}
 	}
+	slices.Sort(out)
 	return out
 }
 

@@ -200,8 +200,10 @@ func (s *scopes) merging(scope model.Ref) []string {
 
 // bracketed is a list as the controller writes it: sorted, each once.
 func bracketed(names []string) string {
-	return "[" + strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), " ") + "]"
+	return inBrackets(slices.Compact(slices.Sorted(slices.Values(names))))
 }
+
+func inBrackets(names []string) string { return "[" + strings.Join(names, " ") + "]" }
 
 // mergeType is how a policy asks to be merged with what is above its route, "" if it does not.
 func mergeType(p *policy.Policy) string { return p.Object.Text("spec", "mergeType") }

@@ -31,7 +31,7 @@ func invalidSecurity(s settings, kind string) string {
 
 // invalidForTCP: of a connection nothing but the client's address is known.
 func invalidForTCP(s settings) string {
-	for _, field := range []string{"apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc"} {
+	for _, field := range []string{"apiKeyAuth", "basicAuth", "cors", "csrf", "extAuth", "jwt", "oidc"} {
 		if !s.at(field).IsNull() {
 			return "only authorization is supported for TCP (routes/listeners)"
 		}

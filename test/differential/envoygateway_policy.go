@@ -1,0 +1,104 @@
+package main
+
+import "fmt"
+
+// policy draws a policy of a kind that its target may have, three in ten times for what is high up or another policy may have already.
+func (g *envoyInput) policy(name string) {
+	t := pick(g.source, g.targets...)
+	if g.chance(30) {
+		t = g.targets[g.IntN(min(4, len(g.targets)))]
+	}
+	onRoute := t.kind != "Gateway" && t.kind != "ListenerSet"
+	kinds := []string{"BackendTrafficPolicy", "BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy"}
+	switch {
+	case t.kind == "UDPRoute" || t.kind == "TLSRoute":
+		kinds = []string{"BackendTrafficPolicy", "EnvoyExtensionPolicy"}
+	case !onRoute && g.chance(30):
+		kinds = []string{"ClientTrafficPolicy"}
+	}
+	kind := pick(g.source, kinds...)
+	spec := g.policySettings(kind)
+	namespace := t.namespace
+	if g.chance(16) {
+		selector := object{"kind": t.kind, "matchLabels": object{"tier": pick(g.source, "a", "b")}}
+		if g.chance(50) {
+			namespace = pick(g.source, "infra", "app", "other")
+			selector["namespaces"] = g.from()
+		}
+		spec["targetSelectors"] = []object{selector}
+	} else {
+		spec["targetRefs"] = g.targetRefs(t)
+	}
+	if onRoute && kind != "ClientTrafficPolicy" && g.chance(50) {
+		spec["mergeType"] = pick(g.source, "StrategicMerge", "JSONMerge")
+	}
+	g.add(envoyGroup+"/v1alpha1", kind, g.made(namespace, name), spec)
+}
+
+// targetRefs names a target, and one time in six another of the same kind. Three in a hundred name what is not there.
+func (g *envoyInput) targetRefs(t target) []object {
+	refs := []object{envoyTarget(t)}
+	if g.chance(16) {
+		for _, other := range g.targets {
+			if other != t && other.kind == t.kind && other.namespace == t.namespace {
+				refs = append(refs, envoyTarget(other))
+				break
+			}
+		}
+	}
+	if g.chance(3) {
+		refs[0][pick(g.source, "name", "sectionName")] = "missing"
+	}
+	return refs
+}
+
+func envoyTarget(t target) object {
+	ref := object{"group": gatewayGroup, "kind": t.kind, "name": t.name}
+	if t.section != "" {
+		ref["sectionName"] = t.section
+	}
+	return ref
+}
+
+// backendTLS draws a BackendTLSPolicy, half of them for a port.
+func (g *envoyInput) backendTLS(name string) {
+	ref := object{"group": "", "kind": "Service", "name": "web"}
+	if g.chance(50) {
+		ref["sectionName"] = "http"
+	}
+	g.add(gatewayGroup+"/v1", "BackendTLSPolicy", g.made(pick(g.source, "app", "app", "infra", "other"), name), object{"targetRefs": []object{ref},
+		"validation": object{"hostname": fmt.Sprintf("b%d.example.com", g.value()), "wellKnownCACertificates": "System"}})
+}
+
+// grants lets policies of every namespace use the Service that they ask, and half of the time other things what is in another namespace.
+func (g *envoyInput) grants() {
+	from := func(group string, kinds ...string) []object {
+		var out []object
+		for _, kind := range kinds {
+			for _, namespace := range []string{"infra", "app", "other"} {
+				out = append(out, object{"group": group, "kind": kind, "namespace": namespace})
+			}
+		}
+		return out
+	}
+	to := func(group string, kinds ...string) []object {
+		var out []object
+		for _, kind := range kinds {
+			out = append(out, object{"group": group, "kind": kind})
+		}
+		return out
+	}
+	grant := func(namespace, name string, from, to []object) {
+		g.add(gatewayGroup+"/v1beta1", "ReferenceGrant", g.made(namespace, name), object{"from": from, "to": to})
+	}
+	grant("other", "asked", from(envoyGroup, "SecurityPolicy", "EnvoyExtensionPolicy"), to("", "Service"))
+	for _, namespace := range []string{"infra", "app"} {
+		if g.chance(50) {
+			grant(namespace, "targets", from(envoyGroup, some(g.source, 60, "BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy")...),
+				to(gatewayGroup, some(g.source, 60, "HTTPRoute", "Gateway", "GRPCRoute", "ListenerSet")...))
+		}
+		if g.chance(50) {
+			grant(namespace, "backends", from(gatewayGroup, some(g.source, 60, "HTTPRoute", "GRPCRoute", "TCPRoute", "Gateway", "ListenerSet")...), to("", some(g.source, 70, "Service", "Secret")...))
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	gateway "github.com/envoyproxy/gateway"
+	egv1a1 "github.com/envoyproxy/gateway/api/v1alpha1"
+	"github.com/envoyproxy/gateway/internal/envoygateway"
+	"github.com/envoyproxy/gateway/internal/gatewayapi"
+	"github.com/envoyproxy/gateway/internal/gatewayapi/resource"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	gwapiv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gwapiv1b1 "sigs.k8s.io/gateway-api/apis/v1beta1"
+	"sigs.k8s.io/yaml"
+)
+
+// controllerName is that of Envoy Gateway. The translator reads one GatewayClass; classes of other controllers are none of its business.
+const controllerName = "gateway.envoyproxy.io/gatewayclass-controller"
+
+// load reads the objects as the API server hands them out, validated and with the defaults of the definitions that the release has.
+func load(objects []json.RawMessage) (*resource.Resources, error) {
+	out := resource.NewResources()
+	for _, text := range objects {
+		typed, err := decoded(text)
+		if err == nil {
+			err = place(out, typed)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", text, err)
+		}
+	}
+	if out.GatewayClass == nil {
+		return nil, errors.New("there is no GatewayClass")
+	}
+	// As the provider does, which reads the listener sets of the Gateways that it manages.
+	out.ListenerSets = slices.DeleteFunc(out.ListenerSets, func(set *gwapiv1.ListenerSet) bool {
+		return !slices.ContainsFunc(out.Gateways, func(g *gwapiv1.Gateway) bool {
+			return string(g.Spec.GatewayClassName) == out.GatewayClass.Name && string(set.Spec.ParentRef.Name) == g.Name &&
+				gatewayapi.NamespaceDerefOr(set.Spec.ParentRef.Namespace, set.Namespace) == g.Namespace
+		})
+	})
+	out.Sort()
+	return out, nil
+}
+
+// schemas are those of the release's definitions. The defaulter of the file provider reads them again for every object.
+var schemas = sync.OnceValue(func() map[schema.GroupVersionKind]*structural.Structural {
+	out := map[schema.GroupVersionKind]*structural.Structural{}
+	err := resource.IterYAMLBytes(gateway.GatewayCRDs, func(text []byte) error {
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := yaml.Unmarshal(text, &crd); err != nil || crd.Kind != "CustomResourceDefinition" {
+			return err
+		}
+		for _, v := range crd.Spec.Versions {
+			var internal apiextensions.JSONSchemaProps
+			if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+				return err
+			}
+			s, err := structural.NewStructural(&internal)
+			if err != nil {
+				return err
+			}
+			out[schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}] = s
+		}
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return out
+})
+
+// decoded is an object as the API server would hand it out.
+func decoded(text []byte) (runtime.Object, error) {
+	o := &unstructured.Unstructured{}
+	if err := json.Unmarshal(text, &o.Object); err != nil {
+		return nil, err
+	}
+	kind := o.GroupVersionKind()
+	if kind.Group == egv1a1.GroupName || kind.Group == gwapiv1.GroupName {
+		if err := resource.GetDefaultValidator().Validate(text); err != nil {
+			return nil, err
+		}
+		definition, ok := schemas()[kind]
+		if !ok {
+			return nil, fmt.Errorf("there is no definition of %s", kind)
+		}
+		defaulting.Default(o.Object, definition)
+		delete(o.Object, "status") // of what is created the API server fills in what the controller has yet to say
+	}
+	typed, err := envoygateway.GetScheme().New(kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := envoygateway.GetScheme().Convert(o, typed, nil); err != nil {
+		return nil, err
+	}
+	typed.GetObjectKind().SetGroupVersionKind(kind)
+	return typed, nil
+}
+
+// place puts an object where the translator looks for it.
+func place(out *resource.Resources, o runtime.Object) error {
+	switch o := o.(type) {
+	case *gwapiv1.GatewayClass:
+		if o.Spec.ControllerName == controllerName {
+			out.GatewayClass = o
+		}
+	case *egv1a1.EnvoyProxy:
+		out.EnvoyProxyForGatewayClass = o
+	case *gwapiv1.Gateway:
+		out.Gateways = append(out.Gateways, o)
+	case *gwapiv1.ListenerSet:
+		out.ListenerSets = append(out.ListenerSets, o)
+	case *gwapiv1.HTTPRoute:
+		out.HTTPRoutes = append(out.HTTPRoutes, o)
+	case *gwapiv1.GRPCRoute:
+		out.GRPCRoutes = append(out.GRPCRoutes, o)
+	case *gwapiv1.TLSRoute:
+		out.TLSRoutes = append(out.TLSRoutes, o)
+	case *gwapiv1.TCPRoute:
+		out.TCPRoutes = append(out.TCPRoutes, o)
+	case *gwapiv1.UDPRoute:
+		out.UDPRoutes = append(out.UDPRoutes, o)
+	case *gwapiv1b1.ReferenceGrant:
+		out.ReferenceGrants = append(out.ReferenceGrants, o)
+	case *gwapiv1.BackendTLSPolicy:
+		out.BackendTLSPolicies = append(out.BackendTLSPolicies, o)
+	case *egv1a1.Backend:
+		out.Backends = append(out.Backends, o)
+	case *egv1a1.ClientTrafficPolicy:
+		out.ClientTrafficPolicies = append(out.ClientTrafficPolicies, o)
+	case *egv1a1.BackendTrafficPolicy:
+		out.BackendTrafficPolicies = append(out.BackendTrafficPolicies, o)
+	case *egv1a1.SecurityPolicy:
+		out.SecurityPolicies = append(out.SecurityPolicies, o)
+	case *egv1a1.EnvoyExtensionPolicy:
+		out.EnvoyExtensionPolicies = append(out.EnvoyExtensionPolicies, o)
+	case *corev1.Namespace:
+		out.Namespaces = append(out.Namespaces, o)
+	case *corev1.Service:
+		out.Services = append(out.Services, o)
+	case *corev1.Secret:
+		out.Secrets = append(out.Secrets, o)
+	case *corev1.ConfigMap:
+		out.ConfigMaps = append(out.ConfigMaps, o)
+	default:
+		return fmt.Errorf("%T is not part of the comparison", o)
+	}
+	return nil
+}
