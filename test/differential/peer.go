@@ -27,7 +27,7 @@ type peer struct {
 // translate has the peer answer another input.
 type translate func(*input) (facts, error)
 
-func peers() []peer { return []peer{kuadrant, networkPolicy} }
+func peers() []peer { return []peer{kuadrant, networkPolicy, kgateway} }
 
 // program is a kubectl-dopolicy that was built.
 type program string
