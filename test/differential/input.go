@@ -16,6 +16,8 @@ type input struct {
 	Seed      int64      `json:"seed"`
 	Objects   []object   `json:"objects"`
 	Questions []question `json:"questions,omitempty"`
+	// Settings are what the vendor's controller is started with, by the names of the program's vendor settings.
+	Settings map[string]string `json:"settings,omitempty"`
 }
 
 // question is a connection that is asked about, for peers that answer questions.

@@ -4,9 +4,11 @@ import "fmt"
 
 // settings draws one to four settings of a TrafficPolicy. Each has a value that no other has. Some are for policies of HTTPRoutes only.
 //
-// Left out are settings of which a value is no number: the values tell policies apart.
+// Left out are settings of which values are no numbers, which would not tell policies apart; rbac, jwtAuth, oauth2, basicAuth and apiKeyAuth,
+// which are merged as csrf and buffer are or as extAuth is; and requestMirror and tracing, which Envoy is told with clusters.
 func (g *kgatewayInput) settings(spec object, forRoutes bool) {
-	names := []string{"timeouts", "retry", "cors", "csrf", "buffer", "headerModifiers", "rateLimit", "compression", "transformation", "acl", "faultInjection", "internalRedirect"}
+	names := []string{"timeouts", "retry", "cors", "csrf", "buffer", "headerModifiers", "rateLimit", "compression", "transformation", "acl", "faultInjection", "internalRedirect",
+		"extAuth", "extProc"}
 	if forRoutes {
 		names = append(names, "autoHostRewrite", "urlRewrite", "statPrefix")
 	}
@@ -39,7 +41,7 @@ func (g *kgatewayInput) setting(name string) any {
 	case "headerModifiers":
 		return object{"request": object{"set": []object{{"name": "x-from", "value": fmt.Sprint(n)}}}}
 	case "rateLimit":
-		return object{"local": object{"tokenBucket": object{"maxTokens": n, "tokensPerFill": n, "fillInterval": "60s"}}}
+		return g.limits(n)
 	case "compression":
 		return g.compression()
 	case "transformation":
@@ -54,6 +56,12 @@ func (g *kgatewayInput) setting(name string) any {
 		return object{"abort": object{"httpStatus": 400 + n%100, "percentage": 100}}
 	case "internalRedirect":
 		return object{"responseHeadersToCopy": []string{fmt.Sprintf("x-%d", n)}}
+	case "extAuth":
+		return g.provided(object{"contextExtensions": object{"from": fmt.Sprint(n)}}, "auth-1", "auth-2")
+	case "extProc":
+		mode := object{"requestHeaderMode": pick(g.source, "DEFAULT", "SEND", "SKIP"), "responseHeaderMode": "SEND", "requestBodyMode": "NONE",
+			"responseBodyMode": "NONE", "requestTrailerMode": "SKIP", "responseTrailerMode": "SKIP"}
+		return g.provided(object{"processingMode": mode}, "proc-1", "proc-2")
 	case "autoHostRewrite":
 		return g.chance(80)
 	case "urlRewrite":
@@ -77,10 +85,12 @@ func (g *kgatewayInput) compression() object {
 
 func (g *kgatewayInput) transform(n int) object {
 	out := object{}
-	for _, action := range some(g.source, 50, "set", "add", "remove", "body") {
+	for _, action := range some(g.source, 50, "set", "add", "remove", "body", "dynamicMetadata") {
 		switch name := pick(g.source, "x-a", "x-b"); action {
 		case "remove":
 			out[action] = []string{fmt.Sprintf("%s-%d", name, n)}
+		case "dynamicMetadata":
+			out[action] = []object{{"namespace": "ns", "key": "from", "value": object{"stringValue": fmt.Sprint(n)}}}
 		case "body":
 			out[action] = object{"parseAs": "AsString", "value": fmt.Sprint(n)}
 		default:
@@ -101,6 +111,28 @@ func (g *kgatewayInput) accessList(n int) object {
 			response["blockedByHeaderName"] = pick(g.source, "x-blocked", "x-by")
 		}
 		out["denyResponse"] = response
+	}
+	return out
+}
+
+// provided is a setting for one of some providers, or one that turns all of them off.
+func (g *kgatewayInput) provided(setting object, providers ...string) object {
+	if g.chance(15) {
+		return object{"disable": object{}}
+	}
+	setting["extensionRef"] = object{"name": pick(g.source, providers...), "namespace": "infra"}
+	return setting
+}
+
+func (g *kgatewayInput) limits(n int) object {
+	out := object{}
+	for _, side := range some(g.source, 50, "local", "global") {
+		if side == "local" {
+			out[side] = object{"tokenBucket": object{"maxTokens": n, "tokensPerFill": n, "fillInterval": "60s"}}
+			continue
+		}
+		entry := object{"type": "Generic", "generic": object{"key": "from", "value": fmt.Sprint(n)}}
+		out[side] = object{"descriptors": []object{{"entries": []object{entry}}}, "extensionRef": object{"name": "limit", "namespace": "infra"}}
 	}
 	return out
 }

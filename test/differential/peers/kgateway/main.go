@@ -25,6 +25,7 @@ import (
 	apiserverschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/klog/v2"
 
+	apisettings "github.com/kgateway-dev/kgateway/v2/api/settings"
 	"github.com/kgateway-dev/kgateway/v2/pkg/apiclient"
 	"github.com/kgateway-dev/kgateway/v2/pkg/apiclient/fake"
 	"github.com/kgateway-dev/kgateway/v2/test/translator"
@@ -65,7 +66,10 @@ func quiet() {
 // answer answers one input, in a goroutine of its own: tests that fail end theirs. A panic of the code that is asked is an input that it
 // refuses.
 func answer(line []byte, scheme *runtime.Scheme) (facts map[string]string, err error) {
-	var in struct{ Objects []json.RawMessage }
+	var in struct {
+		Objects  []json.RawMessage
+		Settings map[string]string
+	}
 	if err := json.Unmarshal(line, &in); err != nil {
 		return nil, err
 	}
@@ -78,14 +82,14 @@ func answer(line []byte, scheme *runtime.Scheme) (facts map[string]string, err e
 				err = fmt.Errorf("panic: %v", p)
 			}
 		}()
-		facts, err = translated(in.Objects, scheme)
+		facts, err = translated(in.Objects, in.Settings, scheme)
 	}()
 	<-done
 	return facts, err
 }
 
 // translated has the translator of the released tests translate the objects.
-func translated(objects []json.RawMessage, scheme *runtime.Scheme) (map[string]string, error) {
+func translated(objects []json.RawMessage, settings map[string]string, scheme *runtime.Scheme) (map[string]string, error) {
 	folder, err := os.MkdirTemp("", "kgateway-peer-")
 	if err != nil {
 		return nil, err
@@ -111,11 +115,20 @@ func translated(objects []json.RawMessage, scheme *runtime.Scheme) (map[string]s
 		// No schemas: inputs write out what the API server would add.
 		GVKToStructuralSchema: map[schema.GroupVersionKind]*apiserverschema.Structural{{}: nil},
 	}
-	results, err := translator.TestCase{InputFiles: []string{file}}.Run(new(testing.T), context.Background(), scheme, extra)
+	results, err := translator.TestCase{InputFiles: []string{file}}.Run(new(testing.T), context.Background(), scheme, extra, started(settings))
 	if err != nil {
 		return nil, err
 	}
 	return factsOf(results)
+}
+
+// started is how the controller is started.
+func started(settings map[string]string) translator.SettingsOpts {
+	return func(s *apisettings.Settings) {
+		if merge, ok := settings["policyMerge"]; ok {
+			s.PolicyMerge = merge
+		}
+	}
 }
 
 // key names an object.

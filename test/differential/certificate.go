@@ -1,0 +1,30 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"math/big"
+	"time"
+)
+
+// certificate is the data of a Secret with a certificate and its key, always the same.
+func certificate() object {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	template := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "example.com"}, DNSNames: []string{"*.example.com"},
+		NotBefore: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2125, 1, 1, 0, 0, 0, 0, time.UTC)}
+	cert, err := x509.CreateCertificate(nil, &template, &template, key.Public(), key)
+	if err != nil {
+		panic(err) // of a template that never changes
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		panic(err)
+	}
+	text := func(kind string, der []byte) string {
+		return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	return object{"tls.crt": text("CERTIFICATE", cert), "tls.key": text("PRIVATE KEY", private)}
+}
