@@ -83,15 +83,17 @@ func (g *kgatewayInput) surroundings() {
 		g.add("v1", "Service", g.made(name, "web"), object{"ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}}})
 	}
 	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": g.made("infra", "cert"), "data": certificate()})
-	service := object{"grpcService": object{"backendRef": object{"group": "", "kind": "Service", "name": "web", "port": 80}}}
+	service := object{"backendRef": object{"group": "", "kind": "Service", "name": "web", "port": 80, "weight": 1}}
 	for _, name := range []string{"auth-1", "auth-2"} {
-		g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.made("infra", name), object{"type": "ExtAuth", "extAuth": service})
+		g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.made("infra", name), object{"type": "ExtAuth", "extAuth": object{
+			"grpcService": service, "statusOnError": 403, "clearRouteCache": false, "failOpen": false}})
 	}
 	for _, name := range []string{"proc-1", "proc-2"} {
-		g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.made("infra", name), object{"type": "ExtProc", "extProc": service})
+		g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.made("infra", name), object{"type": "ExtProc", "extProc": object{
+			"grpcService": service, "failOpen": true, "allowProcessingModeOverride": false, "routeCacheAction": "FromResponse"}})
 	}
 	g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.made("infra", "limit"), object{"type": "RateLimit", "rateLimit": object{
-		"grpcService": service["grpcService"], "domain": "all", "failOpen": false, "timeout": "100ms", "xRateLimitHeaders": "Off"}})
+		"grpcService": service, "domain": "all", "failOpen": false, "timeout": "100ms", "xRateLimitHeaders": "Off"}})
 }
 
 func (g *kgatewayInput) gateway(name string) {

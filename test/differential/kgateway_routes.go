@@ -64,7 +64,7 @@ func (g *kgatewayInput) action(rule object, route target, path string, depth int
 		g.children++
 		child, at := fmt.Sprintf("child-%d", g.children), pick(g.source, "app", "team")
 		to := pick(g.source, child, child, "*")
-		rule["backendRefs"] = []object{{"group": gatewayAPI, "kind": "HTTPRoute", "name": to, "namespace": at}}
+		rule["backendRefs"] = []object{{"group": gatewayAPI, "kind": "HTTPRoute", "name": to, "namespace": at, "weight": 1}}
 		spec := object{}
 		if to == "*" || g.chance(50) {
 			spec["parentRefs"] = []object{{"group": gatewayAPI, "kind": "HTTPRoute", "name": route.name, "namespace": route.namespace}}

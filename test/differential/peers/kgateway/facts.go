@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -64,6 +65,9 @@ func flat(text []byte) string {
 
 // effective is what holds for a route: what it does, and of each filter the configuration of the route, else of its host, else of all hosts.
 func effective(config *routev3.RouteConfiguration, host *routev3.VirtualHost, route *routev3.Route) (string, error) {
+	if route.GetDirectResponse().GetStatus() == http.StatusInternalServerError {
+		return `"replaced"`, nil // by an error: of policies that hold around it nothing is left to see
+	}
 	route = proto.Clone(route).(*routev3.Route)
 	filters := map[string]*anypb.Any{}
 	for _, level := range []map[string]*anypb.Any{config.GetTypedPerFilterConfig(), host.GetTypedPerFilterConfig(), route.GetTypedPerFilterConfig()} {

@@ -28,6 +28,7 @@ import (
 	apisettings "github.com/kgateway-dev/kgateway/v2/api/settings"
 	"github.com/kgateway-dev/kgateway/v2/pkg/apiclient"
 	"github.com/kgateway-dev/kgateway/v2/pkg/apiclient/fake"
+	"github.com/kgateway-dev/kgateway/v2/pkg/logging"
 	"github.com/kgateway-dev/kgateway/v2/test/translator"
 )
 
@@ -55,7 +56,9 @@ func main() {
 
 // quiet drops what the controller logs: routes that it replaces are facts, not errors.
 func quiet() {
+	const nothing = slog.LevelError + 1
 	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	logging.Reset(nothing)
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	for _, scope := range istiolog.Scopes() {
