@@ -66,8 +66,12 @@ type predicted struct {
 	Target     struct{ Kind, Namespace, Name, Section string }
 	Paths      []via
 	Spec       object
-	Source     struct{ Level string } // of what is overridden
-	Reason     string
+	Rules      []struct {
+		Name    string
+		Sources []struct{ Policy *struct{ Name string } }
+	}
+	Source struct{ Level string } // of what is overridden
+	Reason string
 }
 
 // via is a way to a rule.
@@ -83,6 +87,25 @@ func (v via) String() string {
 // aboutRule reports whether something is said about TrafficPolicies at a rule.
 func (i predicted) aboutRule() bool {
 	return i.PolicyKind == "TrafficPolicy.gateway.kgateway.dev" && strings.HasSuffix(i.Target.Kind, "Route") && i.Target.Section != ""
+}
+
+// policies is what policies set of what is in force: what the route says itself, the copies of the route say too.
+func (i predicted) policies() object {
+	for _, rule := range i.Rules {
+		if slices.ContainsFunc(rule.Sources, func(s struct{ Policy *struct{ Name string } }) bool { return s.Policy == nil }) {
+			remove(i.Spec, strings.Split(rule.Name, ".")...)
+		}
+	}
+	return i.Spec
+}
+
+// remove removes the field at a path.
+func remove(from object, path ...string) {
+	if len(path) == 1 {
+		delete(from, path[0])
+	} else if inner, ok := from[path[0]].(object); ok {
+		remove(inner, path[1:]...)
+	}
 }
 
 // where names a rule and a way to it.

@@ -92,9 +92,10 @@ func (r *rewriting) predicted(effective, overridden prediction) []object {
 		}
 	}
 	for _, item := range effective.Items {
+		spec := item.policies()
 		for _, way := range item.Paths {
 			if item.aboutRule() && special[item.where(way)] == nil {
-				r.write(item, way, item.Spec)
+				r.write(item, way, spec)
 			}
 		}
 	}

@@ -45,7 +45,10 @@ func factsOf(all results) (map[string]string, error) {
 	}
 	out := map[string]string{}
 	for key, values := range routes {
-		out[key] = "[" + strings.Join(values, ",") + "]"
+		out[key] = values[0]
+		if len(values) > 1 {
+			out[key] = "[" + strings.Join(values, ",") + "]"
+		}
 	}
 	for key, values := range conditions {
 		out[key] = strings.Join(slices.Sorted(maps.Keys(values)), " ")

@@ -110,6 +110,9 @@ func translated(objects []json.RawMessage, settings map[string]string, scheme *r
 	extra := translator.ExtraConfig{
 		// The tests make every object younger than the one before it; here objects are as old as they say.
 		NewClientFn: func(t *testing.T, all ...client.Object) apiclient.Client {
+			if len(all) != len(objects) {
+				panic("an object cannot be read") // of which the tests only warn
+			}
 			for _, o := range all {
 				o.SetCreationTimestamp(ages[key{o.GetObjectKind().GroupVersionKind().Kind, o.GetNamespace(), o.GetName()}])
 			}
