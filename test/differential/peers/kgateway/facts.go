@@ -56,14 +56,33 @@ func factsOf(all results) (map[string]string, error) {
 	return out, nil
 }
 
-// flat is JSON without the spaces that protojson puts in at will.
+// flat is JSON without the spaces that protojson puts in at will, and with the JSON that modules take as text spelt out.
 func flat(text []byte) string {
 	var tree any
 	if json.Unmarshal(text, &tree) != nil {
 		return string(text)
 	}
-	text, _ = json.Marshal(tree)
+	text, _ = json.Marshal(spelt(tree))
 	return string(text)
+}
+
+func spelt(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			v[key] = spelt(inner)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = spelt(inner)
+		}
+	case string:
+		var inner map[string]any
+		if json.Unmarshal([]byte(v), &inner) == nil {
+			return inner
+		}
+	}
+	return v
 }
 
 // effective is what holds for a route: what it does, and of each filter the configuration of the route, else of its host, else of all hosts.
