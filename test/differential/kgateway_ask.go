@@ -36,8 +36,8 @@ func askKgateway(ctx context.Context, p program, translate translate, in *input)
 		}
 		for key, value := range translated {
 			switch {
-			case !strings.HasPrefix(key, "route "):
-			case strings.Contains(value, unsaidMark):
+			case !strings.HasPrefix(key, "route ") || out[key] == unsaid:
+			case value == "several" || strings.Contains(value, unsaidMark):
 				out[key] = unsaid
 			default:
 				out[key] = value

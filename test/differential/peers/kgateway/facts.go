@@ -46,8 +46,8 @@ func factsOf(all results) (map[string]string, error) {
 	out := map[string]string{}
 	for key, values := range routes {
 		out[key] = values[0]
-		if len(values) > 1 {
-			out[key] = "[" + strings.Join(values, ",") + "]"
+		if len(values) > 1 { // rules with one match: only the first gets requests, and which is the first depends on names
+			out[key] = "several"
 		}
 	}
 	for key, values := range conditions {
