@@ -70,7 +70,11 @@ type predicted struct {
 		Name    string
 		Sources []struct{ Policy *struct{ Name string } }
 	}
-	Source struct{ Level string } // of what is overridden
+	Source struct { // of what is overridden
+		Level  string
+		Policy *struct{ Namespace, Name string }
+		Target struct{ Namespace, Name, Section string }
+	}
 	Reason string
 }
 

@@ -18,6 +18,7 @@ const unsaidMark = `"statPrefix":"unsaid"`
 // rewriting is an input without the policies that are not in error: those above routes that are in error stay, for what they do is no setting.
 type rewriting struct {
 	rest   []object
+	faulty map[string]bool
 	routes map[string]object // by kind, namespace and name
 	out    []object
 	copies map[string]string // the names of routes by the way to them
@@ -28,7 +29,7 @@ func rewrite(in *input, faulty map[string]bool) (*rewriting, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rewriting{routes: map[string]object{}, copies: map[string]string{}}
+	r := &rewriting{faulty: faulty, routes: map[string]object{}, copies: map[string]string{}}
 	for _, o := range in.Objects {
 		switch o["kind"] {
 		case "TrafficPolicy":
@@ -83,12 +84,11 @@ func (r *rewriting) predicted(effective, overridden prediction) []object {
 			case !loss.aboutRule():
 			case loss.Reason == "NotEvaluated":
 				special[at] = unsaidPolicy
+				r.write(loss, way, unsaidPolicy)
 			case loss.Reason == "Invalid" && slices.Contains([]string{"route", "rule", "filter"}, loss.Source.Level):
 				special[at] = faultyPolicy
-			default:
-				continue
+				r.fault(loss, way)
 			}
-			r.write(loss, way, special[loss.where(way)])
 		}
 	}
 	for _, item := range effective.Items {
@@ -100,6 +100,24 @@ func (r *rewriting) predicted(effective, overridden prediction) []object {
 		}
 	}
 	return r.out
+}
+
+// fault puts a policy in error where one is, on the rule or on a route that hands over to it: that one answers with an error itself.
+func (r *rewriting) fault(loss predicted, way via) {
+	by, at := loss.Source.Policy, loss.Source.Target
+	if by == nil || !r.faulty[by.Namespace+"/"+by.Name] {
+		return
+	}
+	spec := maps.Clone(faultyPolicy)
+	name := strings.TrimSuffix(r.copied(way, loss), loss.Target.Name) + at.Name
+	spec["targetRefs"] = []object{withSection(object{"group": gatewayAPI, "kind": loss.Target.Kind, "name": name}, at.Section)}
+	r.add(at.Namespace, spec)
+}
+
+// add adds a policy.
+func (r *rewriting) add(namespace string, spec object) {
+	r.out = append(r.out, object{"apiVersion": "gateway.kgateway.dev/v1alpha1", "kind": "TrafficPolicy",
+		"metadata": object{"namespace": namespace, "name": fmt.Sprintf("e%d", len(r.out))}, "spec": spec})
 }
 
 // write puts a policy on a rule, as it is on one way. Of several providers that are in force together each takes a policy.
@@ -119,8 +137,7 @@ func (r *rewriting) write(at predicted, way via, spec object) {
 		spec[name] = several[0]
 	}
 	spec["targetRefs"] = []object{{"group": gatewayAPI, "kind": at.Target.Kind, "name": r.copied(way, at), "sectionName": at.Target.Section}}
-	r.out = append(r.out, object{"apiVersion": "gateway.kgateway.dev/v1alpha1", "kind": "TrafficPolicy",
-		"metadata": object{"namespace": at.Target.Namespace, "name": fmt.Sprintf("e%d", len(r.out))}, "spec": spec})
+	r.add(at.Target.Namespace, spec)
 }
 
 // copied copies the routes on a way, once: they hand over along it and nowhere else, and the first has the listener of the way as its only
