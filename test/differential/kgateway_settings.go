@@ -8,7 +8,7 @@ import "fmt"
 // which are merged as csrf and buffer are or as extAuth is; and requestMirror and tracing, which Envoy is told with clusters.
 func (g *kgatewayInput) settings(spec object, forRoutes bool) {
 	names := []string{"timeouts", "retry", "cors", "csrf", "buffer", "headerModifiers", "rateLimit", "compression", "transformation", "acl", "faultInjection", "internalRedirect",
-		"extAuth", "extProc"}
+		"extAuth", "extProc", "transformation", "acl", "extAuth", "extProc"} // twice: what can be combined
 	if forRoutes {
 		names = append(names, "autoHostRewrite", "urlRewrite", "statPrefix")
 	}
