@@ -199,7 +199,9 @@ func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Co
 			forbidden = append(forbidden, o.Ref.FullName())
 			continue
 		}
-		out = append(out, k.res.Graph.Lookup(o.Ref.In(t.Ref.Section))...)
+		if found := k.res.Graph.Lookup(o.Ref.In(t.Ref.Section)); len(found) > 0 && !(t.Named && k.unnamed(found[0], t.Ref.Section)) {
+			out = append(out, found...)
+		}
 	}
 	kind := strings.ToLower(t.Ref.Kind)
 	if len(forbidden) > 0 {

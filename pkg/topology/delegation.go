@@ -130,19 +130,19 @@ func (c *chains) original(rule, instance, route NodeID) NodeID {
 }
 
 // hand connects a rule with instances of the routes that one backendRef selects in the ways that it may mean, and reports whether there was
-// one.
+// one. A backendRef that leads back to a route of the chain hands nothing over, to the other routes that it selects either.
 func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match, ways []Delegation) bool {
 	parent := c.nodes[chain[len(chain)-1]].Ref
-	handed := false
-	for _, child := range c.selected(d, ways) {
-		id := c.byObject[child]
-		if !c.takesFrom(child, parent) {
-			continue
-		}
-		if slices.Contains(chain, id) {
+	children := slices.DeleteFunc(slices.Clone(c.selected(d, ways)), func(child *model.Object) bool { return !c.takesFrom(child, parent) })
+	for _, child := range children {
+		if slices.Contains(chain, c.byObject[child]) {
 			c.circle(chain[len(chain)-1], d, child)
-			continue
+			return false
 		}
+	}
+	handed := false
+	for _, child := range children {
+		id := c.byObject[child]
 		rules, kept := c.rulesFor(id, matches, ways)
 		if len(rules) == 0 {
 			continue

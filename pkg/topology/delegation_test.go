@@ -37,6 +37,7 @@ apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {namespace: x, name: mid}
 spec:
+  parentRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: root, namespace: i}]
   rules:
   - {name: other, matches: [{path: {value: /b}}], backendRefs: [{name: s, port: 80}]}
   - {name: prefix, matches: [{path: {value: /abc}}], backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: "*"}]}

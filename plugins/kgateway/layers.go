@@ -50,6 +50,8 @@ func (f *fold) outer(u merge.Unit) {
 			return
 		}
 		f.drop(u, merge.MoreSpecificWins, inside.From)
+	case name == "headerModifiers": // Envoy runs those of all layers, the outer ones last
+		f.drop(u, merge.NotEvaluated, f.units[mine[0]].From)
 	default:
 		f.drop(u, merge.MoreSpecificWins, f.units[mine[0]].From)
 	}

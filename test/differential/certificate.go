@@ -13,27 +13,25 @@ import (
 
 // certificateIn is a Secret with a certificate for all hosts that are drawn, the same in every namespace and every run.
 func certificateIn(namespace string) object {
-	data := object{}
-	for key, block := range pair() {
-		data[key] = base64.StdEncoding.EncodeToString(pem.EncodeToMemory(block))
-	}
 	return object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"namespace": namespace, "name": "cert", "creationTimestamp": "2025-01-01T00:00:00Z"},
-		"type": "kubernetes.io/tls", "data": data}
+		"type": "kubernetes.io/tls", "data": certificate()}
 }
 
-// pair makes the certificate and its key from a fixed seed.
-var pair = sync.OnceValue(func() map[string]*pem.Block {
+// certificate is the data of such a Secret, from a fixed seed.
+var certificate = sync.OnceValue(func() object {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	from := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "example.com"}, DNSNames: []string{"*.example.com"},
-		NotBefore: from, NotAfter: from.AddDate(100, 0, 0)}
-	certificate, err := x509.CreateCertificate(nil, template, template, key.Public(), key)
+	template := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "example.com"}, DNSNames: []string{"*.example.com"},
+		NotBefore: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2125, 1, 1, 0, 0, 0, 0, time.UTC)}
+	cert, err := x509.CreateCertificate(nil, &template, &template, key.Public(), key)
+	if err != nil {
+		panic(err) // of a template that never changes
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		panic(err)
 	}
-	text, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		panic(err)
+	text := func(kind string, der []byte) string {
+		return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 	}
-	return map[string]*pem.Block{"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: text}}
+	return object{"tls.crt": text("CERTIFICATE", cert), "tls.key": text("PRIVATE KEY", private)}
 })

@@ -18,6 +18,8 @@ type input struct {
 	Questions []question `json:"questions,omitempty"`
 	// Definitions are texts of CustomResourceDefinitions by which the objects are judged, for peers that judge them.
 	Definitions []string `json:"definitions,omitempty"`
+	// Settings are what the vendor's controller is started with, by the names of the program's vendor settings.
+	Settings map[string]string `json:"settings,omitempty"`
 }
 
 // question is a connection that is asked about, for peers that answer questions.

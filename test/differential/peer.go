@@ -29,7 +29,7 @@ type peer struct {
 // translate has the peer answer another input.
 type translate func(*input) (facts, error)
 
-func peers() []peer { return []peer{kuadrant, networkPolicy, apiServer, istio, envoyGateway} }
+func peers() []peer { return []peer{kuadrant, networkPolicy, apiServer, istio, envoyGateway, kgateway} }
 
 // program is a kubectl-dopolicy that was built.
 type program string
