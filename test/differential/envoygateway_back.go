@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,19 +151,10 @@ func (w *writtenBack) copyRoute(o object, listeners []listenerPath) {
 			twin, _ := (&input{Objects: []object{o}}).clone()
 			route := twin.Objects[0]
 			route["metadata"].(object)["name"] = c.as
-			route["spec"].(object)["parentRefs"] = []object{withSection(parent, l.Listener)}
+			route["spec"].(object)["parentRefs"] = []object{withSection(maps.Clone(parent), l.Listener)}
 			w.objects = append(w.objects, route)
 		}
 	}
-}
-
-func withSection(parent object, section string) object {
-	out := object{}
-	for key, value := range parent {
-		out[key] = value
-	}
-	out["sectionName"] = section
-	return out
 }
 
 // onRoutes has an effective policy of a route rule hold at the copies of its route.

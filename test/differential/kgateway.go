@@ -146,6 +146,7 @@ func (g *kgatewayInput) labelled(namespace, name string) object {
 	return out
 }
 
+// withSection adds the name of a section, if there is one.
 func withSection(o object, section string) object {
 	if section != "" {
 		o["sectionName"] = section

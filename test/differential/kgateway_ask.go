@@ -58,10 +58,11 @@ func settingArgs(in *input, vendor string) []string {
 
 // prediction is what effective and overridden print.
 type prediction struct {
-	Items []predicted
+	Items []predictedItem
 }
 
-type predicted struct {
+// predictedItem is an effective policy, or a loss.
+type predictedItem struct {
 	PolicyKind string
 	Target     struct{ Kind, Namespace, Name, Section string }
 	Paths      []via
@@ -89,12 +90,12 @@ func (v via) String() string {
 }
 
 // aboutRule reports whether something is said about TrafficPolicies at a rule.
-func (i predicted) aboutRule() bool {
+func (i predictedItem) aboutRule() bool {
 	return i.PolicyKind == "TrafficPolicy.gateway.kgateway.dev" && strings.HasSuffix(i.Target.Kind, "Route") && i.Target.Section != ""
 }
 
 // policies is what policies set of what is in force: what the route says itself, the copies of the route say too.
-func (i predicted) policies() object {
+func (i predictedItem) policies() object {
 	for _, rule := range i.Rules {
 		if slices.ContainsFunc(rule.Sources, func(s struct{ Policy *struct{ Name string } }) bool { return s.Policy == nil }) {
 			remove(i.Spec, strings.Split(rule.Name, ".")...)
@@ -113,7 +114,7 @@ func remove(from object, path ...string) {
 }
 
 // where names a rule and a way to it.
-func (i predicted) where(way via) string {
+func (i predictedItem) where(way via) string {
 	return fmt.Sprint(way, i.Target)
 }
 

@@ -103,7 +103,7 @@ func (r *rewriting) predicted(effective, overridden prediction) []object {
 }
 
 // fault puts a policy in error where one is, on the rule or on a route that hands over to it: that one answers with an error itself.
-func (r *rewriting) fault(loss predicted, way via) {
+func (r *rewriting) fault(loss predictedItem, way via) {
 	by, at := loss.Source.Policy, loss.Source.Target
 	if by == nil || !r.faulty[by.Namespace+"/"+by.Name] {
 		return
@@ -121,7 +121,7 @@ func (r *rewriting) add(namespace string, spec object) {
 }
 
 // write puts a policy on a rule, as it is on one way. Of several providers that are in force together each takes a policy.
-func (r *rewriting) write(at predicted, way via, spec object) {
+func (r *rewriting) write(at predictedItem, way via, spec object) {
 	if len(spec) == 0 {
 		return
 	}
@@ -142,7 +142,7 @@ func (r *rewriting) write(at predicted, way via, spec object) {
 
 // copied copies the routes on a way, once: they hand over along it and nowhere else, and the first has the listener of the way as its only
 // parent. It gives the name of the last.
-func (r *rewriting) copied(way via, to predicted) string {
+func (r *rewriting) copied(way via, to predictedItem) string {
 	leaf := to.Target.Namespace + "/" + to.Target.Name
 	key := fmt.Sprint(way, to.Target.Kind, leaf)
 	if name := r.copies[key]; name != "" {
