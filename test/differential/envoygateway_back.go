@@ -1,8 +1,8 @@
 package main
 
 import (
-	"maps"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
