@@ -78,7 +78,7 @@ docs: ## generate the command reference and the JSON Schemas under docs
 
 .PHONY: vendor-defaults
 vendor-defaults: ## take the defaults of vendors' CustomResourceDefinitions into their kinds.yaml; loads the modules that have them
-	go run ./internal/crddefaults plugins/envoygateway/kinds.yaml plugins/kgateway/kinds.yaml plugins/kuadrant/kinds.yaml
+	go run ./internal/crddefaults $(addprefix plugins/,$(addsuffix /kinds.yaml,envoygateway gatewayapi kgateway kuadrant))
 	go run ./internal/kindgen
 
 .PHONY: pictures

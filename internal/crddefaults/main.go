@@ -45,16 +45,14 @@ func run(file string, check bool) error {
 	if err != nil {
 		return err
 	}
-	out, err := filled(old, definitions)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s: %w", file, err)
+	switch out := filled(old, definitions); {
 	case bytes.Equal(old, out):
 		return nil
 	case check:
 		return fmt.Errorf("%s has not the defaults of %s (make vendor-defaults)", file, from.module)
+	default:
+		return os.WriteFile(file, out, 0o644)
 	}
-	return os.WriteFile(file, out, 0o644)
 }
 
 // source is where a file says that its definitions are.

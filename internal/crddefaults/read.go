@@ -12,9 +12,8 @@ import (
 
 // value is a default: where it stands below an object's root, and its YAML.
 type value struct {
-	path   string // * is every entry of a list or a map
-	text   string
-	object bool
+	path string // * is every entry of a list or a map
+	text string
 }
 
 // definition is the part of a CustomResourceDefinition that is read.
@@ -89,7 +88,7 @@ func (s schema) walk(path string, out []value) ([]value, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, value{path, strings.TrimSpace(string(text)), s.Default.Kind == yaml.MappingNode})
+		out = append(out, value{path, strings.TrimSpace(string(text))})
 	}
 	var err error
 	for name, field := range s.Properties {
@@ -112,8 +111,9 @@ func (s schema) walk(path string, out []value) ([]value, error) {
 	return out, nil
 }
 
-// filled is a kinds.yaml in which the defaults of every kind that has a definition are those of that. Nothing else of the text changes.
-func filled(text []byte, definitions map[string][]value) ([]byte, error) {
+// filled is a kinds.yaml in which the defaults of every kind that has a definition are those of that, those of a whole object before those of
+// its fields, as the API server fills them in. Nothing else of the text changes.
+func filled(text []byte, definitions map[string][]value) []byte {
 	docs := strings.Split(string(text), "\n---\n")
 	for i, doc := range docs {
 		kind := ""
@@ -126,14 +126,9 @@ func filled(text []byte, definitions map[string][]value) ([]byte, error) {
 		if !known {
 			continue
 		}
-		for _, v := range values {
-			if v.object {
-				return nil, fmt.Errorf("the default of %s of %s is an object: its order among those below it would matter", v.path, kind)
-			}
-		}
 		docs[i] = replaced(doc, values)
 	}
-	return []byte(strings.Join(docs, "\n---\n")), nil
+	return []byte(strings.Join(docs, "\n---\n"))
 }
 
 // replaced is a document with other defaults: in the place of those that it has, else before its variants, else at the end.

@@ -48,7 +48,7 @@ func (f *filler) fill(v any, path, at []string, value any) any {
 	switch t := v.(type) {
 	case map[string]any:
 		if len(path) == 1 {
-			if _, there := t[step]; there || step == "*" {
+			if t[step] != nil || step == "*" { // the API server drops null before it fills in
 				return v
 			}
 			f.filled = append(f.filled, below(step))

@@ -162,7 +162,7 @@ func effectiveFacts(ctx context.Context, p program, in *input, out facts, args .
 		kind, _, _ := strings.Cut(item.PolicyKind, ".")
 		for _, path := range item.Paths {
 			where := fmt.Sprintf("%s %s %s %s/%s %s", kind, path.Gateway, path.Listener, item.Target.Namespace, item.Target.Name, item.Target.Section)
-			set(out, "spec "+where, canonical(item.Spec))
+			set(out, "spec."+where, canonical(item.Spec))
 		}
 	}
 	return nil

@@ -123,7 +123,7 @@ func effective[T kuadrantv1.MergeablePolicy](facts map[string]string, kind strin
 	if err != nil {
 		panic(err)
 	}
-	facts["spec "+where] = string(text)
+	facts["spec."+where] = string(text)
 }
 
 // via names the gateway, the listener, the route and the rule of a path.
