@@ -94,6 +94,7 @@ func tlsConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate)
 	for _, o := range objects { // by age: a winner that lost to another one has its ancestors by then
 		if by, conflicted := lost[o.Ref]; conflicted {
 			for _, a := range books[by].ancestors {
+				books[o.Ref].port = a.Port
 				books[o.Ref].refuse(only(*a.Ref), "Conflicted", "%s", conflictsWith(by))
 			}
 		}
@@ -129,9 +130,7 @@ func (t *tls) routes() {
 			continue
 		}
 		for _, to := range t.mirrors(n) {
-			for _, parent := range above {
-				t.write(to, parent.ref)
-			}
+			t.writeAll(to, above)
 		}
 		for _, section := range g.Sections(n.Ref) {
 			for _, rule := range g.Lookup(n.Ref.In(section)) {
@@ -139,9 +138,7 @@ func (t *tls) routes() {
 					if b.Reason != "" {
 						continue
 					}
-					for _, parent := range above {
-						t.write(b.Ref, parent.ref)
-					}
+					t.writeAll(b.Ref, above)
 				}
 			}
 		}
@@ -179,10 +176,10 @@ func (t *tls) policies() {
 			for _, path := range kind.paths {
 				each(p.Object.Body.At("spec"), path, func(at model.Body) {
 					for _, ref := range at.Field("backendRefs").Items {
-						t.write(t.backend(p.Ref(), ref), p.Ref())
+						t.write(t.backend(p.Ref(), ref), p.Ref(), 0)
 					}
 					if one := at.Field("backendRef"); path[0] == "extAuth" && one.IsObject() && at.Field("backendRefs").Len() == 0 { // deprecated
-						t.write(t.backend(p.Ref(), one), p.Ref())
+						t.write(t.backend(p.Ref(), one), p.Ref(), 0)
 					}
 				})
 			}
@@ -263,8 +260,18 @@ func anyCase(b model.Body, name string) model.Body {
 	return model.Body{}
 }
 
-// write notes that traffic of an ancestor goes to a backend: the policy for the port goes before the one for the object.
-func (t *tls) write(to, ancestor model.Ref) {
+// writeAll notes that traffic of the parents of a route goes to a backend.
+func (t *tls) writeAll(to model.Ref, above []parent) {
+	for _, parent := range above {
+		for _, port := range parent.ports {
+			t.write(to, parent.ref, port)
+		}
+	}
+}
+
+// write notes that traffic of an ancestor, with the port of its parentRef, goes to a backend: the policy for the port goes before the one for the
+// object.
+func (t *tls) write(to, ancestor model.Ref, port int32) {
 	if to.GroupKind() == backendKind && !t.res.Settings.Bool("envoygateway.enableBackend") {
 		return
 	}
@@ -276,6 +283,7 @@ func (t *tls) write(to, ancestor model.Ref) {
 		return
 	}
 	book := t.books[o.Ref]
+	book.port = port
 	resolved := status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs", Message: "Resolved all the Object references."}
 	for _, ref := range o.Body.At("spec", "validation", "caCertificateRefs").Items {
 		flaw, what := t.res.Graph.Authority(model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: o.Ref.Namespace, Name: ref.Text("name")})

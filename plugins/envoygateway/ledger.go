@@ -16,16 +16,17 @@ import (
 type ledger struct {
 	controller string
 	ancestors  []status.Ancestor
+	port       int32 // of the parentRef that is written about; 0: none
 }
 
 // at is the entry of an ancestor, a new one if there is none.
 func (l *ledger) at(ref model.Ref) *status.Ancestor {
 	for i := range l.ancestors {
-		if *l.ancestors[i].Ref == ref {
+		if *l.ancestors[i].Ref == ref && l.ancestors[i].Port == l.port {
 			return &l.ancestors[i]
 		}
 	}
-	l.ancestors = append(l.ancestors, status.Ancestor{Ref: &ref, Controller: l.controller})
+	l.ancestors = append(l.ancestors, status.Ancestor{Ref: &ref, Port: l.port, Controller: l.controller})
 	return &l.ancestors[len(l.ancestors)-1]
 }
 
