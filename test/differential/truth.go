@@ -1,12 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 )
 
 // row is what the figures say of one peer.
@@ -24,34 +26,50 @@ writes this page; [test/differential](../test/differential/README.md) says how. 
 |---|---|---|---|---|---|---|
 `
 
-// writeTruth writes the figures of all peers.
+const explainedHead = "\n## Explained differences\n\n"
+
+// writeTruth writes the figures, in the order of peers. Those of peers that were not compared stay as they are in the file.
 func writeTruth(path string, rows []row) error {
-	var out bytes.Buffer
-	out.WriteString(truthHead)
-	for _, r := range rows {
-		t := r.tally
-		agree := 100.0
-		if t.Facts > 0 {
-			agree = 100 * float64(t.Facts-t.Different) / float64(t.Facts)
-		}
-		fmt.Fprintf(&out, "| %s | %s %s | %d | %d | %.2f %% | %d | %d |\n", r.run.peer.name, r.run.peer.module, r.run.version, t.Inputs-t.Refused, t.Facts, agree, t.open(), t.Explained)
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	out.WriteString("\n## Explained differences\n\n")
-	none := true
-	for _, r := range rows {
-		for _, f := range slices.SortedFunc(maps.Values(r.tally.Classes), func(a, b *found) int { return cmp.Compare(a.Signature, b.Signature) }) {
-			if f.Known != nil {
-				none = false
-				fmt.Fprintf(&out, "- **%s**, %d times: %s", r.run.peer.name, f.Count, f.Known.Reason)
-				if f.Known.Where != "" {
-					fmt.Fprintf(&out, " (%s)", f.Known.Where)
-				}
-				out.WriteString("\n")
+	old := strings.Split(string(text), "\n")
+	var figures, explained strings.Builder
+	for _, p := range peers() {
+		at := slices.IndexFunc(rows, func(r row) bool { return r.run.peer.name == p.name })
+		if at >= 0 {
+			rows[at].write(&figures, &explained)
+			continue
+		}
+		for _, line := range old {
+			switch {
+			case strings.HasPrefix(line, "| "+p.name+" |"):
+				figures.WriteString(line + "\n")
+			case strings.HasPrefix(line, "- **"+p.name+"**"):
+				explained.WriteString(line + "\n")
 			}
 		}
 	}
-	if none {
-		out.WriteString("There are none.\n")
+	return os.WriteFile(path, []byte(truthHead+figures.String()+explainedHead+cmp.Or(explained.String(), "There are none.\n")), 0o644)
+}
+
+// write writes the figures of one peer, and the differences that are explained.
+func (r row) write(figures, explained *strings.Builder) {
+	t := r.tally
+	agree := 100.0
+	if t.Facts > 0 {
+		agree = 100 * float64(t.Facts-t.Different) / float64(t.Facts)
 	}
-	return os.WriteFile(path, out.Bytes(), 0o644)
+	fmt.Fprintf(figures, "| %s | %s %s | %d | %d | %.2f %% | %d | %d |\n", r.run.peer.name, r.run.peer.module, r.run.version, t.Inputs-t.Refused, t.Facts, agree, t.open(), t.Explained)
+	for _, f := range slices.SortedFunc(maps.Values(t.Classes), func(a, b *found) int { return cmp.Compare(a.Signature, b.Signature) }) {
+		if f.Known == nil {
+			continue
+		}
+		fmt.Fprintf(explained, "- **%s**, %d times: %s", r.run.peer.name, f.Count, f.Known.Reason)
+		if f.Known.Where != "" {
+			fmt.Fprintf(explained, " (%s)", f.Known.Where)
+		}
+		explained.WriteString("\n")
+	}
 }
