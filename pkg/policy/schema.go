@@ -50,7 +50,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"fold":       r.word(&r.fold, []string{"checked", "bottomUp"}),
 		"sameTarget": r.word(&r.same, []string{"stack", "oldest", "first", "conflict", "fill", "disjoint"}, "union"),
 		"rejects":    r.word(&rejects, []string{"target", "policy"}), "family": r.family,
-		"effective": r.effective, "resolve": r.resolve, "result": r.word(&k.Result, resultWords()),
+		"effective": r.effective, "routes": r.routes, "resolve": r.resolve, "result": r.word(&k.Result, resultWords()),
 		"listenerSets": r.word(&sets, []string{string(SetsTaken), string(SetsNamed), string(SetsUnknown)}),
 		"invalid":      r.word(&invalid, []string{string(Drop), string(Claim), string(Poison)}),
 		"parts":        r.parts, "scopes": r.scopes, "labels": r.labels, "members": r.members, "builtins": r.builtins, "defaults": r.defaults, "normalize": r.normalize, "admission": r.admission, "advice": r.advice, "tolerant": r.flag(&k.Tolerant), "paths": r.paths,
@@ -93,7 +93,9 @@ func (r *kindReader) finish(n *yaml.Node) {
 		k.Effective = effectiveRoles(k.Targets)
 	}
 	k.settleScopes()
-	k.Routes = targetRoutes(k.Targets)
+	if k.Routes == nil {
+		k.Routes = targetRoutes(k.Targets)
+	}
 	k.Plans = r.plans
 	if k.Plans == nil {
 		k.Plans = []merge.Plan{{}}
@@ -254,6 +256,21 @@ func (r *kindReader) effective(n *yaml.Node) {
 		}
 		r.kind.Effective = append(r.kind.Effective, topology.Role(s))
 	}
+}
+
+// routes reads the kinds of routes at whose rules there are results.
+func (r *kindReader) routes(n *yaml.Node) {
+	r.list(n, func(e *yaml.Node) {
+		var name string
+		r.text(&name)(e)
+		at := slices.IndexFunc(topology.RouteKinds(), func(gk model.GroupKind) bool { return gk.Kind == name })
+		if at < 0 {
+			r.fail(e, "%s is no kind of routes", name)
+			return
+		}
+		r.kind.Routes = append(r.kind.Routes, topology.RouteKinds()[at])
+	})
+	slices.SortFunc(r.kind.Routes, model.GroupKind.Compare)
 }
 
 // roles reads a list of roles of the families of traffic.

@@ -163,10 +163,17 @@ func (w *writtenBack) onRoutes(item predicted) {
 	for _, c := range w.routes {
 		if c.kind == item.Target.Kind && c.namespace == item.Target.Namespace && c.name == item.Target.Name && slices.Contains(item.Paths, c.at) {
 			ref := object{"group": gatewayGroup, "kind": c.kind, "name": c.as, "sectionName": item.Target.Section}
-			if c.kind == "TLSRoute" { // it has one rule, of which the controller forgets the name
+			namespace := c.namespace
+			switch {
+			case c.kind == "TLSRoute" && kind == "SecurityPolicy": // it cannot be targeted: only what is above it holds there
+				var name string
+				of, full, _ := strings.Cut(c.at.owner(), " ")
+				namespace, name, _ = strings.Cut(full, "/")
+				ref = object{"group": gatewayGroup, "kind": of, "name": name, "sectionName": c.at.Listener}
+			case c.kind == "TLSRoute": // it has one rule, of which the controller forgets the name
 				delete(ref, "sectionName")
 			}
-			w.policy(kind, c.namespace, ref, item.Spec)
+			w.policy(kind, namespace, ref, item.Spec)
 		}
 	}
 }
