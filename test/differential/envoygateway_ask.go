@@ -28,18 +28,29 @@ func askEnvoyGateway(ctx context.Context, p program, translate translate, in *in
 	for key, value := range settings {
 		if isSetting(key) {
 			out[back.renamed(key)] = back.renamed(value)
-		} else if strings.HasPrefix(key, "path ") {
+		} else if strings.HasPrefix(key, "path") {
 			out[back.renamed(key)] = unsaid // unless a policy is predicted there
 		}
 	}
 	for _, item := range effective.Items {
 		for _, path := range item.Paths {
 			if rule := back.rule(item); rule != "" {
-				out["path "+path.String()+" "+rule] = "open"
+				out[pathSort(rule)+" "+path.String()+" "+rule] = "open"
 			}
 		}
 	}
 	return out, nil
+}
+
+// pathSort is the sort of fact that a path to a rule is. TLSRoutes are connections too.
+func pathSort(rule string) string {
+	switch kind, _, _ := strings.Cut(rule, "/"); kind {
+	case "tcproute", "tlsroute":
+		return "path.tcp"
+	case "udproute":
+		return "path.udp"
+	}
+	return "path"
 }
 
 // lost are the listeners that are predicted to take no traffic.

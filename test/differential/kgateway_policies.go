@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // policy draws a TrafficPolicy with one or two targets, by name or by label, or with none: filters may name those.
@@ -46,11 +47,14 @@ func (g *kgatewayInput) target(spec object, name string, t target) bool {
 	return only
 }
 
-// filters has rules name policies that have no targets.
+// filters has rules name policies that have no targets, each once: one that a rule and the rule that hands over to it both name would be combined with
+// itself.
 func (g *kgatewayInput) filters() {
 	for _, at := range g.rules {
 		if names := g.names[at.namespace]; len(names) > 0 && g.chance(40) {
-			ref := object{"group": "gateway.kgateway.dev", "kind": "TrafficPolicy", "name": pick(g.source, names...)}
+			i := g.IntN(len(names))
+			ref := object{"group": "gateway.kgateway.dev", "kind": "TrafficPolicy", "name": names[i]}
+			g.names[at.namespace] = slices.Delete(names, i, i+1)
 			filters, _ := at.rule["filters"].([]object)
 			at.rule["filters"] = append(filters, object{"type": "ExtensionRef", "extensionRef": ref})
 		}

@@ -29,7 +29,7 @@ func (f facts) settings(proxies resource.XdsIRMap, names []string) error {
 			for _, r := range l.Routes {
 				route := *r
 				route.Metadata, route.Destination = nil, unmarked(r.Destination)
-				n.facts["path "+l.Name+" "+r.Name] = "open"
+				n.facts["path.tcp "+l.Name+" "+r.Name] = "open"
 				n.note(fmt.Sprintf("tcp %s %s", l.Name, r.Name), route)
 			}
 			listener := *l
@@ -41,7 +41,7 @@ func (f facts) settings(proxies resource.XdsIRMap, names []string) error {
 		}
 		for _, l := range proxy.UDP {
 			if l.Route != nil {
-				n.facts["path "+l.Name+" "+l.Route.Name] = "open"
+				n.facts["path.udp "+l.Name+" "+l.Route.Name] = "open"
 				route := *l.Route
 				route.Destination = unmarked(route.Destination)
 				n.note(fmt.Sprintf("udp %s %s", l.Name, route.Name), route)
