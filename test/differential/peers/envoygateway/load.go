@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,10 +17,13 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	gwapiv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gwapiv1b1 "sigs.k8s.io/gateway-api/apis/v1beta1"
 	"sigs.k8s.io/yaml"
@@ -54,9 +58,17 @@ func load(objects []json.RawMessage) (*resource.Resources, error) {
 	return out, nil
 }
 
-// schemas are those of the release's definitions. The defaulter of the file provider reads them again for every object.
-var schemas = sync.OnceValue(func() map[schema.GroupVersionKind]*structural.Structural {
-	out := map[schema.GroupVersionKind]*structural.Structural{}
+// definition is what objects of a kind are judged by.
+type definition struct {
+	schema *structural.Structural
+	fields validation.SchemaValidator
+	rules  *cel.Validator
+}
+
+// definitions are those of the release. The validator and the defaulter of the file provider read them again for every object, which takes most
+// of the time that an input takes.
+var definitions = sync.OnceValue(func() map[schema.GroupVersionKind]definition {
+	out := map[schema.GroupVersionKind]definition{}
 	err := resource.IterYAMLBytes(gateway.GatewayCRDs, func(text []byte) error {
 		var crd apiextensionsv1.CustomResourceDefinition
 		if err := yaml.Unmarshal(text, &crd); err != nil || crd.Kind != "CustomResourceDefinition" {
@@ -71,7 +83,11 @@ var schemas = sync.OnceValue(func() map[schema.GroupVersionKind]*structural.Stru
 			if err != nil {
 				return err
 			}
-			out[schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}] = s
+			fields, _, err := validation.NewSchemaValidator(&internal)
+			if err != nil {
+				return err
+			}
+			out[schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}] = definition{s, fields, cel.NewValidator(s, true, celconfig.PerCallLimit)}
 		}
 		return nil
 	})
@@ -81,22 +97,31 @@ var schemas = sync.OnceValue(func() map[schema.GroupVersionKind]*structural.Stru
 	return out
 })
 
+// judge fills in defaults and validates, as the API server does.
+func (d definition) judge(o map[string]any) error {
+	defaulting.Default(o, d.schema)
+	errs := validation.ValidateCustomResource(nil, o, d.fields)
+	if len(errs) == 0 {
+		errs, _ = d.rules.Validate(context.Background(), nil, d.schema, o, nil, celconfig.RuntimeCELCostBudget)
+	}
+	return errs.ToAggregate()
+}
+
 // decoded is an object as the API server would hand it out.
 func decoded(text []byte) (runtime.Object, error) {
 	o := &unstructured.Unstructured{}
-	if err := json.Unmarshal(text, &o.Object); err != nil {
+	if err := o.UnmarshalJSON(text); err != nil {
 		return nil, err
 	}
 	kind := o.GroupVersionKind()
 	if kind.Group == egv1a1.GroupName || kind.Group == gwapiv1.GroupName {
-		if err := resource.GetDefaultValidator().Validate(text); err != nil {
-			return nil, err
-		}
-		definition, ok := schemas()[kind]
+		definition, ok := definitions()[kind]
 		if !ok {
 			return nil, fmt.Errorf("there is no definition of %s", kind)
 		}
-		defaulting.Default(o.Object, definition)
+		if err := definition.judge(o.Object); err != nil {
+			return nil, err
+		}
 		delete(o.Object, "status") // of what is created the API server fills in what the controller has yet to say
 	}
 	typed, err := envoygateway.GetScheme().New(kind)
