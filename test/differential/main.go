@@ -90,6 +90,7 @@ func (o options) run(ctx context.Context) error {
 		}
 	}
 	var rows []row
+	var missed error // deliberate faults
 	open := false
 	for _, p := range peers() {
 		if len(o.peers) > 0 && !slices.Contains(o.peers, p.name) {
@@ -103,7 +104,7 @@ func (o options) run(ctx context.Context) error {
 		case o.show > 0:
 			err = r.show(ctx, o.show)
 		case o.mutants:
-			err = r.mutants(ctx, folder)
+			missed = errors.Join(missed, r.mutants(ctx, folder))
 		default:
 			var t *tally
 			if t, err = o.compare(ctx, r); err == nil {
@@ -123,7 +124,7 @@ func (o options) run(ctx context.Context) error {
 	if open {
 		return errOpen
 	}
-	return nil
+	return missed
 }
 
 // buildProgram builds kubectl-dopolicy from this tree, with an overlay if there is one.

@@ -61,7 +61,7 @@ func (r *run) mutants(ctx context.Context, folder string) error {
 		}
 	}
 	if missed > 0 {
-		return fmt.Errorf("%d deliberate faults were not found", missed)
+		return fmt.Errorf("%s: %d deliberate faults were not found", r.peer.name, missed)
 	}
 	return nil
 }
