@@ -263,9 +263,7 @@ func anyCase(b model.Body, name string) model.Body {
 // writeAll notes that traffic of the parents of a route goes to a backend.
 func (t *tls) writeAll(to model.Ref, above []parent) {
 	for _, parent := range above {
-		for _, port := range parent.ports {
-			t.write(to, parent.ref, port)
-		}
+		t.write(to, parent.ref, parent.port)
 	}
 }
 

@@ -19,10 +19,10 @@ type ledger struct {
 	port       int32 // of the parentRef that is written about; 0: none
 }
 
-// at is the entry of an ancestor, a new one if there is none.
+// at is the entry of an ancestor, a new one if there is none. The controller does not compare ports: that of the first parentRef stays.
 func (l *ledger) at(ref model.Ref) *status.Ancestor {
 	for i := range l.ancestors {
-		if *l.ancestors[i].Ref == ref && l.ancestors[i].Port == l.port {
+		if *l.ancestors[i].Ref == ref {
 			return &l.ancestors[i]
 		}
 	}

@@ -180,7 +180,7 @@ func inOrder(k *resolve.Kind, fates []*status.Fate) map[*policy.Policy]int {
 // parent is a parentRef of a route to something that is managed.
 type parent struct {
 	ref       model.Ref         // as it is written
-	ports     []int32           // that it is written with; 0: none
+	port      int32             // of the first one that is so written; 0: none
 	owner     topology.NodeID   // the Gateway or the ListenerSet
 	listeners []topology.NodeID // those that take the route, whether or not a hostname is left
 }
@@ -209,10 +209,7 @@ func parents(r *resolve.Resolution, k *resolve.Kind, route topology.NodeID) []pa
 		at := slices.IndexFunc(out, func(p parent) bool { return p.ref == a.Parent })
 		if at < 0 {
 			at = len(out)
-			out = append(out, parent{ref: a.Parent, owner: owner})
-		}
-		if !slices.Contains(out[at].ports, a.Port) {
-			out[at].ports = append(out[at].ports, a.Port)
+			out = append(out, parent{ref: a.Parent, port: a.Port, owner: owner})
 		}
 		if (a.State == topology.Accepted || a.State == topology.NoMatchingListenerHostname) && a.Listener != topology.None {
 			out[at].listeners = append(out[at].listeners, a.Listener)

@@ -102,7 +102,7 @@ func text(o object, key, otherwise string) string {
 	return otherwise
 }
 
-// listenersOf are the listeners of a Gateway or a ListenerSet, with their ports and protocols.
+// listenersOf are the listeners of a Gateway or a ListenerSet, and of those for HTTP the ports.
 func listenersOf(o object) ([]listenerPath, map[listenerPath]string) {
 	namespace, name := metadataOf(o)
 	path := listenerPath{Gateway: namespace + "/" + name}
@@ -120,7 +120,9 @@ func listenersOf(o object) ([]listenerPath, map[listenerPath]string) {
 	for _, l := range entries(spec["listeners"]) {
 		path.Listener = text(l, "name", "")
 		out = append(out, path)
-		ports[path] = fmt.Sprint(path.Gateway, " ", l["port"], " ", l["protocol"])
+		if l["protocol"] == "HTTP" {
+			ports[path] = fmt.Sprint(path.Gateway, " ", l["port"])
+		}
 	}
 	return out, ports
 }
@@ -217,7 +219,7 @@ func withoutRuleNames(rateLimit any) {
 	}
 }
 
-// onListeners writes the effective policies of listeners. The controller refuses a policy for one listener whose port another has too, so what
+// onListeners writes the effective policies of listeners. The controller refuses a policy for one listener for HTTP whose port another has too, so what
 // holds at such listeners is written to the Gateway, and to the others what differs from that.
 func (w *writtenBack) onListeners(items []predicted, listeners []listenerPath, ports map[listenerPath]string) {
 	specs := map[listenerPath]object{}
