@@ -22,18 +22,21 @@ func (f facts) settings(proxies resource.XdsIRMap, names []string) error {
 				n.route(l.Name, r)
 			}
 			listener := *l
-			listener.Routes, listener.Metadata = nil, nil
+			listener.Routes, listener.Metadata, listener.TLS = nil, nil, said(l.TLS)
 			n.note("client "+l.Name, listener)
 		}
 		for _, l := range proxy.TCP {
 			for _, r := range l.Routes {
 				route := *r
 				route.Metadata, route.Destination = nil, unmarked(r.Destination)
+				if r.TLS != nil {
+					route.TLS = &ir.TLS{TLSInspectorConfig: r.TLS.TLSInspectorConfig, Terminate: said(r.TLS.Terminate)}
+				}
 				n.facts["path.tcp "+l.Name+" "+r.Name] = "open"
 				n.note(fmt.Sprintf("tcp %s %s", l.Name, r.Name), route)
 			}
 			listener := *l
-			listener.Routes, listener.Metadata = nil, nil
+			listener.Routes, listener.Metadata, listener.TLS = nil, nil, said(l.TLS)
 			if l.Timeout != nil {
 				listener.Timeout = &ir.ClientTimeout{TCP: l.Timeout.TCP} // the proxy is told nothing of the rest
 			}
@@ -49,6 +52,17 @@ func (f facts) settings(proxies resource.XdsIRMap, names []string) error {
 		}
 	}
 	return n.failed
+}
+
+// said is what a listener is told about TLS without the versions that the proxy takes by itself: the controller writes them as soon as there is
+// any policy for the listener.
+func said(tls *ir.TLSConfig) *ir.TLSConfig {
+	if tls == nil || tls.MinVersion == nil || tls.MaxVersion == nil || *tls.MinVersion != ir.TLSv12 || *tls.MaxVersion != ir.TLSv13 {
+		return tls
+	}
+	out := *tls
+	out.MinVersion, out.MaxVersion = nil, nil
+	return &out
 }
 
 // notes are facts in the making.
