@@ -120,12 +120,13 @@ type tls struct {
 // routes writes for what routes send to.
 func (t *tls) routes() {
 	g := t.res.Graph
-	for _, id := range g.Order(topology.All) {
-		n := g.Node(id)
-		if n.Role != topology.Route || n.Object == nil {
+	for _, o := range routesInOrder(t.res.Snapshot) {
+		found := g.Lookup(o.Ref)
+		if len(found) == 0 {
 			continue
 		}
-		above := parents(t.res, t.kind, id)
+		n := g.Node(found[0])
+		above := parents(t.res, t.kind, found[0])
 		if len(above) == 0 {
 			continue
 		}
@@ -143,6 +144,15 @@ func (t *tls) routes() {
 			}
 		}
 	}
+}
+
+// routesInOrder lists routes as the controller goes through them: kind by kind, and by age.
+func routesInOrder(in *model.Snapshot) []*model.Object {
+	var out []*model.Object
+	for _, kind := range []string{"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"} {
+		out = append(out, byAge(in.Of(model.GroupKind{Group: "gateway.networking.k8s.io", Kind: kind}))...)
+	}
+	return out
 }
 
 // mirrors lists what the rules of a route copy requests to.
