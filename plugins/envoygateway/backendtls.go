@@ -94,7 +94,7 @@ func tlsConditions(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate)
 	for _, o := range objects { // by age: a winner that lost to another one has its ancestors by then
 		if by, conflicted := lost[o.Ref]; conflicted {
 			for _, a := range books[by].ancestors {
-				books[o.Ref].port = a.Port
+				books[o.Ref].from(*a.Ref, a.Port)
 				books[o.Ref].refuse(only(*a.Ref), "Conflicted", "%s", conflictsWith(by))
 			}
 		}
@@ -291,7 +291,7 @@ func (t *tls) write(to, ancestor model.Ref, port int32) {
 		return
 	}
 	book := t.books[o.Ref]
-	book.port = port
+	book.from(ancestor, port)
 	resolved := status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs", Message: "Resolved all the Object references."}
 	for _, ref := range o.Body.At("spec", "validation", "caCertificateRefs").Items {
 		flaw, what := t.res.Graph.Authority(model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: o.Ref.Namespace, Name: ref.Text("name")})

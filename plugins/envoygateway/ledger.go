@@ -16,17 +16,16 @@ import (
 type ledger struct {
 	controller string
 	ancestors  []status.Ancestor
-	port       int32 // of the parentRef that is written about; 0: none
 }
 
-// at is the entry of an ancestor, a new one if there is none. The controller does not compare ports: that of the first parentRef stays.
+// at is the entry of an ancestor, a new one if there is none.
 func (l *ledger) at(ref model.Ref) *status.Ancestor {
 	for i := range l.ancestors {
 		if *l.ancestors[i].Ref == ref {
 			return &l.ancestors[i]
 		}
 	}
-	l.ancestors = append(l.ancestors, status.Ancestor{Ref: &ref, Port: l.port, Controller: l.controller})
+	l.ancestors = append(l.ancestors, status.Ancestor{Ref: &ref, Controller: l.controller})
 	return &l.ancestors[len(l.ancestors)-1]
 }
 
@@ -65,6 +64,13 @@ func (l *ledger) accept(refs []model.Ref) {
 func (l *ledger) warn(refs []model.Ref, p *policy.Policy) {
 	if fields := deprecated(p); len(fields) > 0 {
 		l.set(refs, status.Condition{Type: "Warning", Status: "True", Reason: "DeprecatedField", Message: strings.Join(fields, "; ")})
+	}
+}
+
+// from notes the port of the parentRef that an ancestor is. The controller does not compare ports: the first one stays.
+func (l *ledger) from(ref model.Ref, port int32) {
+	if a := l.at(ref); len(a.Conditions) == 0 {
+		a.Port = port
 	}
 }
 

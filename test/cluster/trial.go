@@ -20,7 +20,6 @@ type Trial struct {
 	server *server
 	client dynamic.Interface
 	said   *warnings
-	owned  bool
 }
 
 // StartTrial starts a server of its own.
@@ -33,7 +32,6 @@ func StartTrial(ctx context.Context) (*Trial, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
-	t.owned = true
 	return t, nil
 }
 
@@ -68,13 +66,8 @@ func (t *Trial) Create(ctx context.Context, o *unstructured.Unstructured) (store
 	return stored, t.said.with(refused), nil
 }
 
-// Stop ends a server of StartTrial.
-func (t *Trial) Stop() error {
-	if !t.owned {
-		return nil
-	}
-	return t.server.stop()
-}
+// Stop ends the server.
+func (t *Trial) Stop() error { return t.server.stop() }
 
 // warnings collects those of one request.
 type warnings struct {

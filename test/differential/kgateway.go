@@ -8,8 +8,6 @@ import (
 // kgateway compares what kgateway's translator sets Envoy up with, route by route, and the statuses of policies.
 var kgateway = peer{name: "kgateway", module: "github.com/kgateway-dev/kgateway/v2", inside: "test/cmd/dopolicy-peer", generate: drawKgateway, ask: askKgateway}
 
-const gatewayAPI = "gateway.networking.k8s.io"
-
 var kgatewayNamespaces = []string{"infra", "app", "team"}
 
 // drawKgateway draws one or two Gateways with listeners that share ports and have overlapping hostnames, a ListenerSet in two of five inputs,
@@ -110,7 +108,7 @@ func (g *kgatewayInput) listenerSet(name string) {
 	t := target{"ListenerSet", namespace, name, ""}
 	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
 	g.add("gateway.networking.k8s.io/v1", "ListenerSet", g.labelled(namespace, name), object{
-		"parentRef": object{"group": gatewayAPI, "kind": "Gateway", "namespace": gateway.namespace, "name": gateway.name},
+		"parentRef": object{"group": gatewayGroup, "kind": "Gateway", "namespace": gateway.namespace, "name": gateway.name},
 		"listeners": g.listeners(t, "s", g.between(1, 2))})
 }
 

@@ -27,11 +27,11 @@ func (g *kgatewayInput) policy(name string) {
 // target draws what a policy is attached to, and reports whether these are HTTPRoutes alone.
 func (g *kgatewayInput) target(spec object, name string, t target) bool {
 	only := t.kind == "HTTPRoute"
-	switch ref := withSection(object{"group": gatewayAPI, "kind": t.kind, "name": t.name}, t.section); {
+	switch ref := withSection(object{"group": gatewayGroup, "kind": t.kind, "name": t.name}, t.section); {
 	case g.chance(15) && t.kind == "HTTPRoute":
 		g.names[t.namespace] = append(g.names[t.namespace], name)
 	case g.chance(15):
-		selector := withSection(object{"group": gatewayAPI, "kind": t.kind, "matchLabels": object{"tier": pick(g.source, "a", "b")}}, t.section)
+		selector := withSection(object{"group": gatewayGroup, "kind": t.kind, "matchLabels": object{"tier": pick(g.source, "a", "b")}}, t.section)
 		spec["targetSelectors"] = []object{selector}
 	default:
 		if g.chance(3) {
@@ -40,7 +40,7 @@ func (g *kgatewayInput) target(spec object, name string, t target) bool {
 		refs := []object{ref}
 		if more := pick(g.source, g.targets...); g.chance(15) && more != t && more.namespace == t.namespace {
 			only = only && more.kind == "HTTPRoute"
-			refs = append(refs, withSection(object{"group": gatewayAPI, "kind": more.kind, "name": more.name}, more.section))
+			refs = append(refs, withSection(object{"group": gatewayGroup, "kind": more.kind, "name": more.name}, more.section))
 		}
 		spec["targetRefs"] = refs
 	}

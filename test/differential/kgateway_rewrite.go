@@ -110,7 +110,7 @@ func (r *rewriting) fault(loss predictedItem, way via) {
 	}
 	spec := maps.Clone(faultyPolicy)
 	name := strings.TrimSuffix(r.copied(way, loss), loss.Target.Name) + at.Name
-	spec["targetRefs"] = []object{withSection(object{"group": gatewayAPI, "kind": loss.Target.Kind, "name": name}, at.Section)}
+	spec["targetRefs"] = []object{withSection(object{"group": gatewayGroup, "kind": loss.Target.Kind, "name": name}, at.Section)}
 	r.add(at.Namespace, spec)
 }
 
@@ -136,7 +136,7 @@ func (r *rewriting) write(at predictedItem, way via, spec object) {
 		}
 		spec[name] = several[0]
 	}
-	spec["targetRefs"] = []object{{"group": gatewayAPI, "kind": at.Target.Kind, "name": r.copied(way, at), "sectionName": at.Target.Section}}
+	spec["targetRefs"] = []object{{"group": gatewayGroup, "kind": at.Target.Kind, "name": r.copied(way, at), "sectionName": at.Target.Section}}
 	r.add(at.Target.Namespace, spec)
 }
 
@@ -165,7 +165,7 @@ func (r *rewriting) copied(way via, to predictedItem) string {
 			switch {
 			case i < len(way.DelegatedRules) && section == way.DelegatedRules[i]:
 				namespace, next, _ := strings.Cut(chain[i+1], "/")
-				rule["backendRefs"] = []object{{"group": gatewayAPI, "kind": "HTTPRoute", "namespace": namespace, "name": prefix + next}}
+				rule["backendRefs"] = []object{{"group": gatewayGroup, "kind": "HTTPRoute", "namespace": namespace, "name": prefix + next}}
 			case i < len(chain)-1 || handsOver(rule):
 				continue
 			}
@@ -188,7 +188,7 @@ func (v via) parent() object {
 		kind, owner = "ListenerSet", v.ListenerSet
 	}
 	namespace, name, _ := strings.Cut(owner, "/")
-	return object{"group": gatewayAPI, "kind": kind, "namespace": namespace, "name": name, "sectionName": v.Listener}
+	return object{"group": gatewayGroup, "kind": kind, "namespace": namespace, "name": name, "sectionName": v.Listener}
 }
 
 func handsOver(rule object) bool {

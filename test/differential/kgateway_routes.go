@@ -16,7 +16,7 @@ func (g *kgatewayInput) attached() object {
 	for _, p := range some(g.source, 40, g.parents...) {
 		// A Gateway and a listener of its own as parents are one way twice.
 		if !slices.ContainsFunc(parents, func(o object) bool { return o["name"] == p.name && (o["sectionName"] == nil || p.section == "") }) {
-			parents = append(parents, withSection(object{"group": gatewayAPI, "kind": p.kind, "namespace": p.namespace, "name": p.name}, p.section))
+			parents = append(parents, withSection(object{"group": gatewayGroup, "kind": p.kind, "namespace": p.namespace, "name": p.name}, p.section))
 		}
 	}
 	out := object{"parentRefs": parents}
@@ -64,10 +64,10 @@ func (g *kgatewayInput) action(rule object, route target, path string, depth int
 		g.children++
 		child, at := fmt.Sprintf("child-%d", g.children), pick(g.source, "app", "team")
 		to := pick(g.source, child, child, "*")
-		rule["backendRefs"] = []object{{"group": gatewayAPI, "kind": "HTTPRoute", "name": to, "namespace": at, "weight": 1}}
+		rule["backendRefs"] = []object{{"group": gatewayGroup, "kind": "HTTPRoute", "name": to, "namespace": at, "weight": 1}}
 		spec := object{}
 		if to == "*" || g.chance(50) {
-			spec["parentRefs"] = []object{{"group": gatewayAPI, "kind": "HTTPRoute", "name": route.name, "namespace": route.namespace}}
+			spec["parentRefs"] = []object{{"group": gatewayGroup, "kind": "HTTPRoute", "name": route.name, "namespace": route.namespace}}
 		}
 		g.route(at, child, path, spec, depth+1)
 	case g.chance(10):
