@@ -24,7 +24,7 @@ const (
 // what the program says not to evaluate (values that only the controller parses, Secrets of policies, Wasm, OIDC) and routingType, of which
 // the translator makes nothing where the addresses of Services are enough.
 func drawEnvoyGateway(s source) input {
-	g := envoyInput{source: s}
+	g := envoyInput{drawing: drawing{source: s}}
 	for _, name := range []string{"infra", "app", "other"} {
 		g.namespace(name)
 	}
@@ -57,29 +57,14 @@ func drawEnvoyGateway(s source) input {
 
 // envoyInput is an input in the making.
 type envoyInput struct {
-	source
-	objects []object
+	drawing
 	parents []target // that routes may name
 	targets []target // that policies may have
-	values  int      // that were drawn
-}
-
-func (g *envoyInput) add(version, kind string, metadata, spec object) {
-	g.objects = append(g.objects, object{"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
-}
-
-// labelled is the metadata of an object that selectors may find.
-func (g *envoyInput) labelled(namespace, name string) object {
-	out := g.made(namespace, name)
-	if g.chance(60) {
-		out["labels"] = object{"tier": pick(g.source, "a", "b")}
-	}
-	return out
 }
 
 // namespace draws a namespace with a Service and a certificate.
 func (g *envoyInput) namespace(name string) {
-	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Namespace", "metadata": g.labelled("", name)})
+	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Namespace", "metadata": g.labelled(60, "", name)})
 	g.add("v1", "Service", g.made(name, "web"), object{"clusterIP": fmt.Sprintf("10.0.0.%d", len(g.objects)), "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}, {"name": "dns", "port": 53, "protocol": "UDP"}}})
 	g.objects = append(g.objects, certificateIn(name))
 }
@@ -92,7 +77,7 @@ func (g *envoyInput) gateway(name, class string) {
 	if g.chance(70) {
 		spec["allowedListeners"] = object{"namespaces": g.from()}
 	}
-	g.add(gatewayGroup+"/v1", "Gateway", g.labelled(namespace, name), spec)
+	g.add(gatewayGroup+"/v1", "Gateway", g.labelled(60, namespace, name), spec)
 }
 
 func (g *envoyInput) listenerSet(name string) {
@@ -103,7 +88,7 @@ func (g *envoyInput) listenerSet(name string) {
 		parent = last
 	}
 	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
-	g.add(gatewayGroup+"/v1", "ListenerSet", g.labelled(namespace, name), object{"parentRef": object{"name": parent.name, "namespace": parent.namespace}, "listeners": g.listeners(t, g.between(1, 2))})
+	g.add(gatewayGroup+"/v1", "ListenerSet", g.labelled(60, namespace, name), object{"parentRef": object{"name": parent.name, "namespace": parent.namespace}, "listeners": g.listeners(t, g.between(1, 2))})
 }
 
 // from draws the namespaces that something is taken from.
@@ -211,7 +196,7 @@ func (g *envoyInput) route(name string) {
 		ref["namespace"] = pick(g.source, "infra", "app", "other")
 	}
 	spec["rules"] = rules
-	g.add(gatewayGroup+"/v1", kind, g.labelled(namespace, name), spec)
+	g.add(gatewayGroup+"/v1", kind, g.labelled(60, namespace, name), spec)
 }
 
 func (g *envoyInput) rule(kind, path string) object {
@@ -254,10 +239,4 @@ func (g *envoyInput) parentRefs() []object {
 		out[0]["port"] = pick(g.source, 80, 8080)
 	}
 	return out
-}
-
-// value is a number that no other value of the input is.
-func (g *envoyInput) value() int {
-	g.values++
-	return g.values
 }

@@ -17,7 +17,7 @@ var istio = peer{name: "istio", module: "istio.io/istio", inside: "pilot/cmd/dop
 // traffic. Tokens are checked with keys in the policy, so that nothing is fetched. Providers of tracing are of types that can trace, because what
 // others trace is said by listeners only. What validation refuses is not drawn, as the webhook keeps it out.
 func drawIstio(s source) input {
-	g := istioInput{source: s, root: "istio-system"}
+	g := istioInput{drawing: drawing{source: s}, root: "istio-system"}
 	if g.chance(20) {
 		g.root = "mesh"
 	}
@@ -47,14 +47,12 @@ func drawIstio(s source) input {
 
 // istioInput is an input in the making.
 type istioInput struct {
-	source
+	drawing
 	root      string
-	objects   []object
 	gateways  []target
 	waypoints []target
 	served    []target // Services, and the ServiceEntry
 	workloads []workload
-	values    int // that were drawn
 }
 
 // workload is where a workload is, and one of its labels.
@@ -67,12 +65,6 @@ func (g *istioInput) add(version, kind string, metadata, spec object) object {
 	}
 	g.objects = append(g.objects, o)
 	return o
-}
-
-// value is a number that no other value of the input is.
-func (g *istioInput) value() int {
-	g.values++
-	return g.values
 }
 
 // space draws a namespace.

@@ -18,7 +18,7 @@ var kgatewayNamespaces = []string{"infra", "app", "team"}
 // Values that the API server would add are written out: the translator does not add them. No path of a rule occurs twice, so that a path and a
 // host tell the rule.
 func drawKgateway(s source) input {
-	g := kgatewayInput{source: s, names: map[string][]string{}}
+	g := kgatewayInput{drawing: drawing{source: s}, names: map[string][]string{}}
 	g.surroundings()
 	for _, name := range numbered("gw", pick(s, 1, 1, 2)) {
 		g.gateway(name)
@@ -45,13 +45,11 @@ func drawKgateway(s source) input {
 
 // kgatewayInput is an input in the making.
 type kgatewayInput struct {
-	source
-	objects  []object
+	drawing
 	targets  []target // that policies may have
 	parents  []target // that routes may have
 	rules    []ruleAt
 	children int                 // routes that others hand over to
-	values   int                 // that were drawn
 	names    map[string][]string // of policies that no reference has, by namespace
 }
 
@@ -59,16 +57,6 @@ type kgatewayInput struct {
 type ruleAt struct {
 	namespace string
 	rule      object
-}
-
-func (g *kgatewayInput) add(version, kind string, metadata, spec object) {
-	g.objects = append(g.objects, object{"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
-}
-
-// value is a number that no other value of the input is.
-func (g *kgatewayInput) value() int {
-	g.values++
-	return g.values
 }
 
 // surroundings adds the class, namespaces with a Service each, a certificate, and the providers that policies may name.
@@ -98,7 +86,7 @@ func (g *kgatewayInput) gateway(name string) {
 	namespace := pick(g.source, "infra", "infra", "app")
 	t := target{"Gateway", namespace, name, ""}
 	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
-	g.add("gateway.networking.k8s.io/v1", "Gateway", g.labelled(namespace, name), object{"gatewayClassName": "kgateway",
+	g.add("gateway.networking.k8s.io/v1", "Gateway", g.labelled(50, namespace, name), object{"gatewayClassName": "kgateway",
 		"allowedListeners": object{"namespaces": object{"from": pick(g.source, "All", "All", "Same", "None")}}, "listeners": g.listeners(t, "l", g.between(1, 3))})
 }
 
@@ -107,7 +95,7 @@ func (g *kgatewayInput) listenerSet(name string) {
 	namespace := pick(g.source, "infra", "app")
 	t := target{"ListenerSet", namespace, name, ""}
 	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
-	g.add("gateway.networking.k8s.io/v1", "ListenerSet", g.labelled(namespace, name), object{
+	g.add("gateway.networking.k8s.io/v1", "ListenerSet", g.labelled(50, namespace, name), object{
 		"parentRef": object{"group": gatewayGroup, "kind": "Gateway", "namespace": gateway.namespace, "name": gateway.name},
 		"listeners": g.listeners(t, "s", g.between(1, 2))})
 }
@@ -131,15 +119,6 @@ func (g *kgatewayInput) listeners(owner target, stem string, n int) []object {
 		out = append(out, listener)
 		owner.section = name
 		g.targets, g.parents = append(g.targets, owner), append(g.parents, owner)
-	}
-	return out
-}
-
-// labelled is the metadata of an object that selectors may select.
-func (g *kgatewayInput) labelled(namespace, name string) object {
-	out := g.made(namespace, name)
-	if g.chance(50) {
-		out["labels"] = object{"tier": pick(g.source, "a", "b")}
 	}
 	return out
 }

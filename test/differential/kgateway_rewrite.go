@@ -49,19 +49,15 @@ func rewrite(in *input, faulty map[string]bool) (*rewriting, error) {
 	return r, nil
 }
 
+// fullName is the namespace and the name of an object.
 func fullName(o object) string {
-	metadata := o["metadata"].(object)
-	return fmt.Sprintf("%s/%s", metadata["namespace"], metadata["name"])
+	namespace, name := metadataOf(o)
+	return namespace + "/" + name
 }
 
 func rulesOf(route object) []object {
-	var out []object
 	spec, _ := route["spec"].(object)
-	list, _ := spec["rules"].([]any)
-	for _, rule := range list {
-		out = append(out, rule.(object))
-	}
-	return out
+	return entries(spec["rules"])
 }
 
 // bare are the objects with the routes as they are.

@@ -30,7 +30,7 @@ func (g *kgatewayInput) attached() object {
 func (g *kgatewayInput) route(namespace, name, path string, spec object, depth int) {
 	t := target{"HTTPRoute", namespace, name, ""}
 	g.targets = append(g.targets, t)
-	metadata := g.labelled(namespace, name)
+	metadata := g.labelled(50, namespace, name)
 	if g.chance(50) {
 		how := pick(g.source, "ShallowMergePreferChild", "ShallowMergePreferParent", "DeepMergePreferChild", "DeepMergePreferParent")
 		metadata["annotations"] = object{"kgateway.dev/inherited-policy-priority": how}
@@ -108,5 +108,5 @@ func (g *kgatewayInput) grpcRoute(name string) {
 		rules = append(rules, rule)
 	}
 	spec["rules"] = rules
-	g.add("gateway.networking.k8s.io/v1", "GRPCRoute", g.labelled(t.namespace, name), spec)
+	g.add("gateway.networking.k8s.io/v1", "GRPCRoute", g.labelled(50, t.namespace, name), spec)
 }

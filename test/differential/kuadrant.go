@@ -14,7 +14,7 @@ var kuadrant = peer{name: "kuadrant", module: "github.com/kuadrant/kuadrant-oper
 // value tells its source: what the operator notes as the source of a rule is wrong after a second merge (mapRuleWithSourceFunc).
 // Rules of routes have no names: the Gateway API that this release knows had none.
 func drawKuadrant(s source) input {
-	g := kuadrantInput{source: s}
+	g := kuadrantInput{drawing: drawing{source: s}}
 	g.add("gateway.networking.k8s.io/v1", "GatewayClass", s.made("", "class"), object{"controllerName": "example.com/controller"})
 	for _, name := range numbered("gw", s.between(1, 3)) {
 		g.gateway(name)
@@ -30,19 +30,13 @@ func drawKuadrant(s source) input {
 
 // kuadrantInput is an input in the making.
 type kuadrantInput struct {
-	source
-	objects []object
+	drawing
 	targets []target // that policies may have
-	values  int      // that were drawn
 	parents []target
 }
 
 // target is an object or a section of one.
 type target struct{ kind, namespace, name, section string }
-
-func (g *kuadrantInput) add(version, kind string, metadata, spec object) {
-	g.objects = append(g.objects, object{"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
-}
 
 func (g *kuadrantInput) gateway(name string) {
 	namespace := pick(g.source, "infra", "infra", "team")
@@ -133,12 +127,6 @@ func (g *kuadrantInput) authRules() object {
 		out[section] = rules
 	}
 	return out
-}
-
-// value is a number that no other value of the input is.
-func (g *kuadrantInput) value() int {
-	g.values++
-	return g.values
 }
 
 func (g *kuadrantInput) limits() object {

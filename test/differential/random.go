@@ -58,3 +58,29 @@ func numbered(stem string, n int) []string {
 	}
 	return out
 }
+
+// drawing is an input in the making.
+type drawing struct {
+	source
+	objects []object
+	values  int // that were drawn
+}
+
+func (g *drawing) add(version, kind string, metadata, spec object) {
+	g.objects = append(g.objects, object{"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
+}
+
+// value is a number that no other value of the input is.
+func (g *drawing) value() int {
+	g.values++
+	return g.values
+}
+
+// labelled is the metadata of an object that selectors may find, which so many of a hundred have a label for.
+func (g *drawing) labelled(percent int, namespace, name string) object {
+	out := g.made(namespace, name)
+	if g.chance(percent) {
+		out["labels"] = object{"tier": pick(g.source, "a", "b")}
+	}
+	return out
+}
