@@ -1,10 +1,9 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,14 +45,8 @@ var definitions = sync.OnceValues(func() ([]definition, error) {
 
 // definitionsOf reads the YAML files of a folder of a module.
 func definitionsOf(module, folder string) ([]definition, error) {
-	list := exec.Command("go", "mod", "download", "-json", module)
-	list.Dir = os.TempDir() // outside of this module, which does not need the other one
-	text, err := list.Output()
+	at, err := download(context.Background(), os.TempDir(), module) // outside of this module, which does not need the other one
 	if err != nil {
-		return nil, err
-	}
-	var at struct{ Dir string }
-	if err := json.Unmarshal(text, &at); err != nil {
 		return nil, err
 	}
 	files, err := filepath.Glob(filepath.Join(at.Dir, folder, "*.yaml"))

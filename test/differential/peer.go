@@ -85,12 +85,9 @@ type answered struct {
 // build builds the program of a peer in a folder, unless it is there, and says of which version it is.
 func (p peer) build(ctx context.Context, folder string) (path, version string, err error) {
 	at := filepath.Join("peers", p.name)
-	list := exec.CommandContext(ctx, "go", "mod", "download", "-json", p.module)
-	list.Dir = at
-	text, err := list.Output()
-	var module struct{ Dir, Version, Error string }
-	if jsonErr := json.Unmarshal(text, &module); err != nil || jsonErr != nil {
-		return "", "", fmt.Errorf("downloading %s: %w %s", p.module, errors.Join(err, jsonErr), module.Error)
+	module, err := download(ctx, at, p.module)
+	if err != nil {
+		return "", "", err
 	}
 	if path, err = filepath.Abs(filepath.Join(folder, p.name)); err != nil {
 		return "", "", err
@@ -111,8 +108,26 @@ func (p peer) build(ctx context.Context, folder string) (path, version string, e
 	return path, module.Version, nil
 }
 
+// serveModule is what the programs of all peers have in common.
+const serveModule = "github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
+
+// module is where a module is, and which version of it.
+type module struct{ Dir, Version, Error string }
+
+// download gets a module: of the version that the folder's own module needs, unless the path names one.
+func download(ctx context.Context, folder, path string) (module, error) {
+	list := exec.CommandContext(ctx, "go", "mod", "download", "-json", path)
+	list.Dir = folder
+	text, err := list.Output()
+	var out module
+	if jsonErr := json.Unmarshal(text, &out); err != nil || jsonErr != nil {
+		return out, fmt.Errorf("downloading %s: %w %s", path, errors.Join(err, jsonErr), out.Error)
+	}
+	return out, nil
+}
+
 // insideOf copies a module to a folder, with the program of a peer in one of its own folders: internal packages may be imported there, and
-// nothing else of the module changes. It gives the program's folder.
+// the module needs peers/serve beside what it needs anyway; nothing else of it changes. It gives the program's folder.
 func insideOf(module, inside, program, folder string) (string, error) {
 	if err := os.RemoveAll(folder); err != nil {
 		return "", err
@@ -136,6 +151,15 @@ func insideOf(module, inside, program, folder string) (string, error) {
 		if err := os.WriteFile(filepath.Join(at, filepath.Base(source)), text, 0o644); err != nil {
 			return "", err
 		}
+	}
+	shared, err := filepath.Abs(filepath.Join("peers", "serve"))
+	if err != nil {
+		return "", err
+	}
+	edit := exec.Command("go", "mod", "edit", "-require="+serveModule+"@v0.0.0", "-replace="+serveModule+"="+shared)
+	edit.Dir = folder
+	if text, err := edit.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, text)
 	}
 	return at, nil
 }

@@ -14,6 +14,7 @@ require (
 	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/dopolicy/kubectl-dopolicy v0.0.0 // indirect
+	github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve v0.0.0
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
@@ -80,3 +81,5 @@ replace (
 	github.com/dopolicy/kubectl-dopolicy => ../../../..
 	github.com/dopolicy/kubectl-dopolicy/test/cluster => ../../../cluster
 )
+
+replace github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve => ../serve

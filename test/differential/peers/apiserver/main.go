@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,38 +13,19 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/dopolicy/kubectl-dopolicy/test/cluster"
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
 )
 
 func main() {
-	if err := serve(context.Background()); err != nil {
+	ctx := context.Background()
+	trial, err := cluster.StartTrial(ctx)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "apiserver peer:", err)
 		os.Exit(1)
 	}
-}
-
-func serve(ctx context.Context) error {
-	trial, err := cluster.StartTrial(ctx)
-	if err != nil {
-		return err
-	}
 	defer trial.Stop()
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	out := json.NewEncoder(os.Stdout)
 	installed := map[string]bool{}
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return nil // no more inputs
-		}
-		facts, err := answer(ctx, trial, installed, line)
-		reply := map[string]any{"facts": facts}
-		if err != nil {
-			reply = map[string]any{"error": err.Error()}
-		}
-		if err := out.Encode(reply); err != nil {
-			return err
-		}
-	}
+	serve.Answers(func(line []byte) (map[string]string, error) { return answer(ctx, trial, installed, line) })
 }
 
 // answer answers one input: "schema KIND NAME" has the messages, or "accepted", "stored KIND NAME" the object.

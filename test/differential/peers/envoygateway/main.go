@@ -4,13 +4,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"os"
 
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
 	egv1a1 "github.com/envoyproxy/gateway/api/v1alpha1"
 	"github.com/envoyproxy/gateway/internal/gatewayapi"
 	"github.com/envoyproxy/gateway/internal/logging"
@@ -18,32 +16,11 @@ import (
 )
 
 func main() {
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	out := json.NewEncoder(os.Stdout)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		facts, err := answer(line)
-		reply := map[string]any{"facts": facts}
-		if err != nil {
-			reply = map[string]any{"error": err.Error()}
-		}
-		if err := out.Encode(reply); err != nil {
-			fmt.Fprintln(os.Stderr, "envoygateway peer:", err)
-			os.Exit(1)
-		}
-	}
+	serve.Answers(func(line []byte) (map[string]string, error) { return answer(line) })
 }
 
-// answer answers one input. A panic of the translator is an input that it refuses.
-func answer(line []byte) (out facts, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
+// answer answers one input.
+func answer(line []byte) (facts, error) {
 	var in struct{ Objects []json.RawMessage }
 	if err := json.Unmarshal(line, &in); err != nil {
 		return nil, err
@@ -64,7 +41,7 @@ func answer(line []byte) (out facts, err error) {
 	}
 	// What is wrong with a policy or a route is in its status.
 	result, _ := t.Translate(context.Background(), resources)
-	out = facts{}
+	out := facts{}
 	out.statuses(&result.Resources)
 	if err := out.settings(result.XdsIR, policyNames(resources)); err != nil {
 		return nil, err

@@ -4,13 +4,14 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"syscall"
 
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
 	"istio.io/istio/pkg/log"
 	"istio.io/istio/pkg/test"
 )
@@ -23,24 +24,14 @@ func main() {
 	for _, scope := range log.Scopes() {
 		scope.SetOutputLevel(log.NoneLevel)
 	}
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	out := json.NewEncoder(os.Stdout)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return
-		}
+	serve.Answers(func(line []byte) (map[string]string, error) {
 		facts, err := answer(line)
-		reply := map[string]any{"facts": facts}
 		if err != nil {
 			why, _, _ := strings.Cut(err.Error(), ": {") // the objects come after it
-			reply = map[string]any{"error": why}
+			err = errors.New(why)
 		}
-		if err := out.Encode(reply); err != nil {
-			fmt.Fprintln(os.Stderr, "istio peer:", err)
-			os.Exit(1)
-		}
-	}
+		return facts, err
+	})
 }
 
 // ambient starts the program again with ambient mode, which Istio asks of the environment before main.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -25,6 +24,7 @@ import (
 	apiserverschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/klog/v2"
 
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
 	apisettings "github.com/kgateway-dev/kgateway/v2/api/settings"
 	"github.com/kgateway-dev/kgateway/v2/pkg/apiclient"
 	"github.com/kgateway-dev/kgateway/v2/pkg/apiclient/fake"
@@ -34,24 +34,8 @@ import (
 
 func main() {
 	quiet()
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	out := json.NewEncoder(os.Stdout)
 	scheme := translator.NewScheme(nil)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		facts, err := answer(line, scheme)
-		reply := map[string]any{"facts": facts}
-		if err != nil {
-			reply = map[string]any{"error": err.Error()}
-		}
-		if err := out.Encode(reply); err != nil {
-			fmt.Fprintln(os.Stderr, "kgateway peer:", err)
-			os.Exit(1)
-		}
-	}
+	serve.Answers(func(line []byte) (map[string]string, error) { return answer(line, scheme) })
 }
 
 // quiet drops what the controller logs: routes that it replaces are facts, not errors.

@@ -13,6 +13,7 @@ require (
 	github.com/cert-manager/cert-manager v1.16.2 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
+	github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve v0.0.0
 	github.com/emicklei/dot v1.6.2 // indirect
 	github.com/emicklei/go-restful/v3 v3.12.1 // indirect
 	github.com/evanphx/json-patch/v5 v5.9.0 // indirect
@@ -81,3 +82,5 @@ require (
 )
 
 replace github.com/imdario/mergo => dario.cat/mergo v0.3.5
+
+replace github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve => ../serve

@@ -3,43 +3,19 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"os"
 
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
 	kuadrantv1 "github.com/kuadrant/kuadrant-operator/api/v1"
 	"github.com/kuadrant/policy-machinery/machinery"
 	gwapiv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-func main() {
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	out := json.NewEncoder(os.Stdout)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		facts, err := answer(line)
-		reply := map[string]any{"facts": facts}
-		if err != nil {
-			reply = map[string]any{"error": err.Error()}
-		}
-		if err := out.Encode(reply); err != nil {
-			fmt.Fprintln(os.Stderr, "kuadrant peer:", err)
-			os.Exit(1)
-		}
-	}
-}
+func main() { serve.Answers(answer) }
 
-// answer answers one input. A panic of the code that is asked is an input that it refuses.
-func answer(line []byte) (facts map[string]string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
+// answer answers one input.
+func answer(line []byte) (map[string]string, error) {
 	var in struct{ Objects []json.RawMessage }
 	if err := json.Unmarshal(line, &in); err != nil {
 		return nil, err
@@ -48,7 +24,7 @@ func answer(line []byte) (facts map[string]string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	facts = map[string]string{}
+	facts := map[string]string{}
 	targetables := topology.Targetables()
 	for _, class := range targetables.Items(isA[*machinery.GatewayClass]) {
 		for _, rule := range targetables.Items(isA[*machinery.HTTPRouteRule]) {

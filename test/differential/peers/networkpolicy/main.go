@@ -3,36 +3,17 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
 	"github.com/mattfenwick/cyclonus/pkg/matcher"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-func main() {
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	out := json.NewEncoder(os.Stdout)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		facts, err := answer(line)
-		reply := map[string]any{"facts": facts}
-		if err != nil {
-			reply = map[string]any{"error": err.Error()}
-		}
-		if err := out.Encode(reply); err != nil {
-			fmt.Fprintln(os.Stderr, "networkpolicy peer:", err)
-			os.Exit(1)
-		}
-	}
-}
+func main() { serve.Answers(answer) }
 
 // question is a connection that is asked about.
 type question struct {
@@ -47,13 +28,8 @@ type world struct {
 	policies   []*networkingv1.NetworkPolicy
 }
 
-// answer answers one input. A panic of the code that is asked is an input that it refuses.
-func answer(line []byte) (facts map[string]string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
+// answer answers one input.
+func answer(line []byte) (map[string]string, error) {
 	var in struct {
 		Objects   []json.RawMessage
 		Questions []question
@@ -68,7 +44,7 @@ func answer(line []byte) (facts map[string]string, err error) {
 		}
 	}
 	policy := matcher.BuildNetworkPolicies(false, w.policies)
-	facts = map[string]string{}
+	facts := map[string]string{}
 	for _, q := range in.Questions {
 		traffic, err := w.traffic(q)
 		if err != nil {
