@@ -78,7 +78,7 @@ The URL gives the host and port to connect to; the host is also used as Host hea
 With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
 curl command; lines that start with # are comments.
 
-With --from and --to, show whether network policies allow a connection between two pods, and which rule decides at each
+With --from and --to, show whether policies allow a connection between two pods, and which rule decides at each
 end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`,
 		Example: `  # where does this request go, and which policies apply?
   kubectl dopolicy request GET https://shop.example.com/cart -H 'x-team: blue' -f manifests/
