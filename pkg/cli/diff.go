@@ -28,7 +28,7 @@ is relative to the working directory), or live for the cluster. The sides are ch
 
   - FROM is --from, else the first argument, else live.
   - TO is --to, else the next argument. If neither is given, it is FROM when -f, -k or --delete change it; otherwise the same path in the
-    working tree if FROM is git:REV:PATH, and live for anything else.
+    working tree if FROM is a git revision, and live for anything else.
   - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes everything in it.
 
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
