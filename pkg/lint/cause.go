@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -218,7 +219,7 @@ func unmet(c *causes, o *resolve.Outcome, l merge.Loss) {
 		return
 	}
 	st := o.Result.Trace[l.Step]
-	when, ok := st.When.(*policy.Condition)
+	when, ok := st.When.(*expression.Condition)
 	switch {
 	case st.Err != nil || ok && when.Err() != nil:
 		c.silent = true

@@ -20,7 +20,7 @@ type Decision struct {
 
 // Decide says what puts the winner before or behind the loser. With ageIgnored the age of policies does not count, as Order says of those
 // that are ordered together.
-func (k *Kind) Decide(winner, loser Attached, ageIgnored bool) Decision {
+func (k *Ordering) Decide(winner, loser Attached, ageIgnored bool) Decision {
 	at, c := k.decide(&winner, &loser, ageIgnored)
 	d := Decision{Last: c > 0}
 	if at < 0 {
@@ -41,7 +41,7 @@ func (k *Kind) Decide(winner, loser Attached, ageIgnored bool) Decision {
 }
 
 // decide is the first key by which two policies differ, -1 if there is none, and which comes first.
-func (k *Kind) decide(a, b *Attached, ageIgnored bool) (key, order int) {
+func (k *Ordering) decide(a, b *Attached, ageIgnored bool) (key, order int) {
 	for i := range k.Compare {
 		if k.Compare[i].By == ByCreated && ageIgnored {
 			continue

@@ -67,6 +67,12 @@ func (p *Policy) Leave(at model.Ref, fault string) {
 // Ref is the policy's identity.
 func (p *Policy) Ref() model.Ref { return p.Object.Ref }
 
+// Append adds a block, behind those that are there.
+func (p *Policy) Append(b merge.Block) {
+	p.Blocks = append(p.Blocks, b)
+	p.words[b.Kind] = b.Strategy.Word()
+}
+
 // Word is the strategy of the policy's block, in the contract's words.
 func (p *Policy) Word(b merge.BlockKind) string { return p.words[b] }
 
@@ -76,7 +82,7 @@ func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
 		return p.builtinOrigin()
 	}
 	var few [12]string
-	at := append(few[:0], p.Kind.Content.blockPath(b)...)
+	at := append(few[:0], p.Kind.Content.BlockPath(b)...)
 	if p.at != nil {
 		at = append(few[:0], p.at...)
 	}
@@ -105,10 +111,10 @@ func (p *Policy) written(at []string, rule merge.Path) merge.Path {
 	return rule
 }
 
-// blockPath is where a block's settings stand, from the object's root.
-func (c *Content) blockPath(b merge.BlockKind) []string {
-	if at, ok := c.Blocks[b]; ok {
-		return at
+// Base is the whole policy of a part, and any other policy itself.
+func (p *Policy) Base() *Policy {
+	if p.Whole != nil {
+		return p.Whole
 	}
-	return c.At
+	return p
 }

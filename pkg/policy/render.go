@@ -7,17 +7,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// containers are the fields that hold named rules.
-func (k *Kind) containers() []string {
-	var out []string
-	for _, p := range k.Rules {
-		if len(p.Path) > 1 && p.Path[0].Form == merge.Key && p.Keys == nil && !p.Numbers && !slices.Contains(out, p.Path[0].Name) {
-			out = append(out, p.Path[0].Name)
-		}
-	}
-	return out
-}
-
 // Nested is settings as they stand below the spec of a policy: where the settings root is deeper, with the objects around it.
 func (k *Kind) Nested(settings any) any {
 	if at := k.Content.At; k.Scope == nil && len(at) > 1 && at[0] == "spec" {

@@ -46,8 +46,8 @@ func ReadPods(v model.Body) (topology.PodSelector, error) {
 	return out, nil
 }
 
-// subjectAt finds the workloads that the subject of a policy selects.
-func subjectAt(at []string) Attacher {
+// SubjectAt finds the workloads that the subject of a policy selects.
+func SubjectAt(at []string) Attacher {
 	return func(p *Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]Attached, []model.Problem) {
 		s, err := ReadPods(p.Object.Body.At(at...))
 		if err != nil {

@@ -79,5 +79,5 @@ func (k *Kind) plansOf(s StackID, o *Outcome) []merge.Plan {
 	for i, l := range o.Layers {
 		layers[i] = l.Policy
 	}
-	return []merge.Plan{{Func: k.scoped.situations[s].Fold(layers), Ordered: k.Scope.Ordered()}}
+	return []merge.Plan{{Func: k.scoped.situations[s].Fold(layers), Ordered: k.Scope.Result.Ordered()}}
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -50,7 +51,7 @@ func (w writer) loss(l merge.Loss) Loss {
 // conditionOf is the text of a block's condition, "" if it has none.
 func conditionOf(p *policy.Policy, kind merge.BlockKind) string {
 	for _, b := range p.Blocks {
-		if when, ok := b.When.(*policy.Condition); ok && b.Kind == kind {
+		if when, ok := b.When.(*expression.Condition); ok && b.Kind == kind {
 			return when.Text
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
@@ -86,7 +87,7 @@ func (w writer) rejection(l merge.Loss) string {
 // condition says which condition of the block was not met.
 func (w writer) condition(l merge.Loss) string {
 	if l.Step >= 0 && l.Step < len(w.outcome.Result.Trace) {
-		if when, ok := w.outcome.Result.Trace[l.Step].When.(*policy.Condition); ok {
+		if when, ok := w.outcome.Result.Trace[l.Step].When.(*expression.Condition); ok {
 			return fmt.Sprintf("its condition is not met: %s", when.Text)
 		}
 	}

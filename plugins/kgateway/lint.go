@@ -42,7 +42,7 @@ func annotations(k *policy.Kind, g *topology.Graph, at policy.At) []model.Proble
 	if k.GroupKind != trafficKind {
 		return out
 	}
-	if raw := k.Settings().Text("kgateway.policyMerge"); !json.Valid([]byte(raw)) {
+	if raw := k.Settings.Text("kgateway.policyMerge"); !json.Valid([]byte(raw)) {
 		out = append(out, model.Problem{Severity: model.Error, Code: model.NotEvaluated, Message: fmt.Sprintf(
 			"setting kgateway.policyMerge is %q, which is no JSON: the controller would merge nothing; it is read as {}", raw)})
 	}
@@ -71,7 +71,7 @@ func listenerHints(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Prob
 
 // judgeListener finds what puts a ListenerPolicy in error: backends of access logs and tracing, and what they refer to.
 func judgeListener(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	c := check{policy: p, in: in, mode: p.Kind.Settings().Text("kgateway.referenceGrantMode")}
+	c := check{policy: p, in: in, mode: p.Kind.Settings.Text("kgateway.referenceGrantMode")}
 	c.backends(p.Object.Body.Field("spec"), p.Ref())
 	fault := strings.Join(c.faults, "; ")
 	if fault != "" {
