@@ -61,9 +61,7 @@ type decoder struct {
 }
 
 func (d *decoder) problem(code model.Code, at []string, format string, args ...any) *model.Problem {
-	p := model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...)}.At(d.policy.Object)
-	origin := d.policy.Object.OriginOf(at...)
-	p.Origin = &origin
+	p := model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...)}.At(d.policy.Object, at...)
 	d.policy.Problems = append(d.policy.Problems, p)
 	return &d.policy.Problems[len(d.policy.Problems)-1]
 }

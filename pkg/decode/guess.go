@@ -53,9 +53,7 @@ func (d *guess) astray(format, fields string) {
 func (d *guess) doubt(at []string, what string) policy.Doubt {
 	field := fieldPath(at)
 	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.Describe,
-		Message: fmt.Sprintf("%s: %s is not known without a descriptor of %s", field, what, d.kind.Name())}.At(d.policy.Object)
-	origin := d.policy.Object.OriginOf(at...)
-	p.Origin = &origin
+		Message: fmt.Sprintf("%s: %s is not known without a descriptor of %s", field, what, d.kind.Name())}.At(d.policy.Object, at...)
 	return policy.Doubt{Field: field, Problem: p}
 }
 

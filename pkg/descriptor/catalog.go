@@ -45,7 +45,7 @@ func (c *Catalog) Links() []topology.Linker {
 // Settings are NAME=VALUE texts. Errors are *form.Error or *SettingError.
 func NewCatalog(vendors, users []form.Source, settings []string, funcs Functions) (*Catalog, error) {
 	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, managers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
-		catalog: &Catalog{kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings()}}
+		catalog: &Catalog{kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(), knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
 	b.catalog.builder = b
 	for i, read := range parsed(slices.Concat(vendors, users)) {
 		vendor := ""
@@ -148,7 +148,7 @@ func (b *builder) file(src file, vendor string) error {
 		if form.TextOf(n, "kind") != "Vendor" {
 			continue
 		}
-		v := &vendorReader{Reader: r, funcs: b.funcs}
+		v := &vendorReader{Reader: r, funcs: b.funcs, knowledge: &b.catalog.knowledge}
 		v.read(n)
 		if named {
 			r.Fail(n, "a file has one Vendor")
@@ -157,7 +157,6 @@ func (b *builder) file(src file, vendor string) error {
 		b.catalog.settings = append(b.catalog.settings, v.settings...)
 		b.managers[v.name] = v.controllers
 		b.catalog.cluster = append(b.catalog.cluster, v.cluster...)
-		b.catalog.knowledge.add(v.knowledge)
 	}
 	for _, n := range docs {
 		kind := form.TextOf(n, "kind")
@@ -244,4 +243,43 @@ func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind) 
 	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
 	(&kindReader{reader: reader{r, k, &b.funcs}}).read(node)
 	return k, r.Err()
+}
+
+// Plural is the English plural of a kind in lower case, as CRDs are usually named.
+func Plural(kind string) string {
+	s := strings.ToLower(kind)
+	switch {
+	case strings.HasSuffix(s, "y") && !strings.ContainsAny(s[max(0, len(s)-2):len(s)-1], "aeiou"):
+		return s[:len(s)-1] + "ies"
+	case strings.HasSuffix(s, "s"), strings.HasSuffix(s, "x"), strings.HasSuffix(s, "ch"):
+		return s + "es"
+	}
+	return s + "s"
+}
+
+// tryMembers sees to it that the members of kinds are described, each in one kind, and have no results of their own.
+func (b *builder) tryMembers() []string {
+	var wrong []string
+	leader := map[model.GroupKind]model.GroupKind{}
+	for _, k := range b.catalog.Kinds() {
+		r := &form.Reader{File: b.raw[k.GroupKind].file}
+		at := form.Member(b.raw[k.GroupKind].node, "members")
+		for _, gk := range k.Members {
+			m := b.catalog.kinds[gk]
+			other, again := leader[gk]
+			switch {
+			case m == nil:
+				r.Fail(at, "there is no descriptor of member %s", gk)
+			case gk == k.GroupKind || m.Members != nil || m.Scopes != nil:
+				r.Fail(at, "%s cannot be a member: it has members, or scopes of its own", gk)
+			case again:
+				r.Fail(at, "%s is a member of %s already", gk, other)
+			}
+			leader[gk] = k.GroupKind
+		}
+		if err := r.Err(); err != nil {
+			wrong = append(wrong, strings.Split(err.Error(), "\n")...)
+		}
+	}
+	return wrong
 }

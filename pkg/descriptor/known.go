@@ -41,12 +41,7 @@ func (p kindPattern) matches(gk model.GroupKind) bool {
 }
 
 // Knowledge is what all vendors say, and the files of users.
-func (c *Catalog) Knowledge() *Knowledge {
-	if c.knowledge.kinds == nil {
-		c.knowledge.kinds = map[model.GroupKind]bool{}
-	}
-	return &c.knowledge
-}
+func (c *Catalog) Knowledge() *Knowledge { return &c.knowledge }
 
 // Knows reports whether objects of a kind that is no policy kind are read as far as they matter, or do not matter to any answer.
 func (k *Knowledge) Knows(gk model.GroupKind) bool { return k.kinds[gk] }
@@ -91,7 +86,7 @@ func (r *vendorReader) knownKinds(n *yaml.Node) {
 	var names []string
 	r.Texts(&names)(n)
 	for _, name := range names {
-		r.knowledge.kinds = append(r.knowledge.kinds, model.ParseGroupKind(name))
+		r.knowledge.kinds[model.ParseGroupKind(name)] = true
 	}
 }
 
@@ -124,27 +119,6 @@ func (r *vendorReader) judging(n *yaml.Node) {
 		}
 		r.knowledge.connections = append(r.knowledge.connections, kindPattern{gk.Kind, gk.Group})
 	}
-}
-
-// told is what one Vendor document tells.
-type told struct {
-	kinds       []model.GroupKind
-	parameters  []parameters
-	annotations []Annotation
-	connections []kindPattern
-}
-
-// add adds what a vendor tells.
-func (k *Knowledge) add(t told) {
-	if k.kinds == nil {
-		k.kinds = map[model.GroupKind]bool{}
-	}
-	for _, gk := range t.kinds {
-		k.kinds[gk] = true
-	}
-	k.parameters = append(k.parameters, t.parameters...)
-	k.annotations = append(k.annotations, t.annotations...)
-	k.connections = append(k.connections, t.connections...)
 }
 
 // Hangs reports whether a CustomResourceDefinition defines a kind whose objects name parents or targets, as routes do, and policies that say

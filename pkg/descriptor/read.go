@@ -23,10 +23,8 @@ type reader struct {
 // kindReader reads one PolicyKind document into a Kind.
 type kindReader struct {
 	reader
-	class   string
-	fold    string
-	same    policy.SameTarget
-	rejects string
+	direct, bottomUp bool
+	same             policy.SameTarget
 }
 
 // usualKind is a kind as GEP-713 has it.
@@ -54,11 +52,11 @@ func (r *kindReader) read(n *yaml.Node) {
 	fields := map[string]form.Field{
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
 		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.short, "cluster": r.Flag(&k.Cluster), "doc": r.Text(&k.Doc),
-		"class": r.Word(&r.class, []string{"inherited", "direct"}), "fold": r.Word(&r.fold, []string{"checked", "bottomUp"}),
+		"class": either(r.Reader, &r.direct, "inherited", "direct"), "fold": either(r.Reader, &r.bottomUp, "checked", "bottomUp"),
 		"sameTarget": word(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint}, "union"),
-		"rejects":    r.Word(&r.rejects, []string{"target", "policy"}),
+		"rejects":    either(r.Reader, &k.RejectsWhole, "target", "policy"),
 		"reads":      r.kinds(&k.Reads, false), "members": r.kinds(&k.Members, true),
-		"evaluate": func(n *yaml.Node) { k.Evaluate = named(r.Reader, n, names(r.funcs.Evaluators), "to judge requests") },
+		"evaluate": r.remote(&k.Evaluate, r.funcs.Evaluators, "to judge requests"),
 		"compare":  func(n *yaml.Node) { k.Compare = orderReader{r.reader}.keys(n) },
 		"status":   statusReader{r.reader}.read,
 	}
@@ -87,8 +85,8 @@ func (r *kindReader) finish(n *yaml.Node) {
 	if k.Plural == "" {
 		k.Plural = Plural(k.GroupKind.Kind)
 	}
-	k.Checked, k.RejectsWhole = r.fold != "bottomUp", r.rejects == "policy"
-	if r.class == "direct" {
+	k.Checked = !r.bottomUp
+	if r.direct {
 		makeDirect(k)
 	}
 	if r.same != "" {

@@ -17,10 +17,8 @@ func (r attachmentReader) fields() map[string]form.Field {
 	a := &r.kind.Attachment
 	return map[string]form.Field{"targets": r.targets, "refs": r.refs,
 		"namespaces": word(r.Reader, &a.Namespaces, []policy.Namespaces{policy.OwnNamespace, policy.WithGrant, policy.AnyNamespace}),
-		"labels":     func(n *yaml.Node) { a.Labels = named(r.Reader, n, r.funcs.Labels, "to complete labels") },
-		"discovers": func(n *yaml.Node) {
-			a.Discovers = named(r.Reader, n, r.funcs.Discovers, "to tell which namespaces are seen")
-		}}
+		"labels":     named(r.Reader, &a.Labels, r.funcs.Labels, "to complete labels"),
+		"discovers":  named(r.Reader, &a.Discovers, r.funcs.Discovers, "to tell which namespaces are seen")}
 }
 
 func (r attachmentReader) targets(n *yaml.Node) {
@@ -43,13 +41,13 @@ func (r attachmentReader) refs(n *yaml.Node) {
 	r.kind.Refs = nil
 	r.List(n, func(e *yaml.Node) {
 		var f policy.RefForm
-		sort, missing, empty, unlabelled, namespaces, rules, listeners := "ref", "report", "all", "may", "own", "any", "own"
+		sort := "ref"
 		var on []string
 		r.Object(e, map[string]form.Field{"at": r.Path(&f.At), "form": r.Word(&sort, []string{"ref", "selector", "filter", "subject"}, "labels", "whole"),
-			"unless": r.Path(&f.Unless), "missing": r.Word(&missing, []string{"report", "silent"}), "leg": nil, "func": r.attacher(&f), "on": r.Texts(&on),
-			"empty": r.Word(&empty, []string{"all", "none"}), "unlabelled": r.Word(&unlabelled, []string{"may", "never"}),
-			"namespaces": r.Word(&namespaces, []string{"own", "field"}), "everywhereFrom": r.Text(&f.Everywhere), "rules": r.Word(&rules, []string{"any", "named"}),
-			"listeners": r.Word(&listeners, []string{"own", "sets"}), "role": nil, "root": nil})
+			"unless": r.Path(&f.Unless), "missing": either(r.Reader, &f.Silent, "report", "silent"), "leg": nil, "func": r.attacher(&f), "on": r.Texts(&on),
+			"empty": either(r.Reader, &f.EmptyNone, "all", "none"), "unlabelled": either(r.Reader, &f.NeverUnlabelled, "may", "never"),
+			"namespaces": either(r.Reader, &f.NamespacesField, "own", "field"), "everywhereFrom": r.Text(&f.Everywhere), "rules": either(r.Reader, &f.Named, "any", "named"),
+			"listeners": either(r.Reader, &f.InSets, "own", "sets"), "role": nil, "root": nil})
 		if sort == "filter" {
 			r.kind.Filters = r.filters(e, on, f)
 			return
@@ -60,8 +58,7 @@ func (r attachmentReader) refs(n *yaml.Node) {
 		if sort == "subject" && f.At != nil {
 			f.Attach = policy.SubjectAt(f.At)
 		}
-		f.Selector, f.Silent, f.Named, f.InSets = sort == "selector", missing == "silent", rules == "named", listeners == "sets"
-		f.EmptyNone, f.NeverUnlabelled, f.NamespacesField = empty == "none", unlabelled == "never", namespaces == "field"
+		f.Selector = sort == "selector"
 		r.kind.Refs = append(r.kind.Refs, f)
 	})
 }

@@ -51,7 +51,7 @@ func (r orderReader) key(n *yaml.Node) policy.Key {
 		k.At = []string{""}
 		r.Text(&k.At[0])(n)
 	}
-	compares := func(n *yaml.Node) { k.Func = function(r.Reader, n, r.funcs.Compare, "to compare policies") }
+	compares := function(r.Reader, &k.Func, r.funcs.Compare, "to compare policies")
 	var sort string
 	r.Object(n, map[string]form.Field{"field": by(policy.ByField, r.Path(&k.At)), "label": by(policy.ByLabel, name), "annotation": by(policy.ByAnnotation, name), "func": by(policy.ByFunc, compares),
 		"part": nil, "of": r.Texts(&k.Of), "type": r.Word(&sort, []string{"text", "number", "present"}), "descending": r.Flag(&k.Descending), "called": r.Text(&k.Called),

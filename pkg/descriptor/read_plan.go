@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"go.yaml.in/yaml/v3"
@@ -57,7 +58,8 @@ func (r *foldReader) plan(n *yaml.Node, top bool) merge.Plan {
 			}
 		},
 		"func": func(n *yaml.Node) {
-			if make := function(r.Reader, n, r.funcs.Plans, "to resolve policies"); make != nil {
+			var make func(model.Settings) merge.PlanFunc
+			if function(r.Reader, &make, r.funcs.Plans, "to resolve policies")(n); make != nil {
 				p.Func = make(r.kind.Settings)
 			}
 		},
@@ -109,7 +111,7 @@ func (r *foldReader) planStrategy(n *yaml.Node, p *merge.Plan) {
 	fallback := merge.Strategy{Wins: merge.ByBlock}
 	r.Object(n, map[string]form.Field{"read": r.Texts(&places), "values": func(n *yaml.Node) { from.Values = strategyReader{r.reader}.choices(n) },
 		"default": func(n *yaml.Node) { fallback = strategyReader{r.reader}.choice(n).Planned() },
-		"func":    func(n *yaml.Node) { from.Func = function(r.Reader, n, r.funcs.Strategies, "to read strategies") }})
+		"func":    function(r.Reader, &from.Func, r.funcs.Strategies, "to read strategies")})
 	p.Strategy = &fallback
 	if (from.Values == nil) == (from.Func == nil) {
 		r.Fail(n, "a strategy that is read needs \"values\" or \"func\"")

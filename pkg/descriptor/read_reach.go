@@ -18,10 +18,8 @@ func (r reachReader) fields() map[string]form.Field {
 	k := &r.kind.Reach
 	return map[string]form.Field{"family": r.family, "effective": r.effective, "routes": r.routes,
 		"listenerSets": word(r.Reader, &k.ListenerSets, []policy.ListenerSets{policy.SetsTaken, policy.SetsNamed, policy.SetsUnknown}),
-		"paths":        func(n *yaml.Node) { k.Step = named(r.Reader, n, r.funcs.Path, "to judge paths") },
-		"voids": func(n *yaml.Node) {
-			k.Voids = functions(r.Reader, n, r.funcs.Voids, "to say where nothing is in force")
-		}}
+		"paths":        named(r.Reader, &k.Step, r.funcs.Path, "to judge paths"),
+		"voids":        functions(r.Reader, &k.Voids, r.funcs.Voids, "to say where nothing is in force")}
 }
 
 // family reads the ways on which policies hold: a family of the core, or one that a vendor's linkers make, which has a dot in its name.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -64,7 +65,8 @@ func (r reader) shape(n *yaml.Node) merge.Shape {
 // combine reads the function that makes one of two units.
 func (r reader) combine(p *merge.Pattern) form.Field {
 	return func(n *yaml.Node) {
-		if make := named(r.Reader, n, r.funcs.Combine, "to combine settings"); make != nil {
+		var make func(model.Settings) merge.Combine
+		if named(r.Reader, &make, r.funcs.Combine, "to combine settings")(n); make != nil {
 			p.Combine = make(r.kind.Settings)
 		}
 	}

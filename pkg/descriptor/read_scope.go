@@ -14,14 +14,12 @@ func (r *foldReader) scopes(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var s policy.Scope
 		r.Object(e, map[string]form.Field{"name": r.Text(&s.Name), "family": r.Text(&s.Family), "effective": r.openRoles(&s.Effective), "parts": r.Texts(&s.Parts),
-			"legs":    func(n *yaml.Node) { r.List(n, func(e *yaml.Node) { s.Legs = append(s.Legs, r.leg(e)) }) },
-			"compare": func(n *yaml.Node) { s.Compare = orderReader{r.reader}.keys(n) },
-			"fold":    func(n *yaml.Node) { s.Fold = named(r.Reader, n, r.funcs.Folds, "to fold a scope") },
-			"situation": func(n *yaml.Node) {
-				s.Situation = named(r.Reader, n, r.funcs.Situations, "to tell the situation of targets")
-			},
-			"split":  func(n *yaml.Node) { s.Split = named(r.Reader, n, r.funcs.Splits, "to split results") },
-			"result": r.result(&s.Result), "resolve": nil})
+			"legs":      func(n *yaml.Node) { r.List(n, func(e *yaml.Node) { s.Legs = append(s.Legs, r.leg(e)) }) },
+			"compare":   func(n *yaml.Node) { s.Compare = orderReader{r.reader}.keys(n) },
+			"fold":      named(r.Reader, &s.Fold, r.funcs.Folds, "to fold a scope"),
+			"situation": named(r.Reader, &s.Situation, r.funcs.Situations, "to tell the situation of targets"),
+			"split":     named(r.Reader, &s.Split, r.funcs.Splits, "to split results"),
+			"result":    r.result(&s.Result), "resolve": nil})
 		if s.Name == "" || s.Effective == nil || len(s.Legs) == 0 || len(s.Legs) > 2 || s.Parts == nil || (s.Fold == nil) == (s.Situation == nil) || s.Situation != nil && len(s.Legs) > 1 {
 			r.Fail(e, "a scope needs \"name\", \"effective\", \"parts\", \"fold\" with one or two \"legs\" or \"situation\" with one")
 		}
@@ -31,13 +29,10 @@ func (r *foldReader) scopes(n *yaml.Node) {
 
 func (r *foldReader) leg(n *yaml.Node) policy.Leg {
 	l := policy.Leg{}
-	of := "policy"
-	r.Object(n, map[string]form.Field{"name": r.Text(&l.Name), "roles": r.openRoles(&l.Roles), "of": r.Word(&of, []string{"policy", "part"}),
-		"find": func(n *yaml.Node) { l.Find = named(r.Reader, n, r.funcs.Legs, "to find the nodes of a leg") }})
-	l.Shared = of == "policy"
-	if l.Find == nil { // what the references find is the policy's
-		l.Shared = true
-	}
+	own := false
+	r.Object(n, map[string]form.Field{"name": r.Text(&l.Name), "roles": r.openRoles(&l.Roles), "of": either(r.Reader, &own, "policy", "part"),
+		"find": named(r.Reader, &l.Find, r.funcs.Legs, "to find the nodes of a leg")})
+	l.Shared = !own || l.Find == nil // what the references find is the policy's
 	return l
 }
 

@@ -14,7 +14,7 @@ func (r specReader) fields() map[string]form.Field {
 	s := &r.kind.Spec
 	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader{r.reader}.read, "defaults": r.defaults, "builtins": r.builtins,
 		"parts": r.parts, "notEvaluated": r.notEvaluated,
-		"normalize": func(n *yaml.Node) { s.Normalize = named(r.Reader, n, r.funcs.Normalize, "to normalise policies") }}
+		"normalize": named(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }
 
 func (r specReader) content(n *yaml.Node) {
@@ -82,7 +82,7 @@ func (r specReader) builtins(n *yaml.Node) {
 		wins := true
 		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.From), "label": r.Text(&b.Label), "value": nil, "wins": r.Flag(&wins),
 			"at":   func(n *yaml.Node) { b.At = r.role(n) },
-			"func": func(n *yaml.Node) { b.Func = function(r.Reader, n, r.funcs.Builtins, "to read built-in settings") }})
+			"func": function(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
 		switch {
 		case b.At == "" || b.Unit == nil || b.Label == "" || (b.From == nil) == (b.Func == nil):
 			r.Fail(e, "a built-in setting needs \"at\", \"unit\", \"label\", and \"from\" or \"func\"")
@@ -103,7 +103,7 @@ func (r specReader) parts(n *yaml.Node) {
 				r.Object(n, map[string]form.Field{"setting": r.Text(&p.Not[0]), "is": func(n *yaml.Node) { p.Not[1] = n.Value }})
 			},
 			"refs":      nil,
-			"normalize": func(n *yaml.Node) { p.Normalize = named(r.Reader, n, r.funcs.Typed, "to normalize settings") }})
+			"normalize": named(r.Reader, &p.Normalize, r.funcs.Typed, "to normalize settings")})
 		if p.Name == "" || p.Each != nil && p.At != nil || p.Each == nil && p.At == nil && p.Settings == nil {
 			r.Fail(e, "a part needs \"name\", and \"each\", \"at\" or \"settings\"")
 		}

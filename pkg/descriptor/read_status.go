@@ -25,21 +25,11 @@ func (r statusReader) states(n *yaml.Node) {
 // read reads the kind's words for its conditions.
 func (r statusReader) read(n *yaml.Node) {
 	s := &r.kind.Status
-	marks := func(n *yaml.Node) {
-		s.Marks = named(r.Reader, n, names(r.funcs.Markers), "to write marks")
-	}
-	r.Object(n, map[string]form.Field{"func": func(n *yaml.Node) { s.Func = function(r.Reader, n, names(r.funcs.Writers), "to write conditions") }, "marks": marks,
-		"states": r.states, "complete": r.Texts(&s.Complete), "writes": r.writes, "ancestor": r.Word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": r.overflow, "accepted": nil, "affected": nil,
+	r.Object(n, map[string]form.Field{"func": r.remoteName(&s.Func, r.funcs.Writers, "to write conditions"), "marks": r.remote(&s.Marks, r.funcs.Markers, "to write marks"),
+		"states": r.states, "complete": r.Texts(&s.Complete), "writes": r.writes, "ancestor": r.Word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": either(r.Reader, &s.Refuses, "report", "refuse", "cut", "aggregate"), "accepted": nil, "affected": nil,
 		"inForce": func(n *yaml.Node) {
 			r.Object(n, map[string]form.Field{"type": r.Text(&s.Type), "all": r.Text(&s.All), "some": r.Text(&s.Some), "none": r.Text(&s.None), "noScope": r.Text(&s.NoScope)})
 		}})
-}
-
-// overflow reads what becomes of ancestors that a status has no room for.
-func (r statusReader) overflow(n *yaml.Node) {
-	var word string
-	r.Word(&word, []string{"report", "refuse"}, "cut", "aggregate")(n)
-	r.kind.Status.Refuses = word == "refuse"
 }
 
 // writes reads whether the vendor reports anything at all.

@@ -19,8 +19,8 @@ type validityReader struct{ reader }
 func (r validityReader) fields() map[string]form.Field {
 	v := &r.kind.Validity
 	return map[string]form.Field{"admission": r.admission, "checks": r.checks, "tolerant": r.Flag(&v.Tolerant),
-		"advice":  func(n *yaml.Node) { v.Advice = named(r.Reader, n, r.funcs.Advice, "to give advice") },
-		"lints":   func(n *yaml.Node) { v.Lints = functions(r.Reader, n, r.funcs.Lints, "to look for findings") },
+		"advice":  named(r.Reader, &v.Advice, r.funcs.Advice, "to give advice"),
+		"lints":   functions(r.Reader, &v.Lints, r.funcs.Lints, "to look for findings"),
 		"invalid": word(r.Reader, &v.InError, []policy.InError{policy.Drop, policy.Claim, policy.Poison})}
 }
 
@@ -33,7 +33,7 @@ func (r validityReader) checks(n *yaml.Node) {
 			return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) { return check(p, in) }
 		}
 	}
-	r.kind.Checks = functions(r.Reader, n, known, "to check policies")
+	functions(r.Reader, &r.kind.Checks, known, "to check policies")(n)
 }
 
 // admission reads the validation that is repeated here: rules, and pieces of the schema.
@@ -45,14 +45,14 @@ func (r validityReader) admission(n *yaml.Node) {
 		var f admission.Fit
 		var at []string
 		var pattern string
-		effect := "refuse"
-		r.Object(e, map[string]form.Field{"rule": r.Text(&a.Rule), "message": r.Text(&a.Message), "effect": r.Word(&effect, []string{"refuse", "warn"}),
+		var warns bool
+		r.Object(e, map[string]form.Field{"rule": r.Text(&a.Rule), "message": r.Text(&a.Message), "effect": either(r.Reader, &warns, "refuse", "warn"),
 			"at": r.Texts(&at), "type": r.Word(&f.Type, []string{"object", "array", "string", "boolean", "integer", "number"}), "fields": r.Texts(&f.Fields), "required": r.Texts(&f.Required),
 			"values": r.Texts(&f.Values), "pattern": r.Text(&pattern)})
 		for _, path := range at {
 			f.At = append(f.At, strings.Split(path, "."))
 		}
-		a.Refuses, f.Refuses = effect == "refuse", effect == "refuse"
+		a.Refuses, f.Refuses = !warns, !warns
 		if pattern != "" {
 			var err error
 			if f.Pattern, err = regexp.Compile(pattern); err != nil {

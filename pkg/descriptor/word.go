@@ -1,6 +1,8 @@
 package descriptor
 
 import (
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -21,43 +23,65 @@ func word[W ~string](r *form.Reader, into *W, now []W, later ...string) form.Fie
 	}
 }
 
+// either reads one of two words, and whether it is the second; later ones belong to the schema but are not built yet.
+func either(r *form.Reader, into *bool, no, yes string, later ...string) form.Field {
+	return func(n *yaml.Node) {
+		text := no
+		r.Word(&text, []string{no, yes}, later...)(n)
+		*into = text == yes
+	}
+}
+
 // function finds the function that a text names among those that vendors registered. A name that nobody did is a mistake: it would leave the work
 // undone without a word.
-func function[F any](r *form.Reader, n *yaml.Node, known map[string]F, what string) F {
-	var name string
-	r.Text(&name)(n)
-	return registered(r, n, name, known, what)
+func function[F any](r *form.Reader, into *F, known map[string]F, what string) form.Field {
+	return func(n *yaml.Node) {
+		var name string
+		r.Text(&name)(n)
+		find(r, n, into, name, known, what)
+	}
 }
 
 // named reads {func: NAME} and finds the function.
-func named[F any](r *form.Reader, n *yaml.Node, known map[string]F, what string) F {
-	var name string
-	r.Object(n, map[string]form.Field{"func": r.Text(&name)})
-	return registered(r, n, name, known, what)
+func named[F any](r *form.Reader, into *F, known map[string]F, what string) form.Field {
+	return func(n *yaml.Node) {
+		var name string
+		r.Object(n, map[string]form.Field{"func": r.Text(&name)})
+		find(r, n, into, name, known, what)
+	}
 }
 
-func registered[F any](r *form.Reader, n *yaml.Node, name string, known map[string]F, what string) F {
+func find[F any](r *form.Reader, n *yaml.Node, into *F, name string, known map[string]F, what string) {
 	f, ok := known[name]
-	if !ok {
+	if *into = f; !ok {
 		r.Fail(n, "there is no function %q %s", name, what)
 	}
-	return f
 }
 
 // functions reads a list of {func: NAME}.
-func functions[F any](r *form.Reader, n *yaml.Node, known map[string]F, what string) []F {
-	var out []F
-	r.List(n, func(e *yaml.Node) { out = append(out, named(r, e, known, what)) })
-	return out
+func functions[F any](r *form.Reader, into *[]F, known map[string]F, what string) form.Field {
+	return func(n *yaml.Node) {
+		*into = nil
+		r.List(n, func(e *yaml.Node) {
+			var f F
+			named(r, &f, known, what)(e)
+			*into = append(*into, f)
+		})
+	}
 }
 
-// names are functions that are called elsewhere: here only their names count.
-func names(known []string) map[string]string {
-	out := make(map[string]string, len(known))
-	for _, name := range known {
-		out[name] = name
+// remote reads {func: NAME} of a function that is called elsewhere: here only its name counts.
+func (r reader) remote(into *string, known []string, what string) form.Field {
+	return func(n *yaml.Node) { r.Object(n, map[string]form.Field{"func": r.remoteName(into, known, what)}) }
+}
+
+func (r reader) remoteName(into *string, known []string, what string) form.Field {
+	return func(n *yaml.Node) {
+		r.Text(into)(n)
+		if *into != "" && !slices.Contains(known, *into) {
+			r.Fail(n, "there is no function %q %s", *into, what)
+		}
 	}
-	return out
 }
 
 // kinds reads a list of kinds, written Kind.group; those of policies have a group.

@@ -39,9 +39,7 @@ func unreadReferences(p *policy.Policy, _ *model.Snapshot) (string, []model.Prob
 		return "", nil
 	}
 	problem := model.Problem{Severity: model.Warning, Code: model.InvalidTarget, Hint: "write one option for each target",
-		Message: fmt.Sprintf("release %s reads the first of the %d targetRefs only; the others do not attach", r, n)}.At(p.Object)
-	origin := p.Object.OriginOf("spec", "targetRefs", "1")
-	problem.Origin = &origin
+		Message: fmt.Sprintf("release %s reads the first of the %d targetRefs only; the others do not attach", r, n)}.At(p.Object, "spec", "targetRefs", "1")
 	return "", []model.Problem{problem}
 }
 

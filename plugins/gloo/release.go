@@ -76,9 +76,7 @@ func annotations(k *policy.Kind, g *topology.Graph, _ policy.At) []model.Problem
 				continue
 			}
 		}
-		p := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s has no effect%s", overridesKey, why)}.At(n.Object)
-		origin := n.Object.OriginOf("metadata", "annotations", overridesKey)
-		p.Origin = &origin
+		p := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s has no effect%s", overridesKey, why)}.At(n.Object, "metadata", "annotations", overridesKey)
 		out = append(out, p)
 	}
 	return out

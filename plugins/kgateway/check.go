@@ -78,9 +78,7 @@ func (c *check) fault(format string, args ...any) {
 }
 
 func (c *check) problem(severity model.Severity, message, hint string, at ...string) {
-	p := model.Problem{Severity: severity, Code: model.NotEvaluated, Message: message, Hint: hint}.At(c.policy.Object)
-	origin := c.policy.Object.OriginOf(at...)
-	p.Origin = &origin
+	p := model.Problem{Severity: severity, Code: model.NotEvaluated, Message: message, Hint: hint}.At(c.policy.Object, at...)
 	c.problems = append(c.problems, p)
 }
 
