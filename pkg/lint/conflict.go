@@ -47,7 +47,7 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 	}
 	var out []model.Problem
 	for _, p := range k.Policies {
-		if len(found[p]) == 0 || len(k.GapsOf(p)) > 0 { // whatever traffic comes, and from wherever
+		if len(found[p]) == 0 || len(k.Gaps().Of(p)) > 0 { // whatever traffic comes, and from wherever
 			continue
 		}
 		winners, places := byWinner(found[p])

@@ -62,7 +62,7 @@ func (l *linter) kind(k *resolve.Kind) []model.Problem {
 // unsure reports whether the policy may be in force where we cannot see it.
 func (l *linter) unsure(scopes []*resolve.Kind, p *policy.Policy) bool {
 	return slices.ContainsFunc(scopes, func(k *resolve.Kind) bool {
-		return len(k.GapsOf(p)) > 0 || slices.ContainsFunc(k.TargetsOf(p), l.open.at)
+		return len(k.Gaps().Of(p)) > 0 || slices.ContainsFunc(k.TargetsOf(p), l.open.at)
 	})
 }
 

@@ -14,7 +14,7 @@ func (s Shape) Choices(p Path) string {
 
 // choose takes out of a merge the units of the losing side for which the other one has chosen something else: only one unit of a choice can be
 // in force. A zero value of the winning side chooses nothing.
-func (f *folder) choose(acc *accumulator, in []Unit, st *Step) []Unit {
+func (f sifter) choose(acc *accumulator, in []Unit, st *Step) []Unit {
 	chosen := func(u Unit) bool { return u.Choice != "" }
 	if !slices.ContainsFunc(acc.units, chosen) || !slices.ContainsFunc(in, chosen) {
 		return in
@@ -29,7 +29,7 @@ func (f *folder) choose(acc *accumulator, in []Unit, st *Step) []Unit {
 }
 
 // unchosen is the weak side without the units that lose to another choice of the strong one.
-func (f *folder) unchosen(strong, weak []Unit, st *Step, o Outcome, reason Reason) []Unit {
+func (f sifter) unchosen(strong, weak []Unit, st *Step, o Outcome, reason Reason) []Unit {
 	return slices.DeleteFunc(slices.Clone(weak), func(u Unit) bool {
 		if u.Choice == "" {
 			return false

@@ -31,7 +31,7 @@ func OrderSensitive(plans []Plan, rules Shape, s Stack) (Result, bool) {
 		st := Step{Layer: blocks[i-1].at, Block: blocks[i-1].Kind, Strategy: blocks[i-1].Strategy}
 		f.merge(p, &top, upper, &st)
 	}
-	topDown := f.finish(top.units)
+	topDown := closing{f}.finish(top.units)
 	return topDown, !sameRules(topDown, bottomUp)
 }
 

@@ -39,9 +39,9 @@ func (f *folder) fold(plans []Plan) Result {
 	var units []Unit
 	for i := range plans {
 		f.earlier, f.ordered = plans[:i], f.ordered || plans[i].Ordered
-		units = append(units, f.plan(&plans[i], layers, nil).units...)
+		units = append(units, planner{f}.plan(&plans[i], layers, nil).units...)
 	}
-	return f.finish(f.overrule(units, builtin))
+	return closing{f}.finish(f.overrule(units, builtin))
 }
 
 // overrule merges the settings that no policy wrote over the result, the last one last.

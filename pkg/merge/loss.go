@@ -7,14 +7,14 @@ import (
 )
 
 // claims reports whether a block has no unit for the whole of the settings: the fold only let it hold a place so.
-func (f *folder) claims(from From) bool {
+func (f closing) claims(from From) bool {
 	return !slices.ContainsFunc(f.stack.Layers[from.Layer].Blocks, func(b Block) bool {
 		return b.Kind == from.Block && slices.ContainsFunc(b.Units, func(u Unit) bool { return len(u.Path) == 0 })
 	})
 }
 
 // ignore accounts for units that no plan looked at.
-func (f *folder) ignore(units []Unit) {
+func (f closing) ignore(units []Unit) {
 	exact, met := map[From]map[string]bool{}, map[From]map[string]bool{}
 	see := func(from []From, code string) {
 		for _, w := range from {
@@ -68,7 +68,7 @@ func (f *folder) ignore(units []Unit) {
 
 // losses reads the trace: every unit that was dropped or replaced and is no source of the result, each once per writer. Leaves that
 // were lost alike are joined to the rule they make up.
-func (f *folder) losses(units []Unit) []Loss {
+func (f closing) losses(units []Unit) []Loss {
 	if !slices.ContainsFunc(f.trace, func(st Step) bool { return slices.ContainsFunc(st.Effects, f.lost) }) {
 		return nil
 	}
@@ -111,12 +111,12 @@ func (f *folder) losses(units []Unit) []Loss {
 }
 
 // lost reports whether the effect is a loss. What nobody wrote is nobody's loss.
-func (f *folder) lost(e Effect) bool {
+func (f closing) lost(e Effect) bool {
 	return (e.Outcome == Replaced || e.Outcome == Dropped) && !(len(e.From) > 0 && (e.From[0].Filled || f.stack.Layers[e.From[0].Layer].Unwritten))
 }
 
 // rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
-func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
+func (f closing) rejoin(from From, effects []Effect, step int) (out []Loss) {
 	wrote := f.wrote(from)
 	plain := func(e Effect) { out = append(out, newLoss(e, from, step, f.trace, f.stack.Decide)) }
 	var parts map[int][]Effect // by the rule that they are parts of
@@ -147,7 +147,7 @@ func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
 }
 
 // void is the result where nothing is in force.
-func (f *folder) void(r *Result) {
+func (f closing) void(r *Result) {
 	v := f.stack.Void
 	if v == nil {
 		return
@@ -167,7 +167,7 @@ func (f *folder) void(r *Result) {
 }
 
 // reject accounts for the layers that took no part.
-func (f *folder) reject(r *Result) {
+func (f closing) reject(r *Result) {
 	for i := range f.stack.Layers {
 		out := f.stack.Layers[i].Rejected
 		if out == nil {
@@ -185,7 +185,7 @@ func (f *folder) reject(r *Result) {
 }
 
 // whole are the losses of a layer none of whose settings is in force, to the last block of another one; -1: to nobody.
-func (f *folder) whole(at int, reason Reason, by int) (out []Loss) {
+func (f closing) whole(at int, reason Reason, by int) (out []Loss) {
 	var to []From
 	if by >= 0 {
 		to = []From{{Layer: by, Block: f.stack.Layers[by].mainBlock()}}

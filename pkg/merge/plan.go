@@ -22,9 +22,12 @@ func (f *folder) takes(p *Plan, u Unit) bool {
 	return p.Only == nil || p.Only.covers(u.Path)
 }
 
+// planner folds the layers of plans and of their members.
+type planner struct{ *folder }
+
 // plan folds the layers by p: a leaf merges them, an inner plan the results of its members. Lower are the names that groups below have
 // deactivated; the result has those of its own layers as well.
-func (f *folder) plan(p *Plan, layers []int, lower unsets) accumulator {
+func (f planner) plan(p *Plan, layers []int, lower unsets) accumulator {
 	layers = f.at(p, layers)
 	for _, role := range p.Needs {
 		if !slices.ContainsFunc(layers, func(i int) bool { return f.stack.Layers[i].Level == role }) {
@@ -69,7 +72,7 @@ func (f *folder) group(name string, rules []Rule) {
 }
 
 // aside folds the members of a plan whose function makes the result: for the names that they have, and for nothing else.
-func (f *folder) aside(p *Plan, layers []int, lower unsets) {
+func (f planner) aside(p *Plan, layers []int, lower unsets) {
 	if len(p.Of) == 0 {
 		return
 	}
@@ -81,7 +84,7 @@ func (f *folder) aside(p *Plan, layers []int, lower unsets) {
 }
 
 // at filters layers by the plan's levels.
-func (f *folder) at(p *Plan, layers []int) []int {
+func (f planner) at(p *Plan, layers []int) []int {
 	if p.Levels == nil {
 		return layers
 	}
@@ -95,7 +98,7 @@ func (f *folder) at(p *Plan, layers []int) []int {
 }
 
 // each folds every hop of a repeated role by itself, then the hops, each by the strategy read at its object.
-func (f *folder) each(p *Plan, layers []int, lower unsets) accumulator {
+func (f planner) each(p *Plan, layers []int, lower unsets) accumulator {
 	one := *p
 	one.Each, one.Name = "", ""
 	byHop := map[int][]int{}
@@ -123,7 +126,7 @@ func (f *folder) each(p *Plan, layers []int, lower unsets) accumulator {
 }
 
 // members folds the results of a plan's members, least specific first; own holds strategies that members bring along.
-func (f *folder) members(p *Plan, members []accumulator, own []*Strategy) accumulator {
+func (f planner) members(p *Plan, members []accumulator, own []*Strategy) accumulator {
 	var acc accumulator
 	for i := len(members) - 1; i >= 0; i-- {
 		m := members[i]
@@ -170,7 +173,7 @@ func (f *folder) ruling(p *Plan, acc *accumulator) *Strategy {
 }
 
 // custom lets the plan's function fold: its layers are numbered among themselves and hold the units that the plan takes, with their sources.
-func (f *folder) custom(p *Plan, layers []int) accumulator {
+func (f planner) custom(p *Plan, layers []int) accumulator {
 	if len(layers) == 0 {
 		return accumulator{}
 	}

@@ -6,12 +6,15 @@ import (
 	"strings"
 )
 
+// closing accounts for everything at the end of a fold.
+type closing struct{ *folder }
+
 // finish turns what is in force at the end into a Result, and reads the losses off the trace.
-func (f *folder) finish(units []Unit) Result {
+func (f closing) finish(units []Unit) Result {
 	units = f.dropClaims(f.dropFillers(f.dropNulls(units)))
-	closing := Step{Layer: -1, Block: Bare, Closing: true}
-	if units = f.solid(&Plan{}, units, &closing, Replaced); len(closing.Effects) > 0 {
-		f.trace = append(f.trace, closing)
+	last := Step{Layer: -1, Block: Bare, Closing: true}
+	if units = f.solid(&Plan{}, units, &last, Replaced); len(last.Effects) > 0 {
+		f.trace = append(f.trace, last)
 	}
 	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(f.apart(units)), decide: f.stack.Decide}
 	r.Rules = printed(units, f.rules)
@@ -50,7 +53,7 @@ func (r *Rule) concerns(l Loss) bool {
 
 // dropNulls takes the deletions out. An object that only they name is there all the same (RFC 7386), set by their writer; a null
 // that neither deleted nor made anything is lost without effect.
-func (f *folder) dropNulls(units []Unit) []Unit {
+func (f closing) dropNulls(units []Unit) []Unit {
 	var out []Unit
 	var nulls []Unit
 	count := 0
@@ -93,7 +96,7 @@ func (f *folder) dropNulls(units []Unit) []Unit {
 }
 
 // dropClaims takes the whole of the settings out where it is empty and parts of it are in force: it only held a place.
-func (f *folder) dropClaims(units []Unit) []Unit {
+func (f closing) dropClaims(units []Unit) []Unit {
 	claim := func(u Unit) bool { return len(u.Path) == 0 && u.hollow() }
 	if len(units) < 2 || !slices.ContainsFunc(units, claim) {
 		return units
@@ -109,7 +112,7 @@ func (f *folder) dropClaims(units []Unit) []Unit {
 }
 
 // dropFillers leaves nothing in force where only fillers are: there is nothing that they could apply to.
-func (f *folder) dropFillers(units []Unit) []Unit {
+func (f closing) dropFillers(units []Unit) []Unit {
 	if len(units) == 0 || !f.empty(&Plan{}, units) {
 		return units
 	}
@@ -123,7 +126,7 @@ func (f *folder) dropFillers(units []Unit) []Unit {
 
 // apart are the units of a list that a function made, in which names may repeat, with entries of one name told apart: each is an entry of
 // the document.
-func (f *folder) apart(units []Unit) []Unit {
+func (f closing) apart(units []Unit) []Unit {
 	if !f.listed {
 		return units
 	}
@@ -220,7 +223,7 @@ func (w written) around(code string) int {
 	return -1
 }
 
-func (f *folder) wrote(from From) written {
+func (f closing) wrote(from From) written {
 	if w, ok := f.blocks[from]; ok {
 		return w
 	}

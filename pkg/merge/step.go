@@ -10,7 +10,7 @@ func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
 		acc.units, in = f.solid(p, acc.units, st, Replaced), f.solid(p, in, st, Dropped)
 	}
 	if s := st.Strategy; s.Func == nil && s.Cut == Rules && s.Wins != Both {
-		in = f.zeros(acc, f.choose(acc, in, st), st)
+		in = sifter{f}.zeros(acc, sifter{f}.choose(acc, in, st), st)
 	}
 	switch s := st.Strategy; {
 	case s.Func != nil:

@@ -2,9 +2,12 @@ package merge
 
 import "slices"
 
+// sifter decides of units that exclude or weaken each other which take part in a merge.
+type sifter struct{ *folder }
+
 // zeros takes zero values out of the two sides of a merge: one of the winning side gives way to a value of the other, and one of the other
 // side fills nothing. A side that meets nothing is taken as it is.
-func (f *folder) zeros(acc *accumulator, in []Unit, st *Step) []Unit {
+func (f sifter) zeros(acc *accumulator, in []Unit, st *Step) []Unit {
 	zero := func(u Unit) bool { return u.Zero }
 	if len(acc.units) == 0 || len(in) == 0 || !slices.ContainsFunc(acc.units, zero) && !slices.ContainsFunc(in, zero) {
 		return in
@@ -21,7 +24,7 @@ func (f *folder) zeros(acc *accumulator, in []Unit, st *Step) []Unit {
 }
 
 // shown is the winning side without the zero values in whose place the other one has a value.
-func (f *folder) shown(strong, weak []Unit, st *Step, o Outcome) []Unit {
+func (f sifter) shown(strong, weak []Unit, st *Step, o Outcome) []Unit {
 	values := make(map[string][]From, len(weak))
 	for i := range weak {
 		if !weak[i].Zero {
@@ -38,7 +41,7 @@ func (f *folder) shown(strong, weak []Unit, st *Step, o Outcome) []Unit {
 }
 
 // counting is the other side without the zero values that would stand in a place that the winning side leaves out.
-func (f *folder) counting(strong, weak []Unit, st *Step, o Outcome) []Unit {
+func (f sifter) counting(strong, weak []Unit, st *Step, o Outcome) []Unit {
 	named := make(map[string]bool, len(strong))
 	for i := range strong {
 		named[strong[i].key()] = true

@@ -111,7 +111,7 @@ func (d *doubts) unreadAt(k *resolve.Kind, id topology.NodeID) string {
 	key := unreadAt{k, id}
 	why, known := d.unread[key]
 	if !known {
-		if lists := d.res.Unread(k.Gaps(id)); len(lists) > 0 {
+		if lists := d.res.Unread(k.Gaps().At(id)); len(lists) > 0 {
 			why = list(lists) + " may not be read"
 		}
 		d.unread[key] = why

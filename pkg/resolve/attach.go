@@ -13,8 +13,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// attacher finds the targets of the policies of a kind.
+type attacher struct {
+	*Kind
+	checks []policy.Judgement // of the kind; nil: not asked for yet
+}
+
 // attach finds the targets of every policy of the kind by hash look-ups (engine E13).
-func (k *Kind) attach() {
+func (k *attacher) attach() {
 	n := len(k.Policies)
 	k.discover()
 	at := make(map[topology.NodeID][]policy.Attached, n)
@@ -69,20 +75,20 @@ func (k *Kind) attach() {
 }
 
 // hold notes that a policy has a node as a target.
-func (k *Kind) hold(p *policy.Policy, id topology.NodeID) {
+func (k *attacher) hold(p *policy.Policy, id topology.NodeID) {
 	k.targetsOf[p] = append(k.targetsOf[p], id)
 	role := k.res.Node(id).Role
 	k.beside = k.beside || role == topology.Namespace || role == topology.Backend
 }
 
 // ownWay attaches a policy where its vendor's own functions find targets.
-func (k *Kind) ownWay(p *policy.Policy) []policy.Attached {
+func (k *attacher) ownWay(p *policy.Policy) []policy.Attached {
 	var out []policy.Attached
 	held := make(map[topology.NodeID]bool, len(k.targetsOf[p]))
 	for _, id := range k.targetsOf[p] {
 		held[id] = true
 	}
-	finders := k.findersOf(p.Kind)
+	finders := k.res.finders(p.Kind)
 	for i, form := range p.Kind.Refs {
 		find := finders[i].Find
 		switch {
@@ -107,12 +113,12 @@ func (k *Kind) ownWay(p *policy.Policy) []policy.Attached {
 }
 
 // lint reports what the kind's vendor has to say about the places where its policies are attached.
-func (k *Kind) lint() {
+func (k *attacher) lint() {
 	if len(k.attached) == 0 {
 		return
 	}
 	for _, lint := range k.Lints {
-		k.res.Problems = append(k.res.Problems, lint(k.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached[id].policies })...)
+		k.res.Problems = append(k.res.Problems, lint(k.Kind.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached[id].policies })...)
 	}
 }
 
@@ -125,7 +131,7 @@ func (r *Resolution) problem(p *policy.Policy, ref policy.TargetRef, problem mod
 }
 
 // targets are the nodes that one reference of a policy means.
-func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
+func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 	warn := func(code model.Code, hint, format string, args ...any) {
 		k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 	}
@@ -161,7 +167,7 @@ func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 		return k.selected(p, t, warn)
 	}
 	if found := slices.Concat(k.res.Graph.Lookup(ref), k.inSets(t)); len(found) > 0 {
-		if t.Named && k.unnamed(found[0], ref.Section) {
+		if t.Named && k.res.unnamed(found[0], ref.Section) {
 			warn(model.TargetNotFound, "give the rule a name", "%s has no rule called %q: a rule without a name cannot be targeted", ref.Whole(), ref.Section)
 			return nil
 		}
@@ -171,8 +177,8 @@ func (k *Kind) targets(p *policy.Policy, t policy.TargetRef) []topology.NodeID {
 }
 
 // unnamed reports whether a node is a rule that does not have the name itself.
-func (k *Kind) unnamed(id topology.NodeID, name string) bool {
-	n := k.res.Node(id)
+func (r *Resolution) unnamed(id topology.NodeID, name string) bool {
+	n := r.Node(id)
 	return n.Role == topology.Rule && n.Object.Text("spec", "rules", strconv.Itoa(n.Index), "name") != name
 }
 
@@ -185,7 +191,7 @@ func leaves(k *policy.Kind, home string, ref model.Ref) bool {
 }
 
 // selected finds the objects that a label selector picks.
-func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
+func (k *attacher) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
 	var out []topology.NodeID
 	var forbidden []string
 	for _, o := range k.res.Snapshot.Of(t.Ref.GroupKind()) {
@@ -200,7 +206,7 @@ func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Co
 			forbidden = append(forbidden, o.Ref.FullName())
 			continue
 		}
-		if found := k.res.Graph.Lookup(o.Ref.In(t.Ref.Section)); len(found) > 0 && !(t.Named && k.unnamed(found[0], t.Ref.Section)) {
+		if found := k.res.Graph.Lookup(o.Ref.In(t.Ref.Section)); len(found) > 0 && !(t.Named && k.res.unnamed(found[0], t.Ref.Section)) {
 			out = append(out, found...)
 		}
 	}
@@ -211,7 +217,7 @@ func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Co
 	if len(out) > 0 {
 		return out
 	}
-	if gaps := k.RefGaps(t); len(gaps) > 0 {
+	if gaps := k.Gaps().Ref(t); len(gaps) > 0 {
 		warn(model.NotEvaluated, "ask for the permission to list them", "which objects the selector picks is not known: %s may not be read", strings.Join(k.res.Unread(gaps), ", "))
 	} else if !t.Silent {
 		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)
@@ -220,7 +226,7 @@ func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Co
 }
 
 // missing says why a reference leads nowhere, or stands in for what no graph can know.
-func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
+func (k *attacher) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
 	g := k.res.Graph
 	if k.res.Snapshot.Cluster.MissesRef(ref) && k.res.Snapshot.Get(ref) == nil {
 		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(descriptor.Plural(ref.Kind)), "%s may not be read: whether the policy attaches there is not known", ref)
@@ -263,8 +269,11 @@ func targetForms(forms []policy.TargetForm) string {
 	return strings.Join(out, ", ")
 }
 
+// contest decides which of several policies on one target stay.
+type contest struct{ *Kind }
+
 // compete runs the same-target models that reject policies, node by node, before any fold (engine E8).
-func (k *Kind) compete() {
+func (k contest) compete() {
 	switch {
 	case k.SameTarget == policy.Disjoint:
 		k.rejectedAt = map[topology.NodeID][]Rejection{}
@@ -301,7 +310,7 @@ func (k *Kind) compete() {
 }
 
 // rejecting reports whether only the first policy of the place stays. A direct kind is folded instead: strategy none says the same.
-func (k *Kind) rejecting(p place) bool {
+func (k contest) rejecting(p place) bool {
 	switch k.SameTarget {
 	case policy.First:
 		return true

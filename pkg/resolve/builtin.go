@@ -12,7 +12,7 @@ import (
 const builtinFact = "builtin"
 
 // builtin is the mark of a node with settings of its own that beat those of policies.
-func (k *Kind) builtin(id topology.NodeID) (fact, bool) {
+func (k *routed) builtin(id topology.NodeID) (fact, bool) {
 	if k.Builtins == nil || !k.HasBuiltins(k.res.Graph.Node(id)) {
 		return fact{}, false
 	}
@@ -20,13 +20,13 @@ func (k *Kind) builtin(id topology.NodeID) (fact, bool) {
 }
 
 // overrule adds to a stack what beats its policies: the settings of the nodes along the path themselves, the least specific first.
-func (k *Kind) overrule(s StackID, o *Verdict) {
+func (k layout) overrule(o *Verdict) {
 	if k.Builtins == nil {
 		return
 	}
 	var ids []topology.NodeID
-	for ; s != 0; s = k.stacks[s].under {
-		if f := k.stacks[s].fact; f.name == builtinFact {
+	for s := k.stack; s != 0; s = k.list[s].under {
+		if f := k.list[s].fact; f.name == builtinFact {
 			id, err := strconv.Atoi(f.value)
 			if err == nil {
 				ids = append(ids, topology.NodeID(id))
@@ -44,7 +44,7 @@ func (k *Kind) overrule(s StackID, o *Verdict) {
 
 // precedence orders nodes with settings of their own, those that count most first, from the most specific to the least: what is more specific
 // counts more, unless a route that others are below says by its strategy that it wins.
-func (k *Kind) precedence(ids []topology.NodeID) []topology.NodeID {
+func (k layout) precedence(ids []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	for _, id := range ids {
 		n := k.res.Graph.Node(id)

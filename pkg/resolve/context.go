@@ -9,10 +9,19 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// routed is the engine of kinds whose policies hold along the paths of traffic.
+type routed struct {
+	*Kind
+	*stacks
+	facts   [][]fact                              // by node: what it says of the paths through it
+	refused map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
+	ways    map[push][]Path                       // the paths to nodes with much below them, by stack and node
+}
+
 // walk computes the contexts of every node from the top down, once.
-func (k *Kind) walk() {
+func (k *routed) walk() {
 	g := k.res.Graph
-	k.stacks = append(make([]push, 0, len(k.attached)+1), push{})
+	k.list = append(make([]push, 0, len(k.attached)+1), push{})
 	k.interned = make(map[push]StackID, len(k.attached))
 	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
 	k.readFacts()
@@ -32,12 +41,15 @@ func (k *Kind) walk() {
 		id := topology.NodeID(g.Len() + i)
 		k.at[id] = k.with(root, id)
 	}
-	k.verdicts = make([]*Verdict, len(k.stacks))
+	k.verdicts, k.bare = make([]*Verdict, len(k.list)), make([]bool, len(k.list))
+	for s := range k.bare {
+		k.bare[s] = s == 0 || k.list[s].node == topology.None && k.bare[k.list[s].under]
+	}
 }
 
 // startsPath reports whether a path may begin at the node: at a root, and at a backend or port that no traffic reaches, where only
 // what targets it directly can hold.
-func (k *Kind) startsPath(id topology.NodeID) bool {
+func (k *routed) startsPath(id topology.NodeID) bool {
 	switch k.res.Graph.Node(id).Role {
 	case topology.GatewayClass, topology.Backend, topology.Port, topology.Namespace: // the last in the family of workloads only
 		return true
@@ -54,14 +66,14 @@ func (k *Kind) startsPath(id topology.NodeID) bool {
 }
 
 // inherited is the stacks of the node's parents, sorted, each once; shared with the parent if there is one only.
-func (k *Kind) inherited(id topology.NodeID) []StackID {
+func (k *routed) inherited(id topology.NodeID) []StackID {
 	parents := k.parents(id)
 	if len(parents) == 1 {
-		return k.below(parents[0], id)
+		return k.stacksBelow(parents[0], id)
 	}
 	var out []StackID
 	for _, p := range parents {
-		for _, s := range k.below(p, id) {
+		for _, s := range k.stacksBelow(p, id) {
 			if !slices.Contains(out, s) {
 				out = append(out, s)
 			}
@@ -85,38 +97,35 @@ type Path []topology.NodeID
 
 // Paths lists the ways that reach the node with the given stack, in a stable order. A node reached by no traffic has none. The list is not
 // to be changed.
-func (k *Kind) Paths(id topology.NodeID, s StackID) []Path {
-	if k.scoped != nil {
-		return k.scopedPaths(id, s)
-	}
+func (k *Kind) Paths(id topology.NodeID, s StackID) []Path { return k.engine.paths(id, s) }
+
+func (k *routed) paths(id topology.NodeID, s StackID) []Path {
 	switch k.res.Node(id).Role {
 	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener: // few, with many below them
 		at := push{under: s, node: id}
 		known, ok := k.ways[at]
 		if !ok {
-			known = k.paths(id, s)
+			known = k.waysWith(k.adds(id), id, s)
 			k.ways[at] = known
 		}
 		return known
 	}
-	return k.paths(id, s)
+	return k.waysWith(k.adds(id), id, s)
 }
 
-func (k *Kind) paths(id topology.NodeID, s StackID) []Path { return k.waysWith(k.adds(id), id, s) }
-
 // waysWith lists the ways to the node with a stack that comes about by what the node adds.
-func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
+func (k *routed) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 	parents := k.parents(id)
 	if len(parents) == 0 {
 		return []Path{{id}}
 	}
 	var out []Path
 	for _, p := range parents {
-		for _, under := range k.below(p, id) {
+		for _, under := range k.stacksBelow(p, id) {
 			if !k.leadsTo(under, adds, s) {
 				continue
 			}
-			above := k.Paths
+			above := k.paths
 			if k.res.Graph.Owners(p, id, k.Controllers) != nil {
 				above = func(p topology.NodeID, _ StackID) []Path { return k.waysTo(p) }
 			} else if !k.res.Graph.Passes(p, id) {
@@ -134,7 +143,7 @@ func (k *Kind) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 }
 
 // judgeSteps asks the kind's vendor about every step of the paths, once.
-func (k *Kind) judgeSteps() {
+func (k *routed) judgeSteps() {
 	if k.Step == nil && k.Controllers == nil && k.seen == nil {
 		return
 	}
@@ -153,7 +162,7 @@ func (k *Kind) judgeSteps() {
 }
 
 // parents are the nodes right above, by steps that the kind's vendor recognises.
-func (k *Kind) parents(id topology.NodeID) []topology.NodeID {
+func (k *routed) parents(id topology.NodeID) []topology.NodeID {
 	if int(id) >= k.res.Graph.Len() {
 		return nil
 	}
@@ -172,12 +181,12 @@ func (k *Kind) parents(id topology.NodeID) []topology.NodeID {
 }
 
 // holdsBelow reports whether a policy is attached to the node or right below it.
-func (k *Kind) holdsBelow(id topology.NodeID) bool {
+func (k *routed) holdsBelow(id topology.NodeID) bool {
 	return len(k.holding(id)) > 0 || slices.ContainsFunc(k.res.Graph.Children(k.Family, id), func(c topology.NodeID) bool { return len(k.holding(c)) > 0 })
 }
 
 // unrecognised reports the steps that the Gateway API allows and the kind's vendor does not, below which a policy of the kind holds.
-func (k *Kind) unrecognised() []model.Problem {
+func (k *routed) unrecognised() []model.Problem {
 	var out []model.Problem
 	for step, problem := range k.refused {
 		if slices.ContainsFunc(k.at[step[0]], func(s StackID) bool { return !k.Empty(s) }) || k.holdsBelow(step[1]) {
@@ -188,37 +197,16 @@ func (k *Kind) unrecognised() []model.Problem {
 }
 
 // Below tells for every stack of the kind whether the policy holds in it, or is kept out of it by another one.
-func (k *Kind) Below(p *policy.Policy) []bool {
-	if k.scoped != nil {
-		return k.scopedBelow(p)
-	}
+func (k *Kind) Below(p *policy.Policy) []bool { return k.engine.below(p) }
+
+func (k *routed) below(p *policy.Policy) []bool {
 	mine := map[topology.NodeID]bool{}
-	for _, id := range k.TargetsOf(p) {
+	for _, id := range k.targetsOf[p] {
 		mine[id] = true
 	}
-	out := make([]bool, len(k.stacks))
-	for s := 1; s < len(k.stacks); s++ { // a stack is interned after the one it stands on
-		out[s] = out[k.stacks[s].under] || mine[k.stacks[s].node]
-	}
-	return out
-}
-
-// TargetsOf lists the nodes to which the policy is attached, sorted.
-func (k *Kind) TargetsOf(p *policy.Policy) []topology.NodeID {
-	if k.scoped != nil {
-		return slices.Clone(k.scoped.nodesOf[p])
-	}
-	return slices.Clone(k.targetsOf[p])
-}
-
-// At lists the policies at a node, established first; those that another one keeps out come last.
-func (k *Kind) At(id topology.NodeID) []*policy.Policy {
-	var out []*policy.Policy
-	for _, a := range k.attached[id].policies {
-		out = append(out, a.Policy)
-	}
-	for _, v := range k.rejectedAt[id] {
-		out = append(out, v.Attached.Policy)
+	out := make([]bool, len(k.list))
+	for s := 1; s < len(k.list); s++ { // a stack is interned after the one it stands on
+		out[s] = out[k.list[s].under] || mine[k.list[s].node]
 	}
 	return out
 }
@@ -244,19 +232,4 @@ func (k *Kind) Before(p *policy.Policy, id topology.NodeID) (*policy.Policy, mer
 		}
 	}
 	return nil, merge.Decision{}
-}
-
-// Keeps reports whether a policy stays at one of its targets: no other one keeps it out there.
-func (k *Kind) Keeps(p *policy.Policy, id topology.NodeID) bool {
-	return !slices.ContainsFunc(k.rejectedAt[id], func(v Rejection) bool { return v.Attached.Policy == p }) ||
-		slices.ContainsFunc(k.attached[id].policies, func(a policy.Attached) bool { return a.Policy == p })
-}
-
-// Attaches reports whether the policy's i-th reference led to a target.
-func (k *Kind) Attaches(p *policy.Policy, i int) bool { return k.leads[lead{p, i}] }
-
-// lead is one reference of a policy.
-type lead struct {
-	policy *policy.Policy
-	ref    int
 }

@@ -75,7 +75,7 @@ func TestManyListenersWithoutPoliciesAreOneContext(t *testing.T) {
 	}
 	world := []string{gateway("east", names...), route("shop", "east", "svc"), service("svc")}
 	k := resolved(t, append(world, paint("app/p", "HTTPRoute/shop", ""))...).paints()
-	if n := len(k.stacks); n != 2 {
+	if n := len(k.verdicts); n != 2 {
 		t.Errorf("%d stacks, want the empty one and the route's", n)
 	}
 	r := resolved(t, append(world, paint("app/p", "HTTPRoute/shop", ""), paint("infra/l", "Gateway/east/l7", ""))...)
@@ -120,14 +120,14 @@ func TestFoldsAreShared(t *testing.T) { // E12: 50 routes below one gateway poli
 func TestPathsChangeNothing(t *testing.T) { // reading paths back interns no stack
 	r := resolved(t, gateway("east", "a", "b"), gateway("west", "a"), route("shop", "east west", "svc", "svc"), service("svc"), paint("infra/g", "Gateway/east/a", ""), paint("app/s", "Service/svc", ""), paint("app/n", "Namespace/app", ""))
 	k := r.paints()
-	before := len(k.stacks)
+	before := len(k.verdicts)
 	for id := range r.Len() {
 		for _, s := range k.Contexts(topology.NodeID(id)) {
 			k.Paths(topology.NodeID(id), s)
 		}
 	}
-	if len(k.stacks) != before {
-		t.Errorf("%d stacks, before %d", len(k.stacks), before)
+	if len(k.verdicts) != before {
+		t.Errorf("%d stacks, before %d", len(k.verdicts), before)
 	}
 }
 

@@ -22,13 +22,13 @@ func (k *Kind) Manages(id topology.NodeID) bool {
 }
 
 // Decides reports whether objects of a kind decide whose Gateways they are, where that matters for policies of k.
-func (k *Kind) Decides(gk model.GroupKind) bool {
+func (k Gaps) Decides(gk model.GroupKind) bool {
 	return k.ByController() && gk == classKind || k.Dialects && gk == gatewayKind
 }
 
-// Contests reports whether objects of a kind, from other namespaces too, decide which policies of k are accepted: the policies themselves, which
+// Contests reports whether objects of a kind, from other namespaces too, decide which policies of the kind are accepted: the policies themselves, which
 // keep each other out, and the grants that let them.
-func (k *Kind) Contests(gk model.GroupKind) bool {
+func (k Gaps) Contests(gk model.GroupKind) bool {
 	return k.Namespaces == policy.WithGrant && k.SameTarget == policy.Conflict && (gk == k.GroupKind || gk == grantKind)
 }
 
@@ -45,7 +45,7 @@ func (k *Kind) foreign(class topology.NodeID) string {
 }
 
 // step judges one step of a path: nil if the kind's vendor recognises it. None does that leads to a Gateway of another controller.
-func (k *Kind) step(parent, child topology.NodeID) *model.Problem {
+func (k *routed) step(parent, child topology.NodeID) *model.Problem {
 	g := k.res.Graph
 	if n := g.Node(child); n.Role == topology.Gateway && n.Object != nil && g.Node(parent).Role == topology.GatewayClass {
 		if name := k.foreign(parent); name != "" {

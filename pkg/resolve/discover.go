@@ -9,7 +9,7 @@ import (
 )
 
 // discover asks which namespaces the kind's implementation sees.
-func (k *Kind) discover() {
+func (k *attacher) discover() {
 	if k.Discovers == nil || len(k.Policies) == 0 {
 		return
 	}
@@ -24,7 +24,7 @@ func (k *Kind) Sees(namespace string) bool {
 }
 
 // discovers reports whether the implementation sees a policy, and says so if it does not.
-func (k *Kind) discovers(p *policy.Policy) bool {
+func (k *attacher) discovers(p *policy.Policy) bool {
 	if k.Sees(p.Ref().Namespace) {
 		return true
 	}
@@ -34,7 +34,7 @@ func (k *Kind) discovers(p *policy.Policy) bool {
 }
 
 // unseen says that a step leads to an object that the implementation does not see; nil if it does not.
-func (k *Kind) unseen(child topology.NodeID) *model.Problem {
+func (k *routed) unseen(child topology.NodeID) *model.Problem {
 	n := k.res.Graph.Node(child)
 	switch n.Role {
 	case topology.Gateway, topology.ListenerSet, topology.Route:

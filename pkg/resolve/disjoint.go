@@ -13,7 +13,7 @@ import (
 // competeDisjoint keeps policies beside each other on one target as long as no two of them set the same rule: the later of two that do is
 // rejected, there or, if the kind says so, everywhere (engine E8). Targets are visited in the order of their references, so that the outcome
 // does not depend on the order of the input.
-func (k *Kind) competeDisjoint() {
+func (k contest) competeDisjoint() {
 	places := k.shared()
 	if !k.RejectsWhole {
 		for _, id := range places {
@@ -35,7 +35,7 @@ func (k *Kind) competeDisjoint() {
 }
 
 // shared lists the nodes with several policies, by the references of their objects.
-func (k *Kind) shared() []topology.NodeID {
+func (k contest) shared() []topology.NodeID {
 	var out []topology.NodeID
 	for id, p := range k.attached {
 		if len(p.policies) > 1 {
@@ -52,7 +52,7 @@ func (k *Kind) shared() []topology.NodeID {
 }
 
 // losers maps the policies that do not stay to those that keep them out, visiting places one by one. Who has lost is in nobody's way any more.
-func (k *Kind) losers(places []topology.NodeID) map[*policy.Policy]defeat {
+func (k contest) losers(places []topology.NodeID) map[*policy.Policy]defeat {
 	lost := map[*policy.Policy]defeat{}
 	for _, id := range places {
 		at := k.attached[id]
@@ -71,7 +71,7 @@ func (k *Kind) losers(places []topology.NodeID) map[*policy.Policy]defeat {
 }
 
 // clash reports whether two policies set the same rule.
-func (k *Kind) clash(a, b *policy.Policy) bool {
+func (k contest) clash(a, b *policy.Policy) bool {
 	return a != b && !merge.Disjoint(everything(a), everything(b), k.Rules)
 }
 
@@ -88,7 +88,7 @@ func everything(p *policy.Policy) []merge.Unit {
 }
 
 // expel takes the policies that have lost from a node.
-func (k *Kind) expel(id topology.NodeID, lost map[*policy.Policy]defeat) {
+func (k contest) expel(id topology.NodeID, lost map[*policy.Policy]defeat) {
 	at := k.attached[id]
 	var kept []policy.Attached
 	for _, a := range at.policies {
@@ -116,7 +116,7 @@ const (
 // visiting reports the policies of which it depends on the order in which targets are visited whether they stay: one that clashes with them on
 // one target is itself rejected because of another one, before or after it was asked. Policies are judged in their order, so that those that
 // come before are settled.
-func (k *Kind) visiting(places []topology.NodeID) []model.Problem {
+func (k contest) visiting(places []topology.NodeID) []model.Problem {
 	var all []policy.Attached
 	at := map[*policy.Policy][][]policy.Attached{} // by policy: its places
 	for _, id := range places {
@@ -161,7 +161,7 @@ func (k *Kind) visiting(places []topology.NodeID) []model.Problem {
 }
 
 // beaten reports whether a policy has lost at a place in any case, before it is asked about those behind it: to one that stays.
-func (k *Kind) beaten(at []policy.Attached, p *policy.Policy, fates map[*policy.Policy]fate) bool {
+func (k contest) beaten(at []policy.Attached, p *policy.Policy, fates map[*policy.Policy]fate) bool {
 	for _, a := range at {
 		if a.Policy == p {
 			return false

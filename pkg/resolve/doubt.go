@@ -82,12 +82,22 @@ func (o *Verdict) sets(from merge.From, path merge.Path, value any) bool {
 	return false
 }
 
+// variants are other readings of what holds with a stack.
+type variants struct {
+	*routed
+	stack StackID
+}
+
+func (k variants) problems(o *Verdict) []model.Problem {
+	return append(k.sensitive(o), k.switches(o)...)
+}
+
 // sensitive reports that folding from the top would give another result (gep713 P27).
-func (k *Kind) sensitive(s StackID, o *Verdict) []model.Problem {
+func (k variants) sensitive(o *Verdict) []model.Problem {
 	if !k.Checked || len(o.Layers) < 3 {
 		return nil
 	}
-	other, differs := merge.OrderSensitive(k.plans(s), k.Rules, o.stack)
+	other, differs := merge.OrderSensitive(k.PlansFor(func(name string) string { return k.fact(k.stack, name) }), k.Rules, o.stack)
 	if !differs {
 		return nil
 	}
@@ -127,7 +137,7 @@ func differing(r, other merge.Result) string {
 }
 
 // switches reports that the other reading of several policies on one target would change the result (gep713 P32).
-func (k *Kind) switches(s StackID, o *Verdict) []model.Problem {
+func (k variants) switches(o *Verdict) []model.Problem {
 	if !k.Generic() || k.Direct || k.SameTarget != policy.Stacked {
 		return nil
 	}
@@ -140,7 +150,7 @@ func (k *Kind) switches(s StackID, o *Verdict) []model.Problem {
 	if first < 0 {
 		return nil
 	}
-	other := k.oldest().build(s)
+	other := layout{k.oldest(), k.stack}.lay()
 	result := merge.Fold([]merge.Plan{{SameTarget: merge.Fill}}, k.Rules, other.stack)
 	if merge.Equal(result.Doc, o.Result.Doc) {
 		return nil
@@ -150,18 +160,17 @@ func (k *Kind) switches(s StackID, o *Verdict) []model.Problem {
 		Hint:    "describe the kind with --policy-kinds if its controller lets the oldest policy win"}.At(o.Layers[first].Policy.Object)}
 }
 
-// oldest is the kind as if the oldest policy of a target always won; only for building stacks.
-func (k *Kind) oldest() *Kind {
-	twin := *k
-	described := *k.Kind
+// oldest is the engine of the kind as if the oldest policy of a target always won; only for laying stacks out.
+func (k variants) oldest() *routed {
+	twin, described := *k.Kind, *k.Kind.Kind
 	described.SameTarget = policy.Oldest
 	twin.Kind, twin.rejectedAt = &described, nil
 	twin.attached = map[topology.NodeID]place{}
 	for id, p := range k.attached {
-		if len(p.policies) > 1 && twin.rejecting(p) {
+		if len(p.policies) > 1 && (contest{&twin}).rejecting(p) {
 			p.policies = p.policies[:1]
 		}
 		twin.attached[id] = p
 	}
-	return &twin
+	return &routed{Kind: &twin, stacks: k.stacks}
 }

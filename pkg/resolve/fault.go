@@ -13,7 +13,7 @@ import (
 const inError = "in error"
 
 // faulty are the nodes at which policies are in error that are not so everywhere.
-func (k *Kind) faulty() map[topology.NodeID]bool {
+func (k *routed) faulty() map[topology.NodeID]bool {
 	out := map[topology.NodeID]bool{}
 	for _, p := range k.Policies {
 		for ref := range p.Faults {
@@ -26,13 +26,13 @@ func (k *Kind) faulty() map[topology.NodeID]bool {
 }
 
 // blocks are what a policy brings into a stack: all it has, unless it is in error on the way, with the reason. Then it has a place at most.
-func (k *Kind) blocks(s StackID, a policy.Attached) (blocks []merge.Block, fault string) {
+func (k layout) blocks(a policy.Attached) (blocks []merge.Block, fault string) {
 	p, left := a.Policy, false
 	if len(p.Faults) == 0 || k.InError == policy.Poison {
 		return a.Sets(), ""
 	}
-	for ; s != 0; s = k.stacks[s].under {
-		if f := k.stacks[s].fact; f.name == inError {
+	for s := k.stack; s != 0; s = k.list[s].under {
+		if f := k.list[s].fact; f.name == inError {
 			if id, err := strconv.Atoi(f.value); err == nil {
 				ref := k.res.Node(topology.NodeID(id)).Ref
 				fault, left = cmp.Or(p.Faults[ref], fault), left || p.Left[ref]

@@ -13,16 +13,16 @@ import (
 var httpRoute = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
 
 // level is the level at which a policy stands.
-func (k *Kind) level(a policy.Attached) topology.Role {
+func (r *Resolution) level(a policy.Attached) topology.Role {
 	if a.Level != "" {
 		return a.Level
 	}
-	return k.res.Node(a.Node).Role
+	return r.Node(a.Node).Role
 }
 
 // filters attaches the policies that filters of route rules name (engine E13), each at its rule, below the policies that target the rule
 // and in the order of the filters. A policy that a filter of a backendRef names is for that backend alone, which no answer tells apart.
-func (k *Kind) filters() {
+func (k *attacher) filters() {
 	if k.Filters == nil || len(k.Policies) == 0 {
 		return
 	}
@@ -65,7 +65,7 @@ func (k *Kind) filters() {
 }
 
 // unread says that the filters of a rule of another kind of route name no policies.
-func (k *Kind) unread(id topology.NodeID, rule model.Body, byRef map[model.Ref]*policy.Policy) {
+func (k *attacher) unread(id topology.NodeID, rule model.Body, byRef map[model.Ref]*policy.Policy) {
 	n := k.res.Node(id)
 	all := []model.Body{rule}
 	for _, to := range rule.Field("backendRefs").Items {
@@ -82,7 +82,7 @@ func (k *Kind) unread(id topology.NodeID, rule model.Body, byRef map[model.Ref]*
 }
 
 // judgeOnce judges a policy that no reference of its own has attached.
-func (k *Kind) judgeOnce(p *policy.Policy, judged map[*policy.Policy]bool) {
+func (k *attacher) judgeOnce(p *policy.Policy, judged map[*policy.Policy]bool) {
 	if !judged[p] && len(k.targetsOf[p]) == 0 {
 		k.judge(p)
 	}
@@ -90,7 +90,7 @@ func (k *Kind) judgeOnce(p *policy.Policy, judged map[*policy.Policy]bool) {
 }
 
 // filter attaches a policy to a rule by the i-th filter.
-func (k *Kind) filter(p *policy.Policy, rule topology.NodeID, i int) {
+func (k *attacher) filter(p *policy.Policy, rule topology.NodeID, i int) {
 	if !slices.Contains(k.targetsOf[p], rule) {
 		k.targetsOf[p] = append(k.targetsOf[p], rule)
 		slices.Sort(k.targetsOf[p])
@@ -107,7 +107,7 @@ func (k *Kind) filter(p *policy.Policy, rule topology.NodeID, i int) {
 }
 
 // onBackend says that what a policy does for one backend is not evaluated.
-func (k *Kind) onBackend(p *policy.Policy, rule topology.NodeID, backend string) {
+func (k *attacher) onBackend(p *policy.Policy, rule topology.NodeID, backend string) {
 	if k.byBackend == nil {
 		k.byBackend = map[*policy.Policy][]topology.NodeID{}
 	}
@@ -120,11 +120,8 @@ func (k *Kind) onBackend(p *policy.Policy, rule topology.NodeID, backend string)
 	k.res.Problems = append(k.res.Problems, problem)
 }
 
-// ByBackend lists the rules with a backendRef of which a filter names the policy, those on ways that other routes hand over included.
-func (k *Kind) ByBackend(p *policy.Policy) []topology.NodeID { return k.byBackend[p] }
-
 // unreferenced reports the policies that have no target reference, so that a filter would have to name them, and none does.
-func (k *Kind) unreferenced() []model.Problem {
+func (k *attacher) unreferenced() []model.Problem {
 	if k.Filters == nil {
 		return nil
 	}
@@ -163,7 +160,7 @@ func extensionRefs(of model.Body, gk model.GroupKind, namespace string) []extens
 }
 
 // voids notes where nothing of the kind is in force, whatever is attached.
-func (k *Kind) voids() {
+func (k *attacher) voids() {
 	if len(k.Voids) == 0 || len(k.Policies) == 0 {
 		return
 	}

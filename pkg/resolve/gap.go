@@ -16,10 +16,16 @@ type Gap struct {
 	Namespace string // "": any, or the kind has none
 }
 
-// Gaps lists what may change what is in force of the kind at a node, and could not be read; nil for manifests and clusters that were
+// Gaps are what could not be read and matters for a kind.
+type Gaps struct{ *Kind }
+
+// Gaps are those of the kind.
+func (k *Kind) Gaps() Gaps { return Gaps{k} }
+
+// At lists what may change what is in force of the kind at a node, and could not be read; nil for manifests and clusters that were
 // read whole. A gap in a namespace from which nothing can get there is not in it.
-func (k *Kind) Gaps(id topology.NodeID) []Gap {
-	f := k.gapFinder()
+func (k Gaps) At(id topology.NodeID) []Gap {
+	f := k.finder()
 	if f == nil {
 		return nil
 	}
@@ -32,15 +38,20 @@ func (k *Kind) Gaps(id topology.NodeID) []Gap {
 	return f.sorted()
 }
 
-// GapsBelow lists what may change what is in force of the kind at a node or below it, and could not be read.
-func (k *Kind) GapsBelow(id topology.NodeID) []Gap { return k.gapsBelow([]topology.NodeID{id}) }
+// Below lists what may change what is in force of the kind at a node or below it, and could not be read.
+func (k Gaps) Below(id topology.NodeID) []Gap { return k.below([]topology.NodeID{id}) }
 
-// GapsOf lists what may change what becomes of a policy of the kind at any of its targets and below them, and could not be read.
-func (k *Kind) GapsOf(p *policy.Policy) []Gap { return k.gapsBelow(k.targetsOf[p]) }
+// Of lists what may change what becomes of a policy of the kind at any of its targets and below them, and could not be read.
+func (k Gaps) Of(p *policy.Policy) []Gap {
+	if k.Scope != nil {
+		return k.below(nil)
+	}
+	return k.below(k.targetsOf[p])
+}
 
-// RefGaps lists what could not be read and may be a target of a reference.
-func (k *Kind) RefGaps(t policy.TargetRef) []Gap {
-	f := k.gapFinder()
+// Ref lists what could not be read and may be a target of a reference.
+func (k Gaps) Ref(t policy.TargetRef) []Gap {
+	f := k.finder()
 	if f == nil {
 		return nil
 	}
@@ -66,8 +77,8 @@ func (k *Kind) RefGaps(t policy.TargetRef) []Gap {
 	return f.sorted()
 }
 
-func (k *Kind) gapsBelow(ids []topology.NodeID) []Gap {
-	f := k.gapFinder()
+func (k Gaps) below(ids []topology.NodeID) []Gap {
+	f := k.finder()
 	if f == nil {
 		return nil
 	}
@@ -96,13 +107,13 @@ type gapFinder struct {
 	seen    map[topology.NodeID]bool
 }
 
-// gapFinder is nil if there are no gaps.
-func (k *Kind) gapFinder() *gapFinder {
+// finder is nil if there are no gaps.
+func (k Gaps) finder() *gapFinder {
 	cluster := k.res.Snapshot.Cluster
 	if cluster == nil || len(cluster.Gaps) == 0 {
 		return nil
 	}
-	return &gapFinder{res: k.res, k: k, cluster: cluster, found: map[Gap]bool{}, seen: map[topology.NodeID]bool{}}
+	return &gapFinder{res: k.res, k: k.Kind, cluster: cluster, found: map[Gap]bool{}, seen: map[topology.NodeID]bool{}}
 }
 
 func (f *gapFinder) sorted() []Gap {
@@ -128,7 +139,7 @@ func (f *gapFinder) in(gk model.GroupKind, namespace string) {
 // anywhere adds the gaps that matter at every node: of policies that need not be where their targets are, or whose targets have no
 // namespace, of such targets, and of what the kind looks at.
 func (f *gapFinder) anywhere() {
-	if f.k.Namespaces != policy.OwnNamespace || f.k.mayTarget(classKind) {
+	if f.k.Namespaces != policy.OwnNamespace || f.mayTarget(classKind) {
 		f.any(f.k.GroupKind)
 	}
 	if slices.ContainsFunc(f.k.Refs, policy.RefForm.Abroad) {
@@ -155,7 +166,7 @@ func (f *gapFinder) anywhere() {
 		f.any(gatewayKind)
 	}
 	for _, gk := range []model.GroupKind{classKind, namespaceKind} {
-		if f.k.mayTarget(gk) {
+		if f.mayTarget(gk) {
 			f.any(gk)
 		}
 	}
@@ -267,9 +278,9 @@ var (
 	namespaceKind = model.GroupKind{Kind: "Namespace"}
 )
 
-// mayTarget reports whether policies of k may be attached to whole objects of a kind.
-func (k *Kind) mayTarget(gk model.GroupKind) bool {
-	return k.Targets == nil || slices.ContainsFunc(k.Targets, func(f policy.TargetForm) bool { return f.GroupKind == gk })
+// mayTarget reports whether policies of the kind may be attached to whole objects of a kind.
+func (f *gapFinder) mayTarget(gk model.GroupKind) bool {
+	return f.k.Targets == nil || slices.ContainsFunc(f.k.Targets, func(t policy.TargetForm) bool { return t.GroupKind == gk })
 }
 
 // Unread names the lists that are gaps, as an administrator would: httproutes.gateway.networking.k8s.io in shop.

@@ -10,8 +10,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// Doubts are what leaves open how a kind without a descriptor is to be read.
+type Doubts struct{ *Kind }
+
+// Doubts are those about the kind.
+func (k *Kind) Doubts() Doubts { return Doubts{k} }
+
 // guesses reports what leaves open what holds with a stack of a kind without a descriptor (engine E15).
-func (k *Kind) guesses(o *Verdict) []model.Problem {
+func (k Doubts) guesses(o *Verdict) []model.Problem {
 	if !k.Generic() || len(o.Layers) == 0 {
 		return nil
 	}
@@ -37,19 +43,20 @@ func (k *Kind) guesses(o *Verdict) []model.Problem {
 	return out
 }
 
-// GuessesBelow reports what leaves open what holds at a route rule with a stack because of policies of the kind at the backends of the rule:
+// Below reports what leaves open what holds at a route rule with a stack because of policies of the kind at the backends of the rule:
 // without a descriptor it is not known which of the two has the last word.
-func (k *Kind) GuessesBelow(id topology.NodeID, s StackID) []model.Problem {
-	if !k.Generic() || !k.beside || k.Empty(s) || k.res.Node(id).Role != topology.Rule {
+func (k Doubts) Below(id topology.NodeID, s StackID) []model.Problem {
+	along, ok := k.engine.(*routed)
+	if !ok || !k.Generic() || !k.beside || k.Empty(s) || k.res.Node(id).Role != topology.Rule {
 		return nil
 	}
 	var out []model.Problem
 	for _, c := range k.res.Graph.Children(k.Family, id) {
-		own := k.adds(c)
+		own := along.adds(c)
 		if len(own.nodes) == 0 {
 			continue
 		}
-		if below, ok := k.onto(s, own); ok && contains(k.at[c], below) {
+		if below, ok := along.onto(s, own); ok && contains(k.at[c], below) {
 			out = append(out, k.guesses(k.Verdict(below))...)
 		}
 	}
@@ -63,7 +70,7 @@ func contains(sorted []StackID, s StackID) bool {
 }
 
 // meeting reports that several policies of the kind meet.
-func (k *Kind) meeting(o *Verdict, met []*policy.Policy) model.Problem {
+func (k Doubts) meeting(o *Verdict, met []*policy.Policy) model.Problem {
 	const most = 5
 	var names []string
 	for i, p := range met {
@@ -83,7 +90,7 @@ func (k *Kind) meeting(o *Verdict, met []*policy.Policy) model.Problem {
 }
 
 // disbelieved reports why the kind may be read altogether wrong.
-func (k *Kind) disbelieved() []model.Problem {
+func (k Doubts) disbelieved() []model.Problem {
 	if k.Guess.Doubt == "" {
 		return nil
 	}
@@ -91,8 +98,8 @@ func (k *Kind) disbelieved() []model.Problem {
 		Message: fmt.Sprintf("%s has no descriptor, and its CRD is labelled Direct although %s: it is read as inherited", k.Name(), k.Guess.Doubt)}}
 }
 
-// DoubtsOf are the problems with what is not understood of a policy without a descriptor, wherever it holds.
-func (k *Kind) DoubtsOf(p *policy.Policy) []model.Problem {
+// Of are the problems with what is not understood of a policy without a descriptor, wherever it holds.
+func (k Doubts) Of(p *policy.Policy) []model.Problem {
 	out := problemsOf(p.Doubts)
 	for _, ref := range p.Refs {
 		out = append(out, problemsOf(ref.Doubts)...)
@@ -108,8 +115,8 @@ func problemsOf(doubts []policy.Doubt) []model.Problem {
 	return out
 }
 
-// Guesses says what of the reading of a kind without a descriptor may be wrong, for people.
-func (k *Kind) Guesses() []string {
+// Words says what of the reading of a kind without a descriptor may be wrong, for people.
+func (k Doubts) Words() []string {
 	var out []string
 	if !k.Generic() {
 		return out

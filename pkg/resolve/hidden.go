@@ -11,10 +11,10 @@ import (
 
 // hidden reports what holds where a node comes into play and does not hold at the node, because something else is said of the node itself.
 // Told once for each node and place, with the fields of the first group of callers that misses any.
-func (k *Kind) hidden() []model.Problem {
+func (k *scoped) hidden() []model.Problem {
 	g := k.res.Graph
 	var out []model.Problem
-	for id := range k.scoped.own {
+	for id := range k.own {
 		if !k.ReachesNode(g.Node(id)) {
 			continue
 		}
@@ -27,8 +27,8 @@ func (k *Kind) hidden() []model.Problem {
 	return model.SortProblems(out)
 }
 
-func (k *Kind) hiddenAt(id topology.NodeID, use topology.Use) *model.Problem {
-	s := k.scoped
+func (k *scoped) hiddenAt(id topology.NodeID, use topology.Use) *model.Problem {
+	s := k
 	for c := range s.callers {
 		if !k.named(c, id) || !slices.ContainsFunc(s.callers[c].nodes, use.For) {
 			continue

@@ -13,7 +13,7 @@ import (
 
 // InForce calls see for every stack that reaches an effective target, each once, in a stable order.
 func (k *Kind) InForce(see func(StackID)) {
-	seen := make([]bool, max(len(k.stacks), len(k.verdicts)))
+	seen := make([]bool, len(k.verdicts))
 	for id := range k.at {
 		if len(k.at[id]) == 0 || !k.ReachesNode(k.res.Node(topology.NodeID(id))) {
 			continue
@@ -43,13 +43,13 @@ func (k *Kind) EachContext(see func(topology.NodeID, StackID)) {
 }
 
 // unreached reports policies that attach, but to nothing that traffic passes on the way to an effective target (gep713 P36).
-func (k *Kind) unreached() []model.Problem {
+func (k *routed) unreached() []model.Problem {
 	used := map[topology.NodeID]bool{}
-	visited := make([]bool, len(k.stacks))
+	visited := make([]bool, len(k.list))
 	k.InForce(func(s StackID) {
-		for ; s != 0 && !visited[s]; s = k.stacks[s].under {
+		for ; s != 0 && !visited[s]; s = k.list[s].under {
 			visited[s] = true
-			used[k.stacks[s].node] = true
+			used[k.list[s].node] = true
 		}
 	})
 	reached, attached := map[*policy.Policy]bool{}, map[*policy.Policy]bool{}
@@ -67,7 +67,7 @@ func (k *Kind) unreached() []model.Problem {
 	}
 	var out []model.Problem
 	for _, p := range k.Policies {
-		if attached[p] && !reached[p] && len(k.GapsOf(p)) == 0 {
+		if attached[p] && !reached[p] && len(k.Gaps().Of(p)) == 0 {
 			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached,
 				Message: fmt.Sprintf("no traffic path reaches the target of %s: it is in force nowhere", p.Ref())}.At(p.Object))
 		}
@@ -76,7 +76,7 @@ func (k *Kind) unreached() []model.Problem {
 }
 
 // deactivations reports names in unset lists that deactivate nothing on any path (engine E5).
-func (k *Kind) deactivations() []model.Problem {
+func (k *routed) deactivations() []model.Problem {
 	lists := map[topology.NodeID]bool{}
 	for id, at := range k.attached {
 		for _, a := range at.policies {

@@ -10,7 +10,7 @@ import (
 )
 
 // group makes groups of the callers that the same parts select, in the order of their nodes.
-func (k *Kind) group(selected map[topology.NodeID]set) {
+func (k *scoped) group(selected map[topology.NodeID]set) {
 	ids := make([]topology.NodeID, 0, len(selected))
 	for id := range selected {
 		ids = append(ids, id)
@@ -21,17 +21,17 @@ func (k *Kind) group(selected map[topology.NodeID]set) {
 		key := selected[id].key()
 		i, ok := at[key]
 		if !ok {
-			i = len(k.scoped.callers)
+			i = len(k.callers)
 			at[key] = i
-			k.scoped.callers = append(k.scoped.callers, caller{parts: selected[id]})
+			k.callers = append(k.callers, caller{parts: selected[id]})
 		}
-		k.scoped.callers[i].nodes = append(k.scoped.callers[i].nodes, id)
+		k.callers[i].nodes = append(k.callers[i].nodes, id)
 	}
 }
 
 // spread computes what holds at every target of the family: what is found there, and above it.
-func (k *Kind) spread() {
-	s, g := k.scoped, k.res.Graph
+func (k *scoped) spread() {
+	s, g := k, k.res.Graph
 	s.sets, s.setAt = [][]int32{nil}, make([]int32, k.res.Len())
 	numbers := map[string]int32{"": 0}
 	order := g.Order(k.Family)
@@ -77,7 +77,7 @@ func (k *Kind) spread() {
 
 // used is the stacks of a node that comes into play at others: what holds at it for callers with something of its own there, else what
 // holds where it comes into play.
-func (k *Kind) used(id topology.NodeID, uses []topology.Use) []StackID {
+func (k *scoped) used(id topology.NodeID, uses []topology.Use) []StackID {
 	var out []StackID
 	add := func(stacks []StackID) {
 		for _, s := range stacks {
@@ -86,14 +86,14 @@ func (k *Kind) used(id topology.NodeID, uses []topology.Use) []StackID {
 			}
 		}
 	}
-	for c := range k.scoped.callers {
+	for c := range k.callers {
 		if k.named(c, id) {
-			add(k.scoped.meet(int32(c), k.scoped.setAt[id]))
+			add(k.meet(int32(c), k.setAt[id]))
 			continue
 		}
 		for _, u := range uses {
-			if slices.ContainsFunc(k.scoped.callers[c].nodes, u.For) {
-				add(k.scoped.meet(int32(c), k.scoped.setAt[u.At]))
+			if slices.ContainsFunc(k.callers[c].nodes, u.For) {
+				add(k.meet(int32(c), k.setAt[u.At]))
 			}
 		}
 	}
@@ -102,13 +102,13 @@ func (k *Kind) used(id topology.NodeID, uses []topology.Use) []StackID {
 }
 
 // named reports whether a part that holds for a group of callers is found at the node itself.
-func (k *Kind) named(c int, id topology.NodeID) bool {
-	return len(k.scoped.callers[c].parts.common(k.scoped.own[id])) > 0
+func (k *scoped) named(c int, id topology.NodeID) bool {
+	return len(k.callers[c].parts.common(k.own[id])) > 0
 }
 
-// scopedPaths lists the ways to a target on which a stack holds: the root of its family, who calls, and where the target comes into play. The
+// paths lists the ways to a target on which a stack holds: the root of its family, who calls, and where the target comes into play. The
 // target itself is left out, so that targets at which the same holds share their ways.
-func (k *Kind) scopedPaths(id topology.NodeID, s StackID) []Path {
+func (k *scoped) paths(id topology.NodeID, s StackID) []Path {
 	root := k.rootPath(id)
 	if len(k.Scope.Legs) == 1 || s == 0 {
 		return []Path{root}
@@ -116,13 +116,13 @@ func (k *Kind) scopedPaths(id topology.NodeID, s StackID) []Path {
 	if len(k.res.Graph.Uses(id)) > 0 {
 		return k.usedPaths(id, s, root)
 	}
-	key := push{under: s, node: topology.NodeID(k.scoped.setAt[id])}
+	key := push{under: s, node: topology.NodeID(k.setAt[id])}
 	ways, ok := k.ways[key]
 	if !ok {
 		var from []topology.NodeID
-		for c := range k.scoped.callers {
-			if slices.Contains(k.scoped.meet(int32(c), k.scoped.setAt[id]), s) {
-				from = append(from, k.scoped.callers[c].nodes...)
+		for c := range k.callers {
+			if slices.Contains(k.meet(int32(c), k.setAt[id]), s) {
+				from = append(from, k.callers[c].nodes...)
 			}
 		}
 		slices.Sort(from) // as they will be printed, nearly
@@ -135,18 +135,18 @@ func (k *Kind) scopedPaths(id topology.NodeID, s StackID) []Path {
 }
 
 // usedPaths are the ways to a target that comes into play at others.
-func (k *Kind) usedPaths(id topology.NodeID, s StackID, root Path) []Path {
+func (k *scoped) usedPaths(id topology.NodeID, s StackID, root Path) []Path {
 	var out []Path
-	for c := range k.scoped.callers {
+	for c := range k.callers {
 		own := k.named(c, id)
-		if own && !slices.Contains(k.scoped.meet(int32(c), k.scoped.setAt[id]), s) {
+		if own && !slices.Contains(k.meet(int32(c), k.setAt[id]), s) {
 			continue
 		}
-		for _, from := range k.scoped.callers[c].nodes {
+		for _, from := range k.callers[c].nodes {
 			way := append(root[:len(root):len(root)], from)
 			n := len(out)
 			for _, u := range k.res.Graph.Uses(id) {
-				if u.For(from) && (own || slices.Contains(k.scoped.meet(int32(c), k.scoped.setAt[u.At]), s)) {
+				if u.For(from) && (own || slices.Contains(k.meet(int32(c), k.setAt[u.At]), s)) {
 					out = append(out, append(way[:len(way):len(way)], u.At))
 				}
 			}
@@ -159,7 +159,7 @@ func (k *Kind) usedPaths(id topology.NodeID, s StackID, root Path) []Path {
 }
 
 // rootPath is the root of the kind's family above a node, or the node itself.
-func (k *Kind) rootPath(id topology.NodeID) Path {
+func (k *scoped) rootPath(id topology.NodeID) Path {
 	top := id
 	for {
 		parents := k.res.Graph.Parents(k.Family, top)
@@ -171,17 +171,28 @@ func (k *Kind) rootPath(id topology.NodeID) Path {
 	return Path{top}
 }
 
-// buildScoped lays out the parts of a stack as layers.
-func (k *Kind) buildScoped(s StackID) *Verdict {
-	if at := k.scoped.situations[s]; at != nil {
-		return k.buildSituated(s, at)
+// lay lays the parts of a stack out as layers.
+func (k *scoped) lay(s StackID) (*Verdict, []merge.Plan) {
+	var o *Verdict
+	if at := k.situations[s]; at != nil {
+		o = k.buildSituated(s, at)
+		o.check = o.uncertain
+	} else {
+		o = k.buildParts(s)
+		o.check = o.undefined
 	}
+	o.void(k.Kind, nil)
+	return o, k.plans(s, o)
+}
+
+// buildParts lays out the parts of a stack of which the targets do not matter.
+func (k *scoped) buildParts(s StackID) *Verdict {
 	o := &Verdict{}
-	o.stack.Name = k.scoped.names[s]
-	for i, at := range k.scoped.stacks[s] {
-		a := k.scoped.parts[at]
+	o.stack.Name = k.names[s]
+	for i, at := range k.stacks[s] {
+		a := k.parts[at]
 		place := k.placeOf(a.Policy)
-		l := Layer{Policy: a.Policy, Node: place, Level: k.levelOf(place), uncertain: k.tie(s, i), timeless: k.scoped.timeless, kind: k, attached: a}
+		l := Layer{Policy: a.Policy, Node: place, Level: k.levelOf(place), uncertain: k.tie(s, i), timeless: k.timeless, kind: k.Kind, attached: a}
 		o.Layers = append(o.Layers, l)
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: i, Blocks: signed(a.Policy.Blocks, i), Meta: a.Policy, Render: a.Policy.Render})
 	}
@@ -201,43 +212,43 @@ func signed(blocks []merge.Block, i int) []merge.Block {
 }
 
 // tie reports whether the i-th part of a stack has no order against another one in it.
-func (k *Kind) tie(s StackID, i int) bool {
-	stack, tied := k.scoped.stacks[s], k.scoped.tied
-	return i > 0 && tied[stack[i]] == tied[stack[i-1]] && k.scoped.parts[stack[i]].Policy.Base() != k.scoped.parts[stack[i-1]].Policy.Base() ||
-		i+1 < len(stack) && tied[stack[i]] == tied[stack[i+1]] && k.scoped.parts[stack[i]].Policy.Base() != k.scoped.parts[stack[i+1]].Policy.Base()
+func (k *scoped) tie(s StackID, i int) bool {
+	stack, tied := k.stacks[s], k.tied
+	return i > 0 && tied[stack[i]] == tied[stack[i-1]] && k.parts[stack[i]].Policy.Base() != k.parts[stack[i-1]].Policy.Base() ||
+		i+1 < len(stack) && tied[stack[i]] == tied[stack[i+1]] && k.parts[stack[i]].Policy.Base() != k.parts[stack[i+1]].Policy.Base()
 }
 
 // placeOf is the one place that stands for all where a part holds: the root of the family that they are in.
-func (k *Kind) placeOf(part *policy.Policy) topology.NodeID {
+func (k *scoped) placeOf(part *policy.Policy) topology.NodeID {
 	if len(part.Places) == 1 {
 		return part.Places[0]
 	}
-	if id, ok := k.scoped.apart[part.Base()]; ok {
+	if id, ok := k.apart[part.Base()]; ok {
 		return id
 	}
 	return k.rootPath(part.Places[0])[0]
 }
 
 // standApart gives the policies that hold below several roots a place of their own, which is the policy itself: they attach by what they select.
-func (k *Kind) standApart() {
+func (k *scoped) standApart() {
 	if k.Family != topology.Namespaced {
 		return
 	}
-	k.scoped.apart = map[*policy.Policy]topology.NodeID{}
-	for p, nodes := range k.scoped.nodesOf {
+	k.apart = map[*policy.Policy]topology.NodeID{}
+	for p, nodes := range k.targetsOf {
 		if slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return k.rootPath(id)[0] != k.rootPath(nodes[0])[0] }) {
-			k.scoped.apart[p] = topology.None
+			k.apart[p] = topology.None
 		}
 	}
 	for _, p := range k.Policies { // in their order
-		if _, ok := k.scoped.apart[p]; ok {
-			k.scoped.apart[p] = k.res.opaque(p.Ref(), p.Object)
+		if _, ok := k.apart[p]; ok {
+			k.apart[p] = k.res.opaque(p.Ref(), p.Object)
 		}
 	}
 }
 
 // levelOf is the level of what stands at a place; who is selected is a workload, wherever the policy stands.
-func (k *Kind) levelOf(place topology.NodeID) topology.Role {
+func (k *scoped) levelOf(place topology.NodeID) topology.Role {
 	if k.Family == topology.Namespaced {
 		return topology.Workload
 	}
@@ -245,11 +256,11 @@ func (k *Kind) levelOf(place topology.NodeID) topology.Role {
 }
 
 // Again reports whether the kind is one that another scope has shown already: it has the same policies.
-func (k *Kind) Again() bool { return k.scoped != nil && k.Scope != &k.Kind.Scopes[0] }
+func (k *Kind) Again() bool { return k.Scope != nil && k.Scope != &k.Kind.Scopes[0] }
 
 // Scopes lists a kind in all its scopes; for one without scopes itself.
 func (r *Resolution) Scopes(k *Kind) []*Kind {
-	if k.scoped == nil {
+	if k.Scope == nil {
 		return []*Kind{k}
 	}
 	var out []*Kind
@@ -263,11 +274,12 @@ func (r *Resolution) Scopes(k *Kind) []*Kind {
 
 // PartsOf are the parts of a policy that the scope reads, in the order of the fold; a policy of a kind without scopes is its only part.
 func (k *Kind) PartsOf(p *policy.Policy) []*policy.Policy {
-	if k.scoped == nil {
+	in, ok := k.engine.(*scoped)
+	if !ok {
 		return []*policy.Policy{p}
 	}
 	var out []*policy.Policy
-	for _, a := range k.scoped.parts {
+	for _, a := range in.parts {
 		if a.Policy.Whole == p {
 			out = append(out, a.Policy)
 		}
@@ -284,11 +296,11 @@ func (k *Kind) AllParts(p *policy.Policy) []*policy.Policy {
 	return out
 }
 
-// scopedBelow is Below of a kind in a scope.
-func (k *Kind) scopedBelow(p *policy.Policy) []bool {
-	out := make([]bool, len(k.scoped.stacks))
-	for s, parts := range k.scoped.stacks {
-		out[s] = slices.ContainsFunc(parts, func(i int32) bool { return k.scoped.parts[i].Policy.Base() == p })
+// below tells in which stacks a part of the policy is.
+func (k *scoped) below(p *policy.Policy) []bool {
+	out := make([]bool, len(k.stacks))
+	for s, parts := range k.stacks {
+		out[s] = slices.ContainsFunc(parts, func(i int32) bool { return k.parts[i].Policy.Base() == p })
 	}
 	return out
 }

@@ -7,13 +7,13 @@ import (
 )
 
 // passes reports whether the kind's policies hold at a node and what is behind it: not at routes for traffic that is not the kind's.
-func (k *Kind) passes(n *topology.Node) bool {
+func (k *routed) passes(n *topology.Node) bool {
 	return n.Role != topology.Route && n.Role != topology.Rule || k.Passes(n.Ref.GroupKind())
 }
 
 // stands reports whether the policies of a node are in the stack. Those of a Service that is a parent are those of the same Service as a
 // backend: they count once, where they come first.
-func (k *Kind) stands(s StackID, n topology.NodeID) bool {
+func (k *stacks) stands(s StackID, n topology.NodeID) bool {
 	nodes := k.nodes(s)
 	if slices.Contains(nodes, n) {
 		return true
@@ -31,7 +31,7 @@ func (k *Kind) stands(s StackID, n topology.NodeID) bool {
 
 // attachable drops of the nodes that stand for a target the Service as a parent, if nothing below it is the kind's business: a kind that is
 // in force at Services themselves, or does not know the mesh.
-func (k *Kind) attachable(ids []topology.NodeID) []topology.NodeID {
+func (k *attacher) attachable(ids []topology.NodeID) []topology.NodeID {
 	if k.Family != topology.Traffic && (k.Reaches(topology.Rule) || k.Reaches(topology.Route) || k.Reaches(topology.Frontend)) {
 		return ids
 	}

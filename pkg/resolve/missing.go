@@ -9,7 +9,7 @@ import (
 // reference that leads somewhere, that is refused for another reason, or whose target may be among what could not be read.
 func (k *Kind) Missing(p *policy.Policy, i int) (model.Ref, bool) {
 	t := p.Refs[i]
-	if k.scoped != nil || p.Refused || t.Selects != nil || k.Attaches(p, i) || !k.Sees(p.Ref().Namespace) || len(k.RefGaps(t)) > 0 {
+	if k.Scope != nil || p.Refused || t.Selects != nil || k.Attaches(p, i) || !k.Sees(p.Ref().Namespace) || len(k.Gaps().Ref(t)) > 0 {
 		return model.Ref{}, false
 	}
 	ref := t.Ref
@@ -17,7 +17,7 @@ func (k *Kind) Missing(p *policy.Policy, i int) (model.Ref, bool) {
 		ref.Namespace = ""
 	}
 	if found := k.res.Graph.Lookup(ref); len(found) > 0 {
-		return ref, t.Named && k.unnamed(found[0], ref.Section)
+		return ref, t.Named && k.res.unnamed(found[0], ref.Section)
 	}
 	return ref, ref.Section != "" || k.res.Snapshot.Get(ref) == nil
 }

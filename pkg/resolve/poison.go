@@ -7,10 +7,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // judge runs the kind's checks on a policy that is attached, and says if that voids what it is attached to.
-func (k *Kind) judge(p *policy.Policy) {
+func (k *attacher) judge(p *policy.Policy) {
 	if k.checks == nil {
 		k.checks = k.Judgements(k.res.Graph, k.res.Snapshot)
 	}
@@ -23,7 +24,7 @@ func (k *Kind) judge(p *policy.Policy) {
 
 // void leaves nothing in force where a policy of the stack is in error, or something else voids it. The settings of policies in error are out of
 // the fold; what the others make of it is still told by the groups of the result.
-func (k *Kind) void(s StackID, o *Verdict) {
+func (o *Verdict) void(k *Kind, nodes []topology.NodeID) {
 	culprit := -1
 	if k.InError == policy.Poison {
 		for i, l := range o.Layers {
@@ -37,7 +38,7 @@ func (k *Kind) void(s StackID, o *Verdict) {
 			}
 		}
 	}
-	for _, id := range k.nodes(s) {
+	for _, id := range nodes {
 		if o.Void == "" {
 			o.Void = k.attached[id].void
 		}

@@ -14,7 +14,7 @@ import (
 // withRoom keeps a policy to as many ancestors as its status has room for, if the kind refuses others (gep713 P38). The ancestors are its targets
 // in the order of its references; of a backend the Gateways with a route to it, those that the status names already first, then the older ones. What
 // other controllers report takes room as well.
-func (k *Kind) withRoom(p *policy.Policy, own []policy.Attached) []policy.Attached {
+func (k *attacher) withRoom(p *policy.Policy, own []policy.Attached) []policy.Attached {
 	if !k.Status.Refuses {
 		return own
 	}
@@ -61,7 +61,7 @@ func (k *Kind) withRoom(p *policy.Policy, own []policy.Attached) []policy.Attach
 }
 
 // ranked lists the Gateways of the kind's vendor with a route to a backend: those of a set first, then the older ones, then by name.
-func (k *Kind) ranked(backend model.Ref, first map[model.Ref]bool) []model.Ref {
+func (k *attacher) ranked(backend model.Ref, first map[model.Ref]bool) []model.Ref {
 	g := k.res.Graph
 	out := slices.DeleteFunc(g.GatewaysAbove(backend), func(ref model.Ref) bool {
 		return !slices.ContainsFunc(g.Lookup(ref), k.Manages)
@@ -83,7 +83,7 @@ func (k *Kind) ranked(backend model.Ref, first map[model.Ref]bool) []model.Ref {
 }
 
 // crowded remembers and reports what a policy is refused for.
-func (k *Kind) crowded(p *policy.Policy, refused []model.Ref) {
+func (k *attacher) crowded(p *policy.Policy, refused []model.Ref) {
 	if len(refused) == 0 {
 		return
 	}
@@ -104,6 +104,3 @@ func (k *Kind) crowded(p *policy.Policy, refused []model.Ref) {
 		"the status of %s has room for %d ancestors, those that other controllers write included: it is refused for %s, and not in force there", p.Ref(), policy.MaxAncestors, strings.Join(names, ", ")),
 		Hint: "split the policy, or attach its routes to fewer Gateways"}.At(p.Object))
 }
-
-// NoRoom lists the ancestors that a policy is refused for because its status has no room for them.
-func (k *Kind) NoRoom(p *policy.Policy) []model.Ref { return k.noRoom[p] }

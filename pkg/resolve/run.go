@@ -28,6 +28,8 @@ type Resolution struct {
 
 	setsOpen map[Gap]bool // the same of ListenerSets
 
+	found map[*policy.Kind][]policy.Finder // by kind and reference form; made when asked for
+
 	knowledge *descriptor.Knowledge
 	looked    sync.Once // for what is not read
 	blind     blindness
@@ -41,25 +43,25 @@ type Kind struct {
 
 	Leader *Kind // of a kind whose policies are among those of another one: that kind, in its first scope; nil: it stands for itself
 
-	res        *Resolution
-	attached   map[topology.NodeID]place
-	rejectedAt map[topology.NodeID][]Rejection
-	targetsOf  map[*policy.Policy][]topology.NodeID
-	leads      map[lead]bool
-	checks     []policy.Judgement
-	noRoom     map[*policy.Policy][]model.Ref        // ancestors that a policy is refused for
-	seen       func(namespace string) bool           // the namespaces that the implementation sees; nil: all
-	facts      [][]fact                              // by node: what it says of the paths through it
-	byBackend  map[*policy.Policy][]topology.NodeID  // the rules with a backendRef that names it
-	beside     bool                                  // some policy targets a namespace or a backend
-	refused    map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
-	stacks     []push
-	interned   map[push]StackID
-	at         [][]StackID                      // by node
-	verdicts   []*Verdict                       // by stack; nil: not folded yet
-	ways       map[push][]Path                  // the paths to nodes with much below them, by stack and node
-	finders    map[*policy.Kind][]policy.Finder // of the kind and its members, by reference form; made when asked for
-	scoped     *scoped                          // of a kind as one of its scopes has it; then nothing is attached to nodes and stacks are not pushed
+	res *Resolution
+	attachments
+	engine   engine                      // nil: nothing is attached
+	seen     func(namespace string) bool // the namespaces that the implementation sees; nil: all
+	at       [][]StackID                 // by node
+	verdicts []*Verdict                  // by stack; nil: not folded yet
+	bare     []bool                      // by stack: no policy is in it
+	names    map[StackID]string          // of stacks that are for one name only
+	inUse    bool                        // something is in force where no policy holds
+}
+
+// engine is how the policies of a kind meet: along the paths of traffic (routed), or by what the scopes of the kind select (scoped).
+type engine interface {
+	// lay lays the policies of a stack out for the fold, with the plans of the fold.
+	lay(s StackID) (*Verdict, []merge.Plan)
+	// paths lists the ways to a node on which a stack holds, in a stable order.
+	paths(id topology.NodeID, s StackID) []Path
+	// below tells for every stack whether a policy holds in it, or is kept out of it by another one.
+	below(p *policy.Policy) []bool
 }
 
 // place is what is attached to one node, established first.
@@ -85,7 +87,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resoluti
 	conditions := &expression.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}
 	for _, pk := range kinds {
 		if isMember(kinds, pk) {
-			r.Kinds = append(r.Kinds, &Kind{Kind: pk, res: r})
+			r.Kinds = append(r.Kinds, r.Without(pk))
 			continue
 		}
 		if pk.Scopes != nil {
@@ -96,24 +98,24 @@ func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resoluti
 			r.Kinds = append(r.Kinds, r.scopedKinds(pk, policies, c.Settings())...)
 			continue
 		}
-		k := &Kind{Kind: pk, res: r, ways: map[push][]Path{}}
+		k := r.Without(pk)
 		k.Policies = decodeAll(kinds, pk, in, conditions)
 		for _, p := range k.Policies {
 			r.Problems = append(r.Problems, p.Problems...)
 		}
-		k.attach()
-		k.compete()
+		(&attacher{Kind: k}).attach()
+		contest{k}.compete()
 		r.Kinds = append(r.Kinds, k)
 	}
 	r.lead()
 	for _, k := range r.Kinds {
-		r.Problems = append(r.Problems, k.unreferenced()...)
-		if len(k.attached) > 0 || len(k.byBackend) > 0 {
-			k.walk()
-			r.Problems = append(r.Problems, k.unrecognised()...)
-			r.Problems = append(r.Problems, k.unreached()...)
-			r.Problems = append(r.Problems, k.besideTraffic()...)
-			r.Problems = append(r.Problems, k.deactivations()...)
+		r.Problems = append(r.Problems, (&attacher{Kind: k}).unreferenced()...)
+		if along, ok := k.engine.(*routed); ok && len(k.attached)+len(k.byBackend) > 0 {
+			along.walk()
+			r.Problems = append(r.Problems, along.unrecognised()...)
+			r.Problems = append(r.Problems, along.unreached()...)
+			r.Problems = append(r.Problems, along.besideTraffic()...)
+			r.Problems = append(r.Problems, along.deactivations()...)
 		}
 	}
 	r.Problems = append(r.Problems, r.switched()...)

@@ -13,6 +13,7 @@ import (
 // leg are grouped by the parts that hold there; what is in force for a group of callers at a group of targets is what both have (descriptor
 // §5). Nothing is folded before somebody asks.
 type scoped struct {
+	*Kind
 	parts []policy.Attached // in the comparator's order, over all policies
 	tied  []int             // the first of the run of parts that nothing tells apart; itself for most
 
@@ -20,18 +21,16 @@ type scoped struct {
 	stacks   [][]int32 // by StackID: positions in parts, ascending; 0 is empty
 	ids      map[string]StackID
 
-	callers []caller                // of two legs: groups of nodes of the first
-	sets    [][]int32               // of two legs: what holds at targets, each set once
-	setAt   []int32                 // by node: what holds there, 0 for nothing
-	own     map[topology.NodeID]set // what the last leg finds at the node itself
-	meets   map[[2]int32][]StackID  // by caller and set: one, or with names several
-	names   map[StackID]string      // of stacks that are for one name only
-	named   [][]string              // by part: the names that it is for; nil without a split
-	nodesOf map[*policy.Policy][]topology.NodeID
+	callers []caller                           // of two legs: groups of nodes of the first
+	sets    [][]int32                          // of two legs: what holds at targets, each set once
+	setAt   []int32                            // by node: what holds there, 0 for nothing
+	own     map[topology.NodeID]set            // what the last leg finds at the node itself
+	meets   map[[2]int32][]StackID             // by caller and set: one, or with names several
+	labels  [][]string                         // by part: the names that it is for; nil without a split
+	ways    map[push][]Path                    // to targets of families, by stack and what holds there
 	apart   map[*policy.Policy]topology.NodeID // of policies that hold below several roots: what stands for all their places
 
 	situations map[StackID]*policy.Situation // of stacks whose fold depends on the target
-	bare       bool                          // something is in force where no part holds
 }
 
 type set []int32
@@ -55,9 +54,10 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 	var out []*Kind
 	for i := range pk.Scopes {
 		s := &pk.Scopes[i]
-		k := &Kind{Kind: pk.In(s), Policies: policies, res: r, ways: map[push][]Path{}, scoped: &scoped{ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
-			own: map[topology.NodeID]set{}, meets: map[[2]int32][]StackID{}, names: map[StackID]string{}, nodesOf: map[*policy.Policy][]topology.NodeID{}}}
-		out = append(out, k)
+		k := &scoped{Kind: &Kind{Kind: pk.In(s), Policies: policies, res: r, names: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
+			own: map[topology.NodeID]set{}, meets: map[[2]int32][]StackID{}, ways: map[push][]Path{}}
+		k.engine, k.targetsOf = k, map[*policy.Policy][]topology.NodeID{}
+		out = append(out, k.Kind)
 		var tell func(topology.NodeID) *policy.Situation
 		if s.Situation != nil {
 			tell = s.Situation(r.Graph, r.Snapshot, settings)
@@ -72,12 +72,12 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 			if finders[leg.Name] == nil {
 				finders[leg.Name], shared[leg.Name] = r.finder(leg, settings), map[*policy.Policy][]topology.NodeID{}
 			}
-			found[l] = make([][]topology.NodeID, len(k.scoped.parts))
-			for i, a := range k.scoped.parts {
+			found[l] = make([][]topology.NodeID, len(k.parts))
+			for i, a := range k.parts {
 				found[l][i] = k.rightRoles(leg, k.find(leg, finders[leg.Name], shared[leg.Name], a.Policy))
 			}
 		}
-		k.meet(found, tell)
+		k.gather(found, tell)
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func (r *Resolution) finder(leg policy.Leg, settings model.Settings) policy.LegF
 }
 
 // find is the nodes of a leg for a part, with what was found for the whole policy if that is the same.
-func (k *Kind) find(leg policy.Leg, find policy.LegFinder, shared map[*policy.Policy][]topology.NodeID, part *policy.Policy) []topology.NodeID {
+func (k *scoped) find(leg policy.Leg, find policy.LegFinder, shared map[*policy.Policy][]topology.NodeID, part *policy.Policy) []topology.NodeID {
 	if !leg.Shared {
 		nodes, problems := find(part)
 		if !k.scopedBefore(leg) {
@@ -124,7 +124,7 @@ func (k *Kind) find(leg policy.Leg, find policy.LegFinder, shared map[*policy.Po
 }
 
 // scopedBefore reports whether an earlier scope of the kind has the same leg, so that its problems are told already.
-func (k *Kind) scopedBefore(leg policy.Leg) bool {
+func (k *scoped) scopedBefore(leg policy.Leg) bool {
 	for i := range k.Scopes {
 		if k.Scopes[i].Name == k.Scope.Name && &k.Scopes[i] == k.Scope {
 			return false
@@ -136,7 +136,7 @@ func (k *Kind) scopedBefore(leg policy.Leg) bool {
 	return false
 }
 
-func (k *Kind) rightRoles(leg policy.Leg, nodes []topology.NodeID) []topology.NodeID {
+func (k *scoped) rightRoles(leg policy.Leg, nodes []topology.NodeID) []topology.NodeID {
 	if leg.Roles == nil {
 		return nodes
 	}
@@ -144,28 +144,28 @@ func (k *Kind) rightRoles(leg policy.Leg, nodes []topology.NodeID) []topology.No
 }
 
 // cutParts lists the parts of all policies in the comparator's order, and notes the ties.
-func (k *Kind) cutParts() {
+func (k *scoped) cutParts() {
 	var all []policy.Attached
 	for _, p := range k.Policies {
 		if p.Refused {
 			continue
 		}
-		for _, part := range k.Kind.PartsOf(p, k.Scope) {
+		for _, part := range k.Kind.Kind.PartsOf(p, k.Scope) {
 			all = append(all, policy.Attached{Policy: part, Ref: -1, Index: part.Index})
 		}
 	}
-	k.scoped.parts, k.scoped.timeless = k.Order(all)
-	k.scoped.tied = make([]int, len(all))
-	for i := range k.scoped.parts {
-		k.scoped.tied[i] = i
-		if i > 0 && k.Tied(k.scoped.parts[k.scoped.tied[i-1]], k.scoped.parts[i]) {
-			k.scoped.tied[i] = k.scoped.tied[i-1]
+	k.parts, k.timeless = k.Order(all)
+	k.tied = make([]int, len(all))
+	for i := range k.parts {
+		k.tied[i] = i
+		if i > 0 && k.Tied(k.parts[k.tied[i-1]], k.parts[i]) {
+			k.tied[i] = k.tied[i-1]
 		}
 	}
 }
 
 // meet groups the nodes and interns what holds at them.
-func (k *Kind) meet(found [2][][]topology.NodeID, tell func(topology.NodeID) *policy.Situation) {
+func (k *scoped) gather(found [2][][]topology.NodeID, tell func(topology.NodeID) *policy.Situation) {
 	k.at = make([][]StackID, k.res.Len())
 	first := map[topology.NodeID]set{}
 	for i, nodes := range found[0] {
@@ -175,7 +175,7 @@ func (k *Kind) meet(found [2][][]topology.NodeID, tell func(topology.NodeID) *po
 	}
 	last := found[len(k.Scope.Legs)-1]
 	for i, nodes := range last {
-		k.note(k.scoped.parts[i].Policy, nodes)
+		k.note(k.parts[i].Policy, nodes)
 	}
 	k.standApart()
 	switch {
@@ -184,30 +184,31 @@ func (k *Kind) meet(found [2][][]topology.NodeID, tell func(topology.NodeID) *po
 	case k.Scope.Situation != nil: // nothing of the vendor is there
 	case len(k.Scope.Legs) == 1:
 		for id, parts := range first {
-			k.at[id] = []StackID{k.scoped.intern(parts, "")}
+			k.at[id] = []StackID{k.intern(parts, "")}
 		}
 	default:
 		k.group(first)
 		for i, nodes := range last {
 			for _, id := range nodes {
-				k.scoped.own[id] = append(k.scoped.own[id], int32(i))
+				k.own[id] = append(k.own[id], int32(i))
 			}
 		}
 		k.spread()
 		k.res.Problems = append(k.res.Problems, k.hidden()...)
 	}
-	k.verdicts = make([]*Verdict, len(k.scoped.stacks))
+	k.verdicts, k.bare = make([]*Verdict, len(k.stacks)), make([]bool, len(k.stacks))
+	k.bare[0] = true
 }
 
 // note remembers where a policy is attached.
-func (k *Kind) note(part *policy.Policy, nodes []topology.NodeID) {
+func (k *scoped) note(part *policy.Policy, nodes []topology.NodeID) {
 	p := part.Base()
 	for _, id := range nodes {
 		part.Places = append(part.Places, id)
-		k.scoped.nodesOf[p] = append(k.scoped.nodesOf[p], id)
+		k.targetsOf[p] = append(k.targetsOf[p], id)
 	}
-	slices.Sort(k.scoped.nodesOf[p])
-	k.scoped.nodesOf[p] = slices.Compact(k.scoped.nodesOf[p])
+	slices.Sort(k.targetsOf[p])
+	k.targetsOf[p] = slices.Compact(k.targetsOf[p])
 }
 
 // intern numbers a stack, which may be for one name only.

@@ -10,7 +10,7 @@ import (
 )
 
 // inSets are the listeners in a Gateway's ListenerSets that a reference to a listener of the Gateway means as well: those of the same name.
-func (k *Kind) inSets(t policy.TargetRef) []topology.NodeID {
+func (k *attacher) inSets(t policy.TargetRef) []topology.NodeID {
 	if !t.InSets || t.Ref.Section == "" {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (k *Kind) sectionLevel(t policy.TargetRef, id topology.NodeID) topology.Rol
 }
 
 // position is where a policy stands in a stack that has what is above its place: at the end, or before what the ListenerSet itself has.
-func (k *Kind) position(above []Layer, a policy.Attached) int {
+func (k layout) position(above []Layer, a policy.Attached) int {
 	end := len(above)
 	if a.Level != policy.SectionLevel {
 		return end
@@ -47,7 +47,7 @@ func (k *Kind) position(above []Layer, a policy.Attached) int {
 
 // aboveSet is what is above a ListenerSet to the kind, by what traffic passes: nothing if its vendor does not know such sets; the Gateway that it
 // names if the kind has results there even where the Gateway does not take the set.
-func (k *Kind) aboveSet(id topology.NodeID, by []topology.NodeID) []topology.NodeID {
+func (k *routed) aboveSet(id topology.NodeID, by []topology.NodeID) []topology.NodeID {
 	switch {
 	case k.ListenerSets == policy.SetsUnknown:
 		return nil
@@ -58,7 +58,7 @@ func (k *Kind) aboveSet(id topology.NodeID, by []topology.NodeID) []topology.Nod
 }
 
 // besideTraffic says of ListenerSets where the kind has results without traffic, or none in spite of it.
-func (k *Kind) besideTraffic() []model.Problem {
+func (k *routed) besideTraffic() []model.Problem {
 	var out []model.Problem
 	g := k.res.Graph
 	for _, id := range g.Order(k.Family) {
@@ -82,7 +82,7 @@ func (k *Kind) besideTraffic() []model.Problem {
 }
 
 // heldBelow reports whether policies hold at a listener of the set.
-func (k *Kind) heldBelow(set topology.NodeID) bool {
+func (k *routed) heldBelow(set topology.NodeID) bool {
 	holds := func(listener topology.NodeID) bool {
 		return slices.ContainsFunc(k.at[listener], func(s StackID) bool { return !k.Empty(s) })
 	}

@@ -48,7 +48,10 @@ func (r *Resolution) switched() []model.Problem {
 	var out []model.Problem
 	g := r.Graph
 	for _, id := range g.Order(topology.Traffic) {
-		if g.Node(id).Role != topology.Gateway || !slices.ContainsFunc(r.Kinds, func(k *Kind) bool { return k.overSets(id) }) {
+		if g.Node(id).Role != topology.Gateway || !slices.ContainsFunc(r.Kinds, func(k *Kind) bool {
+			along, ok := k.engine.(*routed)
+			return ok && along.overSets(id)
+		}) {
 			continue
 		}
 		holds, other := "hold for the listeners of its listener sets as well", "false"
@@ -68,7 +71,7 @@ func (r *Resolution) switched() []model.Problem {
 }
 
 // overSets reports whether policies of the kind hold at a Gateway and traffic passes a ListenerSet of it on the way to an effective target.
-func (k *Kind) overSets(gateway topology.NodeID) bool {
+func (k *routed) overSets(gateway topology.NodeID) bool {
 	if len(k.attached) == 0 || len(k.holding(gateway)) == 0 {
 		return false
 	}
@@ -89,7 +92,7 @@ func (k *Kind) overSets(gateway topology.NodeID) bool {
 
 // below is the stacks that come from a node to the given one right below it: the node's, or those from above it where what holds at the
 // node itself ends there, or those of the listeners that the route's hosts belong to.
-func (k *Kind) below(from, to topology.NodeID) []StackID {
+func (k *routed) stacksBelow(from, to topology.NodeID) []StackID {
 	g := k.res.Graph
 	if owners := g.Owners(from, to, k.Controllers); owners != nil {
 		var out []StackID
@@ -109,7 +112,7 @@ func (k *Kind) below(from, to topology.NodeID) []StackID {
 }
 
 // waysTo lists the ways to a node, whatever holds there.
-func (k *Kind) waysTo(id topology.NodeID) []Path {
+func (k *routed) waysTo(id topology.NodeID) []Path {
 	var out []Path
 	for _, s := range k.at[id] {
 		out = append(out, k.Paths(id, s)...)

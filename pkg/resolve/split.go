@@ -7,14 +7,14 @@ import (
 )
 
 // nameParts asks for which names the parts are, where the scope splits its results.
-func (k *Kind) nameParts(settings model.Settings) {
+func (k *scoped) nameParts(settings model.Settings) {
 	if k.Scope.Split == nil {
 		return
 	}
 	names := k.Scope.Split(k.res.Snapshot, settings)
-	k.scoped.named = make([][]string, len(k.scoped.parts))
-	for i, a := range k.scoped.parts {
-		k.scoped.named[i] = names(a.Policy)
+	k.labels = make([][]string, len(k.parts))
+	for i, a := range k.parts {
+		k.labels[i] = names(a.Policy)
 	}
 }
 
@@ -38,8 +38,8 @@ func (s *scoped) split(parts set) []StackID {
 	by := map[string]set{}
 	for _, i := range parts {
 		names := []string{""}
-		if s.named != nil && len(s.named[i]) > 0 {
-			names = s.named[i]
+		if s.labels != nil && len(s.labels[i]) > 0 {
+			names = s.labels[i]
 		}
 		for _, name := range names {
 			if by[name] == nil {
@@ -58,9 +58,4 @@ func (s *scoped) split(parts set) []StackID {
 }
 
 // NameOf is the name that a stack is for; "" if it is for none in particular.
-func (k *Kind) NameOf(s StackID) string {
-	if k.scoped == nil {
-		return ""
-	}
-	return k.scoped.names[s]
-}
+func (k *Kind) NameOf(s StackID) string { return k.names[s] }

@@ -7,7 +7,7 @@ import (
 
 // TestSplit checks that names split a stack in the order in which they are seen, and that what is for none stays together.
 func TestSplit(t *testing.T) {
-	s := &scoped{ids: map[string]StackID{"": 0}, stacks: [][]int32{nil}, names: map[StackID]string{}, named: [][]string{{"b", "a", "b"}, nil, {"a"}, nil}}
+	s := &scoped{Kind: &Kind{names: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil}, labels: [][]string{{"b", "a", "b"}, nil, {"a"}, nil}}
 	for _, test := range []struct {
 		parts set
 		want  string

@@ -10,6 +10,13 @@ import (
 // StackID names a stack of one kind. 0 is the empty one.
 type StackID int32
 
+// stacks are the stacks of a kind whose policies hold along paths, each once.
+type stacks struct {
+	*Kind
+	list     []push // by StackID
+	interned map[push]StackID
+}
+
 // push is a stack: another one, and what comes below it: a node whose policies do, or a fact of the path that the kind's plans ask for.
 type push struct {
 	under StackID
@@ -26,7 +33,7 @@ type own struct {
 }
 
 // adds is what the node adds to the stacks that reach it.
-func (k *Kind) adds(id topology.NodeID) own {
+func (k *routed) adds(id topology.NodeID) own {
 	out := own{nodes: k.holding(id)}
 	if int(id) < len(k.facts) {
 		out.facts = k.facts[id]
@@ -35,7 +42,7 @@ func (k *Kind) adds(id topology.NodeID) own {
 }
 
 // readFacts reads the facts that the kind's plans ask for, and which nodes have settings of their own, once.
-func (k *Kind) readFacts() {
+func (k *routed) readFacts() {
 	faulty := k.faulty()
 	if len(k.Asked) == 0 && k.Builtins == nil && len(faulty) == 0 {
 		return
@@ -58,7 +65,7 @@ func (k *Kind) readFacts() {
 }
 
 // with adds to each stack the policies that hold at the node.
-func (k *Kind) with(stacks []StackID, id topology.NodeID) []StackID {
+func (k *routed) with(stacks []StackID, id topology.NodeID) []StackID {
 	own := k.adds(id)
 	if len(own.nodes)+len(own.facts) == 0 || len(stacks) == 0 {
 		return stacks
@@ -72,7 +79,7 @@ func (k *Kind) with(stacks []StackID, id topology.NodeID) []StackID {
 }
 
 // holding lists the nodes whose policies hold at the node: those beside it, then itself.
-func (k *Kind) holding(id topology.NodeID) []topology.NodeID {
+func (k *routed) holding(id topology.NodeID) []topology.NodeID {
 	var own []topology.NodeID
 	if k.beside && int(id) < k.res.Graph.Len() {
 		for _, above := range k.res.Graph.Above(id) {
@@ -89,12 +96,12 @@ func (k *Kind) holding(id topology.NodeID) []topology.NodeID {
 
 // pushAll interns the stack s with what a node adds below it. A node that is in it already counts where it is: once, at its least
 // specific place.
-func (k *Kind) pushAll(s StackID, own own) StackID {
+func (k *stacks) pushAll(s StackID, own own) StackID {
 	add := func(key push) {
 		id, ok := k.interned[key]
 		if !ok {
-			id = StackID(len(k.stacks))
-			k.stacks = append(k.stacks, key)
+			id = StackID(len(k.list))
+			k.list = append(k.list, key)
 			k.interned[key] = id
 		}
 		s = id
@@ -111,18 +118,18 @@ func (k *Kind) pushAll(s StackID, own own) StackID {
 }
 
 // standing reports whether the policies of one of the nodes that are added are in the stack already.
-func (k *Kind) standing(s StackID, n topology.NodeID, own own) bool {
+func (k *stacks) standing(s StackID, n topology.NodeID, own own) bool {
 	return (len(own.nodes) > 1 || k.beside) && k.stands(s, n)
 }
 
 // leadsTo reports whether the stack under with what a node adds below it is the stack s.
-func (k *Kind) leadsTo(under StackID, own own, s StackID) bool {
+func (k *stacks) leadsTo(under StackID, own own, s StackID) bool {
 	found, ok := k.onto(under, own)
 	return ok && found == s
 }
 
 // onto is the stack s with what a node adds below it, false if there is none.
-func (k *Kind) onto(s StackID, own own) (StackID, bool) {
+func (k *stacks) onto(s StackID, own own) (StackID, bool) {
 	step := func(key push) bool {
 		next, ok := k.interned[key]
 		s = next
@@ -141,15 +148,12 @@ func (k *Kind) onto(s StackID, own own) (StackID, bool) {
 	return s, true
 }
 
-// nodes lists the nodes of a stack, least specific first. The stacks of a kind with scopes are parts, not nodes.
-func (k *Kind) nodes(s StackID) []topology.NodeID {
-	if k.scoped != nil {
-		return nil
-	}
+// nodes lists the nodes of a stack, least specific first.
+func (k *stacks) nodes(s StackID) []topology.NodeID {
 	var out []topology.NodeID
-	for ; s != 0; s = k.stacks[s].under {
-		if k.stacks[s].node != topology.None {
-			out = append(out, k.stacks[s].node)
+	for ; s != 0; s = k.list[s].under {
+		if k.list[s].node != topology.None {
+			out = append(out, k.list[s].node)
 		}
 	}
 	slices.Reverse(out)
@@ -157,26 +161,13 @@ func (k *Kind) nodes(s StackID) []topology.NodeID {
 }
 
 // Empty reports whether no policy is in the stack.
-func (k *Kind) Empty(s StackID) bool {
-	if k.scoped != nil {
-		return s == 0
-	}
-	for ; s != 0; s = k.stacks[s].under {
-		if k.stacks[s].node != topology.None {
-			return false
-		}
-	}
-	return true
-}
+func (k *Kind) Empty(s StackID) bool { return k.bare[s] }
 
 // fact is what the paths of the stack have to say about one of the facts that plans ask for, the last word of several.
-func (k *Kind) fact(s StackID, name string) string {
-	if k.scoped != nil {
-		return ""
-	}
-	for ; s != 0; s = k.stacks[s].under {
-		if k.stacks[s].fact.name == name {
-			return k.stacks[s].fact.value
+func (k *stacks) fact(s StackID, name string) string {
+	for ; s != 0; s = k.list[s].under {
+		if k.list[s].fact.name == name {
+			return k.list[s].fact.value
 		}
 	}
 	return ""

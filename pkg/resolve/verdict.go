@@ -35,6 +35,7 @@ type Verdict struct {
 	Void     string // why nothing is in force, whatever the policies say; "": nothing says so
 
 	stack merge.Stack
+	check func() []model.Problem // what is to be said of the fold
 }
 
 // WrittenBy tells whether a source is the policy, or a part of it.
@@ -69,48 +70,49 @@ func (k *Kind) Verdict(s StackID) *Verdict {
 }
 
 func (k *Kind) fold(s StackID) *Verdict {
-	o := k.build(s)
-	o.Result = merge.Fold(k.plansOf(s, o), k.Rules, o.stack)
-	if k.scoped != nil {
-		o.Problems = o.undefined()
-		if k.scoped.situations[s] != nil {
-			o.Problems = o.uncertain()
-		}
-		return o
-	}
-	o.Problems = slices.Concat(o.conditions(), o.uncertain(), o.open(), k.sensitive(s, o), k.switches(s, o), k.guesses(o))
+	o, plans := k.build(s)
+	o.Result = merge.Fold(plans, k.Rules, o.stack)
+	o.Problems = o.check()
 	return o
 }
 
 // Replay folds the stack again; its steps say what is in force after them.
 func (k *Kind) Replay(s StackID) *Verdict {
-	o := k.build(s)
-	o.Result = merge.Replay(k.plansOf(s, o), k.Rules, o.stack)
+	o, plans := k.build(s)
+	o.Result = merge.Replay(plans, k.Rules, o.stack)
 	return o
 }
 
 // build lays the policies of a stack out for the fold.
-func (k *Kind) build(s StackID) *Verdict {
-	var o *Verdict
-	if k.scoped != nil {
-		o = k.buildScoped(s)
-	} else {
-		o = k.lay(s)
-	}
-	k.void(s, o)
+func (k *Kind) build(s StackID) (*Verdict, []merge.Plan) {
+	o, plans := k.engine.lay(s)
 	o.stack.Decide = o.decider()
-	return o
+	return o, plans
 }
 
-// lay lays the policies of a stack out as layers.
-func (k *Kind) lay(s StackID) *Verdict {
+// layout makes a stack of nodes and facts a stack of layers.
+type layout struct {
+	*routed
+	stack StackID
+}
+
+func (k *routed) lay(s StackID) (*Verdict, []merge.Plan) {
+	o := layout{k, s}.lay()
+	o.check = func() []model.Problem {
+		return slices.Concat(o.conditions(), o.uncertain(), o.open(), variants{k, s}.problems(o), k.Doubts().guesses(o))
+	}
+	return o, k.PlansFor(func(name string) string { return k.fact(s, name) })
+}
+
+// lay lays the policies out as layers.
+func (k layout) lay() *Verdict {
 	o := &Verdict{}
-	nodes := k.nodes(s)
+	nodes := k.nodes(k.stack)
 	o.Layers = make([]Layer, 0, len(nodes))
 	for _, id := range nodes {
 		at := k.attached[id]
 		for _, a := range at.policies {
-			l := Layer{Policy: a.Policy, Node: id, Level: k.level(a), uncertain: at.ageIgnored, timeless: at.ageIgnored, kind: k, attached: a}
+			l := Layer{Policy: a.Policy, Node: id, Level: k.res.level(a), uncertain: at.ageIgnored, timeless: at.ageIgnored, kind: k.Kind, attached: a}
 			o.Layers = slices.Insert(o.Layers, k.position(o.Layers, a), l)
 		}
 	}
@@ -120,19 +122,20 @@ func (k *Kind) lay(s StackID) *Verdict {
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for i, l := range o.Layers {
 		var blocks []merge.Block
-		blocks, o.Layers[i].Fault = k.blocks(s, l.attached)
+		blocks, o.Layers[i].Fault = k.blocks(l.attached)
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
 			Blocks: blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
 	k.hop(o)
-	k.overrule(s, o)
+	k.overrule(o)
 	for _, id := range nodes {
 		for _, r := range k.rejectedAt[id] {
-			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.level(r.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, kind: k, attached: r.Attached, By: r.By, decision: r.Decision}
-			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1, Blocks: l.sets(), Rejected: o.rejection(k, l)})
+			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.level(r.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1, Blocks: l.sets(), Rejected: o.rejection(k.Kind, l)})
 			o.Layers = append(o.Layers, l)
 		}
 	}
+	o.void(k.Kind, nodes)
 	return o
 }
 
@@ -149,14 +152,9 @@ func (o *Verdict) rejection(k *Kind, l Layer) *merge.Rejection {
 	return &merge.Rejection{Reason: reason, By: slices.IndexFunc(o.Layers, shared)}
 }
 
-// plans are those of the kind that are for the paths of a stack.
-func (k *Kind) plans(s StackID) []merge.Plan {
-	return k.PlansFor(func(name string) string { return k.fact(s, name) })
-}
-
 // hop numbers the routes along the path that policies stand at, and reads the strategy that each of them states: a route that delegates is
 // above the one that it delegates to.
-func (k *Kind) hop(o *Verdict) {
+func (k layout) hop(o *Verdict) {
 	if !slices.ContainsFunc(k.Plans, repeats) {
 		return
 	}
@@ -180,14 +178,14 @@ func repeats(p merge.Plan) bool { return p.Each != "" || slices.ContainsFunc(p.O
 
 // across orders all layers by the comparator without the levels: a direct kind has one level only (gep713 P19), and in some comparators the
 // level does not count.
-func (k *Kind) across(o *Verdict) {
+func (k layout) across(o *Verdict) {
 	all := make([]policy.Attached, len(o.Layers))
 	for i, l := range o.Layers {
 		all[i] = l.attached
 	}
 	ordered, ageIgnored := k.Order(all)
 	for i, a := range ordered {
-		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.level(a), uncertain: ageIgnored, timeless: ageIgnored, kind: k, attached: a}
+		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.res.level(a), uncertain: ageIgnored, timeless: ageIgnored, kind: k.Kind, attached: a}
 	}
 }
 

@@ -9,21 +9,24 @@ import (
 // Ways lists every way by which traffic that is the kind's business reaches a node, whatever holds there and even if there are no policies of
 // the kind. It is empty for a node that no traffic reaches. A kind with scopes has none: where its policies meet is settled by themselves.
 func (k *Kind) Ways(id topology.NodeID) []Path {
-	if k.scoped != nil {
+	along, ok := k.engine.(*routed)
+	if !ok {
 		return nil
 	}
 	if k.at == nil {
-		k.walk()
+		along.walk()
 	}
 	if int(id) >= len(k.at) {
 		return nil
 	}
-	return k.waysTo(id)
+	return along.waysTo(id)
 }
 
 // Without is the kind as it is where nobody has a policy of it: for kinds that this input does not have.
 func (r *Resolution) Without(k *policy.Kind) *Kind {
-	return &Kind{Kind: k, res: r, ways: map[push][]Path{}}
+	out := &Kind{Kind: k, res: r}
+	out.engine = &routed{Kind: out, stacks: &stacks{Kind: out}, ways: map[push][]Path{}}
+	return out
 }
 
 // Lookup lists the nodes of a target, those outside the graph included.

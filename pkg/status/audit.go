@@ -251,7 +251,7 @@ func (c *comparison) complete() bool {
 	if k == nil || k.Status.Func == "" || c.p.Refused || c.p.Silent || c.p.Policy == nil {
 		return false
 	}
-	return len(k.GapsOf(c.p.Policy)) == 0
+	return len(k.Gaps().Of(c.p.Policy)) == 0
 }
 
 // owner is the node that a listener belongs to.

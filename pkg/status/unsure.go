@@ -23,7 +23,7 @@ func unsure(in Input, write Writer) []Ancestor {
 		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "what the policy targets is not known without a descriptor of " + in.Kind.Name()}}}}
 	}
 	out := write(in)
-	gaps := in.Kind.GapsOf(in.Fate.Policy)
+	gaps := in.Kind.Gaps().Of(in.Fate.Policy)
 	if len(gaps) == 0 {
 		return out
 	}
@@ -31,7 +31,7 @@ func unsure(in Input, write Writer) []Ancestor {
 		return p.Code == model.NotEvaluated && p.Severity == model.Warning && p.Ref != nil && *p.Ref == in.Fate.Policy.Ref()
 	}
 	open := slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return slices.Contains(in.Kind.Reads, g.Kind) }) &&
-		slices.ContainsFunc(in.Resolution.Problems, looked) || slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return in.Kind.Decides(g.Kind) || in.Kind.Contests(g.Kind) }) ||
+		slices.ContainsFunc(in.Resolution.Problems, looked) || slices.ContainsFunc(gaps, func(g resolve.Gap) bool { return in.Kind.Gaps().Decides(g.Kind) || in.Kind.Gaps().Contests(g.Kind) }) ||
 		slices.ContainsFunc(in.Fate.Policy.Refs, in.withheld)
 	for _, a := range out {
 		for i, c := range a.Conditions {
@@ -60,7 +60,7 @@ func withhold(r *resolve.Resolution, gaps []resolve.Gap, c Condition) Condition 
 // unsureMark is a mark of a kind, withheld if a cluster did not let us read all that it may depend on.
 func unsureMark(r *resolve.Resolution, k *resolve.Kind, m Mark) Mark {
 	for _, id := range r.Graph.Lookup(m.Object) {
-		if gaps := k.GapsBelow(id); len(gaps) > 0 {
+		if gaps := k.Gaps().Below(id); len(gaps) > 0 {
 			m.Condition = withhold(r, gaps, m.Condition)
 		}
 	}

@@ -145,7 +145,7 @@ func (s *side) unreadAt(key subject) []string {
 			continue
 		}
 		for _, id := range ids {
-			out = append(out, s.res.Unread(k.Gaps(id))...)
+			out = append(out, s.res.Unread(k.Gaps().At(id))...)
 		}
 	}
 	if len(out) == 0 && cluster.MissesAny(kind) {

@@ -104,10 +104,10 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 		common.told = true
 		a.found = append(a.found, common.problems...)
 	}
-	a.found = append(a.found, k.GuessesBelow(id, s)...)
+	a.found = append(a.found, k.Doubts().Below(id, s)...)
 	out := common.at(a.res.Node(id).Ref)
 	out.Paths = paths
-	out.Unread = a.res.Unread(k.Gaps(id))
+	out.Unread = a.res.Unread(k.Gaps().At(id))
 	if out.refers {
 		a.found = append(a.found, foreignReferences(&out)...)
 	}

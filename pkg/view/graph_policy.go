@@ -109,7 +109,7 @@ func (d *drawing) targetsOf(k *resolve.Kind, p *policy.Policy) bool {
 		}
 		d.edges = append(d.edges, e)
 	}
-	held := len(targets) > 0 || len(k.GapsOf(p)) > 0
+	held := len(targets) > 0 || len(k.Gaps().Of(p)) > 0
 	for i := range p.Refs {
 		if ref, missing := k.Missing(p, i); missing {
 			held = true

@@ -24,7 +24,7 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 		if of != nil && !slices.ContainsFunc(o.Layers, func(l resolve.Layer) bool { return l.Policy.Base() == of }) {
 			return
 		}
-		a.found = append(append(a.found, o.Problems...), k.GuessesBelow(id, s)...)
+		a.found = append(append(a.found, o.Problems...), k.Doubts().Below(id, s)...)
 		w := writer{r, o}
 		for _, l := range o.Losses() {
 			p := o.Layers[l.From.Layer].Policy
@@ -36,10 +36,10 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 			}
 			item := OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.source(l.From, l.Path), Value: l.Value,
 				Target: r.Node(id).Ref, Paths: paths, LostTo: w.winners(&l), Reason: string(l.Reason), Message: w.why(&l),
-				Everywhere: !stands[k][setting{p, l.From.Block, l.Rule}], Unread: r.Unread(k.Gaps(id))}
+				Everywhere: !stands[k][setting{p, l.From.Block, l.Rule}], Unread: r.Unread(k.Gaps().At(id))}
 			item.Why = shortLoss(l.Reason, item.LostTo)
 			if item.Everywhere {
-				item.Unread = append(item.Unread, r.Unread(k.GapsOf(p))...)
+				item.Unread = append(item.Unread, r.Unread(k.Gaps().Of(p))...)
 				slices.Sort(item.Unread)
 				item.Unread = slices.Compact(item.Unread)
 			}

@@ -16,7 +16,7 @@ func Problems(r *resolve.Resolution, kinds []model.GroupKind) []model.Problem {
 	out := append(slices.Clone(r.Problems), resolve.Tell(r.BlindSpots())...)
 	for _, k := range a.chosen() {
 		for _, p := range k.Policies {
-			out = append(out, k.DoubtsOf(p)...)
+			out = append(out, k.Doubts().Of(p)...)
 		}
 		k.Fold()
 		for _, s := range k.Stacks() {

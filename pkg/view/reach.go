@@ -43,7 +43,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			return
 		}
 		o := k.Verdict(s)
-		a.found = append(append(a.found, o.Problems...), k.GuessesBelow(id, s)...)
+		a.found = append(append(a.found, o.Problems...), k.Doubts().Below(id, s)...)
 		item := reachItem(r, o, p, rule)
 		if unnamed {
 			if item.State == StateIgnored { // it is a rule of another scope
@@ -51,7 +51,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			}
 			out.Sources = withSources(out.Sources, writer{r, o}, p, rule)
 		}
-		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.Unread(k.Gaps(id))
+		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.Unread(k.Gaps().At(id))
 		out.Items = append(out.Items, item)
 		count.node(id, paths)
 		if k.Scope != nil {
@@ -69,7 +69,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 	count.fill(&out.Summary)
 	out.Items = append(out.Items, unattached(r, k, p)...)
 	for _, at := range k.Apart(p) {
-		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []Path{}, Rule: rule, State: StateIgnored, By: []Source{}, Reason: at.Why, Unread: r.Unread(k.Gaps(at.Node)), apart: true}
+		item := ReachItem{Target: r.Node(at.Node).Ref, Paths: []Path{}, Rule: rule, State: StateIgnored, By: []Source{}, Reason: at.Why, Unread: r.Unread(k.Gaps().At(at.Node)), apart: true}
 		if at.InForce {
 			item.State = StateEffective
 			out.Summary.Effective++
@@ -82,7 +82,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 
 // reachProblems are those, of the input and of what was found on the way, that matter to a policy.
 func reachProblems(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, found []model.Problem) []model.Problem {
-	return slices.DeleteFunc(slices.Concat(found, r.Problems, k.DoubtsOf(p)), func(problem model.Problem) bool {
+	return slices.DeleteFunc(slices.Concat(found, r.Problems, k.Doubts().Of(p)), func(problem model.Problem) bool {
 		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind
 		return problem.Ref != nil && *problem.Ref != p.Ref() && !generic && problem.Severity != model.Error && !problem.Incomplete()
 	})
@@ -255,7 +255,7 @@ func unattached(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []Reac
 			continue
 		}
 		item := ReachItem{Target: ref.Ref, Paths: []Path{}, State: StateIgnored, By: []Source{}, Reason: "the policy does not attach"}
-		if gaps := k.RefGaps(ref); len(gaps) > 0 {
+		if gaps := k.Gaps().Ref(ref); len(gaps) > 0 {
 			item.Unread = r.Unread(gaps)
 		}
 		for _, problem := range r.Problems {

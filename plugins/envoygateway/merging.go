@@ -35,7 +35,7 @@ func merging(r *resolve.Resolution) []model.Problem {
 			}
 		})
 		for _, p := range k.Policies {
-			if !asks[p] || len(k.GapsOf(p)) > 0 {
+			if !asks[p] || len(k.Gaps().Of(p)) > 0 {
 				continue
 			}
 			at := p.Object.OriginOf("spec", "mergeType")

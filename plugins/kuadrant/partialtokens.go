@@ -16,7 +16,7 @@ func partialTokens(r *resolve.Resolution) []model.Problem {
 	var out []model.Problem
 	for _, k := range readAsOperator(r, tokens) {
 		for _, f := range status.Fates(r, k) {
-			if f.Holds == 0 || len(overriders(status.Input{Resolution: r, Kind: k, Fate: f})) == 0 || len(k.GapsOf(f.Policy)) > 0 {
+			if f.Holds == 0 || len(overriders(status.Input{Resolution: r, Kind: k, Fate: f})) == 0 || len(k.Gaps().Of(f.Policy)) > 0 {
 				continue
 			}
 			names := map[string]bool{}

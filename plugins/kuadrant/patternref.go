@@ -44,7 +44,7 @@ func patternRefs(r *resolve.Resolution) []model.Problem {
 			}
 		})
 		for _, u := range order {
-			if len(k.GapsOf(u.policy)) == 0 {
+			if len(k.Gaps().Of(u.policy)) == 0 {
 				out = append(out, u.problem(k, targets[u]))
 			}
 		}

@@ -31,7 +31,7 @@ func spilledPredicates(r *resolve.Resolution) []model.Problem {
 		guarded := map[*policy.Policy]map[string]bool{}
 		k.InForce(func(s resolve.StackID) { guards(k.Verdict(s), guarded) })
 		for _, p := range k.Policies {
-			if len(guarded[p]) == 0 || len(k.GapsOf(p)) > 0 {
+			if len(guarded[p]) == 0 || len(k.Gaps().Of(p)) > 0 {
 				continue
 			}
 			problem := model.Problem{Severity: model.Warning, Code: model.PredicateAffectsForeignRules, Message: fmt.Sprintf(

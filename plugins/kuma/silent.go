@@ -97,7 +97,7 @@ func appended(r *resolve.Resolution) []model.Problem {
 			}
 		})
 		for _, p := range k.Policies {
-			if idle[p] == "" || read[p] || len(k.GapsOf(p)) > 0 {
+			if idle[p] == "" || read[p] || len(k.Gaps().Of(p)) > 0 {
 				continue
 			}
 			problem := model.Problem{Severity: model.Warning, Code: model.AppendWithoutEffect, Message: fmt.Sprintf(

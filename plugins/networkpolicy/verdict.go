@@ -106,7 +106,7 @@ func (c *connection) decide(dir direction) request.Decision {
 	}
 	out.Passed = j.stages
 	j.settle(&out)
-	if unread := c.res.Unread(c.kind.Gaps(j.pod.id)); len(unread) > 0 {
+	if unread := c.res.Unread(c.kind.Gaps().At(j.pod.id)); len(unread) > 0 {
 		out.Outcome, out.Why = request.NotEvaluated, []string{"may not be read: " + strings.Join(unread, ", ")}
 	}
 	return out
