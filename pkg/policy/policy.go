@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -74,6 +75,16 @@ func (p *Policy) Ref() model.Ref { return p.Object.Ref }
 func (p *Policy) Append(b merge.Block) {
 	p.Blocks = append(p.Blocks, b)
 	p.words[b.Kind] = b.Strategy.Word()
+}
+
+// ConditionOf is the text of the condition of the policy's block, "" if it has none.
+func (p *Policy) ConditionOf(b merge.BlockKind) string {
+	for i := range p.Blocks {
+		if when, ok := p.Blocks[i].When.(*expression.Condition); ok && p.Blocks[i].Kind == b {
+			return when.Text
+		}
+	}
+	return ""
 }
 
 // Word is the strategy of the policy's block, in the contract's words.
