@@ -84,7 +84,7 @@ func effectivePolicies(r *resolve.Resolution) []effective {
 				continue
 			}
 			for _, stack := range kind.Contexts(id) {
-				outcome := kind.Outcome(stack)
+				outcome := kind.Verdict(stack)
 				for _, path := range kind.Paths(id, stack) {
 					out = append(out, effective{path, outcome})
 				}
