@@ -68,7 +68,7 @@ func runParts(kinds []form.Source, manifests, answer string) ([]part, error) {
 // effective is the effective policy of one path.
 type effective struct {
 	path    resolve.Path
-	outcome *resolve.Outcome
+	outcome *resolve.Verdict
 }
 
 // effectivePolicies lists the effective policy of every path to every effective target, as the peer does.
@@ -84,7 +84,7 @@ func effectivePolicies(r *resolve.Resolution) []effective {
 				continue
 			}
 			for _, stack := range kind.Contexts(id) {
-				outcome := kind.Outcome(stack)
+				outcome := kind.Verdict(stack)
 				for _, path := range kind.Paths(id, stack) {
 					out = append(out, effective{path, outcome})
 				}

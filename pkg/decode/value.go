@@ -4,9 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 

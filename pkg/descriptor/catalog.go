@@ -24,8 +24,8 @@ type Catalog struct {
 	knowledge Knowledge
 }
 
-// AutoValue is the value of a setting that leaves the decision to the loaded objects.
-const AutoValue = "auto"
+// autoValue is the value of a setting that leaves the decision to the loaded objects.
+const autoValue = "auto"
 
 // Auto decides a setting for one kind by what the input says of the kind, as its definition does, and may report why.
 type Auto func(gk model.GroupKind, in *model.Snapshot) (value string, problems []model.Problem)

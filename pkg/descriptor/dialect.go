@@ -114,12 +114,12 @@ func gatewayControllers(in *model.Snapshot) []string {
 	return slices.Compact(out)
 }
 
-// ControllerSetting is the name of the switch by which a vendor lets its controllerName be chosen.
-const ControllerSetting = "controllerName"
+// controllerSetting is the name of the switch by which a vendor lets its controllerName be chosen.
+const controllerSetting = "controllerName"
 
 // controllers are the controllerNames of a vendor: what its setting of that name says, else those of its document.
 func (b *builder) controllers(vendor string, settings model.Settings) []string {
-	if name := settings.Text(vendor + "." + ControllerSetting); name != "" {
+	if name := settings.Text(vendor + "." + controllerSetting); name != "" {
 		return []string{name}
 	}
 	return b.managers[vendor]

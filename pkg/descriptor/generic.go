@@ -2,6 +2,7 @@ package descriptor
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -64,18 +65,29 @@ func builtinGroup(group string) bool {
 
 // looksLikePolicy is the shape test of gep713 P1: references with group, kind and name and no apiVersion, or with a selector.
 func looksLikePolicy(o *model.Object) bool {
-	for _, field := range referenceFields() {
-		for _, entry := range asList(o.Get("spec", field)) {
-			ref, _ := entry.(map[string]any)
-			_, hasGroup := ref["group"].(string)
-			_, hasVersion := ref["apiVersion"]
-			named := model.Text(ref, "name") != "" || field == "targetSelectors"
-			if hasGroup && !hasVersion && named && model.Text(ref, "kind") != "" {
-				return true
-			}
+	for field, entry := range references(o) {
+		ref, _ := entry.(map[string]any)
+		_, hasGroup := ref["group"].(string)
+		_, hasVersion := ref["apiVersion"]
+		named := model.Text(ref, "name") != "" || field == "targetSelectors"
+		if hasGroup && !hasVersion && named && model.Text(ref, "kind") != "" {
+			return true
 		}
 	}
 	return false
+}
+
+// references goes through the references to targets in a policy without a descriptor, each with the field in which it stands.
+func references(o *model.Object) iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, field := range referenceFields() {
+			for _, entry := range asList(o.Get("spec", field)) {
+				if !yield(field, entry) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func asList(v any) []any {
@@ -155,7 +167,7 @@ func (g *generic) describe(gk model.GroupKind) *policy.Kind {
 	k.Content.Unset, k.Content.Condition = []string{"unset", "remove"}, "when"
 	k.Rules, k.Cutting = append(g.fields(), k.Rules...), "entries"
 	if !g.hasStrategy() {
-		k.Strategy.Default, _ = parseChoice(g.settings.Text(GenericStrategySetting))
+		k.Strategy.Default, _ = parseChoice(g.settings.Text(genericStrategySetting))
 	}
 	if g.settings.Text(SameLevelSetting) == "oldest" {
 		k.SameTarget = policy.Oldest
@@ -178,17 +190,26 @@ func (g *generic) describe(gk model.GroupKind) *policy.Kind {
 	return k
 }
 
+// sets are the schemas of the fields of the spec, and of its blocks of defaults and overrides.
+func (g *generic) sets() []map[string]any {
+	var out []map[string]any
+	for _, under := range [][]string{{"properties"}, {"properties", "defaults", "properties"}, {"properties", "overrides", "properties"}} {
+		fields, _ := model.Get(g.crd.spec, under...).(map[string]any)
+		out = append(out, fields)
+	}
+	return out
+}
+
 // fields are the top-level fields that the schema singles out: list-maps are cut by key, atomic maps not at all.
 func (g *generic) fields() merge.Shape {
 	var out merge.Shape
 	seen := map[string]bool{}
-	for _, under := range [][]string{{"properties"}, {"properties", "defaults", "properties"}, {"properties", "overrides", "properties"}} {
-		props, _ := model.Get(g.crd.spec, under...).(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(props)) {
+	for _, fields := range g.sets() {
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if seen[name] {
 				continue
 			}
-			schema := props[name]
+			schema := fields[name]
 			p := merge.Pattern{Path: merge.Keys(name)}
 			if model.Text(schema, "x-kubernetes-list-type") == "map" {
 				p.As = merge.ListEntry
@@ -207,16 +228,7 @@ func (g *generic) fields() merge.Shape {
 
 // hasStrategy reports whether the schema has a field for the strategy; its default is atomic then.
 func (g *generic) hasStrategy() bool {
-	for _, under := range []string{"", "defaults", "overrides"} {
-		path := []string{"properties", "strategy"}
-		if under != "" {
-			path = []string{"properties", under, "properties", "strategy"}
-		}
-		if model.Get(g.crd.spec, path...) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.sets(), func(fields map[string]any) bool { return fields["strategy"] != nil })
 }
 
 // legacy reports whether the kind is of the older form: spec.default and spec.override, and nowhere the plural words.
@@ -267,20 +279,16 @@ func stringMaps(properties any, at merge.Path) merge.Shape {
 
 // observed lists the target kinds that the objects name.
 func observed(objects []*model.Object) []policy.TargetForm {
-	seen := map[policy.TargetForm]bool{}
 	var out []policy.TargetForm
 	for _, o := range objects {
-		for _, field := range referenceFields() {
-			for _, entry := range asList(o.Get("spec", field)) {
-				group, _, _ := strings.Cut(model.Text(entry, "group"), "/")
-				t := policy.TargetForm{GroupKind: model.GroupKind{Group: group, Kind: model.Text(entry, "kind")}}
-				if model.Text(entry, "sectionName") != "" {
-					t.Section = policy.SectionRole(t.GroupKind)
-				}
-				if !seen[t] && t.GroupKind.Kind != "" {
-					seen[t] = true
-					out = append(out, t)
-				}
+		for _, entry := range references(o) {
+			group, _, _ := strings.Cut(model.Text(entry, "group"), "/")
+			t := policy.TargetForm{GroupKind: model.GroupKind{Group: group, Kind: model.Text(entry, "kind")}}
+			if model.Text(entry, "sectionName") != "" {
+				t.Section = policy.SectionRole(t.GroupKind)
+			}
+			if t.GroupKind.Kind != "" && !slices.Contains(out, t) {
+				out = append(out, t)
 			}
 		}
 	}

@@ -81,11 +81,9 @@ func (g *generic) disbelief(targets []policy.TargetForm) string {
 // sections reports whether a reference names a section of an object.
 func (g *generic) sections() bool {
 	for _, o := range g.objects {
-		for _, field := range referenceFields() {
-			for _, entry := range asList(o.Get("spec", field)) {
-				if model.Text(entry, "sectionName") != "" {
-					return true
-				}
+		for _, entry := range references(o) {
+			if model.Text(entry, "sectionName") != "" {
+				return true
 			}
 		}
 	}
@@ -103,8 +101,7 @@ func (g *generic) bound() bool {
 // mergesOtherwise reports whether the API of the kind has fields by which policies are merged in a way that GEP-713 does not define. What its
 // schema fills in does not show in manifests.
 func (g *generic) mergesOtherwise() bool {
-	for _, under := range [][]string{{"properties"}, {"properties", "defaults", "properties"}, {"properties", "overrides", "properties"}} {
-		fields, _ := model.Get(g.crd.spec, under...).(map[string]any)
+	for _, fields := range g.sets() {
 		for name, schema := range fields {
 			if name == "strategy" && !g.understood(schema) || name == "action" || name == "granularity" || name == "override" || policy.MergeWord(name) {
 				return true

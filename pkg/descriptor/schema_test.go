@@ -205,7 +205,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.Settings()
-	if s.Text("v.mode") != "a" || s.Bool("v.flag") || s.Text(GenericStrategySetting) != "patch" {
+	if s.Text("v.mode") != "a" || s.Bool("v.flag") || s.Text(genericStrategySetting) != "patch" {
 		t.Errorf("later wins, quotes are JSON, an alias stands for the core setting: %+v", s)
 	}
 }

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -141,7 +140,7 @@ func chosen(known []Setting, texts []string) (model.Settings, error) {
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok {
-			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %q has no value", text), "write NAME=VALUE, for example " + GenericStrategySetting + "=merge"}
+			return model.Settings{}, &SettingError{fmt.Sprintf("vendor setting %q has no value", text), "write NAME=VALUE, for example " + genericStrategySetting + "=merge"}
 		}
 		s, ok := byName[name]
 		if !ok {
@@ -185,7 +184,7 @@ func (s Setting) value(text string) any {
 // The settings of the Gateway API itself that concern policies.
 const (
 	SameLevelSetting       = "gatewayapi.sameLevel"
-	GenericStrategySetting = "gatewayapi.genericStrategy"
+	genericStrategySetting = "gatewayapi.genericStrategy"
 )
 
 // coreSettings are the switches that belong to no vendor (gatewayapi §6).
@@ -197,7 +196,7 @@ func coreSettings() []Setting {
 		return Setting{Name: name, Type: "bool", Default: byDefault, Doc: doc}
 	}
 	return []Setting{
-		text(GenericStrategySetting, "Strategy of generic policy kinds whose API has no field for it.", "atomic", "merge", "patch"),
+		text(genericStrategySetting, "Strategy of generic policy kinds whose API has no field for it.", "atomic", "merge", "patch"),
 		text(SameLevelSetting, "Which of several generic policies on one target wins: as GEP-713 says (defaults: the newer, overrides: the older), or always the oldest.",
 			"gep713", "oldest"),
 		flag(topology.ListenerIsolation, "true", "Whether a request that the most specific listener has no rule for is answered with 404, or by the next listener that fits."),

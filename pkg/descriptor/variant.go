@@ -29,7 +29,7 @@ func (b *builder) trial(gk model.GroupKind) error {
 // automatic lists the settings of a vendor that the input decides.
 func (b *builder) automatic(vendor string) []Setting {
 	return slices.DeleteFunc(slices.Clone(b.catalog.settings), func(s Setting) bool {
-		return s.Auto == "" || !strings.HasPrefix(s.Name, vendor+".") || b.catalog.chosen.Text(s.Name) != AutoValue
+		return s.Auto == "" || !strings.HasPrefix(s.Name, vendor+".") || b.catalog.chosen.Text(s.Name) != autoValue
 	})
 }
 

@@ -71,6 +71,12 @@ func (p *Policy) Leave(at model.Ref, fault string) {
 // Ref is the policy's identity.
 func (p *Policy) Ref() model.Ref { return p.Object.Ref }
 
+// Append adds a block, behind those that are there.
+func (p *Policy) Append(b merge.Block) {
+	p.Blocks = append(p.Blocks, b)
+	p.words[b.Kind] = b.Strategy.Word()
+}
+
 // ConditionOf is the text of the condition of the policy's block, "" if it has none.
 func (p *Policy) ConditionOf(b merge.BlockKind) string {
 	for i := range p.Blocks {
@@ -79,12 +85,6 @@ func (p *Policy) ConditionOf(b merge.BlockKind) string {
 		}
 	}
 	return ""
-}
-
-// Append adds a block, behind those that are there.
-func (p *Policy) Append(b merge.Block) {
-	p.Blocks = append(p.Blocks, b)
-	p.words[b.Kind] = b.Strategy.Word()
 }
 
 // Word is the strategy of the policy's block, in the contract's words.
