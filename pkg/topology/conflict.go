@@ -17,30 +17,30 @@ type Conflict struct {
 
 // conflicts judges the listeners of every Gateway, and those of its ListenerSets against them. Where an implementation merges the Gateways
 // of a class, these are judged together.
-func (b *builder) conflicts() {
+func (gs *gateways) conflicts() {
 	sets := map[NodeID][]int{}
-	for i := range b.sets {
-		if s := &b.sets[i]; s.State == SetAccepted {
+	for i := range gs.sets {
+		if s := &gs.sets[i]; s.State == SetAccepted {
 			sets[s.Gateway] = append(sets[s.Gateway], i)
 		}
 	}
-	for _, group := range b.sharing() {
-		b.conflictsInside(group)
-		var joined []int
+	for _, group := range gs.sharing() {
+		c := contest{gateways: gs, group: group}
+		c.inside()
 		for _, g := range group {
-			joined = append(joined, sets[g]...)
+			c.joined = append(c.joined, sets[g]...)
 		}
-		b.conflictsAcross(group, joined)
+		c.across()
 	}
 }
 
 // sharing groups the Gateways that share their ports: each by itself, or all of a class (switch gatewayMerging).
-func (b *builder) sharing() [][]NodeID {
+func (gs *gateways) sharing() [][]NodeID {
 	var groups [][]NodeID
 	of := map[string]int{}
-	for i := range b.gateways {
-		g := &b.gateways[i]
-		if at, ok := of[g.class]; ok && g.class != "" && b.settings.Bool(GatewayMerging) {
+	for i := range gs.specs {
+		g := &gs.specs[i]
+		if at, ok := of[g.class]; ok && g.class != "" && gs.settings.Bool(GatewayMerging) {
 			groups[at] = append(groups[at], g.id)
 			continue
 		}
@@ -48,6 +48,13 @@ func (b *builder) sharing() [][]NodeID {
 		groups = append(groups, []NodeID{g.id})
 	}
 	return groups
+}
+
+// contest is about the ports of Gateways that share them.
+type contest struct {
+	*gateways
+	group  []NodeID
+	joined []int // the ListenerSets that the Gateways take
 }
 
 // socket is what listeners share: a port number, which UDP has for itself.
@@ -61,12 +68,12 @@ func (l *listener) claims() (at socket, ok bool) {
 	return socket{l.protocol == "UDP", l.port}, !l.void && l.port != 0 && kindsByProtocol(l.protocol) != nil
 }
 
-// conflictsInside finds the listeners of one Gateway, or of several that share their ports, that cannot be told apart: by port and
+// inside finds the listeners of one Gateway, or of several that share their ports, that cannot be told apart: by port and
 // protocol, then by port and hostname.
-func (b *builder) conflictsInside(group []NodeID) {
+func (c *contest) inside() {
 	byPort := map[socket][]*listener{}
-	for _, g := range group {
-		own := b.listenersOf(g)
+	for _, g := range c.group {
+		own := c.listenersOf(g)
 		for i := range own {
 			if at, ok := own[i].claims(); ok {
 				byPort[at] = append(byPort[at], &own[i])
@@ -76,9 +83,9 @@ func (b *builder) conflictsInside(group []NodeID) {
 	for _, ls := range byPort {
 		refuse(ls)
 	}
-	for _, g := range group {
+	for _, g := range c.group {
 		var names []string
-		for _, l := range b.listenersOf(g) {
+		for _, l := range c.listenersOf(g) {
 			if l.conflict != (Conflict{}) {
 				names = append(names, l.ref.Section)
 			}
@@ -88,12 +95,12 @@ func (b *builder) conflictsInside(group []NodeID) {
 		}
 		slices.Sort(names)
 		apart := " cannot be told apart"
-		if len(group) > 1 {
+		if len(c.group) > 1 {
 			apart += " from others of the Gateways that share their ports"
 		}
-		b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+		c.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
 			Message: "listeners " + strings.Join(names, ", ") + apart + ": none of them takes traffic",
-			Hint:    "give each a port, or a hostname, of its own"}, b.nodes[g].Object, "spec", "listeners")
+			Hint:    "give each a port, or a hostname, of its own"}, c.nodes[g].Object, "spec", "listeners")
 	}
 }
 

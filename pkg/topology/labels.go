@@ -80,6 +80,6 @@ func (s LabelSelector) Picks(labels map[string]string) bool {
 
 // PicksNamespace reports whether the selector selects a namespace. The label with its name is on every one; others are known only if the Namespace is
 // in the input.
-func (g *Graph) PicksNamespace(s LabelSelector, name string) Truth {
-	return s.selector.selects(name, g.in.Get(namespaceRef(name)))
+func (f *referents) PicksNamespace(s LabelSelector, name string) Truth {
+	return s.selector.selects(name, f.in.Get(namespaceRef(name)))
 }

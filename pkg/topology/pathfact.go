@@ -19,9 +19,9 @@ func (g *Graph) PathFact(id NodeID, name string) string {
 	n := &g.nodes[id]
 	switch {
 	case name == Protocol && n.Role == Listener:
-		return g.listeners[id-g.firstListener].protocol
+		return g.listener(id).protocol
 	case name == TLSMode && n.Role == Listener:
-		return g.listeners[id-g.firstListener].tlsMode
+		return g.listener(id).tlsMode
 	case name == RouteKind && n.Role == Route:
 		return n.Ref.Kind
 	case name == Action && n.Role == Rule && n.Object != nil:

@@ -33,12 +33,12 @@ func (t *taken) admit(l *listener) {
 	}
 }
 
-// conflictsAcross judges the listeners of ListenerSets against those that come before them: the first one wins, later ones are refused
+// across judges the listeners of ListenerSets against those that come before them: the first one wins, later ones are refused
 // (gatewayapi G23, G28). All of the Gateway's own come first, also those that are refused inside it: nobody wins there, and a set that
 // got the hostname because the Gateway's owner wrote it twice would lose it again when that is mended. Of the sets only listeners
 // that were not refused are in the way of others. A set that conflicts with itself is judged in the order of its document.
-func (b *builder) conflictsAcross(group []NodeID, sets []int) {
-	if len(sets) == 0 {
+func (c *contest) across() {
+	if len(c.joined) == 0 {
 		return
 	}
 	ports := map[socket]*taken{}
@@ -48,18 +48,18 @@ func (b *builder) conflictsAcross(group []NodeID, sets []int) {
 		}
 		return ports[s]
 	}
-	for _, g := range group {
-		own := b.listenersOf(g)
+	for _, g := range c.group {
+		own := c.listenersOf(g)
 		for i := range own {
 			if s, ok := own[i].claims(); ok {
 				at(s).admit(&own[i])
 			}
 		}
 	}
-	aged := b.bySeniority(sets)
-	for _, i := range sets {
-		set := &b.sets[i]
-		own := b.listenersOf(set.id)
+	aged := c.bySeniority()
+	for _, i := range c.joined {
+		set := &c.sets[i]
+		own := c.listenersOf(set.id)
 		var refused []string
 		disputed := ""
 		for i := range own {
@@ -79,36 +79,36 @@ func (b *builder) conflictsAcross(group []NodeID, sets []int) {
 				disputed = first.ref.Whole().String()
 			}
 		}
-		b.reportRefused(set, refused, disputed, aged)
+		c.reportRefused(set, refused, disputed, aged)
 	}
 }
 
-// bySeniority sorts ListenerSets by age and then by name (gatewayapi G23), and reports whether their ages counted: if any has none they are
+// bySeniority sorts the ListenerSets by age and then by name (gatewayapi G23), and reports whether their ages counted: if any has none they are
 // sorted by name alone, because comparing pair by pair would make the winner depend on the order of the input (G47).
-func (b *builder) bySeniority(sets []int) bool {
-	aged := !slices.ContainsFunc(sets, func(i int) bool { return b.sets[i].object.Created.IsZero() })
-	slices.SortFunc(sets, func(x, y int) int {
-		a, c := b.sets[x].object, b.sets[y].object
+func (c *contest) bySeniority() bool {
+	aged := !slices.ContainsFunc(c.joined, func(i int) bool { return c.sets[i].object.Created.IsZero() })
+	slices.SortFunc(c.joined, func(x, y int) int {
+		a, b := c.sets[x].object, c.sets[y].object
 		age := 0
 		if aged {
-			age = a.Created.Compare(c.Created)
+			age = a.Created.Compare(b.Created)
 		}
-		return cmp.Or(age, cmp.Compare(a.Ref.FullName(), c.Ref.FullName()), a.Ref.Compare(c.Ref))
+		return cmp.Or(age, cmp.Compare(a.Ref.FullName(), b.Ref.FullName()), a.Ref.Compare(b.Ref))
 	})
 	return aged
 }
 
 // reportRefused reports the listeners of a set that gave way. Where one gave way to another set for its name, another order of the sets
 // would change who wins.
-func (b *builder) reportRefused(set *listenerSet, names []string, disputed string, aged bool) {
+func (c *contest) reportRefused(set *listenerSet, names []string, disputed string, aged bool) {
 	if len(names) == 0 {
 		return
 	}
-	b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + b.nodes[set.Gateway].Ref.String() + " have their place",
+	c.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + c.nodes[set.Gateway].Ref.String() + " have their place",
 		Hint:    "give each a port, or a hostname, of its own"}, set.object, "spec", "listeners")
 	if disputed != "" && !aged {
-		b.problem(model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
+		c.problem(model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
 			Message: "listeners of " + disputed + " come first by name: no creation time of every listener set of the Gateway is known; by age another one may win",
 			Hint:    "read the objects from a cluster, or write metadata.creationTimestamp"}, set.object)
 	}

@@ -48,9 +48,9 @@ func (b *Builder) Workloads(kinds ...model.GroupKind) {
 func (l *Extender) Workloads() []NodeID {
 	if l.families[Namespaced] == nil {
 		l.Family(Namespaced, Namespace, Workload)
-		for _, o := range workloadsOf(l.b.in) {
+		for _, o := range workloadsOf(l.d.in) {
 			id := l.Add(Workload, o)
-			l.Connect(Namespaced, l.b.namespace(o.Ref.Namespace), id)
+			l.Connect(Namespaced, l.d.namespace(o.Ref.Namespace), id)
 			l.workloads = append(l.workloads, id)
 		}
 	}
@@ -207,10 +207,10 @@ type PodSelector struct {
 }
 
 // InNamespace reports whether the selector looks into a namespace.
-func (g *Graph) InNamespace(s PodSelector, namespace string) Truth {
+func (f *referents) InNamespace(s PodSelector, namespace string) Truth {
 	switch s.In {
 	case "":
-		return g.PicksNamespace(s.Namespaces, namespace)
+		return f.PicksNamespace(s.Namespaces, namespace)
 	case namespace:
 		return Yes
 	}
@@ -225,6 +225,3 @@ func (g *Graph) Selects(s PodSelector, workload NodeID) Truth {
 	}
 	return g.InNamespace(s, o.Ref.Namespace)
 }
-
-// WorkloadsIn lists the workloads of a namespace, by its node, sorted.
-func (g *Graph) WorkloadsIn(namespace NodeID) []NodeID { return g.Children(Namespaced, namespace) }
