@@ -117,7 +117,7 @@ either end. A Deployment, StatefulSet or the like stands for its pods where thes
 	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request a line, or - for standard input")
 	complete(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
 	a.completion(cmd, &q.sourceFlags, s, nil)
-	_ = cmd.RegisterFlagCompletionFunc("gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).gatewayWords)))
+	_ = cmd.RegisterFlagCompletionFunc("gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(gatewayWords)))
 	_ = cmd.RegisterFlagCompletionFunc("from-namespace", a.propose(&q.sourceFlags, s, (*sourceFlags).open, namespaceWords))
 	return cmd
 }
@@ -153,7 +153,7 @@ func (a App) request(ctx context.Context, q *question, s Streams, one *asked) er
 	if err != nil {
 		return err
 	}
-	answer, err := session.find(session.matcher(), one)
+	answer, err := session.matcher().find(one)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (a App) requests(ctx context.Context, q *question, s Streams, file string, 
 	matcher := session.matcher()
 	answers := make([]*request.Answer, 0, len(all))
 	for i := range all {
-		answer, err := session.find(matcher, &all[i])
+		answer, err := matcher.find(&all[i])
 		if err != nil {
 			return at(all[i].place, err)
 		}
@@ -257,14 +257,20 @@ func parseRequest(text string) (asked, error) {
 	return q, q.arguments(fs.Args())
 }
 
-func (s *session) matcher() *request.Matcher {
+// matcher answers the requests that are typed for an input.
+type matcher struct {
+	*session
+	*request.Matcher
+}
+
+func (s *session) matcher() matcher {
 	m := request.NewMatcher(s.Graph, s.catalog.Settings()).TidyBy(s.Resolution, s.tidiers)
 	m.Beside(s.BlindSpots())
-	return m
+	return matcher{s, m}
 }
 
 // find answers a request.
-func (s *session) find(m *request.Matcher, q *asked) (*request.Answer, error) {
+func (m matcher) find(q *asked) (*request.Answer, error) {
 	r, err := request.New(q.method, q.url, q.Options)
 	var wrong *request.UsageError
 	if errors.As(err, &wrong) {
@@ -275,7 +281,7 @@ func (s *session) find(m *request.Matcher, q *asked) (*request.Answer, error) {
 		return nil, usage("drop one of the two", "a request in the mesh goes to no Gateway: --gateway and --from-namespace cannot be given together")
 	}
 	if q.gateway != "" {
-		if where.Gateway, err = s.gateway(q.gateway); err != nil {
+		if where.Gateway, err = m.gateway(q.gateway); err != nil {
 			return nil, err
 		}
 	}
@@ -292,14 +298,14 @@ func (s *session) find(m *request.Matcher, q *asked) (*request.Answer, error) {
 }
 
 // gateway finds the Gateway that [NAMESPACE/]NAME means.
-func (s *session) gateway(name string) (topology.NodeID, error) {
+func (m matcher) gateway(name string) (topology.NodeID, error) {
 	var found, all, bare []string
 	id := topology.None
-	for _, o := range s.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
+	for _, o := range m.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
 		all, bare = append(all, o.Ref.FullName()), append(bare, o.Ref.Name)
-		if o.Ref.FullName() == name || o.Ref.Name == name && s.inNamespace(o.Ref) {
+		if o.Ref.FullName() == name || o.Ref.Name == name && m.inNamespace(o.Ref) {
 			found = append(found, o.Ref.FullName())
-			id = s.Graph.Lookup(o.Ref)[0]
+			id = m.Graph.Lookup(o.Ref)[0]
 		}
 	}
 	switch {
@@ -314,7 +320,7 @@ func (s *session) gateway(name string) (topology.NodeID, error) {
 	} else if len(all) > 0 {
 		hint = "there are: " + strings.Join(firstFew(all), ", ")
 	}
-	return id, s.missed(hint, "no gateway %q %s", name, s.where())
+	return id, m.missed(hint, "no gateway %q %s", name, m.where())
 }
 
 // answerTo answers a request that is written in one text.
@@ -323,7 +329,7 @@ func (s *session) answerTo(text string) (*request.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.find(s.matcher(), &q)
+	return s.matcher().find(&q)
 }
 
 // effectiveFor is what is in force on the way of a request.

@@ -46,7 +46,7 @@ more than the objects, such as data planes and certificates, is not predicted an
 	q.addTable(cmd)
 	cmd.Flags().BoolVar(&audit, "audit", false, "show what objects report in another way than predicted; exit with 1 if any does")
 	cmd.Flags().BoolVar(&all, "all", false, "also routes, gateways and listeners")
-	a.completion(cmd, &q.sourceFlags, s, firstArgument((*session).policyWords))
+	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyWords))
 	return cmd
 }
 

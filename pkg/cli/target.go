@@ -94,7 +94,7 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 	if gk, ok := s.findKind(parts[0]); ok && len(parts) > 1 {
 		w.kind, parts = gk, parts[1:]
 	} else if len(args) == 2 || len(parts) > 2 {
-		return w, s.unknownKind(parts[0])
+		return w, unknownKind(parts[0])
 	}
 	if len(parts) > 2 || slices.Contains(parts, "") {
 		return w, usage("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1", "%q names no target", text)
@@ -106,7 +106,7 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 	return w, nil
 }
 
-func (s *session) unknownKind(word string) error {
+func unknownKind(word string) error {
 	hint := "known kinds: httproute, grpcroute, tlsroute, tcproute, udproute, gateway, gatewayclass, service, namespace"
 	if near := policy.Nearest(word, kindWords()); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
