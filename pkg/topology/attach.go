@@ -271,10 +271,10 @@ func (w *tableWriter) judge(r *route, a *Attachment) {
 	}
 	namespace := r.object.Ref.Namespace
 	switch w.admits(a.Listener, &l.admission, namespace) {
-	case no:
+	case No:
 		a.Reason = "listener " + l.ref.Section + " takes no routes from namespace " + namespace
 		return
-	case unknown:
+	case Maybe:
 		a.State, a.Reason = Unknown, "listener "+l.ref.Section+" selects namespaces by labels, and those of "+namespace+" are not known"
 		w.note(topic{what: labelsUnknown, about: namespaceRef(namespace), at: l.ref}, r.object)
 		return

@@ -64,7 +64,7 @@ type gateways struct {
 	clients map[NodeID]Unresolved // by Gateway with a client certificate
 	unknown Implementation        // whose Gateways are of which the input does not tell the controller
 	trust   certifier
-	asked   map[selection]truth // namespaces that a selector was asked about
+	asked   map[selection]Truth // namespaces that a selector was asked about
 	names   map[string]struct{} // scratch: the names within one object
 }
 
@@ -75,7 +75,7 @@ func newGateways(d *draft) *gateways {
 		clients:   map[NodeID]Unresolved{},
 		unknown:   d.usual(),
 		trust:     certifier{d, certificates{in: d.in, covers: d.covers, check: d.settings.Bool(CheckCertificates)}},
-		asked:     map[selection]truth{},
+		asked:     map[selection]Truth{},
 		names:     map[string]struct{}{},
 	}
 }

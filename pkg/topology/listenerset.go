@@ -109,11 +109,11 @@ func (gs *gateways) joinGateway(s *listenerSet) {
 	s.Gateway = id
 	namespace := s.object.Ref.Namespace
 	switch gs.admits(id, &gs.specs[gs.gatewayOf[id]].sets, namespace) {
-	case yes:
+	case Yes:
 		s.State, s.Reason = SetAccepted, "the listener set is accepted"
-	case no:
+	case No:
 		s.State, s.Reason = SetNotAllowed, ref.String()+" takes no listener sets from namespace "+namespace
-	case unknown:
+	case Maybe:
 		s.State, s.Reason = SetUnknown, ref.String()+" selects namespaces by labels, and those of "+namespace+" are not known"
 		gs.note(topic{what: setLabelsUnknown, about: namespaceRef(namespace), at: ref}, s.object)
 	}

@@ -9,13 +9,14 @@ import (
 // nameLabel is on every namespace, with its name as the value, whether or not the Namespace is in the input (gatewayapi G5).
 const nameLabel = "kubernetes.io/metadata.name"
 
-// truth is the answer to a question that the input may not settle. The smaller of two is both together.
-type truth int8
+// Truth is the answer to a question that the input may not settle. The smaller of two is both together, the larger either of them.
+type Truth int8
 
+// The answers.
 const (
-	no truth = iota
-	unknown
-	yes
+	No Truth = iota
+	Maybe
+	Yes
 )
 
 // selector is a label selector. The zero value selects nothing.
@@ -30,17 +31,17 @@ type requirement struct {
 }
 
 // selects reports whether s holds for a namespace; object is nil where its labels are not known (gatewayapi G14).
-func (s selector) selects(name string, object *model.Object) truth {
+func (s selector) selects(name string, object *model.Object) Truth {
 	if !s.some {
-		return no
+		return No
 	}
-	all := yes
+	all := Yes
 	for _, r := range s.requirements {
 		switch {
 		case r.key == nameLabel:
 			all = min(all, r.holds(name, true))
 		case object == nil:
-			all = min(all, unknown)
+			all = min(all, Maybe)
 		default:
 			value, ok := object.Labels[r.key]
 			all = min(all, r.holds(value, ok))
@@ -49,7 +50,7 @@ func (s selector) selects(name string, object *model.Object) truth {
 	return all
 }
 
-func (r requirement) holds(value string, present bool) truth {
+func (r requirement) holds(value string, present bool) Truth {
 	holds := false
 	switch r.operator {
 	case "In":
@@ -62,9 +63,9 @@ func (r requirement) holds(value string, present bool) truth {
 		holds = !present
 	}
 	if holds {
-		return yes
+		return Yes
 	}
-	return no
+	return No
 }
 
 // selector reads matchLabels and matchExpressions. A part of the wrong type makes f bad.
@@ -136,12 +137,12 @@ type selection struct {
 }
 
 // admits reports whether the holder of an admission takes objects from the namespace (gatewayapi G14, G22).
-func (gs *gateways) admits(holder NodeID, a *admission, namespace string) truth {
+func (gs *gateways) admits(holder NodeID, a *admission, namespace string) Truth {
 	switch {
 	case a.from == "All", a.from == "Same" && namespace == gs.nodes[holder].Ref.Namespace:
-		return yes
+		return Yes
 	case a.from != "Selector":
-		return no
+		return No
 	}
 	key := selection{holder, namespace}
 	answer, ok := gs.asked[key]

@@ -48,7 +48,7 @@ func (b *Builder) Workloads(kinds ...model.GroupKind) {
 func (l *Extender) Workloads() []NodeID {
 	if l.families[Namespaced] == nil {
 		l.Family(Namespaced, Namespace, Workload)
-		for _, o := range workloadsOf(l.d.in) {
+		for _, o := range WorkloadsOf(l.d.in) {
 			id := l.Add(Workload, o)
 			l.Connect(Namespaced, l.d.namespace(o.Ref.Namespace), id)
 			l.workloads = append(l.workloads, id)
@@ -57,8 +57,9 @@ func (l *Extender) Workloads() []NodeID {
 	return slices.Clone(l.workloads)
 }
 
-// workloadsOf lists the Pods, and the objects with a template of which no pod is in the input. One that another of them made is left to that.
-func workloadsOf(in *model.Snapshot) []*model.Object {
+// WorkloadsOf lists the workloads of an input: the Pods, and the objects with a template of which no pod is there. One that another of them made
+// is left to that.
+func WorkloadsOf(in *model.Snapshot) []*model.Object {
 	type owner struct{ namespace, name string }
 	called := map[owner][]*model.Object{} // pods by the beginnings of their names
 	pods := in.Of(podKind)
