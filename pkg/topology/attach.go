@@ -115,7 +115,7 @@ func (f *fields) parentRef() (parentRef, bool) {
 	return p, !f.bad
 }
 
-// readHostnames reads a route's hostnames into b.hosts. A route with hostnames none of which can be read is not one without.
+// readHostnames reads a route's hostnames into w.hosts. A route with hostnames none of which can be read is not one without.
 func (w *tableWriter) readHostnames(r *route) {
 	w.hosts = w.hosts[:0]
 	if ignoresHostnames(r.kind) {
@@ -190,9 +190,8 @@ type passage struct {
 
 // attachToOwner decides a parentRef for each of the candidate listeners that the owner holds (gatewayapi G8, G9).
 func (w *tableWriter) attachToOwner(r *route, owner NodeID, a Attachment, way passage) {
-	parts, found := w.nodes[owner].parts, false
-	for i := range parts.n {
-		id := parts.first + NodeID(i)
+	found := false
+	for id := range w.nodes[owner].parts.all {
 		l := w.listener(id)
 		if a.Parent.Section != "" && a.Parent.Section != l.ref.Section || a.Port != 0 && a.Port != l.port {
 			continue

@@ -86,9 +86,7 @@ func (c *chains) follow() {
 // route follows the rules of a route, or of an instance of one. Chain has the routes from the root down to it, as they stand by themselves;
 // matches are those of its rules, where they are not just what the rules say; ways are those in which it may hand over.
 func (c *chains) route(id NodeID, chain []NodeID, matches map[NodeID][]match, ways []Delegation) {
-	parts := c.nodes[id].parts
-	for i := range parts.n {
-		rule := parts.first + NodeID(i)
+	for rule := range c.nodes[id].parts.all {
 		own := c.original(rule, id, chain[len(chain)-1])
 		if len(c.handing[own]) == 0 {
 			continue
@@ -119,9 +117,8 @@ func (c *chains) original(rule, instance, route NodeID) NodeID {
 	if instance == route {
 		return rule
 	}
-	parts := c.nodes[route].parts
-	for i := range parts.n {
-		if id := parts.first + NodeID(i); c.nodes[id].Index == c.nodes[rule].Index {
+	for id := range c.nodes[route].parts.all {
+		if c.nodes[id].Index == c.nodes[rule].Index {
 			return id
 		}
 	}

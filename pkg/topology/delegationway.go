@@ -11,9 +11,8 @@ import (
 // attached, or may be.
 func (c *chains) delegationsAt(route NodeID) []Delegation {
 	handing := false
-	parts := c.nodes[route].parts
-	for i := range parts.n {
-		handing = handing || len(c.handing[parts.first+NodeID(i)]) > 0
+	for rule := range c.nodes[route].parts.all {
+		handing = handing || len(c.handing[rule]) > 0
 	}
 	if !handing {
 		return nil

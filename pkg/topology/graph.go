@@ -68,6 +68,13 @@ type span struct {
 	n     int32
 }
 
+func (s span) all(yield func(NodeID) bool) {
+	for id := s.first; id < s.end() && yield(id); id++ {
+	}
+}
+
+func (s span) end() NodeID { return s.first + NodeID(s.n) }
+
 // Graph is the graph of targets. It does not change after Build; slices it returns must not be changed either.
 type Graph struct {
 	referents

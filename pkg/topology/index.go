@@ -51,12 +51,8 @@ func (x *index) addPart(owner NodeID, n Node) NodeID {
 
 // Parts lists the nodes of the sections of a whole object, in their order.
 func (x *index) Parts(id NodeID) []NodeID {
-	n := &x.nodes[id]
-	out := make([]NodeID, n.parts.n)
-	for i := range out {
-		out[i] = n.parts.first + NodeID(i)
-	}
-	return out
+	parts := x.nodes[id].parts
+	return slices.AppendSeq(make([]NodeID, 0, parts.n), parts.all)
 }
 
 // servicePort is what backendRefs need to know of a port of a Service.
@@ -67,9 +63,8 @@ type servicePort struct {
 
 // port is the node of the Service's port with that number; where TCP and UDP share it, the one of the route's protocol.
 func (x *index) port(service NodeID, number int32, udp bool) NodeID {
-	parts, found := x.nodes[service].parts, None
-	for i := range parts.n {
-		id := parts.first + NodeID(i)
+	found := None
+	for id := range x.nodes[service].parts.all {
 		p := x.ports[id-x.firstPort]
 		if p.number != number {
 			continue
@@ -114,9 +109,7 @@ func (x *index) Ports(service model.Ref) []string {
 		return nil
 	}
 	var out []string
-	parts := x.nodes[id].parts
-	for i := range parts.n {
-		port := parts.first + NodeID(i)
+	for port := range x.nodes[id].parts.all {
 		name, number := x.nodes[port].Ref.Section, itoa(int(x.portNumber(port)))
 		if name != number {
 			number += " (" + name + ")"

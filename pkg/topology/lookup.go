@@ -46,10 +46,9 @@ func (x *index) Sections(ref model.Ref) []string {
 	if !ok {
 		return nil
 	}
-	n := &x.nodes[id]
 	var out []string
-	for i := range n.parts.n {
-		out = append(out, x.nodes[n.parts.first+NodeID(i)].Ref.Section)
+	for part := range x.nodes[id].parts.all {
+		out = append(out, x.nodes[part].Ref.Section)
 	}
 	return out
 }
@@ -70,7 +69,7 @@ func (x *index) find(ref model.Ref) (NodeID, bool) {
 // rule finds the rule that section means: the first that is called so, else the unnamed one at that place.
 func (x *index) rule(route *Node, section string) []NodeID {
 	var byPlace []NodeID
-	id, end := route.parts.first, route.parts.first+NodeID(route.parts.n)
+	id, end := route.parts.first, route.parts.end()
 	for i, rule := range route.Object.Body.At("spec", "rules").Items {
 		if id == end || x.nodes[id].Index != i {
 			continue // it has no node
@@ -92,9 +91,9 @@ func (x *index) rule(route *Node, section string) []NodeID {
 // named lists the parts of n with the given section.
 func (x *index) named(n *Node, section string) []NodeID {
 	var out []NodeID
-	for i := range n.parts.n {
-		if x.nodes[n.parts.first+NodeID(i)].Ref.Section == section {
-			out = append(out, n.parts.first+NodeID(i))
+	for id := range n.parts.all {
+		if x.nodes[id].Ref.Section == section {
+			out = append(out, id)
 		}
 	}
 	return out
@@ -107,8 +106,7 @@ func (x *index) numbered(n *Node, number string) []NodeID {
 		return nil
 	}
 	var out []NodeID
-	for i := range n.parts.n {
-		id := n.parts.first + NodeID(i)
+	for id := range n.parts.all {
 		if x.portNumber(id) == int32(want) {
 			out = append(out, id)
 		}

@@ -83,7 +83,7 @@ func (rs *routes) addRules(r *route) {
 	parts := rs.nodes[r.id].parts
 	id := parts.first
 	for i, v := range list.Items {
-		if id == parts.first+NodeID(parts.n) || rs.nodes[id].Index != i {
+		if id == parts.end() || rs.nodes[id].Index != i {
 			continue // it has no node
 		}
 		rule := rs.entry(v, at.entry(i))
@@ -110,7 +110,7 @@ func (rs *routes) addRule(r *route, section string, index int) {
 }
 
 // section is what the rule at position i is addressed by: its name, or rule-N if it has none or one that means an earlier rule
-// (gatewayapi G3). b.names holds the names of the earlier rules.
+// (gatewayapi G3). rs.names holds the names of the earlier rules.
 func (rs *routes) section(name string, i int, at place) string {
 	numbered := rulePlace(i)
 	if name == "" {

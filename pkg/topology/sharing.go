@@ -66,9 +66,7 @@ func (ps *portSharing) portGroups(gateway NodeID, protocol string) [][]NodeID {
 	byPort := map[int32]int{}
 	var out [][]NodeID
 	add := func(owner NodeID) {
-		parts := ps.nodes[owner].parts
-		for i := range parts.n {
-			id := parts.first + NodeID(i)
+		for id := range ps.nodes[owner].parts.all {
 			l := ps.listener(id)
 			if l.protocol != protocol || l.refused() {
 				continue
