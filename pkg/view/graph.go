@@ -53,8 +53,8 @@ type drawing struct {
 	*outline
 	ledger
 	taken    map[topology.NodeID]bool
-	told     map[*resolve.Outcome]bool
-	problems map[int32][]*resolve.Outcome // by node, in which something was found
+	told     map[*resolve.Verdict]bool
+	problems map[int32][]*resolve.Verdict // by node, in which something was found
 
 	nodes    []GraphNode
 	number   map[string]int32
@@ -65,7 +65,7 @@ type drawing struct {
 
 func newDrawing(o *outline) *drawing {
 	d := &drawing{outline: o, ledger: ledger{graph: o.res.Graph, through: map[attachment]*fate{}, places: map[*policy.Policy]placeSet{}},
-		taken: map[topology.NodeID]bool{}, told: map[*resolve.Outcome]bool{}, problems: map[int32][]*resolve.Outcome{},
+		taken: map[topology.NodeID]bool{}, told: map[*resolve.Verdict]bool{}, problems: map[int32][]*resolve.Verdict{},
 		number: map[string]int32{}, numberOf: make([]int32, o.res.Len()), policy: map[*policy.Policy]int32{}}
 	for i := range d.numberOf {
 		d.numberOf[i] = -1
