@@ -33,7 +33,7 @@ func (m matcher) find(q *asked) (*request.Answer, error) {
 	}
 	where := request.Where{Gateway: topology.None, Listener: q.listener}
 	if q.gateway != "" && q.From != "" {
-		return nil, usage("drop one of the two", "a request in the mesh goes to no Gateway: --gateway and --from-namespace cannot be given together")
+		return nil, usage("drop one of the two", "--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
 	}
 	if q.gateway != "" {
 		if where.Gateway, err = m.gateway(q.gateway); err != nil {
