@@ -50,64 +50,60 @@ func (gs *gateways) sharing() [][]NodeID {
 	return groups
 }
 
-// contest is about the ports of Gateways that share them.
-type contest struct {
-	*gateways
-	group  []NodeID
-	joined []int // the ListenerSets that the Gateways take
-}
-
 // socket is what listeners share: a port number, which UDP has for itself.
 type socket struct {
 	udp  bool
 	port int32
 }
 
-// claims is the socket that the listener claims; ok is false if it takes no part in conflicts.
-func (l *listener) claims() (at socket, ok bool) {
-	return socket{l.protocol == "UDP", l.port}, !l.void && l.port != 0 && kindsByProtocol(l.protocol) != nil
-}
+// socket is that of the listener.
+func (l *listener) socket() socket { return socket{l.protocol == "UDP", l.port} }
+
+// claims reports whether the listener takes part in conflicts.
+func (l *listener) claims() bool { return !l.void && l.port != 0 && kindsByProtocol(l.protocol) != nil }
 
 // inside finds the listeners of one Gateway, or of several that share their ports, that cannot be told apart: by port and
 // protocol, then by port and hostname.
 func (c *contest) inside() {
 	byPort := map[socket][]*listener{}
 	for _, g := range c.group {
-		own := c.listenersOf(g)
-		for i := range own {
-			if at, ok := own[i].claims(); ok {
-				byPort[at] = append(byPort[at], &own[i])
-			}
+		for _, l := range c.claimants(g) {
+			byPort[l.socket()] = append(byPort[l.socket()], l)
 		}
 	}
 	for _, ls := range byPort {
 		refuse(ls)
 	}
-	for _, g := range c.group {
-		var names []string
-		for _, l := range c.listenersOf(g) {
-			if l.conflict != (Conflict{}) {
-				names = append(names, l.ref.Section)
-			}
-		}
-		if len(names) == 0 {
-			continue
-		}
-		slices.Sort(names)
-		apart := " cannot be told apart"
-		if len(c.group) > 1 {
-			apart += " from others of the Gateways that share their ports"
-		}
-		c.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-			Message: "listeners " + strings.Join(names, ", ") + apart + ": none of them takes traffic",
-			Hint:    "give each a port, or a hostname, of its own"}, c.nodes[g].Object, "spec", "listeners")
+	from := ""
+	if len(c.group) > 1 {
+		from = " from others of the Gateways that share their ports"
 	}
+	for _, g := range c.group {
+		c.reportDivided(g, from)
+	}
+}
+
+// reportDivided reports the listeners of a Gateway or a ListenerSet that conflict with others so that none wins.
+func (c *contest) reportDivided(owner NodeID, from string) {
+	var names []string
+	for _, l := range c.listenersOf(owner) {
+		if l.conflict != (Conflict{}) && !l.outdone {
+			names = append(names, l.ref.Section)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	c.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+		Message: "listeners " + strings.Join(names, ", ") + " cannot be told apart" + from + ": none of them takes traffic",
+		Hint:    "give each a port, or a hostname, of its own"}, c.nodes[owner].Object, "spec", "listeners")
 }
 
 // refuse marks those of the listeners of one port that conflict.
 func refuse(ls []*listener) {
 	if !compatible(ls) {
-		mark(ls, protocolConflict)
+		mark(ls, protocolConflict, true)
 		return
 	}
 	byHostname := map[string][]*listener{}
@@ -115,7 +111,7 @@ func refuse(ls []*listener) {
 		byHostname[l.hostname] = append(byHostname[l.hostname], l)
 	}
 	for _, same := range byHostname {
-		mark(same, hostnameConflict)
+		mark(same, hostnameConflict, true)
 	}
 }
 
@@ -139,7 +135,7 @@ func (l *listener) family() string {
 func (l *listener) alone() bool { return l.protocol == "TCP" || l.protocol == "UDP" }
 
 // mark refuses listeners that conflict; one by itself does not.
-func mark(ls []*listener, reason string) {
+func mark(ls []*listener, reason string, settled bool) {
 	if len(ls) < 2 {
 		return
 	}
@@ -150,7 +146,7 @@ func mark(ls []*listener, reason string) {
 				others.Names = append(others.Names, o.seenFrom(l))
 			}
 		}
-		l.refuse(reason, others.String(), true)
+		l.refuse(reason, others.String(), settled)
 	}
 }
 

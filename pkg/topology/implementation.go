@@ -18,6 +18,8 @@ type Implementation struct {
 	WholeKinds   bool // a listener that names a kind of routes which it cannot have is not valid, and in nobody's way
 	OpenToSets   bool // a Gateway takes ListenerSets also if no listener of its own is valid
 	SilentOnSets bool // it says nothing about routes at a ListenerSet that the Gateway does not take
+
+	NoneWinsInSet bool // of listeners of one ListenerSet that conflict with each other none wins
 }
 
 // Implement makes the Gateways of an implementation work as it has them.
@@ -100,13 +102,18 @@ func (i Implementation) taking(protocol, mode string) []model.GroupKind {
 
 // mayTakeTCP reports whether a listener takes TCPRoutes over TLS with some implementations, where whose it is may not be read.
 func (gs *gateways) mayTakeTCP(owner NodeID, protocol, mode string) bool {
-	if protocol != "TLS" || mode == passthrough || gs.implementation(owner).Name != "" {
+	return protocol == "TLS" && mode != passthrough && gs.mayBe(owner, func(i Implementation) bool { return i.TCPOverTLS })
+}
+
+// mayBe reports whether the Gateway that has a listener, by the object that holds it, may be some implementation's that is meant: whose it is
+// may not be read.
+func (gs *gateways) mayBe(owner NodeID, meant func(Implementation) bool) bool {
+	if gs.in.Cluster == nil || gs.implementation(owner).Name != "" {
 		return false
 	}
-	gateway := gs.gatewayBehind(owner)
-	i, known := gs.gatewayOf[gateway]
+	i, known := gs.gatewayOf[gs.gatewayBehind(owner)]
 	withheld := !known || gs.in.Cluster.MissesRef(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: gs.specs[i].class}) && gs.controllerOfClass(gs.specs[i].class) == ""
-	return gs.in.Cluster != nil && withheld && slices.ContainsFunc(gs.implementations, func(i Implementation) bool { return i.TCPOverTLS })
+	return withheld && slices.ContainsFunc(gs.implementations, meant)
 }
 
 // mayTake reports whether it is not known if the listener takes routes of a kind.
@@ -137,7 +144,7 @@ func (w *tableWriter) hostsOf(gateway NodeID) portHosts {
 	out := portHosts{}
 	for _, owner := range w.holders(gateway) {
 		for _, l := range w.listenersOf(owner) {
-			if !l.counts(w.nodes[owner].Role) {
+			if !l.counts() {
 				continue
 			}
 			if out[l.port] == nil {
@@ -161,9 +168,9 @@ func (gs *gateways) holders(gateway NodeID) []NodeID {
 	return out
 }
 
-// counts reports whether a listener of such an owner keeps others from its hostname.
-func (l *listener) counts(owner Role) bool {
-	return l.hostname != "" && (owner != ListenerSet || l.conflict.Reason != hostnameConflict)
+// counts reports whether a listener keeps others from its hostname.
+func (l *listener) counts() bool {
+	return l.hostname != "" && (!l.outdone || l.conflict.Reason != hostnameConflict)
 }
 
 // withoutOwned leaves out the hostnames that other listeners on the port have themselves.
@@ -176,7 +183,7 @@ func (w *tableWriter) withoutOwned(at *Attachment) {
 	taken := ""
 	left := slices.DeleteFunc(slices.Clone(at.Hostnames), func(h Hostname) bool {
 		others := hosts[h.Effective]
-		if h.Effective == l.hostname && l.counts(w.nodes[l.owner].Role) {
+		if h.Effective == l.hostname && l.counts() {
 			others--
 		}
 		if others > 0 {
