@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
@@ -34,7 +34,7 @@ func Nearest(id string) []string {
 	for _, r := range Catalogue() {
 		ids = append(ids, r.ID)
 	}
-	return policy.Nearest(id, ids)
+	return form.Nearest(id, ids)
 }
 
 // ids are the words of a list with commas.

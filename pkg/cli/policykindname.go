@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -63,7 +63,7 @@ func (s *session) unknownPolicyKind(name string) error {
 	all := *s.flags
 	all.onlyKinds = nil
 	hint := strings.TrimSpace("list the kinds with: kubectl dopolicy kinds " + all.given())
-	if near := policy.Nearest(name, known); len(near) > 0 {
+	if near := form.Nearest(name, known); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
 	return usage(hint, "unknown policy kind %q", name)

@@ -14,6 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -93,7 +94,7 @@ func (f *snapshotFlags) take(ctx context.Context, plugins []plugin.Plugin, s Str
 	header := model.HeaderOf(in)
 	if f.redact {
 		header.Redacted = true
-		redact(session, objects)
+		redacted(session, objects)
 	}
 	if f.file == "-" {
 		return render.Snapshot(s.Out, form, header, objects)
@@ -122,9 +123,9 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return os.Rename(t.Name(), name)
 }
 
-// redact takes the values of their settings out of the policies among the objects of the session's snapshot. Objects of kinds that are
+// redacted takes the values of their settings out of the policies among the objects of the session's snapshot. Objects of kinds that are
 // not known keep nothing but their identity and what they refer to.
-func redact(s *session, objects []any) {
+func redacted(s *session, objects []any) {
 	policies := map[model.Ref]*policy.Policy{}
 	var read []model.GroupKind // beside targets, by the kinds that are there
 	for _, k := range s.Kinds {
@@ -139,11 +140,11 @@ func redact(s *session, objects []any) {
 	for i, o := range s.Snapshot.Objects {
 		switch p := policies[o.Ref]; {
 		case p != nil:
-			objects[i] = p.Redacted()
+			objects[i] = redact.Policy(p)
 		case slices.Contains(read, o.Ref.GroupKind()) && !slices.Contains(known, o.Ref.GroupKind()):
-			objects[i] = policy.WithoutInline(o)
+			objects[i] = redact.WithoutInline(o)
 		case !slices.Contains(known, o.Ref.GroupKind()) || strings.HasSuffix(o.Ref.Kind, "Policy"):
-			kept := policy.RedactedObject(o)
+			kept := redact.Object(o)
 			if spec := resolve.Named(o); spec != nil && s.Kind(o.Ref.GroupKind()) == nil {
 				kept["spec"] = spec
 			}

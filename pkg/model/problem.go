@@ -128,8 +128,11 @@ type Problem struct {
 }
 
 // At is p about the given object, at the place it was read from.
-func (p Problem) At(o *Object) Problem {
+func (p Problem) At(o *Object, path ...string) Problem {
 	ref, origin := o.Ref, o.Origin
+	if len(path) > 0 {
+		origin = o.OriginOf(path...)
+	}
 	p.Ref, p.Origin = &ref, &origin
 	return p
 }

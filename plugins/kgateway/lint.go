@@ -17,9 +17,7 @@ const inheritedKey = "kgateway.dev/inherited-policy-priority"
 func annotations(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	var out []model.Problem
 	say := func(o *model.Object, severity model.Severity, code model.Code, key, format string, args ...any) {
-		p := model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...)}.At(o)
-		origin := o.OriginOf("metadata", "annotations", key)
-		p.Origin = &origin
+		p := model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...)}.At(o, "metadata", "annotations", key)
 		out = append(out, p)
 	}
 	for _, id := range g.Order(topology.Traffic) {
@@ -42,7 +40,7 @@ func annotations(k *policy.Kind, g *topology.Graph, at policy.At) []model.Proble
 	if k.GroupKind != trafficKind {
 		return out
 	}
-	if raw := k.Settings().Text("kgateway.policyMerge"); !json.Valid([]byte(raw)) {
+	if raw := k.Settings.Text("kgateway.policyMerge"); !json.Valid([]byte(raw)) {
 		out = append(out, model.Problem{Severity: model.Error, Code: model.NotEvaluated, Message: fmt.Sprintf(
 			"setting kgateway.policyMerge is %q, which is no JSON: the controller would merge nothing; it is read as {}", raw)})
 	}
@@ -71,7 +69,7 @@ func listenerHints(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Prob
 
 // judgeListener finds what puts a ListenerPolicy in error: backends of access logs and tracing, and what they refer to.
 func judgeListener(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	c := check{policy: p, in: in, mode: p.Kind.Settings().Text("kgateway.referenceGrantMode")}
+	c := check{policy: p, in: in, mode: p.Kind.Settings.Text("kgateway.referenceGrantMode")}
 	c.backends(p.Object.Body.Field("spec"), p.Ref())
 	fault := strings.Join(c.faults, "; ")
 	if fault != "" {
@@ -92,9 +90,7 @@ func ignored(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 		if key == weightKey {
 			of = "TrafficPolicies"
 		}
-		problem := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s is read of %s only", key, of)}.At(p.Object)
-		origin := p.Object.OriginOf("metadata", "annotations", key)
-		problem.Origin = &origin
+		problem := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s is read of %s only", key, of)}.At(p.Object, "metadata", "annotations", key)
 		out = append(out, problem)
 	}
 	return "", out

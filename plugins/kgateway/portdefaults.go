@@ -49,9 +49,7 @@ func missingDefaults(p *policy.Policy, port int64) *model.Problem {
 			return nil
 		}
 		problem := model.Problem{Severity: model.Warning, Code: model.PortReplacesDefaults, Message: fmt.Sprintf(
-			"on port %d the settings of perPort take the place of all defaults of %s: %s of default are not in force there", port, p.Ref(), strings.Join(missing, ", "))}.At(p.Object)
-		origin := p.Object.OriginOf("spec", "perPort")
-		problem.Origin = &origin
+			"on port %d the settings of perPort take the place of all defaults of %s: %s of default are not in force there", port, p.Ref(), strings.Join(missing, ", "))}.At(p.Object, "spec", "perPort")
 		return &problem
 	}
 	return nil

@@ -19,9 +19,7 @@ func replaced(g *topology.Graph, id topology.NodeID) *model.Problem {
 	rule := n.Object.Body.At(at...)
 	problem := func(key, format string, args ...any) *model.Problem {
 		p := model.Problem{Severity: model.Warning, Code: model.RuleReplaced,
-			Message: fmt.Sprintf("rule %s of %s answers with status 500: ", n.Ref.Section, n.Ref.Whole()) + fmt.Sprintf(format, args...)}.At(n.Object)
-		origin := n.Object.OriginOf(append(at, key)...)
-		p.Origin = &origin
+			Message: fmt.Sprintf("rule %s of %s answers with status 500: ", n.Ref.Section, n.Ref.Whole()) + fmt.Sprintf(format, args...)}.At(n.Object, append(at, key)...)
 		return &p
 	}
 	answers, redirects := 0, false

@@ -71,8 +71,6 @@ func (f *expressions) judge(text string, at []string) {
 	first := errs.GetErrors()[0]
 	problem := model.Problem{Severity: model.Warning, Code: model.InvalidExpression, Message: fmt.Sprintf(
 		"%s of %s is no CEL, which the operator reports as InvalidCelExpression: %q, column %d: %s", strings.Join(at, "."), f.owner.Ref(), text, first.Location.Column()+1, first.Message)}
-	problem = problem.At(f.owner.Object)
-	origin := f.owner.Object.OriginOf(at...)
-	problem.Origin = &origin
+	problem = problem.At(f.owner.Object, at...)
 	f.found = append(f.found, problem)
 }

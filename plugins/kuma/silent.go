@@ -101,9 +101,7 @@ func appended(r *resolve.Resolution) []model.Problem {
 				continue
 			}
 			problem := model.Problem{Severity: model.Warning, Code: model.AppendWithoutEffect, Message: fmt.Sprintf(
-				"with passthroughMode %s the matches that %s appends are not read", idle[p], p.Ref())}.At(p.Object)
-			origin := p.Object.OriginOf("spec", "default", "appendMatch")
-			problem.Origin = &origin
+				"with passthroughMode %s the matches that %s appends are not read", idle[p], p.Ref())}.At(p.Object, "spec", "default", "appendMatch")
 			out = append(out, problem)
 		}
 	}
