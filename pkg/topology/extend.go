@@ -78,7 +78,7 @@ func (l *Extender) Connect(family string, from, to NodeID) {
 // Use says that a node comes into play at another one, for the given callers.
 func (l *Extender) Use(node NodeID, u Use) { l.uses[node] = append(l.uses[node], u) }
 
-// link runs the linkers.
+// extend runs the extensions.
 func (d *draft) extend() *Extender {
 	l := &Extender{d: d, families: map[string]*linked{}, uses: map[NodeID][]Use{}}
 	for _, extend := range d.extensions {
