@@ -17,6 +17,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
@@ -51,7 +52,7 @@ format. Exit code 1 means that a test failed. To check a folder called test, wri
 			}
 			return nil
 		},
-		RunE:                  func(cmd *cobra.Command, args []string) error { return a.checkTest(cmd.Context(), f, s, args) },
+		RunE:                  func(cmd *cobra.Command, args []string) error { return f.test(cmd.Context(), a.Plugins, s, args) },
 		DisableFlagsInUseLine: true,
 	}
 	fs := cmd.Flags()
@@ -63,15 +64,15 @@ format. Exit code 1 means that a test failed. To check a folder called test, wri
 	return cmd
 }
 
-// checkTest is the whole of the command.
-func (a App) checkTest(ctx context.Context, f *checkTestFlags, s Streams, names []string) error {
+// test is the whole of the command.
+func (f *checkTestFlags) test(ctx context.Context, plugins []plugin.Plugin, s Streams, names []string) error {
 	files, err := readTests(names)
 	if err != nil {
 		return err
 	}
 	var results []requirement.TestResult
 	for _, file := range files {
-		more, err := a.runTests(ctx, f, s, file)
+		more, err := f.run(ctx, plugins, s, file)
 		if err != nil {
 			return err
 		}
@@ -124,8 +125,8 @@ func readTests(names []string) ([]requirement.TestFile, error) {
 	return out, nil
 }
 
-// runTests runs the tests of one document.
-func (a App) runTests(ctx context.Context, f *checkTestFlags, s Streams, file requirement.TestFile) ([]requirement.TestResult, error) {
+// run runs the tests of one document.
+func (f *checkTestFlags) run(ctx context.Context, plugins []plugin.Plugin, s Streams, file requirement.TestFile) ([]requirement.TestResult, error) {
 	var names []string
 	for _, name := range file.Requirements {
 		names = append(names, beside(file.Name, name))
@@ -145,7 +146,7 @@ func (a App) runTests(ctx context.Context, f *checkTestFlags, s Streams, file re
 		if !strings.Contains(t.Name, f.only) {
 			continue
 		}
-		catalog, err := kinds.catalog(a.Plugins) // a fresh one: kinds that are found in one input are not known in another
+		catalog, err := kinds.catalog(plugins) // a fresh one: kinds that are found in one input are not known in another
 		if err != nil {
 			return nil, err
 		}

@@ -63,13 +63,6 @@ func (q *question) query(s *session, args []string) (query view.Query, typed str
 // answer makes a view of a session and what was asked about.
 type answer func(s *session, query view.Query) (render.View, *view.Envelope, error)
 
-// about is the whole of a command whose arguments name a target: load, resolve, find it, answer, write.
-func (a App) about(q *question, s Streams, answer answer) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		return a.ask(cmd.Context(), q, s, s, answer, args)
-	}
-}
-
 // ask answers once: reading uses one pair of streams, the answer is written to the other.
 func (a App) ask(ctx context.Context, q *question, s, to Streams, answer answer, args []string) error {
 	session, err := q.open(ctx, a.Plugins, s)

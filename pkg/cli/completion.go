@@ -35,7 +35,7 @@ func (a App) completion(cmd *cobra.Command, f *sourceFlags, s Streams, arguments
 	// The flags are the command's, the only thing that can go wrong.
 	_ = cmd.RegisterFlagCompletionFunc("namespace", a.propose(f, s, anywhere, namespaceWords))
 	_ = cmd.RegisterFlagCompletionFunc("policy-kind", a.propose(f, s, (*sourceFlags).openKinds, policyKindWords))
-	_ = cmd.RegisterFlagCompletionFunc("vendor-setting", a.proposeSettings(f))
+	_ = cmd.RegisterFlagCompletionFunc("vendor-setting", proposeSettings(f, a.Plugins))
 	_ = cmd.MarkFlagDirname("kustomize")
 }
 
@@ -57,9 +57,9 @@ func (a App) propose(f *sourceFlags, s Streams, open opener, words proposals) co
 }
 
 // proposeSettings completes the names of vendor settings, and behind the = their values.
-func (a App) proposeSettings(f *sourceFlags) cobra.CompletionFunc {
+func proposeSettings(f *sourceFlags, plugins []plugin.Plugin) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		catalog, err := f.catalog(a.Plugins)
+		catalog, err := f.catalog(plugins)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -11,19 +11,19 @@ import (
 )
 
 // targetWords complete [KIND/]NAME[/SECTION]: kinds and routes; behind a kind its objects; behind an object its sections.
-func (s *session) targetWords(typed string) []string {
+func targetWords(s *session, typed string) []string {
 	head, rest, deep := strings.Cut(typed, "/")
 	if !deep {
-		return append(s.targetKindWords(), s.nameWords(model.GroupKind{}, typed)...)
+		return append(targetKindWords(s), nameWords(s, model.GroupKind{}, typed)...)
 	}
 	if gk, known := s.findKind(head); known {
-		return prefixed(head+"/", s.nameWords(gk, rest))
+		return prefixed(head+"/", nameWords(s, gk, rest))
 	}
-	return s.nameWords(model.GroupKind{}, typed)
+	return nameWords(s, model.GroupKind{}, typed)
 }
 
 // targetKindWords are the kinds of the targets in the input, to be continued.
-func (s *session) targetKindWords() []string {
+func targetKindWords(s *session) []string {
 	seen := map[model.GroupKind]bool{}
 	var out []string
 	for id := range s.Graph.Len() {
@@ -37,7 +37,7 @@ func (s *session) targetKindWords() []string {
 }
 
 // nameWords complete NAME[/SECTION] of a kind, or of any route.
-func (s *session) nameWords(kind model.GroupKind, typed string) []string {
+func nameWords(s *session, kind model.GroupKind, typed string) []string {
 	name, _, deep := strings.Cut(typed, "/")
 	var out []string
 	for _, ref := range s.candidates(wanted{kind: kind}) {
@@ -55,10 +55,10 @@ func (s *session) nameWords(kind model.GroupKind, typed string) []string {
 func targetArguments(s *session, args []string, typed string) []string {
 	switch len(args) {
 	case 0:
-		return s.targetWords(typed)
+		return targetWords(s, typed)
 	case 1:
 		if gk, known := s.findKind(args[0]); known {
-			return s.nameWords(gk, typed)
+			return nameWords(s, gk, typed)
 		}
 	}
 	return nil
@@ -67,10 +67,10 @@ func targetArguments(s *session, args []string, typed string) []string {
 // explainArguments complete a target and, behind it, a rule.
 func (q *question) explainArguments(s *session, args []string, typed string) []string {
 	if len(args) == 0 {
-		return s.targetWords(typed)
+		return targetWords(s, typed)
 	}
 	if gk, kind := s.findKind(args[0]); kind && len(args) == 1 {
-		return s.nameWords(gk, typed)
+		return nameWords(s, gk, typed)
 	}
 	target, rule := splitExplain(s, args)
 	query, _, err := q.query(s, target)
@@ -81,8 +81,8 @@ func (q *question) explainArguments(s *session, args []string, typed string) []s
 }
 
 // policyWords complete [KIND/]NAME: kinds and policies; behind a kind its policies.
-func (s *session) policyWords(typed string) []string {
-	only, prefix := s.policyPrefix(typed)
+func policyWords(s *session, typed string) []string {
+	only, prefix := policyPrefix(s, typed)
 	narrowed, err := s.kinds()
 	if err != nil {
 		return nil
@@ -106,11 +106,11 @@ func (s *session) policyWords(typed string) []string {
 }
 
 // policyRuleWords complete [KIND/]NAME[/RULE].
-func (s *session) policyRuleWords(typed string) []string {
-	_, prefix := s.policyPrefix(typed)
+func policyRuleWords(s *session, typed string) []string {
+	_, prefix := policyPrefix(s, typed)
 	name, rule, deep := strings.Cut(typed[len(prefix):], "/")
 	if !deep {
-		return s.policyWords(typed)
+		return policyWords(s, typed)
 	}
 	named, err := s.policy(prefix + name)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *session) policyRuleWords(typed string) []string {
 }
 
 // policyPrefix is the policy kinds whose name typed begins with, and how it is spelled there; nil and "" if there are none.
-func (s *session) policyPrefix(typed string) ([]*resolve.Kind, string) {
+func policyPrefix(s *session, typed string) ([]*resolve.Kind, string) {
 	if head, _, deep := strings.Cut(typed, "/"); deep {
 		if k := s.policyKind(head); k != nil {
 			return k, head + "/"
@@ -149,7 +149,7 @@ func ruleWords(names []string, typed string) []string {
 }
 
 // gatewayWords are the Gateways of the input, with their namespaces.
-func (s *session) gatewayWords(string) []string {
+func gatewayWords(s *session, _ string) []string {
 	var out []string
 	for _, o := range s.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
 		out = append(out, o.Ref.FullName())

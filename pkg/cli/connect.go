@@ -247,32 +247,3 @@ func (f *sourceFlags) otherKinds(catalog *descriptor.Catalog) func(*model.Object
 		return descriptor.Hangs(definition) || f.workloads && knowledge.Judges(gk)
 	}
 }
-
-// quiet is how long reading may take before anything is said about it.
-const quiet = time.Second
-
-// showProgress keeps a line on a terminal up to date while reading lasts longer than a moment. The returned function ends and removes it.
-func showProgress(s Streams, p *load.Progress) func() {
-	if !s.ErrIsTTY {
-		return func() {}
-	}
-	done, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		wait := quiet
-		shown := false
-		for {
-			select {
-			case <-done:
-				if shown {
-					fmt.Fprint(s.Err, "\r\x1b[K")
-				}
-				return
-			case <-time.After(wait):
-				fmt.Fprintf(s.Err, "\r\x1b[Kreading: %d of %d lists, %d objects", p.Done.Load(), p.Lists.Load(), p.Objects.Load())
-				wait, shown = 100*time.Millisecond, true
-			}
-		}
-	}()
-	return func() { close(done); <-gone }
-}

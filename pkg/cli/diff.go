@@ -58,7 +58,7 @@ func (a App) diffCmd(s Streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), f, s, args) },
 	}
 	f.addTo(cmd)
-	a.completeDiff(cmd, f, s)
+	f.complete(a, cmd, s)
 	return cmd
 }
 

@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 )
 
-// completeDiff completes the sides, which are mostly files, and the objects behind --delete.
-func (a App) completeDiff(cmd *cobra.Command, f *diffFlags, s Streams) {
+// complete completes the sides, which are mostly files, and the objects behind --delete.
+func (f *diffFlags) complete(a App, cmd *cobra.Command, s Streams) {
 	a.completion(cmd, &f.sourceFlags, s, nil)
 	side := func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		var words []string
@@ -37,12 +39,12 @@ func (a App) completeDiff(cmd *cobra.Command, f *diffFlags, s Streams) {
 	_ = cmd.RegisterFlagCompletionFunc("delete", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
-		return offer(a.deletable(ctx, f, s, args, typed), typed)
+		return offer(f.deletable(ctx, a.Plugins, s, args, typed), typed)
 	})
 	_ = cmd.RegisterFlagCompletionFunc("namespace", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
-		x := a.secondSide(ctx, f, s, args)
+		x := f.secondSide(ctx, a.Plugins, s, args)
 		if x == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -57,7 +59,7 @@ func (a App) completeDiff(cmd *cobra.Command, f *diffFlags, s Streams) {
 }
 
 // secondSide reads the second side as the command would, without a word; nil if that fails.
-func (a App) secondSide(ctx context.Context, f *diffFlags, s Streams, args []string) *kindIndex {
+func (f *diffFlags) secondSide(ctx context.Context, plugins []plugin.Plugin, s Streams, args []string) *kindIndex {
 	silent := s
 	silent.In, silent.Out, silent.Err, silent.ErrIsTTY = strings.NewReader(""), io.Discard, io.Discard, false
 	all := *f
@@ -66,7 +68,7 @@ func (a App) secondSide(ctx context.Context, f *diffFlags, s Streams, args []str
 	if err != nil {
 		return nil
 	}
-	catalog, err := all.catalog(a.Plugins)
+	catalog, err := all.catalog(plugins)
 	if err != nil {
 		return nil
 	}
@@ -85,8 +87,8 @@ func (a App) secondSide(ctx context.Context, f *diffFlags, s Streams, args []str
 }
 
 // deletable are the words for --delete: kinds, and behind a kind its objects, with their namespaces where two have one name.
-func (a App) deletable(ctx context.Context, f *diffFlags, s Streams, args []string, typed string) []string {
-	x := a.secondSide(ctx, f, s, args)
+func (f *diffFlags) deletable(ctx context.Context, plugins []plugin.Plugin, s Streams, args []string, typed string) []string {
+	x := f.secondSide(ctx, plugins, s, args)
 	if x == nil {
 		return nil
 	}

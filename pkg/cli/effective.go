@@ -48,7 +48,7 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 		if watch {
 			return a.watch(cmd, q, s, answer, args)
 		}
-		return a.about(q, s, answer)(cmd, args)
+		return a.ask(cmd.Context(), q, s, s, answer, args)
 	}
 	q.add(cmd, "table", "wide", "tree", "yaml", "json", "name")
 	q.addLabels(cmd)

@@ -33,14 +33,14 @@ func (g *graphScope) add(a App, cmd *cobra.Command, q *question, s Streams) {
 	fs.StringVar(&g.affected, "only-affected-by", "", "only where this policy, as [KIND/]NAME, is in force or overridden, with the policies that beat it or lose to it there")
 	fs.StringVar(&g.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike: "+strings.Join(view.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
 	// The flags were added just above, the only thing that can go wrong.
-	_ = cmd.RegisterFlagCompletionFunc("focus", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).focusWords)))
-	_ = cmd.RegisterFlagCompletionFunc("only-affected-by", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).policyWords)))
+	_ = cmd.RegisterFlagCompletionFunc("focus", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(focusWords)))
+	_ = cmd.RegisterFlagCompletionFunc("only-affected-by", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(policyWords)))
 	complete(cmd, "collapse", view.CollapseLevels())
 }
 
 // focusWords are the targets and the policies.
-func (s *session) focusWords(typed string) []string {
-	return append(s.targetWords(typed), s.policyWords(typed)...)
+func focusWords(s *session, typed string) []string {
+	return append(targetWords(s, typed), policyWords(s, typed)...)
 }
 
 // check refuses flags that make no sense together.

@@ -40,8 +40,8 @@ func (a App) overriddenCmd(s Streams) *cobra.Command {
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
 	cmd.Flags().StringVar(&target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
-	a.completion(cmd, &q.sourceFlags, s, firstArgument((*session).policyRuleWords))
-	_ = cmd.RegisterFlagCompletionFunc("target", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).targetWords)))
+	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyRuleWords))
+	_ = cmd.RegisterFlagCompletionFunc("target", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(targetWords)))
 	return cmd
 }
 

@@ -64,7 +64,7 @@ func (s *session) policy(text string) (namedPolicy, error) {
 	out := found[0]
 	if len(parts) == 2 {
 		var err error
-		if out.rule, err = s.fullRule(out, parts[1]); err != nil {
+		if out.rule, err = pickRule(s.ruleNames(out), parts[1], out.policy.Ref().String()); err != nil {
 			return out, err
 		}
 	}
@@ -89,11 +89,6 @@ func (s *session) policyNotOne(name string, found []namedPolicy, names []string,
 		hint = "there are: " + strings.Join(firstFew(names), ", ")
 	}
 	return s.missed(hint, "no policy %q %s", name, s.where())
-}
-
-// fullRule completes a rule's name from an unambiguous suffix.
-func (s *session) fullRule(n namedPolicy, text string) (string, error) {
-	return pickRule(s.ruleNames(n), text, n.policy.Ref().String())
 }
 
 // ruleNames are the rules of a policy as they are printed, sorted, each once. What a kind with scopes calls them shows where they hold.

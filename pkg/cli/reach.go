@@ -34,6 +34,6 @@ POLICY is [KIND/]NAME[/RULE]. RULE is the name that 'effective' prints, or any u
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
-	a.completion(cmd, &q.sourceFlags, s, firstArgument((*session).policyRuleWords))
+	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyRuleWords))
 	return cmd
 }

@@ -10,10 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -117,7 +115,7 @@ end. A Deployment, StatefulSet or similar workload stands in for pods that are n
 	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request per line, or - for standard input")
 	complete(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
 	a.completion(cmd, &q.sourceFlags, s, nil)
-	_ = cmd.RegisterFlagCompletionFunc("gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).gatewayWords)))
+	_ = cmd.RegisterFlagCompletionFunc("gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(gatewayWords)))
 	_ = cmd.RegisterFlagCompletionFunc("from-namespace", a.propose(&q.sourceFlags, s, (*sourceFlags).open, namespaceWords))
 	return cmd
 }
@@ -153,7 +151,7 @@ func (a App) request(ctx context.Context, q *question, s Streams, one *asked) er
 	if err != nil {
 		return err
 	}
-	answer, err := session.find(session.matcher(), one)
+	answer, err := session.matcher().find(one)
 	if err != nil {
 		return err
 	}
@@ -185,7 +183,7 @@ func (a App) requests(ctx context.Context, q *question, s Streams, file string, 
 	matcher := session.matcher()
 	answers := make([]*request.Answer, 0, len(all))
 	for i := range all {
-		answer, err := session.find(matcher, &all[i])
+		answer, err := matcher.find(&all[i])
 		if err != nil {
 			return at(all[i].place, err)
 		}
@@ -255,83 +253,4 @@ func parseRequest(text string) (asked, error) {
 		return q, usage("a request takes -H, --gateway, --listener, --sni, --grpc, --protocol and --from-namespace", "%s", err)
 	}
 	return q, q.arguments(fs.Args())
-}
-
-func (s *session) matcher() *request.Matcher {
-	m := request.NewMatcher(s.Graph, s.catalog.Settings()).TidyBy(s.Resolution, s.tidiers)
-	m.Beside(s.BlindSpots())
-	return m
-}
-
-// find answers a request.
-func (s *session) find(m *request.Matcher, q *asked) (*request.Answer, error) {
-	r, err := request.New(q.method, q.url, q.Options)
-	var wrong *request.UsageError
-	if errors.As(err, &wrong) {
-		return nil, usage(wrong.Hint, "%s", wrong.What)
-	}
-	where := request.Where{Gateway: topology.None, Listener: q.listener}
-	if q.gateway != "" && q.From != "" {
-		return nil, usage("drop one of the two", "--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
-	}
-	if q.gateway != "" {
-		if where.Gateway, err = s.gateway(q.gateway); err != nil {
-			return nil, err
-		}
-	}
-	answer, err := m.Find(r, where)
-	var several *request.AmbiguousError
-	if errors.As(err, &several) {
-		var names []string
-		for _, ref := range several.Gateways {
-			names = append(names, ref.FullName())
-		}
-		return nil, usage("name one with --gateway: "+strings.Join(firstFew(names), ", "), "%s", several)
-	}
-	return answer, err
-}
-
-// gateway finds the Gateway that [NAMESPACE/]NAME means.
-func (s *session) gateway(name string) (topology.NodeID, error) {
-	var found, all, bare []string
-	id := topology.None
-	for _, o := range s.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
-		all, bare = append(all, o.Ref.FullName()), append(bare, o.Ref.Name)
-		if o.Ref.FullName() == name || o.Ref.Name == name && s.inNamespace(o.Ref) {
-			found = append(found, o.Ref.FullName())
-			id = s.Graph.Lookup(o.Ref)[0]
-		}
-	}
-	switch {
-	case len(found) == 1:
-		return id, nil
-	case len(found) > 1:
-		return id, usage("name one of: "+strings.Join(found, ", "), "%q is ambiguous: %d Gateways have this name", name, len(found))
-	}
-	hint := ""
-	if near := form.Nearest(name, append(bare, all...)); len(near) > 0 {
-		hint = "did you mean " + near[0] + "?"
-	} else if len(all) > 0 {
-		hint = "there are: " + strings.Join(firstFew(all), ", ")
-	}
-	return id, s.missed(hint, "no gateway %q %s", name, s.where())
-}
-
-// answerTo answers a request that is written in one text.
-func (s *session) answerTo(text string) (*request.Answer, error) {
-	q, err := parseRequest(text)
-	if err != nil {
-		return nil, err
-	}
-	return s.find(s.matcher(), &q)
-}
-
-// effectiveFor is what is in force on the way of a request.
-func (s *session) effectiveFor(text string, kinds []model.GroupKind) (render.View, *view.Envelope, error) {
-	answer, err := s.answerTo(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	out := view.EffectiveForRequest(s.Resolution, answer, kinds)
-	return out, &out.Envelope, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
@@ -45,7 +47,7 @@ which is overridden, but conditions can no longer be evaluated.`,
   # for someone who must not see limits and keys
   kubectl dopolicy snapshot --redact -o cluster.yaml`,
 		Args: takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.takeSnapshot(cmd, f, s) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.take(cmd.Context(), a.Plugins, s) },
 	}
 	f.sourceFlags.addCluster(cmd)
 	cmd.Flags().StringVarP(&f.file, "output", "o", "", "file to write, ending in .yaml, .json or .tgz; - for standard output")
@@ -69,12 +71,12 @@ func snapshotForm(file string) (render.SnapshotForm, error) {
 	return "", usage("the name must end in .yaml, .json or .tgz", "unknown snapshot format %q", file)
 }
 
-func (a App) takeSnapshot(cmd *cobra.Command, f *snapshotFlags, s Streams) error {
+func (f *snapshotFlags) take(ctx context.Context, plugins []plugin.Plugin, s Streams) error {
 	form, err := snapshotForm(f.file)
 	if err != nil {
 		return err
 	}
-	session, err := f.open(cmd.Context(), a.Plugins, s)
+	session, err := f.open(ctx, plugins, s)
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (a App) takeSnapshot(cmd *cobra.Command, f *snapshotFlags, s Streams) error
 	header := model.HeaderOf(in)
 	if f.redact {
 		header.Redacted = true
-		session.redact(objects)
+		redacted(session, objects)
 	}
 	if f.file == "-" {
 		return render.Snapshot(s.Out, form, header, objects)
@@ -121,9 +123,9 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return os.Rename(t.Name(), name)
 }
 
-// redact takes the values of their settings out of the policies among the objects of the session's snapshot. Objects of kinds that are
+// redacted takes the values of their settings out of the policies among the objects of the session's snapshot. Objects of kinds that are
 // not known keep nothing but their identity and what they refer to.
-func (s *session) redact(objects []any) {
+func redacted(s *session, objects []any) {
 	policies := map[model.Ref]*policy.Policy{}
 	var read []model.GroupKind // beside targets, by the kinds that are there
 	for _, k := range s.Kinds {

@@ -46,7 +46,7 @@ more than the objects, such as data planes and certificates, are neither predict
 	q.addTable(cmd)
 	cmd.Flags().BoolVar(&audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does")
 	cmd.Flags().BoolVar(&all, "all", false, "also predict routes, gateways and listeners")
-	a.completion(cmd, &q.sourceFlags, s, firstArgument((*session).policyWords))
+	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyWords))
 	return cmd
 }
 

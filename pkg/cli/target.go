@@ -95,7 +95,7 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 	if gk, ok := s.findKind(parts[0]); ok && len(parts) > 1 {
 		w.kind, parts = gk, parts[1:]
 	} else if len(args) == 2 || len(parts) > 2 {
-		return w, s.unknownKind(parts[0])
+		return w, unknownKind(parts[0])
 	}
 	if len(parts) > 2 || slices.Contains(parts, "") {
 		return w, usage("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1", "%q is not a target", text)
@@ -107,7 +107,7 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 	return w, nil
 }
 
-func (s *session) unknownKind(word string) error {
+func unknownKind(word string) error {
 	hint := "known kinds: httproute, grpcroute, tlsroute, tcproute, udproute, gateway, gatewayclass, service, namespace"
 	if near := form.Nearest(word, kindWords()); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
@@ -236,63 +236,4 @@ func refList(refs []model.Ref) string {
 	return strings.Join(firstFew(out), ", ")
 }
 
-// targets are the nodes that the arguments, or without any the namespace and the selector, ask for; nil stands for all.
-func (s *session) targets(args []string, sel selector) ([]topology.NodeID, model.Ref, error) {
-	if len(args) > 0 {
-		ref, ids, err := s.target(args)
-		if err == nil && s.Node(ids[0]).Role == topology.Namespace {
-			ids = append(ids, s.objects(func(o *model.Object) bool { return o.Ref.Namespace == ref.Name })...)
-		}
-		return ids, ref, err
-	}
-	if sel.empty() && (s.flags.allNamespaces || s.flags.namespace == "") {
-		return nil, model.Ref{}, nil
-	}
-	out := s.objects(func(o *model.Object) bool { return s.inNamespace(o.Ref) && sel.matches(o) })
-	if sel.empty() {
-		out = append(out, s.clusters()...)
-	}
-	return out, model.Ref{}, nil
-}
-
-// clusters are the nodes of whole clusters to which policies of the namespace come: these have no namespace themselves.
-func (s *session) clusters() []topology.NodeID {
-	var out []topology.NodeID
-	for _, k := range s.Kinds {
-		if !k.Reaches(topology.Cluster) {
-			continue
-		}
-		for _, p := range k.Policies {
-			if s.inNamespace(p.Ref()) {
-				out = append(out, k.TargetsOf(p)...)
-			}
-		}
-	}
-	return out
-}
-
-// objects are the nodes of the namespaced objects that fit; never nil.
-func (s *session) objects(fits func(*model.Object) bool) []topology.NodeID {
-	out := []topology.NodeID{}
-	for id := range s.Graph.Len() {
-		n := s.Graph.Node(topology.NodeID(id))
-		if n.Object != nil && n.Ref.Section == "" && n.Ref.Namespace != "" && fits(n.Object) {
-			out = append(out, topology.NodeID(id))
-		}
-	}
-	return out
-}
-
 func lowerKind(ref model.Ref) string { return strings.ToLower(ref.Kind) }
-
-// ways are those of the targets through which traffic comes to route rules: classes, gateways, listener sets, listeners.
-func (s *session) ways(ids []topology.NodeID) []topology.NodeID {
-	var out []topology.NodeID
-	for _, id := range ids {
-		switch s.Node(id).Role {
-		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener:
-			out = append(out, id)
-		}
-	}
-	return out
-}

@@ -3,13 +3,9 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"sync/atomic"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/discovery"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -138,33 +134,6 @@ func (r *liveReader) run(ctx context.Context) error {
 	return nil
 }
 
-// after are the kinds that are read because of objects that were, or that may not be read.
-func (r *liveReader) after() []*model.ServedKind {
-	wanted := map[model.GroupKind]bool{}
-	note := func(by model.GroupKind) {
-		for _, gk := range r.o.After[by] {
-			wanted[gk] = true
-		}
-	}
-	for _, out := range r.outcomes {
-		for _, o := range out.objects {
-			note(o.Ref.GroupKind())
-		}
-	}
-	for gk := range r.forbidden {
-		note(gk)
-	}
-	var out []*model.ServedKind
-	for i := range r.served {
-		if k := &r.served[i]; wanted[k.GroupKind] && !r.asked[k.GroupKind] {
-			out = append(out, k)
-		}
-	}
-	return out
-}
-
-var errNothingAllowed = errors.New("not one list may be read (Forbidden)")
-
 // missing notes the groups that the server names and does not serve now. It is an error if kinds are wanted of one of them, or the kinds that
 // every server has are not there: what is not read would be taken for absent.
 func (r *liveReader) missing(failure error) error {
@@ -189,8 +158,6 @@ func (r *liveReader) missing(failure error) error {
 	r.failed = append(r.failed, p)
 	return nil
 }
-
-var errNoGatewayAPI = errors.New("the cluster serves no Gateway API: there is no kind of " + gatewayGroup)
 
 func isSecretKind(gk model.GroupKind) bool { return gk.Group == "" && gk.Kind == secretKind }
 
@@ -223,125 +190,3 @@ func (r *liveReader) everywhere(ctx context.Context, kinds []*model.ServedKind, 
 	}
 	return r.all(ctx, jobs, func(j job) { r.refuse(j.kind, "") })
 }
-
-// definitions is the kind of CustomResourceDefinitions if they have to be looked at: some kind served is neither known nor one of
-// Kubernetes' own, or is read as its definition says.
-func (r *liveReader) definitions() *model.ServedKind {
-	if !r.otherKinds() && !slices.ContainsFunc(r.served, r.undecided) {
-		return nil
-	}
-	i := slices.IndexFunc(r.served, func(k model.ServedKind) bool { return k.GroupKind == model.DefinitionKind() })
-	if i < 0 {
-		return nil
-	}
-	return &r.served[i]
-}
-
-// otherKinds reports whether definitions may tell of policy kinds that are asked about and not known.
-func (r *liveReader) otherKinds() bool {
-	return r.o.Policies != nil && slices.ContainsFunc(r.served, r.unexplained)
-}
-
-func (r *liveReader) undecided(k model.ServedKind) bool {
-	return slices.Contains(r.o.Undecided, k.GroupKind)
-}
-
-// matters reports whether a definition is kept.
-func (r *liveReader) matters(definition *model.Object) bool {
-	gk, _ := definition.Defines()
-	return slices.Contains(r.o.Undecided, gk) || r.o.Policies != nil && r.o.Policies(definition)
-}
-
-func (r *liveReader) unexplained(k model.ServedKind) bool {
-	return strings.Contains(k.Group, ".") && !strings.HasSuffix(k.Group, ".k8s.io") && !slices.Contains(r.o.Kinds, k.GroupKind)
-}
-
-// discovered are the kinds that the objects read so far point at and that are not read yet: those whose definitions say that they are
-// policies, and those that policies target.
-func (r *liveReader) discovered() (policies, targets []*model.ServedKind) {
-	defined, targeted := map[model.GroupKind]bool{}, map[model.GroupKind]bool{}
-	if refused := r.forbidden[model.DefinitionKind()]; refused != nil {
-		for _, k := range r.served {
-			defined[k.GroupKind] = r.unexplained(k) && strings.HasSuffix(k.Kind, "Policy")
-		}
-	}
-	for _, out := range r.outcomes {
-		for _, o := range out.objects {
-			if gk, ok := o.Defines(); ok {
-				defined[gk] = true
-			}
-			targetKinds(o, targeted)
-		}
-	}
-	for i := range r.served {
-		switch k := &r.served[i]; {
-		case r.asked[k.GroupKind] || isSecretKind(k.GroupKind):
-		case defined[k.GroupKind]:
-			policies = append(policies, k)
-		case targeted[k.GroupKind]:
-			r.bones[k.GroupKind] = true
-			targets = append(targets, k)
-		}
-	}
-	return policies, targets
-}
-
-// targetKinds adds the kinds that o, if it is a policy, names as its targets.
-func targetKinds(o *model.Object, to map[model.GroupKind]bool) {
-	add := func(ref model.Body) {
-		if kind := ref.Field("kind").Text(); kind != "" {
-			group, _, _ := strings.Cut(ref.Field("group").Text(), "/")
-			to[model.GroupKind{Group: group, Kind: kind}] = true
-		}
-	}
-	spec := o.Body.At("spec")
-	add(spec.At("targetRef"))
-	for _, field := range []string{"targetRefs", "targetSelectors"} {
-		for _, ref := range spec.At(field).Items {
-			add(ref)
-		}
-	}
-}
-
-// liveError is why a cluster could not be read, and what to do about it.
-func liveError(ctx context.Context, name string, err error) error {
-	e := &Error{What: "reading cluster " + name, Err: err}
-	var listing *listError
-	var request *url.Error
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, errNoGatewayAPI):
-		e.Hint = "install its CRDs (gateway-api.sigs.k8s.io), choose another cluster with --context, or read manifests with -f"
-	case apierrors.IsUnauthorized(err):
-		e.Err, e.Hint = errors.New("you must be logged in to the server (Unauthorized)"), "renew the credentials of the context, or choose another with --context"
-	case errors.Is(err, errNothingAllowed), apierrors.IsForbidden(err):
-		e.Hint = "ask for the permission; docs/rbac.yaml has all that are needed"
-	case errors.As(err, &request) && !errors.As(err, &listing):
-		e.Err = fmt.Errorf("the server %s cannot be reached: %w", serverOf(request), request.Err)
-		e.Hint = "check the kubeconfig's server, or choose another with --context; manifests are read with -f"
-	case errors.As(err, &listing):
-		e.Hint = "nothing is answered from a part of a list; try again, or see the requests with -v 6"
-	default:
-		e.Hint = "check the kubeconfig's server, or choose another with --context; manifests are read with -f"
-	}
-	return e
-}
-
-// serverOf is the address that a request went to, without its path.
-func serverOf(request *url.Error) string {
-	u, err := url.Parse(request.URL)
-	if err != nil {
-		return request.URL
-	}
-	return u.Scheme + "://" + u.Host
-}
-
-// listError is a list that failed.
-type listError struct {
-	what string
-	err  error
-}
-
-func (e *listError) Error() string { return fmt.Sprintf("listing %s: %s", e.what, e.err) }
-func (e *listError) Unwrap() error { return e.err }

@@ -8,7 +8,7 @@ import (
 // snapshot keeps every object and most of them are looked at once: values are made anew whenever they are asked for. The zero Body is
 // null. Package load makes bodies, with a Packer.
 type Body struct {
-	tape string
+	tape tape
 	at   int
 }
 
@@ -17,7 +17,7 @@ func (b Body) Value() any {
 	if b.tape == "" {
 		return nil
 	}
-	v, _ := b.value(b.at)
+	v, _ := b.tape.value(b.at)
 	return v
 }
 
@@ -27,7 +27,7 @@ func (b Body) Get(path ...string) any {
 	if depth < len(path) || b.tape == "" {
 		return nil
 	}
-	v, _ := b.value(at)
+	v, _ := b.tape.value(at)
 	return v
 }
 
@@ -37,7 +37,7 @@ func (b Body) Text(path ...string) string {
 	if depth < len(path) || b.tape == "" || b.tape[at] != text {
 		return ""
 	}
-	s, _ := b.text(at + 1)
+	s, _ := b.tape.text(at + 1)
 	return s
 }
 
@@ -55,7 +55,7 @@ func (b Body) Field(key string) Body {
 	if !b.IsObject() {
 		return Body{}
 	}
-	at, _ := b.entry(b.at, key)
+	at, _ := b.tape.entry(b.at, key)
 	if at < 0 {
 		return Body{}
 	}
@@ -67,7 +67,7 @@ func (b Body) Has(key string) bool {
 	if !b.IsObject() {
 		return false
 	}
-	at, _ := b.entry(b.at, key)
+	at, _ := b.tape.entry(b.at, key)
 	return at >= 0
 }
 
@@ -75,10 +75,10 @@ func (b Body) Has(key string) bool {
 func (b Body) IsNull() bool { return b.tape == "" || b.tape[b.at] == null }
 
 // IsObject reports whether the value is an object.
-func (b Body) IsObject() bool { return b.tape != "" && b.form(b.meant(b.at)) == object }
+func (b Body) IsObject() bool { return b.tape != "" && b.tape.form(b.tape.meant(b.at)) == object }
 
 // IsList reports whether the value is a list.
-func (b Body) IsList() bool { return b.tape != "" && b.form(b.meant(b.at)) == list }
+func (b Body) IsList() bool { return b.tape != "" && b.tape.form(b.tape.meant(b.at)) == list }
 
 // IsText reports whether the value is a string.
 func (b Body) IsText() bool { return b.tape != "" && b.tape[b.at] == text }
@@ -88,15 +88,15 @@ func (b Body) Fields(yield func(string, Body) bool) {
 	if !b.IsObject() {
 		return
 	}
-	n, at := b.number(b.meant(b.at) + 1 + sizeWidth)
+	n, at := b.tape.number(b.tape.meant(b.at) + 1 + sizeWidth)
 	for range n {
 		var key string
-		_, at = b.line(at)
-		key, at = b.text(at)
+		_, at = b.tape.line(at)
+		key, at = b.tape.text(at)
 		if !yield(key, Body{b.tape, at}) {
 			return
 		}
-		at = b.skip(at)
+		at = b.tape.skip(at)
 	}
 }
 
@@ -131,7 +131,7 @@ func (b Body) Len() int {
 	if !b.IsList() && !b.IsObject() {
 		return 0
 	}
-	n, _ := b.number(b.meant(b.at) + 1 + sizeWidth)
+	n, _ := b.tape.number(b.tape.meant(b.at) + 1 + sizeWidth)
 	return int(n)
 }
 
@@ -140,13 +140,13 @@ func (b Body) Items(yield func(int, Body) bool) {
 	if !b.IsList() {
 		return
 	}
-	n, at := b.number(b.meant(b.at) + 1 + sizeWidth)
+	n, at := b.tape.number(b.tape.meant(b.at) + 1 + sizeWidth)
 	for i := range int(n) {
-		_, at = b.line(at)
+		_, at = b.tape.line(at)
 		if !yield(i, Body{b.tape, at}) {
 			return
 		}
-		at = b.skip(at)
+		at = b.tape.skip(at)
 	}
 }
 
@@ -154,4 +154,20 @@ func (b Body) Items(yield func(int, Body) bool) {
 func (b Body) Line(path ...string) int {
 	_, line, _ := b.walk(path)
 	return line
+}
+
+// walk follows path as far as it goes: to where the value stands, on which line, and how many segments lead there.
+func (b Body) walk(path []string) (at, line, depth int) {
+	if b.tape == "" {
+		return 0, 0, 0
+	}
+	at = b.at
+	for depth < len(path) {
+		next, nextLine := b.tape.entry(at, path[depth])
+		if next < 0 {
+			break
+		}
+		at, line, depth = next, nextLine, depth+1
+	}
+	return at, line, depth
 }

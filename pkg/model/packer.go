@@ -131,7 +131,7 @@ func (p *Packer) text(s string) {
 
 // Bodies are those that begin at the marks. The Packer is empty afterwards.
 func (p *Packer) Bodies(marks []Mark) []Body {
-	tape := string(p.tape)
+	tape := tape(p.tape)
 	p.tape, p.texts = p.tape[:0], nil
 	out := make([]Body, len(marks))
 	for i, at := range marks {

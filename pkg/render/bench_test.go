@@ -23,7 +23,7 @@ func many(n int) *view.EffectivePolicyList {
 
 func BenchmarkWrite(b *testing.B) {
 	l := many(20000)
-	for _, format := range Formats(l) {
+	for _, format := range formats(l) {
 		b.Run(format, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -59,7 +59,7 @@ func hostileList() *view.EffectivePolicyList {
 
 func TestNothingHostileIsWritten(t *testing.T) {
 	for _, v := range []View{hostileGraph(), hostileList()} {
-		for _, format := range Formats(v) {
+		for _, format := range formats(v) {
 			if format == string(SVG) || format == string(PNG) {
 				continue // drawn of DOT
 			}

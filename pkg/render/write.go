@@ -68,18 +68,8 @@ type Options struct {
 // Drawer makes a picture in a format, SVG or PNG, of a graph in the DOT language.
 type Drawer func(format string, dot []byte) ([]byte, error)
 
-// FormatError says that a view has no such form.
-type FormatError struct {
-	Format    Format
-	Supported []string
-}
-
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("unknown output format %q, use one of %s", e.Format, strings.Join(e.Supported, ", "))
-}
-
-// Formats lists what v can be written as. Only its type matters: a nil pointer will do.
-func Formats(v View) []string {
+// formats lists what v can be written as. Only its type matters: a nil pointer will do.
+func formats(v View) []string {
 	out := []string{string(Table), string(Wide)}
 	if _, ok := v.(treeView); ok {
 		out = append(out, string(Tree))
@@ -106,14 +96,14 @@ func Formats(v View) []string {
 	return out
 }
 
-// Write writes v to w in the format of o. It returns a *FormatError if v has no such form, a *TemplateError if the template does not suit
+// Write writes v to w in the format of o. It returns an error if v has no such form, a *TemplateError if the template does not suit
 // the answer, a *DrawError if a picture cannot be drawn, else what w returned.
 func Write(w io.Writer, v View, o Options) error {
 	if o.Format == "" {
 		o.Format = Table
 	}
-	if supported := Formats(v); o.Template == nil && !slices.Contains(supported, string(o.Format)) {
-		return &FormatError{Format: o.Format, Supported: supported}
+	if supported := formats(v); o.Template == nil && !slices.Contains(supported, string(o.Format)) {
+		return fmt.Errorf("unknown output format %q, use one of %s", o.Format, strings.Join(supported, ", "))
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	if err := write(out, v, o); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -78,7 +79,7 @@ func TestFormats(t *testing.T) {
 		{(*view.KindList)(nil), "table wide name yaml json"},
 		{(*view.Topology)(nil), "table wide name yaml json dot mermaid svg png"},
 	} {
-		if got := strings.Join(Formats(tc.v), " "); got != tc.want {
+		if got := strings.Join(formats(tc.v), " "); got != tc.want {
 			t.Errorf("%T: got %q, want %q", tc.v, got, tc.want)
 		}
 	}
@@ -87,11 +88,7 @@ func TestFormats(t *testing.T) {
 func TestUnsupportedFormat(t *testing.T) {
 	var out bytes.Buffer
 	err := Write(&out, effective(), Options{Format: DOT})
-	var format *FormatError
-	if !errors.As(err, &format) || !slices.Contains(format.Supported, "tree") {
-		t.Fatalf("got %v", err)
-	}
-	if want := `unknown output format "dot", use one of table, wide, tree, name, yaml, json`; err.Error() != want || out.Len() > 0 {
+	if want := `unknown output format "dot", use one of table, wide, tree, name, yaml, json`; fmt.Sprint(err) != want || out.Len() > 0 {
 		t.Errorf("got %q and %q", err, out.String())
 	}
 }
@@ -102,7 +99,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestErrorsOfTheWriterAreReturned(t *testing.T) {
 	for _, v := range []View{effective(), graph()} {
-		for _, format := range Formats(v) {
+		for _, format := range formats(v) {
 			if err := Write(fullDisk{}, v, Options{Format: Format(format)}); !errors.Is(err, io.ErrShortWrite) {
 				t.Errorf("%T as %s: got %v", v, format, err)
 			}
@@ -113,7 +110,7 @@ func TestErrorsOfTheWriterAreReturned(t *testing.T) {
 func TestNoTrailingSpaces(t *testing.T) {
 	for _, v := range views() {
 		for _, format := range []Format{Table, Wide, Tree} {
-			if !slices.Contains(Formats(v), string(format)) {
+			if !slices.Contains(formats(v), string(format)) {
 				continue
 			}
 			for _, line := range strings.Split(written(t, v, Options{Format: format}), "\n") {

@@ -69,7 +69,7 @@ func (t *trace) tidy(p place) bool {
 	t.r = &tidied
 	if escaped && how.Escaped == RedirectEscaped {
 		t.answer.Outcome, t.answer.Status, t.turned = Redirect, 307, true
-		t.answer.Location = t.redirect(model.Body{})
+		t.answer.Location = t.r.redirected(model.Body{}, nil)
 		t.answer.Location.Status = 307
 		t.because("the path has an escaped slash, for which the client is sent to the decoded path")
 		return true

@@ -32,7 +32,7 @@ func (t *trace) rule() {
 		switch kind {
 		case "RequestRedirect":
 			if a.Location == nil {
-				a.Location = t.redirect(f.Field("requestRedirect"))
+				a.Location = t.r.redirected(f.Field("requestRedirect"), t.sure[0].match)
 			}
 		case "ExtensionRef":
 			unknown = append(unknown, fmt.Sprintf("filter %s %s", f.Text("extensionRef", "kind"), f.Text("extensionRef", "name")))
@@ -97,21 +97,21 @@ func (t *trace) backends() {
 	t.foreignBackends(foreign)
 }
 
-// redirect is where a RequestRedirect filter leads.
-func (t *trace) redirect(f model.Body) *Location {
+// redirected is where a RequestRedirect filter of a rule leads that takes the request by a match; nil: by none with a path.
+func (r *Request) redirected(f model.Body, by *match) *Location {
 	l := &Location{Status: 302}
 	if code, ok := f.Field("statusCode").Value().(int64); ok {
 		l.Status = int(code)
 	}
 	own := "http"
-	if t.r.Secure {
+	if r.Secure {
 		own = "https"
 	}
-	scheme, host, path := f.Text("scheme"), f.Text("hostname"), t.r.Path
+	scheme, host, path := f.Text("scheme"), f.Text("hostname"), r.Path
 	if host == "" {
-		host = t.r.Host
+		host = r.Host
 	}
-	port := int64(t.r.Port)
+	port := int64(r.Port)
 	if given, ok := f.Field("port").Value().(int64); ok {
 		port = given
 	} else if scheme != "" { // the scheme's own port
@@ -124,14 +124,14 @@ func (t *trace) redirect(f model.Body) *Location {
 	case "ReplaceFullPath":
 		path = p.Text("replaceFullPath")
 	case "ReplacePrefixMatch":
-		path = t.replacePrefix(p.Text("replacePrefixMatch"))
+		path = by.withPrefix(path, p.Text("replacePrefixMatch"))
 	}
 	l.URL = scheme + "://" + bracketed(host)
 	if !(scheme == "http" && port == 80 || scheme == "https" && port == 443) && port != 0 {
 		l.URL += ":" + strconv.FormatInt(port, 10)
 	}
 	l.URL += path
-	for i, q := range t.r.Query {
+	for i, q := range r.Query {
 		l.URL += string("?&"[min(i, 1)]) + q.Name + "=" + q.Value
 	}
 	return l
@@ -144,14 +144,12 @@ func bracketed(host string) string {
 	return host
 }
 
-// replacePrefix puts another prefix in the place of the one that matched; a slash between the two is neither lost nor doubled.
-func (t *trace) replacePrefix(with string) string {
-	best := t.sure[0].match
-	if best == nil || best.path.form != prefix {
-		return t.r.Path
+// withPrefix is a path with another prefix in the place of the one that matched; a slash between the two is neither lost nor doubled.
+func (m *match) withPrefix(path, with string) string {
+	if m == nil || m.path.form != prefix {
+		return path
 	}
-	rest := strings.TrimPrefix(t.r.Path, stem(best.path.value))
-	path := strings.TrimSuffix(with, "/") + rest
+	path = strings.TrimSuffix(with, "/") + strings.TrimPrefix(path, stem(m.path.value))
 	if path == "" {
 		return "/"
 	}

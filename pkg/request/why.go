@@ -45,8 +45,12 @@ func (t *trace) explain() {
 			left++
 			continue
 		}
-		by := t.switches.decided(best, c, t.sure)
-		why = append(why, "before "+t.other(best, c)+": "+t.switches.beats(best, c, by))
+		by, other := t.switches.decided(best, c, t.sure), t.m.graph.Node(c.rule).Ref
+		name := other.String()
+		if best.route == c.route {
+			name = other.Section
+		}
+		why = append(why, "before "+name+": "+t.switches.beats(best, c, by))
 	}
 	if left > 0 {
 		why = append(why, fmt.Sprintf("before %d more rules that match", left))
@@ -59,15 +63,6 @@ func forHost(c *candidate) string {
 		return ""
 	}
 	return ", hostname " + c.host.Configured
-}
-
-// other names a rule beside the chosen one, with its route if that is another.
-func (t *trace) other(best, c *candidate) string {
-	ref := t.m.graph.Node(c.rule).Ref
-	if best.route == c.route {
-		return ref.Section
-	}
-	return ref.String()
 }
 
 // alternative is another value of a setting.

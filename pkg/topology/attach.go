@@ -51,114 +51,134 @@ const (
 	mostTLSHosts   = 1024
 )
 
+// tableWriter fills the attachment tables of routes.
+type tableWriter struct {
+	*gateways
+	services     *bindings
+	asking       map[NodeID]struct{} // routes that ask for default Gateways (G20)
+	routeParents bool                // a parentRef names an HTTPRoute
+	portHosts    map[NodeID]portHosts
+
+	// of the route at hand
+	parents map[parentRef]struct{}
+	hosts   []string
+	table   []Attachment
+}
+
+func newTableWriter(gs *gateways, services *bindings) *tableWriter {
+	return &tableWriter{
+		gateways: gs, services: services,
+		asking: map[NodeID]struct{}{}, portHosts: map[NodeID]portHosts{}, parents: map[parentRef]struct{}{},
+	}
+}
+
 // attach fills the attachment table of a route and connects it to the listeners that accept it.
-func (b *builder) attach(r *route) {
+func (w *tableWriter) attach(r *route) {
 	list, at := r.spec.list("parentRefs"), r.spec.at.field("parentRefs")
-	b.limit(list.Len(), mostParentRefs, at)
-	b.readHostnames(r)
-	reset(&b.parents)
-	b.table = b.table[:0]
+	w.limit(list.Len(), mostParentRefs, at)
+	w.readHostnames(r)
+	reset(&w.parents)
+	w.table = w.table[:0]
 	for i, v := range list.Items {
-		at := at.entry(i)
-		p, ok := b.readParentRef(v, at)
+		f := w.entry(v, at.entry(i))
+		p, ok := f.parentRef()
 		if !ok {
 			continue
 		}
-		if _, twice := b.parents[p]; twice {
-			b.problem(model.Problem{
-				Severity: model.Info, Code: model.DuplicateParentRef, Message: at.String() + " names " + p.ref.String() + " once more",
-			}, r.object, at.path()...)
+		if _, twice := w.parents[p]; twice {
+			w.problem(model.Problem{
+				Severity: model.Info, Code: model.DuplicateParentRef, Message: f.at.String() + " names " + p.ref.String() + " once more",
+			}, r.object, f.at.path()...)
 			continue
 		}
-		b.parents[p] = struct{}{}
+		w.parents[p] = struct{}{}
 		r.gatewayBound = r.gatewayBound || !MeshParent(p.ref.GroupKind())
-		b.attachTo(r, p)
+		w.attachTo(r, p)
 	}
-	b.attachToDefaults(r)
-	r.meshBound = len(b.parents) > 0 && !r.gatewayBound
-	b.tables[b.nodes[r.id].table] = slices.Clone(b.table)
+	w.attachToDefaults(r)
+	r.meshBound = len(w.parents) > 0 && !r.gatewayBound
+	w.tables[w.nodes[r.id].table] = slices.Clone(w.table)
 }
 
-func (b *builder) readParentRef(v model.Body, at place) (parentRef, bool) {
-	f := b.entry(v, at)
+func (f *fields) parentRef() (parentRef, bool) {
 	p := parentRef{port: f.port("port"), ref: model.Ref{
 		Group:     f.textOr("group", gatewayGroup),
 		Kind:      f.textOr("kind", gatewayKind.Kind),
-		Namespace: cmp.Or(f.text("namespace"), at.object.Ref.Namespace),
+		Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace),
 		Name:      f.text("name"),
 		Section:   f.text("sectionName"),
 	}}
 	if p.ref.Name == "" && !f.bad {
-		b.skip(at, "has no name")
+		f.r.skip(f.at, "has no name")
 		f.bad = true
 	}
 	return p, !f.bad
 }
 
-// readHostnames reads a route's hostnames into b.hosts. A route with hostnames none of which can be read is not one without.
-func (b *builder) readHostnames(r *route) {
-	b.hosts = b.hosts[:0]
+// readHostnames reads a route's hostnames into w.hosts. A route with hostnames none of which can be read is not one without.
+func (w *tableWriter) readHostnames(r *route) {
+	w.hosts = w.hosts[:0]
 	if ignoresHostnames(r.kind) {
 		return
 	}
 	list, at := r.spec.list("hostnames"), r.spec.at.field("hostnames")
 	if r.kind == tlsRouteKind {
-		b.limit(list.Len(), mostTLSHosts, at)
+		w.limit(list.Len(), mostTLSHosts, at)
 		if list.Len() == 0 && !r.spec.bad {
-			b.invalid(at, at.String()+" is empty; the API server wants at least one")
+			w.invalid(at, at.String()+" is empty; the API server wants at least one")
 		}
 	} else {
-		b.limit(list.Len(), mostHostnames, at)
+		w.limit(list.Len(), mostHostnames, at)
 	}
 	for i, v := range list.Items {
 		switch h := v.Text(); {
 		case !v.IsText():
-			b.wrong(v, "a text", at.entry(i))
+			w.wrong(v, "a text", at.entry(i))
 		case h == "":
-			b.skip(at.entry(i), "is empty")
+			w.skip(at.entry(i), "is empty")
 		default:
-			b.hosts = append(b.hosts, h)
+			w.hosts = append(w.hosts, h)
 		}
 	}
-	r.hostless = len(b.hosts) == 0 && (list.Len() > 0 || list.IsNull() && r.spec.has("hostnames"))
+	r.hostless = len(w.hosts) == 0 && (list.Len() > 0 || list.IsNull() && r.spec.has("hostnames"))
 }
 
 // attachTo decides one parentRef.
-func (b *builder) attachTo(r *route, p parentRef) {
+func (w *tableWriter) attachTo(r *route, p parentRef) {
 	a := Attachment{Parent: p.ref, Port: p.port, Listener: None, State: Unknown}
 	switch gk := p.ref.GroupKind(); {
 	case gk == gatewayKind:
-		b.attachToGateway(r, a)
+		w.attachToGateway(r, a)
 		return
 	case MeshParent(gk):
-		b.attachToService(r, a)
+		w.attachToService(r, a)
 		return
 	case IsListenerSet(gk):
-		b.attachToSet(r, a)
+		w.attachToSet(r, a)
 		return
-	case gk == httpRouteKind && len(b.delegations) > 0:
-		b.routeParents = true
+	case gk == httpRouteKind && len(w.delegations) > 0:
+		w.routeParents = true
 		a.State, a.Reason = NoMatchingParent, a.Parent.String()+" does not hand over to the route"
 	case gk.Group != coreGroup && gk.Group != gatewayGroup && gk.Group != experimentalGroup:
-		b.note(topic{what: parentNotEvaluated, about: kindRef(gk)}, r.object)
+		w.note(topic{what: parentNotEvaluated, about: kindRef(gk)}, r.object)
 		a.Reason = "parents of kind " + gk.String() + " are not evaluated"
 	case gk.Group == gatewayGroup && gk.Kind == serviceKind.Kind: // G6
 		a.State, a.Reason = NoMatchingParent, `group "" is not written out, so kind Service is looked for in group `+gatewayGroup
 	default:
 		a.State, a.Reason = NoMatchingParent, "nothing of kind "+gk.String()+" can be a parent"
 	}
-	b.table = append(b.table, a)
+	w.table = append(w.table, a)
 }
 
 // attachToGateway decides a parentRef to a Gateway for each of its candidate listeners (gatewayapi G8, G9).
 // a has everything but the verdict.
-func (b *builder) attachToGateway(r *route, a Attachment) {
-	id, ok := b.find(a.Parent.Whole())
-	if !ok || b.nodes[id].Object == nil {
-		b.table = append(b.table, b.withoutParent(r, a, Gateway))
+func (w *tableWriter) attachToGateway(r *route, a Attachment) {
+	id, ok := w.find(a.Parent.Whole())
+	if !ok || w.nodes[id].Object == nil {
+		w.table = append(w.table, w.withoutParent(r, a, Gateway))
 		return
 	}
-	b.attachToOwner(r, id, a, passage{sure: true, open: true})
+	w.attachToOwner(r, id, a, passage{sure: true, open: true})
 }
 
 // passage says how traffic comes to the listeners of a Gateway or a ListenerSet.
@@ -169,67 +189,56 @@ type passage struct {
 }
 
 // attachToOwner decides a parentRef for each of the candidate listeners that the owner holds (gatewayapi G8, G9).
-func (b *builder) attachToOwner(r *route, owner NodeID, a Attachment, way passage) {
-	parts, found := b.nodes[owner].parts, false
-	for i := range parts.n {
-		id := parts.first + NodeID(i)
-		l := &b.listeners[id-b.firstListener]
+func (w *tableWriter) attachToOwner(r *route, owner NodeID, a Attachment, way passage) {
+	found := false
+	for id := range w.nodes[owner].parts.all {
+		l := w.listener(id)
 		if a.Parent.Section != "" && a.Parent.Section != l.ref.Section || a.Port != 0 && a.Port != l.port {
 			continue
 		}
 		found = true
 		row := a
 		row.Listener = id
-		b.judge(r, &row)
+		w.judge(r, &row)
 		if row.State == Accepted && way.open && !l.idle() {
-			b.connect(id, r.id)
+			w.connect(id, r.id)
 		}
-		if row.State == Accepted && b.mayLoseHosts(r, l) { // the route is shown all the same, marked
+		if row.State == Accepted && w.mayLoseHosts(r, l) { // the route is shown all the same, marked
 			row.State, row.Reason = Unknown, "a ListenerSet that may not be read may have the hostnames of the route for itself"
 		}
 		if !way.sure { // what the listener says may not be asked at all
 			row.State, row.Reason, row.Hostnames = Unknown, way.why, nil
 		}
-		b.table = append(b.table, row)
+		w.table = append(w.table, row)
 	}
 	if !found {
 		a.State, a.Reason = NoMatchingParent, a.Parent.Whole().String()+" has no "+a.wanted()
-		b.table = append(b.table, a)
+		w.table = append(w.table, a)
 	}
 }
 
 // withoutParent is the verdict on a Gateway or a ListenerSet that is not in the input (gatewayapi G10).
-func (b *builder) withoutParent(r *route, a Attachment, role Role) Attachment {
+func (w *tableWriter) withoutParent(r *route, a Attachment, role Role) Attachment {
 	a.State = NoMatchingParent
 	parent := a.Parent.Whole()
 	switch {
-	case b.covers.has(parent.GroupKind(), parent.Namespace):
+	case w.covers.has(parent.GroupKind(), parent.Namespace):
 		a.Reason = parent.String() + " does not exist"
 		return a
-	case b.covers.withheld(parent.GroupKind(), parent.Namespace):
-		return b.throughWithheld(r, a, role)
+	case w.covers.withheld(parent.GroupKind(), parent.Namespace):
+		return w.throughWithheld(r, a, role)
 	}
 	a.Missing, a.Reason = true, parent.String()+" is not in the input"
-	b.note(topic{what: parentMissing, about: parent}, r.object)
+	w.note(topic{what: parentMissing, about: parent}, r.object)
 	return a
 }
 
 // throughWithheld assumes that a parent which we may not read exists and takes the route: the policies that are known to hold there and
 // below can be told then, and every answer through it is marked as one that may change.
-func (b *builder) throughWithheld(r *route, a Attachment, role Role) Attachment {
+func (w *tableWriter) throughWithheld(r *route, a Attachment, role Role) Attachment {
 	a.State, a.Missing, a.Reason = Unknown, true, a.Parent.Whole().String()+" may not be read"
-	b.connect(b.withheld(role, a.Parent.Whole()), r.id)
+	w.connect(w.withheld(role, a.Parent.Whole()), r.id)
 	return a
-}
-
-// withheld is the node of a Gateway or a ListenerSet that we may not read and take to exist.
-func (b *builder) withheld(role Role, ref model.Ref) NodeID {
-	id, ok := b.find(ref)
-	if !ok {
-		id = b.add(Node{Role: role, Ref: ref})
-		b.under(ref.Namespace, id)
-	}
-	return id
 }
 
 // wanted describes the listener that a parentRef asks for.
@@ -245,8 +254,8 @@ func (a *Attachment) wanted() string {
 }
 
 // judge decides whether the listener a.Listener accepts the route: by kind, then namespace, then hostname (gatewayapi G13-G17).
-func (b *builder) judge(r *route, a *Attachment) {
-	l := &b.listeners[a.Listener-b.firstListener]
+func (w *tableWriter) judge(r *route, a *Attachment) {
+	l := w.listener(a.Listener)
 	a.State = NotAllowedByListeners
 	switch {
 	case l.unreadable:
@@ -260,13 +269,13 @@ func (b *builder) judge(r *route, a *Attachment) {
 		return
 	}
 	namespace := r.object.Ref.Namespace
-	switch b.admits(a.Listener, &l.admission, namespace) {
-	case no:
+	switch w.admits(a.Listener, &l.admission, namespace) {
+	case No:
 		a.Reason = "listener " + l.ref.Section + " takes no routes from namespace " + namespace
 		return
-	case unknown:
+	case Maybe:
 		a.State, a.Reason = Unknown, "listener "+l.ref.Section+" selects namespaces by labels, and those of "+namespace+" are not known"
-		b.note(topic{what: labelsUnknown, about: namespaceRef(namespace), at: l.ref}, r.object)
+		w.note(topic{what: labelsUnknown, about: namespaceRef(namespace), at: l.ref}, r.object)
 		return
 	}
 	switch {
@@ -275,11 +284,11 @@ func (b *builder) judge(r *route, a *Attachment) {
 	case r.hostless:
 		a.State, a.Reason = Unknown, "the hostnames of the route cannot be read"
 		return
-	case len(b.hosts) == 0:
+	case len(w.hosts) == 0:
 		a.Hostnames = l.whole
 	default:
-		a.Hostnames = intersect(l.hostname, b.hosts)
-		b.withoutOwned(a)
+		a.Hostnames = intersect(l.hostname, w.hosts)
+		w.withoutOwned(a)
 	}
 	if len(a.Hostnames) == 0 {
 		a.State = NoMatchingListenerHostname

@@ -74,44 +74,50 @@ type tenants struct {
 	byPort map[int32]*binding
 }
 
-// bind settles which routes lose a Service to routes of another kind, and connects the others to it.
-func (b *builder) bind() {
+// bindings are the parentRefs to Services, and the nodes of these as parents.
+type bindings struct {
+	*draft
+	all []binding
+}
+
+// settle finds which routes lose a Service to routes of another kind, and connects the others to it.
+func (bs *bindings) settle() {
 	held := map[client]*tenants{}
-	for i := range b.bindings {
-		x := &b.bindings[i]
+	for i := range bs.all {
+		x := &bs.all[i]
 		at := client{x.service, x.namespace}
 		if held[at] == nil {
 			held[at] = &tenants{byPort: map[int32]*binding{}}
 		}
 		held[at].claim(x)
 	}
-	for i := range b.bindings {
-		x := &b.bindings[i]
-		row := &b.tables[b.nodes[x.route].table][x.row]
-		by, unread := b.winner(x, held[client{x.service, x.namespace}]), b.unreadRivals(x)
+	for i := range bs.all {
+		x := &bs.all[i]
+		row := &bs.tables[bs.nodes[x.route].table][x.row]
+		by, unread := bs.winner(x, held[client{x.service, x.namespace}]), bs.unreadRivals(x)
 		switch {
 		case unread != "": // decided by what is known; answers are marked
 			row.State, row.Hostnames = Unknown, nil
 			row.Reason = "routes of kind " + unread + " in namespace " + x.namespace + " may not be read, and go before " + x.kind.Kind
 		case by != nil:
 			row.State, row.Hostnames = Conflicted, nil
-			row.Reason = b.nodes[by.route].Ref.String() + " has the same port, and kind " + by.kind.Kind + " goes before " + x.kind.Kind
+			row.Reason = bs.nodes[by.route].Ref.String() + " has the same port, and kind " + by.kind.Kind + " goes before " + x.kind.Kind
 		}
 		if by != nil {
 			continue
 		}
-		at := b.frontend(x.service)
+		at := bs.frontend(x.service)
 		if x.port != nil {
-			at = b.frontendPort(at, x.port.section)
+			at = bs.frontendPort(at, x.port.section)
 		}
-		b.mesh = append(b.mesh, edge{at, x.route})
+		bs.mesh = append(bs.mesh, edge{at, x.route})
 	}
 }
 
 // unreadRivals names a kind that x would lose a port to and whose objects may not be read.
-func (b *builder) unreadRivals(x *binding) string {
+func (bs *bindings) unreadRivals(x *binding) string {
 	for i := range max(0, x.rank()) {
-		if b.covers.withheld(meshOrder[i], x.namespace) {
+		if bs.covers.withheld(meshOrder[i], x.namespace) {
 			return meshOrder[i].Kind
 		}
 	}
@@ -134,12 +140,12 @@ func (x *binding) rank() int { return slices.Index(meshOrder[:], x.kind) }
 
 // winner is a binding that x loses a port to, nil where a port is left for x: then it is accepted as a route is by one of several
 // listeners (gatewayapi G11).
-func (b *builder) winner(x *binding, h *tenants) *binding {
+func (bs *bindings) winner(x *binding, h *tenants) *binding {
 	if x.rank() < 0 {
 		return nil
 	}
 	var by *binding
-	for _, number := range b.tcpPorts(x) {
+	for _, number := range bs.tcpPorts(x) {
 		by = h.every
 		if own := h.byPort[number]; own != nil && (by == nil || own.rank() < by.rank()) {
 			by = own
@@ -152,12 +158,12 @@ func (b *builder) winner(x *binding, h *tenants) *binding {
 }
 
 // tcpPorts are the numbers of the ports that a binding is for; 0 stands for one that the Service does not tell.
-func (b *builder) tcpPorts(x *binding) []int32 {
+func (bs *bindings) tcpPorts(x *binding) []int32 {
 	if x.port != nil {
 		return []int32{x.port.number}
 	}
 	var out []int32
-	for _, p := range frontendPorts(b.in.Get(x.service)) {
+	for _, p := range frontendPorts(bs.in.Get(x.service)) {
 		if !p.udp {
 			out = append(out, p.number)
 		}

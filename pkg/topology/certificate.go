@@ -148,10 +148,16 @@ var (
 	authorityUse = use{look: certificates.authority, wrong: "InvalidCACertificateKind", broken: "InvalidCACertificateRef"}
 )
 
+// certifier judges references to certificates.
+type certifier struct {
+	*draft
+	certificates certificates
+}
+
 // refer judges a reference from owner, the object that holds it: a grant for one kind of owner is none for another (gatewayapi G33).
 // The order is that of G58: grant, kind, existence, content. Zero is a good one; one without a Reason is not known to be good.
-func (b *builder) refer(owner model.Ref, v model.Body, at place, u use) Unresolved {
-	f := b.entry(v, at)
+func (c *certifier) refer(owner model.Ref, v model.Body, at place, u use) Unresolved {
+	f := c.entry(v, at)
 	to := model.Ref{
 		Group:     f.text("group"),
 		Kind:      f.textOr("kind", u.kind),
@@ -161,8 +167,8 @@ func (b *builder) refer(owner model.Ref, v model.Body, at place, u use) Unresolv
 	if f.bad || to.Name == "" {
 		return Unresolved{Reason: u.broken, Message: at.String() + " names no object"}
 	}
-	if !b.grants.allow(owner.GroupKind(), owner.Namespace, to) {
-		if b.covers.withheld(grantKind, to.Namespace) {
+	if !c.grants.allow(owner.GroupKind(), owner.Namespace, to) {
+		if c.covers.withheld(grantKind, to.Namespace) {
 			return Unresolved{Message: "the ReferenceGrants in namespace " + to.Namespace + " may not be read", gap: grantGap}
 		}
 		p := model.Problem{
@@ -170,32 +176,28 @@ func (b *builder) refer(owner model.Ref, v model.Body, at place, u use) Unresolv
 			Message: at.String() + " refers to " + to.String() + ", and no ReferenceGrant permits that",
 			Hint:    grantHint(owner.GroupKind(), owner.Namespace, to),
 		}
-		b.problem(p, at.object, at.path()...)
+		c.problem(p, at.object, at.path()...)
 		return Unresolved{Reason: "RefNotPermitted", Message: p.Message}
 	}
-	flaw, what := u.look(b.certificates(), to)
+	flaw, what := u.look(c.certificates, to)
 	switch flaw {
 	case NoFlaw:
 		return Unresolved{}
 	case WithheldCertificate:
-		b.noteName(topic{what: certificateWithheld}, to.String(), nil)
-		if b.covers.withheld(to.GroupKind(), to.Namespace) {
+		c.noteName(topic{what: certificateWithheld}, to.String(), nil)
+		if c.covers.withheld(to.GroupKind(), to.Namespace) {
 			return Unresolved{Message: what, gap: objectGap}
 		}
 		return Unresolved{Message: what}
 	case WrongCertificateKind:
 		return Unresolved{Reason: u.wrong, Message: what}
 	case IncompleteCertificate, MalformedCertificate:
-		if !b.settings.Bool(CheckCertificates) {
-			b.noteName(topic{what: contentNotChecked}, to.String(), nil)
+		if !c.certificates.check {
+			c.noteName(topic{what: contentNotChecked}, to.String(), nil)
 			return Unresolved{}
 		}
 	}
 	return Unresolved{Reason: u.broken, Message: what}
-}
-
-func (b *builder) certificates() certificates {
-	return certificates{in: b.in, covers: b.covers, check: b.settings.Bool(CheckCertificates)}
 }
 
 // references is what became of a list of references to certificates: one bad one is enough, and the first of those in document order has
@@ -209,10 +211,10 @@ type references struct {
 // broken reports whether there are references and all of them are known to be bad.
 func (r references) broken() bool { return r.given && !r.good && r.unknown == "" }
 
-func (b *builder) referAll(owner model.Ref, list model.Body, at place, u use) references {
+func (c *certifier) referAll(owner model.Ref, list model.Body, at place, u use) references {
 	rs := references{given: list.Len() > 0}
 	for i, v := range list.Items {
-		one := b.refer(owner, v, at.entry(i), u)
+		one := c.refer(owner, v, at.entry(i), u)
 		rs.Unresolved = rs.or(one)
 		rs.good = rs.good || one == (Unresolved{})
 		if one.Reason == "" && rs.unknown == "" {

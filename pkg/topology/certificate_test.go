@@ -80,11 +80,11 @@ func TestCertificates(t *testing.T) { // gatewayapi G58
 func TestGrantOwner(t *testing.T) {
 	in := model.NewSnapshot(objects(t, remote+`{apiVersion: gateway.networking.k8s.io/v1, kind: ReferenceGrant, metadata: {name: g, namespace: other},
   spec: {from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: infra}], to: [{group: "", kind: Secret}]}}`), nil)
-	b := &builder{notes: map[topic]*tally{}, referents: referents{in: in, covers: newCoverage(in), grants: grants{}}}
-	b.readGrants()
+	d := newDraft(in, &Builder{})
+	d.readGrants()
 	for kind, want := range map[string]string{"Gateway": "", "ListenerSet": "RefNotPermitted"} {
 		o := object(map[string]any{"apiVersion": gatewayGroup + "/v1", "kind": kind, "metadata": map[string]any{"name": "x", "namespace": "infra"}}, model.Origin{})
-		got := b.refer(o.Ref, model.Pack(map[string]any{"name": "remote", "namespace": "other"}, nil), inSpec(o).field("listeners").entry(0), serverUse)
+		got := newGateways(d).trust.refer(o.Ref, model.Pack(map[string]any{"name": "remote", "namespace": "other"}, nil), inSpec(o).field("listeners").entry(0), serverUse)
 		if got.Reason != want {
 			t.Errorf("%s: %+v, want %q", kind, got, want)
 		}

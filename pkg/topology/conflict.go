@@ -17,30 +17,30 @@ type Conflict struct {
 
 // conflicts judges the listeners of every Gateway, and those of its ListenerSets against them. Where an implementation merges the Gateways
 // of a class, these are judged together.
-func (b *builder) conflicts() {
+func (gs *gateways) conflicts() {
 	sets := map[NodeID][]int{}
-	for i := range b.sets {
-		if s := &b.sets[i]; s.State == SetAccepted {
+	for i := range gs.sets {
+		if s := &gs.sets[i]; s.State == SetAccepted {
 			sets[s.Gateway] = append(sets[s.Gateway], i)
 		}
 	}
-	for _, group := range b.sharing() {
-		b.conflictsInside(group)
-		var joined []int
+	for _, group := range gs.sharing() {
+		c := contest{gateways: gs, group: group}
+		c.inside()
 		for _, g := range group {
-			joined = append(joined, sets[g]...)
+			c.joined = append(c.joined, sets[g]...)
 		}
-		b.conflictsAcross(group, joined)
+		c.across()
 	}
 }
 
 // sharing groups the Gateways that share their ports: each by itself, or all of a class (switch gatewayMerging).
-func (b *builder) sharing() [][]NodeID {
+func (gs *gateways) sharing() [][]NodeID {
 	var groups [][]NodeID
 	of := map[string]int{}
-	for i := range b.gateways {
-		g := &b.gateways[i]
-		if at, ok := of[g.class]; ok && g.class != "" && b.settings.Bool(GatewayMerging) {
+	for i := range gs.specs {
+		g := &gs.specs[i]
+		if at, ok := of[g.class]; ok && g.class != "" && gs.settings.Bool(GatewayMerging) {
 			groups[at] = append(groups[at], g.id)
 			continue
 		}
@@ -62,12 +62,12 @@ func (l *listener) socket() socket { return socket{l.protocol == "UDP", l.port} 
 // claims reports whether the listener takes part in conflicts.
 func (l *listener) claims() bool { return !l.void && l.port != 0 && kindsByProtocol(l.protocol) != nil }
 
-// conflictsInside finds the listeners of one Gateway, or of several that share their ports, that cannot be told apart: by port and
+// inside finds the listeners of one Gateway, or of several that share their ports, that cannot be told apart: by port and
 // protocol, then by port and hostname.
-func (b *builder) conflictsInside(group []NodeID) {
+func (c *contest) inside() {
 	byPort := map[socket][]*listener{}
-	for _, g := range group {
-		for _, l := range b.claimants(g) {
+	for _, g := range c.group {
+		for _, l := range c.claimants(g) {
 			byPort[l.socket()] = append(byPort[l.socket()], l)
 		}
 	}
@@ -75,18 +75,18 @@ func (b *builder) conflictsInside(group []NodeID) {
 		refuse(ls)
 	}
 	from := ""
-	if len(group) > 1 {
+	if len(c.group) > 1 {
 		from = " from others of the Gateways that share their ports"
 	}
-	for _, g := range group {
-		b.reportDivided(g, from)
+	for _, g := range c.group {
+		c.reportDivided(g, from)
 	}
 }
 
 // reportDivided reports the listeners of a Gateway or a ListenerSet that conflict with others so that none wins.
-func (b *builder) reportDivided(owner NodeID, from string) {
+func (c *contest) reportDivided(owner NodeID, from string) {
 	var names []string
-	for _, l := range b.listenersOf(owner) {
+	for _, l := range c.listenersOf(owner) {
 		if l.conflict != (Conflict{}) && !l.outdone {
 			names = append(names, l.ref.Section)
 		}
@@ -95,9 +95,9 @@ func (b *builder) reportDivided(owner NodeID, from string) {
 		return
 	}
 	slices.Sort(names)
-	b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+	c.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
 		Message: "listeners " + strings.Join(names, ", ") + " cannot be told apart" + from + ": none of them takes traffic",
-		Hint:    "give each a port, or a hostname, of its own"}, b.nodes[owner].Object, "spec", "listeners")
+		Hint:    "give each a port, or a hostname, of its own"}, c.nodes[owner].Object, "spec", "listeners")
 }
 
 // refuse marks those of the listeners of one port that conflict.

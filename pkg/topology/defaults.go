@@ -1,42 +1,42 @@
 package topology
 
-// readScope reads a field by which a Gateway offers itself as a default, or a route asks for default Gateways (gatewayapi G20).
-func (b *builder) readScope(spec *fields, key string) bool {
-	switch scope := spec.text(key); scope {
+// scope reads a field by which a Gateway offers itself as a default, or a route asks for default Gateways (gatewayapi G20).
+func (f *fields) scope(key string) bool {
+	switch scope := f.text(key); scope {
 	case "All":
 		return true
 	case "", "None":
 	default:
-		at := spec.at.field(key)
-		b.invalid(at, at.String()+" is "+scope+", which is none of All and None; it counts as None")
+		at := f.at.field(key)
+		f.r.invalid(at, at.String()+" is "+scope+", which is none of All and None; it counts as None")
 	}
 	return false
 }
 
 // attachToDefaults attaches a route that asks for it to every default Gateway that takes it (gatewayapi G20). A Gateway that does not
 // has no row: nobody named it. One that the route names as a whole is a parent like any other.
-func (b *builder) attachToDefaults(r *route) {
-	if !b.readScope(&r.spec, "useDefaultGateways") {
+func (w *tableWriter) attachToDefaults(r *route) {
+	if !r.spec.scope("useDefaultGateways") {
 		return
 	}
-	b.asking[r.id] = struct{}{}
-	for i := range b.gateways {
-		g := &b.gateways[i]
+	w.asking[r.id] = struct{}{}
+	for i := range w.specs {
+		g := &w.specs[i]
 		if !g.defaults {
 			continue
 		}
-		ref := b.nodes[g.id].Ref
-		if _, named := b.parents[parentRef{ref: ref}]; named {
+		ref := w.nodes[g.id].Ref
+		if _, named := w.parents[parentRef{ref: ref}]; named {
 			continue
 		}
-		rows := len(b.table)
-		b.attachToOwner(r, g.id, Attachment{Parent: ref, Listener: None, Implicit: true}, passage{sure: true, open: true})
-		kept := b.table[:rows]
-		for _, a := range b.table[rows:] {
+		rows := len(w.table)
+		w.attachToOwner(r, g.id, Attachment{Parent: ref, Listener: None, Implicit: true}, passage{sure: true, open: true})
+		kept := w.table[:rows]
+		for _, a := range w.table[rows:] {
 			if a.State == Accepted || a.State == Unknown {
 				kept, r.gatewayBound = append(kept, a), true
 			}
 		}
-		b.table = kept
+		w.table = kept
 	}
 }

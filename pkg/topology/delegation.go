@@ -7,14 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Linker tells a graph that is about to be built what an implementation has beyond the Gateway API.
-type Linker func(b *Builder)
-
-// Builder is a graph that is about to be built.
-type Builder struct{ b *builder }
-
 // Delegate makes rules of HTTPRoutes hand over to other HTTPRoutes, at the Gateways of an implementation.
-func (b *Builder) Delegate(d Delegation) { b.b.delegations = append(b.b.delegations, d) }
+func (b *Builder) Delegate(d Delegation) { b.delegations = append(b.delegations, d) }
 
 // Delegation says how rules of HTTPRoutes hand their requests over to other HTTPRoutes: by a backendRef to one, or to "*" for all of a
 // namespace, and by one with a label. Where the input does not tell whose a Gateway is, the group of a backendRef with a label does.
@@ -41,55 +35,58 @@ type delegate struct {
 const mostInstances = 20000
 
 // readDelegate reads a backendRef that hands over to routes, if it is one.
-func (b *builder) readDelegate(f *fields) (delegate, bool) {
+func (bs *backends) readDelegate(f *fields) (delegate, bool) {
 	group, kind := f.text("group"), f.text("kind")
 	route := model.GroupKind{Group: group, Kind: kind} == httpRouteKind
 	d := delegate{at: f.at, labels: !route, ref: model.Ref{Group: group, Kind: kind, Name: f.text("name"), Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace)}}
-	if f.bad || !slices.ContainsFunc(b.delegations, func(way Delegation) bool { return way.reads(d) }) {
+	if f.bad || !slices.ContainsFunc(bs.delegations, func(way Delegation) bool { return way.reads(d) }) {
 		return delegate{}, false
 	}
 	return d, true
 }
 
-// chains follows delegation from every route that traffic reaches, once all routes are there.
-func (b *builder) chains() {
-	if len(b.delegations) == 0 || len(b.handing) == 0 && !b.routeParents {
-		return
-	}
-	c := chains{builder: b, below: map[NodeID][]NodeID{}, hosted: map[NodeID][]model.Ref{}, said: map[model.Ref]bool{}}
-	for _, e := range b.traffic {
-		if role := b.nodes[e.from].Role; role == Rule && len(b.handing) > 0 {
-			c.below[e.from] = append(c.below[e.from], e.to)
-		}
-	}
-	for id := range NodeID(len(b.nodes)) {
-		n := &b.nodes[id]
-		if n.Role != Route || n.Hop > 0 {
-			continue
-		}
-		if ways := b.delegationsAt(id); len(ways) > 0 {
-			c.route(id, []NodeID{id}, nil, ways)
-		}
-	}
-	b.parentRoutes(&c)
-}
-
 // chains makes an instance of a route for every chain of delegation that leads to it: which of its rules take requests depends on
 // the rules above, and so do circles.
 type chains struct {
-	*builder
-	below  map[NodeID][]NodeID    // the backends of rules
-	hosted map[NodeID][]model.Ref // by route with hostnames: the routes that would hand over to it
-	said   map[model.Ref]bool
-	full   bool
+	*gateways
+	handing map[NodeID][]delegate  // by rule
+	below   map[NodeID][]NodeID    // the backends of rules
+	hosted  map[NodeID][]model.Ref // by route with hostnames: the routes that would hand over to it
+	said    map[model.Ref]bool
+	copies  int
+	full    bool  // there would be more copies
+	noTable int32 // the position of a table without attachments
+}
+
+func newChains(gs *gateways, handing map[NodeID][]delegate) *chains {
+	return &chains{gateways: gs, handing: handing, below: map[NodeID][]NodeID{}, hosted: map[NodeID][]model.Ref{}, said: map[model.Ref]bool{}}
+}
+
+// follow follows delegation from every route that traffic reaches, once all routes are there.
+func (c *chains) follow() {
+	c.noTable = int32(len(c.tables))
+	c.tables = append(c.tables, nil)
+	for _, e := range c.traffic {
+		if role := c.nodes[e.from].Role; role == Rule && len(c.handing) > 0 {
+			c.below[e.from] = append(c.below[e.from], e.to)
+		}
+	}
+	for id := range NodeID(len(c.nodes)) {
+		n := &c.nodes[id]
+		if n.Role != Route || n.Hop > 0 {
+			continue
+		}
+		if ways := c.delegationsAt(id); len(ways) > 0 {
+			c.route(id, []NodeID{id}, nil, ways)
+		}
+	}
+	c.settleParents()
 }
 
 // route follows the rules of a route, or of an instance of one. Chain has the routes from the root down to it, as they stand by themselves;
 // matches are those of its rules, where they are not just what the rules say; ways are those in which it may hand over.
 func (c *chains) route(id NodeID, chain []NodeID, matches map[NodeID][]match, ways []Delegation) {
-	parts := c.nodes[id].parts
-	for i := range parts.n {
-		rule := parts.first + NodeID(i)
+	for rule := range c.nodes[id].parts.all {
 		own := c.original(rule, id, chain[len(chain)-1])
 		if len(c.handing[own]) == 0 {
 			continue
@@ -120,9 +117,8 @@ func (c *chains) original(rule, instance, route NodeID) NodeID {
 	if instance == route {
 		return rule
 	}
-	parts := c.nodes[route].parts
-	for i := range parts.n {
-		if id := parts.first + NodeID(i); c.nodes[id].Index == c.nodes[rule].Index {
+	for id := range c.nodes[route].parts.all {
+		if c.nodes[id].Index == c.nodes[rule].Index {
 			return id
 		}
 	}
@@ -153,7 +149,7 @@ func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match, 
 				" has hostnames, so that nothing can be handed over to it: " + parent.String() + " hands over to it"}, "spec", "hostnames")
 			continue
 		}
-		if c.instances >= mostInstances {
+		if c.copies >= mostInstances {
 			c.full = true
 			return true
 		}
@@ -169,15 +165,15 @@ func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match, 
 func (c *chains) instance(of NodeID, rules []NodeID, kept [][]match, hop int32) (NodeID, map[NodeID][]match) {
 	id := NodeID(len(c.nodes))
 	orig := c.nodes[of]
-	c.instances++
-	c.nodes = append(c.nodes, Node{Role: Route, Ref: orig.Ref, Object: orig.Object, Hop: hop, table: c.noTable()})
-	c.instancesOf[of] = append(c.instancesOf[of], id)
+	c.copies++
+	c.nodes = append(c.nodes, Node{Role: Route, Ref: orig.Ref, Object: orig.Object, Hop: hop, table: c.noTable})
+	c.instances[of] = append(c.instances[of], id)
 	c.under(orig.Ref.Namespace, id)
 	matches := map[NodeID][]match{}
 	for i, r := range rules {
 		n := c.nodes[r]
 		copied := c.addPart(id, Node{Role: Rule, Ref: n.Ref, Object: n.Object, Index: n.Index, Hop: hop})
-		c.instancesOf[r] = append(c.instancesOf[r], copied)
+		c.instances[r] = append(c.instances[r], copied)
 		c.connect(id, copied)
 		for _, to := range c.below[r] {
 			c.connect(copied, to)
@@ -187,35 +183,26 @@ func (c *chains) instance(of NodeID, rules []NodeID, kept [][]match, hop int32) 
 	return id, matches
 }
 
-// noTable is the position of a table without attachments.
-func (b *builder) noTable() int32 {
-	if b.emptyTable == 0 {
-		b.emptyTable = int32(len(b.tables))
-		b.tables = append(b.tables, nil)
-	}
-	return b.emptyTable
-}
-
-// parentRoutes settles the parentRefs that name routes: accepted where one of those hands over to the route.
-func (b *builder) parentRoutes(c *chains) {
+// settleParents settles the parentRefs that name routes: accepted where one of those hands over to the route.
+func (c *chains) settleParents() {
 	if c.full {
-		b.problems = append(b.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 			Message: "delegation makes more than " + itoa(mostInstances) + " copies of routes; the rest is not evaluated"})
 	}
 	above := map[NodeID][]model.Ref{}
-	for _, e := range b.traffic {
-		if b.nodes[e.from].Role == Rule && b.nodes[e.to].Role == Route {
-			above[b.byObject[b.nodes[e.to].Object]] = append(above[b.byObject[b.nodes[e.to].Object]], b.nodes[e.from].Ref.Whole())
+	for _, e := range c.traffic {
+		if c.nodes[e.from].Role == Rule && c.nodes[e.to].Role == Route {
+			above[c.byObject[c.nodes[e.to].Object]] = append(above[c.byObject[c.nodes[e.to].Object]], c.nodes[e.from].Ref.Whole())
 		}
 	}
-	cluster := b.in.Cluster
+	cluster := c.in.Cluster
 	open := cluster.MissesAny(httpRouteKind) || cluster.MissesAny(gatewayKind) || cluster.MissesAny(gatewayClassKind) || cluster.MissesAny(listenerSetKind)
-	for id := range NodeID(len(b.nodes)) {
-		if b.nodes[id].Role != Route || b.nodes[id].Hop > 0 {
+	for id := range NodeID(len(c.nodes)) {
+		if c.nodes[id].Role != Route || c.nodes[id].Hop > 0 {
 			continue
 		}
-		for i := range b.tables[b.nodes[id].table] {
-			a := &b.tables[b.nodes[id].table][i]
+		for i := range c.tables[c.nodes[id].table] {
+			a := &c.tables[c.nodes[id].table][i]
 			switch {
 			case a.Parent.GroupKind() != httpRouteKind:
 			case slices.Contains(above[id], a.Parent.Whole()):
@@ -229,19 +216,4 @@ func (b *builder) parentRoutes(c *chains) {
 			}
 		}
 	}
-}
-
-// Instances lists the copies of a route, or of a rule, that chains of delegation lead to, sorted.
-func (g *Graph) Instances(id NodeID) []NodeID { return g.instances[id] }
-
-// withInstances adds to nodes their copies.
-func (g *Graph) withInstances(found []NodeID) []NodeID {
-	if len(g.instances) == 0 {
-		return found
-	}
-	out := slices.Clip(found)
-	for _, id := range found {
-		out = append(out, g.instances[id]...)
-	}
-	return out
 }

@@ -47,8 +47,7 @@ func (c *chains) takesFrom(child *model.Object, parent model.Ref) bool {
 func (c *chains) rulesFor(child NodeID, parents []match, ways []Delegation) (rules []NodeID, kept [][]match) {
 	n := c.nodes[child]
 	inherits := slices.ContainsFunc(ways, func(way Delegation) bool { return way.inherits(n.Object) })
-	for i := range n.parts.n {
-		rule := n.parts.first + NodeID(i)
+	for rule := range n.parts.all {
 		var left []match
 		for _, m := range readMatches(n.Object, c.nodes[rule].Index) {
 			for _, p := range parents {
@@ -69,21 +68,24 @@ func (c *chains) rulesFor(child NodeID, parents []match, ways []Delegation) (rul
 
 // circle reports a route that hands over to one above it.
 func (c *chains) circle(route NodeID, d delegate, child *model.Object) {
-	o := c.nodes[route].Object
-	message := "it hands over to " + child.Ref.String() + ", which handed over to it: nothing is handed over there"
-	if c.unresolved[route] == (Unresolved{}) {
-		c.unresolved[route] = Unresolved{Reason: "RefNotPermitted", Message: message}
-	}
-	c.sayOnce(o, model.Problem{Severity: model.Warning, Code: model.RefNotPermitted, Message: message}, d.at.path()...)
+	c.fail(route, d, "RefNotPermitted", model.Problem{Code: model.RefNotPermitted,
+		Message: "it hands over to " + child.Ref.String() + ", which handed over to it: nothing is handed over there"})
 }
 
 // unread reports a backendRef with the label of an implementation that none of the route's Gateways belongs to: it is no kind of backend there.
 func (c *chains) unread(route, rule NodeID, d delegate) {
-	message := "rule " + c.nodes[rule].Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which hands over to routes at Gateways of another implementation only"
+	c.fail(route, d, "InvalidKind", model.Problem{Code: model.BackendNotFound,
+		Message: "rule " + c.nodes[rule].Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which hands over to routes at Gateways of another implementation only"})
+}
+
+// fail reports p about a backendRef by which a route hands over. The first of a route is what it cannot resolve; without a reason it is not
+// known whether it can.
+func (c *chains) fail(route NodeID, d delegate, reason string, p model.Problem) {
 	if c.unresolved[route] == (Unresolved{}) {
-		c.unresolved[route] = Unresolved{Reason: "InvalidKind", Message: message}
+		c.unresolved[route] = Unresolved{Reason: reason, Message: p.Message}
 	}
-	c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.BackendNotFound, Message: message}, d.at.path()...)
+	p.Severity = model.Warning
+	c.sayOnce(c.nodes[route].Object, p, d.at.path()...)
 }
 
 // foreign leaves open whether a label is a kind of backend, where a cluster does not tell whose the Gateways of the route are: others do not know
@@ -103,19 +105,12 @@ func (c *chains) foreign(chain []NodeID, rule NodeID, d delegate) {
 
 // unresolvable reports a backendRef that hands over to nothing.
 func (c *chains) unresolvable(route, rule NodeID, d delegate, ways []Delegation) {
+	message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and "
 	if why := c.unknown(d, ways); why != "" {
-		message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and " + why
-		if c.unresolved[route] == (Unresolved{}) {
-			c.unresolved[route] = Unresolved{Message: message}
-		}
-		c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: message, Hint: "add the manifests of the routes"}, d.at.path()...)
+		c.fail(route, d, "", model.Problem{Code: model.NotEvaluated, Message: message + why, Hint: "add the manifests of the routes"})
 		return
 	}
-	message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and no such route takes its requests"
-	if c.unresolved[route] == (Unresolved{}) {
-		c.unresolved[route] = Unresolved{Reason: "BackendNotFound", Message: message}
-	}
-	c.sayOnce(c.nodes[route].Object, model.Problem{Severity: model.Warning, Code: model.BackendNotFound, Message: message}, d.at.path()...)
+	c.fail(route, d, "BackendNotFound", model.Problem{Code: model.BackendNotFound, Message: message + "no such route takes its requests"})
 }
 
 // unknown says why routes that a backendRef selects may exist all the same: they may not be read, or none of their namespace is in the files.

@@ -9,32 +9,31 @@ import (
 
 // delegationsAt are the ways in which the rules of a route may hand over: those of the implementations at whose Gateways the route is
 // attached, or may be.
-func (b *builder) delegationsAt(route NodeID) []Delegation {
+func (c *chains) delegationsAt(route NodeID) []Delegation {
 	handing := false
-	parts := b.nodes[route].parts
-	for i := range parts.n {
-		handing = handing || len(b.handing[parts.first+NodeID(i)]) > 0
+	for rule := range c.nodes[route].parts.all {
+		handing = handing || len(c.handing[rule]) > 0
 	}
 	if !handing {
 		return nil
 	}
-	taken := make([]bool, len(b.delegations))
-	for _, a := range b.tables[b.nodes[route].table] {
+	taken := make([]bool, len(c.delegations))
+	for _, a := range c.tables[c.nodes[route].table] {
 		if a.State != Accepted && a.State != Unknown || MeshParent(a.Parent.GroupKind()) {
 			continue
 		}
-		controller, known := b.controllerAt(a), false
-		for i, d := range b.delegations {
+		controller, known := c.controllerAt(a), false
+		for i, d := range c.delegations {
 			if controller == "" || slices.Contains(d.Controllers, controller) {
 				taken[i], known = true, true
 			}
 		}
 		if !known {
-			b.note(topic{what: delegationNotEvaluated, about: kindRef(httpRouteKind)}, b.nodes[route].Object)
+			c.note(topic{what: delegationNotEvaluated, about: kindRef(httpRouteKind)}, c.nodes[route].Object)
 		}
 	}
 	var out []Delegation
-	for i, d := range b.delegations {
+	for i, d := range c.delegations {
 		if taken[i] {
 			out = append(out, d)
 		}
@@ -53,20 +52,20 @@ func (d Delegation) inherits(child *model.Object) bool {
 }
 
 // controllerAt is the controller of the Gateway of an attachment; "" if the input does not tell.
-func (b *builder) controllerAt(a Attachment) string {
-	id, ok := b.find(a.Parent.Whole())
+func (gs *gateways) controllerAt(a Attachment) string {
+	id, ok := gs.find(a.Parent.Whole())
 	if !ok {
 		return ""
 	}
-	if i, ok := b.gatewayOf[b.gatewayBehind(id)]; ok {
-		return b.controllerOfClass(b.gateways[i].class)
+	if i, ok := gs.gatewayOf[gs.gatewayBehind(id)]; ok {
+		return gs.controllerOfClass(gs.specs[i].class)
 	}
 	return ""
 }
 
 // controllerOfClass is the controller of a GatewayClass, "" if that is not in the input.
-func (b *builder) controllerOfClass(name string) string {
-	class := b.in.Get(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: name})
+func (gs *gateways) controllerOfClass(name string) string {
+	class := gs.in.Get(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: name})
 	if class == nil {
 		return ""
 	}

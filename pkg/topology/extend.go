@@ -11,11 +11,11 @@ import (
 type Extension func(l *Extender, in *model.Snapshot, s model.Settings) []model.Problem
 
 // Extend has the graph extended once the nodes of the Gateway API are there.
-func (b *Builder) Extend(e Extension) { b.b.extensions = append(b.b.extensions, e) }
+func (b *Builder) Extend(e Extension) { b.extensions = append(b.extensions, e) }
 
 // Extender is what an Extension adds to.
 type Extender struct {
-	b        *builder
+	d        *draft
 	families map[string]*linked
 	uses     map[NodeID][]Use
 
@@ -50,24 +50,24 @@ func (l *Extender) Family(name string, levels ...Role) {
 
 // Add is the node of a whole object, a new one in the given role if it has none.
 func (l *Extender) Add(role Role, o *model.Object) NodeID {
-	if id, ok := l.b.byObject[o]; ok {
+	if id, ok := l.d.byObject[o]; ok {
 		return id
 	}
-	return l.b.add(Node{Role: role, Ref: o.Ref, Object: o})
+	return l.d.add(Node{Role: role, Ref: o.Ref, Object: o})
 }
 
 // Sections adds the parts of a node, which has none yet.
 func (l *Extender) Sections(owner NodeID, role Role, names []string) []NodeID {
-	whole := l.b.nodes[owner]
+	whole := l.d.nodes[owner]
 	out := make([]NodeID, len(names))
 	for i, name := range names {
-		out[i] = l.b.addPart(owner, Node{Role: role, Ref: whole.Ref.In(name), Object: whole.Object, Index: i})
+		out[i] = l.d.addPart(owner, Node{Role: role, Ref: whole.Ref.In(name), Object: whole.Object, Index: i})
 	}
 	return out
 }
 
 // Under says that what policies say of a node holds at a part of it as well, unless they say something of the part.
-func (l *Extender) Under(owner, part NodeID) { l.b.above = append(l.b.above, edge{part, owner}) }
+func (l *Extender) Under(owner, part NodeID) { l.d.above = append(l.d.above, edge{part, owner}) }
 
 // Connect puts a node right above another one in a family.
 func (l *Extender) Connect(family string, from, to NodeID) {
@@ -78,11 +78,11 @@ func (l *Extender) Connect(family string, from, to NodeID) {
 // Use says that a node comes into play at another one, for the given callers.
 func (l *Extender) Use(node NodeID, u Use) { l.uses[node] = append(l.uses[node], u) }
 
-// link runs the linkers.
-func (b *builder) extend() *Extender {
-	l := &Extender{b: b, families: map[string]*linked{}, uses: map[NodeID][]Use{}}
-	for _, extend := range b.extensions {
-		b.problems = append(b.problems, extend(l, b.in, b.settings)...)
+// extend runs the extensions.
+func (d *draft) extend() *Extender {
+	l := &Extender{d: d, families: map[string]*linked{}, uses: map[NodeID][]Use{}}
+	for _, extend := range d.extensions {
+		d.problems = append(d.problems, extend(l, d.in, d.settings)...)
 	}
 	return l
 }
@@ -105,40 +105,8 @@ func (g *Graph) Uses(id NodeID) []Use { return g.uses[id] }
 
 // AddNamed is the node of an object that is not in the input.
 func (l *Extender) AddNamed(role Role, ref model.Ref) NodeID {
-	if id, ok := l.b.byName[ref]; ok {
+	if id, ok := l.d.byName[ref]; ok {
 		return id
 	}
-	return l.b.add(Node{Role: role, Ref: ref})
-}
-
-// Parts lists the nodes of the sections of a whole object, in their order.
-func (g *Graph) Parts(id NodeID) []NodeID {
-	n := &g.nodes[id]
-	out := make([]NodeID, n.parts.n)
-	for i := range out {
-		out[i] = n.parts.first + NodeID(i)
-	}
-	return out
-}
-
-// Below lists the nodes right below id in any family, sorted, each once.
-func (g *Graph) Below(id NodeID) []NodeID {
-	out := g.Children(All, id)
-	for _, name := range g.extended {
-		if more := g.Children(name, id); len(more) > 0 {
-			out = append(slices.Clone(out), more...)
-			slices.Sort(out)
-			out = slices.Compact(out)
-		}
-	}
-	return out
-}
-
-// Over lists the nodes right above id in any family, and those whose policies hold at it as well.
-func (g *Graph) Over(id NodeID) []NodeID {
-	out := slices.Concat(g.Parents(All, id), g.Above(id))
-	for _, name := range g.extended {
-		out = append(out, g.Parents(name, id)...)
-	}
-	return out
+	return l.d.add(Node{Role: role, Ref: ref})
 }

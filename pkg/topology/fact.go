@@ -10,7 +10,7 @@ import (
 // HostnamesAt is what is left of a route's hostnames at a listener, whether or not the listener takes the route (gatewayapi G16). It is nil
 // if nothing is left, or if the hostnames cannot be read.
 func (g *Graph) HostnamesAt(route, listener NodeID) []Hostname {
-	own := g.listeners[listener-g.firstListener].hostname
+	own := g.listener(listener).hostname
 	list := g.nodes[route].Object.Body.At("spec", "hostnames")
 	if list.Len() == 0 {
 		return []Hostname{{Effective: own}}
@@ -25,19 +25,19 @@ func (g *Graph) HostnamesAt(route, listener NodeID) []Hostname {
 }
 
 // Cluster is what is known of the cluster that the objects were read from; nil for manifests.
-func (g *Graph) Cluster() *model.Cluster { return g.in.Cluster }
+func (f *referents) Cluster() *model.Cluster { return f.in.Cluster }
 
 // Has reports whether an object is in the input.
-func (g *Graph) Has(ref model.Ref) bool { return g.in.Get(ref) != nil }
+func (f *referents) Has(ref model.Ref) bool { return f.in.Get(ref) != nil }
 
 // KnowsServices reports whether a Service of the namespace that is not in the input does not exist (gatewayapi G36).
-func (g *Graph) KnowsServices(namespace string) bool {
-	return g.covers.backends(serviceKind, namespace)
+func (f *referents) KnowsServices(namespace string) bool {
+	return f.covers.backends(serviceKind, namespace)
 }
 
 // ServiceAt is the Service with a cluster IP.
-func (g *Graph) ServiceAt(address string) (model.Ref, bool) {
-	for _, o := range g.in.Of(serviceKind) {
+func (f *referents) ServiceAt(address string) (model.Ref, bool) {
+	for _, o := range f.in.Of(serviceKind) {
 		has := func(v model.Body) bool { return v.Text() == address }
 		ips := o.Body.At("spec", "clusterIPs")
 		found := has(o.Body.At("spec", "clusterIP"))
@@ -49,38 +49,6 @@ func (g *Graph) ServiceAt(address string) (model.Ref, bool) {
 		}
 	}
 	return model.Ref{}, false
-}
-
-// PortName is how the port of a Service with a number is called: its name, else its number; "" if there is none.
-func (g *Graph) PortName(service model.Ref, number int32) string {
-	id, ok := g.find(service)
-	if !ok {
-		return ""
-	}
-	ports := g.numbered(&g.nodes[id], itoa(int(number)))
-	if len(ports) == 0 {
-		return ""
-	}
-	return g.nodes[ports[0]].Ref.Section
-}
-
-// Ports lists the ports of a Service for people, each by its name and number.
-func (g *Graph) Ports(service model.Ref) []string {
-	id, ok := g.find(service)
-	if !ok {
-		return nil
-	}
-	var out []string
-	parts := g.nodes[id].parts
-	for i := range parts.n {
-		port := parts.first + NodeID(i)
-		name, number := g.nodes[port].Ref.Section, itoa(int(g.portNumber(port)))
-		if name != number {
-			number += " (" + name + ")"
-		}
-		out = append(out, number)
-	}
-	return out
 }
 
 // Unattached says for a route that gets no traffic what became of its parentRefs; "" if it gets some.
@@ -109,5 +77,5 @@ func (g *Graph) Unattached(route NodeID) string {
 
 // MayMissRoutes reports whether a cluster did not let us read all routes that a listener may take.
 func (g *Graph) MayMissRoutes(listener NodeID) bool {
-	return slices.ContainsFunc(g.listeners[listener-g.firstListener].kinds, g.in.Cluster.MissesAny)
+	return slices.ContainsFunc(g.listener(listener).kinds, g.in.Cluster.MissesAny)
 }

@@ -34,6 +34,14 @@ type listener struct {
 	whole   []Hostname // what a route without hostnames gets
 }
 
+// listeners are those of a graph, by their nodes.
+type listeners struct {
+	all   []listener
+	first NodeID
+}
+
+func (ls *listeners) listener(id NodeID) *listener { return &ls.all[id-ls.first] }
+
 const mostListeners = 64
 
 // gatewaySpec is a Gateway while the graph is built.
@@ -46,82 +54,119 @@ type gatewaySpec struct {
 	whose    Implementation
 }
 
-// addGateways adds classes, Gateways, ListenerSets and listeners, and the edges between them.
-func (b *builder) addGateways() {
-	for _, o := range b.in.Of(gatewayClassKind) {
-		b.add(Node{Role: GatewayClass, Ref: o.Ref, Object: o})
-	}
-	for _, o := range b.in.Of(gatewayKind) {
-		b.addGateway(o)
-	}
-	b.addSets()
-	b.firstListener = NodeID(len(b.nodes))
-	for i := range b.gateways {
-		b.addListeners(b.gateways[i].id, &b.gateways[i].spec)
-	}
-	for i := range b.sets {
-		b.addListeners(b.sets[i].id, &b.sets[i].spec)
-	}
-	b.conflicts()
-	for i := range b.gateways {
-		b.secure(b.gateways[i].id, &b.gateways[i].spec)
-	}
-	b.settleSets()
+// gateways are the Gateways with their ListenerSets and listeners: what these take, and whose they are.
+type gateways struct {
+	*draft
+	specs     []gatewaySpec // in order of their references
+	gatewayOf map[NodeID]int
+	sets      []listenerSet // by ListenerSet node, from firstSet on
+	firstSet  NodeID
+	listeners
+	clients map[NodeID]Unresolved // by Gateway with a client certificate
+	unknown Implementation        // whose Gateways are of which the input does not tell the controller
+	trust   certifier
+	asked   map[selection]Truth // namespaces that a selector was asked about
+	names   map[string]struct{} // scratch: the names within one object
 }
 
-func (b *builder) addGateway(o *model.Object) {
-	g := gatewaySpec{id: b.add(Node{Role: Gateway, Ref: o.Ref, Object: o}), spec: b.spec(o)}
-	b.under(o.Ref.Namespace, g.id)
+func newGateways(d *draft) *gateways {
+	return &gateways{
+		draft:     d,
+		gatewayOf: map[NodeID]int{},
+		clients:   map[NodeID]Unresolved{},
+		unknown:   d.usual(),
+		trust:     certifier{d, certificates{in: d.in, covers: d.covers, check: d.settings.Bool(CheckCertificates)}},
+		asked:     map[selection]Truth{},
+		names:     map[string]struct{}{},
+	}
+}
+
+// into puts what is known of Gateways into the graph.
+func (gs *gateways) into(g *Graph) {
+	g.listeners, g.clients, g.certificates = gs.listeners, gs.clients, gs.trust.certificates
+	g.whose = map[NodeID]string{}
+	for i := range gs.specs {
+		if name := gs.specs[i].whose.Name; name != "" {
+			g.whose[gs.specs[i].id] = name
+		}
+	}
+	g.firstSet, g.sets, g.setsOf = gs.firstSet, make([]SetFacts, len(gs.sets)), map[NodeID][]NodeID{}
+	for i := range gs.sets {
+		s := &gs.sets[i]
+		g.sets[i] = s.SetFacts
+		if s.Gateway != None {
+			g.setsOf[s.Gateway] = append(g.setsOf[s.Gateway], s.id)
+		}
+	}
+}
+
+// addGateways adds classes, Gateways, ListenerSets and listeners, and the edges between them.
+func (gs *gateways) addGateways() {
+	for _, o := range gs.in.Of(gatewayClassKind) {
+		gs.add(Node{Role: GatewayClass, Ref: o.Ref, Object: o})
+	}
+	for _, o := range gs.in.Of(gatewayKind) {
+		gs.addGateway(o)
+	}
+	gs.addSets()
+	gs.listeners.first = NodeID(len(gs.nodes))
+	for i := range gs.specs {
+		gs.addListeners(gs.specs[i].id, &gs.specs[i].spec)
+	}
+	for i := range gs.sets {
+		gs.addListeners(gs.sets[i].id, &gs.sets[i].spec)
+	}
+	gs.conflicts()
+	for i := range gs.specs {
+		gs.secure(gs.specs[i].id, &gs.specs[i].spec)
+	}
+	gs.settleSets()
+}
+
+func (gs *gateways) addGateway(o *model.Object) {
+	g := gatewaySpec{id: gs.add(Node{Role: Gateway, Ref: o.Ref, Object: o}), spec: gs.spec(o)}
+	gs.under(o.Ref.Namespace, g.id)
 	if g.class = g.spec.text("gatewayClassName"); g.class != "" {
-		b.connect(b.class(g.class), g.id)
+		gs.connect(gs.class(g.class), g.id)
 	}
 	allowed := g.spec.object("allowedListeners")
 	namespaces := allowed.object("namespaces")
-	g.sets = b.readAdmission(&namespaces, "None", "the Gateway takes no listener set")
+	g.sets = namespaces.admission("None", "the Gateway takes no listener set")
 	if allowed.bad || namespaces.bad {
 		g.sets = admission{}
 	}
-	g.defaults = b.readScope(&g.spec, "defaultScope")
-	g.whose = b.implementationOf(g.class)
-	b.gatewayOf[g.id] = len(b.gateways)
-	b.gateways = append(b.gateways, g)
-}
-
-// class is the node of the class called name, which need not be in the input.
-func (b *builder) class(name string) NodeID {
-	ref := model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: name}
-	if id, ok := b.find(ref); ok {
-		return id
-	}
-	return b.add(Node{Role: GatewayClass, Ref: ref})
+	g.defaults = g.spec.scope("defaultScope")
+	g.whose = gs.implementationOf(g.class)
+	gs.gatewayOf[g.id] = len(gs.specs)
+	gs.specs = append(gs.specs, g)
 }
 
 // addListeners adds the listeners of a Gateway or a ListenerSet. One without a readable name has no node.
-func (b *builder) addListeners(owner NodeID, spec *fields) {
+func (gs *gateways) addListeners(owner NodeID, spec *fields) {
 	list, at := spec.list("listeners"), spec.at.field("listeners")
-	b.limit(list.Len(), mostListeners, at)
-	reset(&b.names)
+	gs.limit(list.Len(), mostListeners, at)
+	reset(&gs.names)
 	for i, v := range list.Items {
-		f := b.entry(v, at.entry(i))
+		f := gs.entry(v, at.entry(i))
 		name := f.text("name")
 		if f.bad {
 			continue
 		}
 		if name == "" {
-			b.skip(f.at, "has no name")
+			gs.skip(f.at, "has no name")
 			continue
 		}
-		if _, twice := b.names[name]; twice {
-			b.invalid(f.at, "more than one listener is called "+quote(name))
+		if _, twice := gs.names[name]; twice {
+			gs.invalid(f.at, "more than one listener is called "+quote(name))
 		}
-		b.names[name] = struct{}{}
+		gs.names[name] = struct{}{}
 		ref := at.object.Ref.In(name)
-		b.connect(owner, b.addPart(owner, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
-		b.listeners = append(b.listeners, b.readListener(&f, ref, owner))
+		gs.connect(owner, gs.addPart(owner, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
+		gs.listeners.all = append(gs.listeners.all, gs.readListener(&f, ref, owner))
 	}
 }
 
-func (b *builder) readListener(f *fields, ref model.Ref, owner NodeID) listener {
+func (gs *gateways) readListener(f *fields, ref model.Ref, owner NodeID) listener {
 	l := listener{owner: owner, ref: ref, accepts: "listener " + ref.Section + " accepts the route"}
 	l.hostname = f.text("hostname")
 	l.whole = []Hostname{{Effective: l.hostname}}
@@ -129,24 +174,24 @@ func (b *builder) readListener(f *fields, ref model.Ref, owner NodeID) listener 
 	protocol := f.text("protocol")
 	l.protocol = protocol
 	allowed := f.object("allowedRoutes")
-	whose := b.implementation(owner)
-	b.readKinds(&l, &allowed, whose.taking(protocol, f.m.Field("tls").Text("mode")))
+	whose := gs.implementation(owner)
+	gs.readKinds(&l, &allowed, whose.taking(protocol, f.m.Field("tls").Text("mode")))
 	l.void = l.invalidKinds && whose.WholeKinds
-	if named := allowed.m.Field("kinds"); named.Len() == 0 && b.mayTakeTCP(owner, protocol, f.m.Field("tls").Text("mode")) {
+	if named := allowed.m.Field("kinds"); named.Len() == 0 && gs.mayTakeTCP(owner, protocol, f.m.Field("tls").Text("mode")) {
 		l.doubtful = []model.GroupKind{tcpRouteKind}
 	}
 	namespaces := allowed.object("namespaces")
-	l.admission = b.readAdmission(&namespaces, "Same", "the listener takes no route")
+	l.admission = namespaces.admission("Same", "the listener takes no route")
 	l.unreadable = f.bad || allowed.bad || namespaces.bad
-	b.readTLS(&l, f)
+	gs.trust.readTLS(&l, f)
 	return l
 }
 
 // readKinds intersects the kinds of allowedRoutes with those that the protocol takes (gatewayapi G13).
-func (b *builder) readKinds(l *listener, allowed *fields, standard []model.GroupKind) {
+func (gs *gateways) readKinds(l *listener, allowed *fields, standard []model.GroupKind) {
 	foreign := standard == nil && strings.Contains(l.protocol, "/")
 	if foreign {
-		b.noteName(topic{what: protocolNotEvaluated, about: model.Ref{Name: l.protocol}}, l.ref.String(), allowed.at.object)
+		gs.noteName(topic{what: protocolNotEvaluated, about: model.Ref{Name: l.protocol}}, l.ref.String(), allowed.at.object)
 	}
 	list := allowed.list("kinds")
 	if list.Len() == 0 {
@@ -154,7 +199,7 @@ func (b *builder) readKinds(l *listener, allowed *fields, standard []model.Group
 		return
 	}
 	for i, v := range list.Items {
-		f := b.entry(v, allowed.at.field("kinds").entry(i))
+		f := gs.entry(v, allowed.at.field("kinds").entry(i))
 		gk := model.GroupKind{Group: f.textOr("group", gatewayGroup), Kind: f.text("kind")}
 		if !f.bad && (foreign || slices.Contains(standard, gk)) {
 			l.kinds = append(l.kinds, gk)

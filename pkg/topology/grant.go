@@ -34,13 +34,13 @@ func grantHint(from model.GroupKind, ns string, to model.Ref) string {
 }
 
 // readGrants reads the ReferenceGrants. An entry with a field of the wrong type permits nothing.
-func (b *builder) readGrants() {
-	for _, o := range b.in.Of(grantKind) {
-		spec := b.spec(o)
-		froms := b.grantEnds(&spec, "from")
-		for _, to := range b.grantEnds(&spec, "to") {
+func (d *draft) readGrants() {
+	for _, o := range d.in.Of(grantKind) {
+		spec := d.spec(o)
+		froms := spec.grantEnds("from")
+		for _, to := range spec.grantEnds("to") {
 			for _, from := range froms {
-				b.grants[grant{from.kind, from.namespace, to.kind, o.Ref.Namespace, to.name}] = struct{}{}
+				d.grants[grant{from.kind, from.namespace, to.kind, o.Ref.Namespace, to.name}] = struct{}{}
 			}
 		}
 	}
@@ -52,17 +52,17 @@ type grantEnd struct {
 	namespace, name string
 }
 
-func (b *builder) grantEnds(spec *fields, side string) []grantEnd {
+func (f *fields) grantEnds(side string) []grantEnd {
 	var out []grantEnd
-	for i, v := range spec.list(side).Items {
-		f := b.entry(v, spec.at.field(side).entry(i))
-		end := grantEnd{kind: model.GroupKind{Group: f.text("group"), Kind: f.text("kind")}}
+	for i, v := range f.list(side).Items {
+		e := f.r.entry(v, f.at.field(side).entry(i))
+		end := grantEnd{kind: model.GroupKind{Group: e.text("group"), Kind: e.text("kind")}}
 		if side == "from" {
-			end.namespace = f.text("namespace")
+			end.namespace = e.text("namespace")
 		} else {
-			end.name = f.text("name")
+			end.name = e.text("name")
 		}
-		if !f.bad && (end.name != "" || !f.has("name")) { // a written "" names no object; only an absent name means all
+		if !e.bad && (end.name != "" || !e.has("name")) { // a written "" names no object; only an absent name means all
 			out = append(out, end)
 		}
 	}

@@ -68,63 +68,37 @@ type span struct {
 	n     int32
 }
 
+func (s span) all(yield func(NodeID) bool) {
+	for id := s.first; id < s.end() && yield(id); id++ {
+	}
+}
+
+func (s span) end() NodeID { return s.first + NodeID(s.n) }
+
 // Graph is the graph of targets. It does not change after Build; slices it returns must not be changed either.
 type Graph struct {
 	referents
-	nodes       []Node
-	byObject    map[*model.Object]NodeID
-	byName      map[model.Ref]NodeID // of what is not in the input
-	families    map[string]family
-	above       links
-	tables      [][]Attachment // by route
-	portNumbers []int32        // by port node, from firstPort on
-	firstPort   NodeID
-	portless    map[model.GroupKind]bool
-	problems    []model.Problem
+	index
+	adjacency
+	tables     [][]Attachment // by route
+	unresolved map[NodeID]Unresolved
+	asking     map[NodeID]struct{} // routes that ask for default Gateways
+	owners     map[step]owned
+	portless   map[model.GroupKind]bool
+	problems   []model.Problem
+	uses       map[NodeID][]Use
 
-	listeners     []listener // by listener node, from firstListener on
-	firstListener NodeID
-	unresolved    map[NodeID]Unresolved
-	frontends     map[model.Ref]NodeID
-	owners        map[step]owned
-	portmates     map[NodeID]owned
-	whose         map[NodeID]string   // by Gateway: the name of its implementation
-	instances     map[NodeID][]NodeID // of routes that others delegate to, and of their rules
-
-	sets         []SetFacts // by ListenerSet node, from firstSet on
+	listeners
+	portmates    map[NodeID]owned
+	whose        map[NodeID]string // by Gateway: the name of its implementation
+	sets         []SetFacts        // by ListenerSet node, from firstSet on
 	firstSet     NodeID
 	setsOf       map[NodeID][]NodeID
-	asking       map[NodeID]struct{}
 	setsApart    bool
 	merging      bool
 	clients      map[NodeID]Unresolved // by Gateway with a client certificate
 	certificates certificates
-	uses         map[NodeID][]Use
-	extended     []string // the families of extensions
 }
-
-// Len is the number of nodes.
-func (g *Graph) Len() int { return len(g.nodes) }
-
-// Node is the node with the given id, which must be one of this graph.
-func (g *Graph) Node(id NodeID) *Node { return &g.nodes[id] }
-
-// Children lists the nodes right below id in the family, sorted, each once.
-func (g *Graph) Children(family string, id NodeID) []NodeID {
-	return g.families[family].children.of(id)
-}
-
-// Parents lists the nodes right above id in the family, sorted, each once.
-func (g *Graph) Parents(family string, id NodeID) []NodeID { return g.families[family].parents.of(id) }
-
-// Order lists the nodes of the family's roles, every parent before its children. Nodes that no traffic reaches are in it too: a route
-// that nothing accepts, its rules, a Service that no rule names. A path starts at a class, at a Gateway that names none, or at a Service
-// that is a parent.
-func (g *Graph) Order(family string) []NodeID { return g.families[family].order }
-
-// Above lists the nodes whose policies hold at id as well without being on the path, least specific first: the Namespace of a
-// gateway, a route or a backend; for a port its Namespace, then its Service.
-func (g *Graph) Above(id NodeID) []NodeID { return g.above.of(id) }
 
 // Attachments is the attachment table of a route (gatewayapi §3), in order of its parentRefs and then of the listeners.
 // A parentRef without a candidate listener has one entry, whose Listener is None.
@@ -176,7 +150,7 @@ func (g *Graph) ClientCertificate(gateway NodeID) (Unresolved, bool) {
 
 // Listener has the facts of a listener.
 func (g *Graph) Listener(id NodeID) ListenerFacts {
-	l := &g.listeners[id-g.firstListener]
+	l := g.listener(id)
 	return ListenerFacts{Protocol: l.protocol, Port: l.port, Hostname: l.hostname, Kinds: l.kinds, InvalidKinds: l.invalidKinds, Unreadable: l.unreadable, Conflict: l.conflict,
 		Refused: l.refusal, TLSMode: l.tlsMode, Refs: l.refs, Bare: l.bare, Doubtful: l.refs.gap != noGap, Unsupported: l.unsupported(), Accepted: !l.refused(), Valid: l.valid()}
 }
@@ -199,14 +173,8 @@ func (g *Graph) Verdicts(route NodeID) []Attachment {
 // Problems lists what is wrong with the input as far as the graph reads it, and what is not evaluated, sorted.
 func (g *Graph) Problems() []model.Problem { return g.problems }
 
-// KnownKind reports whether gk is a kind of the Gateway API or of its surroundings (gatewayapi §1), a kind with objects in the input,
-// or one with a loaded CRD. A target of any other kind is a virtual one (gep713 P14).
-func (g *Graph) KnownKind(gk model.GroupKind) bool {
-	return g.defined(gk)
-}
-
 // Granted reports whether objects of kind from in namespace ns may refer to the object to: it is in the same namespace, or a
 // ReferenceGrant there says so (gatewayapi G32), or may say so where a cluster did not let us read them.
-func (g *Graph) Granted(from model.GroupKind, ns string, to model.Ref) bool {
-	return g.grants.allow(from, ns, to) || g.in.Cluster.Misses(grantKind, to.Namespace)
+func (f *referents) Granted(from model.GroupKind, ns string, to model.Ref) bool {
+	return f.grants.allow(from, ns, to) || f.in.Cluster.Misses(grantKind, to.Namespace)
 }

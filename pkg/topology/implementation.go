@@ -24,20 +24,20 @@ type Implementation struct {
 
 // Implement makes the Gateways of an implementation work as it has them.
 func (b *Builder) Implement(i Implementation) {
-	b.b.implementations = append(b.b.implementations, i)
+	b.implementations = append(b.implementations, i)
 }
 
 // Setting is the text of a setting, by its full name.
-func (b *Builder) Setting(name string) string { return b.b.settings.Text(name) }
+func (b *Builder) Setting(name string) string { return b.settings.Text(name) }
 
 // usual is whose Gateways are of which the input does not tell the controller: the zero value if several could be meant, or none.
-func (b *builder) usual() Implementation {
+func (d *draft) usual() Implementation {
 	groups := map[string]bool{}
-	for _, gk := range b.in.Kinds() {
+	for _, gk := range d.in.Kinds() {
 		groups[gk.Group] = true
 	}
 	var found []Implementation
-	for _, impl := range b.implementations {
+	for _, impl := range d.implementations {
 		if impl.Group != "" && groups[impl.Group] {
 			found = append(found, impl)
 		}
@@ -49,12 +49,12 @@ func (b *builder) usual() Implementation {
 }
 
 // implementationOf is whose the Gateways of a class are; the zero value is nobody's in particular.
-func (b *builder) implementationOf(class string) Implementation {
-	controller := b.controllerOfClass(class)
+func (gs *gateways) implementationOf(class string) Implementation {
+	controller := gs.controllerOfClass(class)
 	if controller == "" {
-		return b.unknown
+		return gs.unknown
 	}
-	for _, impl := range b.implementations {
+	for _, impl := range gs.implementations {
 		if slices.Contains(impl.Controllers, controller) {
 			return impl
 		}
@@ -63,9 +63,9 @@ func (b *builder) implementationOf(class string) Implementation {
 }
 
 // implementation is whose the Gateway is that has a listener, by the object that holds it.
-func (b *builder) implementation(owner NodeID) Implementation {
-	if i, ok := b.gatewayOf[b.gatewayBehind(owner)]; ok {
-		return b.gateways[i].whose
+func (gs *gateways) implementation(owner NodeID) Implementation {
+	if i, ok := gs.gatewayOf[gs.gatewayBehind(owner)]; ok {
+		return gs.specs[i].whose
 	}
 	return Implementation{}
 }
@@ -73,7 +73,7 @@ func (b *builder) implementation(owner NodeID) Implementation {
 // Whose is the name of the implementation whose the Gateway of a listener is, or a Gateway itself; "" if the input does not tell.
 func (g *Graph) Whose(id NodeID) string {
 	if g.nodes[id].Role == Listener {
-		id = g.listeners[id-g.firstListener].owner
+		id = g.listener(id).owner
 	}
 	if g.nodes[id].Role == ListenerSet {
 		id = g.Set(id).Gateway
@@ -81,24 +81,13 @@ func (g *Graph) Whose(id NodeID) string {
 	return g.whose[id]
 }
 
-// byGateway has the names of the implementations.
-func (b *builder) byGateway() map[NodeID]string {
-	out := map[NodeID]string{}
-	for i := range b.gateways {
-		if name := b.gateways[i].whose.Name; name != "" {
-			out[b.gateways[i].id] = name
-		}
-	}
-	return out
-}
-
 // gatewayBehind is a Gateway itself, or the one that a ListenerSet names.
-func (b *builder) gatewayBehind(owner NodeID) NodeID {
-	if b.nodes[owner].Role != ListenerSet {
+func (gs *gateways) gatewayBehind(owner NodeID) NodeID {
+	if gs.nodes[owner].Role != ListenerSet {
 		return owner
 	}
-	if i := int(owner - b.firstSet); i >= 0 && i < len(b.sets) {
-		return b.sets[i].Gateway
+	if i := int(owner - gs.firstSet); i >= 0 && i < len(gs.sets) {
+		return gs.sets[i].Gateway
 	}
 	return None
 }
@@ -112,49 +101,49 @@ func (i Implementation) taking(protocol, mode string) []model.GroupKind {
 }
 
 // mayTakeTCP reports whether a listener takes TCPRoutes over TLS with some implementations, where whose it is may not be read.
-func (b *builder) mayTakeTCP(owner NodeID, protocol, mode string) bool {
-	return protocol == "TLS" && mode != passthrough && b.mayBe(owner, func(i Implementation) bool { return i.TCPOverTLS })
+func (gs *gateways) mayTakeTCP(owner NodeID, protocol, mode string) bool {
+	return protocol == "TLS" && mode != passthrough && gs.mayBe(owner, func(i Implementation) bool { return i.TCPOverTLS })
 }
 
 // mayBe reports whether the Gateway that has a listener, by the object that holds it, may be some implementation's that is meant: whose it is
 // may not be read.
-func (b *builder) mayBe(owner NodeID, meant func(Implementation) bool) bool {
-	if b.in.Cluster == nil || b.implementation(owner).Name != "" {
+func (gs *gateways) mayBe(owner NodeID, meant func(Implementation) bool) bool {
+	if gs.in.Cluster == nil || gs.implementation(owner).Name != "" {
 		return false
 	}
-	i, known := b.gatewayOf[b.gatewayBehind(owner)]
-	withheld := !known || b.in.Cluster.MissesRef(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: b.gateways[i].class}) && b.controllerOfClass(b.gateways[i].class) == ""
-	return withheld && slices.ContainsFunc(b.implementations, meant)
+	i, known := gs.gatewayOf[gs.gatewayBehind(owner)]
+	withheld := !known || gs.in.Cluster.MissesRef(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: gs.specs[i].class}) && gs.controllerOfClass(gs.specs[i].class) == ""
+	return withheld && slices.ContainsFunc(gs.implementations, meant)
 }
 
 // mayTake reports whether it is not known if the listener takes routes of a kind.
 func (l *listener) mayTake(gk model.GroupKind) bool { return slices.Contains(l.doubtful, gk) }
 
 // maySilent reports whether some implementation says nothing about routes at a ListenerSet that its Gateway does not take.
-func (b *builder) maySilent() bool {
-	return slices.ContainsFunc(b.implementations, func(i Implementation) bool { return i.SilentOnSets })
+func (w *tableWriter) maySilent() bool {
+	return slices.ContainsFunc(w.implementations, func(i Implementation) bool { return i.SilentOnSets })
 }
 
 // mayLoseHosts reports whether listeners that may not be read could take the hostnames of a route from the one that accepts it.
-func (b *builder) mayLoseHosts(r *route, l *listener) bool {
-	if b.in.Cluster == nil || len(b.hosts) == 0 || ignoresHostnames(r.kind) || !b.implementation(l.owner).OwnHosts {
+func (w *tableWriter) mayLoseHosts(r *route, l *listener) bool {
+	if w.in.Cluster == nil || len(w.hosts) == 0 || ignoresHostnames(r.kind) || !w.implementation(l.owner).OwnHosts {
 		return false
 	}
-	from := b.nodes[b.gatewayBehind(l.owner)].Object.Text("spec", "allowedListeners", "namespaces", "from")
-	return from != "" && from != "None" && slices.ContainsFunc(ListenerSetKinds(), b.in.Cluster.MissesAny)
+	from := w.nodes[w.gatewayBehind(l.owner)].Object.Text("spec", "allowedListeners", "namespaces", "from")
+	return from != "" && from != "None" && slices.ContainsFunc(ListenerSetKinds(), w.in.Cluster.MissesAny)
 }
 
 // portHosts counts the listeners of a Gateway and of the ListenerSets that it takes by the hostname that they have on a port.
 type portHosts map[int32]map[string]int
 
 // hostsOf are those of a Gateway. What lost its hostname to another listener does not count.
-func (b *builder) hostsOf(gateway NodeID) portHosts {
-	if known, ok := b.portHosts[gateway]; ok {
+func (w *tableWriter) hostsOf(gateway NodeID) portHosts {
+	if known, ok := w.portHosts[gateway]; ok {
 		return known
 	}
 	out := portHosts{}
-	for _, owner := range b.holders(gateway) {
-		for _, l := range b.listenersOf(owner) {
+	for _, owner := range w.holders(gateway) {
+		for _, l := range w.listenersOf(owner) {
 			if !l.counts() {
 				continue
 			}
@@ -164,18 +153,15 @@ func (b *builder) hostsOf(gateway NodeID) portHosts {
 			out[l.port][l.hostname]++
 		}
 	}
-	if b.portHosts == nil {
-		b.portHosts = map[NodeID]portHosts{}
-	}
-	b.portHosts[gateway] = out
+	w.portHosts[gateway] = out
 	return out
 }
 
 // holders are a Gateway and the ListenerSets that it takes, whatever becomes of their listeners.
-func (b *builder) holders(gateway NodeID) []NodeID {
+func (gs *gateways) holders(gateway NodeID) []NodeID {
 	out := []NodeID{gateway}
-	for i := range b.sets {
-		if s := &b.sets[i]; s.Gateway == gateway && (s.State == SetAccepted || s.State == SetListenersNotValid) {
+	for i := range gs.sets {
+		if s := &gs.sets[i]; s.Gateway == gateway && (s.State == SetAccepted || s.State == SetListenersNotValid) {
 			out = append(out, s.id)
 		}
 	}
@@ -188,12 +174,12 @@ func (l *listener) counts() bool {
 }
 
 // withoutOwned leaves out the hostnames that other listeners on the port have themselves.
-func (b *builder) withoutOwned(at *Attachment) {
-	l := &b.listeners[at.Listener-b.firstListener]
-	if !b.implementation(l.owner).OwnHosts {
+func (w *tableWriter) withoutOwned(at *Attachment) {
+	l := w.listener(at.Listener)
+	if !w.implementation(l.owner).OwnHosts {
 		return
 	}
-	hosts := b.hostsOf(b.gatewayBehind(l.owner))[l.port]
+	hosts := w.hostsOf(w.gatewayBehind(l.owner))[l.port]
 	taken := ""
 	left := slices.DeleteFunc(slices.Clone(at.Hostnames), func(h Hostname) bool {
 		others := hosts[h.Effective]

@@ -10,47 +10,47 @@ import (
 // isolate takes from the routes on shared ports the hosts that a more specific listener of the port owns: these are not served through the
 // less specific one. That the route is accepted there stays. Where the input does not tell whose the Gateway is, only the policies of the
 // implementation mind (see settleRoute).
-func (b *builder) isolate() {
-	b.portmates = b.sharedPorts()
+func (ps *portSharing) isolate() {
+	ps.portmates = ps.sharedPorts()
 	gone := map[edge]bool{}
-	for id := range NodeID(len(b.nodes)) {
-		if len(b.portmates) == 0 || b.nodes[id].Role != Route {
+	for id := range NodeID(len(ps.nodes)) {
+		if len(ps.portmates) == 0 || ps.nodes[id].Role != Route {
 			continue
 		}
-		rows := b.tables[b.nodes[id].table]
+		rows := ps.tables[ps.nodes[id].table]
 		for i := range rows {
 			a := &rows[i]
 			if a.State != Accepted || a.Listener == None {
 				continue
 			}
-			group := b.portmates[a.Listener]
+			group := ps.portmates[a.Listener]
 			if !group.sure {
 				continue
 			}
-			kept := b.unclaimed(group.listeners, *a)
+			kept := ps.unclaimed(group.listeners, *a)
 			if len(kept) == 0 {
 				gone[edge{a.Listener, id}] = true
 				a.Reason += ", but its hosts belong to more specific listeners on the port"
 			}
-			b.reportClaimed(group.listeners, id, *a, kept)
+			ps.reportClaimed(group.listeners, id, *a, kept)
 			a.Hostnames = kept
 		}
 	}
 	if len(gone) > 0 {
-		b.traffic = slices.DeleteFunc(b.traffic, func(e edge) bool { return gone[e] })
+		ps.traffic = slices.DeleteFunc(ps.traffic, func(e edge) bool { return gone[e] })
 	}
 }
 
 // sharedPorts are the groups of listeners that share a port, by listener.
-func (b *builder) sharedPorts() map[NodeID]owned {
+func (ps *portSharing) sharedPorts() map[NodeID]owned {
 	groups := map[NodeID]owned{}
-	for _, s := range b.shared {
-		for _, g := range b.gateways {
-			c := b.controllerOfClass(g.class)
+	for _, s := range ps.shared {
+		for _, g := range ps.specs {
+			c := ps.controllerOfClass(g.class)
 			if c != "" && !slices.Contains(s.Controllers, c) {
 				continue
 			}
-			for _, group := range b.portGroups(g.id, s.Protocol) {
+			for _, group := range ps.portGroups(g.id, s.Protocol) {
 				for _, listener := range group {
 					groups[listener] = owned{group, s.Controllers, c != ""}
 				}
@@ -61,10 +61,10 @@ func (b *builder) sharedPorts() map[NodeID]owned {
 }
 
 // unclaimed are the hostnames of an attachment that no more specific listener of the group owns.
-func (b *builder) unclaimed(group []NodeID, a Attachment) []Hostname {
+func (ps *portSharing) unclaimed(group []NodeID, a Attachment) []Hostname {
 	var out []Hostname
 	for _, h := range a.Hostnames {
-		if b.claimant(group, a.Listener, h.Effective) == None {
+		if ps.claimant(group, a.Listener, h.Effective) == None {
 			out = append(out, h)
 		}
 	}
@@ -72,8 +72,8 @@ func (b *builder) unclaimed(group []NodeID, a Attachment) []Hostname {
 }
 
 // claimant is the most specific listener of a group for a host, None if none is more specific than the given one.
-func (b *builder) claimant(group []NodeID, listener NodeID, host string) NodeID {
-	name := func(id NodeID) string { return b.listeners[id-b.firstListener].hostname }
+func (ps *portSharing) claimant(group []NodeID, listener NodeID, host string) NodeID {
+	name := func(id NodeID) string { return ps.listener(id).hostname }
 	best := listener
 	for _, id := range group {
 		if Covers(name(id), host) && precision(name(id)) > precision(name(best)) {
@@ -99,22 +99,22 @@ func precision(name string) int {
 }
 
 // reportClaimed reports the hostnames for which a route gets no requests because the listener that owns them does not have it.
-func (b *builder) reportClaimed(group []NodeID, route NodeID, a Attachment, kept []Hostname) {
+func (ps *portSharing) reportClaimed(group []NodeID, route NodeID, a Attachment, kept []Hostname) {
 	for _, h := range a.Hostnames {
 		if slices.Contains(kept, h) {
 			continue
 		}
-		owner := b.claimant(group, a.Listener, h.Effective)
+		owner := ps.claimant(group, a.Listener, h.Effective)
 		has := func(x Attachment) bool {
 			return x.Listener == owner && x.State == Accepted && slices.ContainsFunc(x.Hostnames, func(o Hostname) bool { return o.Effective == h.Effective })
 		}
-		if slices.ContainsFunc(b.tables[b.nodes[route].table], has) {
+		if slices.ContainsFunc(ps.tables[ps.nodes[route].table], has) {
 			continue
 		}
-		b.problem(model.Problem{Severity: model.Warning, Code: model.NotReached,
-			Message: "requests for " + h.Effective + " do not come to " + b.nodes[route].Ref.String() + " through " + b.nodes[a.Listener].Ref.String() + ": the host belongs to " +
-				b.nodes[owner].Ref.String() + " on the same port, to which the route is not attached",
-			Hint: "attach the route to that listener"}, b.nodes[route].Object, "spec", "hostnames")
+		ps.problem(model.Problem{Severity: model.Warning, Code: model.NotReached,
+			Message: "requests for " + h.Effective + " do not come to " + ps.nodes[route].Ref.String() + " through " + ps.nodes[a.Listener].Ref.String() + ": the host belongs to " +
+				ps.nodes[owner].Ref.String() + " on the same port, to which the route is not attached",
+			Hint: "attach the route to that listener"}, ps.nodes[route].Object, "spec", "hostnames")
 	}
 }
 

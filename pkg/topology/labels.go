@@ -8,16 +8,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Truth is the answer to a question that the input may not settle. The smaller of two is both together, the larger either of them.
-type Truth = truth
-
-// The answers.
-const (
-	No    = no
-	Maybe = unknown
-	Yes   = yes
-)
-
 // LabelSelector selects by labels. The zero value selects nothing.
 type LabelSelector struct{ selector selector }
 
@@ -74,12 +64,12 @@ func ReadLabelSelector(v model.Body) (LabelSelector, error) {
 func (s LabelSelector) Picks(labels map[string]string) bool {
 	return s.selector.some && !slices.ContainsFunc(s.selector.requirements, func(r requirement) bool {
 		value, present := labels[r.key]
-		return r.holds(value, present) != yes
+		return r.holds(value, present) != Yes
 	})
 }
 
 // PicksNamespace reports whether the selector selects a namespace. The label with its name is on every one; others are known only if the Namespace is
 // in the input.
-func (g *Graph) PicksNamespace(s LabelSelector, name string) Truth {
-	return s.selector.selects(name, g.in.Get(namespaceRef(name)))
+func (f *referents) PicksNamespace(s LabelSelector, name string) Truth {
+	return s.selector.selects(name, f.in.Get(namespaceRef(name)))
 }

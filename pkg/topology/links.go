@@ -107,3 +107,54 @@ func inOrder(nodes []Node, levels []Role) []NodeID {
 	}
 	return order
 }
+
+// adjacency is how the nodes of a graph are connected.
+type adjacency struct {
+	families map[string]family
+	above    links
+	extended []string // the families of extensions
+}
+
+// Children lists the nodes right below id in the family, sorted, each once.
+func (a *adjacency) Children(family string, id NodeID) []NodeID {
+	return a.families[family].children.of(id)
+}
+
+// Parents lists the nodes right above id in the family, sorted, each once.
+func (a *adjacency) Parents(family string, id NodeID) []NodeID {
+	return a.families[family].parents.of(id)
+}
+
+// Order lists the nodes of the family's roles, every parent before its children. Nodes that no traffic reaches are in it too: a route
+// that nothing accepts, its rules, a Service that no rule names. A path starts at a class, at a Gateway that names none, or at a Service
+// that is a parent.
+func (a *adjacency) Order(family string) []NodeID { return a.families[family].order }
+
+// Above lists the nodes whose policies hold at id as well without being on the path, least specific first: the Namespace of a
+// gateway, a route or a backend; for a port its Namespace, then its Service.
+func (a *adjacency) Above(id NodeID) []NodeID { return a.above.of(id) }
+
+// Below lists the nodes right below id in any family, sorted, each once.
+func (a *adjacency) Below(id NodeID) []NodeID {
+	out := a.Children(All, id)
+	for _, name := range a.extended {
+		if more := a.Children(name, id); len(more) > 0 {
+			out = append(slices.Clone(out), more...)
+			slices.Sort(out)
+			out = slices.Compact(out)
+		}
+	}
+	return out
+}
+
+// Over lists the nodes right above id in any family, and those whose policies hold at it as well.
+func (a *adjacency) Over(id NodeID) []NodeID {
+	out := slices.Concat(a.Parents(All, id), a.Above(id))
+	for _, name := range a.extended {
+		out = append(out, a.Parents(name, id)...)
+	}
+	return out
+}
+
+// WorkloadsIn lists the workloads of a namespace, by its node, sorted.
+func (a *adjacency) WorkloadsIn(namespace NodeID) []NodeID { return a.Children(Namespaced, namespace) }

@@ -64,22 +64,22 @@ type listenerSet struct {
 }
 
 // addSets adds the ListenerSets and asks their Gateways whether they take them.
-func (b *builder) addSets() {
-	b.firstSet = NodeID(len(b.nodes))
+func (gs *gateways) addSets() {
+	gs.firstSet = NodeID(len(gs.nodes))
 	for _, gk := range ListenerSetKinds() {
-		for _, o := range b.in.Of(gk) {
-			s := listenerSet{id: b.add(Node{Role: ListenerSet, Ref: o.Ref, Object: o}), object: o, spec: b.spec(o), SetFacts: SetFacts{Gateway: None}}
-			b.under(o.Ref.Namespace, s.id)
-			b.sets = append(b.sets, s)
+		for _, o := range gs.in.Of(gk) {
+			s := listenerSet{id: gs.add(Node{Role: ListenerSet, Ref: o.Ref, Object: o}), object: o, spec: gs.spec(o), SetFacts: SetFacts{Gateway: None}}
+			gs.under(o.Ref.Namespace, s.id)
+			gs.sets = append(gs.sets, s)
 		}
 	}
-	for i := range b.sets { // after all sets have got their numbers, because Gateways that may not be read are new nodes
-		b.joinGateway(&b.sets[i])
+	for i := range gs.sets { // after all sets have got their numbers, because Gateways that may not be read are new nodes
+		gs.joinGateway(&gs.sets[i])
 	}
 }
 
 // joinGateway finds the Gateway of a set and whether that takes it (gatewayapi G5, G10, G22).
-func (b *builder) joinGateway(s *listenerSet) {
+func (gs *gateways) joinGateway(s *listenerSet) {
 	f := s.spec.object("parentRef")
 	ref := model.Ref{
 		Group:     f.textOr("group", gatewayGroup),
@@ -94,77 +94,77 @@ func (b *builder) joinGateway(s *listenerSet) {
 		return
 	case ref.Name == "":
 		s.Reason = "spec.parentRef names no Gateway"
-		b.skip(f.at, "has no name")
+		gs.skip(f.at, "has no name")
 		return
 	case ref.GroupKind() != gatewayKind:
 		s.Reason = "a listener set cannot be attached to " + ref.String()
-		b.invalid(f.at, f.at.String()+" names "+ref.String()+", which is no Gateway; the listener set takes no part")
+		gs.invalid(f.at, f.at.String()+" names "+ref.String()+", which is no Gateway; the listener set takes no part")
 		return
 	}
-	id, ok := b.find(ref)
-	if !ok || b.nodes[id].Object == nil {
-		b.withoutGateway(s, ref)
+	id, ok := gs.find(ref)
+	if !ok || gs.nodes[id].Object == nil {
+		gs.withoutGateway(s, ref)
 		return
 	}
 	s.Gateway = id
 	namespace := s.object.Ref.Namespace
-	switch b.admits(id, &b.gateways[b.gatewayOf[id]].sets, namespace) {
-	case yes:
+	switch gs.admits(id, &gs.specs[gs.gatewayOf[id]].sets, namespace) {
+	case Yes:
 		s.State, s.Reason = SetAccepted, "the listener set is accepted"
-	case no:
+	case No:
 		s.State, s.Reason = SetNotAllowed, ref.String()+" takes no listener sets from namespace "+namespace
-	case unknown:
+	case Maybe:
 		s.State, s.Reason = SetUnknown, ref.String()+" selects namespaces by labels, and those of "+namespace+" are not known"
-		b.note(topic{what: setLabelsUnknown, about: namespaceRef(namespace), at: ref}, s.object)
+		gs.note(topic{what: setLabelsUnknown, about: namespaceRef(namespace), at: ref}, s.object)
 	}
 }
 
 // withoutGateway is the verdict on a set whose Gateway is not in the input. One that we may not read is taken to take the set, as it is
 // for routes.
-func (b *builder) withoutGateway(s *listenerSet, ref model.Ref) {
+func (gs *gateways) withoutGateway(s *listenerSet, ref model.Ref) {
 	switch {
-	case b.covers.has(gatewayKind, ref.Namespace):
+	case gs.covers.has(gatewayKind, ref.Namespace):
 		s.Reason = ref.String() + " does not exist"
-	case b.covers.withheld(gatewayKind, ref.Namespace):
-		s.Gateway, s.State, s.Missing, s.Reason = b.withheld(Gateway, ref), SetUnknown, true, ref.String()+" may not be read"
+	case gs.covers.withheld(gatewayKind, ref.Namespace):
+		s.Gateway, s.State, s.Missing, s.Reason = gs.withheld(Gateway, ref), SetUnknown, true, ref.String()+" may not be read"
 	default:
 		s.Missing, s.Reason = true, ref.String()+" is not in the input"
-		b.note(topic{what: setParentMissing, about: ref}, s.object)
+		gs.note(topic{what: setParentMissing, about: ref}, s.object)
 	}
 }
 
 // settleSets decides about sets that their Gateways take, now that it is known which listeners conflict, and connects those that traffic
 // passes. The Gateway is judged by its own listeners: a set adds to what its Gateway is, and cannot make it one, unless the implementation has it so.
-func (b *builder) settleSets() {
-	for i := range b.sets {
-		s := &b.sets[i]
+func (gs *gateways) settleSets() {
+	for i := range gs.sets {
+		s := &gs.sets[i]
 		if s.State == SetAccepted {
-			own := b.listenersOf(s.Gateway)
+			own := gs.listenersOf(s.Gateway)
 			switch {
-			case len(own) > 0 && !b.implementation(s.Gateway).OpenToSets && !slices.ContainsFunc(own, func(l listener) bool { return !l.refused() }):
-				s.State, s.Reason = SetParentNotAccepted, "no listener of "+b.nodes[s.Gateway].Ref.String()+" itself is valid"
-			case !slices.ContainsFunc(b.listenersOf(s.id), func(l listener) bool { return l.valid() }):
+			case len(own) > 0 && !gs.implementation(s.Gateway).OpenToSets && !slices.ContainsFunc(own, func(l listener) bool { return !l.refused() }):
+				s.State, s.Reason = SetParentNotAccepted, "no listener of "+gs.nodes[s.Gateway].Ref.String()+" itself is valid"
+			case !slices.ContainsFunc(gs.listenersOf(s.id), func(l listener) bool { return l.valid() }):
 				s.State, s.Reason = SetListenersNotValid, "no listener of the set is valid"
 			}
 		}
-		if b.way(s).open {
-			b.connect(s.Gateway, s.id)
+		if gs.way(s).open {
+			gs.connect(s.Gateway, s.id)
 		}
 	}
 }
 
 // listenersOf are the listeners that a Gateway or a ListenerSet holds.
-func (b *builder) listenersOf(owner NodeID) []listener {
-	parts := b.nodes[owner].parts
+func (gs *gateways) listenersOf(owner NodeID) []listener {
+	parts := gs.nodes[owner].parts
 	if parts.n == 0 {
 		return nil
 	}
-	return b.listeners[parts.first-b.firstListener:][:parts.n]
+	return gs.listeners.all[parts.first-gs.listeners.first:][:parts.n]
 }
 
 // way says how traffic comes to the listeners of a set. A set without any valid listener is connected like a Gateway without one: what
 // keeps traffic out are its listeners.
-func (b *builder) way(s *listenerSet) passage {
+func (gs *gateways) way(s *listenerSet) passage {
 	way := passage{sure: true}
 	switch s.State {
 	case SetAccepted, SetListenersNotValid:
@@ -175,27 +175,27 @@ func (b *builder) way(s *listenerSet) passage {
 		way.sure = !s.Missing
 	}
 	if !way.sure {
-		way.why = "whether " + b.nodes[s.id].Ref.String() + " takes part is not known: " + s.Reason
+		way.why = "whether " + gs.nodes[s.id].Ref.String() + " takes part is not known: " + s.Reason
 	}
 	return way
 }
 
 // attachToSet decides a parentRef to a ListenerSet. On a set that its Gateway refuses, or that has none, there is no listener to find
 // (gatewayapi G22); one that is not accepted for its or its Gateway's listeners takes routes as these do.
-func (b *builder) attachToSet(r *route, a Attachment) {
-	id, ok := b.find(a.Parent.Whole())
-	if !ok || b.nodes[id].Object == nil {
-		a.MaySilent = b.covers.withheld(a.Parent.GroupKind(), a.Parent.Namespace) && b.maySilent()
-		b.table = append(b.table, b.withoutParent(r, a, ListenerSet))
+func (w *tableWriter) attachToSet(r *route, a Attachment) {
+	id, ok := w.find(a.Parent.Whole())
+	if !ok || w.nodes[id].Object == nil {
+		a.MaySilent = w.covers.withheld(a.Parent.GroupKind(), a.Parent.Namespace) && w.maySilent()
+		w.table = append(w.table, w.withoutParent(r, a, ListenerSet))
 		return
 	}
-	s := &b.sets[id-b.firstSet]
+	s := &w.sets[id-w.firstSet]
 	if s.State == SetNotAllowed || s.State == SetWithoutParent && !s.Missing {
 		a.State, a.Reason = NoMatchingParent, a.Parent.Whole().String()+" has no listeners: "+s.Reason
-		a.Silent = b.implementation(id).SilentOnSets
-		b.table = append(b.table, a)
+		a.Silent = w.implementation(id).SilentOnSets
+		w.table = append(w.table, a)
 		return
 	}
-	a.MaySilent = s.State == SetUnknown && b.maySilent()
-	b.attachToOwner(r, id, a, b.way(s))
+	a.MaySilent = s.State == SetUnknown && w.maySilent()
+	w.attachToOwner(r, id, a, w.way(s))
 }

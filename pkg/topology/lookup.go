@@ -10,106 +10,104 @@ import (
 // parts, and last a Service's node as a parent of routes, if it is one. A section is a listener's name; a rule's name, where the first rule of that name is meant and a name wins over rule-N (gatewayapi
 // G3); or a port's name, else its number. Kinds without a namespace are found whatever namespace ref says.
 // Of the objects in the input only those of the roles' kinds, and those that a rule names as a backend, have nodes.
-func (g *Graph) Lookup(ref model.Ref) []NodeID {
-	found := g.withInstances(g.lookup(ref))
-	if len(g.frontends) == 0 {
+func (x *index) Lookup(ref model.Ref) []NodeID {
+	found := x.withInstances(x.lookup(ref))
+	if len(x.frontends) == 0 {
 		return found
 	}
-	return g.withFrontends(ref, found)
+	return x.withFrontends(ref, found)
 }
 
-func (g *Graph) lookup(ref model.Ref) []NodeID {
-	id, ok := g.find(ref)
+func (x *index) lookup(ref model.Ref) []NodeID {
+	id, ok := x.find(ref)
 	switch {
 	case !ok:
 		return nil
 	case ref.Section == "":
 		return []NodeID{id}
 	}
-	switch n := &g.nodes[id]; n.Role {
+	switch n := &x.nodes[id]; n.Role {
 	case Route:
-		return g.rule(n, ref.Section)
+		return x.rule(n, ref.Section)
 	case Backend:
-		if found := g.named(n, ref.Section); found != nil {
+		if found := x.named(n, ref.Section); found != nil {
 			return found
 		}
-		return g.numbered(n, ref.Section)
+		return x.numbered(n, ref.Section)
 	default:
-		return g.named(n, ref.Section)
+		return x.named(n, ref.Section)
 	}
 }
 
 // Sections lists the sections of ref's object in document order: the names of listeners or ports, of rules the name or, where that
 // does not tell them apart, rule-N.
-func (g *Graph) Sections(ref model.Ref) []string {
-	id, ok := g.find(ref)
+func (x *index) Sections(ref model.Ref) []string {
+	id, ok := x.find(ref)
 	if !ok {
 		return nil
 	}
-	n := &g.nodes[id]
 	var out []string
-	for i := range n.parts.n {
-		out = append(out, g.nodes[n.parts.first+NodeID(i)].Ref.Section)
+	for part := range x.nodes[id].parts.all {
+		out = append(out, x.nodes[part].Ref.Section)
 	}
 	return out
 }
 
 // find is the node of ref's whole object.
-func (g *Graph) find(ref model.Ref) (NodeID, bool) {
+func (x *index) find(ref model.Ref) (NodeID, bool) {
 	if gk := ref.GroupKind(); gk == namespaceKind || gk == gatewayClassKind {
 		ref.Namespace = ""
 	}
-	if o := g.in.Get(ref); o != nil {
-		id, ok := g.byObject[o]
+	if o := x.objects.Get(ref); o != nil {
+		id, ok := x.byObject[o]
 		return id, ok
 	}
-	id, ok := g.byName[ref.Whole()]
+	id, ok := x.byName[ref.Whole()]
 	return id, ok
 }
 
 // rule finds the rule that section means: the first that is called so, else the unnamed one at that place.
-func (g *Graph) rule(route *Node, section string) []NodeID {
+func (x *index) rule(route *Node, section string) []NodeID {
 	var byPlace []NodeID
-	id, end := route.parts.first, route.parts.first+NodeID(route.parts.n)
+	id, end := route.parts.first, route.parts.end()
 	for i, rule := range route.Object.Body.At("spec", "rules").Items {
-		if id == end || g.nodes[id].Index != i {
+		if id == end || x.nodes[id].Index != i {
 			continue // it has no node
 		}
 		if rule.Field("name").Text() == section {
 			return []NodeID{id}
 		}
-		if byPlace == nil && g.nodes[id].Ref.Section == section {
+		if byPlace == nil && x.nodes[id].Ref.Section == section {
 			byPlace = []NodeID{id}
 		}
 		id++
 	}
-	if byPlace == nil && id != end && g.nodes[id].Ref.Section == section {
+	if byPlace == nil && id != end && x.nodes[id].Ref.Section == section {
 		return []NodeID{id} // the one that a route without rules has
 	}
 	return byPlace
 }
 
 // named lists the parts of n with the given section.
-func (g *Graph) named(n *Node, section string) []NodeID {
+func (x *index) named(n *Node, section string) []NodeID {
 	var out []NodeID
-	for i := range n.parts.n {
-		if g.nodes[n.parts.first+NodeID(i)].Ref.Section == section {
-			out = append(out, n.parts.first+NodeID(i))
+	for id := range n.parts.all {
+		if x.nodes[id].Ref.Section == section {
+			out = append(out, id)
 		}
 	}
 	return out
 }
 
 // numbered lists the ports of n with the given number.
-func (g *Graph) numbered(n *Node, number string) []NodeID {
+func (x *index) numbered(n *Node, number string) []NodeID {
 	want, err := strconv.ParseInt(number, 10, 32)
 	if err != nil {
 		return nil
 	}
 	var out []NodeID
-	for i := range n.parts.n {
-		id := n.parts.first + NodeID(i)
-		if g.portNumber(id) == int32(want) {
+	for id := range n.parts.all {
+		if x.portNumber(id) == int32(want) {
 			out = append(out, id)
 		}
 	}

@@ -41,17 +41,17 @@ type tally struct {
 }
 
 // note counts o under t; met several times in a row it counts once.
-func (b *builder) note(t topic, o *model.Object) { b.noteName(t, o.Ref.String(), o) }
+func (d *draft) note(t topic, o *model.Object) { d.noteName(t, o.Ref.String(), o) }
 
 // noteName is note for a part of o, or for a thing that is not in the input (o nil).
-func (b *builder) noteName(t topic, name string, o *model.Object) {
-	c := b.notes[t]
+func (d *draft) noteName(t topic, name string, o *model.Object) {
+	c := d.notes[t]
 	if c == nil {
 		c = &tally{first: o}
 		if t.what == parentMissing || t.what == setParentMissing {
-			c.namesake = b.namesake(t.about)
+			c.namesake = namesake(d.in, t.about)
 		}
-		b.notes[t] = c
+		d.notes[t] = c
 	}
 	if c.N > 0 && c.last == name {
 		return
@@ -62,8 +62,8 @@ func (b *builder) noteName(t topic, name string, o *model.Object) {
 
 // namesake is an object of the same kind and name in another namespace, "" if there is none: a reference without a namespace is easily meant
 // for it.
-func (b *builder) namesake(ref model.Ref) string {
-	for _, o := range b.in.Of(ref.GroupKind()) {
+func namesake(in *model.Snapshot, ref model.Ref) string {
+	for _, o := range in.Of(ref.GroupKind()) {
 		if o.Ref.Name == ref.Name && o.Ref.Namespace != ref.Namespace {
 			return o.Ref.String()
 		}
@@ -80,13 +80,13 @@ func (c *tally) of(one, many string) string {
 }
 
 // report turns the notes into problems. Their order does not matter: problems are sorted.
-func (b *builder) report() {
-	for t, c := range b.notes {
+func (d *draft) report() {
+	for t, c := range d.notes {
 		p := t.problem(c)
 		if p.Code == "" {
 			p.Code = model.NotEvaluated
 		}
-		if b.in.Cluster != nil {
+		if d.in.Cluster != nil {
 			switch t.what {
 			case labelsUnknown, setLabelsUnknown:
 				p.Hint = "ask for: list on namespaces (docs/rbac.yaml)"
@@ -101,7 +101,7 @@ func (b *builder) report() {
 		case c.N == 1 && c.first != nil:
 			p = p.At(c.first)
 		}
-		b.problems = append(b.problems, p)
+		d.problems = append(d.problems, p)
 	}
 }
 

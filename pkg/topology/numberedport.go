@@ -11,10 +11,7 @@ import (
 // NumberPorts gives the backends of an implementation's kind a port for every number by which rules send to them, so that policies can be for
 // one. What such an object says about its ports is not read.
 func (b *Builder) NumberPorts(gk model.GroupKind) {
-	if b.b.portless == nil {
-		b.b.portless = map[model.GroupKind]bool{}
-	}
-	b.b.portless[gk] = true
+	b.portless[gk] = true
 }
 
 // numberUse is a rule that sends to a backend by a port's number.
@@ -25,19 +22,19 @@ type numberUse struct {
 }
 
 // addNumberedPorts adds the ports of backends that list none, by the rules that send to them.
-func (b *builder) addNumberedPorts() {
-	slices.SortFunc(b.uses, func(x, y numberUse) int {
+func (bs *backends) addNumberedPorts() {
+	slices.SortFunc(bs.uses, func(x, y numberUse) int {
 		return cmp.Or(cmp.Compare(x.backend, y.backend), cmp.Compare(x.port, y.port), cmp.Compare(x.rule, y.rule))
 	})
 	id := None
-	for i, u := range b.uses {
-		if i == 0 || b.uses[i-1].backend != u.backend || b.uses[i-1].port != u.port {
-			owner := b.nodes[u.backend]
-			id = b.addPart(u.backend, Node{Role: Port, Ref: owner.Ref.In(itoa(int(u.port))), Object: owner.Object})
-			b.under(owner.Ref.Namespace, id)
-			b.above = append(b.above, edge{id, u.backend})
+	for i, u := range bs.uses {
+		if i == 0 || bs.uses[i-1].backend != u.backend || bs.uses[i-1].port != u.port {
+			owner := bs.nodes[u.backend]
+			id = bs.addPart(u.backend, Node{Role: Port, Ref: owner.Ref.In(itoa(int(u.port))), Object: owner.Object})
+			bs.under(owner.Ref.Namespace, id)
+			bs.above = append(bs.above, edge{id, u.backend})
 		}
-		b.connect(u.rule, id)
+		bs.connect(u.rule, id)
 	}
 }
 
@@ -45,16 +42,4 @@ func (b *builder) addNumberedPorts() {
 func (g *Graph) NumbersPort(ref model.Ref) bool {
 	_, err := strconv.ParseUint(ref.Section, 10, 16)
 	return err == nil && g.portless[ref.GroupKind()]
-}
-
-// portNumber is the number of a port.
-func (g *Graph) portNumber(id NodeID) int32 {
-	if at := int(id - g.firstPort); at < len(g.portNumbers) {
-		return g.portNumbers[at]
-	}
-	number, err := strconv.ParseInt(g.nodes[id].Ref.Section, 10, 32)
-	if err != nil {
-		return 0
-	}
-	return int32(number)
 }

@@ -4,29 +4,31 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // The facts of nodes that a plan may ask for: what a path is, beside its nodes.
 const (
-	Protocol   = "protocol"   // of a listener
-	TLSMode    = "tlsMode"    // of a listener for HTTPS or TLS: Terminate or Passthrough
-	RouteKind  = "routeKind"  // of a route
-	Controller = "controller" // of a GatewayClass: its controllerName
-	Action     = "action"     // of a rule: forward; redirect; none, if it has neither a backend nor a redirect
+	factProtocol   = "protocol"   // of a listener
+	factTLSMode    = "tlsMode"    // of a listener for HTTPS or TLS: Terminate or Passthrough
+	factRouteKind  = "routeKind"  // of a route
+	factController = "controller" // of a GatewayClass: its controllerName
+	factAction     = "action"     // of a rule: forward; redirect; none, if it has neither a backend nor a redirect
 )
 
 // PathFacts are the names of the facts, sorted.
-func PathFacts() []string { return []string{Action, Controller, Protocol, RouteKind, TLSMode} }
+func PathFacts() []string {
+	return []string{factAction, factController, factProtocol, factRouteKind, factTLSMode}
+}
 
 // PathFact is what a node says of the paths through it, "" if that is not its business.
 func (g *Graph) PathFact(id NodeID, name string) string {
 	n := &g.nodes[id]
 	switch {
-	case name == Protocol && n.Role == Listener:
-		return g.listeners[id-g.firstListener].protocol
-	case name == TLSMode && n.Role == Listener:
-		return g.listeners[id-g.firstListener].tlsMode
-	case name == RouteKind && n.Role == Route:
+	case name == factProtocol && n.Role == Listener:
+		return g.listener(id).protocol
+	case name == factTLSMode && n.Role == Listener:
+		return g.listener(id).tlsMode
+	case name == factRouteKind && n.Role == Route:
 		return n.Ref.Kind
-	case name == Action && n.Role == Rule && n.Object != nil:
+	case name == factAction && n.Role == Rule && n.Object != nil:
 		return action(n.Object.Body.At("spec", "rules", itoa(n.Index)))
-	case name == Controller && n.Role == GatewayClass && n.Object != nil:
+	case name == factController && n.Role == GatewayClass && n.Object != nil:
 		return n.Object.Text("spec", "controllerName")
 	}
 	return ""

@@ -2,9 +2,6 @@ package topology
 
 import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
-// WorkloadsOf lists the objects of an input that are workloads: the Pods, and what stands for pods of which none is there.
-func WorkloadsOf(in *model.Snapshot) []*model.Object { return workloadsOf(in) }
-
 // PodMetadata are the labels and the annotations of a workload's pods.
 func PodMetadata(o *model.Object) (labels, annotations map[string]string) {
 	at, template := templates[o.Ref.GroupKind()]

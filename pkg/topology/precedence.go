@@ -9,8 +9,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// contest is between the listeners of ListenerSets, about what is left of the ports of their Gateways.
+// contest is about the ports of Gateways that share them: between their listeners, then between those of ListenerSets about what is left.
 type contest struct {
+	*gateways
+	group     []NodeID               // Gateways that share their ports
+	joined    []int                  // the ListenerSets that they take
 	protocols map[socket][]*listener // the first of each family that has the port
 	hostnames map[host]*listener
 	to        map[NodeID]model.Ref // by set: the first other set that one of its listeners gave way to
@@ -24,46 +27,46 @@ type host struct {
 
 func (l *listener) host() host { return host{l.socket(), l.hostname} }
 
-// conflictsAcross judges the listeners of ListenerSets against those that come before them: the first one wins, later ones are refused
+// across judges the listeners of ListenerSets against those that come before them: the first one wins, later ones are refused
 // (gatewayapi G23, G28). All of the Gateway's own come first, also those that are refused inside it: nobody wins there, and a set that
 // got the hostname because the Gateway's owner wrote it twice would lose it again when that is mended. Of the sets only listeners
 // that were not refused are in the way of others. A set that conflicts with itself is judged in the order of its document, unless the
 // implementation lets none of its listeners win.
-func (b *builder) conflictsAcross(group []NodeID, sets []int) {
-	if len(sets) == 0 {
+func (c *contest) across() {
+	if len(c.joined) == 0 {
 		return
 	}
-	c := contest{map[socket][]*listener{}, map[host]*listener{}, map[NodeID]model.Ref{}}
-	for _, g := range group {
-		for _, l := range b.claimants(g) {
+	c.protocols, c.hostnames, c.to = map[socket][]*listener{}, map[host]*listener{}, map[NodeID]model.Ref{}
+	for _, g := range c.group {
+		for _, l := range c.claimants(g) {
 			c.admit(protocolConflict, l)
 			c.admit(hostnameConflict, l)
 		}
 	}
-	sets = slices.DeleteFunc(sets, func(i int) bool { return b.quarrels(&b.sets[i], &c) })
-	aged := b.bySeniority(sets)
+	c.joined = slices.DeleteFunc(c.joined, func(i int) bool { return c.quarrels(&c.sets[i]) })
+	aged := c.bySeniority()
 	var all []*listener
-	for _, i := range sets {
-		all = append(all, b.claimants(b.sets[i].id)...)
+	for _, i := range c.joined {
+		all = append(all, c.claimants(c.sets[i].id)...)
 	}
 	for _, reason := range []string{protocolConflict, hostnameConflict} {
-		if b.implementation(group[0]).NoneWinsInSet {
+		if c.implementation(c.group[0]).NoneWinsInSet {
 			for _, ls := range c.divided(reason, all) {
 				mark(ls, reason, reason == protocolConflict)
 			}
 		}
 		c.settle(reason, all)
 	}
-	for _, i := range sets {
-		b.reportDivided(b.sets[i].id, "")
-		b.reportRefused(&b.sets[i], c.to[b.sets[i].id], aged)
+	for _, i := range c.joined {
+		c.reportDivided(c.sets[i].id, "")
+		c.reportRefused(&c.sets[i], c.to[c.sets[i].id], aged)
 	}
 }
 
 // claimants are the listeners of an owner that take part in conflicts.
-func (b *builder) claimants(owner NodeID) []*listener {
+func (c *contest) claimants(owner NodeID) []*listener {
 	var out []*listener
-	own := b.listenersOf(owner)
+	own := c.listenersOf(owner)
 	for i := range own {
 		if own[i].claims() {
 			out = append(out, &own[i])
@@ -148,9 +151,9 @@ func (c *contest) divided(reason string, wanting []*listener) [][]*listener {
 
 // quarrels makes it unknown what becomes of a set that conflicts with itself, where its Gateway may be one of an implementation that lets none of
 // its listeners win.
-func (b *builder) quarrels(s *listenerSet, c *contest) bool {
-	own := b.claimants(s.id)
-	if !b.mayBe(s.id, func(i Implementation) bool { return i.NoneWinsInSet }) || len(c.divided(protocolConflict, own))+len(c.divided(hostnameConflict, own)) == 0 {
+func (c *contest) quarrels(s *listenerSet) bool {
+	own := c.claimants(s.id)
+	if !c.mayBe(s.id, func(i Implementation) bool { return i.NoneWinsInSet }) || len(c.divided(protocolConflict, own))+len(c.divided(hostnameConflict, own)) == 0 {
 		return false
 	}
 	s.State, s.Reason = SetUnknown, "its listeners conflict with each other, and whether one of them wins depends on the implementation, whose class may not be read"
@@ -159,24 +162,24 @@ func (b *builder) quarrels(s *listenerSet, c *contest) bool {
 
 // bySeniority sorts ListenerSets by age and then by name (gatewayapi G23), and reports whether their ages counted: if any has none they are
 // sorted by name alone, because comparing pair by pair would make the winner depend on the order of the input (G47).
-func (b *builder) bySeniority(sets []int) bool {
-	aged := !slices.ContainsFunc(sets, func(i int) bool { return b.sets[i].object.Created.IsZero() })
-	slices.SortFunc(sets, func(x, y int) int {
-		a, c := b.sets[x].object, b.sets[y].object
+func (c *contest) bySeniority() bool {
+	aged := !slices.ContainsFunc(c.joined, func(i int) bool { return c.sets[i].object.Created.IsZero() })
+	slices.SortFunc(c.joined, func(x, y int) int {
+		a, o := c.sets[x].object, c.sets[y].object
 		age := 0
 		if aged {
-			age = a.Created.Compare(c.Created)
+			age = a.Created.Compare(o.Created)
 		}
-		return cmp.Or(age, cmp.Compare(a.Ref.FullName(), c.Ref.FullName()), a.Ref.Compare(c.Ref))
+		return cmp.Or(age, cmp.Compare(a.Ref.FullName(), o.Ref.FullName()), a.Ref.Compare(o.Ref))
 	})
 	return aged
 }
 
 // reportRefused reports the listeners of a set that gave way. Where one gave way to another set for its name, another order of the sets
 // would change who wins.
-func (b *builder) reportRefused(set *listenerSet, to model.Ref, aged bool) {
+func (c *contest) reportRefused(set *listenerSet, to model.Ref, aged bool) {
 	var names []string
-	for _, l := range b.listenersOf(set.id) {
+	for _, l := range c.listenersOf(set.id) {
 		if l.outdone {
 			names = append(names, l.ref.Section)
 		}
@@ -184,11 +187,11 @@ func (b *builder) reportRefused(set *listenerSet, to model.Ref, aged bool) {
 	if len(names) == 0 {
 		return
 	}
-	b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + b.nodes[set.Gateway].Ref.String() + " have their place",
+	c.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + c.nodes[set.Gateway].Ref.String() + " have their place",
 		Hint:    "give each a port, or a hostname, of its own"}, set.object, "spec", "listeners")
 	if to != (model.Ref{}) && !aged {
-		b.problem(model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
+		c.problem(model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
 			Message: "listeners of " + to.String() + " come first by name: no creation time of every listener set of the Gateway is known; by age another one may win",
 			Hint:    "read the objects from a cluster, or write metadata.creationTimestamp"}, set.object)
 	}

@@ -84,32 +84,60 @@ func (p place) String() string {
 	return s.String()
 }
 
+// reader reads manifests, and keeps what is wrong with them.
+type reader struct{ problems []model.Problem }
+
+// problem reports p about the part of o at path.
+func (r *reader) problem(p model.Problem, o *model.Object, path ...string) {
+	p = p.At(o)
+	origin := o.OriginOf(path...)
+	p.Origin = &origin
+	r.problems = append(r.problems, p)
+}
+
+// invalid reports what the API server would refuse.
+func (r *reader) invalid(at place, message string) {
+	r.problem(model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: message}, at.object, at.path()...)
+}
+
+// skip reports an entry that takes no part for what it lacks.
+func (r *reader) skip(at place, lack string) {
+	r.invalid(at, at.String()+" "+lack+" and takes no part")
+}
+
+// limit reports a list that is longer than the API server takes (gatewayapi §8). It is evaluated all the same.
+func (r *reader) limit(n, most int, at place) {
+	if n > most {
+		r.invalid(at, at.String()+" has "+itoa(n)+" entries; the API server takes at most "+itoa(most))
+	}
+}
+
 // fields reads the fields of one object inside a manifest. An absent or null field is empty; one of the wrong type is reported
 // (WrongType), counts as empty and makes the reader bad: what needs all of its fields takes no part.
 type fields struct {
-	b   *builder
+	r   *reader
 	m   model.Body // an object, or null
 	at  place
 	bad bool
 }
 
 // spec reads o's spec.
-func (b *builder) spec(o *model.Object) fields {
+func (r *reader) spec(o *model.Object) fields {
 	at := inSpec(o)
 	if v := o.Body.Field("spec"); !v.IsNull() {
-		return b.entry(v, at)
+		return r.entry(v, at)
 	}
-	return fields{b: b, at: at}
+	return fields{r: r, at: at}
 }
 
 // entry reads an entry of a list, which must be an object.
-func (b *builder) entry(v model.Body, at place) fields {
+func (r *reader) entry(v model.Body, at place) fields {
 	ok := v.IsObject()
 	if !ok {
-		b.wrong(v, "an object", at)
+		r.wrong(v, "an object", at)
 		v = model.Body{}
 	}
-	return fields{b: b, m: v, at: at, bad: !ok}
+	return fields{r: r, m: v, at: at, bad: !ok}
 }
 
 func (f *fields) has(key string) bool { return !f.m.Field(key).IsNull() }
@@ -161,21 +189,21 @@ func (f *fields) list(key string) model.Body {
 func (f *fields) object(key string) fields {
 	v := f.m.Field(key)
 	if v.IsNull() {
-		return fields{b: f.b, at: f.at.field(key)}
+		return fields{r: f.r, at: f.at.field(key)}
 	}
-	inner := f.b.entry(v, f.at.field(key))
+	inner := f.r.entry(v, f.at.field(key))
 	f.bad = f.bad || inner.bad
 	return inner
 }
 
 func (f *fields) wrong(key, want string) {
-	f.b.wrong(f.m.Field(key), want, f.at.field(key))
+	f.r.wrong(f.m.Field(key), want, f.at.field(key))
 	f.bad = true
 }
 
 // wrong reports a value that is not what it should be.
-func (b *builder) wrong(v model.Body, want string, at place) {
-	b.problem(model.Problem{
+func (r *reader) wrong(v model.Body, want string, at place) {
+	r.problem(model.Problem{
 		Severity: model.Warning, Code: model.WrongType,
 		Message: at.String() + " is " + describe(v) + ", not " + want,
 	}, at.object, at.path()...)

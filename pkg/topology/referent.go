@@ -38,7 +38,7 @@ func (f *referents) backend(from sender, to model.Ref, exists bool) judgement {
 	case !canBeBackend(gk):
 		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "which cannot be a backend",
 			hint: `the standard backend is kind Service of group ""`}
-	case !f.defined(gk) && !isInferencePool(gk):
+	case !f.KnownKind(gk) && !isInferencePool(gk):
 		return judgement{reason: "InvalidKind", code: model.BackendNotFound, why: "and kind " + gk.String() + " is nowhere defined", foreign: f.in.Cluster == nil,
 			hint: "if the implementation has that kind, add its CRD or an object of it"}
 	}
@@ -76,14 +76,14 @@ func (f *referents) complete(ref model.Ref) bool {
 
 // Assumed reports whether an object that is not in the input is assumed to exist where something refers to it: a GatewayClass, or a backend, unless
 // everything of its kind in its namespace is in the input (gatewayapi G36).
-func (g *Graph) Assumed(ref model.Ref) bool {
+func (f *referents) Assumed(ref model.Ref) bool {
 	switch gk := ref.GroupKind(); {
 	case gk == gatewayClassKind:
-		return !g.covers.cluster.Knows(gk, "")
-	case !canBeBackend(gk), !g.defined(gk) && !isInferencePool(gk):
+		return !f.covers.cluster.Knows(gk, "")
+	case !canBeBackend(gk), !f.KnownKind(gk) && !isInferencePool(gk):
 		return false
 	}
-	return !g.complete(ref.Whole())
+	return !f.complete(ref.Whole())
 }
 
 // canBeBackend reports whether objects of the kind can be backends: in the groups whose kinds are all known only those that are.
@@ -95,8 +95,9 @@ func canBeBackend(gk model.GroupKind) bool {
 	return true
 }
 
-// defined reports whether a kind is defined: by the Gateway API or its surroundings, by an object or a CRD of the input, or by the cluster.
-func (f *referents) defined(gk model.GroupKind) bool {
+// KnownKind reports whether a kind is defined: by the Gateway API or its surroundings (gatewayapi §1), by an object or a CRD of the input, or
+// by the cluster. A target of any other kind is a virtual one (gep713 P14).
+func (f *referents) KnownKind(gk model.GroupKind) bool {
 	_, ok := f.known[gk]
 	return ok || f.in.Cluster.Serves(gk) != nil
 }
@@ -126,13 +127,13 @@ func (g *Graph) Backends(rule NodeID) []BackendRef {
 		return nil
 	}
 	from := sender{n.Ref.GroupKind(), n.Ref.Namespace, g.meshBound(n.Object)}
-	b := builder{referents: g.referents} // for reading; its problems were reported when the graph was built
-	spec := b.spec(n.Object)
+	var r reader // its problems were reported when the graph was built
+	spec := r.spec(n.Object)
 	var out []BackendRef
 	at := spec.at.field("rules").entry(n.Index).field("backendRefs")
 	for i, v := range n.Object.Body.At("spec", "rules", itoa(n.Index), "backendRefs").Items {
-		f := b.entry(v, at.entry(i))
-		if to, ok := b.readBackendRef(&f); ok {
+		f := r.entry(v, at.entry(i))
+		if to, ok := f.backendRef(); ok {
 			out = append(out, g.backendRef(from, to, weight(f.m.Field("weight"))))
 		}
 	}

@@ -27,90 +27,98 @@ const (
 	mostInRoute = 128 // of all rules of an HTTPRoute
 )
 
+// routes adds the routes, and ties them to what is above and below them.
+type routes struct {
+	*draft
+	parents  *tableWriter
+	backends *backends
+	names    map[string]struct{} // scratch: the names of the rules of one route
+}
+
 // addRoutes adds routes, their rules, and the edges above and below them.
-func (b *builder) addRoutes() {
+func (rs *routes) addRoutes() {
 	for _, gk := range routeKinds {
-		for _, o := range b.in.Of(gk) {
-			r := route{id: b.add(Node{Role: Route, Ref: o.Ref, Object: o, table: int32(len(b.tables))}), object: o, kind: gk}
-			b.tables = append(b.tables, nil)
-			b.under(o.Ref.Namespace, r.id)
-			if r.spec = b.spec(o); r.spec.bad {
+		for _, o := range rs.in.Of(gk) {
+			r := route{id: rs.add(Node{Role: Route, Ref: o.Ref, Object: o, table: int32(len(rs.tables))}), object: o, kind: gk}
+			rs.tables = append(rs.tables, nil)
+			rs.under(o.Ref.Namespace, r.id)
+			if r.spec = rs.spec(o); r.spec.bad {
 				continue
 			}
-			b.attach(&r)
-			b.addRules(&r)
+			rs.parents.attach(&r)
+			rs.addRules(&r)
 			if r.unresolved != (Unresolved{}) {
-				b.unresolved[r.id] = r.unresolved
+				rs.unresolved[r.id] = r.unresolved
 			}
 		}
 	}
 }
 
 // addRules adds the rules of a route. An HTTPRoute without any has one that sends nowhere (gatewayapi G5), any other route has none.
-func (b *builder) addRules(r *route) {
+func (rs *routes) addRules(r *route) {
 	list, at := r.spec.list("rules"), r.spec.at.field("rules")
-	b.limitRules(r, list.Len(), at)
+	rs.limitRules(r, list.Len(), at)
 	if list.Len() == 0 && r.kind == httpRouteKind && (list.IsList() || !r.spec.has("rules")) {
-		b.addRule(r, rulePlace(0), 0)
+		rs.addRule(r, rulePlace(0), 0)
 		return
 	}
-	reset(&b.names)
+	reset(&rs.names)
 	matches := 0
 	for i, v := range list.Items {
-		f := b.entry(v, at.entry(i))
+		f := rs.entry(v, at.entry(i))
 		if f.bad {
 			continue
 		}
-		b.addRule(r, b.section(f.text("name"), i, f.at), i)
+		rs.addRule(r, rs.section(f.text("name"), i, f.at), i)
 		n := 0
 		if ms := f.m.Field("matches"); ms.IsList() {
 			n = ms.Len()
 		}
-		b.limit(n, mostMatches, f.at.field("matches"))
+		rs.limit(n, mostMatches, f.at.field("matches"))
 		matches += n
 	}
 	if r.kind == httpRouteKind && matches > mostInRoute {
-		b.invalid(at, "the rules have "+itoa(matches)+" matches together; the API server takes at most "+itoa(mostInRoute))
+		rs.invalid(at, "the rules have "+itoa(matches)+" matches together; the API server takes at most "+itoa(mostInRoute))
 	}
-	parts := b.nodes[r.id].parts
+	parts := rs.nodes[r.id].parts
 	id := parts.first
 	for i, v := range list.Items {
-		if id == parts.first+NodeID(parts.n) || b.nodes[id].Index != i {
+		if id == parts.end() || rs.nodes[id].Index != i {
 			continue // it has no node
 		}
-		rule := b.entry(v, at.entry(i))
-		b.addBackends(r, id, &rule)
+		rule := rs.entry(v, at.entry(i))
+		rs.backends.addBackends(r, id, &rule)
 		id++
 	}
 }
 
 // limitRules reports a number of rules that the API server does not take (gatewayapi §1, §8).
-func (b *builder) limitRules(r *route, n int, at place) {
+func (rs *routes) limitRules(r *route, n int, at place) {
 	switch r.kind {
 	case httpRouteKind, grpcRouteKind:
-		b.limit(n, mostRules, at)
+		rs.limit(n, mostRules, at)
 	default:
 		if n != 1 && !r.spec.bad {
-			b.invalid(at, at.String()+" has "+itoa(n)+" entries; the API server takes exactly one")
+			rs.invalid(at, at.String()+" has "+itoa(n)+" entries; the API server takes exactly one")
 		}
 	}
 }
 
-func (b *builder) addRule(r *route, section string, index int) {
-	id := b.addPart(r.id, Node{Role: Rule, Ref: r.object.Ref.In(section), Object: r.object, Index: index})
-	b.connect(r.id, id)
+func (rs *routes) addRule(r *route, section string, index int) {
+	id := rs.addPart(r.id, Node{Role: Rule, Ref: r.object.Ref.In(section), Object: r.object, Index: index})
+	rs.connect(r.id, id)
 }
 
 // section is what the rule at position i is addressed by: its name, or rule-N if it has none or one that means an earlier rule
-// (gatewayapi G3). b.names holds the names of the earlier rules.
-func (b *builder) section(name string, i int, at place) string {
+// (gatewayapi G3). rs.names holds the names of the earlier rules.
+func (rs *routes) section(name string, i int, at place) string {
 	numbered := rulePlace(i)
 	if name == "" {
 		return numbered
 	}
 	p := model.Problem{Severity: model.Warning}
-	_, twice := b.names[name]
-	b.names[name] = struct{}{}
+	_, twice := rs.names[name]
+	rs.names[name] = struct{}{}
 	switch {
 	case twice:
 		p.Code = model.DuplicateRuleName
@@ -124,7 +132,7 @@ func (b *builder) section(name string, i int, at place) string {
 	default:
 		return name
 	}
-	b.problem(p, at.object, at.path()...)
+	rs.problem(p, at.object, at.path()...)
 	return name
 }
 

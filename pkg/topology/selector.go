@@ -9,13 +9,14 @@ import (
 // nameLabel is on every namespace, with its name as the value, whether or not the Namespace is in the input (gatewayapi G5).
 const nameLabel = "kubernetes.io/metadata.name"
 
-// truth is the answer to a question that the input may not settle. The smaller of two is both together.
-type truth int8
+// Truth is the answer to a question that the input may not settle. The smaller of two is both together, the larger either of them.
+type Truth int8
 
+// The answers.
 const (
-	no truth = iota
-	unknown
-	yes
+	No Truth = iota
+	Maybe
+	Yes
 )
 
 // selector is a label selector. The zero value selects nothing.
@@ -30,17 +31,17 @@ type requirement struct {
 }
 
 // selects reports whether s holds for a namespace; object is nil where its labels are not known (gatewayapi G14).
-func (s selector) selects(name string, object *model.Object) truth {
+func (s selector) selects(name string, object *model.Object) Truth {
 	if !s.some {
-		return no
+		return No
 	}
-	all := yes
+	all := Yes
 	for _, r := range s.requirements {
 		switch {
 		case r.key == nameLabel:
 			all = min(all, r.holds(name, true))
 		case object == nil:
-			all = min(all, unknown)
+			all = min(all, Maybe)
 		default:
 			value, ok := object.Labels[r.key]
 			all = min(all, r.holds(value, ok))
@@ -49,7 +50,7 @@ func (s selector) selects(name string, object *model.Object) truth {
 	return all
 }
 
-func (r requirement) holds(value string, present bool) truth {
+func (r requirement) holds(value string, present bool) Truth {
 	holds := false
 	switch r.operator {
 	case "In":
@@ -62,13 +63,13 @@ func (r requirement) holds(value string, present bool) truth {
 		holds = !present
 	}
 	if holds {
-		return yes
+		return Yes
 	}
-	return no
+	return No
 }
 
-// readSelector reads matchLabels and matchExpressions. A part of the wrong type makes f bad.
-func (b *builder) readSelector(f *fields) selector {
+// selector reads matchLabels and matchExpressions. A part of the wrong type makes f bad.
+func (f *fields) selector() selector {
 	s := selector{some: true}
 	labels := f.object("matchLabels")
 	for key := range labels.m.Fields {
@@ -76,19 +77,19 @@ func (b *builder) readSelector(f *fields) selector {
 	}
 	f.bad = f.bad || labels.bad
 	for i, v := range f.list("matchExpressions").Items {
-		e := b.entry(v, f.at.field("matchExpressions").entry(i))
-		s.requirements = append(s.requirements, b.readRequirement(&e))
+		e := f.r.entry(v, f.at.field("matchExpressions").entry(i))
+		s.requirements = append(s.requirements, e.requirement())
 		f.bad = f.bad || e.bad
 	}
 	return s
 }
 
-func (b *builder) readRequirement(f *fields) requirement {
+func (f *fields) requirement() requirement {
 	r := requirement{key: f.text("key"), operator: f.text("operator")}
 	for _, v := range f.list("values").Items {
 		value := v.Text()
 		if !v.IsText() {
-			b.wrong(v, "a text", f.at.field("values"))
+			f.r.wrong(v, "a text", f.at.field("values"))
 			f.bad = true
 		}
 		r.values = append(r.values, value)
@@ -97,7 +98,7 @@ func (b *builder) readRequirement(f *fields) requirement {
 	case "In", "NotIn", "Exists", "DoesNotExist":
 	default:
 		if !f.bad {
-			b.invalid(f.at, f.at.String()+" has the operator "+r.operator+", which does not exist; nothing is selected")
+			f.r.invalid(f.at, f.at.String()+" has the operator "+r.operator+", which does not exist; nothing is selected")
 		}
 	}
 	return r
@@ -109,9 +110,9 @@ type admission struct {
 	selector selector
 }
 
-// readAdmission reads a field namespaces with the value that an absent from has (gatewayapi G5, G14); otherwise says what any other value
+// admission reads a field namespaces with the value that an absent from has (gatewayapi G5, G14); otherwise says what any other value
 // comes to. None can be written only where it is the default.
-func (b *builder) readAdmission(f *fields, absent, otherwise string) admission {
+func (f *fields) admission(absent, otherwise string) admission {
 	a := admission{from: f.textOr("from", absent)}
 	switch {
 	case f.bad, a.from == "All", a.from == "Same", a.from == absent:
@@ -120,10 +121,10 @@ func (b *builder) readAdmission(f *fields, absent, otherwise string) admission {
 		if absent == "None" {
 			values = "All, Same, Selector and None"
 		}
-		b.invalid(at, at.String()+" is "+a.from+", which is none of "+values+"; "+otherwise)
+		f.r.invalid(at, at.String()+" is "+a.from+", which is none of "+values+"; "+otherwise)
 	case f.has("selector"): // an absent selector selects nothing, as everywhere in Kubernetes
 		selector := f.object("selector")
-		a.selector = b.readSelector(&selector)
+		a.selector = selector.selector()
 		f.bad = f.bad || selector.bad
 	}
 	return a
@@ -136,18 +137,18 @@ type selection struct {
 }
 
 // admits reports whether the holder of an admission takes objects from the namespace (gatewayapi G14, G22).
-func (b *builder) admits(holder NodeID, a *admission, namespace string) truth {
+func (gs *gateways) admits(holder NodeID, a *admission, namespace string) Truth {
 	switch {
-	case a.from == "All", a.from == "Same" && namespace == b.nodes[holder].Ref.Namespace:
-		return yes
+	case a.from == "All", a.from == "Same" && namespace == gs.nodes[holder].Ref.Namespace:
+		return Yes
 	case a.from != "Selector":
-		return no
+		return No
 	}
 	key := selection{holder, namespace}
-	answer, ok := b.selected[key]
+	answer, ok := gs.asked[key]
 	if !ok {
-		answer = a.selector.selects(namespace, b.in.Get(namespaceRef(namespace)))
-		b.selected[key] = answer
+		answer = a.selector.selects(namespace, gs.in.Get(namespaceRef(namespace)))
+		gs.asked[key] = answer
 	}
 	return answer
 }

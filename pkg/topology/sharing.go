@@ -11,7 +11,13 @@ type SharedPorts struct {
 }
 
 // SharePorts makes policies of listeners hold for the hosts that belong to them.
-func (b *Builder) SharePorts(s SharedPorts) { b.b.shared = append(b.b.shared, s) }
+func (b *Builder) SharePorts(s SharedPorts) { b.shared = append(b.shared, s) }
+
+// portSharing settles whose the hosts on shared ports are.
+type portSharing struct {
+	*gateways
+	portmates map[NodeID]owned // listeners that share a port, by each of them
+}
 
 // step is an edge from a listener to a route.
 type step struct{ listener, route NodeID }
@@ -25,15 +31,15 @@ type owned struct {
 
 // settleHosts finds, for the routes on shared ports, the listeners that their hosts belong to where these are not the ones that they are
 // attached to.
-func (b *builder) settleHosts() map[step]owned {
+func (ps *portSharing) settleHosts() map[step]owned {
 	owners := map[step]owned{}
-	for id := range NodeID(len(b.nodes)) {
-		if len(b.portmates) == 0 || b.nodes[id].Role != Route || b.nodes[id].Hop > 0 {
+	for id := range NodeID(len(ps.nodes)) {
+		if len(ps.portmates) == 0 || ps.nodes[id].Role != Route || ps.nodes[id].Hop > 0 {
 			continue
 		}
-		for _, a := range b.tables[b.nodes[id].table] {
-			if group, ok := b.portmates[a.Listener]; ok && a.State == Accepted {
-				b.settleRoute(group, a, step{a.Listener, id}, owners)
+		for _, a := range ps.tables[ps.nodes[id].table] {
+			if group, ok := ps.portmates[a.Listener]; ok && a.State == Accepted {
+				ps.settleRoute(group, a, step{a.Listener, id}, owners)
 			}
 		}
 	}
@@ -42,10 +48,10 @@ func (b *builder) settleHosts() map[step]owned {
 
 // settleRoute notes the listeners that the hosts of an attachment belong to, if not simply its own; none where more specific listeners own
 // all of them.
-func (b *builder) settleRoute(group owned, a Attachment, at step, owners map[step]owned) {
+func (ps *portSharing) settleRoute(group owned, a Attachment, at step, owners map[step]owned) {
 	found := []NodeID{}
-	for _, h := range b.unclaimed(group.listeners, a) {
-		if id := b.hostOwner(group.listeners, h.Effective); id != None && !slices.Contains(found, id) {
+	for _, h := range ps.unclaimed(group.listeners, a) {
+		if id := ps.hostOwner(group.listeners, h.Effective); id != None && !slices.Contains(found, id) {
 			found = append(found, id)
 		}
 	}
@@ -56,14 +62,12 @@ func (b *builder) settleRoute(group owned, a Attachment, at step, owners map[ste
 }
 
 // portGroups lists the listeners of a Gateway that share a port with others, by port, in their order.
-func (b *builder) portGroups(gateway NodeID, protocol string) [][]NodeID {
+func (ps *portSharing) portGroups(gateway NodeID, protocol string) [][]NodeID {
 	byPort := map[int32]int{}
 	var out [][]NodeID
 	add := func(owner NodeID) {
-		parts := b.nodes[owner].parts
-		for i := range parts.n {
-			id := parts.first + NodeID(i)
-			l := &b.listeners[id-b.firstListener]
+		for id := range ps.nodes[owner].parts.all {
+			l := ps.listener(id)
 			if l.protocol != protocol || l.refused() {
 				continue
 			}
@@ -77,19 +81,19 @@ func (b *builder) portGroups(gateway NodeID, protocol string) [][]NodeID {
 		}
 	}
 	add(gateway)
-	for i := range b.sets {
-		if b.sets[i].Gateway == gateway && b.sets[i].State == SetAccepted {
-			add(b.sets[i].id)
+	for i := range ps.sets {
+		if ps.sets[i].Gateway == gateway && ps.sets[i].State == SetAccepted {
+			add(ps.sets[i].id)
 		}
 	}
 	return slices.DeleteFunc(out, func(group []NodeID) bool { return len(group) < 2 })
 }
 
 // hostOwner is the listener of a group that a host belongs to.
-func (b *builder) hostOwner(group []NodeID, host string) NodeID {
+func (ps *portSharing) hostOwner(group []NodeID, host string) NodeID {
 	best, longest := None, -1
 	for _, id := range group {
-		name := b.listeners[id-b.firstListener].hostname
+		name := ps.listener(id).hostname
 		if Covers(name, host) && len(name) > longest {
 			best, longest = id, len(name)
 		}

@@ -22,7 +22,7 @@ const (
 // readTLS judges the certificates of a listener, of a Gateway or of another owner. A listener whose certificate is bad still takes routes,
 // and its paths stay: ResolvedRefs=False alone refuses nothing (gatewayapi G22 and G29 do by what is not accepted), the implementation may
 // have other certificates for it, and the policies behind it are what they are (as G35 for backends).
-func (b *builder) readTLS(l *listener, f *fields) {
+func (c *certifier) readTLS(l *listener, f *fields) {
 	if l.protocol != "HTTPS" && l.protocol != "TLS" || !f.has("tls") && l.protocol == "TLS" {
 		return // a TLS listener has to say its mode (G5)
 	}
@@ -34,21 +34,21 @@ func (b *builder) readTLS(l *listener, f *fields) {
 		return // references are ignored
 	default:
 		at := tls.at.field("mode")
-		b.invalid(at, at.String()+" is "+l.tlsMode+", which is neither Terminate nor Passthrough")
+		c.invalid(at, at.String()+" is "+l.tlsMode+", which is neither Terminate nor Passthrough")
 		return
 	}
-	own := b.referAll(l.ref, tls.list("certificateRefs"), tls.at.field("certificateRefs"), serverUse)
+	own := c.referAll(l.ref, tls.list("certificateRefs"), tls.at.field("certificateRefs"), serverUse)
 	l.refs = own.Unresolved
 	if own.broken() {
 		l.bare = own.Message
 	}
-	if l.protocol == "TLS" && b.settings.Off(TLSTerminate) {
+	if l.protocol == "TLS" && c.settings.Off(TLSTerminate) {
 		l.reject(Refusal{"UnsupportedValue", "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
 	} else if l.protocol == "TLS" {
-		b.noteName(topic{what: terminatesTLS}, l.ref.String(), nil)
+		c.noteName(topic{what: terminatesTLS}, l.ref.String(), nil)
 	}
 	clients := tls.object("frontendValidation") // experimental, gone since it stands at the Gateway
-	b.know(l, b.readAuthorities(&clients))
+	c.know(l, c.readAuthorities(&clients))
 	l.validated = clients.has("caCertificateRefs")
 }
 
@@ -70,14 +70,14 @@ func (l *listener) idle() bool {
 }
 
 // readAuthorities reads the references to the certificates by which clients are known.
-func (b *builder) readAuthorities(validation *fields) references {
+func (c *certifier) readAuthorities(validation *fields) references {
 	at := validation.at.field("caCertificateRefs")
-	return b.referAll(at.object.Ref, validation.list("caCertificateRefs"), at, authorityUse)
+	return c.referAll(at.object.Ref, validation.list("caCertificateRefs"), at, authorityUse)
 }
 
 // know lets a listener know its clients by certificates: it is not accepted if none of them is good (gatewayapi G58). What is not in the
 // input is taken to be good (as G36), but not what needs grants that a cluster withholds.
-func (b *builder) know(l *listener, by references) {
+func (c *certifier) know(l *listener, by references) {
 	l.refs = l.refs.or(by.Unresolved)
 	switch {
 	case !by.given || by.good:
@@ -88,7 +88,7 @@ func (b *builder) know(l *listener, by references) {
 		l.reject(Refusal{Message: "whether a certificate of an authority is valid is not known: " + by.unknown})
 		if by.gap == grantGap {
 			l.dark = true
-			b.noteName(topic{what: authorityWithheld}, l.ref.String(), nil)
+			c.noteName(topic{what: authorityWithheld}, l.ref.String(), nil)
 		}
 	}
 }
@@ -100,24 +100,24 @@ type frontend struct {
 }
 
 // readFrontend reads spec.tls.frontend of a Gateway.
-func (b *builder) readFrontend(spec *fields) frontend {
+func (c *certifier) readFrontend(spec *fields) frontend {
 	tls := spec.object("tls")
 	front := tls.object("frontend")
 	usual := front.object("default")
 	validation := usual.object("validation")
-	out := frontend{usual: b.readAuthorities(&validation)}
+	out := frontend{usual: c.readAuthorities(&validation)}
 	list, at := front.list("perPort"), front.at.field("perPort")
 	if list.Len() > 0 {
 		out.byPort = map[int32]references{}
 	}
 	for i, v := range list.Items {
-		f := b.entry(v, at.entry(i))
+		f := c.entry(v, at.entry(i))
 		port, inner := f.port("port"), f.object("tls")
 		validation := inner.object("validation")
 		if _, twice := out.byPort[port]; twice {
-			b.invalid(f.at, f.at.String()+" is for a port that an earlier entry is for, and takes no part")
+			c.invalid(f.at, f.at.String()+" is for a port that an earlier entry is for, and takes no part")
 		} else if port != 0 {
-			out.byPort[port] = b.readAuthorities(&validation)
+			out.byPort[port] = c.readAuthorities(&validation)
 		}
 	}
 	return out
@@ -135,23 +135,23 @@ func (f frontend) of(l *listener) references {
 }
 
 // secure applies what a Gateway says about TLS to itself and to its own listeners.
-func (b *builder) secure(gateway NodeID, spec *fields) {
-	front := b.readFrontend(spec)
-	all := b.listenersOf(gateway)
+func (gs *gateways) secure(gateway NodeID, spec *fields) {
+	front := gs.trust.readFrontend(spec)
+	all := gs.listenersOf(gateway)
 	for i := range all {
-		b.know(&all[i], front.of(&all[i]))
+		gs.trust.know(&all[i], front.of(&all[i]))
 	}
-	b.separateModes(gateway, all)
+	gs.separateModes(gateway, all)
 	tls := spec.object("tls")
 	backend := tls.object("backend")
 	if ref := backend.m.Field("clientCertificateRef"); !ref.IsNull() {
-		b.clients[gateway] = b.refer(b.nodes[gateway].Ref, ref, backend.at.field("clientCertificateRef"), clientUse)
+		gs.clients[gateway] = gs.trust.refer(gs.nodes[gateway].Ref, ref, backend.at.field("clientCertificateRef"), clientUse)
 	}
 }
 
 // separateModes refuses TLS listeners of both modes on one port, where the implementation cannot have them (gatewayapi §6). As inside one
 // Gateway none of them wins (G28). HTTPS beside TLS is another matter, and fine (G27).
-func (b *builder) separateModes(gateway NodeID, all []listener) {
+func (gs *gateways) separateModes(gateway NodeID, all []listener) {
 	modes := map[int32]map[string]bool{}
 	for i := range all {
 		if l := &all[i]; l.protocol == "TLS" && l.tlsMode != "" && l.port != 0 {
@@ -167,8 +167,8 @@ func (b *builder) separateModes(gateway NodeID, all []listener) {
 		if l.protocol != "TLS" || l.tlsMode == "" || len(modes[l.port]) < 2 {
 			continue
 		}
-		if !b.settings.Off(TLSModeMixed) {
-			b.noteName(topic{what: mixesModes}, l.ref.String(), nil)
+		if !gs.settings.Off(TLSModeMixed) {
+			gs.noteName(topic{what: mixesModes}, l.ref.String(), nil)
 			continue
 		}
 		r := Refusal{"ProtocolConflict", "TLS listeners of both modes share port " + itoa(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
@@ -182,7 +182,7 @@ func (b *builder) separateModes(gateway NodeID, all []listener) {
 		return
 	}
 	slices.Sort(names)
-	b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+	gs.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
 		Message: "listeners " + strings.Join(names, ", ") + " have different TLS modes on one port: none of them takes traffic",
-		Hint:    "give each mode a port of its own, or set " + TLSModeMixed + " if the implementation supports it"}, b.nodes[gateway].Object, "spec", "listeners")
+		Hint:    "give each mode a port of its own, or set " + TLSModeMixed + " if the implementation supports it"}, gs.nodes[gateway].Object, "spec", "listeners")
 }

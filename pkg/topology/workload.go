@@ -48,17 +48,18 @@ func (b *Builder) Workloads(kinds ...model.GroupKind) {
 func (l *Extender) Workloads() []NodeID {
 	if l.families[Namespaced] == nil {
 		l.Family(Namespaced, Namespace, Workload)
-		for _, o := range workloadsOf(l.b.in) {
+		for _, o := range WorkloadsOf(l.d.in) {
 			id := l.Add(Workload, o)
-			l.Connect(Namespaced, l.b.namespace(o.Ref.Namespace), id)
+			l.Connect(Namespaced, l.d.namespace(o.Ref.Namespace), id)
 			l.workloads = append(l.workloads, id)
 		}
 	}
 	return slices.Clone(l.workloads)
 }
 
-// workloadsOf lists the Pods, and the objects with a template of which no pod is in the input. One that another of them made is left to that.
-func workloadsOf(in *model.Snapshot) []*model.Object {
+// WorkloadsOf lists the workloads of an input: the Pods, and the objects with a template of which no pod is there. One that another of them made
+// is left to that.
+func WorkloadsOf(in *model.Snapshot) []*model.Object {
 	type owner struct{ namespace, name string }
 	called := map[owner][]*model.Object{} // pods by the beginnings of their names
 	pods := in.Of(podKind)
@@ -207,10 +208,10 @@ type PodSelector struct {
 }
 
 // InNamespace reports whether the selector looks into a namespace.
-func (g *Graph) InNamespace(s PodSelector, namespace string) Truth {
+func (f *referents) InNamespace(s PodSelector, namespace string) Truth {
 	switch s.In {
 	case "":
-		return g.PicksNamespace(s.Namespaces, namespace)
+		return f.PicksNamespace(s.Namespaces, namespace)
 	case namespace:
 		return Yes
 	}
@@ -225,6 +226,3 @@ func (g *Graph) Selects(s PodSelector, workload NodeID) Truth {
 	}
 	return g.InNamespace(s, o.Ref.Namespace)
 }
-
-// WorkloadsIn lists the workloads of a namespace, by its node, sorted.
-func (g *Graph) WorkloadsIn(namespace NodeID) []NodeID { return g.Children(Namespaced, namespace) }

@@ -57,28 +57,6 @@ type settled struct {
 	byStack map[resolve.StackID][]layerFate
 }
 
-// settle folds what the drawing needs.
-func (d *drawing) settle() {
-	for _, k := range d.kinds {
-		if !k.InUse() {
-			continue
-		}
-		if d.query.Targets == nil {
-			k.Fold()
-		}
-		d.settled = append(d.settled, &settled{kind: k, byStack: map[resolve.StackID][]layerFate{}})
-	}
-}
-
-// each calls see for every stack of the kind that reaches an effective target of which the drawing is about, targets in order.
-func (d *drawing) each(s *settled, see func(id topology.NodeID, stack resolve.StackID)) {
-	s.kind.EachContext(func(id topology.NodeID, stack resolve.StackID) {
-		if d.scope[id] && (s.kind.Scope == nil || len(s.kind.Paths(id, stack)) > 0) {
-			see(id, stack)
-		}
-	})
-}
-
 // of is what became of the layers of a stack of which anything did: settings that nobody else wanted and that had nothing to do are nobody's
 // loss.
 func (s *settled) of(stack resolve.StackID) []layerFate {
@@ -156,52 +134,61 @@ func joinFate(all []layerFate, f *layerFate) []layerFate {
 	return append(all, own)
 }
 
+// ledger has what became of policies through each of their targets.
+type ledger struct {
+	graph   *topology.Graph
+	through map[attachment]*fate
+	places  map[*policy.Policy]placeSet           // of parts of policies
+	above   map[topology.NodeID][]topology.NodeID // of the kind aboveOf, by node
+	aboveOf *resolve.Kind
+}
+
 // count adds what became of a layer to what became of its policy through the target that the layer stands for.
-func (d *drawing) count(k *resolve.Kind, f *layerFate, id topology.NodeID) {
+func (l *ledger) count(k *resolve.Kind, f *layerFate, id topology.NodeID) {
 	add := func(target topology.NodeID) {
 		at := attachment{f.policy, target}
-		if d.through[at] == nil {
-			d.through[at] = &fate{}
+		if l.through[at] == nil {
+			l.through[at] = &fate{}
 		}
-		d.through[at].add(&f.fate)
+		l.through[at].add(&f.fate)
 	}
 	if k.Scope == nil {
 		add(f.node)
 		return
 	}
-	if d.places[f.part] == nil {
-		d.places[f.part] = placesOf(f.part)
+	if l.places[f.part] == nil {
+		l.places[f.part] = placesOf(f.part)
 	}
-	for _, target := range d.over(k, id) {
-		if d.places[f.part][target] {
+	for _, target := range l.over(k, id) {
+		if l.places[f.part][target] {
 			add(target)
 		}
 	}
 }
 
 // over lists a node, what is above it in the kind's family, and where it comes into play.
-func (d *drawing) over(k *resolve.Kind, id topology.NodeID) []topology.NodeID {
-	if known, ok := d.above[id]; ok && d.aboveOf == k {
+func (l *ledger) over(k *resolve.Kind, id topology.NodeID) []topology.NodeID {
+	if known, ok := l.above[id]; ok && l.aboveOf == k {
 		return known
 	}
-	if d.aboveOf != k {
-		d.aboveOf, d.above = k, map[topology.NodeID][]topology.NodeID{}
+	if l.aboveOf != k {
+		l.aboveOf, l.above = k, map[topology.NodeID][]topology.NodeID{}
 	}
-	if int(id) >= d.res.Graph.Len() {
+	if int(id) >= l.graph.Len() {
 		return []topology.NodeID{id}
 	}
-	next := slices.Clone(d.res.Graph.Parents(k.Family, id))
-	for _, u := range d.res.Graph.Uses(id) {
+	next := slices.Clone(l.graph.Parents(k.Family, id))
+	for _, u := range l.graph.Uses(id) {
 		next = append(next, u.At)
 	}
-	d.above[id] = []topology.NodeID{id} // whatever a vendor's links are, this ends
+	l.above[id] = []topology.NodeID{id} // whatever a vendor's links are, this ends
 	out := []topology.NodeID{id}
 	for _, n := range next {
-		out = append(out, d.over(k, n)...)
+		out = append(out, l.over(k, n)...)
 	}
 	slices.Sort(out)
-	d.above[id] = slices.Compact(out)
-	return d.above[id]
+	l.above[id] = slices.Compact(out)
+	return l.above[id]
 }
 
 // placeSet are the nodes that were found for a part of a policy.

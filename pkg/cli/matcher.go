@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// matcher answers the requests that are typed for an input.
+type matcher struct {
+	*session
+	*request.Matcher
+}
+
+func (s *session) matcher() matcher {
+	m := request.NewMatcher(s.Graph, s.catalog.Settings()).TidyBy(s.Resolution, s.tidiers)
+	m.Beside(s.BlindSpots())
+	return matcher{s, m}
+}
+
+// find answers a request.
+func (m matcher) find(q *asked) (*request.Answer, error) {
+	r, err := request.New(q.method, q.url, q.Options)
+	var wrong *request.UsageError
+	if errors.As(err, &wrong) {
+		return nil, usage(wrong.Hint, "%s", wrong.What)
+	}
+	where := request.Where{Gateway: topology.None, Listener: q.listener}
+	if q.gateway != "" && q.From != "" {
+		return nil, usage("drop one of the two", "--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
+	}
+	if q.gateway != "" {
+		if where.Gateway, err = m.gateway(q.gateway); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := m.Find(r, where)
+	var several *request.AmbiguousError
+	if errors.As(err, &several) {
+		var names []string
+		for _, ref := range several.Gateways {
+			names = append(names, ref.FullName())
+		}
+		return nil, usage("name one with --gateway: "+strings.Join(firstFew(names), ", "), "%s", several)
+	}
+	return answer, err
+}
+
+// gateway finds the Gateway that [NAMESPACE/]NAME means.
+func (m matcher) gateway(name string) (topology.NodeID, error) {
+	var found, all, bare []string
+	id := topology.None
+	for _, o := range m.Snapshot.Of(model.GroupKind{Group: gatewayGroup, Kind: "Gateway"}) {
+		all, bare = append(all, o.Ref.FullName()), append(bare, o.Ref.Name)
+		if o.Ref.FullName() == name || o.Ref.Name == name && m.inNamespace(o.Ref) {
+			found = append(found, o.Ref.FullName())
+			id = m.Graph.Lookup(o.Ref)[0]
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return id, nil
+	case len(found) > 1:
+		return id, usage("name one of: "+strings.Join(found, ", "), "%q is ambiguous: %d Gateways have this name", name, len(found))
+	}
+	hint := ""
+	if near := form.Nearest(name, append(bare, all...)); len(near) > 0 {
+		hint = "did you mean " + near[0] + "?"
+	} else if len(all) > 0 {
+		hint = "there are: " + strings.Join(firstFew(all), ", ")
+	}
+	return id, m.missed(hint, "no gateway %q %s", name, m.where())
+}
+
+// answerTo answers a request that is written in one text.
+func (s *session) answerTo(text string) (*request.Answer, error) {
+	q, err := parseRequest(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.matcher().find(&q)
+}
+
+// effectiveFor is what is in force on the way of a request.
+func (s *session) effectiveFor(text string, kinds []model.GroupKind) (render.View, *view.Envelope, error) {
+	answer, err := s.answerTo(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := view.EffectiveForRequest(s.Resolution, answer, kinds)
+	return out, &out.Envelope, nil
+}
