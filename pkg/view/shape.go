@@ -38,7 +38,16 @@ type Source struct {
 	Condition string        `json:"condition,omitempty"`
 	Origin    *model.Origin `json:"origin,omitempty"`
 	Builtin   string        `json:"builtin,omitempty"`
-	Part      string        `json:"part,omitempty"` // which part of the policy, as to[0], where it has several
+	Part      string        `json:"part,omitempty"`      // which part of the policy, as to[0], where it has several
+	DecidedBy *Deciding     `json:"decidedBy,omitempty"` // of the winner of a loss: what made it win
+}
+
+// Deciding is what made the winner of a loss win, with what was compared.
+type Deciding struct {
+	By     string `json:"by"`               // level, block, strategy, builtIn, order, age, name, namespace, section, position, field, label, annotation
+	Called string `json:"called,omitempty"` // which field, label or annotation, or what the policy kind calls it
+	Winner string `json:"winner,omitempty"` // what was compared of the winner
+	Loser  string `json:"loser,omitempty"`  // what was compared of the loser
 }
 
 // Path is one way traffic (or a binding) reaches a target.
@@ -62,6 +71,7 @@ type Loss struct {
 	Source
 	Value   any      `json:"value"`
 	Reason  string   `json:"reason"`
+	Why     string   `json:"why"`     // the reason in a few words
 	Message string   `json:"message"` // one plain sentence that names the winner
 	LostTo  []Source `json:"lostTo"`
 }
@@ -77,6 +87,7 @@ type Rule struct {
 	Name    string   `json:"name"` // dotted path under spec
 	Value   any      `json:"value"`
 	Sources []Source `json:"sources"` // who set it, weakest first
+	Why     string   `json:"why"`     // why it is in force, and whom it beat, in a few words; "" in groups
 	Lost    []Loss   `json:"lost"`    // who else wanted it
 }
 
@@ -176,6 +187,7 @@ type ReachItem struct {
 	Rule   string    `json:"rule,omitempty"`
 	State  string    `json:"state"`            // Effective, Partial, Overridden, Unset, ConditionFalse, Conflicted, Ignored
 	By     []Source  `json:"by"`               // who won where it lost
+	Why    string    `json:"why"`              // what became of it in a few words, and who won; "" where it is wholly in force or nothing of it counts
 	Reason string    `json:"reason"`           // one plain sentence, "" where it is wholly in force
 	Unread []string  `json:"unread,omitempty"` // lists that a cluster refused and that may change the state
 
@@ -202,6 +214,7 @@ type OverriddenRule struct {
 	Paths      []Path    `json:"paths"`
 	LostTo     []Source  `json:"lostTo"`
 	Reason     string    `json:"reason"`
+	Why        string    `json:"why"` // the reason in a few words
 	Message    string    `json:"message"`
 	Everywhere bool      `json:"everywhere"`       // this rule of this policy is in force nowhere
 	Unread     []string  `json:"unread,omitempty"` // lists that a cluster refused and that may change the loss

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -60,7 +61,7 @@ func lostDefault(k *policy.Kind, at policy.Attached, newer []policy.Attached, ta
 	last := newer[len(newer)-1]
 	problem := model.Problem{Severity: model.Warning, Code: model.SameTargetDefaultLost, Message: fmt.Sprintf(
 		"nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(), target, last.Policy.Ref(),
-		k.Decide(last, at, ageIgnored).Place()),
+		explain.Order(k.Decide(last, at, ageIgnored))),
 		Hint: "let one policy have all the rules, or write strategy: merge into both"}.At(at.Policy.Object)
 	return &problem
 }
@@ -81,7 +82,7 @@ func besideOverride(k *policy.Kind, here []policy.Attached, i int, target model.
 	}
 	problem := model.Problem{Severity: model.Warning, Code: model.SameTargetOrderMatters, Message: fmt.Sprintf(
 		"at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: %s %s, and its defaults %s",
-		target, p.Ref(), here[at].Policy.Ref(), p.Ref(), k.Decide(here[i], here[at], ageIgnored).Place(), now),
+		target, p.Ref(), here[at].Policy.Ref(), p.Ref(), explain.Order(k.Decide(here[i], here[at], ageIgnored)), now),
 		Hint: "write strategy: merge into the defaults"}.At(p.Object)
 	return &problem
 }
