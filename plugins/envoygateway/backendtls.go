@@ -180,7 +180,7 @@ func (t *tls) policies() {
 			continue
 		}
 		for _, p := range k.Policies {
-			if !slices.ContainsFunc(k.TargetsOf(p), func(id topology.NodeID) bool { return t.translated(kind.name, id) }) {
+			if !slices.ContainsFunc(k.TargetsOf(p), func(id topology.NodeID) bool { return k.Keeps(p, id) && t.translated(kind.name, id) }) {
 				continue
 			}
 			for _, path := range kind.paths {
