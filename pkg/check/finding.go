@@ -4,7 +4,7 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // Finding is one thing that is wrong, and where.
 type Finding struct {
-	ID         string         `json:"id"` // of a Rule: the code of a problem, or "requirement/NAME"
+	ID         string         `json:"id"` // of a rule: the code of a problem, or "requirement/NAME"
 	Severity   model.Severity `json:"severity"`
 	Ref        *model.Ref     `json:"ref,omitempty"` // the object at fault: the policy, where a policy is
 	Origin     *model.Origin  `json:"origin,omitempty"`

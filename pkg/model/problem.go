@@ -21,10 +21,10 @@ func (s Severity) Compare(o Severity) int {
 	return cmp.Compare(rank(s), rank(o))
 }
 
-// Code is the stable word of a problem. What each one means stands in docs/semantics.md.
+// Code is the stable word of a problem. The Rule of that ID says what it means.
 type Code string
 
-// The problem codes.
+// The problem codes, without those that only one vendor has.
 const (
 	InvalidYAML           Code = "InvalidYAML"
 	NotAnObject           Code = "NotAnObject"
@@ -72,16 +72,12 @@ const (
 	ConstraintInDefaults  Code = "ConstraintInDefaults"
 	RefusedByOperator     Code = "RefusedByOperator"
 	PrunedByOperator      Code = "PrunedByOperator"
-	OperatorIgnores       Code = "OperatorIgnores"
 	IgnoredTopLevelWhen   Code = "IgnoredTopLevelWhen"
 
 	AnnotationIgnored Code = "AnnotationIgnored"
 	PolicyInError     Code = "PolicyInError"
-	RuleReplaced      Code = "RuleReplaced"
-	SecurityHint      Code = "SecurityHint"
 
-	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"
-	UnknownIgnore             Code = "UnknownIgnore"
+	UnknownIgnore Code = "UnknownIgnore"
 
 	NeverInForce     Code = "NeverInForce"
 	PointlessPolicy  Code = "PointlessPolicy"
@@ -89,22 +85,8 @@ const (
 	PolicyConflict   Code = "PolicyConflict"
 	ParentNotFound   Code = "ParentNotFound"
 
-	EmptyPolicyShields   Code = "EmptyPolicyShields"
-	DefaultBeatsSetting  Code = "DefaultBeatsSetting"
-	MergeWithoutParent   Code = "MergeWithoutParent"
-	MergeSkipsRoute      Code = "MergeSkipsRoute"
-	PortReplacesDefaults Code = "PortReplacesDefaults"
-	BuiltinPolicyWins    Code = "BuiltinPolicyWins"
-	AppendWithoutEffect  Code = "AppendWithoutEffect"
-
-	PredicateAffectsForeignRules Code = "PredicateAffectsForeignRules"
-	DanglingPatternRef           Code = "DanglingPatternRef"
-	InvalidExpression            Code = "InvalidExpression"
-	SameTargetDefaultLost        Code = "SameTargetDefaultLost"
-	SameTargetOrderMatters       Code = "SameTargetOrderMatters"
-	RulePolicyInvisible          Code = "RulePolicyInvisible"
-	SameNameDifferentRouteKinds  Code = "SameNameDifferentRouteKinds"
-	TokenPartialNotEnforced      Code = "TokenPartialNotEnforced"
+	EmptyPolicyShields  Code = "EmptyPolicyShields"
+	DefaultBeatsSetting Code = "DefaultBeatsSetting"
 
 	SchemaViolation Code = "SchemaViolation"
 	UnknownField    Code = "UnknownField"
@@ -127,9 +109,12 @@ type Problem struct {
 	Hint     string   `json:"hint,omitempty"`
 }
 
-// At is p about the given object, at the place it was read from.
-func (p Problem) At(o *Object) Problem {
+// At is p about the given object, at the place it was read from, or at that of the field at path in it.
+func (p Problem) At(o *Object, path ...string) Problem {
 	ref, origin := o.Ref, o.Origin
+	if len(path) > 0 {
+		origin = o.OriginOf(path...)
+	}
 	p.Ref, p.Origin = &ref, &origin
 	return p
 }

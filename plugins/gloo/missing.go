@@ -53,9 +53,7 @@ func withoutOptions(g *topology.Graph, id topology.NodeID) *model.Problem {
 		return nil
 	}
 	p := model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: "create it, or take the filter out",
-		Message: fmt.Sprintf("a filter of %s names %s, which is not found: no RouteOption holds at the rule", n.Ref, to)}.At(n.Object)
-	origin := n.Object.OriginOf("spec", "rules", strconv.Itoa(n.Index), "filters", strconv.Itoa(filter))
-	p.Origin = &origin
+		Message: fmt.Sprintf("a filter of %s names %s, which is not found: no RouteOption holds at the rule", n.Ref, to)}.At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "filters", strconv.Itoa(filter))
 	return &p
 }
 

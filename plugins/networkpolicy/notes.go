@@ -31,10 +31,7 @@ func notes(_ *topology.Extender, in *model.Snapshot, _ model.Settings) []model.P
 
 // about is a warning about the part of a policy at a path.
 func about(o *model.Object, code model.Code, message string, path ...string) model.Problem {
-	p := model.Problem{Severity: model.Warning, Code: code, Message: message}.At(o)
-	origin := o.OriginOf(path...)
-	p.Origin = &origin
-	return p
+	return model.Problem{Severity: model.Warning, Code: code, Message: message}.At(o, path...)
 }
 
 // rulesNotes is what is wrong with the rules of a policy for a direction.

@@ -174,8 +174,5 @@ func (w *world) bringing(cluster string, by func(path) bool) []string {
 
 // problem is something about an object, at a path of it.
 func problem(o *model.Object, severity model.Severity, code model.Code, hint string, path []string, format string, args ...any) model.Problem {
-	p := model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}.At(o)
-	origin := o.OriginOf(path...)
-	p.Origin = &origin
-	return p
+	return model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}.At(o, path...)
 }

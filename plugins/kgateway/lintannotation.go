@@ -10,17 +10,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+var securityHint = model.Rule{ID: "SecurityHint", Severities: []model.Severity{model.Info},
+	Summary: "a setting protects less than its name promises",
+	Fix:     "read in the message what it does not cover"}
+
 // inheritedKey is the annotation with which an HTTPRoute that delegates says how its policies meet those of its children.
 const inheritedKey = "kgateway.dev/inherited-policy-priority"
 
 // annotations reports annotations that nothing reads, and what the setting policyMerge cannot say.
 func annotations(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	var out []model.Problem
-	say := func(o *model.Object, severity model.Severity, code model.Code, key, format string, args ...any) {
-		p := model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...)}.At(o)
-		origin := o.OriginOf("metadata", "annotations", key)
-		p.Origin = &origin
-		out = append(out, p)
+	say := func(o *model.Object, severity model.Severity, code model.Code, format string, args ...any) {
+		out = append(out, model.Problem{Severity: severity, Code: code, Message: fmt.Sprintf(format, args...)}.At(o, "metadata", "annotations", inheritedKey))
 	}
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
@@ -31,12 +32,12 @@ func annotations(k *policy.Kind, g *topology.Graph, at policy.At) []model.Proble
 		switch {
 		case !ok || k.GroupKind != trafficKind:
 		case n.Ref.Kind != "HTTPRoute":
-			say(n.Object, model.Warning, model.AnnotationIgnored, inheritedKey, "annotation %s is read of HTTPRoutes only", inheritedKey)
+			say(n.Object, model.Warning, model.AnnotationIgnored, "annotation %s is read of HTTPRoutes only", inheritedKey)
 		case how == deepParent && at.Any(id):
-			say(n.Object, model.Info, model.SecurityHint, inheritedKey,
+			say(n.Object, model.Info, securityHint.ID,
 				"with %s the route's policies come first only in extAuth, extProc, transformation and acl; whatever else a child sets, the child has", deepParent)
 		case how != shallowChild && how != shallowParent && how != deepChild && how != deepParent:
-			say(n.Object, model.Warning, model.AnnotationIgnored, inheritedKey, "annotation %s is %q, which means %s", inheritedKey, how, shallowChild)
+			say(n.Object, model.Warning, model.AnnotationIgnored, "annotation %s is %q, which means %s", inheritedKey, how, shallowChild)
 		}
 	}
 	if k.GroupKind != trafficKind {
@@ -92,10 +93,8 @@ func ignored(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 		if key == weightKey {
 			of = "TrafficPolicies"
 		}
-		problem := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s is read of %s only", key, of)}.At(p.Object)
-		origin := p.Object.OriginOf("metadata", "annotations", key)
-		problem.Origin = &origin
-		out = append(out, problem)
+		problem := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s is read of %s only", key, of)}
+		out = append(out, problem.At(p.Object, "metadata", "annotations", key))
 	}
 	return "", out
 }
