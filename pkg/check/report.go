@@ -32,17 +32,17 @@ type Options struct {
 
 // Summary counts findings by severity; those that do not count are counted apart.
 type Summary struct {
-	Error      int `json:"error"`
-	Warning    int `json:"warning"`
-	Info       int `json:"info"`
-	Suppressed int `json:"suppressed"`
+	Error      int `json:"error"`      // that count, of severity error
+	Warning    int `json:"warning"`    // that count, of severity warning
+	Info       int `json:"info"`       // that count, of severity info
+	Suppressed int `json:"suppressed"` // that do not count
 }
 
 // Report answers `check`. Its problems are what makes it incomplete; they are findings as well.
 type Report struct {
 	view.Envelope
-	Summary Summary   `json:"summary"`
-	Items   []Finding `json:"items"` // sorted by severity, id, object, place and message
+	Summary Summary   `json:"summary"` // how many findings there are
+	Items   []Finding `json:"items"`   // sorted by severity, id, object, place and message
 
 	Suppressed []Finding `json:"-"` // those that do not count, whether or not Items has them
 	Checked    int       `json:"-"` // how many objects were looked at

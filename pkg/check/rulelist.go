@@ -10,7 +10,7 @@ import (
 // RuleList answers `check --list`.
 type RuleList struct {
 	view.Envelope
-	Items []model.Rule `json:"items"`
+	Items []model.Rule `json:"items"` // by id, those of requirements last
 
 	detailed bool
 }

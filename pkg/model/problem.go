@@ -101,12 +101,12 @@ const (
 
 // Problem is trouble as data: what is wrong, with what, where, and what to do about it.
 type Problem struct {
-	Severity Severity `json:"severity"`
-	Code     Code     `json:"code"`
-	Ref      *Ref     `json:"ref,omitempty"` // the object at fault: the policy, where a policy is
-	Origin   *Origin  `json:"origin,omitempty"`
-	Message  string   `json:"message"`
-	Hint     string   `json:"hint,omitempty"`
+	Severity Severity `json:"severity"`         // how much it matters to the answer
+	Code     Code     `json:"code"`             // the stable word for it, which docs/findings.md explains
+	Ref      *Ref     `json:"ref,omitempty"`    // the object at fault: the policy, where a policy is
+	Origin   *Origin  `json:"origin,omitempty"` // where it is
+	Message  string   `json:"message"`          // one sentence: what is wrong
+	Hint     string   `json:"hint,omitempty"`   // what to do about it
 }
 
 // At is p about the given object, at the place it was read from, or at that of the field at path in it.
