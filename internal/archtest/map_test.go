@@ -41,6 +41,29 @@ func TestMapNamesFiles(t *testing.T) {
 	}
 }
 
+// TestContributingNamesFiles: every path of the repository that CONTRIBUTING.md names is there.
+func TestContributingNamesFiles(t *testing.T) {
+	text, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, m := range code.FindAllStringSubmatch(string(text), -1) {
+		top, _, isPath := strings.Cut(m[1], "/")
+		if _, err := os.Stat(filepath.Join("../..", top)); !isPath || err != nil {
+			continue
+		}
+		named++
+		pattern := strings.NewReplacer("<vendor>", "*", "<command>", "*", "<ID>", "*").Replace(m[1])
+		if at, err := filepath.Glob(filepath.Join("../..", pattern)); err != nil || len(at) == 0 {
+			t.Errorf("%s is not there", m[1])
+		}
+	}
+	if named < 20 {
+		t.Errorf("only %d paths are named", named)
+	}
+}
+
 // TestWalkNamesFunctions: every step of the walk on the page names one function first, and it is there.
 func TestWalkNamesFunctions(t *testing.T) {
 	there := map[string]bool{}
