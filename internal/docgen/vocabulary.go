@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -22,7 +23,7 @@ type vocabulary map[string]map[string][]string
 // type is read off its package.
 func (s *sources) vocabulary() (vocabulary, error) {
 	words := map[reflect.Type][]string{}
-	for _, t := range []reflect.Type{reflect.TypeFor[merge.Reason](), reflect.TypeFor[model.Severity](), reflect.TypeFor[topology.Role](), reflect.TypeFor[request.Outcome](),
+	for _, t := range []reflect.Type{reflect.TypeFor[merge.Reason](), reflect.TypeFor[merge.Criterion](), reflect.TypeFor[resolve.Role](), reflect.TypeFor[model.Severity](), reflect.TypeFor[topology.Role](), reflect.TypeFor[request.Outcome](),
 		reflect.TypeFor[request.Protocol](), reflect.TypeFor[status.DifferenceKind](), reflect.TypeFor[status.Verdict]()} {
 		var err error
 		if words[t], err = s.words(t); err != nil {
@@ -41,9 +42,9 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"Suppression.By": {check.ByFlag, check.ByConfig, check.ByAnnotation},
 
 		"Source.Block": blocks, "Source.Strategy": strategies,
-		"PolicyUse.Strategy": strategies, "PolicyUse.Role": {"contributing", "partial", "lost", "ignored"},
+		"PolicyUse.Strategy": strategies, "PolicyUse.Role": words[reflect.TypeFor[resolve.Role]()],
 		"Step.Block": blocks, "Step.Strategy": strategies,
-		"Loss.Reason": reasons, "OverriddenRule.Reason": reasons,
+		"Deciding.By": words[reflect.TypeFor[merge.Criterion]()], "Loss.Reason": reasons, "OverriddenRule.Reason": reasons,
 		"ReachItem.State": {view.StateEffective, view.StatePartial, view.StateOverridden, string(merge.Unset), string(merge.ConditionFalse), string(merge.Conflicted), view.StateIgnored},
 
 		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden},

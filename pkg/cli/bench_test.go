@@ -57,7 +57,7 @@ func answerAll(b *testing.B, text []byte, parts map[string]time.Duration) {
 	lap("attach")
 	for _, k := range r.Kinds {
 		if len(k.Policies) > 0 {
-			k.InForce(func(s resolve.StackID) { k.Outcome(s) })
+			k.InForce(func(s resolve.StackID) { k.Verdict(s) })
 		}
 	}
 	lap("fold")

@@ -2,10 +2,10 @@ package lint
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -27,35 +27,43 @@ const (
 	shadowed                      // something earlier in a list always decides
 )
 
+// causeOf is the cause behind a reason. Conflicts and errors have none: findings of their own tell of them.
+var causeOf = map[merge.Reason]cause{
+	merge.LessSpecificOverrides: above, merge.AtomicOverridden: above,
+	merge.MoreSpecificWins: below, merge.AtomicReplaced: below,
+	merge.SameLevelOrder: sameTarget, merge.BuiltInWins: builtin, merge.Unset: deactivated, merge.ConditionFalse: condition,
+	merge.NoEffect: unread, merge.Ignored: unread, merge.Shadowed: shadowed,
+}
+
 // waiting are the causes for which nobody is to blame: defaults are there to give way, and conditions to be met one day.
 const waiting = below | condition | deactivated
 
-// causes are why a setting is nowhere in force, with the names that belong to each, and whether something else tells more: a loss that
-// another finding explains, or whose reason is not known.
+// causes are why a setting is nowhere in force, with what is said of each, and whether something else tells more: a loss that another finding
+// explains, or whose reason is not known.
 type causes struct {
 	set     cause
-	names   map[cause][]string
+	why     map[cause]*explain.Losses
 	silent  bool // another finding says so, or nobody knows
 	unknown bool // it may be in force
 }
 
-func (c *causes) add(k cause, names ...string) {
-	c.set |= k
-	if c.names == nil {
-		c.names = map[cause][]string{}
+// of is what is said of one cause.
+func (c *causes) of(bit cause) *explain.Losses {
+	if c.why == nil {
+		c.why = map[cause]*explain.Losses{}
 	}
-	for _, name := range names {
-		if !slices.Contains(c.names[k], name) {
-			c.names[k] = append(c.names[k], name)
-		}
+	if c.why[bit] == nil {
+		c.why[bit] = &explain.Losses{}
 	}
+	c.set |= bit
+	return c.why[bit]
 }
 
 func (c *causes) join(o causes) {
 	c.silent, c.unknown = c.silent || o.silent, c.unknown || o.unknown
 	for bit := above; bit <= shadowed; bit <<= 1 {
 		if o.set&bit != 0 {
-			c.add(bit, o.names[bit]...)
+			c.of(bit).Join(*o.why[bit])
 		}
 	}
 }
@@ -79,162 +87,40 @@ func (c *causes) severity() model.Severity {
 }
 
 // sentence says why, in one clause after a colon.
-func (c *causes) sentence(k *policy.Kind) string {
+func (c *causes) sentence() string {
 	var parts []string
 	for bit := above; bit <= shadowed; bit <<= 1 {
-		if c.set&bit == 0 {
-			continue
-		}
-		slices.Sort(c.names[bit])
-		names := few(c.names[bit])
-		switch {
-		case bit == above:
-			parts = append(parts, "overridden by "+names)
-		case bit == below && !k.Leveled():
-			parts = append(parts, "set again by "+names) // each with what makes it stronger
-		case bit == below:
-			parts = append(parts, "a default that gives way to "+names)
-		case bit == sameTarget:
-			parts = append(parts, names)
-		case bit == ownBlock:
-			parts = append(parts, "the policy itself sets it again")
-		case bit == builtin:
-			parts = append(parts, names+" beats policies")
-		case bit == condition && names == "":
-			parts = append(parts, "its condition is not met")
-		case bit == condition:
-			parts = append(parts, "its condition is not met ("+names+")")
-		case bit == deactivated:
-			parts = append(parts, "deactivated by "+names)
-		case bit == shadowed:
-			parts = append(parts, names+" always decides before")
-		case bit == unread:
-			parts = append(parts, "it changes nothing there")
+		if c.set&bit != 0 {
+			parts = append(parts, c.why[bit].String())
 		}
 	}
 	return strings.Join(parts, "; ")
 }
 
-// ownWhere names the parts of a policy among layers.
-func ownWhere(to []merge.From, o *resolve.Outcome, own *policy.Policy) (out []string) {
-	for _, f := range to {
-		if p := o.Layers[f.Layer].Policy; p.Base() == own {
-			out = append(out, "its own "+cmp.Or(p.Part, "rule"))
-		}
-	}
-	return out
-}
-
-// why is the cause of one loss.
-func why(o *resolve.Outcome, l merge.Loss) causes {
-	var c causes
-	var others []string
+// add adds the cause of one loss.
+func (c *causes) add(r *resolve.Resolution, o *resolve.Verdict, l *merge.Loss) {
 	own := o.Layers[l.From.Layer].Policy.Base()
-	for _, to := range l.To {
-		w := o.Layers[to.Layer]
-		switch {
-		case w.Policy.Base() == own:
-			c.add(ownBlock)
-		case w.Policy.Builtin != "":
-			others = append(others, w.Policy.Builtin+" of "+w.Policy.Ref().String())
-		default:
-			others = append(others, w.Policy.Ref().String())
-		}
-	}
-	if l.Reason == merge.Shadowed {
-		c.set = 0
-		c.add(shadowed, append(others, ownWhere(l.To, o, own)...)...)
-		return c
-	}
-	if c.set != 0 && len(others) == 0 {
-		return c
-	}
-	c.set, c.names = 0, nil
-	switch l.Reason {
-	case merge.LessSpecificOverrides, merge.AtomicOverridden:
-		c.add(above, others...)
-	case merge.MoreSpecificWins, merge.AtomicReplaced:
-		if !o.Layers[l.From.Layer].Policy.Kind.Leveled() {
-			others = stronger(o, l)
-		}
-		c.add(below, others...)
-	case merge.SameLevelOrder:
-		c.add(sameTarget, rivals(o, l)...)
-	case merge.BuiltInWins:
-		c.add(builtin, others...)
-	case merge.Unset:
-		c.add(deactivated, others...)
-	case merge.ConditionFalse:
-		unmet(&c, o, l)
-	case merge.NoEffect:
-		if c.add(unread); len(others) > 0 { // it is as good as not set
-			c.set, c.names = 0, nil
-			c.add(below, others...)
-		}
-	case merge.Ignored:
-		c.add(unread)
-	case merge.NotEvaluated:
-		c.unknown = true
-	default: // conflicts and errors have findings of their own
-		c.silent = true
-	}
-	return c
-}
-
-// stronger are the winners in an order that does not know levels, with what puts them last.
-func stronger(o *resolve.Outcome, l merge.Loss) []string {
-	var out []string
-	own := o.Layers[l.From.Layer].Policy.Base()
-	for _, to := range l.To {
-		w := o.Layers[to.Layer].Policy
-		name := w.Ref().String()
-		switch {
-		case w.Base() == own:
-			continue
-		case w.Builtin != "":
-			name = w.Builtin + " of " + name
-		}
-		out = append(out, name+", which is "+o.Strength(l, to))
-	}
-	return out
-}
-
-// rivals are the winners on the same target, with what decided.
-func rivals(o *resolve.Outcome, l merge.Loss) []string {
-	var out []string
-	for _, to := range l.To {
-		out = append(out, fmt.Sprintf("%s targets the same object and %s", o.Layers[to.Layer].Policy.Ref(), o.Standing(l, to)))
-	}
-	if len(out) == 0 {
-		return []string{"another policy targets the same object and comes first"}
-	}
-	return out
-}
-
-// unmet notes the condition that was not met; one that cannot be judged is a finding of its own.
-func unmet(c *causes, o *resolve.Outcome, l merge.Loss) {
-	if l.Step < 0 || l.Step >= len(o.Result.Trace) {
-		c.add(condition)
-		return
-	}
-	st := o.Result.Trace[l.Step]
-	when, ok := st.When.(*policy.Condition)
+	bit := causeOf[l.Reason]
 	switch {
-	case st.Err != nil || ok && when.Err() != nil:
+	case l.Reason == merge.NotEvaluated:
+		c.unknown = true
+		return
+	case bit == 0 || bit == condition && unjudged(o, l):
 		c.silent = true
-	case ok:
-		c.add(condition, when.Text)
-	default:
-		c.add(condition)
+		return
+	case bit == shadowed:
+	case len(l.To) > 0 && !slices.ContainsFunc(l.To, func(w merge.Winner) bool { return o.Layers[w.Layer].Policy.Base() != own }):
+		bit = ownBlock
+	case l.Reason == merge.NoEffect && len(l.To) > 0: // it counts as not set
+		bit = below
 	}
+	c.of(bit).Add(r, o, l)
 }
 
-// few lists up to five names, then counts.
-func few(names []string) string {
-	if rest := len(names) - mostNamed; rest > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], ", "), rest)
-	}
-	return strings.Join(names, ", ")
+// unjudged reports whether the condition that was not met cannot be judged, which is a finding of its own.
+func unjudged(o *resolve.Verdict, l *merge.Loss) bool {
+	when, ok := l.When.(*policy.Condition)
+	return ok && when.Err() != nil || l.Step >= 0 && o.Result.Trace[l.Step].Err != nil
 }
 
 // byRule sorts losses by block and rule.

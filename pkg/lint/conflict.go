@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -15,17 +16,17 @@ import (
 // conflict is a target out of which another policy keeps one whole.
 type conflict struct {
 	winner, target model.Ref
-	how            string // what puts the winner first, as what follows its name
+	how            string // what puts the winner first, in words
 }
 
 // conflict notes that a policy was rejected in the fold, by strategy none.
-func (rec *record) conflict(r *resolve.Resolution, o *resolve.Outcome, loss merge.Loss) {
+func (rec *record) conflict(r *resolve.Resolution, o *resolve.Verdict, loss merge.Loss) {
 	layer := o.Layers[loss.From.Layer]
 	if layer.Rejected { // the verdict says so
 		return
 	}
 	for _, to := range loss.To {
-		c := conflict{o.Layers[to.Layer].Policy.Ref(), r.Node(layer.Node).Ref, o.Standing(loss, to)}
+		c := conflict{o.Layers[to.Layer].Policy.Ref(), r.Node(layer.Node).Ref, explain.Standing(to.By)}
 		if to.Layer != loss.From.Layer && !slices.Contains(rec.conflicts, c) {
 			rec.conflicts = append(rec.conflicts, c)
 		}
@@ -41,7 +42,7 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 	}
 	for _, v := range k.Rejected {
 		if p := v.Attached.Policy; !v.Silent {
-			found[p] = append(found[p], conflict{v.By.Ref(), l.res.Node(v.Attached.Node).Ref, v.Decision.Place()})
+			found[p] = append(found[p], conflict{v.By.Ref(), l.res.Node(v.Attached.Node).Ref, explain.Standing(v.Decision)})
 		}
 	}
 	var out []model.Problem
@@ -53,9 +54,9 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 		message := fmt.Sprintf("%s is kept out %s: policies of this kind do not share a target", p.Ref(), strings.Join(places, "; "))
 		switch {
 		case k.RejectsWhole && k.SameTarget == policy.Disjoint:
-			message = fmt.Sprintf("%s is rejected whole, on all its targets, by %s: they set something of the same on one of them", p.Ref(), few(winners))
+			message = fmt.Sprintf("%s is rejected whole, on all its targets, by %s: they set something of the same on one of them", p.Ref(), explain.Few(winners))
 		case k.RejectsWhole:
-			message = fmt.Sprintf("%s is rejected whole, on all its targets, by %s: one of them is taken", p.Ref(), few(winners))
+			message = fmt.Sprintf("%s is rejected whole, on all its targets, by %s: one of them is taken", p.Ref(), explain.Few(winners))
 		case k.SameTarget == policy.Disjoint:
 			message = fmt.Sprintf("%s is kept out %s: of policies that set the same rule on one target the first stays", p.Ref(), strings.Join(places, "; "))
 		}
@@ -78,7 +79,7 @@ func byWinner(found []conflict) (winners, places []string) {
 			continue
 		}
 		winner := fmt.Sprintf("%s, which %s", c.winner, c.how)
-		winners, places = append(winners, winner), append(places, fmt.Sprintf("of %s by %s", few(targets), winner))
+		winners, places = append(winners, winner), append(places, fmt.Sprintf("of %s by %s", explain.Few(targets), winner))
 		targets = nil
 	}
 	return winners, places

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -50,7 +51,7 @@ func collect(r *resolve.Resolution, k *resolve.Kind, records map[*policy.Policy]
 	}
 	k.Fold()
 	k.InForce(func(s resolve.StackID) {
-		o := k.Outcome(s)
+		o := k.Verdict(s)
 		for _, rule := range o.Result.Rules {
 			for _, from := range rule.From {
 				p := o.Layers[from.Layer].Policy
@@ -77,7 +78,7 @@ func collect(r *resolve.Resolution, k *resolve.Kind, records map[*policy.Policy]
 			rec.lose(r, o, loss)
 			for _, to := range loss.To {
 				if w := o.Layers[to.Layer].Policy; w.Builtin == "" && w.Base() != p.Base() {
-					of(w).wins(rec, p, w, loss, to)
+					of(w).wins(rec, p, w, loss, to.From)
 				}
 			}
 		}
@@ -92,7 +93,7 @@ func collect(r *resolve.Resolution, k *resolve.Kind, records map[*policy.Policy]
 	}
 }
 
-func (rec *record) lose(r *resolve.Resolution, o *resolve.Outcome, loss merge.Loss) {
+func (rec *record) lose(r *resolve.Resolution, o *resolve.Verdict, loss merge.Loss) {
 	layer := o.Layers[loss.From.Layer]
 	if loss.Reason == merge.Conflicted {
 		rec.conflict(r, o, loss)
@@ -104,7 +105,7 @@ func (rec *record) lose(r *resolve.Resolution, o *resolve.Outcome, loss merge.Lo
 		rec.at[key] = i
 		rec.lost = append(rec.lost, lost{part: layer.Policy.Part, block: loss.From.Block, rule: loss.Rule, path: loss.Path, of: layer.Policy})
 	}
-	rec.lost[i].causes.join(why(o, loss))
+	rec.lost[i].causes.add(r, o, &loss)
 }
 
 // findings are those about a policy that is in force nowhere, or some of whose rules are.
@@ -123,11 +124,8 @@ func (rec *record) findings(p *policy.Policy) []model.Problem {
 	if all.set&^(above|below) == 0 && !all.silent {
 		code, what = model.PointlessPolicy, "changes nothing anywhere"
 	}
-	if all.set == below && p.Kind.Leveled() {
-		what = "is replaced everywhere"
-	}
 	return []model.Problem{model.Problem{Severity: all.severity(), Code: code,
-		Message: fmt.Sprintf("%s %s: %s", p.Ref(), what, all.sentence(p.Kind))}.At(p.Object)}
+		Message: fmt.Sprintf("%s %s: %s", p.Ref(), what, all.sentence())}.At(p.Object)}
 }
 
 // rules are the findings about single rules, those with one explanation together.
@@ -142,7 +140,7 @@ func (rec *record) rules(p *policy.Policy) []model.Problem {
 		if l.causes.unknown || l.causes.silent || l.causes.set == 0 {
 			continue
 		}
-		text := l.causes.sentence(p.Kind)
+		text := l.causes.sentence()
 		if groups[text] == nil {
 			groups[text] = &group{first: l}
 			order = append(order, text)
@@ -166,7 +164,7 @@ func (rec *record) rules(p *policy.Policy) []model.Problem {
 			verb = "are"
 		}
 		problem := model.Problem{Severity: g.first.causes.severity(), Code: model.RuleNeverInForce,
-			Message: fmt.Sprintf("%s of %s %s in force nowhere: %s", few(g.names), p.Ref(), verb, text)}.At(p.Object)
+			Message: fmt.Sprintf("%s of %s %s in force nowhere: %s", explain.Few(g.names), p.Ref(), verb, text)}.At(p.Object)
 		origin := g.first.of.OriginOf(g.first.block, g.first.path)
 		problem.Origin = &origin
 		out = append(out, problem)

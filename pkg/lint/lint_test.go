@@ -98,23 +98,23 @@ func TestNoEffect(t *testing.T) {
 		want      []string
 	}{
 		{"an atomic override above", "", []string{gw, r, paint("infra/top", "Gateway/gw", "overrides: {a: {x: 1}}", ""), paint("app/own", "HTTPRoute/shop", "b: {y: 1}", "")},
-			[]string{"warning PointlessPolicy paint/app/own changes nothing anywhere: overridden by paint/infra/top"}},
+			[]string{"warning PointlessPolicy paint/app/own changes nothing anywhere: overridden as a whole by the atomic override of Paint infra/top (gateway/infra/gw)"}},
 		{"an atomic override above one of two Gateways", "", []string{gw, gateway("free"), route("shop", "gw", "free"),
 			paint("infra/top", "Gateway/gw", "overrides: {a: {x: 1}}", ""), paint("app/own", "HTTPRoute/shop", "b: {y: 1}", "")}, nil},
 		{"a default that every route replaces", "", []string{gw, r, paint("infra/top", "Gateway/gw", "a: {x: 1}", ""), paint("app/own", "HTTPRoute/shop", "b: {y: 1}", "")},
-			[]string{"info PointlessPolicy paint/infra/top is replaced everywhere: a default that gives way to paint/app/own"}},
+			[]string{"info PointlessPolicy paint/infra/top changes nothing anywhere: replaced as a whole by Paint app/own (httproute/app/shop)"}},
 		{"a default that one route leaves standing", "", []string{gw, r, route("bare", "gw"), paint("infra/top", "Gateway/gw", "a: {x: 1}", ""), paint("app/own", "HTTPRoute/shop", "b: {y: 1}", "")}, nil},
 		{"of two rules one", "strategy: merge defaults\n", []string{gw, r, paint("infra/top", "Gateway/gw", "overrides: {a: {x: 1}, strategy: merge}", ""),
 			paint("app/own", "HTTPRoute/shop", "{a: {x: 2}, b: {y: 1}}", "")}, nil},
 		{"a condition", "", []string{gw, r, paint("infra/top", "Gateway/gw", "overrides: {when: \"has(spec.a)\", b: {x: 1}}", ""), paint("app/own", "HTTPRoute/shop", "c: {y: 1}", "")},
-			[]string{"info NeverInForce paint/infra/top is in force nowhere: its condition is not met (has(spec.a))"}},
+			[]string{"info NeverInForce paint/infra/top is in force nowhere: the condition is not met: has(spec.a)"}},
 		{"a condition that cannot be judged is said already", "", []string{gw, r, paint("infra/top", "Gateway/gw", "overrides: {when: \"spec.gone.x == 1\", b: {x: 1}}", ""), paint("app/own", "HTTPRoute/shop", "c: {y: 1}", "")}, nil},
 		{"the same target", "", []string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
-			[]string{"warning NeverInForce paint/app/old is in force nowhere: paint/app/new targets the same object and is newer; among defaults the newest wins"}},
+			[]string{"warning NeverInForce paint/app/old is in force nowhere: Paint app/new (httproute/app/shop) targets the same object and is newer; among defaults the newest wins"}},
 		{"a newer override on the same target", "", []string{gw, r, paint("app/new", "HTTPRoute/shop", "overrides: {a: {x: 1}, strategy: merge}", "02"), paint("app/old", "HTTPRoute/shop", "b: {y: 1}", "01")},
-			[]string{"warning NeverInForce paint/app/old is in force nowhere: paint/app/new targets the same object and is newer; its overrides beat defaults"}},
+			[]string{"warning NeverInForce paint/app/old is in force nowhere: Paint app/new (httproute/app/shop) targets the same object and is newer; its overrides beat defaults"}},
 		{"the first of a target silently keeps others out", "sameTarget: first\n", []string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
-			[]string{"warning NeverInForce paint/app/new is in force nowhere: paint/app/old targets the same object and is older"}},
+			[]string{"warning NeverInForce paint/app/new is in force nowhere: Paint app/old (httproute/app/shop) targets the same object and is older"}},
 		{"the first of a target keeps others out", "sameTarget: conflict\n", []string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
 			[]string{"warning PolicyConflict paint/app/new is kept out of httproute/app/shop by paint/app/old, which is older: policies of this kind do not share a target"}},
 		{"the first of a target keeps others out, whatever traffic comes", "sameTarget: conflict\n", []string{route("shop", "elsewhere"), paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
@@ -125,7 +125,7 @@ func TestNoEffect(t *testing.T) {
 		{"no traffic", "", []string{gw, paint("infra/top", "Gateway/gw", "a: {x: 1}", "")}, nil},
 		{"the listener has its own, and no route", "", []string{gw, r, paint("app/whole", "HTTPRoute/shop", "a: {x: 1}", ""), paint("app/one", "HTTPRoute/shop/one", "a: {x: 2}", "")}, nil},
 		{"every rule has its own", "", []string{gw, r, paint("app/whole", "HTTPRoute/shop", "a: {x: 1}", ""), paint("app/one", "HTTPRoute/shop/one", "a: {x: 2}", ""), paint("app/two", "HTTPRoute/shop/two", "a: {x: 2}", "")},
-			[]string{"info PointlessPolicy paint/app/whole is replaced everywhere: a default that gives way to paint/app/one, paint/app/two"}},
+			[]string{"info PointlessPolicy paint/app/whole changes nothing anywhere: replaced as a whole by Paint app/one (httproute/app/shop one), Paint app/two (httproute/app/shop two)"}},
 		{"below a Gateway that is not in the input", "", []string{gw, route("shop", "gw", "elsewhere"),
 			paint("infra/top", "Gateway/gw", "overrides: {a: {x: 1}}", ""), paint("app/own", "HTTPRoute/shop", "b: {y: 1}", "")}, nil},
 	} {
@@ -144,7 +144,7 @@ func TestRulesWithoutEffect(t *testing.T) {
 	merging := "strategy: {read: [block.strategy], values: {atomic: atomic, merge: merge}, default: merge}\n"
 	got := findings(loaded(t, merging, nil, gateway("gw"), route("shop", "gw"),
 		paint("infra/top", "Gateway/gw", "overrides: {walls: {north: 1}}", ""), paint("app/own", "HTTPRoute/shop", "walls: {north: 2, south: 2}", "")))
-	want := []string{"warning RuleNeverInForce walls.north of paint/app/own is in force nowhere: overridden by paint/infra/top"}
+	want := []string{"warning RuleNeverInForce walls.north of paint/app/own is in force nowhere: overridden by Paint infra/top (gateway/infra/gw)"}
 	if !slices.Equal(got, want) {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -25,7 +26,7 @@ func (rec *record) wins(loser *record, p, winner *policy.Policy, loss merge.Loss
 	default: // conflicts are findings of their own; who deactivates means to
 		return
 	}
-	if what := loss.Rule + " of " + p.Base().Ref().String(); !slices.Contains(rec.shields, what) && len(rec.shields) <= mostNamed {
+	if what := loss.Rule + " of " + p.Base().Ref().String(); !slices.Contains(rec.shields, what) && len(rec.shields) <= explain.Most {
 		rec.shields = append(rec.shields, what)
 	}
 	b := beaten{setting{p, loss.From.Block, loss.Rule}, loss.Path, winner}
@@ -33,9 +34,6 @@ func (rec *record) wins(loser *record, p, winner *policy.Policy, loss merge.Loss
 		loser.beaten = append(loser.beaten, b)
 	}
 }
-
-// mostNamed is how many things a message names before it counts.
-const mostNamed = 5
 
 // filledIn reports whether what the winner has at a path was filled in by the API.
 func filledIn(winner *policy.Policy, to merge.From, path merge.Path) bool {
@@ -65,7 +63,7 @@ func (l *linter) shields(k *resolve.Kind, scopes []*resolve.Kind, records map[*p
 		}
 		slices.Sort(rec.shields)
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.EmptyPolicyShields, Message: fmt.Sprintf(
-			"%s has no settings, and still keeps out what others set: %s", p.Ref(), few(rec.shields))}.At(p.Object))
+			"%s has no settings, and still keeps out what others set: %s", p.Ref(), explain.Few(rec.shields))}.At(p.Object))
 	}
 	return out
 }

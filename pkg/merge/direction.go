@@ -12,6 +12,7 @@ func OrderSensitive(plans []Plan, rules Shape, s Stack) (Result, bool) {
 	if len(plans) != 1 || !plans[0].simple() || plans[0].Strategy != nil || plans[0].SameTarget != Stacked {
 		return Result{}, false
 	}
+	s = s.taking()
 	if !directionMatters(s.established()) {
 		return Result{}, false
 	}
@@ -32,6 +33,12 @@ func OrderSensitive(plans []Plan, rules Shape, s Stack) (Result, bool) {
 	}
 	topDown := f.finish(top.units)
 	return topDown, !sameRules(topDown, bottomUp)
+}
+
+// taking is the stack less the layers that take no part.
+func (s Stack) taking() Stack {
+	s.Layers, s.Void, s.Decide = slices.DeleteFunc(slices.Clone(s.Layers), func(l Layer) bool { return l.Rejected != nil }), nil, nil
+	return s
 }
 
 // without is the stack less what a fold left out for reasons that have nothing to do with its direction: blocks whose condition was not

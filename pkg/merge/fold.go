@@ -8,23 +8,31 @@ import (
 // Fold merges a stack by the plans of a kind; rules is how the kind's settings are cut into rules. Each unit is handled by the first
 // plan that takes it. Pure: engine E2-E6, E10-E12.
 func Fold(plans []Plan, rules Shape, s Stack) Result {
-	return FoldSteps(plans, rules, s, nil)
+	return newFolder(rules, s).fold(plans)
 }
 
-// FoldSteps is Fold, and calls observe (if not nil) after every step with the step's index into the trace and what is in force then.
-func FoldSteps(plans []Plan, rules Shape, s Stack, observe func(step int, units []Unit)) Result {
+// Replay is Fold, and notes after every step what is in force then.
+func Replay(plans []Plan, rules Shape, s Stack) Result {
 	f := newFolder(rules, s)
+	f.replay = true
+	return f.fold(plans)
+}
+
+func (f *folder) fold(plans []Plan) Result {
+	s := &f.stack
 	steps := 0
 	for i := range s.Layers {
 		steps += len(s.Layers[i].Blocks)
 	}
 	f.trace = make([]Step, 0, steps)
-	f.observe, f.partial = observe, len(plans) != 1 || !plans[0].simple()
+	f.partial = len(plans) != 1 || !plans[0].simple()
 	layers, builtin := make([]int, 0, len(s.Layers)), []int(nil)
 	for i := range s.Layers {
-		if s.Layers[i].Builtin {
+		switch {
+		case s.Layers[i].Rejected != nil:
+		case s.Layers[i].Builtin:
 			builtin = append(builtin, i)
-		} else {
+		default:
 			layers = append(layers, i)
 		}
 	}
@@ -58,8 +66,8 @@ type folder struct {
 	ordered bool
 	listed  bool              // a function made the list
 	erased  map[deletion]bool // nulls that deleted something
-	observe func(int, []Unit)
-	partial bool // some layers or units may belong to no plan
+	replay  bool              // steps note what is in force after them
+	partial bool              // some layers or units may belong to no plan
 	blocks  map[From]written
 }
 
@@ -271,8 +279,11 @@ func (acc *accumulator) document() any {
 }
 
 func (f *folder) record(st Step, acc *accumulator) {
-	f.trace = append(f.trace, st)
-	if f.observe != nil {
-		f.observe(len(f.trace)-1, acc.units)
+	if f.replay {
+		for _, u := range Recut(acc.units, f.rules) {
+			st.After = append(st.After, u.Path.String())
+		}
+		slices.Sort(st.After)
 	}
+	f.trace = append(f.trace, st)
 }

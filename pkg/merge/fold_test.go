@@ -57,11 +57,11 @@ func say(r Result) string {
 	for _, rule := range r.Rules {
 		out = append(out, fmt.Sprintf("%s=%v%s", rule.Name, rule.Value, where(rule.From)))
 		for _, lost := range rule.Lost {
-			out = append(out, fmt.Sprintf("-%s%s %s>%s", lost.Rule, where([]From{lost.From}), lost.Reason, where(lost.To)))
+			out = append(out, fmt.Sprintf("-%s%s %s>%s", lost.Rule, where([]From{lost.From}), lost.Reason, where(lost.Sources())))
 		}
 	}
 	for _, lost := range r.Lost {
-		out = append(out, fmt.Sprintf("-%s%s %s>%s", lost.Rule, where([]From{lost.From}), lost.Reason, where(lost.To)))
+		out = append(out, fmt.Sprintf("-%s%s %s>%s", lost.Rule, where([]From{lost.From}), lost.Reason, where(lost.Sources())))
 	}
 	return strings.Join(out, " ")
 }

@@ -48,6 +48,9 @@ func (f *folder) ignore(units []Unit) {
 	}
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for i, l := range f.stack.Layers {
+		if l.Rejected != nil {
+			continue
+		}
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {
 				from := From{Layer: i, Block: b.Kind, Filled: u.Filled}
@@ -66,7 +69,7 @@ func (f *folder) ignore(units []Unit) {
 // losses reads the trace: every unit that was dropped or replaced and is no source of the result, each once per writer. Leaves that
 // were lost alike are joined to the rule they make up.
 func (f *folder) losses(units []Unit) []Loss {
-	if !slices.ContainsFunc(f.trace, func(st Step) bool { return slices.ContainsFunc(st.Effects, Effect.lost) }) {
+	if !slices.ContainsFunc(f.trace, func(st Step) bool { return slices.ContainsFunc(st.Effects, f.lost) }) {
 		return nil
 	}
 	type setting struct {
@@ -85,7 +88,7 @@ func (f *folder) losses(units []Unit) []Loss {
 	for i, st := range f.trace {
 		var lost []Effect
 		for _, e := range st.Effects {
-			if !e.lost() || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil || isEmpty(Unit{Value: e.Value})) && f.claims(e.From[0]) {
+			if !f.lost(e) || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil || isEmpty(Unit{Value: e.Value})) && f.claims(e.From[0]) {
 				continue
 			}
 			done[setting{e.From[0], e.code}] = true
@@ -108,14 +111,14 @@ func (f *folder) losses(units []Unit) []Loss {
 }
 
 // lost reports whether the effect is a loss. What nobody wrote is nobody's loss.
-func (e Effect) lost() bool {
-	return (e.Outcome == Replaced || e.Outcome == Dropped) && !(len(e.From) > 0 && e.From[0].Filled)
+func (f *folder) lost(e Effect) bool {
+	return (e.Outcome == Replaced || e.Outcome == Dropped) && !(len(e.From) > 0 && (e.From[0].Filled || f.stack.Layers[e.From[0].Layer].Unwritten))
 }
 
 // rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
 func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
 	wrote := f.wrote(from)
-	plain := func(e Effect) { out = append(out, Loss{e.Rule, e.Path, e.Value, from, e.Reason, e.Other, step}) }
+	plain := func(e Effect) { out = append(out, newLoss(e, from, step, f.trace, f.stack.Decide)) }
 	var parts map[int][]Effect // by the rule that they are parts of
 	for _, e := range effects {
 		at := wrote.around(e.code)
@@ -132,7 +135,8 @@ func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
 		rule, first := wrote.rules[at], mine[0]
 		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
 		if all := Recut(rule.finest(), leaves); alike && len(mine) == len(all) && len(all[0].Path) >= len(rule.Path) { // leaves are not looked for in lists
-			out = append(out, Loss{rule.name(), rule.Path, rule.Value, from, first.Reason, first.Other, step})
+			first.Rule, first.Path, first.Value = rule.name(), rule.Path, rule.Value
+			plain(first)
 			continue
 		}
 		for _, e := range mine {
@@ -140,4 +144,77 @@ func (f *folder) rejoin(from From, effects []Effect, step int) (out []Loss) {
 		}
 	}
 	return out
+}
+
+// void is the result where nothing is in force.
+func (f *folder) void(r *Result) {
+	v := f.stack.Void
+	if v == nil {
+		return
+	}
+	r.Rules, r.Lost, r.Doc = nil, nil, nil
+	for i := range f.stack.Layers {
+		if l := &f.stack.Layers[i]; l.Rejected != nil || l.Unwritten {
+			continue
+		}
+		by := v.By
+		if i == by { // it loses to nobody but itself
+			by = -1
+		}
+		r.Lost = append(r.Lost, f.whole(i, Invalid, by)...)
+	}
+	slices.SortStableFunc(r.Lost, func(a, b Loss) int { return strings.Compare(a.Rule, b.Rule) })
+}
+
+// reject accounts for the layers that took no part.
+func (f *folder) reject(r *Result) {
+	for i := range f.stack.Layers {
+		out := f.stack.Layers[i].Rejected
+		if out == nil {
+			continue
+		}
+		for _, loss := range f.whole(i, out.Reason, out.By) {
+			at := slices.IndexFunc(r.Rules, func(x Rule) bool { return x.Name == loss.Rule })
+			if at >= 0 {
+				r.Rules[at].Lost = append(r.Rules[at].Lost, loss)
+			} else {
+				r.Lost = append(r.Lost, loss)
+			}
+		}
+	}
+}
+
+// whole are the losses of a layer none of whose settings is in force, to the last block of another one; -1: to nobody.
+func (f *folder) whole(at int, reason Reason, by int) (out []Loss) {
+	var to []From
+	if by >= 0 {
+		to = []From{{Layer: by, Block: f.stack.Layers[by].mainBlock()}}
+	}
+	for _, b := range f.stack.Layers[at].wrote() {
+		for _, u := range Recut(b.Units, f.rules) {
+			if u.Filled { // what nobody wrote is nobody's loss
+				continue
+			}
+			l := Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: From{Layer: at, Block: b.Kind}, Reason: reason, Step: -1}
+			l.lostTo(to, f.trace, f.stack.Decide)
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// wrote is what the layer's policy sets.
+func (l *Layer) wrote() []Block {
+	if l.Wrote != nil {
+		return l.Wrote
+	}
+	return l.Blocks
+}
+
+// mainBlock is the block that is merged last.
+func (l *Layer) mainBlock() BlockKind {
+	if wrote := l.wrote(); len(wrote) > 0 {
+		return wrote[len(wrote)-1].Kind
+	}
+	return Bare
 }

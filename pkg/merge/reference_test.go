@@ -172,7 +172,7 @@ func lines(r Result) []string {
 		lost = append(lost, rule.Lost...)
 	}
 	for _, l := range lost {
-		to := slices.SortedFunc(slices.Values(l.To), From.compare)
+		to := slices.SortedFunc(slices.Values(l.Sources()), From.compare)
 		out = append(out, fmt.Sprintf("%s%s %s>%s", l.Rule, where([]From{l.From}), l.Reason, where(to)))
 	}
 	slices.Sort(out)

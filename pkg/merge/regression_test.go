@@ -135,7 +135,7 @@ func TestLossesOfOneNameHaveAnOrder(t *testing.T) { // x / y.z and x.y / z print
 func TestWinnersAreInOrder(t *testing.T) { // Loss.To: least specific first
 	lists := func() Layer { return Layer{Unset: []string{"n.a"}} }
 	r := Fold(one, entries, stack(layer(block(Defaults, "merge", m{"n": m{"a": 1}})), lists(), lists()))
-	if to := r.Lost[0].To; !slices.IsSortedFunc(to, From.compare) {
+	if to := r.Lost[0].Sources(); !slices.IsSortedFunc(to, From.compare) {
 		t.Errorf("unset by %v", to)
 	}
 }

@@ -13,7 +13,7 @@ func (f *folder) finish(units []Unit) Result {
 	if units = f.solid(&Plan{}, units, &closing, Replaced); len(closing.Effects) > 0 {
 		f.trace = append(f.trace, closing)
 	}
-	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(f.apart(units))}
+	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(f.apart(units)), decide: f.stack.Decide}
 	r.Rules = printed(units, f.rules)
 	if f.listed {
 		r.Rules = asListed(units)
@@ -36,12 +36,16 @@ func (f *folder) finish(units []Unit) Result {
 			r.Lost = append(r.Lost, l)
 		}
 	}
+	f.void(&r)
+	f.reject(&r)
 	return r
 }
 
 // concerns reports whether a loss is about an entry of a list that is called alike: it lost to that, or is a part of it.
 func (r *Rule) concerns(l Loss) bool {
-	return len(l.To) == 0 || slices.ContainsFunc(r.From, func(f From) bool { return slices.Contains(l.To, f) || f == l.From })
+	return len(l.To) == 0 || slices.ContainsFunc(r.From, func(f From) bool {
+		return slices.ContainsFunc(l.To, func(w Winner) bool { return w.From == f }) || f == l.From
+	})
 }
 
 // dropNulls takes the deletions out. An object that only they name is there all the same (RFC 7386), set by their writer; a null

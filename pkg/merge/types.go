@@ -114,10 +114,24 @@ type Layer struct {
 	Blocks      []Block // in the order defaults, bare, overrides
 	Unset       []string
 	Builtin     bool                   // a setting that no policy wrote: it is merged over the result of all plans
+	Unwritten   bool                   // no policy wrote it: what it loses is nobody's loss
 	Faulty      bool                   // its policy is in error, and voids what it is part of: it has no blocks
+	Rejected    *Rejection             // another layer keeps it out; nil: it takes part
+	Wrote       []Block                // what its policy sets, where Blocks is not that
 	Asks        *Strategy              // what it demands as a challenger
 	Meta        any                    // what stands for the layer's policy, for functions of plans that look beyond its units
 	Render      func(settings any) any // the document {apiVersion, kind, metadata, spec} that conditions read
+}
+
+// Rejection says that a layer takes no part, and that all it sets is lost.
+type Rejection struct {
+	Reason Reason
+	By     int // the layer to whose last block it is lost; -1: to nobody here
+}
+
+// Void says that nothing is in force, whatever the layers say: all that they set is lost as Invalid.
+type Void struct {
+	By int // the layer that is to blame, which loses to nobody; -1: something else is
 }
 
 // Stack is what is attached along one path, established (least specific) first.
@@ -125,6 +139,8 @@ type Stack struct {
 	Name   string // what it is for alone, where what holds at a target is split by names; "": nothing in particular
 	Layers []Layer
 	Hops   []*Strategy // by hop: the strategy read at that hop's object
+	Void   *Void
+	Decide Decide // nil: losses carry no decisions
 }
 
 // ListOrder says in which order the entries of a keyed list come out.
@@ -212,6 +228,12 @@ const (
 	NotEvaluated          Reason = "NotEvaluated" // whether it is in force beside the winner is not known
 )
 
+// Reasons lists them.
+func Reasons() []Reason {
+	return []Reason{MoreSpecificWins, LessSpecificOverrides, AtomicReplaced, AtomicOverridden, Unset, ConditionFalse, Conflicted, SameLevelOrder,
+		BuiltInWins, NoEffect, Invalid, Ignored, Shadowed, NotEvaluated}
+}
+
 // Outcome is what a step did to a unit.
 type Outcome uint8
 
@@ -250,6 +272,7 @@ type Step struct {
 	Err      error     // why a condition could not be judged
 	Partners []int     // the layers that met in a merge for which the most specific one asked
 	Effects  []Effect
+	After    []string // of Replay: the rules in force after the step, sorted
 }
 
 // Rule is one rule in force, cut finer than the kind's rules only where its parts have different sources (engine E11).
@@ -268,8 +291,9 @@ type Loss struct {
 	Value  any
 	From   From
 	Reason Reason
-	To     []From // the winners when it lost, least specific first
-	Step   int    // index into the trace
+	To     []Winner  // when it lost, least specific first
+	When   Condition // of ConditionFalse: what was not met, if it is the block's
+	Step   int       // index into the trace; -1: it took no part in the fold
 }
 
 // Group is the result of a plan's named member.
@@ -286,4 +310,6 @@ type Result struct {
 	Groups  []Group
 	Trace   []Step
 	Doc     any // the settings in bare form (engine E7); nil if nothing is in force
+
+	decide Decide
 }

@@ -67,6 +67,16 @@ func (p *Policy) Leave(at model.Ref, fault string) {
 // Ref is the policy's identity.
 func (p *Policy) Ref() model.Ref { return p.Object.Ref }
 
+// ConditionOf is the text of the condition of the policy's block, "" if it has none.
+func (p *Policy) ConditionOf(b merge.BlockKind) string {
+	for i := range p.Blocks {
+		if when, ok := p.Blocks[i].When.(*Condition); ok && p.Blocks[i].Kind == b {
+			return when.Text
+		}
+	}
+	return ""
+}
+
 // Word is the strategy of the policy's block, in the contract's words.
 func (p *Policy) Word(b merge.BlockKind) string { return p.words[b] }
 

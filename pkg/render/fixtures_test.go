@@ -3,6 +3,8 @@ package render
 import (
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -44,12 +46,12 @@ func rates(limit int64, window string) map[string]any {
 	return map[string]any{"rates": []any{map[string]any{"limit": limit, "window": window}}}
 }
 
-func setting(name string, value any, s view.Source, lost ...view.Loss) view.Rule {
-	return view.Rule{Name: name, Value: value, Sources: []view.Source{s}, Lost: append([]view.Loss{}, lost...)}
+func setting(name string, value any, s view.Source, why string, lost ...view.Loss) view.Rule {
+	return view.Rule{Name: name, Value: value, Sources: []view.Source{s}, Why: why, Lost: append([]view.Loss{}, lost...)}
 }
 
 func loss(s view.Source, value any, reason, message string) view.Loss {
-	return view.Loss{Source: s, Value: value, Reason: reason, Message: message}
+	return view.Loss{Source: s, Value: value, Reason: reason, Why: explain.Short(merge.Reason(reason), ""), Message: message}
 }
 
 func use(s view.Source, role string) view.PolicyUse {
@@ -59,17 +61,17 @@ func use(s view.Source, role string) view.PolicyUse {
 func auth(at model.Ref) view.EffectivePolicy {
 	return view.EffectivePolicy{PolicyKind: "AuthPolicy.example.com", Target: at, Paths: paths, ID: "a1",
 		Spec:     map[string]any{"rules": map[string]any{"authentication": map[string]any{"api-key": apiKey}, "authorization": map[string]any{"geo": geo}}},
-		Rules:    []view.Rule{setting("rules.authentication.api-key", apiKey, bakerAuth), setting("rules.authorization.geo", geo, gwAuth)},
+		Rules:    []view.Rule{setting("rules.authentication.api-key", apiKey, bakerAuth, "set here (route)"), setting("rules.authorization.geo", geo, gwAuth, "default of Gateway, not replaced")},
 		Policies: []view.PolicyUse{use(gwAuth, "contributing"), use(bakerAuth, "contributing")}, Lost: []view.RuleLoss{}}
 }
 
 func limits() view.EffectivePolicy {
 	return view.EffectivePolicy{PolicyKind: "LimitPolicy.example.com", Target: rule1, Paths: paths, ID: "b2",
 		Spec: map[string]any{"limits": map[string]any{"burst": rates(20, "10s"), "cap": rates(100, "1s")}},
-		Rules: []view.Rule{setting("limits.burst", rates(20, "10s"), bakerLimits),
-			setting("limits.cap", rates(100, "1s"), gwCap, loss(bakerAll, rates(500, "1s"), "LessSpecificOverrides", "overridden by LimitPolicy infra/gw-cap"))},
+		Rules: []view.Rule{setting("limits.burst", rates(20, "10s"), bakerLimits, "set here (rule)"),
+			setting("limits.cap", rates(100, "1s"), gwCap, "override of Gateway, beats bakery/baker-all", loss(bakerAll, rates(500, "1s"), "LessSpecificOverrides", "overridden by LimitPolicy infra/gw-cap"))},
 		Policies: []view.PolicyUse{use(gwCap, "contributing"), use(bakerAll, "lost"), use(bakerLimits, "contributing")},
-		Lost:     []view.RuleLoss{{Rule: "limits.old", Loss: loss(bakerAll, rates(5, "10s"), "Unset", "deactivated by LimitPolicy bakery/baker-limits")}}}
+		Lost:     []view.RuleLoss{{Rule: "limits.old", Loss: loss(bakerAll, rates(5, "10s"), "Unset", "unset by LimitPolicy bakery/baker-limits")}}}
 }
 
 func effective() *view.EffectivePolicyList {
@@ -82,7 +84,7 @@ func explanation() *view.Explanation {
 	item := view.ExplainedPolicy{EffectivePolicy: limits(), Steps: []view.Step{
 		{Policy: bakerLimits.Policy, Level: "rule", Block: "bare", Strategy: "atomic", Took: []string{"limits.burst"}, Lost: []string{}, Result: []string{"limits.burst"}},
 		{Policy: bakerAll.Policy, Level: "route", Block: "defaults", Strategy: "merge", Took: []string{"limits.cap"}, Lost: []string{"limits.old"},
-			Result: []string{"limits.burst", "limits.cap"}, Notes: []string{"limits.old of bakery/baker-all is lost: deactivated by LimitPolicy bakery/baker-limits"}},
+			Result: []string{"limits.burst", "limits.cap"}, Notes: []string{"limits.old of bakery/baker-all is lost: unset by LimitPolicy bakery/baker-limits"}},
 		{Policy: gwCap.Policy, Level: "gateway", Block: "overrides", Strategy: "merge", Condition: `"spec.limits.cap.rates.exists(r, r.limit > 100)": true`,
 			Took: []string{"limits.cap"}, Lost: []string{"limits.cap"}, Result: []string{"limits.burst", "limits.cap"}},
 	}}
@@ -95,13 +97,17 @@ func reach() *view.PolicyReach {
 	cart := target("HTTPRoute", "shop/cart")
 	cartAuth := source("AuthPolicy shop/cart-auth", cart, "route", "defaults", "merge")
 	item := func(at model.Ref, state, reason string, by ...view.Source) view.ReachItem {
-		return view.ReachItem{Target: at, Paths: paths, Rule: "rules.authorization.geo", State: state, By: append([]view.Source{}, by...), Reason: reason}
+		why := ""
+		if len(by) > 0 {
+			why = explain.Fate(merge.MoreSpecificWins, by[0].Policy.FullName()+" (route)")
+		}
+		return view.ReachItem{Why: why, Target: at, Paths: paths, Rule: "rules.authorization.geo", State: state, By: append([]view.Source{}, by...), Reason: reason}
 	}
 	r := &view.PolicyReach{Policy: *gwAuth.Policy, Rule: "rules.authorization.geo", Items: []view.ReachItem{
 		item(rule1, "Effective", ""), item(rule2, "Effective", ""),
-		item(cart.In("checkout"), "Overridden", "set again by AuthPolicy shop/cart-auth", cartAuth),
-		item(cart.In("refund"), "Overridden", "set again by AuthPolicy shop/cart-auth", cartAuth), item(cart.In("rule-3"), "Effective", ""),
-		item(target("HTTPRoute", "shop/search#rule-1"), "Unset", "deactivated by AuthPolicy shop/search-auth", source("AuthPolicy shop/search-auth", target("HTTPRoute", "shop/search"), "route", "bare", "atomic")),
+		item(cart.In("checkout"), "Overridden", "replaced by AuthPolicy shop/cart-auth", cartAuth),
+		item(cart.In("refund"), "Overridden", "replaced by AuthPolicy shop/cart-auth", cartAuth), item(cart.In("rule-3"), "Effective", ""),
+		item(target("HTTPRoute", "shop/search#rule-1"), "Unset", "unset by AuthPolicy shop/search-auth", source("AuthPolicy shop/search-auth", target("HTTPRoute", "shop/search"), "route", "bare", "atomic")),
 	}, Summary: view.ReachSummary{Gateways: 1, Listeners: 2, Routes: 3, RouteRules: 6, Effective: 3, Overridden: 3}}
 	r.Seal("PolicyReach", nil)
 	return r
@@ -111,7 +117,7 @@ func overridden() *view.OverriddenRuleList {
 	cart := target("HTTPRoute", "shop/cart")
 	item := func(at model.Ref, reason string, to view.Source) view.OverriddenRule {
 		return view.OverriddenRule{PolicyKind: "AuthPolicy.example.com", Rule: "rules.authorization.geo", Source: gwAuth, Value: geo, Target: at, Paths: paths,
-			LostTo: []view.Source{to}, Reason: reason, Message: "set again by " + to.Policy.FullName()}
+			LostTo: []view.Source{to}, Reason: reason, Why: explain.Short(merge.Reason(reason), to.Level), Message: "replaced by " + to.Policy.FullName()}
 	}
 	l := &view.OverriddenRuleList{Items: []view.OverriddenRule{
 		item(cart.In("checkout"), "MoreSpecificWins", source("AuthPolicy shop/cart-auth", cart, "route", "defaults", "merge")),

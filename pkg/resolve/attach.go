@@ -266,7 +266,7 @@ func targetForms(forms []policy.TargetForm) string {
 func (k *Kind) compete() {
 	switch {
 	case k.SameTarget == policy.Disjoint:
-		k.rejectedAt = map[topology.NodeID][]Verdict{}
+		k.rejectedAt = map[topology.NodeID][]Rejection{}
 		k.competeDisjoint()
 		return
 	case k.RejectsWhole:
@@ -280,7 +280,7 @@ func (k *Kind) compete() {
 		}
 	}
 	slices.Sort(ids)
-	k.rejectedAt = map[topology.NodeID][]Verdict{}
+	k.rejectedAt = map[topology.NodeID][]Rejection{}
 	for _, id := range ids {
 		p := k.attached[id]
 		var kept []policy.Attached // the first of every level
@@ -290,7 +290,7 @@ func (k *Kind) compete() {
 				kept = append(kept, a)
 				continue
 			}
-			v := Verdict{Attached: a, By: kept[first].Policy, Decision: k.decide(kept[first], a, p.ageIgnored), Silent: k.SameTarget != policy.Conflict}
+			v := Rejection{Attached: a, By: kept[first].Policy, Decision: k.decide(kept[first], a, p.ageIgnored), Silent: k.SameTarget != policy.Conflict}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -116,7 +115,7 @@ func TestVirtualTargets(t *testing.T) { // gep713 P14: opaque, nothing inherited
 		t.Errorf("%+v", n)
 	}
 	stacks := k.Contexts(id)
-	if len(stacks) != 1 || len(k.Outcome(stacks[0]).Result.Rules) != 1 {
+	if len(stacks) != 1 || len(k.Verdict(stacks[0]).Result.Rules) != 1 {
 		t.Errorf("%d contexts", len(stacks))
 	}
 	if paths := k.Paths(id, stacks[0]); len(paths) != 1 || len(paths[0]) != 1 {
@@ -226,14 +225,13 @@ func TestConditionsSeeTheLowestPolicy(t *testing.T) {
 	}
 }
 
-func TestStepsEqualTheOutcome(t *testing.T) {
+func TestReplayEqualsTheVerdict(t *testing.T) {
 	r := resolved(t, append(shop(), paint("infra/g", "Gateway/east", "overrides: {strategy: merge, m: {a: 1}}"), paint("app/p", "HTTPRoute/shop", "m: {a: 2, b: 2}"))...)
 	k := r.paints()
 	for _, s := range k.Contexts(r.node(t, "app:HTTPRoute/shop/r1")) {
-		steps := 0
-		again := k.Steps(s, func(step int, _ []merge.Unit) { steps = max(steps, step+1) })
-		if got, want := len(again.Rules), len(k.Outcome(s).Result.Rules); got != want || steps != 2 {
-			t.Errorf("%d rules, want %d; %d steps", got, want, steps)
+		again := k.Replay(s).Result
+		if got, want := len(again.Rules), len(k.Verdict(s).Result.Rules); got != want || len(again.Trace) != 2 || !slices.Equal(again.Trace[1].After, []string{"m.a", "m.b"}) {
+			t.Errorf("%d rules, want %d; steps %v", got, want, again.Trace)
 		}
 	}
 }

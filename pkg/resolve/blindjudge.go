@@ -51,7 +51,7 @@ func (r *Resolution) inForceAt(k *Kind, ends []topology.NodeID) func(*model.Obje
 		for _, scope := range r.Scopes(k) {
 			for _, id := range ends {
 				for _, s := range scope.Contexts(id) {
-					for _, l := range scope.Outcome(s).Layers {
+					for _, l := range scope.Verdict(s).Layers {
 						found[l.Policy.Object] = true
 					}
 				}

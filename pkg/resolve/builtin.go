@@ -20,7 +20,7 @@ func (k *Kind) builtin(id topology.NodeID) (fact, bool) {
 }
 
 // overrule adds to a stack what beats its policies: the settings of the nodes along the path themselves, the least specific first.
-func (k *Kind) overrule(s StackID, o *Outcome) {
+func (k *Kind) overrule(s StackID, o *Verdict) {
 	if k.Builtins == nil {
 		return
 	}
@@ -37,7 +37,7 @@ func (k *Kind) overrule(s StackID, o *Outcome) {
 		n := k.res.Graph.Node(id)
 		for _, p := range k.BuiltinsOf(n) {
 			o.Layers = append(o.Layers, Layer{Policy: p, Node: id, Level: n.Role})
-			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(n.Role), Target: -1, Builtin: true, Blocks: p.Blocks})
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(n.Role), Target: -1, Builtin: true, Unwritten: true, Blocks: p.Blocks})
 		}
 	}
 }
@@ -55,13 +55,4 @@ func (k *Kind) precedence(ids []topology.NodeID) []topology.NodeID {
 		}
 	}
 	return out
-}
-
-// forget leaves out what settings that no policy wrote lost to each other: there is nobody to tell.
-func (o *Outcome) forget() {
-	builtin := func(l merge.Loss) bool { return o.Layers[l.From.Layer].Policy.Builtin != "" }
-	o.Result.Lost = slices.DeleteFunc(o.Result.Lost, builtin)
-	for i := range o.Result.Rules {
-		o.Result.Rules[i].Lost = slices.DeleteFunc(o.Result.Rules[i].Lost, builtin)
-	}
 }

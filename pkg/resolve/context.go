@@ -3,6 +3,7 @@ package resolve
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -31,7 +32,7 @@ func (k *Kind) walk() {
 		id := topology.NodeID(g.Len() + i)
 		k.at[id] = k.with(root, id)
 	}
-	k.outcomes = make([]*Outcome, len(k.stacks))
+	k.verdicts = make([]*Verdict, len(k.stacks))
 }
 
 // startsPath reports whether a path may begin at the node: at a root, and at a backend or port that no traffic reaches, where only
@@ -223,10 +224,10 @@ func (k *Kind) At(id topology.NodeID) []*policy.Policy {
 }
 
 // Before is the policy that comes first at a target of another one, with what puts it first; nil if that one itself is.
-func (k *Kind) Before(p *policy.Policy, id topology.NodeID) (*policy.Policy, policy.Decision) {
+func (k *Kind) Before(p *policy.Policy, id topology.NodeID) (*policy.Policy, merge.Decision) {
 	at := k.attached[id]
 	if len(at.policies) == 0 || at.policies[0].Policy == p {
-		return nil, policy.Decision{}
+		return nil, merge.Decision{}
 	}
 	first := at.policies[0]
 	for _, v := range k.rejectedAt[id] {
@@ -242,12 +243,12 @@ func (k *Kind) Before(p *policy.Policy, id topology.NodeID) (*policy.Policy, pol
 			return first.Policy, k.decide(first, a, at.ageIgnored)
 		}
 	}
-	return nil, policy.Decision{}
+	return nil, merge.Decision{}
 }
 
 // Keeps reports whether a policy stays at one of its targets: no other one keeps it out there.
 func (k *Kind) Keeps(p *policy.Policy, id topology.NodeID) bool {
-	return !slices.ContainsFunc(k.rejectedAt[id], func(v Verdict) bool { return v.Attached.Policy == p }) ||
+	return !slices.ContainsFunc(k.rejectedAt[id], func(v Rejection) bool { return v.Attached.Policy == p }) ||
 		slices.ContainsFunc(k.attached[id].policies, func(a policy.Attached) bool { return a.Policy == p })
 }
 

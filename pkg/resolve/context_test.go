@@ -96,10 +96,10 @@ func TestFoldsAreShared(t *testing.T) { // E12: 50 routes below one gateway poli
 		}
 	}
 	k := resolved(t, world...).paints()
-	var folded []*Outcome
-	k.InForce(func(s StackID) { folded = append(folded, k.Outcome(s)) })
+	var folded []*Verdict
+	k.InForce(func(s StackID) { folded = append(folded, k.Verdict(s)) })
 	folds := func() int {
-		return len(slices.DeleteFunc(slices.Clone(k.outcomes), func(o *Outcome) bool { return o == nil }))
+		return len(slices.DeleteFunc(slices.Clone(k.verdicts), func(o *Verdict) bool { return o == nil }))
 	}
 	if len(folded) != 4 || folds() != 4 {
 		t.Errorf("%d outcomes, %d folds for 4 stacks", len(folded), folds())
@@ -107,7 +107,7 @@ func TestFoldsAreShared(t *testing.T) { // E12: 50 routes below one gateway poli
 	again := 0
 	for id := range k.at {
 		for _, s := range k.at[id] {
-			if slices.Contains(folded, k.Outcome(s)) {
+			if slices.Contains(folded, k.Verdict(s)) {
 				again++
 			}
 		}
@@ -139,13 +139,13 @@ func (r *Resolution) everything(t testing.TB) string {
 		n := r.Node(topology.NodeID(id))
 		k := r.paints()
 		for _, s := range k.Contexts(topology.NodeID(id)) {
-			o := k.Outcome(s)
+			o := k.Verdict(s)
 			line := n.Ref.String()
 			for _, rule := range o.Result.Rules {
 				line += fmt.Sprintf(" %s=%v(%s)", rule.Name, rule.Value, o.names(rule.From))
 			}
 			for _, l := range o.Losses() {
-				line += fmt.Sprintf(" -%s(%s)%s>%s", l.Rule, o.names(nil), l.Reason, o.names(l.To))
+				line += fmt.Sprintf(" -%s(%s)%s>%s", l.Rule, o.names(nil), l.Reason, o.names(l.Sources()))
 			}
 			out = append(out, line)
 		}
@@ -178,11 +178,11 @@ func TestManyPoliciesOnOneTarget(t *testing.T) {
 	start := time.Now()
 	r := in.run(t)
 	k := r.paints()
-	k.InForce(func(s StackID) { k.Outcome(s) })
+	k.InForce(func(s StackID) { k.Verdict(s) })
 	if took := time.Since(start); took > time.Second {
 		t.Errorf("1,000 policies took %v", took)
 	}
-	if n := len(k.Outcome(k.Contexts(r.node(t, "app:HTTPRoute/shop/r1"))[0]).Layers); n != 1000 {
+	if n := len(k.Verdict(k.Contexts(r.node(t, "app:HTTPRoute/shop/r1"))[0]).Layers); n != 1000 {
 		t.Errorf("%d layers", n)
 	}
 }

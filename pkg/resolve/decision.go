@@ -8,63 +8,89 @@ import (
 // defeat is how a policy lost its place to another one.
 type defeat struct {
 	by       *policy.Policy
-	decision policy.Decision
+	decision merge.Decision
 }
 
 // decide says what puts one of two policies of a place before the other. What filters name stands in their order, whatever the comparator says.
-func (k *Kind) decide(winner, loser policy.Attached, ageIgnored bool) policy.Decision {
+func (k *Kind) decide(winner, loser policy.Attached, ageIgnored bool) merge.Decision {
 	if winner.Level == policy.FilterLevel && loser.Level == policy.FilterLevel {
-		return policy.Decision{Last: winner.Index > loser.Index, Named: "by the order of the filters"}
+		return merge.Decision{Criterion: merge.CriterionPosition, Called: "the order of the filters", Last: winner.Index > loser.Index}
 	}
 	return k.Decide(winner, loser, ageIgnored)
 }
 
-// Decision says what put the winner of a loss before or behind the loser, both layers of the outcome.
-func (o *Outcome) Decision(winner, loser int) policy.Decision {
-	w, l := o.Layers[winner], o.Layers[loser]
+// decider says of every loss what decided, while the layers are folded.
+func (v *Verdict) decider() merge.Decide {
+	known := map[[2]int]merge.Decision{} // what orders two layers
+	order := func(winner, loser int) merge.Decision {
+		at := [2]int{winner, loser}
+		d, ok := known[at]
+		if !ok {
+			d = v.order(winner, loser)
+			known[at] = d
+		}
+		return d
+	}
+	return func(trace []merge.Step, l *merge.Loss, to merge.From) merge.Decision {
+		winner, loser := &v.Layers[to.Layer], &v.Layers[l.From.Layer]
+		switch l.Reason {
+		case merge.MoreSpecificWins, merge.AtomicReplaced:
+			if winner.Policy.Builtin == "" && loser.Policy.Builtin == "" && !loser.Policy.Kind.Leveled() {
+				if d := order(to.Layer, l.From.Layer); d.Criterion != merge.CriterionOrder || d.Called != "" || winner.Level == loser.Level {
+					return d
+				}
+			}
+			if l.Reason == merge.AtomicReplaced && loser.Policy.Kind.Leveled() {
+				return merge.Decision{Criterion: merge.CriterionStrategy, Winner: v.strategy(trace, to), Loser: v.strategy(trace, l.From)}
+			}
+			return merge.Decision{Criterion: merge.CriterionLevel, Winner: string(winner.Level), Loser: string(loser.Level)}
+		case merge.LessSpecificOverrides, merge.AtomicOverridden:
+			if to.Block == l.From.Block {
+				return merge.Decision{Criterion: merge.CriterionLevel, Winner: string(winner.Level), Loser: string(loser.Level)}
+			}
+			return merge.Decision{Criterion: merge.CriterionBlock, Winner: to.Block.String(), Loser: l.From.Block.String()}
+		case merge.BuiltInWins:
+			return merge.Decision{Criterion: merge.CriterionBuiltin}
+		case merge.SameLevelOrder, merge.Conflicted:
+			return v.standing(trace, l, to, order(to.Layer, l.From.Layer))
+		}
+		return merge.Decision{}
+	}
+}
+
+// order says what puts one of two layers before or behind the other.
+func (v *Verdict) order(winner, loser int) merge.Decision {
+	w, l := &v.Layers[winner], &v.Layers[loser]
 	switch {
 	case l.Rejected:
 		return l.decision
 	case w.attached.Policy == nil || l.attached.Policy == nil || w.run != l.run: // nothing that a comparator has ordered
-		return policy.Decision{Last: winner > loser}
+		return merge.Decision{Criterion: merge.CriterionOrder, Last: winner > loser}
 	}
 	return l.kind.decide(w.attached, l.attached, w.timeless || l.timeless)
 }
 
-// Standing says what became of one of the winners of a loss on one target, as what follows its name. The order of the policies decides, unless
-// the one overrides what the other leaves to be overridden.
-func (o *Outcome) Standing(l merge.Loss, to merge.From) string {
-	d := o.Decision(to.Layer, l.From.Layer)
-	loser := o.Layers[l.From.Layer]
-	if to.Block == merge.Overrides && l.From.Block != merge.Overrides && !loser.Rejected && loser.kind != nil && loser.kind.SameTarget == policy.Stacked {
-		if !d.Last && o.Strategy(l.From) == "atomic" || o.clashes(l, to) {
-			return "overrides it"
-		}
-		return d.Place() + "; its overrides beat defaults"
+// standing is what decided on one target, where d puts the winner before or behind the loser. The order of the policies does, unless the one
+// overrides what the other leaves to be overridden.
+func (v *Verdict) standing(trace []merge.Step, l *merge.Loss, to merge.From, d merge.Decision) merge.Decision {
+	loser := &v.Layers[l.From.Layer]
+	if to.Block != merge.Overrides || l.From.Block == merge.Overrides || loser.Rejected || loser.kind == nil || loser.kind.SameTarget != policy.Stacked {
+		return d
 	}
-	return d.Words()
+	if !d.Last && v.strategy(trace, l.From) == "atomic" || v.clashes(l, to) {
+		return merge.Decision{Criterion: merge.CriterionBlock, Winner: to.Block.String(), Loser: l.From.Block.String()}
+	}
+	d.Overrides = true
+	return d
 }
 
 // clashes reports whether the winner of a loss sets something of what was lost.
-func (o *Outcome) clashes(l merge.Loss, to merge.From) bool {
+func (v *Verdict) clashes(l *merge.Loss, to merge.From) bool {
 	lost := []merge.Unit{{Path: l.Path, Value: l.Value}}
-	for _, b := range o.Layers[to.Layer].sets() {
-		if b.Kind == to.Block && !merge.Disjoint(b.Units, lost, o.Layers[to.Layer].kind.Rules) {
+	for _, b := range v.Layers[to.Layer].sets() {
+		if b.Kind == to.Block && !merge.Disjoint(b.Units, lost, v.Layers[to.Layer].kind.Rules) {
 			return true
 		}
 	}
 	return false
-}
-
-// Strength says what lets a winner of a loss set again what something less specific, or weaker in an order that knows no levels, had set.
-func (o *Outcome) Strength(l merge.Loss, to merge.From) string {
-	winner, loser := o.Layers[to.Layer], o.Layers[l.From.Layer]
-	if winner.Policy.Builtin != "" || loser.Policy.Builtin != "" || loser.Policy.Kind.Leveled() {
-		return "more specific"
-	}
-	d := o.Decision(to.Layer, l.From.Layer)
-	if d.Key == nil && winner.Level != loser.Level {
-		return "more specific"
-	}
-	return "stronger in the order of the kind" + d.Brackets()
 }

@@ -26,7 +26,7 @@ func (k *Kind) competeDisjoint() {
 	for id := range k.attached {
 		k.expel(id, lost)
 	}
-	slices.SortFunc(k.Rejected, func(a, b Verdict) int {
+	slices.SortFunc(k.Rejected, func(a, b Rejection) int {
 		if c := a.Attached.Policy.Ref().Compare(b.Attached.Policy.Ref()); c != 0 {
 			return c
 		}
@@ -93,7 +93,7 @@ func (k *Kind) expel(id topology.NodeID, lost map[*policy.Policy]defeat) {
 	var kept []policy.Attached
 	for _, a := range at.policies {
 		if d := lost[a.Policy]; d.by != nil {
-			v := Verdict{Attached: a, By: d.by, Decision: d.decision}
+			v := Rejection{Attached: a, By: d.by, Decision: d.decision}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		} else {

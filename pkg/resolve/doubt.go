@@ -14,7 +14,7 @@ import (
 )
 
 // conditions reports the conditions that could not be judged.
-func (o *Outcome) conditions() []model.Problem {
+func (o *Verdict) conditions() []model.Problem {
 	var out []model.Problem
 	for _, st := range o.Result.Trace {
 		when, isCEL := st.When.(*policy.Condition)
@@ -37,7 +37,7 @@ func (o *Outcome) conditions() []model.Problem {
 }
 
 // uncertain reports losses that only an order without creation times decided, where the values differ (engine E9).
-func (o *Outcome) uncertain() []model.Problem {
+func (o *Verdict) uncertain() []model.Problem {
 	var out []model.Problem
 	said := map[*policy.Policy]bool{}
 	for _, loss := range o.Losses() {
@@ -47,7 +47,7 @@ func (o *Outcome) uncertain() []model.Problem {
 		}
 		for _, to := range loss.To {
 			w := o.Layers[to.Layer]
-			if w.Node != l.Node || w.Policy == l.Policy || !l.ByName(w) || o.sets(to, loss.Path, loss.Value) {
+			if w.Node != l.Node || w.Policy == l.Policy || !l.ByName(w) || o.sets(to.From, loss.Path, loss.Value) {
 				continue
 			}
 			said[l.Policy] = true
@@ -61,7 +61,7 @@ func (o *Outcome) uncertain() []model.Problem {
 }
 
 // sets reports whether the block at from sets what stands at path to the same value.
-func (o *Outcome) sets(from merge.From, path merge.Path, value any) bool {
+func (o *Verdict) sets(from merge.From, path merge.Path, value any) bool {
 	for _, b := range o.Layers[from.Layer].sets() {
 		if b.Kind != from.Block {
 			continue
@@ -81,8 +81,8 @@ func (o *Outcome) sets(from merge.From, path merge.Path, value any) bool {
 }
 
 // sensitive reports that folding from the top would give another result (gep713 P27).
-func (k *Kind) sensitive(s StackID, o *Outcome) []model.Problem {
-	if !k.Checked || len(o.stack.Layers) < 3 {
+func (k *Kind) sensitive(s StackID, o *Verdict) []model.Problem {
+	if !k.Checked || len(o.Layers) < 3 {
 		return nil
 	}
 	other, differs := merge.OrderSensitive(k.plans(s), k.Rules, o.stack)
@@ -125,7 +125,7 @@ func differing(r, other merge.Result) string {
 }
 
 // switches reports that the other reading of several policies on one target would change the result (gep713 P32).
-func (k *Kind) switches(s StackID, o *Outcome) []model.Problem {
+func (k *Kind) switches(s StackID, o *Verdict) []model.Problem {
 	if !k.Generic() || k.Direct || k.SameTarget != policy.Stacked {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // From manifests to what is in force on a route rule: read, build the graph, resolve, and ask for the rule's contexts. A context is a stack of
-// policies that traffic can meet there; its outcome says who set and who lost what.
+// policies that traffic can meet there; its verdict says who set and who lost what.
 func ExampleRun() {
 	descriptor := `
 apiVersion: dopolicy.dev/v1alpha1
@@ -67,7 +67,7 @@ spec:
 	rule := model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "shop", Name: "shop", Section: "cart"}
 	for _, node := range res.Graph.Lookup(rule) {
 		for _, stack := range timeouts.Contexts(node) {
-			o := timeouts.Outcome(stack)
+			o := timeouts.Verdict(stack)
 			for _, r := range o.Result.Rules {
 				fmt.Println(r.Name, r.Value, "from", o.Layers[r.From[0].Layer].Policy.Ref())
 			}

@@ -11,7 +11,7 @@ import (
 )
 
 // guesses reports what leaves open what holds with a stack of a kind without a descriptor (engine E15).
-func (k *Kind) guesses(o *Outcome) []model.Problem {
+func (k *Kind) guesses(o *Verdict) []model.Problem {
 	if !k.Generic() || len(o.Layers) == 0 {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (k *Kind) GuessesBelow(id topology.NodeID, s StackID) []model.Problem {
 			continue
 		}
 		if below, ok := k.onto(s, own); ok && contains(k.at[c], below) {
-			out = append(out, k.guesses(k.Outcome(below))...)
+			out = append(out, k.guesses(k.Verdict(below))...)
 		}
 	}
 	return out
@@ -63,7 +63,7 @@ func contains(sorted []StackID, s StackID) bool {
 }
 
 // meeting reports that several policies of the kind meet.
-func (k *Kind) meeting(o *Outcome, met []*policy.Policy) model.Problem {
+func (k *Kind) meeting(o *Verdict, met []*policy.Policy) model.Problem {
 	const most = 5
 	var names []string
 	for i, p := range met {

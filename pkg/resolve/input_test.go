@@ -204,7 +204,7 @@ func (r *Resolution) contexts(t testing.TB, target string) string {
 	var out []string
 	for _, s := range k.Contexts(id) {
 		var policies, paths []string
-		for _, l := range k.Outcome(s).Layers {
+		for _, l := range k.Verdict(s).Layers {
 			name := l.Policy.Ref().Name
 			if l.Rejected {
 				name = "(" + name + ")"
@@ -230,13 +230,13 @@ func (r *Resolution) results(t testing.TB, target string) string {
 	k := r.paints()
 	var out []string
 	for _, s := range k.Contexts(r.node(t, target)) {
-		o := k.Outcome(s)
+		o := k.Verdict(s)
 		var line []string
 		for _, rule := range o.Result.Rules {
 			line = append(line, fmt.Sprintf("%s=%v(%s)", rule.Name, rule.Value, o.names(rule.From)))
 		}
 		for _, l := range o.Losses() {
-			line = append(line, fmt.Sprintf("-%s(%s) %s>%s", l.Rule, o.names([]merge.From{l.From}), l.Reason, o.names(l.To)))
+			line = append(line, fmt.Sprintf("-%s(%s) %s>%s", l.Rule, o.names([]merge.From{l.From}), l.Reason, o.names(l.Sources())))
 		}
 		slices.Sort(line[len(o.Result.Rules):])
 		out = append(out, strings.Join(line, " "))
@@ -245,7 +245,7 @@ func (r *Resolution) results(t testing.TB, target string) string {
 	return strings.Join(out, "\n")
 }
 
-func (o *Outcome) names(from []merge.From) string {
+func (o *Verdict) names(from []merge.From) string {
 	var out []string
 	for _, f := range from {
 		out = append(out, o.Layers[f.Layer].Policy.Ref().Name)
@@ -258,7 +258,7 @@ func (r *Resolution) codes() []string {
 	problems := slices.Clone(r.Problems)
 	for _, k := range r.Kinds {
 		if len(k.attached) > 0 {
-			k.InForce(func(s StackID) { problems = append(problems, k.Outcome(s).Problems...) })
+			k.InForce(func(s StackID) { problems = append(problems, k.Verdict(s).Problems...) })
 		}
 	}
 	var out []string

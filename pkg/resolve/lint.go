@@ -13,7 +13,7 @@ import (
 
 // InForce calls see for every stack that reaches an effective target, each once, in a stable order.
 func (k *Kind) InForce(see func(StackID)) {
-	seen := make([]bool, max(len(k.stacks), len(k.outcomes)))
+	seen := make([]bool, max(len(k.stacks), len(k.verdicts)))
 	for id := range k.at {
 		if len(k.at[id]) == 0 || !k.ReachesNode(k.res.Node(topology.NodeID(id))) {
 			continue

@@ -172,11 +172,11 @@ func (k *Kind) rootPath(id topology.NodeID) Path {
 }
 
 // buildScoped lays out the parts of a stack as layers.
-func (k *Kind) buildScoped(s StackID) *Outcome {
+func (k *Kind) buildScoped(s StackID) *Verdict {
 	if at := k.scoped.situations[s]; at != nil {
 		return k.buildSituated(s, at)
 	}
-	o := &Outcome{}
+	o := &Verdict{}
 	o.stack.Name = k.scoped.names[s]
 	for i, at := range k.scoped.stacks[s] {
 		a := k.scoped.parts[at]
@@ -294,13 +294,13 @@ func (k *Kind) scopedBelow(p *policy.Policy) []bool {
 }
 
 // undefined reports losses between parts that nothing tells apart (engine E9).
-func (o *Outcome) undefined() []model.Problem {
+func (o *Verdict) undefined() []model.Problem {
 	var out []model.Problem
 	for _, loss := range o.Losses() {
 		l := o.Layers[loss.From.Layer]
 		for _, to := range loss.To {
 			w := o.Layers[to.Layer]
-			if !l.uncertain || !w.uncertain || w.Policy.Base() == l.Policy.Base() || !l.Policy.Kind.Tied(l.attached, w.attached) || o.sets(to, loss.Path, loss.Value) {
+			if !l.uncertain || !w.uncertain || w.Policy.Base() == l.Policy.Base() || !l.Policy.Kind.Tied(l.attached, w.attached) || o.sets(to.From, loss.Path, loss.Value) {
 				continue
 			}
 			p := model.Problem{Severity: model.Warning, Code: model.OrderUncertain,

@@ -90,7 +90,7 @@ func (r *Resolution) order(kind string) []string {
 		}
 		k.EachContext(func(id topology.NodeID, s StackID) {
 			words := r.Node(id).Ref.Name + ":"
-			for _, rule := range k.Outcome(s).Result.Rules {
+			for _, rule := range k.Verdict(s).Result.Rules {
 				words += " " + rule.Name
 			}
 			out = append(out, words)
@@ -143,7 +143,7 @@ func TestNamespacesAboveWorkloads(t *testing.T) { // the family without scopes
 	}
 	k := r.Kind(model.GroupKind{Group: "x.io", Kind: "Mood"})
 	k.EachContext(func(_ topology.NodeID, s StackID) {
-		if !k.Outcome(s).Result.Ordered {
+		if !k.Verdict(s).Result.Ordered {
 			t.Error("its rules have no order")
 		}
 	})

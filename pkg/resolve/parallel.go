@@ -18,19 +18,19 @@ func (k *Kind) Stacks() []StackID {
 // Fold folds every stack in force and keeps the outcomes: for questions about everything.
 func (k *Kind) Fold() {
 	stacks := k.Stacks()
-	k.Outcomes(stacks, func(i int, o *Outcome) { k.outcomes[stacks[i]] = o })
+	k.Verdicts(stacks, func(i int, o *Verdict) { k.verdicts[stacks[i]] = o })
 }
 
-// Outcomes folds stacks, as many at a time as there are processors, and calls see with the number of a stack and its outcome. They are not
+// Verdicts folds stacks, as many at a time as there are processors, and calls see with the number of a stack and its verdict. They are not
 // kept. Where conditions have a say, one stack is folded after the other: conditions draw on one budget, and which of them are judged must
 // not depend on chance.
-func (k *Kind) Outcomes(stacks []StackID, see func(i int, o *Outcome)) {
+func (k *Kind) Verdicts(stacks []StackID, see func(i int, o *Verdict)) {
 	each := func(n int, do func(i int)) { model.SideBySide(n, model.Few, do) }
 	if slices.ContainsFunc(k.Policies, conditional) {
 		each = oneByOne
 	}
 	each(len(stacks), func(i int) {
-		o := k.outcomes[stacks[i]]
+		o := k.verdicts[stacks[i]]
 		if o == nil {
 			o = k.fold(stacks[i])
 		}

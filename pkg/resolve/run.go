@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -33,13 +34,13 @@ type Resolution struct {
 type Kind struct {
 	*policy.Kind
 	Policies []*policy.Policy // sorted by reference
-	Rejected []Verdict
+	Rejected []Rejection
 
 	Leader *Kind // of a kind whose policies are among those of another one: that kind, in its first scope; nil: it stands for itself
 
 	res        *Resolution
 	attached   map[topology.NodeID]place
-	rejectedAt map[topology.NodeID][]Verdict
+	rejectedAt map[topology.NodeID][]Rejection
 	targetsOf  map[*policy.Policy][]topology.NodeID
 	leads      map[lead]bool
 	checks     []policy.Judgement
@@ -52,7 +53,7 @@ type Kind struct {
 	stacks     []push
 	interned   map[push]StackID
 	at         [][]StackID                      // by node
-	outcomes   []*Outcome                       // by stack; nil: not folded yet
+	verdicts   []*Verdict                       // by stack; nil: not folded yet
 	ways       map[push][]Path                  // the paths to nodes with much below them, by stack and node
 	finders    map[*policy.Kind][]policy.Finder // of the kind and its members, by reference form; made when asked for
 	scoped     *scoped                          // of a kind as one of its scopes has it; then nothing is attached to nodes and stacks are not pushed
@@ -65,12 +66,12 @@ type place struct {
 	void       string // why nothing of the kind is in force here and below; "": nothing says so
 }
 
-// Verdict is a policy that another one on the same target keeps out whole (engine E8).
-type Verdict struct {
+// Rejection is a policy that another one on the same target keeps out whole (engine E8).
+type Rejection struct {
 	Attached policy.Attached
 	By       *policy.Policy
-	Decision policy.Decision // what put the other policy first
-	Silent   bool            // the kind reports nothing about it
+	Decision merge.Decision // what put the other policy first
+	Silent   bool           // the kind reports nothing about it
 }
 
 // Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.

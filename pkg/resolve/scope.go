@@ -196,7 +196,7 @@ func (k *Kind) meet(found [2][][]topology.NodeID, tell func(topology.NodeID) *po
 		k.spread()
 		k.res.Problems = append(k.res.Problems, k.hidden()...)
 	}
-	k.outcomes = make([]*Outcome, len(k.scoped.stacks))
+	k.verdicts = make([]*Verdict, len(k.scoped.stacks))
 }
 
 // note remembers where a policy is attached.

@@ -138,7 +138,7 @@ func (r *Resolution) answers(kind string) []string {
 				callers = append(callers, word)
 			}
 			slices.Sort(callers)
-			out = append(out, fmt.Sprintf("%s %s: %v", r.Node(id).Ref.Section, strings.Join(callers, ","), k.Outcome(s).Result.Rules[0].Value))
+			out = append(out, fmt.Sprintf("%s %s: %v", r.Node(id).Ref.Section, strings.Join(callers, ","), k.Verdict(s).Result.Rules[0].Value))
 		})
 	}
 	slices.Sort(out)
@@ -185,7 +185,7 @@ func TestTies(t *testing.T) {
 	r := scopes(t, nil, walker("a", "climbs"), house, items("Paint", "p", "1", "", "kitchen"), strings.Replace(other, "p-kitchen", "other", 1))
 	n := 0
 	for _, k := range r.Kinds {
-		k.InForce(func(s StackID) { n += len(k.Outcome(s).Problems) })
+		k.InForce(func(s StackID) { n += len(k.Verdict(s).Problems) })
 	}
 	if n == 0 {
 		t.Error("a tie is not said")

@@ -143,10 +143,10 @@ func TestSearch(t *testing.T) { // in a family of a vendor, once for an input, w
 	var got []string
 	k.EachContext(func(id topology.NodeID, s StackID) {
 		words := r.Node(id).Ref.Name + ":"
-		for _, rule := range k.Outcome(s).Result.Rules {
-			words += " " + rule.Name + "=" + k.Outcome(s).Layers[rule.From[0].Layer].Policy.Ref().Name
+		for _, rule := range k.Verdict(s).Result.Rules {
+			words += " " + rule.Name + "=" + k.Verdict(s).Layers[rule.From[0].Layer].Policy.Ref().Name
 			for _, l := range rule.Lost {
-				words += "(" + string(l.Reason) + " " + k.Outcome(s).Layers[l.From.Layer].Policy.Ref().Name + ")"
+				words += "(" + string(l.Reason) + " " + k.Verdict(s).Layers[l.From.Layer].Policy.Ref().Name + ")"
 			}
 		}
 		got = append(got, words)

@@ -33,15 +33,16 @@ func (k *Kind) situate(found map[topology.NodeID]set, tell func(topology.NodeID)
 func (k *Kind) InUse() bool { return len(k.Policies) > 0 || k.scoped != nil && k.scoped.bare }
 
 // buildSituated lays out a stack whose fold depends on the target: what is built in, then the parts in the order of the target.
-func (k *Kind) buildSituated(s StackID, at *policy.Situation) *Outcome {
-	o := &Outcome{}
+func (k *Kind) buildSituated(s StackID, at *policy.Situation) *Verdict {
+	o := &Verdict{}
 	runs := 0
 	add := func(a policy.Attached, uncertain bool) {
 		node, level := at.Place(a.Policy)
 		a.Node = node
 		i := len(o.Layers)
-		o.Layers = append(o.Layers, Layer{Policy: a.Policy, Node: node, Level: level, uncertain: uncertain, timeless: uncertain, kind: k, attached: a, run: runs})
-		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i, Blocks: []merge.Block{{Kind: merge.Bare}}, Meta: a.Policy}) // the fold reads policies itself, and accounts for what it read
+		l := Layer{Policy: a.Policy, Node: node, Level: level, uncertain: uncertain, timeless: uncertain, kind: k, attached: a, run: runs}
+		o.Layers = append(o.Layers, l)
+		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i, Blocks: []merge.Block{{Kind: merge.Bare}}, Wrote: l.sets(), Unwritten: a.Policy.Builtin != "", Meta: a.Policy}) // the fold reads policies itself, and accounts for what it read
 	}
 	for _, p := range at.Builtins {
 		add(policy.Attached{Policy: p, Ref: -1}, false)
@@ -71,7 +72,7 @@ func (k *Kind) buildSituated(s StackID, at *policy.Situation) *Outcome {
 }
 
 // plansOf are the plans for a stack that has been built.
-func (k *Kind) plansOf(s StackID, o *Outcome) []merge.Plan {
+func (k *Kind) plansOf(s StackID, o *Verdict) []merge.Plan {
 	if k.scoped == nil || k.scoped.situations[s] == nil {
 		return k.plans(s)
 	}

@@ -68,7 +68,7 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 	k := r.Kind(model.GroupKind{Group: "x.io", Kind: "Bell"})
 	k.EachContext(func(id topology.NodeID, s StackID) {
 		var names []string
-		for _, rule := range k.Outcome(s).Result.Rules {
+		for _, rule := range k.Verdict(s).Result.Rules {
 			names = append(names, rule.Path[1].Name)
 		}
 		out[r.Node(id).Ref.Name] = strings.Join(names, " ")

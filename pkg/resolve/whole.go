@@ -38,7 +38,7 @@ func (k *Kind) competeWhole() {
 			taken[a.Node] = first
 		}
 	}
-	k.rejectedAt = map[topology.NodeID][]Verdict{}
+	k.rejectedAt = map[topology.NodeID][]Rejection{}
 	for _, id := range ids {
 		at := k.attached[id]
 		var kept []policy.Attached
@@ -48,7 +48,7 @@ func (k *Kind) competeWhole() {
 				kept = append(kept, a)
 				continue
 			}
-			v := Verdict{Attached: a, By: lost.by, Decision: lost.decision}
+			v := Rejection{Attached: a, By: lost.by, Decision: lost.decision}
 			k.Rejected = append(k.Rejected, v)
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}

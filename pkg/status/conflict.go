@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -28,10 +29,11 @@ func (f *Fate) rivals(of func(Conflict) bool) string {
 		if of != nil && !of(c) {
 			continue
 		}
-		if by[c.How] == nil {
-			hows = append(hows, c.How)
+		how := explain.Standing(c.Decision)
+		if by[how] == nil {
+			hows = append(hows, how)
 		}
-		by[c.How] = appendNew(by[c.How], []model.Ref{c.By})
+		by[how] = appendNew(by[how], []model.Ref{c.By})
 	}
 	var parts []string
 	for _, how := range hows {
@@ -41,7 +43,7 @@ func (f *Fate) rivals(of func(Conflict) bool) string {
 	return strings.Join(parts, "; ")
 }
 
-// RivalAt is the policy that keeps one out of a target, with what put it first, as what follows its name; nil: none does.
+// RivalAt is the policy that keeps one out of a target, with what put it first; nil: none does.
 func (f *Fate) RivalAt(id topology.NodeID) *Conflict {
 	if at := slices.IndexFunc(f.Conflicts, func(c Conflict) bool { return c.At == id }); at >= 0 {
 		return &f.Conflicts[at]

@@ -31,11 +31,11 @@ type Fate struct {
 	Affected   []model.Ref // objects that it changes: declared and effective targets, and the backends behind these
 }
 
-// Conflict is a target that another policy keeps one out of, with what put that one first, as what follows its name.
+// Conflict is a target that another policy keeps one out of, with what put that one first.
 type Conflict struct {
-	At  topology.NodeID
-	By  model.Ref
-	How string
+	At       topology.NodeID
+	By       model.Ref
+	Decision merge.Decision
 }
 
 // Lost is a rule that a policy sets and does not have, over all stacks where that is so.
@@ -63,7 +63,7 @@ func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 	for _, v := range k.Rejected {
 		if f := c.fates[v.Attached.Policy]; !v.Silent {
 			f.RejectedBy = append(f.RejectedBy, v.By.Ref())
-			f.Conflicts = append(f.Conflicts, Conflict{v.Attached.Node, v.By.Ref(), v.Decision.Place()})
+			f.Conflicts = append(f.Conflicts, Conflict{v.Attached.Node, v.By.Ref(), v.Decision})
 		}
 	}
 	k.EachContext(func(id topology.NodeID, s resolve.StackID) { c.context(id, s) })
@@ -178,7 +178,7 @@ func (c *counter) affect(sh share, id topology.NodeID) {
 }
 
 func (c *counter) share(s resolve.StackID) []share {
-	o := c.kind.Outcome(s)
+	o := c.kind.Verdict(s)
 	contributors := contributorsOf(o)
 	holder := map[string][]merge.From{}
 	held := map[int]int{}
@@ -213,7 +213,7 @@ func (c *counter) share(s resolve.StackID) []share {
 }
 
 // lose counts a rule that lost, and that others have now.
-func (sh *share) lose(o *resolve.Outcome, loss merge.Loss, now []merge.From) {
+func (sh *share) lose(o *resolve.Verdict, loss merge.Loss, now []merge.From) {
 	sh.sets++
 	sh.holders = appendNew(sh.holders, writers(o, now))
 	for _, to := range loss.To {
@@ -230,12 +230,12 @@ func (sh *share) lose(o *resolve.Outcome, loss merge.Loss, now []merge.From) {
 		return
 	}
 	for _, f := range now { // who has the place in the end keeps it out, whoever did first
-		sh.conflicts = appendNew(sh.conflicts, []Conflict{{sh.node, o.Layers[f.Layer].Policy.Ref(), o.Standing(loss, f)}})
+		sh.conflicts = appendNew(sh.conflicts, []Conflict{{sh.node, o.Layers[f.Layer].Policy.Ref(), o.Result.Decision(&loss, f)}})
 	}
 }
 
 // writers are the policies behind sources, each once.
-func writers(o *resolve.Outcome, from []merge.From) []model.Ref {
+func writers(o *resolve.Verdict, from []merge.From) []model.Ref {
 	var out []model.Ref
 	for _, f := range from {
 		out = appendNew(out, []model.Ref{o.Layers[f.Layer].Policy.Ref()})
@@ -244,7 +244,7 @@ func writers(o *resolve.Outcome, from []merge.From) []model.Ref {
 }
 
 // contributorsOf are the sources of everything in force.
-func contributorsOf(o *resolve.Outcome) []merge.From {
+func contributorsOf(o *resolve.Verdict) []merge.From {
 	var out []merge.From
 	for _, r := range o.Result.Rules {
 		out = appendNew(out, r.From)

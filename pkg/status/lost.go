@@ -13,7 +13,7 @@ import (
 type losses map[string]*Lost
 
 // add notes a loss in one stack; now are the policies that have the rule there.
-func (l losses) add(o *resolve.Outcome, loss merge.Loss, now []model.Ref) {
+func (l losses) add(o *resolve.Verdict, loss merge.Loss, now []model.Ref) {
 	lost := l[loss.Rule]
 	if lost == nil {
 		lost = &Lost{Rule: loss.Rule}

@@ -33,7 +33,7 @@ func ruleChanges(before, after *EffectivePolicy) []RuleChange {
 		if _, gone := was[key]; gone {
 			change := RuleChange{Name: r.Name, Before: r.Value, SourcesBefore: r.Sources, SourcesAfter: []Source{}}
 			if l := lossOf(after, r); l != nil {
-				change.Reason, change.why = l.Message, reasonWords(l.Reason, l.LostTo)
+				change.Reason, change.why = l.Message, l.Why
 			}
 			out = append(out, change)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -60,6 +61,30 @@ type answer struct {
 	policy   EffectivePolicy
 	problems []model.Problem
 	told     bool // the problems are among those found
+
+	places explain.Places
+	values func() *explain.Values
+	said   map[string][]Rule // the rules with why they are in force, by what targets see of the stack
+}
+
+// at is the answer at a target: why rules are in force depends on where their policies stand from there.
+func (a *answer) at(target model.Ref) EffectivePolicy {
+	out := a.policy
+	seen := a.places.Seen(target)
+	rules, ok := a.said[seen]
+	if !ok {
+		rules = slices.Clone(out.Rules)
+		values := a.values()
+		for i := range rules {
+			rules[i].Why = values.Rule(target, &values.Verdict.Result.Rules[i])
+		}
+		if a.said == nil {
+			a.said = map[string][]Rule{}
+		}
+		a.said[seen] = rules
+	}
+	out.Target, out.Rules = target, rules
+	return out
 }
 
 // item is the effective policy at one target.
@@ -72,8 +97,7 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 	}
 	common := a.answers[k][s]
 	if common == nil {
-		o := k.Outcome(s)
-		common = &answer{policy: stackAnswer(a.res, k, o), problems: o.Problems}
+		common = newAnswer(a.res, k, k.Verdict(s))
 		a.answers[k][s] = common
 	}
 	if !common.told {
@@ -81,8 +105,8 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 		a.found = append(a.found, common.problems...)
 	}
 	a.found = append(a.found, k.GuessesBelow(id, s)...)
-	out := common.policy
-	out.Target, out.Paths = a.res.Node(id).Ref, paths
+	out := common.at(a.res.Node(id).Ref)
+	out.Paths = paths
 	out.Unread = a.res.Unread(k.Gaps(id))
 	if out.refers {
 		a.found = append(a.found, foreignReferences(&out)...)
@@ -95,28 +119,37 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 func (a *survey) answerAll() (items int) {
 	a.answers = map[*resolve.Kind]map[resolve.StackID]*answer{}
 	for _, k := range a.chosen() {
-		k.EachContext(func(topology.NodeID, resolve.StackID) { items++ })
+		targets := map[resolve.StackID][]topology.NodeID{}
+		k.EachContext(func(id topology.NodeID, s resolve.StackID) {
+			targets[s] = append(targets[s], id)
+			items++
+		})
 		stacks := k.Stacks()
-		answers := make([]answer, len(stacks))
-		k.Outcomes(stacks, func(i int, o *resolve.Outcome) {
-			answers[i] = answer{policy: stackAnswer(a.res, k, o), problems: o.Problems}
+		answers := make([]*answer, len(stacks))
+		k.Verdicts(stacks, func(i int, o *resolve.Verdict) {
+			answers[i] = newAnswer(a.res, k, o)
+			for _, id := range targets[stacks[i]] {
+				answers[i].at(a.res.Node(id).Ref)
+			}
+			answers[i].values = func() *explain.Values { return valuesOf(a.res, k.Verdict(stacks[i])) } // others than these are not expected
 		})
 		a.answers[k] = make(map[resolve.StackID]*answer, len(stacks))
 		for i, s := range stacks {
-			a.answers[k][s] = &answers[i]
+			a.answers[k][s] = answers[i]
 		}
 	}
 	return items
 }
 
-func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) EffectivePolicy {
-	w := writer{res: r, outcome: o}
+func newAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *answer {
+	w, values := writer{r, o}, valuesOf(r, o)
 	out := EffectivePolicy{PolicyKind: k.Name(), Ordered: o.Result.Ordered, Profile: k.Profile,
-		Rules: make([]Rule, 0, len(o.Result.Rules)), Policies: w.uses(), Lost: make([]RuleLoss, 0, len(o.Result.Lost))}
+		Rules: make([]Rule, 0, len(o.Result.Rules)), Policies: w.uses(values.Roles), Lost: make([]RuleLoss, 0, len(o.Result.Lost))}
 	for _, rule := range o.Result.Rules {
 		out.Rules = append(out.Rules, w.rule(rule))
 	}
-	for _, loss := range o.Result.Lost {
+	for i := range o.Result.Lost {
+		loss := &o.Result.Lost[i]
 		out.Lost = append(out.Lost, RuleLoss{Rule: loss.Rule, Loss: w.loss(loss)})
 	}
 	for _, g := range o.Result.Groups {
@@ -131,7 +164,11 @@ func stackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Outcome) Eff
 	}
 	out.ID = contentHash(&out)
 	out.refers = k.Scope == nil && slices.ContainsFunc(out.Rules, func(r Rule) bool { return refersBarely(r.Value) })
-	return out
+	return &answer{policy: out, problems: o.Problems, places: values.Places, values: func() *explain.Values { return values }}
+}
+
+func valuesOf(r *resolve.Resolution, v *resolve.Verdict) *explain.Values {
+	return &explain.Values{Places: explain.PlacesOf(r, v), Verdict: v, Roles: v.Roles()}
 }
 
 // contentHash is short, and changes with the kind, the spec or a source, but not with where a source was read.

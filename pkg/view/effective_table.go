@@ -178,7 +178,7 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 		if len(r.Sources) == 1 && r.Sources[0].Builtin != "" {
 			tone = Dim
 		}
-		texts := []string{kind, name, valueText(r.Value, width), fromText(item, r.Sources), whyText(item, r),
+		texts := []string{kind, name, valueText(r.Value, width), fromText(item, r.Sources), r.Why,
 			eachSource(r.Sources, func(s Source) string { return targetName(*s.Target) }),
 			eachSource(r.Sources, func(s Source) string { return s.Block }),
 			eachSource(r.Sources, func(s Source) string { return s.Strategy }),

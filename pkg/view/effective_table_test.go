@@ -60,7 +60,7 @@ func in(kind string, target model.Ref, listeners string, rules ...Rule) Effectiv
 }
 
 func sets(name string, s Source, lost ...Loss) Rule {
-	return Rule{Name: name, Value: int64(1), Sources: []Source{s}, Lost: lost}
+	return Rule{Name: name, Value: int64(1), Sources: []Source{s}, Lost: lost, Why: "why"}
 }
 
 func TestEffectiveFoldsOnlyRulesWithTheSameAnswer(t *testing.T) {
@@ -73,14 +73,14 @@ func TestEffectiveFoldsOnlyRulesWithTheSameAnswer(t *testing.T) {
 	)
 	same(t, text(l.Table(TableOptions{Source: "-f x"})),
 		"# HTTPRoute bakery/baker · 3 rules · via Gateway infra/external (http)",
-		"rule-1, rule-10 | AuthPolicy | a | 1 | bakery/baker | set here (route)",
-		"rule-2 | AuthPolicy | a | 1 | bakery/two | set here (rule), replaces bakery/baker",
+		"rule-1, rule-10 | AuthPolicy | a | 1 | bakery/baker | why",
+		"rule-2 | AuthPolicy | a | 1 | bakery/two | why",
 		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker -n bakery -f x")
 	same(t, text(l.Table(TableOptions{ByRule: true})),
 		"# HTTPRoute bakery/baker · 3 rules · via Gateway infra/external (http)",
-		"rule-1 | AuthPolicy | a | 1 | bakery/baker | set here (route)",
-		"rule-2 | AuthPolicy | a | 1 | bakery/two | set here (rule), replaces bakery/baker",
-		"rule-10 | AuthPolicy | a | 1 | bakery/baker | set here (route)",
+		"rule-1 | AuthPolicy | a | 1 | bakery/baker | why",
+		"rule-2 | AuthPolicy | a | 1 | bakery/two | why",
+		"rule-10 | AuthPolicy | a | 1 | bakery/baker | why",
 		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker -n bakery")
 }
 
@@ -97,11 +97,11 @@ func TestEffectiveSplitsByPath(t *testing.T) {
 	l.Items[1].Lost = []RuleLoss{{Rule: "x", Loss: loses(gw, "AtomicOverridden")}}
 	same(t, text(l.Table(TableOptions{})),
 		"# HTTPRoute bakery/baker · 1 rule · path 1 of 2 · via Gateway infra/external (http)",
-		"rule-1 | AuthPolicy | a | 1 | infra/gw | default of Gateway",
-		"rule-1 | LimitPolicy | b | 1 | AuthPolicy infra/gw | default of Gateway",
+		"rule-1 | AuthPolicy | a | 1 | infra/gw | why",
+		"rule-1 | LimitPolicy | b | 1 | AuthPolicy infra/gw | why",
 		"# HTTPRoute bakery/baker · 1 rule · path 2 of 2 · via Gateway infra/external (https)",
-		"rule-1 | AuthPolicy | a | 1 | infra/tls | override of listener, beats infra/gw",
-		"rule-1 | LimitPolicy | b | 1 | AuthPolicy infra/gw | default of Gateway",
+		"rule-1 | AuthPolicy | a | 1 | infra/tls | why",
+		"rule-1 | LimitPolicy | b | 1 | AuthPolicy infra/gw | why",
 		"> 2 settings were overridden: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
 }
 
@@ -109,16 +109,16 @@ func TestEffectiveOnTargetsThatAreNoRules(t *testing.T) {
 	gw := from("infra", "gw", gateway(""), "gateway", "bare")
 	service := model.Ref{Kind: "Service", Namespace: "bakery", Name: "oven"}
 	own := from("bakery", "oven", service, "backend", "bare")
-	builtin := Rule{Name: "minimum", Value: "1.2", Sources: []Source{{Target: &service, Level: "backend", Builtin: "API default"}}}
+	builtin := Rule{Name: "minimum", Value: "1.2", Why: "API default", Sources: []Source{{Target: &service, Level: "backend", Builtin: "API default"}}}
 	listener := in("DNSPolicy", gateway("https"), "https", sets("a", gw))
 	other := in("DNSPolicy", gateway("http"), "http", sets("a", gw))
 	l := list(listener, other, in("TLSPolicy", service, "", sets("ca", own), builtin))
 	same(t, text(l.Table(TableOptions{})),
 		"# Service bakery/oven",
-		"TLSPolicy | ca | 1 | AuthPolicy bakery/oven | set here (backend)",
+		"TLSPolicy | ca | 1 | AuthPolicy bakery/oven | why",
 		"TLSPolicy | minimum | \"1.2\" | - | API default",
 		"# Gateway infra/external · 2 listeners",
-		"http, https | DNSPolicy | a | 1 | AuthPolicy infra/gw | set here (Gateway)")
+		"http, https | DNSPolicy | a | 1 | AuthPolicy infra/gw | why")
 }
 
 func TestEffectiveWithoutAnswer(t *testing.T) {
@@ -143,7 +143,7 @@ func TestEffectiveLimitCountsWhatItHides(t *testing.T) {
 	}
 	same(t, text(list(items...).Table(TableOptions{Limit: 1})),
 		"# HTTPRoute bakery/a · 1 rule · via Gateway infra/external (http)",
-		"rule-1 | AuthPolicy | x | 1 | bakery/a | set here (route)",
+		"rule-1 | AuthPolicy | x | 1 | bakery/a | why",
 		"> … and 2 more blocks (--limit 0 shows all)")
 }
 
@@ -152,8 +152,8 @@ func TestEffectiveOrderedRulesAreNumbered(t *testing.T) {
 	item.Ordered = true
 	same(t, text(list(item).Table(TableOptions{})),
 		"# HTTPRoute bakery/a · 1 rule · via Gateway infra/external (http)",
-		"rule-1 | AuthPolicy | 1. deny | 1 | bakery/a | set here (route)",
-		"rule-1 | AuthPolicy | 2. allow | 1 | bakery/a | set here (route)")
+		"rule-1 | AuthPolicy | 1. deny | 1 | bakery/a | why",
+		"rule-1 | AuthPolicy | 2. allow | 1 | bakery/a | why")
 }
 
 func TestKindsOfOneNameShowTheirGroups(t *testing.T) {

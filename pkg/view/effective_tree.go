@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -153,7 +155,7 @@ func blockRank(block string) int {
 
 // lostCell says in a word why a rule is not in force; the wide form has the whole sentence.
 func lostCell(rule string, l Loss, o TableOptions) Cell {
-	words := treeReason(l.Reason) + byWhom(l)
+	words := explain.Fate(merge.Reason(l.Reason), byWhom(l))
 	if o.Wide && l.Message != "" {
 		words += " (" + l.Message + ")"
 	}
@@ -172,22 +174,7 @@ func byWhom(l Loss) string {
 	if more := len(l.LostTo) - 1; more > 0 {
 		name += fmt.Sprintf(" and %d more", more)
 	}
-	return " by " + name
-}
-
-// treeReason is a loss in one or two words.
-func treeReason(reason string) string {
-	switch reason {
-	case "MoreSpecificWins", "AtomicReplaced":
-		return "replaced"
-	case "LessSpecificOverrides", "AtomicOverridden", "BuiltInWins":
-		return "overridden"
-	case "SameLevelOrder":
-		return "beaten"
-	case "Conflicted":
-		return "rejected"
-	}
-	return reasonWords(reason, nil)
+	return name
 }
 
 // branch is l as a line: where it stands, the policy, its block and strategy, its rules.

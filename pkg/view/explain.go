@@ -29,31 +29,18 @@ func Explain(r *resolve.Resolution, q Query, rule string) *Explanation {
 
 // steps retells the fold of a stack, most specific first. With a rule asked for, steps that do not touch it are left out.
 func steps(r *resolve.Resolution, k *resolve.Kind, s resolve.StackID, rule string) []Step {
-	var after [][]string
-	result := k.Steps(s, func(_ int, units []merge.Unit) { after = append(after, ruleNames(units, k.Rules)) })
-	w := writer{res: r, outcome: k.Outcome(s)}
+	w := writer{r, k.Replay(s)}
 	out := []Step{}
-	for i, st := range result.Trace {
+	for i, st := range w.verdict.Result.Trace {
 		if st.Closing {
 			continue
 		}
 		step := w.step(i, st, rule)
-		if i < len(after) {
-			step.Result = append(step.Result, after[i]...)
-		}
+		step.Result = append(step.Result, st.After...)
 		if rule == "" || len(step.Took)+len(step.Lost)+len(step.Notes) > 0 {
 			out = append(out, step)
 		}
 	}
-	return out
-}
-
-func ruleNames(units []merge.Unit, rules merge.Shape) []string {
-	var out []string
-	for _, u := range merge.Recut(units, rules) {
-		out = append(out, u.Path.String())
-	}
-	slices.Sort(out)
 	return out
 }
 
@@ -63,7 +50,7 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 		out.Level += " " + st.Plan
 	}
 	if st.Layer >= 0 {
-		l := w.outcome.Layers[st.Layer]
+		l := w.verdict.Layers[st.Layer]
 		out.Level = string(l.Level)
 		if out.Builtin = l.Policy.Builtin; out.Builtin == "" {
 			ref := l.Policy.Ref()
@@ -102,7 +89,7 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 func (w writer) taken(e merge.Effect) string {
 	var names []string
 	for _, f := range e.From {
-		p := w.outcome.Layers[f.Layer].Policy
+		p := w.verdict.Layers[f.Layer].Policy
 		if name := p.Ref().FullName(); p.Builtin == "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -115,9 +102,9 @@ func (w writer) taken(e merge.Effect) string {
 
 // note says what happened to one rule in one step.
 func (w writer) note(at int, e merge.Effect) string {
-	loss := merge.Loss{Rule: e.Rule, Path: e.Path, Value: e.Value, From: e.From[0], Reason: e.Reason, To: e.Other, Step: at}
-	own := w.outcome.Layers[e.From[0].Layer].Policy.Ref()
-	return strings.Join([]string{e.Rule, "of", own.FullName(), "is lost:", w.why(loss)}, " ")
+	loss := w.verdict.Result.LossOf(at, e)
+	own := w.verdict.Layers[e.From[0].Layer].Policy.Ref()
+	return strings.Join([]string{e.Rule, "of", own.FullName(), "is lost:", w.why(&loss)}, " ")
 }
 
 // RuleNames lists the rules that are in force or lost at the targets asked for, sorted, each once.
@@ -125,7 +112,7 @@ func RuleNames(r *resolve.Resolution, q Query) []string {
 	var out []string
 	a := survey{res: r, query: q}
 	a.each(func(k *resolve.Kind, _ topology.NodeID, s resolve.StackID, _ []Path) {
-		o := k.Outcome(s)
+		o := k.Verdict(s)
 		for _, rule := range o.Result.Rules {
 			out = append(out, rule.Name)
 		}
@@ -146,7 +133,7 @@ func RuleNamesOf(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) []str
 			if !below[s] {
 				return
 			}
-			o := scope.Outcome(s)
+			o := scope.Verdict(s)
 			mine := o.WrittenBy(p)
 			for _, rule := range o.Result.Rules {
 				if slices.ContainsFunc(rule.From, mine) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 )
 
 // Table shows the fold step by step, from the most specific policy to the least specific, and below it what came out.
@@ -88,7 +90,7 @@ func (s *Step) intro(n int) []Cell {
 	if s.Strategy != "" {
 		how += ", " + s.Strategy
 	}
-	return []Cell{{Text: strconv.Itoa(n)}, policy, {Text: levelWord(s.Level)}, {Text: strings.TrimPrefix(how, ", ")}}
+	return []Cell{{Text: strconv.Itoa(n)}, policy, {Text: explain.Level(s.Level)}, {Text: strings.TrimPrefix(how, ", ")}}
 }
 
 // lines are the right half of a step: its condition, then what happened to which rule.
@@ -130,7 +132,7 @@ func (p *ExplainedPolicy) results(o TableOptions) [][]Cell {
 	}
 	for i := range p.Lost {
 		l := &p.Lost[i]
-		text := fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, reasonWords(l.Reason, nil), sourceName(l.Source))
+		text := fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, l.Why, sourceName(l.Source))
 		if o.Wide && l.Message != "" {
 			text = fmt.Sprintf("%s is not in force: %s   (%s)", l.Rule, l.Message, sourceName(l.Source))
 		}

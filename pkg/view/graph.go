@@ -76,8 +76,8 @@ type drawing struct {
 	places   map[*policy.Policy]placeSet           // of parts of policies
 	above    map[topology.NodeID][]topology.NodeID // of the kind aboveOf, by node
 	aboveOf  *resolve.Kind
-	told     map[*resolve.Outcome]bool
-	problems map[int32][]*resolve.Outcome // by node, in which something was found
+	told     map[*resolve.Verdict]bool
+	problems map[int32][]*resolve.Verdict // by node, in which something was found
 
 	nodes    []GraphNode
 	number   map[string]int32
@@ -88,7 +88,7 @@ type drawing struct {
 
 func newDrawing(r *resolve.Resolution, q GraphQuery) *drawing {
 	d := &drawing{res: r, query: q, shown: make([]bool, r.Len()), scope: make([]bool, r.Len()), up: make([]bool, r.Len()), taken: map[topology.NodeID]bool{},
-		chosen: map[*policy.Policy]bool{}, through: map[attachment]*fate{}, places: map[*policy.Policy]placeSet{}, problems: map[int32][]*resolve.Outcome{}, told: map[*resolve.Outcome]bool{},
+		chosen: map[*policy.Policy]bool{}, through: map[attachment]*fate{}, places: map[*policy.Policy]placeSet{}, problems: map[int32][]*resolve.Verdict{}, told: map[*resolve.Verdict]bool{},
 		number: map[string]int32{}, numberOf: make([]int32, r.Len()), policy: map[*policy.Policy]int32{}}
 	for i := range d.numberOf {
 		d.numberOf[i] = -1

@@ -85,7 +85,7 @@ func (s *settled) of(stack resolve.StackID) []layerFate {
 	if known, ok := s.byStack[stack]; ok {
 		return known
 	}
-	o := s.kind.Outcome(stack)
+	o := s.kind.Verdict(stack)
 	all := make([]layerFate, len(o.Layers))
 	for i, l := range o.Layers {
 		all[i] = layerFate{attachment: attachment{l.Policy.Base(), l.Node}, part: l.Policy}
@@ -217,7 +217,7 @@ func placesOf(part *policy.Policy) placeSet {
 
 // found notes what was found when a stack that is drawn was folded.
 func (d *drawing) found(k *resolve.Kind, id topology.NodeID, stack resolve.StackID) {
-	if o := k.Outcome(stack); len(o.Problems) > 0 && d.shown[id] {
+	if o := k.Verdict(stack); len(o.Problems) > 0 && d.shown[id] {
 		at := d.numberOf[id]
 		if list := d.problems[at]; len(list) == 0 || list[len(list)-1] != o {
 			d.problems[at] = append(list, o)

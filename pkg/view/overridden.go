@@ -20,12 +20,12 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 		if of != nil && !k.Has(of) {
 			return
 		}
-		o := k.Outcome(s)
+		o := k.Verdict(s)
 		if of != nil && !slices.ContainsFunc(o.Layers, func(l resolve.Layer) bool { return l.Policy.Base() == of }) {
 			return
 		}
 		a.found = append(append(a.found, o.Problems...), k.GuessesBelow(id, s)...)
-		w := writer{res: r, outcome: o}
+		w := writer{r, o}
 		for _, l := range o.Losses() {
 			p := o.Layers[l.From.Layer].Policy
 			if of != nil && p.Base() != of || !names(l.Rule, rule) {
@@ -35,8 +35,9 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 				stands[k] = inForce(k)
 			}
 			item := OverriddenRule{PolicyKind: k.Name(), Rule: l.Rule, Source: w.source(l.From, l.Path), Value: l.Value,
-				Target: r.Node(id).Ref, Paths: paths, LostTo: w.sources(l.To, l.Path), Reason: string(l.Reason), Message: w.why(l),
+				Target: r.Node(id).Ref, Paths: paths, LostTo: w.winners(&l), Reason: string(l.Reason), Message: w.why(&l),
 				Everywhere: !stands[k][setting{p, l.From.Block, l.Rule}], Unread: r.Unread(k.Gaps(id))}
+			item.Why = shortLoss(l.Reason, item.LostTo)
 			if item.Everywhere {
 				item.Unread = append(item.Unread, r.Unread(k.GapsOf(p))...)
 				slices.Sort(item.Unread)
@@ -60,7 +61,7 @@ type setting struct {
 func inForce(k *resolve.Kind) map[setting]bool {
 	out := map[setting]bool{}
 	k.InForce(func(s resolve.StackID) {
-		o := k.Outcome(s)
+		o := k.Verdict(s)
 		for _, r := range o.Result.Rules {
 			for _, f := range r.From {
 				for d := range len(r.Path) + 1 {

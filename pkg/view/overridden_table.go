@@ -147,7 +147,7 @@ func pathsKey(paths []Path) string {
 // key tells lines apart, by what they show.
 func (l *lossLine) key(o TableOptions) string {
 	i := l.item
-	parts := []string{i.PolicyKind, wantedBy(i), i.Rule, i.Target.Group, i.Target.Whole().String(), eachSource(i.LostTo, winnerName), reasonWords(i.Reason, i.LostTo), l.via}
+	parts := []string{i.PolicyKind, wantedBy(i), i.Rule, i.Target.Group, i.Target.Whole().String(), eachSource(i.LostTo, winnerName), i.Why, l.via}
 	if o.Wide {
 		parts = append(parts, valueText(i.Value, 0), i.Source.Target.String(), i.Source.Block, i.Source.Strategy, originText(i.Source), i.Message)
 	}
@@ -165,7 +165,7 @@ func (l *lossLine) row(o TableOptions) []Cell {
 		on += " via " + l.via
 	}
 	one := []Source{i.Source}
-	cells := []Cell{{Text: wantedBy(i)}, {Text: i.Rule}, {Text: on}, {Text: eachSource(i.LostTo, winnerName)}, {Text: reasonWords(i.Reason, i.LostTo)}, {},
+	cells := []Cell{{Text: wantedBy(i)}, {Text: i.Rule}, {Text: on}, {Text: eachSource(i.LostTo, winnerName)}, {Text: i.Why}, {},
 		{Text: targetName(*i.Source.Target)}, {Text: eachSource(one, func(s Source) string { return s.Block })},
 		{Text: eachSource(one, func(s Source) string { return s.Strategy })}, {Text: eachSource(one, originText)}, {Text: i.Message}}
 	if o.Wide {

@@ -3,6 +3,7 @@ package view
 import (
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -14,7 +15,7 @@ func overriddenList(items ...OverriddenRule) *OverriddenRuleList {
 
 func lostOn(target model.Ref, rule string, loser Source, reason string, to ...Source) OverriddenRule {
 	return OverriddenRule{PolicyKind: "AuthPolicy.example.com", Rule: rule, Source: loser, Value: true, Target: target,
-		Paths: []Path{{Gateway: "infra/external", Listener: "http"}}, LostTo: to, Reason: reason, Message: "a sentence"}
+		Paths: []Path{{Gateway: "infra/external", Listener: "http"}}, LostTo: to, Reason: reason, Why: shortLoss(merge.Reason(reason), to), Message: "a sentence"}
 }
 
 func TestOverriddenOfOnePolicy(t *testing.T) {

@@ -121,8 +121,8 @@ func (p *Places) down(id topology.NodeID) []resolve.Path {
 func (p *Places) inForce(k *resolve.Kind, s resolve.StackID) *InForce {
 	a := p.survey.answers[k][s]
 	if a == nil { // no node of the kind's own has it
-		o := k.Outcome(s)
-		a = &answer{policy: stackAnswer(p.survey.res, k, o), problems: o.Problems}
+		o := k.Verdict(s)
+		a = newAnswer(p.survey.res, k, o)
 		p.survey.answers[k][s] = a
 	}
 	if p.shared[a] == nil {

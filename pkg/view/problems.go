@@ -20,7 +20,7 @@ func Problems(r *resolve.Resolution, kinds []model.GroupKind) []model.Problem {
 		}
 		k.Fold()
 		for _, s := range k.Stacks() {
-			out = append(out, k.Outcome(s).Problems...)
+			out = append(out, k.Verdict(s).Problems...)
 		}
 		out = append(out, foreignReferencesOf(r, k)...)
 	}
@@ -34,10 +34,9 @@ func foreignReferencesOf(r *resolve.Resolution, k *resolve.Kind) []model.Problem
 	}
 	refers := map[resolve.StackID]*EffectivePolicy{}
 	for _, s := range k.Stacks() {
-		o := k.Outcome(s)
+		o := k.Verdict(s)
 		if slices.ContainsFunc(o.Result.Rules, func(rule merge.Rule) bool { return refersBarely(rule.Value) }) {
-			answer := stackAnswer(r, k, o)
-			refers[s] = &answer
+			refers[s] = &newAnswer(r, k, o).policy
 		}
 	}
 	if len(refers) == 0 {

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -40,14 +42,14 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		if !below[k][s] {
 			return
 		}
-		o := k.Outcome(s)
+		o := k.Verdict(s)
 		a.found = append(append(a.found, o.Problems...), k.GuessesBelow(id, s)...)
 		item := reachItem(r, o, p, rule)
 		if unnamed {
 			if item.State == StateIgnored { // it is a rule of another scope
 				return
 			}
-			out.Sources = withSources(out.Sources, writer{res: r, outcome: o}, p, rule)
+			out.Sources = withSources(out.Sources, writer{r, o}, p, rule)
 		}
 		item.Target, item.Paths, item.Rule, item.Unread = r.Node(id).Ref, paths, rule, r.Unread(k.Gaps(id))
 		out.Items = append(out.Items, item)
@@ -108,7 +110,7 @@ func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule s
 			}
 			origin := p.OriginOf(b.Kind, path)
 			out = append(out, Source{Policy: &ref, Target: &node.Ref, Level: string(node.Role), Block: b.Kind.String(),
-				Strategy: p.Word(b.Kind), Condition: conditionOf(p, b.Kind), Origin: &origin, Part: p.Part})
+				Strategy: p.Word(b.Kind), Condition: p.ConditionOf(b.Kind), Origin: &origin, Part: p.Part})
 		}
 	}
 	return out
@@ -116,7 +118,7 @@ func ownSources(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule s
 
 // withSources adds those that the outcome of a stack names for the rule, each once.
 func withSources(to []Source, w writer, p *policy.Policy, rule string) []Source {
-	mine := w.outcome.WrittenBy(p)
+	mine := w.verdict.WrittenBy(p)
 	add := func(name string, from []merge.From, path merge.Path) {
 		for _, f := range from {
 			if !mine(f) || !names(name, rule) {
@@ -128,10 +130,10 @@ func withSources(to []Source, w writer, p *policy.Policy, rule string) []Source 
 			}
 		}
 	}
-	for _, r := range w.outcome.Result.Rules {
+	for _, r := range w.verdict.Result.Rules {
 		add(r.Name, r.From, r.Path)
 	}
-	for _, l := range w.outcome.Losses() {
+	for _, l := range w.verdict.Losses() {
 		add(l.Rule, []merge.From{l.From}, l.Path)
 	}
 	return to
@@ -142,8 +144,8 @@ func names(printed, asked string) bool {
 	return asked == "" || printed == asked || strings.HasPrefix(printed, asked+".") || strings.HasPrefix(printed, asked+"[")
 }
 
-func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule string) ReachItem {
-	w := writer{res: r, outcome: o}
+func reachItem(r *resolve.Resolution, o *resolve.Verdict, p *policy.Policy, rule string) ReachItem {
+	w := writer{r, o}
 	item := ReachItem{By: []Source{}}
 	mine := o.WrittenBy(p)
 	won := 0
@@ -164,24 +166,59 @@ func reachItem(r *resolve.Resolution, o *resolve.Outcome, p *policy.Policy, rule
 			continue
 		}
 		losses = append(losses, l)
-		sentence := l.Rule + ": " + w.why(l)
+		sentence := l.Rule + ": " + w.why(&l)
 		if rule != "" {
-			sentence = w.why(l)
+			sentence = w.why(&l)
 		}
 		if !slices.Contains(reasons, sentence) {
 			reasons = append(reasons, sentence)
 		}
-		for _, s := range w.sources(l.To, l.Path) {
+		for _, s := range w.sources(l.Sources(), l.Path) {
 			if !slices.ContainsFunc(item.By, s.alike) {
 				item.By = append(item.By, s)
 			}
 		}
 	}
 	item.State, item.Reason = state(won, losses), strings.Join(reasons, "; ")
+	item.Why = w.fates(losses)
+	if item.State == StatePartial {
+		item.Why = "partly " + item.Why
+	}
 	if item.State == StateIgnored {
 		item.Reason = "the policy sets nothing here"
 	}
 	return item
+}
+
+// fates says in a few words what became of settings that were lost, and to whom: "replaced by shop/cart-auth (route)".
+func (w writer) fates(losses []merge.Loss) string {
+	var reasons []merge.Reason
+	by := map[merge.Reason][]string{}
+	for _, l := range losses {
+		if !slices.Contains(reasons, l.Reason) {
+			reasons = append(reasons, l.Reason)
+		}
+		for _, s := range w.sources(l.Sources(), l.Path) {
+			name := sourceName(s)
+			if s.Level != "" {
+				name += " (" + explain.Level(s.Level) + ")"
+			}
+			if !slices.Contains(by[l.Reason], name) {
+				by[l.Reason] = append(by[l.Reason], name)
+			}
+		}
+	}
+	var out []string
+	for _, reason := range reasons {
+		names := by[reason]
+		if len(names) > 2 {
+			names = []string{fmt.Sprintf("%s and %d more", names[0], len(names)-1)}
+		}
+		if fate := explain.Fate(reason, strings.Join(names, ", ")); !slices.Contains(out, fate) {
+			out = append(out, fate)
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // alike reports whether two sources are one block of one policy, or one setting that no policy wrote.

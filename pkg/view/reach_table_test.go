@@ -16,7 +16,7 @@ func reach(items ...ReachItem) *PolicyReach {
 func became(state string, target model.Ref, gatewayName string, by ...Source) ReachItem {
 	item := ReachItem{Target: target, Paths: []Path{{Gateway: "infra/" + gatewayName, Listener: "http"}}, Rule: "rules.geo", State: state, By: by}
 	if state != StateEffective {
-		item.Reason = "a sentence"
+		item.Why, item.Reason = "short for "+state, "a sentence"
 	}
 	return item
 }
@@ -38,17 +38,17 @@ func TestReachAggregatesRules(t *testing.T) {
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
 		"# in force on 4 of 8 route rules · 3 of 5 routes · 1 namespace",
 		"bakery | httproute/baker | 2 of 2 | in force | ",
-		"bakery | httproute/cart | 1 of 3 | partly | checkout, refund: replaced by bakery/cart-auth (route)",
-		"bakery | httproute/search | 0 of 1 | lost | unset by bakery/cart-auth (route)",
-		"bakery | httproute/seasonal | 0 of 1 | lost | condition false",
-		"bakery | httproute/stock | 1 of 1 | partly | partly overridden by infra/cap (listener)",
+		"bakery | httproute/cart | 1 of 3 | partly | checkout, refund: short for Overridden",
+		"bakery | httproute/search | 0 of 1 | lost | short for Unset",
+		"bakery | httproute/seasonal | 0 of 1 | lost | short for ConditionFalse",
+		"bakery | httproute/stock | 1 of 1 | partly | short for Partial",
 		"> what it lost, and to whom: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
 	same(t, text(r.Table(TableOptions{ByRule: true, Limit: 3})),
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
 		"# in force on 4 of 8 route rules · 3 of 5 routes · 1 namespace",
 		"bakery | httproute/baker | rule-1 | in force | ",
 		"bakery | httproute/baker | rule-2 | in force | ",
-		"bakery | httproute/cart | checkout | lost | replaced by bakery/cart-auth (route)",
+		"bakery | httproute/cart | checkout | lost | short for Overridden",
 		"> … and 5 more lines, 4 of them not wholly in force (--limit 0 shows all)",
 		"> what it lost, and to whom: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
 }
@@ -64,7 +64,7 @@ func TestReachKeepsPathsApart(t *testing.T) {
 	same(t, text(r.Table(TableOptions{})),
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
 		"# in force on 2 of 2 route rules · 1 of 1 route · 1 namespace",
-		"bakery | httproute/baker | 2 of 2 | partly | rule-1 via Gateway infra/internal (http): overridden by infra/cap (Gateway)",
+		"bakery | httproute/baker | 2 of 2 | partly | rule-1 via Gateway infra/internal (http): short for Overridden",
 		"> what it lost, and to whom: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
 }
 

@@ -201,53 +201,11 @@ func (i *ReachItem) words() string {
 }
 
 func (i *ReachItem) stateWords() string {
-	by := winnerNames(i.By)
 	switch i.State {
-	case "Effective":
+	case StateEffective:
 		return cmp.Or(i.Reason, "in force")
-	case "Ignored":
+	case StateIgnored:
 		return cmp.Or(i.Reason, "ignored")
-	case "ConditionFalse":
-		return "condition false"
-	case "Unset":
-		return "unset" + withPrefix(" by ", by)
-	case "Conflicted":
-		return "conflict" + withPrefix(" with ", by)
 	}
-	if by == "" {
-		return cmp.Or(i.Reason, "lost")
-	}
-	verb := "replaced by "
-	if i.By[0].Block == "overrides" {
-		verb = "overridden by "
-	}
-	if i.State == "Partial" {
-		verb = "partly " + verb
-	}
-	return verb + by
-}
-
-// winnerNames are the winners with their levels: "shop/cart-auth (route)".
-func winnerNames(by []Source) string {
-	var names []string
-	for _, s := range by {
-		name := sourceName(s)
-		if s.Level != "" {
-			name += " (" + levelWord(s.Level) + ")"
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) > 2 {
-		return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
-	}
-	return strings.Join(names, ", ")
-}
-
-func withPrefix(prefix, s string) string {
-	if s == "" {
-		return ""
-	}
-	return prefix + s
+	return cmp.Or(i.Why, i.Reason, "lost")
 }

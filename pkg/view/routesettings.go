@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -129,7 +130,7 @@ func (s *RouteSettings) item() EffectivePolicy {
 		Policies: []PolicyUse{{Policy: &route, Target: &s.Target, Level: string(topology.Rule)}}}
 	for i := range s.Rules {
 		r := &s.Rules[i]
-		out.Rules = append(out.Rules, Rule{Name: r.Name, Value: r.Value,
+		out.Rules = append(out.Rules, Rule{Name: r.Name, Value: r.Value, Why: explain.SetInRoute,
 			Sources: []Source{{Policy: &route, Target: &s.Target, Level: string(topology.Rule), Origin: &r.Origin}}})
 	}
 	return out

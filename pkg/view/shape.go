@@ -39,6 +39,16 @@ type Source struct {
 	Origin    *model.Origin `json:"origin,omitempty"`  // where it is
 	Builtin   string        `json:"builtin,omitempty"` // what the setting is, where no policy wrote it
 	Part      string        `json:"part,omitempty"`    // which part of the policy, as to[0], where it has several
+	// DecidedBy is, of the winner of a loss, what made it win.
+	DecidedBy *Deciding `json:"decidedBy,omitempty"`
+}
+
+// Deciding is what made the winner of a loss win, with what was compared.
+type Deciding struct {
+	By     string `json:"by"`               // level, block, strategy, builtIn, order, age, name, namespace, section, position, field, label, annotation
+	Called string `json:"called,omitempty"` // which field, label or annotation, or what the policy kind calls it
+	Winner string `json:"winner,omitempty"` // what was compared of the winner
+	Loser  string `json:"loser,omitempty"`  // what was compared of the loser
 }
 
 // Path is one way traffic (or a binding) reaches a target.
@@ -62,6 +72,7 @@ type Loss struct {
 	Source
 	Value   any      `json:"value"`   // that was wanted
 	Reason  string   `json:"reason"`  // one word for why
+	Why     string   `json:"why"`     // the reason in a few words
 	Message string   `json:"message"` // one plain sentence that names the winner
 	LostTo  []Source `json:"lostTo"`  // who won
 }
@@ -77,6 +88,7 @@ type Rule struct {
 	Name    string   `json:"name"`    // dotted path under spec
 	Value   any      `json:"value"`   // that is in force
 	Sources []Source `json:"sources"` // who set it, weakest first
+	Why     string   `json:"why"`     // why it is in force, and whom it beat, in a few words; "" in groups
 	Lost    []Loss   `json:"lost"`    // who else wanted it
 }
 
@@ -176,6 +188,7 @@ type ReachItem struct {
 	Rule   string    `json:"rule,omitempty"`   // the rule asked about
 	State  string    `json:"state"`            // Effective, Partial, Overridden, Unset, ConditionFalse, Conflicted, Ignored
 	By     []Source  `json:"by"`               // who won where it lost
+	Why    string    `json:"why"`              // what became of it in a few words, and who won; "" where it is wholly in force or nothing of it counts
 	Reason string    `json:"reason"`           // one plain sentence, "" where it is wholly in force
 	Unread []string  `json:"unread,omitempty"` // lists that a cluster refused and that may change the state
 
@@ -202,6 +215,7 @@ type OverriddenRule struct {
 	Paths      []Path    `json:"paths"`            // the ways on which it lost
 	LostTo     []Source  `json:"lostTo"`           // who won
 	Reason     string    `json:"reason"`           // one word for why
+	Why        string    `json:"why"`              // the reason in a few words
 	Message    string    `json:"message"`          // one plain sentence that names the winner
 	Everywhere bool      `json:"everywhere"`       // this rule of this policy is in force nowhere
 	Unread     []string  `json:"unread,omitempty"` // lists that a cluster refused and that may change the loss

@@ -89,7 +89,7 @@ func foldProblems(k *resolve.Kind, q StatusQuery) []model.Problem {
 	}
 	k.InForce(func(s resolve.StackID) {
 		if below == nil || below[s] {
-			out = append(out, k.Outcome(s).Problems...)
+			out = append(out, k.Verdict(s).Problems...)
 		}
 	})
 	return out

@@ -29,7 +29,7 @@ func merging(r *resolve.Resolution) []model.Problem {
 		k.Fold()
 		asks, parents, skips := map[*policy.Policy]bool{}, map[*policy.Policy]bool{}, map[*policy.Policy]map[*policy.Policy]bool{}
 		k.InForce(func(s resolve.StackID) {
-			child, route, parent := meeting(r, k.Outcome(s))
+			child, route, parent := meeting(r, k.Verdict(s))
 			if child == nil {
 				return
 			}
@@ -63,7 +63,7 @@ func merging(r *resolve.Resolution) []model.Problem {
 
 // meeting is the policy of a stack that asks to be merged, nil if the deciding one does not; that of its route, if it is on a rule and the
 // other one has settings; and whether there is one above the route.
-func meeting(r *resolve.Resolution, o *resolve.Outcome) (child, route *policy.Policy, parent bool) {
+func meeting(r *resolve.Resolution, o *resolve.Verdict) (child, route *policy.Policy, parent bool) {
 	last := -1
 	for i, l := range o.Layers {
 		switch kind := r.Node(l.Node).Ref.Kind; {

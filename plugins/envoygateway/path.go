@@ -19,7 +19,7 @@ func tidied(r *resolve.Resolution, listener topology.NodeID) (request.Tidying, b
 		return out, true
 	}
 	for _, s := range k.Contexts(listener) {
-		for _, rule := range k.Outcome(s).Result.Rules {
+		for _, rule := range k.Verdict(s).Result.Rules {
 			switch value := merge.Plain(rule.Value); rule.Name {
 			case "path.disableMergeSlashes":
 				off, _ := value.(bool)

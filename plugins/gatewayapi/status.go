@@ -3,6 +3,7 @@ package gatewayapi
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -41,7 +42,7 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 	for i := range all {
 		all[i].Conditions = slices.Clone(conditions)
 		if by := winners[*all[i].Ref]; by != nil && conditions[0].Status == "True" {
-			all[i].Conditions[0] = status.Condition{Type: "Accepted", Status: "False", Reason: "Conflicted", Message: "conflicts with " + by.By.FullName() + ", which " + by.How}
+			all[i].Conditions[0] = status.Condition{Type: "Accepted", Status: "False", Reason: "Conflicted", Message: "conflicts with " + by.By.FullName() + ", which " + explain.Standing(by.Decision)}
 		}
 	}
 	return all
@@ -51,7 +52,7 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 // a policy for a port and one for the whole Service do not conflict, unless a dialect has them compete as a direct kind's.
 func conflict(in status.Input, id topology.NodeID) *status.Conflict {
 	if first, how := in.Kind.Before(in.Fate.Policy, id); first != nil {
-		return &status.Conflict{At: id, By: first.Ref(), How: how.Place()}
+		return &status.Conflict{At: id, By: first.Ref(), Decision: how}
 	}
 	if by := in.Fate.Conflicts; in.Kind.Direct && len(by) > 0 {
 		return &by[0]

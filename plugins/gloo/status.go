@@ -48,7 +48,7 @@ type book struct {
 
 // see looks at one listener or rule.
 func (b *book) see(id topology.NodeID, stack resolve.StackID) {
-	o := b.kind.Outcome(stack)
+	o := b.kind.Verdict(stack)
 	if b.kind.GroupKind.Kind == routeOption {
 		b.rule(o)
 		return
@@ -70,7 +70,7 @@ func (b *book) owner(listener topology.NodeID) topology.NodeID {
 }
 
 // rule notes the options that are used at a rule: those with a setting in force, or one that only another route's options took from them.
-func (b *book) rule(o *resolve.Outcome) {
+func (b *book) rule(o *resolve.Verdict) {
 	if o.Void != "" {
 		return
 	}
@@ -79,7 +79,7 @@ func (b *book) rule(o *resolve.Outcome) {
 	}
 	route := func(at int) model.Ref { return b.graph.Node(o.Layers[at].Node).Ref.Whole() }
 	for _, l := range o.Losses() {
-		elsewhere := func(w merge.From) bool { return route(w.Layer) != route(l.From.Layer) }
+		elsewhere := func(w merge.Winner) bool { return route(w.Layer) != route(l.From.Layer) }
 		if (l.Reason == merge.MoreSpecificWins || l.Reason == merge.LessSpecificOverrides) && slices.ContainsFunc(l.To, elsewhere) {
 			b.used[o.Layers[l.From.Layer].Policy] = true
 		}
@@ -87,7 +87,7 @@ func (b *book) rule(o *resolve.Outcome) {
 }
 
 // listener notes which options a listener uses, and which it warns of.
-func (b *book) listener(id topology.NodeID, o *resolve.Outcome) {
+func (b *book) listener(id topology.NodeID, o *resolve.Verdict) {
 	holders := b.holders(o)
 	var users []string
 	var unused []*policy.Policy
@@ -131,7 +131,7 @@ func (b *book) warn(p *policy.Policy, listener model.Ref, name string, users []s
 }
 
 // holders are the layers with a setting in force.
-func (b *book) holders(o *resolve.Outcome) map[int]bool {
+func (b *book) holders(o *resolve.Verdict) map[int]bool {
 	out := map[int]bool{}
 	for _, r := range o.Result.Rules {
 		for _, f := range r.From {

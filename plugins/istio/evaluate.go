@@ -20,7 +20,7 @@ func authorized(q request.Query, r *resolve.Resolution, k *resolve.Kind) *reques
 	if !ok {
 		return nil
 	}
-	o := k.Outcome(k.Contexts(at)[0])
+	o := k.Verdict(k.Contexts(at)[0])
 	j := judgement{query: q, outcome: o, at: r.Node(at).Ref}
 	return j.verdict()
 }
@@ -45,7 +45,7 @@ func decidedAt(q request.Query, r *resolve.Resolution, k *resolve.Kind) (topolog
 // judgement asks the lists of rules one after the other.
 type judgement struct {
 	query   request.Query
-	outcome *resolve.Outcome
+	outcome *resolve.Verdict
 	at      model.Ref
 	open    []string // attributes that the question does not tell
 }

@@ -175,7 +175,7 @@ type count struct {
 
 // count notes what one merge leaves of each policy in it.
 func (s *states) count(stack resolve.StackID, c count) {
-	o := s.kind.Outcome(stack)
+	o := s.kind.Verdict(stack)
 	fields := map[string]map[int]bool{} // who is behind each setting
 	for _, g := range o.Result.Groups {
 		if g.Name != c.group {
@@ -221,7 +221,7 @@ func (s *states) count(stack resolve.StackID, c count) {
 }
 
 // fateOf is what the settings of a merge leave of a policy.
-func fateOf(o *resolve.Outcome, p *policy.Policy, fields map[string]map[int]bool) (state, []string) {
+func fateOf(o *resolve.Verdict, p *policy.Policy, fields map[string]map[int]bool) (state, []string) {
 	held := 0
 	var others []string
 	for _, layers := range fields {

@@ -34,7 +34,7 @@ func patternRefs(r *resolve.Resolution) []model.Problem {
 		k.EachContext(func(id topology.NodeID, s resolve.StackID) {
 			uses, ok := in[s]
 			if !ok {
-				uses = dangling(k.Outcome(s))
+				uses = dangling(k.Verdict(s))
 				in[s] = uses
 			}
 			for _, u := range uses {
@@ -56,7 +56,7 @@ func patternRefs(r *resolve.Resolution) []model.Problem {
 }
 
 // dangling are the uses of patterns in a stack's result that has no such pattern.
-func dangling(o *resolve.Outcome) []patternUse {
+func dangling(o *resolve.Verdict) []patternUse {
 	have := map[string]bool{}
 	for _, rule := range o.Result.Rules {
 		if name, ok := strings.CutPrefix(rule.Name, "patterns."); ok {

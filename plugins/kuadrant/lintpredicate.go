@@ -32,7 +32,7 @@ func spilledPredicates(r *resolve.Resolution) []model.Problem {
 	var out []model.Problem
 	for _, k := range readAsOperator(r, "AuthPolicy", "RateLimitPolicy", tokens) {
 		guarded := map[*policy.Policy]map[string]bool{}
-		k.InForce(func(s resolve.StackID) { guards(k.Outcome(s), guarded) })
+		k.InForce(func(s resolve.StackID) { guards(k.Verdict(s), guarded) })
 		for _, p := range k.Policies {
 			if len(guarded[p]) == 0 || len(k.GapsOf(p)) > 0 {
 				continue
@@ -48,7 +48,7 @@ func spilledPredicates(r *resolve.Resolution) []model.Problem {
 }
 
 // guards notes the rules of a stack's result that stand beside a list of predicates from another policy.
-func guards(o *resolve.Outcome, guarded map[*policy.Policy]map[string]bool) {
+func guards(o *resolve.Verdict, guarded map[*policy.Policy]map[string]bool) {
 	at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == "when" })
 	if at < 0 {
 		return

@@ -3,6 +3,7 @@ package kuadrant
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -67,7 +68,7 @@ func lostDefault(k *policy.Kind, at policy.Attached, newer []policy.Attached, ta
 	}
 	last := newer[len(newer)-1]
 	problem := defaultLost.Problem("nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(), target, last.Policy.Ref(),
-		k.Decide(last, at, ageIgnored).Place()).At(at.Policy.Object)
+		explain.Order(k.Decide(last, at, ageIgnored))).At(at.Policy.Object)
 	problem.Hint = "let one policy have all the rules, or write strategy: merge into both"
 	return &problem
 }
@@ -87,7 +88,7 @@ func besideOverride(k *policy.Kind, here []policy.Attached, i int, target model.
 		now = "are lost; they would stand beside the overrides the other way round"
 	}
 	problem := orderMatters.Problem("at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: %s %s, and its defaults %s",
-		target, p.Ref(), here[at].Policy.Ref(), p.Ref(), k.Decide(here[i], here[at], ageIgnored).Place(), now).At(p.Object)
+		target, p.Ref(), here[at].Policy.Ref(), p.Ref(), explain.Order(k.Decide(here[i], here[at], ageIgnored)), now).At(p.Object)
 	problem.Hint = "write strategy: merge into the defaults"
 	return &problem
 }

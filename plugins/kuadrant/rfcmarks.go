@@ -88,7 +88,7 @@ func (s *surveyor) stack(id resolve.StackID) []attached {
 	if known, ok := s.in[id]; ok {
 		return known
 	}
-	o := s.kind.Outcome(id)
+	o := s.kind.Verdict(id)
 	out := make([]attached, len(o.Layers))
 	for i, l := range o.Layers {
 		out[i] = attached{node: l.Node, name: l.Policy.Ref().FullName()}

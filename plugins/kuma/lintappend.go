@@ -21,7 +21,7 @@ func appended(r *resolve.Resolution) []model.Problem {
 		k.Fold()
 		idle, read := map[*policy.Policy]string{}, map[*policy.Policy]bool{}
 		k.InForce(func(s resolve.StackID) {
-			o := k.Outcome(s)
+			o := k.Verdict(s)
 			mode, _ := model.Get(merge.Plain(o.Result.Doc), "passthroughMode").(string)
 			for _, rule := range o.Result.Rules {
 				if rule.Name != "appendMatch" {

@@ -143,7 +143,7 @@ func TestDecisions(t *testing.T) {
 			source := map[string]string{}
 			for _, id := range res.Graph.Lookup(clusterRef(cluster)) {
 				for _, stack := range k.Contexts(id) {
-					o := k.Outcome(stack)
+					o := k.Verdict(stack)
 					for _, rule := range o.Result.Rules {
 						source[rule.Name] = o.Layers[rule.From[0].Layer].Policy.Ref().Name
 					}

@@ -7,7 +7,7 @@ import { nodeLink, ruleLink, viewLink } from './route';
 import { StatusBody } from './status';
 import { counted, flow, fullName, kindName, sourceName, targetName } from './text';
 import type { Effective, GraphEdge, Ref } from './types';
-import { via, why } from './words';
+import { via } from './via';
 
 const ROLES: Record<string, string> = {
   gatewayClass: 'GatewayClass', gateway: 'Gateway', listener: 'listener', listenerSet: 'ListenerSet', route: 'route', rule: 'route rule', backend: 'backend',
@@ -135,7 +135,7 @@ function InForce({ items }: { items: Effective[] }): JSX.Element {
             {item.rules.map((r, j) => (
               <li key={j}>
                 <span class="state effective"><span aria-hidden="true">●</span><span class="offscreen">in force:</span></span> <span class="name">{r.name}</span> <code class="value">{flow(r.value, 60)}</code>
-                <div class="dim">{r.sources.map((s, k) => <>{k > 0 && ' + '}{s.policy ? <NodeLink of={s.policy} text={fullName(s.policy)} /> : sourceName(s)} <Place origin={s.origin} /></>)} · {why(item, r)}</div>
+                <div class="dim">{r.sources.map((s, k) => <>{k > 0 && ' + '}{s.policy ? <NodeLink of={s.policy} text={fullName(s.policy)} /> : sourceName(s)} <Place origin={s.origin} /></>)} · {r.why}</div>
               </li>
             ))}
             {[...item.rules.flatMap((r) => r.lost.map((l) => ({ rule: r.name, l }))), ...item.lost.map((l) => ({ rule: l.rule, l }))].map(({ rule, l }, j) => (

@@ -7,7 +7,6 @@ import { viewLink } from './route';
 import { words } from './rows';
 import { counted, flow, grouped, kindName, objectName, originText, sourceName, targetName } from './text';
 import type { Overridden, Ref } from './types';
-import { reasonWords } from './words';
 
 /** What is the same about several losses: the setting, who lost, to whom and why. Only the targets differ. */
 interface Group {
@@ -35,7 +34,7 @@ function makeGroups(doc: Doc): Group[] {
     if (!group) {
       const first = doc.loss(i);
       const names = [first.source, ...first.lostTo].map((s) => `${s.policy?.kind ?? ''} ${sourceName(s)} ${originText(s.origin)}`);
-      const text = [first.policyKind, first.rule, flow(first.value, 2000), first.reason, reasonWords(first.reason, first.lostTo), first.message, first.everywhere ? 'nowhere in force' : '', ...names];
+      const text = [first.policyKind, first.rule, flow(first.value, 2000), first.reason, first.why, first.message, first.everywhere ? 'nowhere in force' : '', ...names];
       found.set(key, { first, targets: [target], text: text.join(' ').toLowerCase() });
     } else if (group.targets.at(-1) !== target) {
       group.targets.push(target);
@@ -116,7 +115,7 @@ function Line({ group, at }: { group: Group; at: number }): JSX.Element {
       <th scope="row"><Name of={first.rule} />{first.everywhere && <div><State of="overridden" word="in force nowhere" /></div>}<div class="dim"><Value of={first.value} /></div></th>
       <td>{targets.length > 1 && <div>{counted(targets.length, 'target')}</div>}<Some of={byObject(targets)} most={4} noun="object" each={(same) => <Sections of={same} />} /></td>
       <td><Sources all={first.lostTo} policyKind={first.policyKind} /></td>
-      <td class="prose">{reasonWords(first.reason, first.lostTo)}<div class="dim">{first.message}</div></td>
+      <td class="prose">{first.why}<div class="dim">{first.message}</div></td>
     </tr>
   );
 }

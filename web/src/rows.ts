@@ -2,7 +2,7 @@ import { type Doc, once } from './doc';
 import type { ValueRef } from './pack';
 import { flow, fullName, kindName, originText, sourceName, targetName } from './text';
 import type { Effective, Path, Ref, Rule, RuleLoss } from './types';
-import { via } from './words';
+import { via } from './via';
 
 /** A row of the table: one policy kind on one target, or a target on which nothing is in force. */
 export interface Row {

@@ -5,7 +5,7 @@ import { TroubleList } from './problems';
 import { ruleLink, viewLink } from './route';
 import { block, fullName, kindName, nodeID, objectName, sourceName } from './text';
 import type { Effective, Loss, Ref } from './types';
-import { reasonWords, via, why } from './words';
+import { via } from './via';
 
 /** Everything about one target: what is in force there, from where and why, and what lost. */
 export function RuleView(): JSX.Element {
@@ -73,7 +73,7 @@ function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element
                 <th scope="row"><State of="effective" word="" /><span class="offscreen">in force: </span><Name of={(item.ordered ? `${i + 1}. ` : '') + r.name} /></th>
                 <td><Value of={r.value} /></td>
                 <td><Sources all={r.sources} policyKind={item.policyKind} /></td>
-                <td>{why(item, r)}{r.sources.map((s, j) => s.condition && <div key={j} class="condition">when <code>{s.condition}</code></div>)}</td>
+                <td>{r.why}{r.sources.map((s, j) => s.condition && <div key={j} class="condition">when <code>{s.condition}</code></div>)}</td>
                 <td>{r.sources.map((s, j) => <div key={j}><Place origin={s.origin} /></div>)}</td>
               </tr>
             ))}
@@ -94,7 +94,7 @@ function Losses({ all, item }: { all: { rule: string; loss: Loss }[]; item: Effe
           <th scope="row"><State of="overridden" word="" /><span class="offscreen">lost: </span><Name of={rule} /></th>
           <td><Value of={loss.value} /></td>
           <td><From source={loss} policyKind={item.policyKind} /></td>
-          <td><span class="state overridden">lost</span>, {reasonWords(loss.reason, loss.lostTo)}<div class="dim">{loss.message}</div></td>
+          <td><span class="state overridden">lost</span>, {loss.why}<div class="dim">{loss.message}</div></td>
           <td><Place origin={loss.origin} /></td>
         </tr>
       ))}

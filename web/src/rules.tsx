@@ -6,7 +6,7 @@ import { ruleLink, viewLink } from './route';
 import { type Row, lostCount } from './rows';
 import { counted, grouped, kindName, targetName } from './text';
 import type { Rule } from './types';
-import { via } from './words';
+import { via } from './via';
 
 /** The table of what is in force: a row for each policy kind on each target. */
 export function RulesView(): JSX.Element {

@@ -59,6 +59,7 @@ export interface Path {
 export interface Loss extends Source {
   value: unknown;
   reason: string;
+  why: string;
   message: string;
   lostTo: Source[];
 }
@@ -71,6 +72,7 @@ export interface Rule {
   name: string;
   value: unknown;
   sources: Source[];
+  why: string;
   lost: Loss[];
 }
 
@@ -101,6 +103,7 @@ export interface Overridden {
   paths: Path[];
   lostTo: Source[];
   reason: string;
+  why: string;
   message: string;
   everywhere: boolean;
   unread?: string[];

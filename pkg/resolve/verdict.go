@@ -22,12 +22,13 @@ type Layer struct {
 
 	kind     *Kind
 	attached policy.Attached
-	run      int             // of a situation: which of the sets that it tells apart the layer was ordered in
-	decision policy.Decision // of a rejected one: what put the other policy before it
+	run      int            // of a situation: which of the sets that it tells apart the layer was ordered in
+	decision merge.Decision // of a rejected one: what put the other policy before it
 }
 
-// Outcome is the fold of one stack. The result's positions index Layers.
-type Outcome struct {
+// Verdict is the final answer for one stack: what is in force with its sources, and what is not, with the reason. Positions in the result index
+// Layers. Nothing changes it once it is made.
+type Verdict struct {
 	Layers   []Layer // least specific first; rejected ones last
 	Result   merge.Result
 	Problems []model.Problem
@@ -37,13 +38,13 @@ type Outcome struct {
 }
 
 // WrittenBy tells whether a source is the policy, or a part of it.
-func (o *Outcome) WrittenBy(p *policy.Policy) func(merge.From) bool {
+func (o *Verdict) WrittenBy(p *policy.Policy) func(merge.From) bool {
 	return func(f merge.From) bool { return o.Layers[f.Layer].Policy.Base() == p }
 }
 
 // Renamed calls see for everything that is in force under another name than its policy gives it: entries of lists that are put together are
 // numbered over all policies.
-func (o *Outcome) Renamed(see func(from merge.From, path merge.Path)) {
+func (o *Verdict) Renamed(see func(from merge.From, path merge.Path)) {
 	if o.Void != "" {
 		return
 	}
@@ -59,21 +60,17 @@ func (o *Outcome) Renamed(see func(from merge.From, path merge.Path)) {
 	}
 }
 
-// Outcome folds the stack, once.
-func (k *Kind) Outcome(s StackID) *Outcome {
-	if k.outcomes[s] == nil {
-		k.outcomes[s] = k.fold(s)
+// Verdict folds the stack, once.
+func (k *Kind) Verdict(s StackID) *Verdict {
+	if k.verdicts[s] == nil {
+		k.verdicts[s] = k.fold(s)
 	}
-	return k.outcomes[s]
+	return k.verdicts[s]
 }
 
-func (k *Kind) fold(s StackID) *Outcome {
+func (k *Kind) fold(s StackID) *Verdict {
 	o := k.build(s)
-	o.spare(k)
 	o.Result = merge.Fold(k.plansOf(s, o), k.Rules, o.stack)
-	o.forget()
-	o.poison(k, s)
-	o.reject(k)
 	if k.scoped != nil {
 		o.Problems = o.undefined()
 		if k.scoped.situations[s] != nil {
@@ -85,18 +82,29 @@ func (k *Kind) fold(s StackID) *Outcome {
 	return o
 }
 
-// Steps folds the stack again and calls observe after every step with what is in force then.
-func (k *Kind) Steps(s StackID, observe func(step int, units []merge.Unit)) merge.Result {
+// Replay folds the stack again; its steps say what is in force after them.
+func (k *Kind) Replay(s StackID) *Verdict {
 	o := k.build(s)
-	return merge.FoldSteps(k.plansOf(s, o), k.Rules, o.stack, observe)
+	o.Result = merge.Replay(k.plansOf(s, o), k.Rules, o.stack)
+	return o
 }
 
-// build lays the policies of a stack out as layers.
-func (k *Kind) build(s StackID) *Outcome {
+// build lays the policies of a stack out for the fold.
+func (k *Kind) build(s StackID) *Verdict {
+	var o *Verdict
 	if k.scoped != nil {
-		return k.buildScoped(s)
+		o = k.buildScoped(s)
+	} else {
+		o = k.lay(s)
 	}
-	o := &Outcome{}
+	k.void(s, o)
+	o.stack.Decide = o.decider()
+	return o
+}
+
+// lay lays the policies of a stack out as layers.
+func (k *Kind) lay(s StackID) *Verdict {
+	o := &Verdict{}
 	nodes := k.nodes(s)
 	o.Layers = make([]Layer, 0, len(nodes))
 	for _, id := range nodes {
@@ -119,11 +127,26 @@ func (k *Kind) build(s StackID) *Outcome {
 	k.hop(o)
 	k.overrule(s, o)
 	for _, id := range nodes {
-		for _, v := range k.rejectedAt[id] {
-			o.Layers = append(o.Layers, Layer{Policy: v.Attached.Policy, Node: id, Level: k.level(v.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, kind: k, attached: v.Attached, By: v.By, decision: v.Decision})
+		for _, r := range k.rejectedAt[id] {
+			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.level(r.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, kind: k, attached: r.Attached, By: r.By, decision: r.Decision}
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1, Blocks: l.sets(), Rejected: o.rejection(k, l)})
+			o.Layers = append(o.Layers, l)
 		}
 	}
 	return o
+}
+
+// rejection is to whom a policy that takes no part loses its settings: without anybody it lost another target, and with it this one.
+func (o *Verdict) rejection(k *Kind, l Layer) *merge.Rejection {
+	shared := func(w Layer) bool { return !w.Rejected && w.Node == l.Node && w.Level == l.Level }
+	if k.SameTarget == policy.Disjoint { // those that it does not clash with have done nothing to it
+		shared = func(w Layer) bool { return w.Policy == l.By && w.Node == l.Node }
+	}
+	reason := merge.SameLevelOrder
+	if k.SameTarget == policy.Conflict || k.SameTarget == policy.Disjoint {
+		reason = merge.Conflicted
+	}
+	return &merge.Rejection{Reason: reason, By: slices.IndexFunc(o.Layers, shared)}
 }
 
 // plans are those of the kind that are for the paths of a stack.
@@ -133,7 +156,7 @@ func (k *Kind) plans(s StackID) []merge.Plan {
 
 // hop numbers the routes along the path that policies stand at, and reads the strategy that each of them states: a route that delegates is
 // above the one that it delegates to.
-func (k *Kind) hop(o *Outcome) {
+func (k *Kind) hop(o *Verdict) {
 	if !slices.ContainsFunc(k.Plans, repeats) {
 		return
 	}
@@ -157,7 +180,7 @@ func repeats(p merge.Plan) bool { return p.Each != "" || slices.ContainsFunc(p.O
 
 // across orders all layers by the comparator without the levels: a direct kind has one level only (gep713 P19), and in some comparators the
 // level does not count.
-func (k *Kind) across(o *Outcome) {
+func (k *Kind) across(o *Verdict) {
 	all := make([]policy.Attached, len(o.Layers))
 	for i, l := range o.Layers {
 		all[i] = l.attached
@@ -166,49 +189,6 @@ func (k *Kind) across(o *Outcome) {
 	for i, a := range ordered {
 		o.Layers[i] = Layer{Policy: a.Policy, Node: a.Node, Level: k.level(a), uncertain: ageIgnored, timeless: ageIgnored, kind: k, attached: a}
 	}
-}
-
-// reject accounts for the policies that did not take part: every rule of theirs is lost to the one that kept them out.
-func (o *Outcome) reject(k *Kind) {
-	for i, l := range o.Layers {
-		if !l.Rejected {
-			continue
-		}
-		shared := func(w Layer) bool { return !w.Rejected && w.Node == l.Node && w.Level == l.Level }
-		if k.SameTarget == policy.Disjoint { // those that it does not clash with have done nothing to it
-			shared = func(w Layer) bool { return w.Policy == l.By && w.Node == l.Node }
-		}
-		winner := slices.IndexFunc(o.Layers, shared)
-		reason := merge.Conflicted
-		if k.SameTarget != policy.Conflict && k.SameTarget != policy.Disjoint {
-			reason = merge.SameLevelOrder
-		}
-		for _, loss := range o.whole(k, i, reason, winner) { // without a winner it lost another target, and with it this one
-			at := slices.IndexFunc(o.Result.Rules, func(r merge.Rule) bool { return r.Name == loss.Rule })
-			if at >= 0 {
-				o.Result.Rules[at].Lost = append(o.Result.Rules[at].Lost, loss)
-			} else {
-				o.Result.Lost = append(o.Result.Lost, loss)
-			}
-		}
-	}
-}
-
-// whole is the losses of a layer none of whose settings is in force, to the main block of another layer; -1: to nobody.
-func (o *Outcome) whole(k *Kind, at int, reason merge.Reason, winner int) []merge.Loss {
-	var to []merge.From
-	if winner >= 0 {
-		to = []merge.From{{Layer: winner, Block: o.Layers[winner].MainBlock()}}
-	}
-	var out []merge.Loss
-	for _, b := range o.Layers[at].sets() {
-		for _, u := range merge.Recut(b.Units, k.Rules) {
-			if !u.Filled { // what nobody wrote is nobody's loss
-				out = append(out, merge.Loss{Rule: u.Path.String(), Path: u.Path, Value: u.Value, From: merge.From{Layer: at, Block: b.Kind}, Reason: reason, To: to, Step: -1})
-			}
-		}
-	}
-	return out
 }
 
 // sets are the blocks of the policy at its place.
@@ -233,8 +213,10 @@ func (l Layer) ByName(w Layer) bool {
 }
 
 // Strategy is the strategy with which a block was merged: its own, unless the kind's plan prescribes one.
-func (o *Outcome) Strategy(from merge.From) string {
-	for _, st := range o.Result.Trace {
+func (o *Verdict) Strategy(from merge.From) string { return o.strategy(o.Result.Trace, from) }
+
+func (o *Verdict) strategy(trace []merge.Step, from merge.From) string {
+	for _, st := range trace {
 		if st.Layer == from.Layer && st.Block == from.Block && !st.Closing {
 			return st.Strategy.Word()
 		}
@@ -242,8 +224,8 @@ func (o *Outcome) Strategy(from merge.From) string {
 	return o.Layers[from.Layer].Policy.Word(from.Block)
 }
 
-// Losses lists every loss of the outcome: those beside rules in force, and the others.
-func (o *Outcome) Losses() []merge.Loss {
+// Losses lists every loss of the verdict: those beside rules in force, and the others.
+func (o *Verdict) Losses() []merge.Loss {
 	out := slices.Clone(o.Result.Lost)
 	for _, r := range o.Result.Rules {
 		out = append(out, r.Lost...)

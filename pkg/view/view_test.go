@@ -1,0 +1,27 @@
+package view
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+func httpRoute(name, section string) model.Ref {
+	return model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "bakery", Name: name, Section: section}
+}
+
+func gateway(section string) model.Ref {
+	return model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: "infra", Name: "external", Section: section}
+}
+
+func authPolicy(namespace, name string) *model.Ref {
+	return &model.Ref{Group: "example.com", Kind: "AuthPolicy", Namespace: namespace, Name: name}
+}
+
+func from(namespace, name string, target model.Ref, level, block string) Source {
+	return Source{Policy: authPolicy(namespace, name), Target: &target, Level: level, Block: block, Strategy: "merge"}
+}
+
+func loses(s Source, reason string) Loss {
+	return Loss{Source: s, Reason: reason, Why: explain.Short(merge.Reason(reason), ""), Message: "because"}
+}
