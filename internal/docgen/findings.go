@@ -19,11 +19,10 @@ import (
 
 const findingsHead = `# Findings
 
-What ` + "`kubectl dopolicy check`" + ` can find, generated from the program. The same words are the codes of problems, which the other commands print to
-stderr and write into ` + "`problems`" + ` of YAML and JSON, notes (info) with ` + "`--verbose`" + ` only. How to ignore what is meant as it is, and what CI can do
-with findings: [ci.md](ci.md). Findings about requirements of your own are called ` + "`requirement/NAME`" + `. Clauses are those of
-[semantics.md](semantics.md). Every example is the part of a test fixture that is at fault; the fixtures, each with one that passes, are in
-[testdata/findings](../testdata/findings).
+What ` + "`kubectl dopolicy check`" + ` reports, generated from the program. Other commands print the same problems to stderr and write them to
+` + "`problems`" + ` of YAML and JSON; notes (info) are printed only with ` + "`--verbose`" + `. [ci.md](ci.md) says how to ignore findings and how to use them in CI.
+Findings for your own requirements have the id ` + "`requirement/NAME`" + `. Clauses refer to [semantics.md](semantics.md). Every example is the faulty part of
+a test fixture; [testdata/findings](../testdata/findings) has the fixtures, each with a correct counterpart.
 
 `
 

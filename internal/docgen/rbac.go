@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
-const rbacHead = `# What kubectl dopolicy reads of a cluster, and nothing else: lists of these kinds. "watch" is for --watch alone. Secrets are not among them.
+const rbacHead = `# Everything that kubectl dopolicy reads in a cluster: lists of these kinds, and no Secrets. "watch" is only for --watch.
 # Policy kinds without a descriptor are found by their definitions; add a rule for each of them.
 # Generated from the descriptors (make docs).
 apiVersion: rbac.authorization.k8s.io/v1

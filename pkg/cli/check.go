@@ -34,37 +34,37 @@ func (a App) checkCmd(s Streams) *cobra.Command {
 	f := &checkFlags{plugins: a.Plugins}
 	cmd := &cobra.Command{
 		Use:   "check [FOLDER…]",
-		Short: "Look for everything that is wrong in manifests or a cluster, for people and for CI",
-		Long: `Look for everything that is wrong: dangling references, conflicts, policies and rules that are never in force, conditions that
-do not work, what the API server would refuse or drop, and what cannot be judged. Every finding has a stable id; --list
-documents them all, --list ID one.
+		Short: "Report mistakes in manifests or a cluster, locally and in CI",
+		Long: `Report mistakes: dangling references, conflicts, policies and rules that are never in force, conditions that do not work,
+fields that the API server would reject or drop, and input that cannot be evaluated. Every finding has a stable id; --list
+documents all of them, --list ID just one.
 
-Exit code 1 means that something was found of the severity that --fail-on names, whatever the output format.
+Exit code 1 means that there are findings of the --fail-on severity or worse, in every output format.
 
-What is meant as it is can be ignored by id: on the command line, by the annotation ` + check.IgnoreAnnotation + ` on the object, or in a
-config file (.dopolicy.yaml in the current folder, or --config FILE).
+To ignore a finding, give its id to --ignore, in the annotation ` + check.IgnoreAnnotation + ` of the object, or in a config
+file (.dopolicy.yaml in the current folder, or --config FILE).
 
-What you require of effective policies yourself stands in files of requirements: --requirements FILE holds the input against them,
-check test tests them. A folder called test is written ./test.`,
-		Example: `  # manifests, before they are applied
+--requirements FILE checks the input against requirements of your own; "check test" tests such files. To check a folder
+called test, write ./test.`,
+		Example: `  # manifests, before applying them
   kubectl dopolicy check manifests/
 
   # in CI: annotations on a pull request, errors only
   kubectl dopolicy check -f manifests/ -R -o github --fail-on error
 
-  # what these manifests would do to the cluster
+  # the cluster with these manifests applied
   kubectl dopolicy check -f new.yaml --live -A
 
-  # what an id means
+  # explain one finding id
   kubectl dopolicy check --list TargetNotFound
 
-  # what the API server would refuse or drop, by CustomResourceDefinitions that are not in the manifests
+  # validate against CustomResourceDefinitions that are not among the manifests
   kubectl dopolicy check manifests/ --crds config/crd
 
-  # what has to hold here, in CEL over effective policies
+  # your own requirements, written in CEL
   kubectl dopolicy check manifests/ --requirements requirements.yaml
 
-  # all but one sort of finding
+  # ignore one finding
   kubectl dopolicy check manifests/ --ignore RuleShadowed`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.list {
@@ -76,13 +76,13 @@ check test tests them. A folder called test is written ./test.`,
 	f.add(cmd, "table", "wide", "yaml", "json", "name", "sarif", "junit", "github")
 	f.addTable(cmd)
 	fs := cmd.Flags()
-	fs.StringSliceVar(&f.ignore, "ignore", nil, "ids of findings that do not count (repeatable)")
+	fs.StringSliceVar(&f.ignore, "ignore", nil, "finding ids to ignore (repeatable)")
 	f.crds.addTo(fs)
-	fs.StringVar(&f.config, "config", "", "file that says what counts (default: "+configFile+" in the current folder, if it is there; none: no file)")
-	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if something of this severity or worse is found: "+strings.Join(check.Thresholds(), "|"))
-	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements that have to be met (repeatable; docs/requirements.md)")
-	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list what does not count")
-	fs.BoolVar(&f.list, "list", false, "list what can be found, or explain the ids given")
+	fs.StringVar(&f.config, "config", "", "config file (default: "+configFile+" in the current folder, if present; none: no config file)")
+	fs.StringVar(&f.failOn, "fail-on", string(model.Warning), "exit with 1 if there are findings of this severity or worse: "+strings.Join(check.Thresholds(), "|"))
+	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
+	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list ignored findings")
+	fs.BoolVar(&f.list, "list", false, "list all finding ids, or explain the given ones")
 	f.complete(a, cmd, s)
 	cmd.AddCommand(a.checkTestCmd(s))
 	return cmd

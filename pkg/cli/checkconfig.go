@@ -28,7 +28,7 @@ func readConfig(name string, given bool, known check.Catalogue) (check.Config, e
 	case !given && errors.Is(err, fs.ErrNotExist):
 		return check.Config{}, nil
 	case err != nil:
-		return check.Config{}, &noAnswer{fmt.Sprintf("reading the config: %s", err), "--config none reads no file"}
+		return check.Config{}, &noAnswer{fmt.Sprintf("reading the config: %s", err), "use --config none to read no config file"}
 	}
 	config, err := check.ParseConfig(name, text, known)
 	var wrong *check.ConfigError

@@ -30,23 +30,23 @@ func (a App) checkTestCmd(s Streams) *cobra.Command {
 	f := &checkTestFlags{}
 	cmd := &cobra.Command{
 		Use:   "test FILE…",
-		Short: "Test requirements: hold them against fixtures, and what is found against what is expected",
-		Long: `Run the unit tests of requirements. A test names requirements and manifests, and what is to be found in them: every finding has
-to be expected and every expectation found, and what a test is about has to select something.
+		Short: "Test requirements: compare what they find in fixtures with what is expected",
+		Long: `Run the unit tests of requirements. A test names requirements, manifests and the expected findings. It fails if a finding is
+missing or unexpected, or if a requirement under test selects nothing.
 
-FILE is a file with RequirementTest documents, or a folder in which they are looked for. The format is described in
-docs/requirements.md. Exit code 1 means that a test fails. To check a folder called test, write check ./test.`,
-		Example: `  # all tests of a folder
+FILE is a file with RequirementTest documents, or a folder that is searched for them; docs/requirements.md describes the
+format. Exit code 1 means that a test failed. To check a folder called test, write check ./test.`,
+		Example: `  # all tests in a folder
   kubectl dopolicy check test requirements/
 
-  # one test, by a part of its name
+  # one test, by part of its name
   kubectl dopolicy check test requirements/tests.yaml --run 'without a login'
 
   # for CI
   kubectl dopolicy check test requirements/ -o junit`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("write: kubectl dopolicy check test FILE…, or check ./test to check a folder called test", "check test needs the files with tests")
+				return usage("write: kubectl dopolicy check test FILE…, or check ./test to check a folder called test", "FILE is required")
 			}
 			return nil
 		},
@@ -56,9 +56,9 @@ docs/requirements.md. Exit code 1 means that a test fails. To check a folder cal
 	fs := cmd.Flags()
 	f.outputFlags.add(cmd, []string{"table", "yaml", "json", "junit"})
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed("output")) }
-	fs.StringVar(&f.only, "run", "", "run only the tests with this in their names")
-	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with descriptors of policy kinds, which replace built-in ones (repeatable)")
-	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "set a switch that changes results, as VENDOR.NAME=VALUE (repeatable; docs/policy-kinds.md lists them)")
+	fs.StringVar(&f.only, "run", "", "run only tests with this text in their name")
+	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func (a App) checkTest(ctx context.Context, f *checkTestFlags, s Streams, names 
 		results = append(results, more...)
 	}
 	if len(results) == 0 {
-		return &noAnswer{fmt.Sprintf("no test has %q in its name", f.only), "without --run all tests are run"}
+		return &noAnswer{fmt.Sprintf("no test has %q in its name", f.only), "drop --run to run all tests"}
 	}
 	report := requirement.NewTestReport(results)
 	if err := f.writeOnly(s, &session{flags: &f.sourceFlags}, "", report, &report.Envelope); err != nil {
@@ -117,7 +117,7 @@ func readTests(names []string) ([]requirement.TestFile, error) {
 		case err != nil:
 			return nil, &noAnswer{fmt.Sprintf("reading tests: %s", err), ""}
 		case len(out) == before:
-			return nil, &noAnswer{fmt.Sprintf("there are no tests of requirements in %s", name), "tests are RequirementTest documents (docs/requirements.md)"}
+			return nil, &noAnswer{fmt.Sprintf("there are no requirement tests in %s", name), "tests are RequirementTest documents (docs/requirements.md)"}
 		}
 	}
 	return out, nil

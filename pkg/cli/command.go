@@ -25,7 +25,7 @@ func (q *question) add(cmd *cobra.Command, formats ...string) {
 }
 
 func (q *question) addLabels(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&q.labels, "selector", "l", "", "ask about objects with these labels")
+	cmd.Flags().StringVarP(&q.labels, "selector", "l", "", "label selector for the targets to show")
 }
 
 // query reads the arguments into a view's query; typed is the target as it can be named again.

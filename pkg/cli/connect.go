@@ -36,11 +36,11 @@ type connectionFlags struct {
 // commonConnectionFlags are those that help shows, in its words; the others work as well.
 func commonConnectionFlags() map[string]string {
 	return map[string]string{
-		"as":              "user to ask the cluster as: what would that user see",
-		"as-group":        "group to ask the cluster as (repeatable)",
-		"context":         "context of the kubeconfig",
+		"as":              "user to impersonate: show what that user would see",
+		"as-group":        "group to impersonate (repeatable)",
+		"context":         "kubeconfig context to use",
 		"kubeconfig":      "kubeconfig file",
-		"request-timeout": "how long all requests together may take, such as 5s or 2m (0: no limit)",
+		"request-timeout": "time limit for all requests to the cluster together, such as 5s or 2m (0: no limit)",
 	}
 }
 
@@ -49,14 +49,14 @@ func (f *connectionFlags) add(fs *pflag.FlagSet) {
 	f.config.Namespace, f.config.CacheDir = nil, nil // -n is a flag of its own, and nothing is cached
 	kube := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.config.AddFlags(kube)
-	kube.IntVar(&f.chunk, "chunk-size", 500, "ask the server for lists in chunks of so many objects (0 for all at once)")
+	kube.IntVar(&f.chunk, "chunk-size", 500, "number of objects to request per chunk of a list (0: all at once)")
 	shown := commonConnectionFlags()
 	kube.VisitAll(func(flag *pflag.Flag) {
 		usage, common := shown[flag.Name]
 		flag.Hidden, flag.Usage = !common, usage
 	})
 	fs.AddFlagSet(kube)
-	fs.IntVarP(&f.level, "v", "v", 0, "log verbosity: 1 shows notes, 6 the requests to the server")
+	fs.IntVarP(&f.level, "v", "v", 0, "log verbosity: 1 prints notes, 6 also the requests to the server")
 }
 
 // given repeats the flags that choose the cluster and the user, for commands proposed to the user.
@@ -114,7 +114,7 @@ func (f *connectionFlags) connect() (*cluster, error) {
 	chosen := f.config.APIServer != nil && *f.config.APIServer != ""
 	if len(raw.Clusters) == 0 && !chosen && c.config.Host == clientcmd.ClusterDefaults.Server {
 		return nil, &noAnswer{"there is no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster",
-			"set KUBECONFIG or --kubeconfig to ask a cluster, or read manifests with -f"}
+			"set KUBECONFIG or --kubeconfig to use a cluster, or read manifests with -f"}
 	}
 	if c.context == "" {
 		c.context = c.config.Host
@@ -127,7 +127,7 @@ func (f *connectionFlags) connect() (*cluster, error) {
 }
 
 func kubeconfigError(err error) error {
-	return &noAnswer{"reading the kubeconfig: " + err.Error(), "see what there is with: kubectl config get-contexts"}
+	return &noAnswer{"reading the kubeconfig: " + err.Error(), "list the contexts with: kubectl config get-contexts"}
 }
 
 // live reads what a command may need of the cluster.
@@ -159,14 +159,14 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
-		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "give it more time with --request-timeout, or see the requests with -v 6"}
+		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "raise --request-timeout, or log the requests with -v 6"}
 	case ctx.Err() != nil:
 		return nil, &noAnswer{"interrupted while reading cluster " + c.context, ""}
 	}
 	return in, err
 }
 
-var errTooLate = errors.New("the time for all requests is over")
+var errTooLate = errors.New("the time limit for all requests was reached")
 
 // wantedKinds are the kinds whose objects a question can depend on.
 func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {

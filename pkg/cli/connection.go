@@ -24,9 +24,9 @@ type connectionQuery struct {
 }
 
 func (f *connectionQuery) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.from, "from", "", "a connection from this pod or workload, as [NAMESPACE/]NAME, or from an address")
-	fs.StringVar(&f.to, "to", "", "a connection to this pod or workload, as [NAMESPACE/]NAME, or to an address")
-	fs.IntVar(&f.port, "port", 0, "port of a connection at its destination")
+	fs.StringVar(&f.from, "from", "", "source of a connection: a pod or workload as [NAMESPACE/]NAME, or an address")
+	fs.StringVar(&f.to, "to", "", "destination of a connection: a pod or workload as [NAMESPACE/]NAME, or an address")
+	fs.IntVar(&f.port, "port", 0, "destination port of a connection")
 }
 
 // given reports whether a connection is asked about.
@@ -41,7 +41,7 @@ func (f *connectionQuery) check(one *asked, args []string, other bool) error {
 	example := "write: kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432"
 	switch {
 	case len(args) > 0 || other || one.gateway != "" || one.listener != "" || one.SNI != "" || one.GRPC != "" || one.From != "" || len(one.Headers) > 0:
-		return usage(example, "--from, --to and --port ask about a connection, which has no URL and nothing of a request")
+		return usage(example, "--from, --to and --port describe a connection and cannot be combined with a URL or other flags of a request")
 	case f.from == "" || f.to == "":
 		return usage(example, "a connection needs --from and --to")
 	case f.port < 1 || f.port > 1<<16-1:
@@ -70,7 +70,7 @@ func (a App) connection(ctx context.Context, q *question, s Streams, f *connecti
 		return err
 	}
 	if ask.From.Workload == topology.None && ask.To.Workload == topology.None {
-		return usage("name a pod at one end at least", "no policy judges a connection between two addresses")
+		return usage("use a pod for --from or --to", "no policy applies to a connection between two addresses")
 	}
 	out := view.Connection(session.Resolution, ask, kinds, plugin.Evaluators(a.Plugins))
 	return q.write(s, session, "", out, &out.Envelope)
@@ -83,7 +83,7 @@ func (s *session) peer(text string) (request.Peer, error) {
 	}
 	parts := strings.Split(text, "/")
 	if len(parts) > 3 || slices.Contains(parts, "") {
-		return request.Nobody(), usage("write [NAMESPACE/]NAME, or [NAMESPACE/]KIND/NAME", "%q names no pod and no address", text)
+		return request.Nobody(), usage("write [NAMESPACE/]NAME, or [NAMESPACE/]KIND/NAME", "%q is neither a pod nor an address", text)
 	}
 	var found []model.Ref
 	var all []string
@@ -113,7 +113,7 @@ func (s *session) peer(text string) (request.Peer, error) {
 	}
 	ids := s.Graph.Lookup(found[0])
 	if len(ids) == 0 {
-		return request.Nobody(), usage("name one of its pods", "the pods of %s are in the input, and stand for themselves", found[0])
+		return request.Nobody(), usage("name one of its pods", "the pods of %s are in the input: ask about one of them", found[0])
 	}
 	return request.Peer{Workload: ids[0]}, nil
 }

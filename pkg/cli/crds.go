@@ -20,7 +20,7 @@ type definitionFlags struct {
 }
 
 func (d *definitionFlags) addTo(fs *pflag.FlagSet) {
-	fs.StringSliceVar(&d.paths, "crds", nil, "file or folder (read with its sub-folders) with CustomResourceDefinitions to judge objects by, beside those in the input (repeatable)")
+	fs.StringSliceVar(&d.paths, "crds", nil, "file or folder (read recursively) with CustomResourceDefinitions to validate objects against, besides those in the input (repeatable)")
 }
 
 // read reads what the flags name. There is an error if it cannot be read, or there is no definition in it.
@@ -42,7 +42,7 @@ func (d *definitionFlags) read(ctx context.Context, s Streams) error {
 		}
 	}
 	if len(d.definitions)+len(d.problems) == 0 {
-		return &noAnswer{strings.Join(d.paths, ", ") + ": there is no CustomResourceDefinition in it", "name the file or folder with the definitions, as --crds config/crd"}
+		return &noAnswer{strings.Join(d.paths, ", ") + ": contains no CustomResourceDefinition", "name the file or folder with the definitions, for example --crds config/crd"}
 	}
 	return nil
 }

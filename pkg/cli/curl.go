@@ -18,7 +18,7 @@ func shellWords(text string) ([]string, error) {
 	}
 	words, err := shell.Fields(text, func(name string) string { return "$" + name })
 	if err != nil {
-		return nil, usage("put the URL and each header in quotes of their own", "%q cannot be split into words as a shell does: %s", text, err)
+		return nil, usage("quote the URL and each header separately", "cannot split %q into shell words: %s", text, err)
 	}
 	return words, nil
 }
@@ -32,14 +32,14 @@ func (q *asked) curl(words []string) error {
 	var c curlOptions
 	fs := c.flags()
 	if err := fs.Parse(words[1:]); err != nil {
-		return usage("leave the option out if it does not change the request", "curl command: %s", err)
+		return usage("remove the option if it does not change the request", "curl command: %s", err)
 	}
 	target := c.url
 	if target == "" && fs.NArg() > 0 {
 		target = fs.Arg(0)
 	}
 	if target == "" || fs.NArg() > 1 || c.url != "" && fs.NArg() > 0 {
-		return usage("one URL a command", "the curl command has to name one URL")
+		return usage("give exactly one URL", "the curl command must name one URL")
 	}
 	q.url, q.method, q.Headers = c.tidy(target), c.method(fs.Changed), c.sent()
 	if data := c.body(); c.get && len(data) > 0 {
@@ -193,7 +193,7 @@ func (q *asked) connectTo(rules []string) error {
 	for _, rule := range rules {
 		parts := strings.Split(rule, ":")
 		if len(parts) != 4 {
-			return usage("write --connect-to HOST:PORT:OTHERHOST:OTHERPORT", "curl command: %q cannot be read", rule)
+			return usage("write --connect-to HOST:PORT:OTHERHOST:OTHERPORT", "curl command: cannot parse %q", rule)
 		}
 		if (parts[0] == "" || strings.EqualFold(parts[0], u.Hostname())) && (parts[1] == "" || parts[1] == own) && parts[3] != "" {
 			q.Headers = append([]string{"Host: " + u.Hostname()}, q.Headers...)

@@ -65,17 +65,17 @@ func TestCurlRefuses(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{`wget https://h/`, "--curl takes a curl command"},
 		{``, "a request needs a URL"}, // no --curl at all
-		{`curl`, "has to name one URL"},
-		{`curl -s`, "has to name one URL"},
-		{`curl https://a/ https://b/`, "has to name one URL"},
-		{`curl --url https://a/ https://b/`, "has to name one URL"},
+		{`curl`, "must name one URL"},
+		{`curl -s`, "must name one URL"},
+		{`curl https://a/ https://b/`, "must name one URL"},
+		{`curl --url https://a/ https://b/`, "must name one URL"},
 		{`curl --proxy http://p/ https://h/`, "unknown flag: --proxy"},
 		{`curl -x http://p/ https://h/`, "unknown shorthand flag: 'x'"},
 		{`curl --next https://h/`, "unknown flag: --next"},
 		{`curl https://h/ -H`, "needs an argument"},
-		{`curl 'https://h/`, "cannot be split into words"},
-		{`curl "https://h/$(whoami)"`, "cannot be split into words"},
-		{`curl --connect-to gw:8443 https://h/`, `"gw:8443" cannot be read`},
+		{`curl 'https://h/`, "into shell words"},
+		{`curl "https://h/$(whoami)"`, "into shell words"},
+		{`curl --connect-to gw:8443 https://h/`, `cannot parse "gw:8443"`},
 	} {
 		t.Run(c.command, func(t *testing.T) {
 			var q asked
@@ -104,7 +104,7 @@ func TestParseRequest(t *testing.T) {
 		{line: `GET https://h/a?x=1&y=2 --sni s`, want: "GET https://h/a?x=1&y=2 s"},
 		{line: `GET https://h/a b`, fails: "needs a URL"},
 		{line: `GET https://h/ --output json`, fails: "unknown flag"},
-		{line: `GET 'https://h/`, fails: "cannot be split"},
+		{line: `GET 'https://h/`, fails: "cannot split"},
 	} {
 		q, err := parseRequest(c.line)
 		if c.fails != "" {

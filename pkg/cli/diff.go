@@ -21,25 +21,24 @@ type diffFlags struct {
 	asked    string // the namespace that was asked for
 }
 
-const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, not what is written in files.
+const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files.
 
-A side is a file or folder with manifests, a snapshot, git:REV or git:REV:PATH (a revision of this repository, read from its objects; paths
-count from the working directory), or the word live for the cluster. Which two are compared:
+A side is a file or folder with manifests, a snapshot, git:REV or git:REV:PATH (a revision of this repository, without checking it out; PATH
+is relative to the working directory), or live for the cluster. The sides are chosen as follows:
 
-  - from is --from, else the first SIDE, else live.
-  - to is --to, else the next SIDE. Where neither is given it is from itself with -f, -k or --delete; of git:REV:PATH the same path in the
-    working tree; of anything else live.
-  - -f and -k lay files over the second side, as if they were applied; --delete then leaves objects out of it. What is in a deleted
-    Namespace goes with it.
+  - FROM is --from, else the first argument, else live.
+  - TO is --to, else the next argument. If neither is given, it is FROM when -f, -k or --delete change it; otherwise the same path in the
+    working tree if FROM is a git revision, and live for anything else.
+  - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes everything in it.
 
-All namespaces are compared; -n narrows that, unless a name behind --delete has no namespace: then -n says where it is. The exit code is 1 if
-something changes.`
+All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
+anything changes.`
 
 func (a App) diffCmd(s Streams) *cobra.Command {
 	f := &diffFlags{}
 	cmd := &cobra.Command{
 		Use:   "diff [FROM [TO]]",
-		Short: "Compare the policies in force before and after a change: which route rules change, and which lose protection",
+		Short: "Compare the policies in force before and after a change, and show which route rules lose protection",
 		Long:  diffHelp,
 		Example: `  # what would applying these files change?
   kubectl dopolicy diff -f new/
@@ -48,7 +47,7 @@ func (a App) diffCmd(s Streams) *cobra.Command {
   kubectl dopolicy diff --delete authpolicy/gw-auth -n infra
   kubectl dopolicy diff manifests/ --delete authpolicy/infra/gw-auth
 
-  # what does this branch change, as a comment for its pull request?
+  # what does this branch change, as a pull request comment?
   kubectl dopolicy diff git:origin/main:deploy -R -o markdown
 
   # two folders, a folder and the cluster, a snapshot and the cluster
@@ -69,16 +68,16 @@ func (f *diffFlags) addTo(cmd *cobra.Command) {
 	f.addTable(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed("output")) }
 	fs := cmd.Flags()
-	fs.StringVar(&f.from, "from", "", "what was before: a file, a folder, a snapshot, git:REV[:PATH] or live")
-	fs.StringVar(&f.to, "to", "", "what is after, likewise")
-	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder to lay over the second side, or - for standard input (repeatable)")
-	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization to lay over the second side (instead of -f)")
-	fs.BoolVarP(&f.recursive, "recursive", "R", false, "read folders with their sub-folders, on both sides")
-	fs.StringArrayVar(&f.deleted, "delete", nil, "leave an object out of the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
-	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "narrow the answer to these policy kinds")
-	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "compare all namespaces, as without -n")
-	fs.BoolVar(&f.byRule, "by-rule", false, "one line per rule, even where the same happens to several")
-	fs.Lookup("namespace").Usage = "namespace to compare (default: all), of names behind --delete, and of objects in files that have none"
+	fs.StringVar(&f.from, "from", "", "the first side: a file, folder, snapshot, git:REV[:PATH] or live")
+	fs.StringVar(&f.to, "to", "", "the second side, in the same form")
+	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder to apply to the second side, or - for standard input (repeatable)")
+	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization to apply to the second side (instead of -f)")
+	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders, on both sides")
+	fs.StringArrayVar(&f.deleted, "delete", nil, "remove an object from the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
+	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
+	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "compare all namespaces (the default without -n)")
+	fs.BoolVar(&f.byRule, "by-rule", false, "print one line per rule, even if several rules change in the same way")
+	fs.Lookup("namespace").Usage = "namespace to compare (default: all), and the namespace of --delete names and of objects in files without one"
 }
 
 // diff is the whole of the command.

@@ -10,10 +10,10 @@ func (a App) effectiveCmd(s Streams) *cobra.Command {
 	q, watch, request := &question{}, false, ""
 	cmd := &cobra.Command{
 		Use:   "effective [TARGET]",
-		Short: "Show the policies in force, per route rule, with the source of every setting",
-		Long: `Show the effective policies of a route, a rule, a gateway, a listener or a backend, or of everything.
+		Short: "Show the policies in force on each route rule, with the source of every setting",
+		Long: `Show the effective policies of a route, rule, gateway, listener or backend, or of everything.
 
-TARGET is [KIND/]NAME[/SECTION] or KIND NAME. Without a kind, routes are looked up. A section is a listener, a rule's name,
+TARGET is [KIND/]NAME[/SECTION] or KIND NAME. Without a kind, it is a route. A section is a listener, a rule's name,
 rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 		Example: `  # every rule of one route, in the cluster and namespace of the kubeconfig
   kubectl dopolicy effective baker
@@ -21,16 +21,16 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
   # one rule, as YAML, from manifests
   kubectl dopolicy effective httproute/baker/rule-2 -f manifests/ -o yaml
 
-  # what a request meets
+  # what applies to a request
   kubectl dopolicy effective --for-request 'GET https://shop.example.com/cart'
 
   # everything, only rate limits
   kubectl dopolicy effective -A --policy-kind ratelimitpolicy
 
-  # what it would be if these manifests were applied
+  # after applying these manifests
   kubectl dopolicy effective baker -f new.yaml --live
 
-  # what somebody else sees, and when it changes
+  # as another user sees it, and again on every change
   kubectl dopolicy effective baker --as dev@example.com -w`,
 		Args: takes(0, 2),
 	}
@@ -54,9 +54,9 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 	q.addLabels(cmd)
 	q.addTable(cmd)
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "print the answer again whenever it changes")
-	cmd.Flags().StringVar(&request, "for-request", "", "what is in force on the way of a request, written as '[METHOD] URL' with the flags of the request command")
-	cmd.Flags().BoolVar(&q.showNone, "show-none", false, "also show targets on which no policy is in force")
-	cmd.Flags().BoolVar(&q.byRule, "by-rule", false, "one line per rule, even where several rules have the same answer")
+	cmd.Flags().StringVar(&request, "for-request", "", "show what is in force for a request, given as '[METHOD] URL' with the flags of the request command")
+	cmd.Flags().BoolVar(&q.showNone, "show-none", false, "also list targets where no policy is in force")
+	cmd.Flags().BoolVar(&q.byRule, "by-rule", false, "print one line per rule, even if several rules have the same answer")
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)
 	return cmd
 }

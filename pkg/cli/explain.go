@@ -9,11 +9,11 @@ func (a App) explainCmd(s Streams) *cobra.Command {
 	q := &question{}
 	cmd := &cobra.Command{
 		Use:   "explain TARGET [RULE]",
-		Short: "Show the fold step by step",
-		Long: `Show how the policies on the way to a target were merged, most specific first: every step with its strategy and
-condition, what it took and what lost. With a RULE, named as 'effective' prints it or by any unambiguous ending
-of that name, only what concerns it.`,
-		Example: `  # the whole fold
+		Short: "Show how policies were merged, step by step",
+		Long: `Show how the policies above a target were merged, most specific first: each step with its strategy and condition,
+what it contributed and what was overridden. RULE limits this to one rule or setting; it is the name that
+'effective' prints, or any unambiguous ending of it.`,
+		Example: `  # the whole merge
   kubectl dopolicy explain baker/rule-1 -f manifests/
 
   # one setting of it

@@ -18,26 +18,26 @@ func (a App) graphCmd(s Streams) *cobra.Command {
 	q, g := &question{}, &graphFlags{}
 	cmd := &cobra.Command{
 		Use:   "graph [TARGET | --focus TARGET|POLICY [--depth N]]",
-		Short: "Draw the targets, the policies on them and where each is in force",
-		Long: `Draw the gateways, listeners, routes, rules and backends with the policies attached to them. Edges tell where a policy is
-in force, partly in force or overridden; what is named and not in the input is drawn too, and edges to it dangle. With a
-TARGET, only what is above and below it; with --focus, only what is a few edges away from it, whichever way they point.
-The focus may be a policy: a NAME without a kind means a route, and a policy only if no route has it. With
---only-affected-by, only the targets where a policy is in force or overridden, with what is above them, the backends
-below them, and of the other policies those that beat it or lose to it there.
+		Short: "Draw targets, their policies and where each is in force",
+		Long: `Draw gateways, listeners, routes, rules and backends with the policies attached to them. Edges show where a policy is in
+force, partly in force or overridden. Objects that are referenced but missing from the input are drawn too, with dangling
+edges.
 
-Pictures draw as one what looks alike, as far as it takes to be readable: rules as their route, routes with the same
-parents and policies as one node, in the end namespaces. --collapse says how far instead, for all formats; --collapse none
-draws everything.
+TARGET draws only what is above and below it. --focus draws only what is within a few edges of it, in either direction; it
+may be a policy: NAME without a kind is a route, or a policy if there is no such route. --only-affected-by draws only the
+targets where a policy is in force or overridden, their parents and backends, and the policies that beat it or lose to it.
 
-Mermaid draws no more than 500 edges unless it is told to; --focus keeps a picture small.`,
-		Example: `  # look at a picture of everything
+Large pictures merge nodes that look alike until they are readable: first the rules of a route, then routes with the same
+parents and policies, then namespaces. --collapse sets the level for all formats; --collapse none draws everything.
+
+By default Mermaid refuses to draw more than 500 edges; use --focus to keep the picture small.`,
+		Example: `  # open a picture of everything
   kubectl dopolicy graph -f manifests/ --open
 
-  # the way of a request, as a file
-  kubectl dopolicy graph --request 'GET https://shop.example.com/cart' -f manifests/ -o svg > way.svg
+  # the path of a request, as a file
+  kubectl dopolicy graph --request 'GET https://shop.example.com/cart' -f manifests/ -o svg > path.svg
 
-  # what surrounds one route, for Markdown
+  # the surroundings of one route, for Markdown
   kubectl dopolicy graph --focus httproute/baker --depth 1 -f manifests/ -o mermaid`,
 		Args: takes(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,7 +55,7 @@ Mermaid draws no more than 500 edges unless it is told to; --focus keeps a pictu
 	q.add(cmd, "dot", "svg", "png", "mermaid", "json", "yaml", "table", "name")
 	q.addLabels(cmd)
 	g.graphScope.add(a, cmd, q, s)
-	cmd.Flags().StringVar(&g.request, "request", "", "mark the way of a request, written as '[METHOD] URL' with the flags of the request command")
+	cmd.Flags().StringVar(&g.request, "request", "", "highlight the path of a request, given as '[METHOD] URL' with the flags of the request command")
 	g.pictureFlags.add(cmd, "a picture")
 	g.addLook(cmd)
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)

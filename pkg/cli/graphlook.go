@@ -13,10 +13,10 @@ import (
 type lookFlags struct{ layout, theme string }
 
 func (f *lookFlags) addLook(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.layout, "layout", string(render.LayoutClusters), "how dot, svg and png are laid out: "+strings.Join(render.Layouts(), "|")+
-		" (flat: one plain node for each target and policy, for programs)")
-	cmd.Flags().StringVar(&f.theme, "theme", string(render.ThemeAuto), "the colours of dot, svg and png: "+strings.Join(render.Themes(), "|")+
-		" (auto: light, and an SVG turns dark where its reader prefers that)")
+	cmd.Flags().StringVar(&f.layout, "layout", string(render.LayoutClusters), "layout of dot, svg and png: "+strings.Join(render.Layouts(), "|")+
+		" (flat: one plain node per target and policy, for programs)")
+	cmd.Flags().StringVar(&f.theme, "theme", string(render.ThemeAuto), "colours of dot, svg and png: "+strings.Join(render.Themes(), "|")+
+		" (auto: light; an SVG follows the viewer's dark mode)")
 	_ = cmd.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions(render.Layouts(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("theme", cobra.FixedCompletions(render.Themes(), cobra.ShellCompDirectiveNoFileComp))
 }

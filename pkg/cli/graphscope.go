@@ -29,9 +29,9 @@ type graphScope struct {
 func (g *graphScope) add(a App, cmd *cobra.Command, q *question, s Streams) {
 	fs := cmd.Flags()
 	fs.StringVar(&g.focus, "focus", "", "only what is near this target or policy, as [KIND/]NAME[/SECTION]")
-	fs.IntVar(&g.depth, "depth", defaultDepth, "how many edges away from the focus")
+	fs.IntVar(&g.depth, "depth", defaultDepth, "how many edges from the focus to draw")
 	fs.StringVar(&g.affected, "only-affected-by", "", "only where this policy, as [KIND/]NAME, is in force or overridden, with the policies that beat it or lose to it there")
-	fs.StringVar(&g.collapse, "collapse", view.CollapseAuto, "draw what looks alike as one: "+strings.Join(view.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
+	fs.StringVar(&g.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike: "+strings.Join(view.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
 	// The flags were added just above, the only thing that can go wrong.
 	_ = cmd.RegisterFlagCompletionFunc("focus", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).focusWords)))
 	_ = cmd.RegisterFlagCompletionFunc("only-affected-by", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).policyWords)))
@@ -48,15 +48,15 @@ func (g *graphScope) check(cmd *cobra.Command, args []string, labels string) err
 	g.explicit, g.narrowed = cmd.Flags().Changed("collapse"), len(args) > 0 || labels != ""
 	switch {
 	case g.focus != "" && len(args) > 0:
-		return usage("a TARGET is drawn with what is above and below it, a focus with what is near it: drop one of the two", "a target and --focus cannot be given together")
+		return usage("a target is drawn with what is above and below it, a focus with what is near it: drop one of the two", "a target and --focus cannot be given together")
 	case g.focus != "" && labels != "":
 		return usage("drop one of the two", "a name and a selector cannot be given together")
 	case g.focus == "" && cmd.Flags().Changed("depth"):
-		return usage("name what it counts from: --focus [KIND/]NAME[/SECTION]", "--depth needs --focus")
+		return usage("give the starting point: --focus [KIND/]NAME[/SECTION]", "--depth needs --focus")
 	case g.depth < 0:
-		return usage("0 shows the focus by itself", "--depth cannot be %d", g.depth)
+		return usage("0 shows only the focus", "--depth cannot be %d", g.depth)
 	case !slices.Contains(view.CollapseLevels(), g.collapse):
-		return usage("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown level %q of --collapse", g.collapse)
+		return usage("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown --collapse level %q", g.collapse)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (g *graphScope) fill(s *session, q *view.GraphQuery) error {
 			return err
 		}
 		if p.rule != "" {
-			return usage("name the policy alone", "--only-affected-by takes a whole policy")
+			return usage("name the policy without a rule", "--only-affected-by takes a whole policy")
 		}
 		q.Affected = p.policy
 		if !g.narrowed {
@@ -98,7 +98,7 @@ func (s *session) focus(text string) ([]topology.NodeID, *policy.Policy, error) 
 	}
 	p, err := s.policy(text)
 	if err == nil && p.rule != "" {
-		err = usage("name the policy alone", "a focus is a whole policy")
+		err = usage("name the policy without a rule", "--focus takes a whole policy")
 	}
 	return nil, p.policy, err
 }

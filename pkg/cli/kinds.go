@@ -9,11 +9,11 @@ func (a App) kindsCmd(s Streams) *cobra.Command {
 	q := &question{}
 	cmd := &cobra.Command{
 		Use:   "kinds",
-		Short: "List the policy kinds: the built-in ones, the user's, and those found in the input",
-		Example: `  # which kinds are known, which are in the cluster, and how each is read
+		Short: "List policy kinds: built in, user-defined, and found in the input",
+		Example: `  # known kinds, which of them are in the cluster, and how each is read
   kubectl dopolicy kinds -o wide
 
-  # which of them, and which others, are in these manifests
+  # the kinds in these manifests
   kubectl dopolicy kinds -f manifests/`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

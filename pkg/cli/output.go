@@ -32,8 +32,8 @@ func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the output: "+strings.Join(render.ColorModes(), "|"))
 	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
-	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions that were made")
-	fs.BoolVar(&f.noHeaders, "no-headers", false, "leave out the column names")
+	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions made")
+	fs.BoolVar(&f.noHeaders, "no-headers", false, "do not print column names")
 	f.templateFlags.add(cmd)
 	// The flag was added just above, the only thing that can go wrong.
 	_ = cmd.RegisterFlagCompletionFunc("output", completeFormats(formats))
@@ -48,7 +48,7 @@ func (f *outputFlags) addFormat(cmd *cobra.Command, formats, others []string) {
 
 // addTable adds the flags of commands whose tables can be long.
 func (f *outputFlags) addTable(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.limit, "limit", 0, "show at most so many lines of a list (0 shows all)")
+	cmd.Flags().IntVar(&f.limit, "limit", 0, "show at most this many lines of a list (0: all)")
 }
 
 func complete(cmd *cobra.Command, flag string, words []string) {

@@ -10,8 +10,8 @@ func (a App) overriddenCmd(s Streams) *cobra.Command {
 	var target string
 	cmd := &cobra.Command{
 		Use:   "overridden [POLICY[/RULE]] [--target TARGET]",
-		Short: "Show which settings lost, to whom and why",
-		Long:  `Show the settings that are not in force although a policy sets them: of one policy, at one target, or all.`,
+		Short: "Show which settings were overridden, by which policy and why",
+		Long:  `Show the settings that a policy sets but that are not in force: those of one policy, at one target, or all.`,
 		Example: `  # which settings were overridden on this route?
   kubectl dopolicy overridden --target httproute/baker -f manifests/
 
@@ -39,7 +39,7 @@ func (a App) overriddenCmd(s Streams) *cobra.Command {
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
-	cmd.Flags().StringVar(&target, "target", "", "only what lost at this target, as [KIND/]NAME[/SECTION]")
+	cmd.Flags().StringVar(&target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
 	a.completion(cmd, &q.sourceFlags, s, firstArgument((*session).policyRuleWords))
 	_ = cmd.RegisterFlagCompletionFunc("target", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).targetWords)))
 	return cmd

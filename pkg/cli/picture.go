@@ -20,7 +20,7 @@ import (
 type pictureFlags struct{ open bool }
 
 func (f *pictureFlags) add(cmd *cobra.Command, what string) {
-	cmd.Flags().BoolVar(&f.open, "open", false, "write "+what+" to a temporary file and open it with what the system opens such files with")
+	cmd.Flags().BoolVar(&f.open, "open", false, "write "+what+" to a temporary file and open it in the default program")
 }
 
 // picturing are the streams with what draws pictures. The program that does is looked for when the first is asked for.
@@ -44,9 +44,9 @@ func drawingFailure(err error) error {
 	if !errors.As(err, &drawing) {
 		return err
 	}
-	hint := "what was written instead is the graph as DOT: draw it with another Graphviz, as in dot -Tsvg"
+	hint := "the graph was written as DOT instead: draw it with Graphviz, for example dot -Tsvg"
 	if errors.As(err, &missing) {
-		hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (archives hold it beside the program); " + hint
+		hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (release archives include it); " + hint
 	}
 	return &noAnswer{drawing.Error(), hint}
 }
@@ -56,12 +56,12 @@ func drawingFailure(err error) error {
 func opened(s Streams, name string, write func(to Streams) error) error {
 	folder, err := os.MkdirTemp("", "dopolicy-")
 	if err != nil {
-		return &noAnswer{fmt.Sprintf("nothing can be written to be opened: %v", err), "drop --open and redirect the output"}
+		return &noAnswer{fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output"}
 	}
 	path := filepath.Join(folder, name)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return &noAnswer{fmt.Sprintf("nothing can be written to be opened: %v", err), "drop --open and redirect the output"}
+		return &noAnswer{fmt.Sprintf("cannot write a file to open: %v", err), "drop --open and redirect the output"}
 	}
 	to := s
 	to.Out, to.OutIsTTY = file, false
@@ -74,7 +74,7 @@ func opened(s Streams, name string, write func(to Streams) error) error {
 	// What the opener says is not the answer.
 	browser.Stdout, browser.Stderr = s.Err, s.Err
 	if err := browser.OpenURL(fileURL(path)); err != nil {
-		return &noAnswer{fmt.Sprintf("%s was written and cannot be opened: %v", path, err), "open it yourself"}
+		return &noAnswer{fmt.Sprintf("%s was written but could not be opened: %v", path, err), "open it yourself"}
 	}
 	return nil
 }

@@ -10,9 +10,9 @@ func (a App) reachCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reach POLICY[/RULE]",
 		Short: "Show where a policy, or one rule of it, is in force and where it is not",
-		Long: `Show every gateway, route and rule below a policy's targets, and what became of the policy there.
+		Long: `Show every gateway, route and rule below a policy's targets, and whether the policy is in force there.
 
-POLICY is [KIND/]NAME[/RULE]. A rule is named as 'effective' prints it, or by any unambiguous ending of that name.`,
+POLICY is [KIND/]NAME[/RULE]. RULE is the name that 'effective' prints, or any unambiguous ending of it.`,
 		Example: `  # where is this policy in force?
   kubectl dopolicy reach gw-auth -f manifests/
 

@@ -40,20 +40,20 @@ func (a App) reportCmd(s Streams) *cobra.Command {
 	f.failOn, f.plugins = string(model.Warning), a.Plugins
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Write everything about the policies of an input into one page of HTML",
-		Long: `Write one page of HTML with everything that the other commands tell: the topology as a picture, a table of route rules and policy kinds
-that can be searched, what is in force on every rule and why, what lost, predicted statuses, problems and findings. The page needs
-no network and no other file; it can be mailed, attached to a build, and opened from a disk.
+		Short: "Write everything about the input as one HTML page",
+		Long: `Write everything that the other commands show as one HTML page: a picture of the topology, a searchable table of route rules and policy
+kinds, what is in force on every rule and why, overridden settings, predicted statuses, problems and findings. The page is
+self-contained: it needs no network, and can be mailed, attached to a build or opened from disk.
 
-The report is about everything that was read, unless -n or --policy-kind narrow it. Findings are those of check, with the same
-config file; they do not change the exit code, which is check's job.`,
+The report covers everything that was read, unless -n or --policy-kind limit it. Findings are those of check, with the same config
+file; they do not affect the exit code (use check for that).`,
 		Example: `  # manifests
   kubectl dopolicy report -f manifests/ > report.html
 
-  # a cluster, and look at it
+  # a cluster, opened in the browser
   kubectl dopolicy report --open
 
-  # the same as one document for programs
+  # the same data as JSON
   kubectl dopolicy report -f manifests/ -o json`,
 		Args:    takes(0, 0),
 		PreRunE: func(*cobra.Command, []string) error { return f.checkReport(s) },
@@ -65,18 +65,18 @@ config file; they do not change the exit code, which is check's job.`,
 	f.addFormat(cmd, []string{reportHTML, reportJSON}, nil)
 	complete(cmd, "output", f.formats)
 	fs := cmd.Flags()
-	fs.StringVar(&f.title, "title", "", "title of the page (default: what was read)")
+	fs.StringVar(&f.title, "title", "", "page title (default: names what was read)")
 	f.pictureFlags.add(cmd, "the page")
-	fs.StringVar(&f.collapse, "collapse", view.CollapseAuto, "draw in the picture what looks alike as one: "+strings.Join(view.CollapseLevels(), "|"))
+	fs.StringVar(&f.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike in the picture: "+strings.Join(view.CollapseLevels(), "|"))
 	complete(cmd, "collapse", view.CollapseLevels())
-	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the picture of the topology")
+	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the topology picture")
 	f.crds.addTo(fs)
-	fs.StringVar(&f.config, "config", "", "file that says which findings count (default: "+configFile+" in the current folder, if it is there; none: no file)")
-	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements that have to be met (repeatable; docs/requirements.md)")
+	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
+	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the problems: "+strings.Join(render.ColorModes(), "|"))
 	complete(cmd, "color", render.ColorModes())
 	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
-	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions that were made")
+	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions made")
 	a.completion(cmd, &f.sourceFlags, s, nil)
 	return cmd
 }
@@ -91,11 +91,11 @@ func (f *reportFlags) checkReport(s Streams) error {
 	}
 	switch {
 	case !slices.Contains(view.CollapseLevels(), f.collapse):
-		return usage("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown level %q of --collapse", f.collapse)
+		return usage("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown --collapse level %q", f.collapse)
 	case f.open && f.format != reportHTML:
-		return usage("drop one of the two", "--open shows a page: it cannot be given with -o %s", f.format)
+		return usage("drop one of the two", "--open cannot be given with -o %s", f.format)
 	case f.format == reportHTML && !f.open && s.OutIsTTY:
-		return usage("write it to a file (> report.html), or show it in the browser (--open)", "a page of HTML is not for a terminal")
+		return usage("redirect it to a file (> report.html), or open it in the browser (--open)", "the report is HTML and is not written to a terminal")
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (f *reportFlags) picture(s Streams, r *report.Report) (report.Picture, []mo
 	problem := model.Problem{Severity: model.Warning, Message: fmt.Sprintf("the page has no picture: %s", err)}
 	var absent *draw.MissingError
 	if errors.As(err, &absent) {
-		problem.Hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (archives hold it beside the program); --no-picture asks for none"
+		problem.Hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (release archives include it), or leave the picture out with --no-picture"
 	}
 	return report.Picture{Missing: problem.Message}, []model.Problem{problem}
 }

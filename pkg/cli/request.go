@@ -29,13 +29,13 @@ type requestFlags struct {
 }
 
 func (f *requestFlags) add(fs *pflag.FlagSet) {
-	fs.StringArrayVarP(&f.Headers, "header", "H", nil, "a header of the request, as 'name: value' (repeatable)")
-	fs.StringVar(&f.gateway, "gateway", "", "Gateway that the request is sent to, as [NAMESPACE/]NAME (default: the one with a listener for it)")
-	fs.StringVar(&f.listener, "listener", "", "only listeners of this name")
-	fs.StringVar(&f.SNI, "sni", "", "server name of the TLS connection (default: the URL's host)")
-	fs.StringVar(&f.GRPC, "grpc", "", "a gRPC request, as package.Service/Method")
-	fs.StringVar(&f.Protocol, "protocol", "", "a connection instead of a request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
-	fs.StringVar(&f.From, "from-namespace", "", "a request in the mesh, by a client in this namespace")
+	fs.StringArrayVarP(&f.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
+	fs.StringVar(&f.gateway, "gateway", "", "Gateway the request is sent to, as [NAMESPACE/]NAME (default: the one with a matching listener)")
+	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
+	fs.StringVar(&f.SNI, "sni", "", "TLS server name (default: the URL's host)")
+	fs.StringVar(&f.GRPC, "grpc", "", "gRPC request, as package.Service/Method")
+	fs.StringVar(&f.Protocol, "protocol", "", "a connection instead of an HTTP request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
+	fs.StringVar(&f.From, "from-namespace", "", "request in the mesh, from a client in this namespace")
 }
 
 // asked is a request as it was typed.
@@ -68,29 +68,29 @@ func (a App) requestCmd(s Streams) *cobra.Command {
 	q, one, ends, curl, file := &question{}, &asked{}, &connectionQuery{}, "", ""
 	cmd := &cobra.Command{
 		Use:   "request [METHOD] URL",
-		Short: "Show what happens to a request: the listener, route and rule that take it, why, and the policies in force there",
-		Long: `Show which listener, route, rule and backends take a request, the comparisons that decided against every other rule that
-matches, and the policies in force on that way. Nothing is sent.
+		Short: "Show which listener, route and rule serve a request, why, and which policies apply",
+		Long: `Show which listener, route, rule and backends serve a request, why this rule beats every other matching rule, and the
+policies in force on that path. Nothing is sent.
 
-Host and port of the URL are those of the connection. Its host is the Host header and the TLS server name as well, unless
--H 'Host: …' or --sni say otherwise. What depends on something that no manifest tells is answered as Conditional.
+The URL gives the host and port to connect to; the host is also used as Host header and TLS server name unless
+-H 'Host: …' or --sni say otherwise. An outcome that the manifests do not determine is reported as Conditional.
 
 With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
-curl command; lines that begin with # are comments.
+curl command; lines that start with # are comments.
 
-With --from and --to it is whether policies about the network let a connection between two pods through, and which rule decides at
-either end. A Deployment, StatefulSet or the like stands for its pods where these are not in the input.`,
-		Example: `  # where does this go, and what governs it?
+With --from and --to, show whether policies allow a connection between two pods, and which rule decides at each
+end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`,
+		Example: `  # where does this request go, and which policies apply?
   kubectl dopolicy request GET https://shop.example.com/cart -H 'x-team: blue' -f manifests/
 
   # a gRPC call, and a pasted curl command
   kubectl dopolicy request http://api.example.com --grpc shop.Cart/Add -f manifests/
   kubectl dopolicy request --curl "curl -X POST https://shop.example.com/cart" -f manifests/
 
-  # in the mesh, from a client in namespace web
+  # a mesh request, from a client in namespace web
   kubectl dopolicy request http://cart.shop:8080/ --from-namespace web
 
-  # may this pod open a connection to that one?
+  # may this pod connect to that one?
   kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`,
 		Args: takes(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -113,8 +113,8 @@ either end. A Deployment, StatefulSet or the like stands for its pods where thes
 	q.addTable(cmd)
 	one.add(cmd.Flags())
 	ends.add(cmd.Flags())
-	cmd.Flags().StringVar(&curl, "curl", "", "a curl command to take the request from, instead of METHOD and URL")
-	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request a line, or - for standard input")
+	cmd.Flags().StringVar(&curl, "curl", "", "take the request from a curl command, instead of METHOD and URL")
+	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request per line, or - for standard input")
 	complete(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
 	a.completion(cmd, &q.sourceFlags, s, nil)
 	_ = cmd.RegisterFlagCompletionFunc("gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag((*session).gatewayWords)))
@@ -209,7 +209,7 @@ func readRequests(file string, in io.Reader) ([]asked, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, &noAnswer{fmt.Sprintf("reading requests: %s", err), "give a file with one request a line"}
+			return nil, &noAnswer{fmt.Sprintf("reading requests: %s", err), "give a file with one request per line"}
 		}
 		defer f.Close()
 		in = f
@@ -231,10 +231,10 @@ func readRequests(file string, in io.Reader) ([]asked, error) {
 		out = append(out, one)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &noAnswer{fmt.Sprintf("reading requests from %s: %s", file, err), "write one request a line"}
+		return nil, &noAnswer{fmt.Sprintf("reading requests from %s: %s", file, err), "write one request per line"}
 	}
 	if len(out) == 0 {
-		return nil, usage("write one request a line, for example: GET https://shop.example.com/cart", "%s holds no request", file)
+		return nil, usage("write one request per line, for example: GET https://shop.example.com/cart", "%s contains no requests", file)
 	}
 	return out, nil
 }
@@ -272,7 +272,7 @@ func (s *session) find(m *request.Matcher, q *asked) (*request.Answer, error) {
 	}
 	where := request.Where{Gateway: topology.None, Listener: q.listener}
 	if q.gateway != "" && q.From != "" {
-		return nil, usage("drop one of the two", "a request in the mesh goes to no Gateway: --gateway and --from-namespace cannot be given together")
+		return nil, usage("drop one of the two", "--gateway and --from-namespace cannot be given together: a mesh request does not go through a Gateway")
 	}
 	if q.gateway != "" {
 		if where.Gateway, err = s.gateway(q.gateway); err != nil {

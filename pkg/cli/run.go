@@ -81,10 +81,10 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 func (a App) Command(s Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-dopolicy",
-		Short: "Show which Gateway API policies are in force, where each setting comes from, and what lost",
-		Long: `kubectl dopolicy computes what a controller would make of Gateway API policies with Defaults and Overrides,
-without running one: the effective policy of every route rule with the source of every setting, where a policy
-is in force, and which settings lost, to whom and why.`,
+		Short: "Show which Gateway API policies are in force, where each setting comes from, and what was overridden",
+		Long: `kubectl dopolicy shows which Gateway API policies (with Defaults and Overrides) are in force on each route rule,
+where every setting comes from, and what was overridden, by which policy and why. It reads manifests or a
+cluster and needs no running controller.`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl dopolicy"},
 		SilenceErrors: true, SilenceUsage: true,
 		Args:                       cobra.NoArgs,
@@ -168,7 +168,7 @@ func takes(least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return usage("write: kubectl dopolicy "+cmd.Use, "%s is required", strings.Fields(cmd.Use)[1])
 		case len(args) > most:
-			return usage("write: kubectl dopolicy "+cmd.Use, "%s does not know what to do with %q", cmd.Name(), args[most])
+			return usage("write: kubectl dopolicy "+cmd.Use, "%s: unexpected argument %q", cmd.Name(), args[most])
 		}
 		return nil
 	}

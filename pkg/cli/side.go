@@ -38,7 +38,7 @@ func (s sideOf) workingTree() string {
 func (f *diffFlags) sides(args []string) (from, to sideOf, err error) {
 	over := f.over() || len(f.deleted) > 0
 	if given := len(args); given > 0 && f.from != "" && f.to != "" || given > 1 && (f.from != "" || f.to != "") {
-		return from, to, usage("name each side once", "diff does not know what to do with %q: --from and --to name the sides", args[given-1])
+		return from, to, usage("name each side once", "diff: unexpected argument %q: --from and --to already name the sides", args[given-1])
 	}
 	from.text, to.text = f.from, f.to
 	for _, arg := range args {
@@ -62,9 +62,9 @@ func (f *diffFlags) sides(args []string) (from, to sideOf, err error) {
 	}
 	switch {
 	case from == to && !over:
-		return from, to, usage("name another side, lay files over it with -f, or leave something out with --delete", "both sides are %s: there is nothing to compare", from.text)
+		return from, to, usage("name another side, apply files to it with -f, or remove objects with --delete", "both sides are %s: there is nothing to compare", from.text)
 	case f.stdins(from, to) > 1:
-		return from, to, usage("write it to a file, and name that", "standard input can be read once only")
+		return from, to, usage("save it to a file, and name that file", "standard input can be read only once")
 	}
 	return from, to, nil
 }

@@ -16,7 +16,7 @@ type doomed struct{ kind, namespace, name string }
 func parseDoomed(text string) (doomed, error) {
 	parts := strings.Split(text, "/")
 	if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
-		return doomed{}, usage("write KIND/NAME or KIND/NAMESPACE/NAME, for example authpolicy/gw-auth", "--delete %q names no object", text)
+		return doomed{}, usage("write KIND/NAME or KIND/NAMESPACE/NAME, for example authpolicy/gw-auth", "--delete %q is not the name of an object", text)
 	}
 	d := doomed{kind: parts[0], name: parts[len(parts)-1]}
 	if len(parts) == 3 {
@@ -175,9 +175,9 @@ func (r *sideReader) notThere(x *kindIndex, kinds []model.GroupKind, d doomed, n
 	case len(all) > 0:
 		hint = "there are: " + deleteList(all)
 	}
-	where := "in the second side"
+	where := "on the second side"
 	if namespace != "" {
-		where = "in namespace " + namespace + " of the second side"
+		where = "in namespace " + namespace + " on the second side"
 	}
 	s := &session{streams: r.streams, Resolution: &resolve.Resolution{Snapshot: x.in}}
 	return s.missed(hint, "--delete: no %s %q %s", strings.ToLower(kinds[0].Kind), d.name, where)

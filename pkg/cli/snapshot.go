@@ -29,26 +29,26 @@ func (a App) snapshotCmd(s Streams) *cobra.Command {
 	f := &snapshotFlags{}
 	cmd := &cobra.Command{
 		Use:   "snapshot -o FILE",
-		Short: "Write all that an answer about a cluster can depend on into one file",
-		Long: `Write all that an answer about a cluster can depend on into one file: what the server serves, what could not be read, and the objects,
-without Secrets and without managed fields. Every command gives the same answer with -f FILE as with the cluster.
+		Short: "Save the parts of a cluster that answers depend on to one file",
+		Long: `Save the parts of a cluster that answers depend on to one file: the served kinds, what could not be read, and the objects without
+Secrets and managed fields. Every command gives the same answer with -f FILE as with the cluster.
 
-The file's name says how it is written: .yaml, .json, or .tgz (compressed). "-" writes YAML to standard output.
+The file name selects the format: .yaml, .json or .tgz (compressed). "-" writes YAML to standard output.
 
-With --redact the settings of policies lose their values: their names, targets and owners stay, so that the answers still tell which
-setting wins and which is lost. Conditions cannot be evaluated then.`,
-		Example: `  # ask later, or elsewhere
+--redact removes the values of policy settings. Names, targets and owners stay, so that answers still show which setting wins and
+which is overridden, but conditions can no longer be evaluated.`,
+		Example: `  # save a cluster, and use it later or elsewhere
   kubectl dopolicy snapshot -o cluster.tgz
   kubectl dopolicy effective -A -f cluster.tgz
 
-  # for somebody who may not see limits and keys
+  # for someone who must not see limits and keys
   kubectl dopolicy snapshot --redact -o cluster.yaml`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.takeSnapshot(cmd, f, s) },
 	}
 	f.sourceFlags.addCluster(cmd)
-	cmd.Flags().StringVarP(&f.file, "output", "o", "", "file to write, whose name ends in .yaml, .json or .tgz; - for standard output")
-	cmd.Flags().BoolVar(&f.redact, "redact", false, "leave out the values of the policies' settings")
+	cmd.Flags().StringVarP(&f.file, "output", "o", "", "file to write, ending in .yaml, .json or .tgz; - for standard output")
+	cmd.Flags().BoolVar(&f.redact, "redact", false, "leave out the values of policy settings")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "write nothing and exit with 3 if not everything could be read")
 	return cmd
 }
@@ -57,7 +57,7 @@ setting wins and which is lost. Conditions cannot be evaluated then.`,
 func snapshotForm(file string) (render.SnapshotForm, error) {
 	switch name := strings.ToLower(file); {
 	case file == "":
-		return "", usage("write to a file: -o cluster.yaml, .json or .tgz; or -o - for standard output", "no file is named for the snapshot")
+		return "", usage("write to a file: -o cluster.yaml, .json or .tgz; or -o - for standard output", "-o FILE is required")
 	case file == "-", strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
 		return render.SnapshotYAML, nil
 	case strings.HasSuffix(name, ".json"):
@@ -65,7 +65,7 @@ func snapshotForm(file string) (render.SnapshotForm, error) {
 	case strings.HasSuffix(name, ".tgz"), strings.HasSuffix(name, ".tar.gz"):
 		return render.SnapshotArchive, nil
 	}
-	return "", usage("the name must end in .yaml, .json or .tgz", "%q does not say how to write the snapshot", file)
+	return "", usage("the name must end in .yaml, .json or .tgz", "unknown snapshot format %q", file)
 }
 
 func (a App) takeSnapshot(cmd *cobra.Command, f *snapshotFlags, s Streams) error {
@@ -82,7 +82,7 @@ func (a App) takeSnapshot(cmd *cobra.Command, f *snapshotFlags, s Streams) error
 		return err
 	}
 	if f.strict && slices.ContainsFunc(in.Problems, model.Problem.Incomplete) {
-		return &noAnswer{"not everything could be read: no snapshot is written", "the problems above say what is missing"}
+		return &noAnswer{"not everything could be read: no snapshot was written", "the problems above say what is missing"}
 	}
 	objects := make([]any, len(in.Objects))
 	for i, o := range in.Objects {
@@ -97,9 +97,9 @@ func (a App) takeSnapshot(cmd *cobra.Command, f *snapshotFlags, s Streams) error
 		return render.Snapshot(s.Out, form, header, objects)
 	}
 	if err := writeFile(f.file, func(w io.Writer) error { return render.Snapshot(w, form, header, objects) }); err != nil {
-		return &noAnswer{fmt.Sprintf("writing %s: %s", f.file, err), "check the folder, and who may write there"}
+		return &noAnswer{fmt.Sprintf("writing %s: %s", f.file, err), "check the folder and its permissions"}
 	}
-	fmt.Fprintf(s.Err, "%d objects of cluster %s written to %s; ask it with -f %s\n", len(objects), in.Cluster.Context, f.file, f.file)
+	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects), in.Cluster.Context, f.file, f.file)
 	return nil
 }
 

@@ -42,20 +42,20 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 	f.addCluster(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
-	fs.BoolVarP(&f.recursive, "recursive", "R", false, "read folders with their sub-folders")
-	fs.BoolVar(&f.overLive, "live", false, "lay the files over the cluster: what would it be if they were applied")
-	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization, which is built offline (instead of -f)")
-	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "narrow the answer to these policy kinds")
-	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "ask about all namespaces")
+	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders")
+	fs.BoolVar(&f.overLive, "live", false, "answer for the cluster as if the files had been applied to it")
+	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
+	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
+	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "include all namespaces")
 }
 
 // addCluster adds the flags that reading a cluster takes.
 func (f *sourceFlags) addCluster(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	f.connectionFlags.add(fs)
-	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the names asked for (default: the kubeconfig's; with -f all), and of objects in files that have none")
-	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with descriptors of policy kinds, which replace built-in ones (repeatable)")
-	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "set a switch that changes results, as VENDOR.NAME=VALUE (repeatable; docs/policy-kinds.md lists them)")
+	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace to look in (default: the kubeconfig's; with -f, all), and the namespace of objects in files without one")
+	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
+	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
 }
 
 // session is one loaded and resolved input.
@@ -139,9 +139,9 @@ func (f *sourceFlags) checkSources() error {
 	}
 	switch {
 	case f.overLive && f.kustomization == "" && len(f.files) == 0:
-		return usage("name the files with -f, or drop --live to ask the cluster as it is", "--live lays files over the cluster, and no files are given")
+		return usage("name the files with -f, or drop --live to read the cluster as it is", "--live needs files to apply")
 	case f.kustomization != "" && f.recursive:
-		return usage("drop -R: a kustomization names its folders itself", "-R cannot be given with -k")
+		return usage("drop -R: a kustomization lists its own folders", "-R cannot be given with -k")
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (s *session) missed(hint, format string, args ...any) error {
 		return err
 	}
 	if s.Snapshot.Cluster != nil && len(s.Snapshot.Cluster.Gaps) > 0 {
-		return &noAnswer{fmt.Sprintf(format, args...) + " among what may be read", hint}
+		return &noAnswer{fmt.Sprintf(format, args...) + " among the objects that could be read", hint}
 	}
 	return usage(hint, format, args...)
 }

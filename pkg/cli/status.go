@@ -10,7 +10,7 @@ import (
 )
 
 // errNothingReported is what an audit of manifests comes to.
-var errNothingReported = &noAnswer{"no object reports a status: there is nothing to audit",
+var errNothingReported = &noAnswer{"no object has a status: there is nothing to audit",
 	"audit a cluster (without -f), a snapshot of one (kubectl dopolicy snapshot), or files from: kubectl get -o yaml"}
 
 func (a App) statusCmd(s Streams) *cobra.Command {
@@ -18,15 +18,15 @@ func (a App) statusCmd(s Streams) *cobra.Command {
 	var all, audit bool
 	cmd := &cobra.Command{
 		Use:   "status [POLICY]",
-		Short: "Predict the conditions that policies, and with --all routes, gateways and listeners, should report",
-		Long: `Predict what a controller would write into the status of policies: whether each is accepted, and whether it is in force
-everywhere, partly or nowhere, with the winners and losers by name. With --all also the conditions of routes for each
-parent, of gateways and of listeners, and the marks that policies leave on them. -A without a name implies --all.
+		Short: "Predict the status conditions of policies (--all: also of routes, gateways and listeners)",
+		Long: `Predict the status a controller would write: for each policy, whether it is accepted and whether it is in force everywhere,
+partly or nowhere, naming what overrides it. --all adds the conditions of routes (per parent), gateways and listeners, and
+the conditions that policies set on them. -A without a name implies --all.
 
-With --audit what is predicted is held against what the objects report, and only what differs is shown, each difference with
-an explanation; the exit code is 1 if there is any. It asks a cluster, a snapshot, or files that hold statuses. What depends on
-more than the objects, such as data planes and certificates, is not predicted and not compared.`,
-		Example: `  # every policy of a namespace
+--audit compares the prediction with the status that objects report and shows only the differences, each with an explanation;
+the exit code is 1 if there are any. It needs a cluster, a snapshot, or files that contain statuses. Conditions that depend on
+more than the objects, such as data planes and certificates, are neither predicted nor compared.`,
+		Example: `  # all policies in a namespace
   kubectl dopolicy status -n infra -f manifests/
 
   # one policy
@@ -35,7 +35,7 @@ more than the objects, such as data planes and certificates, is not predicted an
   # everything, for programs
   kubectl dopolicy status -A -f manifests/ -o json
 
-  # what does a cluster report that is not as predicted?
+  # where does the reported status differ from the prediction?
   kubectl dopolicy status -A --audit`,
 		Args: takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,8 +44,8 @@ more than the objects, such as data planes and certificates, is not predicted an
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
-	cmd.Flags().BoolVar(&audit, "audit", false, "show what objects report in another way than predicted; exit with 1 if any does")
-	cmd.Flags().BoolVar(&all, "all", false, "also routes, gateways and listeners")
+	cmd.Flags().BoolVar(&audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does")
+	cmd.Flags().BoolVar(&all, "all", false, "also predict routes, gateways and listeners")
 	a.completion(cmd, &q.sourceFlags, s, firstArgument((*session).policyWords))
 	return cmd
 }
@@ -53,7 +53,7 @@ more than the objects, such as data planes and certificates, is not predicted an
 // status is the whole of the command.
 func (a App) status(ctx context.Context, q *question, s Streams, args []string, all, audit bool) error {
 	if audit && q.overLive {
-		return usage("drop one of the two: what is not applied is not reported on", "--audit cannot be given with --live")
+		return usage("drop one of the two: statuses do not reflect files that are not applied yet", "--audit cannot be given with --live")
 	}
 	session, err := q.open(ctx, a.Plugins, s)
 	if err != nil {
@@ -75,7 +75,7 @@ func (a App) status(ctx context.Context, q *question, s Streams, args []string, 
 			return err
 		}
 		if named.rule != "" {
-			return usage("conditions are about whole policies; ask `reach` about a rule", "%q names a rule", args[0])
+			return usage("status is about whole policies; use `reach` for a rule", "%q names a rule", args[0])
 		}
 		query.Policy = named.policy
 	}

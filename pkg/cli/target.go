@@ -97,7 +97,7 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 		return w, s.unknownKind(parts[0])
 	}
 	if len(parts) > 2 || slices.Contains(parts, "") {
-		return w, usage("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1", "%q names no target", text)
+		return w, usage("write [KIND/]NAME[/SECTION], for example httproute/shop/rule-1", "%q is not a target", text)
 	}
 	w.name = parts[0]
 	if len(parts) == 2 {
@@ -144,7 +144,7 @@ func (s *session) target(args []string) (model.Ref, []topology.NodeID, error) {
 		return ref, nil, usage(hint, "%s has no section %q", ref, w.section)
 	}
 	if len(ids) == 0 {
-		return ref, nil, usage("policies are shown for gateways, listeners, routes, rules and the backends they name", "%s is not part of the traffic graph", ref)
+		return ref, nil, usage("policies are shown for gateways, listeners, routes, rules and their backends", "%s is not part of the traffic graph", ref)
 	}
 	return ref.In(w.section), ids, nil
 }

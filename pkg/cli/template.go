@@ -46,8 +46,8 @@ type templateFlags struct {
 
 func (f *templateFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.text, "template", "", "template, or the file with it, for -o go-template, jsonpath or custom-columns (by itself: go-template)")
-	fs.BoolVar(&f.allowMissing, "allow-missing-template-keys", true, "pass over what a go-template or jsonpath asks for and the answer does not have")
+	fs.StringVar(&f.text, "template", "", "template, or template file, for -o go-template, jsonpath or custom-columns (without -o: go-template)")
+	fs.BoolVar(&f.allowMissing, "allow-missing-template-keys", true, "ignore missing fields and map keys in a go-template or jsonpath")
 }
 
 // read parses the template that goes with a form of output, and reports whether it is such a form. With --template by itself the form is
@@ -99,7 +99,7 @@ func templateHint(f render.Format) string {
 	case render.GoTemplate:
 		return `write for example: -o go-template='{{range .items}}{{.target.name}}{{"\n"}}{{end}}'; -o json shows the fields`
 	case render.CustomColumns:
-		return "write for example: -o custom-columns=NAME:.target.name,RULES:.rules[*].name; -o json shows the fields"
+		return "for example: -o custom-columns=NAME:.target.name,RULES:.rules[*].name; -o json shows the fields"
 	case render.ColumnsFile:
 		return "write two lines, for example: NAME RULES, and below it: .target.name .rules[*].name"
 	}

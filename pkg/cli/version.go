@@ -59,9 +59,9 @@ func (a App) versionCmd(s Streams) *cobra.Command {
 	f := &outputFlags{color: string(render.Auto)} // it has no colours, and no flag for them
 	cmd := &cobra.Command{
 		Use:   "version [-o FORMAT]",
-		Short: "Print the version, and what the program was built from",
+		Short: "Print the version and build information",
 		Args:  takes(0, 0),
-		Example: `  # what to put into a bug report
+		Example: `  # include this in a bug report
   kubectl dopolicy version`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		PreRunE: func(*cobra.Command, []string) error {

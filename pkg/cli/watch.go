@@ -24,10 +24,10 @@ const (
 // watch goes on.
 func (a App) watch(cmd *cobra.Command, q *question, s Streams, answer answer, args []string) error {
 	if !q.overLive && (len(q.files) > 0 || q.kustomization != "") {
-		return usage("drop -w, or add --live to lay the files over the cluster", "--watch follows a cluster, and manifests do not change")
+		return usage("drop -w, or add --live to combine the files with the cluster", "--watch works only with a cluster")
 	}
 	if slices.Contains(q.files, "-") {
-		return usage("write it to a file, and name that with -f", "standard input can be read once only, and --watch reads it again")
+		return usage("save it to a file, and read that with -f", "--watch reads the input again, but standard input can be read only once")
 	}
 	ctx := cmd.Context()
 	q.cache = &load.Cache{}

@@ -56,51 +56,54 @@ type socket struct {
 	port int32
 }
 
-// claims is the socket that the listener claims; ok is false if it takes no part in conflicts.
-func (l *listener) claims() (at socket, ok bool) {
-	return socket{l.protocol == "UDP", l.port}, !l.void && l.port != 0 && kindsByProtocol(l.protocol) != nil
-}
+// socket is that of the listener.
+func (l *listener) socket() socket { return socket{l.protocol == "UDP", l.port} }
+
+// claims reports whether the listener takes part in conflicts.
+func (l *listener) claims() bool { return !l.void && l.port != 0 && kindsByProtocol(l.protocol) != nil }
 
 // conflictsInside finds the listeners of one Gateway, or of several that share their ports, that cannot be told apart: by port and
 // protocol, then by port and hostname.
 func (b *builder) conflictsInside(group []NodeID) {
 	byPort := map[socket][]*listener{}
 	for _, g := range group {
-		own := b.listenersOf(g)
-		for i := range own {
-			if at, ok := own[i].claims(); ok {
-				byPort[at] = append(byPort[at], &own[i])
-			}
+		for _, l := range b.claimants(g) {
+			byPort[l.socket()] = append(byPort[l.socket()], l)
 		}
 	}
 	for _, ls := range byPort {
 		refuse(ls)
 	}
-	for _, g := range group {
-		var names []string
-		for _, l := range b.listenersOf(g) {
-			if l.conflict != (Conflict{}) {
-				names = append(names, l.ref.Section)
-			}
-		}
-		if len(names) == 0 {
-			continue
-		}
-		slices.Sort(names)
-		apart := " cannot be told apart"
-		if len(group) > 1 {
-			apart += " from others of the Gateways that share their ports"
-		}
-		b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-			Message: "listeners " + strings.Join(names, ", ") + apart + ": none of them takes traffic",
-			Hint:    "give each a port, or a hostname, of its own"}, b.nodes[g].Object, "spec", "listeners")
+	from := ""
+	if len(group) > 1 {
+		from = " from others of the Gateways that share their ports"
 	}
+	for _, g := range group {
+		b.reportDivided(g, from)
+	}
+}
+
+// reportDivided reports the listeners of a Gateway or a ListenerSet that conflict with others so that none wins.
+func (b *builder) reportDivided(owner NodeID, from string) {
+	var names []string
+	for _, l := range b.listenersOf(owner) {
+		if l.conflict != (Conflict{}) && !l.outdone {
+			names = append(names, l.ref.Section)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
+		Message: "listeners " + strings.Join(names, ", ") + " cannot be told apart" + from + ": none of them takes traffic",
+		Hint:    "give each a port, or a hostname, of its own"}, b.nodes[owner].Object, "spec", "listeners")
 }
 
 // refuse marks those of the listeners of one port that conflict.
 func refuse(ls []*listener) {
 	if !compatible(ls) {
-		mark(ls, protocolConflict)
+		mark(ls, protocolConflict, true)
 		return
 	}
 	byHostname := map[string][]*listener{}
@@ -108,7 +111,7 @@ func refuse(ls []*listener) {
 		byHostname[l.hostname] = append(byHostname[l.hostname], l)
 	}
 	for _, same := range byHostname {
-		mark(same, hostnameConflict)
+		mark(same, hostnameConflict, true)
 	}
 }
 
@@ -132,7 +135,7 @@ func (l *listener) family() string {
 func (l *listener) alone() bool { return l.protocol == "TCP" || l.protocol == "UDP" }
 
 // mark refuses listeners that conflict; one by itself does not.
-func mark(ls []*listener, reason string) {
+func mark(ls []*listener, reason string, settled bool) {
 	if len(ls) < 2 {
 		return
 	}
@@ -143,7 +146,7 @@ func mark(ls []*listener, reason string) {
 				others.Names = append(others.Names, o.seenFrom(l))
 			}
 		}
-		l.refuse(reason, others.String(), true)
+		l.refuse(reason, others.String(), settled)
 	}
 }
 

@@ -21,6 +21,7 @@ type listener struct {
 	void         bool              // it is not valid for that
 	unreadable   bool              // a field has the wrong type: it takes no route
 	conflict     Conflict
+	outdone      bool // one that comes before it has what it wants
 
 	tlsMode   string     // of HTTPS and TLS; "" where it is not said
 	refs      Unresolved // its certificates, and those by which it knows its clients

@@ -18,6 +18,8 @@ type Implementation struct {
 	WholeKinds   bool // a listener that names a kind of routes which it cannot have is not valid, and in nobody's way
 	OpenToSets   bool // a Gateway takes ListenerSets also if no listener of its own is valid
 	SilentOnSets bool // it says nothing about routes at a ListenerSet that the Gateway does not take
+
+	NoneWinsInSet bool // of listeners of one ListenerSet that conflict with each other none wins
 }
 
 // Implement makes the Gateways of an implementation work as it has them.
@@ -111,13 +113,18 @@ func (i Implementation) taking(protocol, mode string) []model.GroupKind {
 
 // mayTakeTCP reports whether a listener takes TCPRoutes over TLS with some implementations, where whose it is may not be read.
 func (b *builder) mayTakeTCP(owner NodeID, protocol, mode string) bool {
-	if protocol != "TLS" || mode == passthrough || b.implementation(owner).Name != "" {
+	return protocol == "TLS" && mode != passthrough && b.mayBe(owner, func(i Implementation) bool { return i.TCPOverTLS })
+}
+
+// mayBe reports whether the Gateway that has a listener, by the object that holds it, may be some implementation's that is meant: whose it is
+// may not be read.
+func (b *builder) mayBe(owner NodeID, meant func(Implementation) bool) bool {
+	if b.in.Cluster == nil || b.implementation(owner).Name != "" {
 		return false
 	}
-	gateway := b.gatewayBehind(owner)
-	i, known := b.gatewayOf[gateway]
+	i, known := b.gatewayOf[b.gatewayBehind(owner)]
 	withheld := !known || b.in.Cluster.MissesRef(model.Ref{Group: gatewayClassKind.Group, Kind: gatewayClassKind.Kind, Name: b.gateways[i].class}) && b.controllerOfClass(b.gateways[i].class) == ""
-	return b.in.Cluster != nil && withheld && slices.ContainsFunc(b.implementations, func(i Implementation) bool { return i.TCPOverTLS })
+	return withheld && slices.ContainsFunc(b.implementations, meant)
 }
 
 // mayTake reports whether it is not known if the listener takes routes of a kind.
@@ -148,7 +155,7 @@ func (b *builder) hostsOf(gateway NodeID) portHosts {
 	out := portHosts{}
 	for _, owner := range b.holders(gateway) {
 		for _, l := range b.listenersOf(owner) {
-			if !l.counts(b.nodes[owner].Role) {
+			if !l.counts() {
 				continue
 			}
 			if out[l.port] == nil {
@@ -175,9 +182,9 @@ func (b *builder) holders(gateway NodeID) []NodeID {
 	return out
 }
 
-// counts reports whether a listener of such an owner keeps others from its hostname.
-func (l *listener) counts(owner Role) bool {
-	return l.hostname != "" && (owner != ListenerSet || l.conflict.Reason != hostnameConflict)
+// counts reports whether a listener keeps others from its hostname.
+func (l *listener) counts() bool {
+	return l.hostname != "" && (!l.outdone || l.conflict.Reason != hostnameConflict)
 }
 
 // withoutOwned leaves out the hostnames that other listeners on the port have themselves.
@@ -190,7 +197,7 @@ func (b *builder) withoutOwned(at *Attachment) {
 	taken := ""
 	left := slices.DeleteFunc(slices.Clone(at.Hostnames), func(h Hostname) bool {
 		others := hosts[h.Effective]
-		if h.Effective == l.hostname && l.counts(b.nodes[l.owner].Role) {
+		if h.Effective == l.hostname && l.counts() {
 			others--
 		}
 		if others > 0 {

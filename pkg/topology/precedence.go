@@ -2,85 +2,159 @@ package topology
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// taken is what the listeners that come first have of one socket.
-type taken struct {
-	families   []*listener // the first of each family of protocols
-	byHostname map[string]*listener
+// contest is between the listeners of ListenerSets, about what is left of the ports of their Gateways.
+type contest struct {
+	protocols map[socket][]*listener // the first of each family that has the port
+	hostnames map[host]*listener
+	to        map[NodeID]model.Ref // by set: the first other set that one of its listeners gave way to
 }
 
-// inWay is the listener that keeps l out, nil if none does.
-func (t *taken) inWay(l *listener) (first *listener, reason string) {
-	for _, other := range t.families {
-		if other.family() != l.family() || l.alone() {
-			return other, protocolConflict
-		}
-	}
-	return t.byHostname[l.hostname], hostnameConflict
+// host is what one listener alone can have: a hostname, or none, on a port.
+type host struct {
+	socket
+	name string
 }
 
-func (t *taken) admit(l *listener) {
-	if !slices.ContainsFunc(t.families, func(o *listener) bool { return o.family() == l.family() }) {
-		t.families = append(t.families, l)
-	}
-	if _, known := t.byHostname[l.hostname]; !known {
-		t.byHostname[l.hostname] = l
-	}
-}
+func (l *listener) host() host { return host{l.socket(), l.hostname} }
 
 // conflictsAcross judges the listeners of ListenerSets against those that come before them: the first one wins, later ones are refused
 // (gatewayapi G23, G28). All of the Gateway's own come first, also those that are refused inside it: nobody wins there, and a set that
 // got the hostname because the Gateway's owner wrote it twice would lose it again when that is mended. Of the sets only listeners
-// that were not refused are in the way of others. A set that conflicts with itself is judged in the order of its document.
+// that were not refused are in the way of others. A set that conflicts with itself is judged in the order of its document, unless the
+// implementation lets none of its listeners win.
 func (b *builder) conflictsAcross(group []NodeID, sets []int) {
 	if len(sets) == 0 {
 		return
 	}
-	ports := map[socket]*taken{}
-	at := func(s socket) *taken {
-		if ports[s] == nil {
-			ports[s] = &taken{byHostname: map[string]*listener{}}
-		}
-		return ports[s]
-	}
+	c := contest{map[socket][]*listener{}, map[host]*listener{}, map[NodeID]model.Ref{}}
 	for _, g := range group {
-		own := b.listenersOf(g)
-		for i := range own {
-			if s, ok := own[i].claims(); ok {
-				at(s).admit(&own[i])
-			}
+		for _, l := range b.claimants(g) {
+			c.admit(protocolConflict, l)
+			c.admit(hostnameConflict, l)
 		}
 	}
+	sets = slices.DeleteFunc(sets, func(i int) bool { return b.quarrels(&b.sets[i], &c) })
 	aged := b.bySeniority(sets)
+	var all []*listener
 	for _, i := range sets {
-		set := &b.sets[i]
-		own := b.listenersOf(set.id)
-		var refused []string
-		disputed := ""
-		for i := range own {
-			l := &own[i]
-			s, ok := l.claims()
-			if !ok {
-				continue
-			}
-			first, reason := at(s).inWay(l)
-			if first == nil {
-				at(s).admit(l)
-				continue
-			}
-			l.refuse(reason, first.seenFrom(l), !IsListenerSet(first.ref.GroupKind()))
-			refused = append(refused, l.ref.Section)
-			if disputed == "" && IsListenerSet(first.ref.GroupKind()) && first.ref.Whole() != l.ref.Whole() {
-				disputed = first.ref.Whole().String()
+		all = append(all, b.claimants(b.sets[i].id)...)
+	}
+	for _, reason := range []string{protocolConflict, hostnameConflict} {
+		if b.implementation(group[0]).NoneWinsInSet {
+			for _, ls := range c.divided(reason, all) {
+				mark(ls, reason, reason == protocolConflict)
 			}
 		}
-		b.reportRefused(set, refused, disputed, aged)
+		c.settle(reason, all)
 	}
+	for _, i := range sets {
+		b.reportDivided(b.sets[i].id, "")
+		b.reportRefused(&b.sets[i], c.to[b.sets[i].id], aged)
+	}
+}
+
+// claimants are the listeners of an owner that take part in conflicts.
+func (b *builder) claimants(owner NodeID) []*listener {
+	var out []*listener
+	own := b.listenersOf(owner)
+	for i := range own {
+		if own[i].claims() {
+			out = append(out, &own[i])
+		}
+	}
+	return out
+}
+
+// inWay is the listener for which another one is refused for the reason, nil if there is none.
+func (c *contest) inWay(reason string, l *listener) *listener {
+	if reason == hostnameConflict {
+		return c.hostnames[l.host()]
+	}
+	for _, first := range c.protocols[l.socket()] {
+		if first.family() != l.family() || l.alone() {
+			return first
+		}
+	}
+	return nil
+}
+
+// admit lets a listener be in the way of others for the reason.
+func (c *contest) admit(reason string, l *listener) {
+	at := l.socket()
+	switch {
+	case reason == protocolConflict && !slices.ContainsFunc(c.protocols[at], func(o *listener) bool { return o.family() == l.family() }):
+		c.protocols[at] = append(c.protocols[at], l)
+	case reason == hostnameConflict && c.hostnames[l.host()] == nil:
+		c.hostnames[l.host()] = l
+	}
+}
+
+// settle refuses listeners for the reason, unless they are refused already.
+func (c *contest) settle(reason string, all []*listener) {
+	for _, l := range all {
+		if l.conflict != (Conflict{}) {
+			continue
+		}
+		first := c.inWay(reason, l)
+		if first == nil {
+			c.admit(reason, l)
+			continue
+		}
+		inSet := IsListenerSet(first.ref.GroupKind())
+		l.refuse(reason, first.seenFrom(l), !inSet)
+		l.outdone = true
+		if _, known := c.to[l.owner]; !known && inSet && first.owner != l.owner {
+			c.to[l.owner] = first.ref.Whole()
+		}
+	}
+}
+
+// divided groups listeners that want what no Gateway has, and what one set wants twice: a port for protocols that cannot share it, of which
+// it concerns that set alone, or a hostname.
+func (c *contest) divided(reason string, wanting []*listener) [][]*listener {
+	type want struct {
+		host
+		set NodeID
+	}
+	by := map[want][]*listener{}
+	for _, l := range wanting {
+		w, free := want{l.host(), None}, c.hostnames[l.host()] == nil && !l.alone()
+		if reason == protocolConflict {
+			w, free = want{host{socket: l.socket()}, l.owner}, len(c.protocols[l.socket()]) == 0
+		}
+		if free && l.conflict == (Conflict{}) {
+			by[w] = append(by[w], l)
+		}
+	}
+	maps.DeleteFunc(by, func(_ want, ls []*listener) bool {
+		if reason == protocolConflict {
+			return !slices.ContainsFunc(ls, func(l *listener) bool { return l.family() != ls[0].family() })
+		}
+		owners := map[NodeID]bool{}
+		for _, l := range ls {
+			owners[l.owner] = true
+		}
+		return len(owners) == len(ls)
+	})
+	return slices.Collect(maps.Values(by))
+}
+
+// quarrels makes it unknown what becomes of a set that conflicts with itself, where its Gateway may be one of an implementation that lets none of
+// its listeners win.
+func (b *builder) quarrels(s *listenerSet, c *contest) bool {
+	own := b.claimants(s.id)
+	if !b.mayBe(s.id, func(i Implementation) bool { return i.NoneWinsInSet }) || len(c.divided(protocolConflict, own))+len(c.divided(hostnameConflict, own)) == 0 {
+		return false
+	}
+	s.State, s.Reason = SetUnknown, "its listeners conflict with each other, and whether one of them wins depends on the implementation, whose class may not be read"
+	return true
 }
 
 // bySeniority sorts ListenerSets by age and then by name (gatewayapi G23), and reports whether their ages counted: if any has none they are
@@ -100,16 +174,22 @@ func (b *builder) bySeniority(sets []int) bool {
 
 // reportRefused reports the listeners of a set that gave way. Where one gave way to another set for its name, another order of the sets
 // would change who wins.
-func (b *builder) reportRefused(set *listenerSet, names []string, disputed string, aged bool) {
+func (b *builder) reportRefused(set *listenerSet, to model.Ref, aged bool) {
+	var names []string
+	for _, l := range b.listenersOf(set.id) {
+		if l.outdone {
+			names = append(names, l.ref.Section)
+		}
+	}
 	if len(names) == 0 {
 		return
 	}
 	b.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
 		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + b.nodes[set.Gateway].Ref.String() + " have their place",
 		Hint:    "give each a port, or a hostname, of its own"}, set.object, "spec", "listeners")
-	if disputed != "" && !aged {
+	if to != (model.Ref{}) && !aged {
 		b.problem(model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
-			Message: "listeners of " + disputed + " come first by name: no creation time of every listener set of the Gateway is known; by age another one may win",
+			Message: "listeners of " + to.String() + " come first by name: no creation time of every listener set of the Gateway is known; by age another one may win",
 			Hint:    "read the objects from a cluster, or write metadata.creationTimestamp"}, set.object)
 	}
 }

@@ -180,7 +180,7 @@ func (t *tls) policies() {
 			continue
 		}
 		for _, p := range k.Policies {
-			if !slices.ContainsFunc(k.TargetsOf(p), t.translated) {
+			if !slices.ContainsFunc(k.TargetsOf(p), func(id topology.NodeID) bool { return t.translated(kind.name, id) }) {
 				continue
 			}
 			for _, path := range kind.paths {
@@ -197,10 +197,13 @@ func (t *tls) policies() {
 	}
 }
 
-// translated reports whether the controller translates a policy for a target, and so finds the backends that it names: of routes only for those
-// that a listener takes.
-func (t *tls) translated(target topology.NodeID) bool {
+// translated reports whether the controller translates a policy of a kind that names backends for a target, and so finds these: of routes only
+// for those that a listener takes. For TCPRoutes a SecurityPolicy with backends is invalid before that.
+func (t *tls) translated(kind string, target topology.NodeID) bool {
 	n := t.res.Node(target)
+	if kind == "SecurityPolicy" && n.Ref.Kind == "TCPRoute" {
+		return false
+	}
 	if n.Role != topology.Route && n.Role != topology.Rule {
 		return true
 	}

@@ -34,7 +34,7 @@ func Plugin() plugin.Plugin {
 func link(b *topology.Builder) {
 	b.NumberPorts(backendKind)
 	b.Implement(topology.Implementation{Name: "envoygateway", Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
-		OwnHosts: true, TCPOverTLS: true, WholeKinds: true, OpenToSets: true, SilentOnSets: true})
+		OwnHosts: true, TCPOverTLS: true, WholeKinds: true, OpenToSets: true, SilentOnSets: true, NoneWinsInSet: true})
 }
 
 // plans are the functions that resolve policies.

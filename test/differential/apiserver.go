@@ -11,15 +11,16 @@ import (
 
 // apiServer compares with a kube-apiserver: what is refused or dropped by the CustomResourceDefinitions of the Gateway API and of vendors, and that
 // what is in force is the same whether or not the server has filled its defaults in.
-var apiServer = peer{name: "apiserver", module: "k8s.io/apiserver", generate: drawObjects, ask: askObjects, theirs: storedObjects}
+var apiServer = peer{name: "apiserver", module: "k8s.io/apiserver", generate: drawObjects, ask: askObjects, theirs: storedObjects,
+	prepare: func() error {
+		_, err := definitions()
+		return err
+	}}
 
 // drawObjects draws objects of one or two kinds from their schemas, in a third of them with something wrong in some place, beside a Gateway and
 // a route that policies can target. How much of what is optional an object has differs from object to object.
 func drawObjects(s source) input {
-	all, err := definitions()
-	if err != nil {
-		panic(err) // without definitions there is nothing to compare
-	}
+	all, _ := definitions() // are there: prepare
 	out := input{Objects: []object{
 		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": object{"name": "gw", "namespace": "default"},
 			"spec": object{"gatewayClassName": "any", "listeners": []object{{"name": "http", "port": 80, "protocol": "HTTP"}}}},

@@ -42,11 +42,11 @@ type tally struct {
 }
 
 // all compares the seeds on several workers, each with a process of the peer. stop ends the run once it is true of what was found.
-func (r *run) all(ctx context.Context, s seeds, until time.Time, stop func(*tally) bool) (*tally, error) {
+func (r *run) all(outer context.Context, s seeds, until time.Time, stop func(*tally) bool) (*tally, error) {
 	out := &tally{Classes: map[string]*found{}, refusals: map[string]int64{}}
 	next := atomic.Int64{}
 	next.Store(s.first)
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(outer)
 	defer cancel()
 	var lock sync.Mutex
 	var failed error
@@ -73,7 +73,7 @@ func (r *run) all(ctx context.Context, s seeds, until time.Time, stop func(*tall
 		})
 	}
 	workers.Wait()
-	return out, failed
+	return out, errors.Join(failed, outer.Err())
 }
 
 // work compares seeds until there is none left.

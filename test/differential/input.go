@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 )
@@ -48,6 +49,11 @@ func (in *input) manifests() ([]byte, error) {
 		out.Write(text)
 	}
 	return out.Bytes(), nil
+}
+
+// has reports whether there are objects of a kind.
+func (in *input) has(kind string) bool {
+	return slices.ContainsFunc(in.Objects, func(o object) bool { return o["kind"] == kind })
 }
 
 // clone is a deep copy, for reducing.

@@ -56,9 +56,11 @@ func askIstio(ctx context.Context, p program, translate translate, in *input) (f
 	if err := p.json(ctx, in, &all, version...); err != nil {
 		return nil, err
 	}
-	if err := p.json(ctx, in, &listener, append(version, "--policy-kind", "wasmplugin,trafficextension", "--vendor-setting", "istio.filterChain=NETWORK",
-		"--vendor-setting", "istio.listenerPort=80", "--vendor-setting", "istio.listenerClass=inbound")...); err != nil {
-		return nil, err
+	if in.has("WasmPlugin") || in.has("TrafficExtension") {
+		if err := p.json(ctx, in, &listener, append(version, "--policy-kind", "wasmplugin,trafficextension", "--vendor-setting", "istio.filterChain=NETWORK",
+			"--vendor-setting", "istio.listenerPort=80", "--vendor-setting", "istio.listenerClass=inbound")...); err != nil {
+			return nil, err
+		}
 	}
 	out := facts{}
 	for _, item := range all.Items {
@@ -71,8 +73,10 @@ func askIstio(ctx context.Context, p program, translate translate, in *input) (f
 			item.extensions(out, "listener "+key)
 		}
 	}
-	if err := istioStatuses(ctx, out, p, in); err != nil {
-		return nil, err
+	if in.has("AuthorizationPolicy") {
+		if err := istioStatuses(ctx, out, p, in); err != nil {
+			return nil, err
+		}
 	}
 	if err := translated(out, translate, in, all.Items); err != nil {
 		return nil, err

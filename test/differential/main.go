@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -35,7 +36,7 @@ type options struct {
 var errOpen = errors.New("there are differences that classes.yaml does not explain")
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o, err := parse(os.Args[1:])
 	if err == nil {
@@ -79,6 +80,9 @@ func (o options) run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
+	if err := os.Setenv("TMPDIR", folder); err != nil { // also of peers, so that one that is killed leaves nothing behind
+		return err
+	}
 	known, err := readClasses()
 	if err != nil {
 		return err

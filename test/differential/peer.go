@@ -10,13 +10,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 // peer is an implementation whose own code answers the inputs that generate draws.
 type peer struct {
 	name     string
-	module   string // whose version the figures name
-	inside   string // the folder of the module in which the program is built, for one that needs its internal packages
+	module   string       // whose version the figures name
+	inside   string       // the folder of the module in which the program is built, for one that needs its internal packages
+	prepare  func() error // gets what generate needs, if anything
 	generate func(source) input
 	// ask has the program under test answer: facts of the same keys as the peer's. Where the peer translates policies into the settings of a
 	// proxy, ask writes the effective policies that the program predicts back into another input, one policy on each rule, and translate has
@@ -85,6 +87,11 @@ type answered struct {
 // build builds the program of a peer in a folder, unless it is there, and says of which version it is.
 func (p peer) build(ctx context.Context, folder string) (path, version string, err error) {
 	at := filepath.Join("peers", p.name)
+	if p.prepare != nil {
+		if err := p.prepare(); err != nil {
+			return "", "", err
+		}
+	}
 	module, err := download(ctx, at, p.module)
 	if err != nil {
 		return "", "", err
@@ -121,7 +128,7 @@ func download(ctx context.Context, folder, path string) (module, error) {
 	text, err := list.Output()
 	var out module
 	if jsonErr := json.Unmarshal(text, &out); err != nil || jsonErr != nil {
-		return out, fmt.Errorf("downloading %s: %w %s", path, errors.Join(err, jsonErr), out.Error)
+		return out, fmt.Errorf("downloading %s: %w: %s\nIt has to be in the module cache, or a module proxy within reach (go env GOPROXY)", path, errors.Join(err, jsonErr), out.Error)
 	}
 	return out, nil
 }
@@ -164,15 +171,17 @@ func insideOf(module, inside, program, folder string) (string, error) {
 	return at, nil
 }
 
-// start starts the peer, in the folder of its sources.
+// start starts the peer, in the folder of its sources. It ends with its input, when the context does at the latest.
 func (r *run) start(ctx context.Context) (*peerProcess, error) {
 	cmd := exec.CommandContext(ctx, r.path)
 	cmd.Dir = filepath.Join("peers", r.peer.name)
+	cmd.Env = append(os.Environ(), "GOGC=400") // there is memory enough, and a quarter of the time is collecting garbage
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
+	cmd.Cancel, cmd.WaitDelay = in.Close, 10*time.Second // it may have children to end
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
