@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -28,10 +28,10 @@ func runEngine(manifests, answer string) ([]part, error) { return runParts(nil, 
 
 // runMerge is runEngine without what policy-machinery leaves to the API server: whether a policy is valid.
 func runMerge(manifests, answer string) ([]part, error) {
-	return runParts([]policy.Source{{Name: "kinds.yaml", Text: mergeKinds}}, manifests, answer)
+	return runParts([]form.Source{{Name: "kinds.yaml", Text: mergeKinds}}, manifests, answer)
 }
 
-func runParts(kinds []policy.Source, manifests, answer string) ([]part, error) {
+func runParts(kinds []form.Source, manifests, answer string) ([]part, error) {
 	catalog, err := plugin.Catalog(plugins.All(), kinds, nil)
 	if err != nil {
 		return nil, err

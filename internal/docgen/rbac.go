@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -32,7 +33,7 @@ func rbac() []byte {
 	var groups []string
 	resources := map[string][]string{}
 	for _, gk := range kinds {
-		plural := policy.Plural(gk.Kind)
+		plural := descriptor.Plural(gk.Kind)
 		if k := catalog.Kind(gk); k != nil {
 			plural = k.Plural
 		}

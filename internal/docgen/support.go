@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
 // vendorTables are the table of the implementations, a row each, and that of their policy kinds, a row for those that are read alike.
 // Both count the semantic vectors about the kinds of a row.
-func vendorTables(dir string, c *policy.Catalog) (support, kinds string, err error) {
+func vendorTables(dir string, c *descriptor.Catalog) (support, kinds string, err error) {
 	var short, long strings.Builder
 	short.WriteString("| implementation | policy kinds | vectors |\n|---|---|---|\n")
 	long.WriteString("| implementation | policy kinds | how they are read | vectors |\n|---|---|---|---|\n")

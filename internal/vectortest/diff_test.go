@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -93,7 +94,7 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 
 // partlyRead compares a cluster with itself as somebody sees it who may not read everything: whatever seems to change is marked, and nobody is
 // said to lose protection.
-func partlyRead(t *testing.T, in *model.Snapshot, catalog *policy.Catalog) {
+func partlyRead(t *testing.T, in *model.Snapshot, catalog *descriptor.Catalog) {
 	t.Helper()
 	all := resolutionFor(in, func(model.GroupKind, string) bool { return true }, catalog)
 	list := users(in)
@@ -116,7 +117,7 @@ func partlyRead(t *testing.T, in *model.Snapshot, catalog *policy.Catalog) {
 	}
 }
 
-func resolveFor(in *model.Snapshot, catalog *policy.Catalog) *resolve.Resolution {
+func resolveFor(in *model.Snapshot, catalog *descriptor.Catalog) *resolve.Resolution {
 	return resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
 }
 
@@ -187,7 +188,7 @@ func byHand(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, before, a
 }
 
 // deletions holds the grounds of changes against what was deleted: without a policy, targets and ways stay; without a route its rules are gone.
-func deletions(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, after map[string][]string, catalog *policy.Catalog) {
+func deletions(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, after map[string][]string, catalog *descriptor.Catalog) {
 	t.Helper()
 	isPolicy := slices.ContainsFunc(catalog.Kinds(), func(k *policy.Kind) bool { return k.GroupKind == gone.GroupKind() && k.Scopes == nil })
 	for i := range d.Items {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -140,7 +140,7 @@ type answers struct {
 }
 
 // resolutionFor resolves a cluster with these objects for a user who may read some of them.
-func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *policy.Catalog) *resolve.Resolution {
+func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *descriptor.Catalog) *resolve.Resolution {
 	cluster := &model.Cluster{Context: "test"}
 	kinds := append(in.Kinds(), topology.Kinds()...)
 	for _, k := range catalog.Kinds() {
@@ -176,7 +176,7 @@ func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, c
 }
 
 // answersTo answers for a cluster with these objects and a user who may read some of them.
-func answersTo(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *policy.Catalog) answers {
+func answersTo(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *descriptor.Catalog) answers {
 	r := resolutionFor(in, may, catalog)
 	out := answers{effective: view.Effective(r, view.Query{ShowNone: true}), overridden: view.Overridden(r, view.Query{}, nil, ""),
 		status: view.Status(r, view.StatusQuery{Objects: true}, plugin.StatusFunctions(plugins.All()))}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
@@ -45,7 +45,7 @@ func (c Catalogue) Known(id string) bool {
 }
 
 // Nearest are the ids that a word may be a typing error of, best first.
-func (c Catalogue) Nearest(id string) []string { return policy.Nearest(id, c.IDs()) }
+func (c Catalogue) Nearest(id string) []string { return form.Nearest(id, c.IDs()) }
 
 // sameTarget are the codes of problems that say why a policy gives way to another one on its target.
 func (c Catalogue) sameTarget() []model.Code {

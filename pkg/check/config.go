@@ -12,8 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // Config is a file that says what counts.
@@ -134,7 +134,7 @@ func (r configReader) fields(n *yaml.Node, what string, fields []configField) er
 		at := slices.Index(known, key.Value)
 		if at < 0 {
 			hint := "known are: " + strings.Join(known, ", ")
-			if near := policy.Nearest(key.Value, known); len(near) > 0 {
+			if near := form.Nearest(key.Value, known); len(near) > 0 {
 				hint = "did you mean " + near[0] + "?"
 			}
 			return r.wrong(key, hint, "unknown key %q in %s", key.Value, what)

@@ -13,9 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
@@ -106,7 +107,7 @@ func readTests(names []string) ([]requirement.TestFile, error) {
 			if err != nil {
 				return err
 			}
-			more, err := requirement.ReadTests(policy.Source{Name: path, Text: text}, info.IsDir())
+			more, err := requirement.ReadTests(form.Source{Name: path, Text: text}, info.IsDir())
 			out = append(out, more...)
 			return err
 		})
@@ -154,7 +155,7 @@ func (a App) runTests(ctx context.Context, f *checkTestFlags, s Streams, file re
 }
 
 // runTest runs one test. What cannot be read makes it fail.
-func runTest(ctx context.Context, catalog *policy.Catalog, s Streams, t *requirement.Test, reqs []*requirement.Requirement) requirement.TestResult {
+func runTest(ctx context.Context, catalog *descriptor.Catalog, s Streams, t *requirement.Test, reqs []*requirement.Requirement) requirement.TestResult {
 	res, problems := testInput(ctx, catalog, s, t)
 	out := requirement.NewTestResult(t)
 	if res != nil {
@@ -166,7 +167,7 @@ func runTest(ctx context.Context, catalog *policy.Catalog, s Streams, t *require
 }
 
 // testInput reads and resolves the input of a test. What is wrong with it is told, a line each.
-func testInput(ctx context.Context, catalog *policy.Catalog, s Streams, t *requirement.Test) (*resolve.Resolution, []string) {
+func testInput(ctx context.Context, catalog *descriptor.Catalog, s Streams, t *requirement.Test) (*resolve.Resolution, []string) {
 	options := load.Options{ClusterScoped: catalog.ClusterScoped()}
 	for _, name := range t.Files {
 		options.Paths = append(options.Paths, beside(t.Origin.File, name))

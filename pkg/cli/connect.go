@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -131,7 +132,7 @@ func kubeconfigError(err error) error {
 }
 
 // live reads what a command may need of the cluster.
-func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Catalog, s Streams) (*model.Snapshot, error) {
+func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.Catalog, s Streams) (*model.Snapshot, error) {
 	var log func(format string, args ...any)
 	if f.level >= requestLevel {
 		var one sync.Mutex // requests are made side by side
@@ -169,7 +170,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *policy.Cata
 var errTooLate = errors.New("the time limit for all requests was reached")
 
 // wantedKinds are the kinds whose objects a question can depend on.
-func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {
+func (f *sourceFlags) wantedKinds(catalog *descriptor.Catalog) []model.GroupKind {
 	out := ReadKinds(catalog, func(k *policy.Kind) bool {
 		return len(f.onlyKinds) == 0 || slices.ContainsFunc(f.onlyKinds, func(name string) bool {
 			return slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), strings.ToLower(name))
@@ -183,13 +184,13 @@ func (f *sourceFlags) wantedKinds(catalog *policy.Catalog) []model.GroupKind {
 }
 
 // undecidedKinds are those of them that are read as their definitions say.
-func (f *sourceFlags) undecidedKinds(catalog *policy.Catalog) []model.GroupKind {
+func (f *sourceFlags) undecidedKinds(catalog *descriptor.Catalog) []model.GroupKind {
 	wanted := f.wantedKinds(catalog)
 	return slices.DeleteFunc(catalog.Undecided(), func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
 }
 
 // laterKinds are the kinds that a question which is not about pods reads only if there are policies about them: pods are many.
-func (f *sourceFlags) laterKinds(catalog *policy.Catalog) map[model.GroupKind][]model.GroupKind {
+func (f *sourceFlags) laterKinds(catalog *descriptor.Catalog) map[model.GroupKind][]model.GroupKind {
 	if f.workloads || len(f.onlyKinds) > 0 {
 		return nil
 	}
@@ -210,7 +211,7 @@ func (f *sourceFlags) laterKinds(catalog *policy.Catalog) map[model.GroupKind][]
 
 // ReadKinds are the kinds that are read from a cluster, sorted: those that make the topology, and the described policy kinds that are asked
 // about with what they look at.
-func ReadKinds(catalog *policy.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
+func ReadKinds(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
 	out := topology.Kinds()
 	for _, k := range catalog.Kinds() {
 		together := []*policy.Kind{k} // their policies stand in one order
@@ -229,21 +230,21 @@ func ReadKinds(catalog *policy.Catalog, asked func(*policy.Kind) bool) []model.G
 
 // otherKinds finds the policy kinds without a descriptor, unless the question is about others; kinds that are not known and hang on Gateways;
 // and, where connections are asked about, those that judge these.
-func (f *sourceFlags) otherKinds(catalog *policy.Catalog) func(*model.Object) bool {
+func (f *sourceFlags) otherKinds(catalog *descriptor.Catalog) func(*model.Object) bool {
 	if len(f.onlyKinds) > 0 {
 		return nil
 	}
 	known := ReadKinds(catalog, func(*policy.Kind) bool { return true })
 	knowledge := catalog.Knowledge()
 	return func(definition *model.Object) bool {
-		if policy.Defines(definition) {
+		if descriptor.Defines(definition) {
 			return true
 		}
 		gk, _ := definition.Defines()
 		if slices.Contains(known, gk) || knowledge.Knows(gk) {
 			return false
 		}
-		return policy.Hangs(definition) || f.workloads && knowledge.Judges(gk)
+		return descriptor.Hangs(definition) || f.workloads && knowledge.Judges(gk)
 	}
 }
 

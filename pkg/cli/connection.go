@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -104,7 +104,7 @@ func (s *session) peer(text string) (request.Peer, error) {
 		return s.peer(s.ordinal(parts).FullName())
 	case len(found) == 0:
 		hint := ""
-		if near := policy.Nearest(text, all); len(near) > 0 {
+		if near := form.Nearest(text, all); len(near) > 0 {
 			hint = "did you mean " + near[0] + "?"
 		}
 		return request.Nobody(), s.missed(hint, "no pod or workload %q %s", text, s.where())

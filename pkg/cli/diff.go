@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -120,7 +120,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 }
 
 // reader reads the sides. If one of them is live, the names of objects mean what they mean to kubectl: -n, else the kubeconfig's namespace.
-func (f *diffFlags) reader(catalog *policy.Catalog, s Streams, from, to sideOf) (*sideReader, error) {
+func (f *diffFlags) reader(catalog *descriptor.Catalog, s Streams, from, to sideOf) (*sideReader, error) {
 	f.asked = f.namespace
 	r := &sideReader{flags: f, catalog: catalog, streams: s}
 	if !from.live() && !to.live() {

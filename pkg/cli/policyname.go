@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -79,7 +80,7 @@ func (s *session) policyNotOne(name string, found []namedPolicy, names []string,
 		return usage("name one of: "+refList(refs), "%q is ambiguous: %d policies have this name", name, len(found))
 	}
 	hint := ""
-	switch near := policy.Nearest(name, names); {
+	switch near := form.Nearest(name, names); {
 	case len(elsewhere) > 0:
 		hint = "there is " + refList(elsewhere)
 	case len(near) > 0:
@@ -136,7 +137,7 @@ func pickRule(names []string, text, where string) (string, error) {
 	for _, name := range names {
 		last = append(last, name[strings.LastIndex(name, ".")+1:])
 	}
-	if near := policy.Nearest(text, append(last, names...)); len(near) > 0 {
+	if near := form.Nearest(text, append(last, names...)); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	} else if len(names) > 0 {
 		hint = "it has: " + strings.Join(firstFew(names), ", ")

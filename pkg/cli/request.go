@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -309,7 +309,7 @@ func (s *session) gateway(name string) (topology.NodeID, error) {
 		return id, usage("name one of: "+strings.Join(found, ", "), "%q is ambiguous: %d Gateways have this name", name, len(found))
 	}
 	hint := ""
-	if near := policy.Nearest(name, append(bare, all...)); len(near) > 0 {
+	if near := form.Nearest(name, append(bare, all...)); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	} else if len(all) > 0 {
 		hint = "there are: " + strings.Join(firstFew(all), ", ")

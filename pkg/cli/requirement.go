@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
@@ -21,7 +21,7 @@ func (f *checkFlags) required(config check.Config) ([]*requirement.Requirement, 
 
 // readRequirements reads files of requirements; one that is named twice is read once.
 func readRequirements(files []string) ([]*requirement.Requirement, error) {
-	var sources []policy.Source
+	var sources []form.Source
 	seen := map[string]bool{}
 	for _, name := range files {
 		if clean := filepath.Clean(name); seen[clean] {
@@ -33,7 +33,7 @@ func readRequirements(files []string) ([]*requirement.Requirement, error) {
 		if err != nil {
 			return nil, &noAnswer{fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)"}
 		}
-		sources = append(sources, policy.Source{Name: name, Text: text})
+		sources = append(sources, form.Source{Name: name, Text: text})
 	}
 	if sources == nil {
 		return nil, nil

@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
@@ -139,7 +140,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if name, unknown := strings.CutPrefix(what, "unknown flag: --"); unknown {
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-		if near := policy.Nearest(name, known); len(near) > 0 {
+		if near := form.Nearest(name, known); len(near) > 0 {
 			hint = "did you mean --" + near[0] + "?"
 		}
 	}
@@ -193,9 +194,9 @@ func failure(err error) failed {
 		use        *usageError
 		none       *noAnswer
 		loading    *load.Error
-		setting    *policy.SettingError
+		setting    *descriptor.SettingError
 		written    *requirement.FileError
-		descriptor *policy.DescriptorError
+		descriptor *form.Error
 	)
 	switch {
 	case errors.As(err, &use):

@@ -5,9 +5,9 @@ import (
 	"context"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // How sides of a comparison are written that are no paths.
@@ -89,7 +89,7 @@ func (f *diffFlags) stdins(from, to sideOf) int {
 // sideReader reads sides.
 type sideReader struct {
 	flags   *diffFlags
-	catalog *policy.Catalog
+	catalog *descriptor.Catalog
 	cluster *cluster // of a side that is live
 	streams Streams
 }

@@ -4,9 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
@@ -31,7 +32,7 @@ type kindIndex struct {
 	names map[model.GroupKind][]string
 }
 
-func newKindIndex(in *model.Snapshot, catalog *policy.Catalog) *kindIndex {
+func newKindIndex(in *model.Snapshot, catalog *descriptor.Catalog) *kindIndex {
 	x := &kindIndex{in: in, names: map[model.GroupKind][]string{}}
 	for _, k := range targetKinds() {
 		x.names[k.gk] = kindNames(k.gk, k.plural, k.short)
@@ -41,7 +42,7 @@ func newKindIndex(in *model.Snapshot, catalog *policy.Catalog) *kindIndex {
 	}
 	for _, gk := range in.Kinds() {
 		if x.names[gk] == nil {
-			x.names[gk] = kindNames(gk, policy.Plural(gk.Kind), nil)
+			x.names[gk] = kindNames(gk, descriptor.Plural(gk.Kind), nil)
 		}
 		if k := in.Cluster.Serves(gk); k != nil {
 			x.names[gk] = append(append(x.names[gk], k.Singular), kindNames(gk, k.Plural, k.Short)...)
@@ -125,7 +126,7 @@ func (r *sideReader) doomed(x *kindIndex, text string) (model.Ref, error) {
 	kinds := x.kinds(d.kind)
 	if len(kinds) == 0 {
 		hint := "write KIND/NAME, for example authpolicy/gw-auth"
-		if near := policy.Nearest(d.kind, x.words()); len(near) > 0 {
+		if near := form.Nearest(d.kind, x.words()); len(near) > 0 {
 			hint = "did you mean " + near[0] + "?"
 		}
 		return model.Ref{}, usage(hint, "--delete: unknown kind %q", d.kind)
@@ -164,7 +165,7 @@ func (r *sideReader) notThere(x *kindIndex, kinds []model.GroupKind, d doomed, n
 		}
 	}
 	hint := "there is no " + d.kind + " at all"
-	near := policy.Nearest(d.name, names)
+	near := form.Nearest(d.name, names)
 	switch {
 	case len(elsewhere) > 0:
 		hint = "there is " + deleteList(elsewhere)

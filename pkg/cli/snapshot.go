@@ -12,6 +12,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -137,11 +138,11 @@ func (s *session) redact(objects []any) {
 	for i, o := range s.Snapshot.Objects {
 		switch p := policies[o.Ref]; {
 		case p != nil:
-			objects[i] = p.Redacted()
+			objects[i] = redact.Policy(p)
 		case slices.Contains(read, o.Ref.GroupKind()) && !slices.Contains(known, o.Ref.GroupKind()):
-			objects[i] = policy.WithoutInline(o)
+			objects[i] = redact.WithoutInline(o)
 		case !slices.Contains(known, o.Ref.GroupKind()) || strings.HasSuffix(o.Ref.Kind, "Policy"):
-			kept := policy.RedactedObject(o)
+			kept := redact.Object(o)
 			if spec := resolve.Named(o); spec != nil && s.Kind(o.Ref.GroupKind()) == nil {
 				kept["spec"] = spec
 			}

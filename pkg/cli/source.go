@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -62,7 +63,7 @@ func (f *sourceFlags) addCluster(cmd *cobra.Command) {
 type session struct {
 	flags *sourceFlags
 	*resolve.Resolution
-	catalog *policy.Catalog
+	catalog *descriptor.Catalog
 	tidiers []request.Tidier // that say what becomes of the paths of requests
 	streams Streams
 }
@@ -93,7 +94,7 @@ func (f *sourceFlags) linkers() []topology.Linker {
 }
 
 // resolved resolves an input, and looks in the meantime for what gets no traffic.
-func resolved(in *model.Snapshot, catalog *policy.Catalog, more ...topology.Linker) *resolve.Resolution {
+func resolved(in *model.Snapshot, catalog *descriptor.Catalog, more ...topology.Linker) *resolve.Resolution {
 	graph := topology.Build(in, catalog.Settings(), append(catalog.Links(), more...)...)
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
@@ -103,7 +104,7 @@ func resolved(in *model.Snapshot, catalog *policy.Catalog, more ...topology.Link
 }
 
 // read reads manifests if the flags name any, else the cluster.
-func (f *sourceFlags) read(ctx context.Context, catalog *policy.Catalog, s Streams) (*model.Snapshot, error) {
+func (f *sourceFlags) read(ctx context.Context, catalog *descriptor.Catalog, s Streams) (*model.Snapshot, error) {
 	if f.overLive || len(f.files) == 0 && f.kustomization == "" {
 		c, err := f.connect()
 		if err != nil {
@@ -127,7 +128,7 @@ func told(s Streams, in *model.Snapshot, err error) error {
 }
 
 // manifests are the files or the kustomization that the flags name.
-func (f *sourceFlags) manifests(catalog *policy.Catalog, s Streams) load.Options {
+func (f *sourceFlags) manifests(catalog *descriptor.Catalog, s Streams) load.Options {
 	return load.Options{Paths: f.files, Recursive: f.recursive, Kustomization: f.kustomization, Stdin: s.In,
 		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped)}
 }
@@ -166,14 +167,14 @@ func (s *session) missed(hint, format string, args ...any) error {
 	return usage(hint, format, args...)
 }
 
-func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*policy.Catalog, error) {
-	var user []policy.Source
+func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*descriptor.Catalog, error) {
+	var user []form.Source
 	for _, name := range f.policyKinds {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return nil, &noAnswer{fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents"}
 		}
-		user = append(user, policy.Source{Name: name, Text: text})
+		user = append(user, form.Source{Name: name, Text: text})
 	}
 	return plugin.Catalog(plugins, user, f.settings)
 }
@@ -255,7 +256,7 @@ func (s *session) unknownPolicyKind(name string) error {
 	all := *s.flags
 	all.onlyKinds = nil
 	hint := strings.TrimSpace("list the kinds with: kubectl dopolicy kinds " + all.given())
-	if near := policy.Nearest(name, known); len(near) > 0 {
+	if near := form.Nearest(name, known); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
 	return usage(hint, "unknown policy kind %q", name)

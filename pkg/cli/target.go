@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -51,13 +52,13 @@ func (s *session) findKind(word string) (model.GroupKind, bool) {
 		}
 	}
 	for _, gk := range s.Snapshot.Kinds() {
-		if slices.Contains(kindNames(gk, policy.Plural(gk.Kind), nil), word) || s.servedAs(gk, word) {
+		if slices.Contains(kindNames(gk, descriptor.Plural(gk.Kind), nil), word) || s.servedAs(gk, word) {
 			return gk, true
 		}
 	}
 	for id := range s.Graph.Len() { // kinds of which the input has names only
 		n := s.Graph.Node(topology.NodeID(id))
-		if gk := n.Ref.GroupKind(); n.Object == nil && slices.Contains(kindNames(gk, policy.Plural(gk.Kind), nil), word) {
+		if gk := n.Ref.GroupKind(); n.Object == nil && slices.Contains(kindNames(gk, descriptor.Plural(gk.Kind), nil), word) {
 			return gk, true
 		}
 	}
@@ -108,7 +109,7 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 
 func (s *session) unknownKind(word string) error {
 	hint := "known kinds: httproute, grpcroute, tlsroute, tcproute, udproute, gateway, gatewayclass, service, namespace"
-	if near := policy.Nearest(word, kindWords()); len(near) > 0 {
+	if near := form.Nearest(word, kindWords()); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
 	return usage(hint, "unknown kind %q", word)
@@ -138,7 +139,7 @@ func (s *session) target(args []string) (model.Ref, []topology.NodeID, error) {
 	if len(ids) == 0 && w.section != "" {
 		sections := s.Graph.Sections(ref)
 		hint := "it has: " + strings.Join(sections, ", ")
-		if near := policy.Nearest(w.section, sections); len(near) > 0 {
+		if near := form.Nearest(w.section, sections); len(near) > 0 {
 			hint = "did you mean " + near[0] + "?"
 		}
 		return ref, nil, usage(hint, "%s has no section %q", ref, w.section)
@@ -183,8 +184,8 @@ func (s *session) notFound(w wanted) error {
 		all = append(all, ref)
 	}
 	hint := ""
-	kinds := policy.Nearest(w.name, kindWords())
-	switch near = policy.Nearest(w.name, near); {
+	kinds := form.Nearest(w.name, kindWords())
+	switch near = form.Nearest(w.name, near); {
 	case len(near) > 0:
 		ref := all[slices.IndexFunc(all, func(r model.Ref) bool { return r.Name == near[0] })]
 		hint = "did you mean " + lowerKind(ref) + "/" + ref.Name + "?"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
@@ -128,7 +129,7 @@ func (t *teller) conflicted() []clause {
 }
 
 func (t *teller) conditionFalse() []clause {
-	if when, ok := t.loss.When.(*policy.Condition); ok {
+	if when, ok := t.loss.When.(*expression.Condition); ok {
 		return []clause{{"the condition is not met: %s", []string{when.Text}}}
 	}
 	return []clause{{"the condition is not met", nil}}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
@@ -119,7 +119,7 @@ func (c *causes) add(r *resolve.Resolution, o *resolve.Verdict, l *merge.Loss) {
 
 // unjudged reports whether the condition that was not met cannot be judged, which is a finding of its own.
 func unjudged(o *resolve.Verdict, l *merge.Loss) bool {
-	when, ok := l.When.(*policy.Condition)
+	when, ok := l.When.(*expression.Condition)
 	return ok && when.Err() != nil || l.Step >= 0 && o.Result.Trace[l.Step].Err != nil
 }
 

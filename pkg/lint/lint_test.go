@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -23,7 +24,7 @@ func loaded(t *testing.T, lines string, hide []model.GroupKind, manifests ...str
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := policy.NewCatalog(nil, []policy.Source{{Name: "kinds.yaml", Text: []byte(described + lines)}}, nil, policy.Functions{})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(described + lines)}}, nil, descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

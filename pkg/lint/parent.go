@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -71,7 +71,7 @@ func parentHint(r *resolve.Resolution, a topology.Attachment) string {
 			names = append(names, o.Ref.Name)
 		}
 	}
-	if near := policy.Nearest(a.Parent.Name, names); len(near) > 0 {
+	if near := form.Nearest(a.Parent.Name, names); len(near) > 0 {
 		return "did you mean " + model.Ref{Kind: a.Parent.Kind, Namespace: a.Parent.Namespace, Name: near[0]}.String() + "?"
 	}
 	return ""

@@ -5,8 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -23,7 +24,7 @@ type Plugin struct {
 	Tidiers []request.Tidier
 	// Findings are the sorts of problems that only this vendor has.
 	Findings []Finding
-	policy.Functions
+	descriptor.Functions
 }
 
 // Finding is one sort of problem: what documents it, and what looks for it.
@@ -89,10 +90,10 @@ func Evaluators(plugins []Plugin) request.Evaluators {
 }
 
 // Catalog reads the descriptors of the vendors and the user's own, which replace them, and the chosen settings (NAME=VALUE texts).
-// Errors are *policy.DescriptorError or *policy.SettingError.
-func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy.Catalog, error) {
-	var builtin []policy.Source
-	var funcs policy.Functions
+// Errors are *form.Error or *descriptor.SettingError.
+func Catalog(plugins []Plugin, user []form.Source, settings []string) (*descriptor.Catalog, error) {
+	var builtin []form.Source
+	var funcs descriptor.Functions
 	for _, p := range plugins {
 		funcs.Add(p.Functions)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
@@ -100,7 +101,7 @@ func Catalog(plugins []Plugin, user []policy.Source, settings []string) (*policy
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Blocks))
 		funcs.Evaluators = slices.AppendSeq(funcs.Evaluators, maps.Keys(p.Evaluators))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
-		builtin = append(builtin, policy.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds, JSON: true})
+		builtin = append(builtin, form.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds, JSON: true})
 	}
-	return policy.NewCatalog(builtin, user, settings, funcs)
+	return descriptor.NewCatalog(builtin, user, settings, funcs)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"go.yaml.in/yaml/v3"
 )
 
 // Builtin is a setting that no policy writes and that beats those that do: a field of the object of a node, in the place of a setting.
@@ -70,33 +69,6 @@ func (k *Kind) BuiltinsOf(n *topology.Node) []*Policy {
 			Blocks: []merge.Block{{Kind: merge.Bare, Units: []merge.Unit{{Path: path, Value: value}}, Strategy: strategy}}})
 	}
 	return out
-}
-
-func (r *kindReader) builtins(n *yaml.Node) {
-	r.list(n, func(e *yaml.Node) {
-		var b Builtin
-		var at []string
-		wins := true
-		r.object(e, map[string]field{"unit": r.path(&b.Unit), "from": r.path(&b.From), "label": r.text(&b.Label), "value": nil, "wins": r.flag(&wins),
-			"at": func(n *yaml.Node) {
-				r.roles(&at)(&yaml.Node{Kind: yaml.SequenceNode, Line: n.Line, Content: []*yaml.Node{n}})
-				b.At = topology.Role(at[0])
-			},
-			"func": func(n *yaml.Node) {
-				var name string
-				r.text(&name)(n)
-				if b.Func = r.funcs.Builtins[name]; b.Func == nil {
-					r.fail(n, "there is no function %q to read built-in settings", name)
-				}
-			}})
-		switch {
-		case b.At == "" || b.Unit == nil || b.Label == "" || (b.From == nil) == (b.Func == nil):
-			r.fail(e, "a built-in setting needs \"at\", \"unit\", \"label\", and \"from\" or \"func\"")
-		case !wins:
-			r.fail(e, "a built-in setting that gives way is not supported yet")
-		}
-		r.kind.Builtins = append(r.kind.Builtins, b)
-	})
 }
 
 // builtinOrigin is the place of a built-in setting.

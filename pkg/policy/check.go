@@ -3,10 +3,24 @@ package policy
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/admission"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
+
+// Validity is what makes policies of a kind void, or suspicious.
+type Validity struct {
+	Admission *admission.Validation // nil: none is known
+	Advice    Advice                // nil: there is none
+	Tolerant  bool                  // a policy that the API would refuse takes part all the same, and is reported
+	Checks    []SiteCheck
+	InError   InError // what becomes of policies in which a check finds a fault
+	Lints     []Lint
+}
+
+// Advice says what to do about a policy that the kind's API refuses, or drops a field of; "" if there is nothing to say.
+type Advice func(o *model.Object) string
 
 // Check judges a policy by the objects around it: why it is in error, "" if it is not, and what there is to say about that. One that is in
 // error on some ways of the traffic only has its faults noted instead, by the nodes that they are about.

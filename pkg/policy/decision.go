@@ -11,7 +11,7 @@ import (
 
 // Decide says what puts the winner before or behind the loser in the order of the kind: the first key that tells them apart. With ageIgnored
 // the age of policies does not count, as Order says of those that are ordered together.
-func (k *Kind) Decide(winner, loser Attached, ageIgnored bool) merge.Decision {
+func (k *Ordering) Decide(winner, loser Attached, ageIgnored bool) merge.Decision {
 	at, c := k.decide(&winner, &loser, ageIgnored)
 	key := &Key{By: ByName}
 	if at >= 0 {
@@ -32,7 +32,7 @@ func (k *Kind) Decide(winner, loser Attached, ageIgnored bool) merge.Decision {
 }
 
 // decide is the first key by which two policies differ, -1 if there is none, and which comes first.
-func (k *Kind) decide(a, b *Attached, ageIgnored bool) (key, order int) {
+func (k *Ordering) decide(a, b *Attached, ageIgnored bool) (key, order int) {
 	for i := range k.Compare {
 		if k.Compare[i].By == ByCreated && ageIgnored {
 			continue

@@ -39,7 +39,7 @@ func TestDecide(t *testing.T) { // engine E9
 		{[]Key{called, name}, "b", "c", "", "", "order tier:  before "},
 		{nil, "a", "b", "", "", "name : a before b"},
 	} {
-		k := newKind()
+		k := &Kind{}
 		k.Compare = c.keys
 		as := labelled(c.winner, c.loser)
 		as[0].Index, as[1].Index = 1, 2
@@ -61,7 +61,7 @@ func TestDecide(t *testing.T) { // engine E9
 
 // That the age is passed over is said of two policies that have one, if it is because of a third.
 func TestDecideBesideOneWithoutAge(t *testing.T) { // engine E9
-	k := newKind()
+	k := &Kind{Ordering: Ordering{Compare: keys(ByLevel, ByCreated, ByNamespacedName)}}
 	as := candidates("n/a@2", "n/b@1", "n/c")
 	if _, ageIgnored := k.Order(as); !ageIgnored {
 		t.Fatal("the age counts")

@@ -1,6 +1,7 @@
-// Package policy describes policy kinds and decodes custom resources into ordered blocks of settings.
+// Package policy has the nouns of policies.
 //
-// A Kind is a checked descriptor: how a policy finds its targets, where its blocks and its strategy stand, what one rule is, in which
-// order policies are compared. Descriptors are YAML (one schema for the built-in vendors and for users); kinds without one are
-// generic (engine E15). A Policy is one custom resource, decoded by its Kind into layers for package merge.
+// A Kind is a checked descriptor: how a policy finds its targets (Attachment), where there are results (Reach), what a policy says (Spec), in which
+// order policies stand (Ordering), how they are folded (Folding), and what is wrong with one (Validity). A Policy is one custom resource, read by
+// its Kind into blocks for package merge; an Attached is one at one of its targets, and Kind.Order puts several into their order, of which
+// Kind.Decide tells why. Kinds are read by package descriptor, policies by package decode.
 package policy

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Key is one key of a kind's comparator (engine E9): what is compared of two policies, and which value comes first.
@@ -43,68 +40,6 @@ const (
 
 // Comparator compares two attached policies: negative if a comes first, that is, is established.
 type Comparator func(a, b *Attached) int
-
-var keyWords = []string{string(ByLevel), string(ByCreated), string(ByName), string(ByNamespace), string(ByNamespacedName), string(ByIdentity), string(BySection), string(ByIndex)}
-
-// usualOrder is GEP-713's: older first, then by name (gep713 P17).
-func usualOrder() []Key { return []Key{{By: ByLevel}, {By: ByCreated}, {By: ByNamespacedName}} }
-
-func (r *kindReader) compare(n *yaml.Node) {
-	r.kind.Compare = nil
-	r.list(n, func(e *yaml.Node) {
-		var k Key
-		if e.Kind == yaml.MappingNode {
-			k = r.key(e)
-		} else {
-			var s string
-			r.word(&s, keyWords)(e)
-			k.By = By(s)
-		}
-		if slices.ContainsFunc(r.kind.Compare, func(o Key) bool { return o.By == k.By && slices.Equal(o.At, k.At) && k.Func == nil }) {
-			r.fail(e, "%q is a key already", strings.Join(append([]string{string(k.By)}, k.At...), " "))
-		}
-		r.kind.Compare = append(r.kind.Compare, k)
-	})
-	for i, k := range r.kind.Compare {
-		if k.By == ByLevel && i > 0 {
-			r.fail(n, "\"level\" must be the first key")
-		}
-	}
-}
-
-// key reads a key that is an object.
-func (r *kindReader) key(n *yaml.Node) Key {
-	var k Key
-	by := func(b By, read func(*yaml.Node)) field {
-		return func(n *yaml.Node) {
-			if k.By != "" {
-				r.fail(n, "a key compares one thing, %s or %s", k.By, b)
-			}
-			k.By = b
-			read(n)
-		}
-	}
-	name := func(n *yaml.Node) {
-		k.At = []string{""}
-		r.text(&k.At[0])(n)
-	}
-	function := func(n *yaml.Node) {
-		var name string
-		r.text(&name)(n)
-		if k.Func = r.funcs.Compare[name]; k.Func == nil {
-			r.fail(n, "there is no function %q to compare policies", name)
-		}
-	}
-	var form string
-	r.object(n, map[string]field{"field": by(ByField, r.path(&k.At)), "label": by(ByLabel, name), "annotation": by(ByAnnotation, name), "func": by(ByFunc, function),
-		"part": nil, "of": r.texts(&k.Of), "type": r.word(&form, []string{"text", "number", "present"}), "descending": r.flag(&k.Descending), "called": r.text(&k.Called),
-		"absent": func(n *yaml.Node) { k.Absent = n.Value }})
-	if k.By == "" && len(r.lines) == 0 {
-		r.fail(n, "a key needs \"field\", \"label\", \"annotation\" or \"func\"")
-	}
-	k.Number, k.Present = form == "number", form == "present"
-	return k
-}
 
 // compare orders two attached policies by the key. The level is settled by the path, before policies of one place are compared.
 func (k *Key) compare(a, b *Attached) int {

@@ -44,7 +44,7 @@ func TestKeys(t *testing.T) { // engine E9
 		{"identity as one text", []Key{{By: ByIdentity}}, []string{"b", "a section=x", "a-b"}, "a-b a b"},
 		{"a function", []Key{{By: ByFunc, Func: func(a, b *Attached) int { return b.Index - a.Index }}}, []string{"b", "a"}, "b a"},
 	} {
-		k := newKind()
+		k := &Kind{}
 		k.Compare = c.keys
 		if k.Leveled() {
 			t.Errorf("%s: there is no level", c.name)

@@ -46,16 +46,22 @@ func (a *Attached) section() string {
 	return a.Policy.Refs[a.Ref].Ref.Section
 }
 
+// Ordering is the order in which policies of a kind stand.
+type Ordering struct {
+	Compare []Key
+	Checked bool // the order of folding is left open upstream: compare both (gep713 P27)
+}
+
 // Leveled reports whether the level decides first: then policies are ordered place by place, else whole stacks are.
-func (k *Kind) Leveled() bool { return len(k.Compare) > 0 && k.Compare[0].By == ByLevel }
+func (k *Ordering) Leveled() bool { return len(k.Compare) > 0 && k.Compare[0].By == ByLevel }
 
 // ByAge reports whether the age of policies has a part in their order.
-func (k *Kind) ByAge() bool {
+func (k *Ordering) ByAge() bool {
 	return slices.ContainsFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
 }
 
 // AgeDecides reports whether it would take the age of two policies to order them: the keys before it do not tell them apart.
-func (k *Kind) AgeDecides(a, b Attached) bool {
+func (k *Ordering) AgeDecides(a, b Attached) bool {
 	at := slices.IndexFunc(k.Compare, func(key Key) bool { return key.By == ByCreated })
 	first, _ := k.decide(&a, &b, true)
 	return at >= 0 && (first < 0 || at < first)
@@ -64,7 +70,7 @@ func (k *Kind) AgeDecides(a, b Attached) bool {
 // Order sorts policies, established first, by the kind's comparator (engine E9): those of one place, or those of a whole stack if the
 // level does not count. If one of them has no creation time, age is ignored for all, since comparing pair by pair would not be
 // transitive; then ageIgnored is true.
-func (k *Kind) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
+func (k *Ordering) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
 	if k.ByAge() && len(as) > 1 {
 		ageIgnored = slices.ContainsFunc(as, func(a Attached) bool { return a.Policy.Object.Created.IsZero() })
 	}
@@ -76,4 +82,17 @@ func (k *Kind) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
 		return a.Policy.Ref().Compare(b.Policy.Ref())
 	})
 	return out, ageIgnored
+}
+
+// Tied reports whether nothing but their positions tells two policies apart by the kind's comparator: their order is left open.
+func (k *Ordering) Tied(a, b Attached) bool {
+	if a.Policy.Base() == b.Policy.Base() {
+		return false
+	}
+	for i := range k.Compare {
+		if k.Compare[i].By != ByIndex && k.Compare[i].compare(&a, &b) != 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -52,9 +52,10 @@ func TestOrder(t *testing.T) { // engine E9
 		{"nothing else decides: by reference", keys(ByLevel), "b/a a/b", "a/b b/a", false},
 		{"age does not count", keys(ByLevel, ByNamespacedName), "n/b@1 n/a@2", "n/a n/b", false},
 	} {
-		k := newKind()
-		if c.keys != nil {
-			k.Compare = c.keys
+		k := &Kind{}
+		k.Compare = c.keys
+		if c.keys == nil {
+			k.Compare = keys(ByLevel, ByCreated, ByNamespacedName)
 		}
 		in := candidates(strings.Fields(c.in)...)
 		for range 6 {

@@ -1,6 +1,10 @@
 package policy
 
 import (
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -70,11 +74,17 @@ func (p *Policy) Ref() model.Ref { return p.Object.Ref }
 // ConditionOf is the text of the condition of the policy's block, "" if it has none.
 func (p *Policy) ConditionOf(b merge.BlockKind) string {
 	for i := range p.Blocks {
-		if when, ok := p.Blocks[i].When.(*Condition); ok && p.Blocks[i].Kind == b {
+		if when, ok := p.Blocks[i].When.(*expression.Condition); ok && p.Blocks[i].Kind == b {
 			return when.Text
 		}
 	}
 	return ""
+}
+
+// Append adds a block, behind those that are there.
+func (p *Policy) Append(b merge.Block) {
+	p.Blocks = append(p.Blocks, b)
+	p.words[b.Kind] = b.Strategy.Word()
 }
 
 // Word is the strategy of the policy's block, in the contract's words.
@@ -86,7 +96,7 @@ func (p *Policy) OriginOf(b merge.BlockKind, rule merge.Path) model.Origin {
 		return p.builtinOrigin()
 	}
 	var few [12]string
-	at := append(few[:0], p.Kind.Content.blockPath(b)...)
+	at := append(few[:0], p.Kind.Content.BlockPath(b)...)
 	if p.at != nil {
 		at = append(few[:0], p.at...)
 	}
@@ -115,10 +125,46 @@ func (p *Policy) written(at []string, rule merge.Path) merge.Path {
 	return rule
 }
 
-// blockPath is where a block's settings stand, from the object's root.
-func (c *Content) blockPath(b merge.BlockKind) []string {
-	if at, ok := c.Blocks[b]; ok {
-		return at
+// Base is the whole policy of a part, and any other policy itself.
+func (p *Policy) Base() *Policy {
+	if p.Whole != nil {
+		return p.Whole
 	}
-	return c.At
+	return p
+}
+
+// Nested is settings as they stand below the spec of a policy: where the settings root is deeper, with the objects around it.
+func (k *Kind) Nested(settings any) any {
+	if at := k.Content.At; k.Scope == nil && len(at) > 1 && at[0] == "spec" {
+		for _, name := range slices.Backward(at[1:]) {
+			settings = map[string]any{name: settings}
+		}
+	}
+	return settings
+}
+
+// Render makes the document that conditions read: the policy bare, with its containers always there (engine E6).
+func (p *Policy) Render(settings any) any {
+	spec := map[string]any{}
+	for _, pt := range p.Kind.Rules {
+		if len(pt.Path) > 1 && pt.Path[0].Form == merge.Key && !pt.Filler && pt.Keys == nil && !pt.Numbers {
+			spec[pt.Path[0].Name] = map[string]any{}
+		}
+	}
+	if m, ok := settings.(map[string]any); ok {
+		maps.Copy(spec, m)
+	}
+	o := p.Object
+	return map[string]any{
+		"apiVersion": o.Text("apiVersion"), "kind": o.Ref.Kind, "spec": spec,
+		"metadata": map[string]any{"name": o.Ref.Name, "namespace": o.Ref.Namespace, "labels": texts(o.Labels), "annotations": texts(o.Annotations)},
+	}
+}
+
+func texts(m map[string]string) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
 }

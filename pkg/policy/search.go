@@ -5,6 +5,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// Attacher finds the targets of a policy by an algorithm of its vendor. The Ref of what it returns is -1 where no reference of the policy
+// led there.
+type Attacher func(p *Policy, g *topology.Graph, in *model.Snapshot, s model.Settings) ([]Attached, []model.Problem)
+
 // Search prepares, once for an input, the search for targets by an algorithm of its vendor: what it has to know of all objects is read once,
 // and not for every policy again, as an Attacher would have to.
 type Search func(g *topology.Graph, in *model.Snapshot, s model.Settings) Finder
@@ -24,6 +28,3 @@ type Apart struct {
 	InForce bool   // it has a part there: it brings other policies
 	Why     string // one plain sentence
 }
-
-// ByVendor reports whether a function of a vendor finds the targets.
-func (f RefForm) ByVendor() bool { return f.Attach != nil || f.Search != nil }

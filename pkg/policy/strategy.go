@@ -15,8 +15,8 @@ type Choice struct {
 	Fixed    bool // the side is part of the word, not the block's
 }
 
-// on is the strategy for a block: the block's own side, unless the word fixes it.
-func (c Choice) on(b merge.BlockKind) merge.Strategy {
+// On is the strategy for a block: the block's own side, unless the word fixes it.
+func (c Choice) On(b merge.BlockKind) merge.Strategy {
 	s := c.Strategy
 	if !c.Fixed && s.Wins != merge.Both && b == merge.Overrides {
 		s.Wins = merge.Higher
@@ -24,8 +24,8 @@ func (c Choice) on(b merge.BlockKind) merge.Strategy {
 	return s
 }
 
-// planned is the strategy for a plan, which leaves the side to the block unless the word fixes it.
-func (c Choice) planned() merge.Strategy {
+// Planned is the strategy for a plan, which leaves the side to the block unless the word fixes it.
+func (c Choice) Planned() merge.Strategy {
 	s := c.Strategy
 	if !c.Fixed && s.Wins == merge.Lower {
 		s.Wins = merge.ByBlock
@@ -46,8 +46,8 @@ type Place struct {
 	Path  []string
 }
 
-// fields are the names under which strategies stand, which are therefore no settings.
-func (r StrategyRule) fields() []string {
+// Fields are the names under which strategies stand, which are therefore no settings.
+func (r StrategyRule) Fields() []string {
 	var out []string
 	for _, p := range r.Read {
 		out = append(out, p.Path[0])
@@ -65,8 +65,8 @@ func (r StrategyRule) words() []string {
 	return slices.Compact(out)
 }
 
-// of reads the strategy of a block, and where it stands. An unknown value is atomic, and said.
-func (r StrategyRule) of(b merge.BlockKind, block, spec model.Body) (merge.Strategy, Place, *model.Problem) {
+// Of reads the strategy of a block, and where it stands. An unknown value is atomic, and said.
+func (r StrategyRule) Of(b merge.BlockKind, block, spec model.Body) (merge.Strategy, Place, *model.Problem) {
 	for _, place := range r.Read {
 		from := spec
 		if place.Block {
@@ -77,13 +77,13 @@ func (r StrategyRule) of(b merge.BlockKind, block, spec model.Body) (merge.Strat
 			continue
 		}
 		if choice, ok := r.Values[raw.Text()]; ok && raw.IsText() {
-			return choice.on(b), place, nil
+			return choice.On(b), place, nil
 		}
-		return Choice{}.on(b), place, &model.Problem{Severity: model.Warning, Code: model.UnknownStrategy,
+		return Choice{}.On(b), place, &model.Problem{Severity: model.Warning, Code: model.UnknownStrategy,
 			Message: fmt.Sprintf("strategy %q is not known, atomic is used", fmt.Sprint(raw.Value())),
 			Hint:    "use one of: " + strings.Join(r.known(), ", ")}
 	}
-	return r.Default.on(b), Place{}, nil
+	return r.Default.On(b), Place{}, nil
 }
 
 func (r StrategyRule) known() []string {
@@ -95,48 +95,29 @@ func (r StrategyRule) known() []string {
 	return out
 }
 
-// parseChoice reads a strategy word, optionally with its side: "merge", "atomic defaults".
-func parseChoice(text string) (Choice, error) {
-	word, side, fixed := strings.Cut(text, " ")
-	c := Choice{Fixed: fixed}
-	switch word {
-	case "atomic":
-	case "merge":
-		c.Strategy.Cut = merge.Rules
-	case "patch":
-		c.Strategy.Cut = merge.Leaves
-	case "none":
-		c = Choice{Strategy: merge.Strategy{Wins: merge.Higher, Rejects: true}, Fixed: true}
-	case "union":
-		c = Choice{Strategy: merge.Strategy{Wins: merge.Both}, Fixed: true}
-	default:
-		return c, fmt.Errorf("%q is no strategy (atomic, merge, patch, none, union)", word)
-	}
-	switch {
-	case !fixed:
-	case word == "none" || word == "union":
-		return c, fmt.Errorf("strategy %q has no side", word)
-	case side == "overrides":
-		c.Strategy.Wins = merge.Higher
-	case side != "defaults":
-		return c, fmt.Errorf("%q is no side (defaults, overrides)", side)
-	}
-	return c, nil
+// Reading is a strategy that is read somewhere else than in the policy that is merged: in a field of the policy below it, or in an
+// annotation of the object that a level belongs to.
+type Reading struct {
+	Path   []string // a field below the settings root
+	Name   string   // of an annotation
+	Values map[string]Choice
+	Func   StrategyOf
 }
 
-// StrategyWords lists the strategies that a policy of the kind can have, sorted.
-func (k *Kind) StrategyWords() []string { return k.Strategy.words() }
+// StrategyOf is the strategy that a text stands for; not ok if it stands for none.
+type StrategyOf func(raw string, s model.Settings) (strategy merge.Strategy, ok bool)
 
-// RuleWords says what one rule of the kind is: a word of the schema, or its patterns.
-func (k *Kind) RuleWords() string {
-	if k.Cutting != "" {
-		return k.Cutting
-	}
-	var out []string
-	for _, p := range k.Rules {
-		if p.Choice == "" { // cuts nothing that others do not
-			out = append(out, p.Path.String())
+// Choose is the strategy that a text stands for, nil for none.
+func (r *Reading) Choose(raw string, s model.Settings) *merge.Strategy {
+	if r.Func != nil {
+		if strategy, ok := r.Func(raw, s); ok {
+			return &strategy
 		}
+		return nil
 	}
-	return strings.Join(out, ", ")
+	if c, ok := r.Values[raw]; ok {
+		strategy := c.Planned()
+		return &strategy
+	}
+	return nil
 }

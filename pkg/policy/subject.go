@@ -46,8 +46,8 @@ func ReadPods(v model.Body) (topology.PodSelector, error) {
 	return out, nil
 }
 
-// subjectAt finds the workloads that the subject of a policy selects.
-func subjectAt(at []string) Attacher {
+// SubjectAt finds the workloads that the subject of a policy selects.
+func SubjectAt(at []string) Attacher {
 	return func(p *Policy, g *topology.Graph, _ *model.Snapshot, _ model.Settings) ([]Attached, []model.Problem) {
 		s, err := ReadPods(p.Object.Body.At(at...))
 		if err != nil {
@@ -59,11 +59,8 @@ func subjectAt(at []string) Attacher {
 
 // Unattached says that a policy does not attach because of what stands at a path.
 func Unattached(p *Policy, at []string, err error) model.Problem {
-	out := model.Problem{Severity: model.Warning, Code: model.WrongType,
-		Message: fmt.Sprintf("%s cannot be read (%s): the policy does not attach", strings.Join(at, "."), err)}.At(p.Object)
-	origin := p.Object.OriginOf(at...)
-	out.Origin = &origin
-	return out
+	return model.Problem{Severity: model.Warning, Code: model.WrongType,
+		Message: fmt.Sprintf("%s cannot be read (%s): the policy does not attach", strings.Join(at, "."), err)}.At(p.Object, at...)
 }
 
 // AttachPods attaches a policy to the workloads that a selector, which stands at a path, selects. Where that is not known it does not attach, and
@@ -92,8 +89,6 @@ func AttachPods(p *Policy, at []string, s topology.PodSelector, g *topology.Grap
 		return out, nil
 	}
 	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: "add the manifests of the Namespaces",
-		Message: fmt.Sprintf("whether it selects pods of %s is not known: the labels of the namespace are not in the input", strings.Join(unknown, ", "))}.At(p.Object)
-	origin := p.Object.OriginOf(at...)
-	problem.Origin = &origin
+		Message: fmt.Sprintf("whether it selects pods of %s is not known: the labels of the namespace are not in the input", strings.Join(unknown, ", "))}.At(p.Object, at...)
 	return out, []model.Problem{problem}
 }

@@ -3,8 +3,8 @@ package requirement
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -161,7 +161,7 @@ func (j *judge) strangeHint(name string) string {
 	for _, k := range j.res.Kinds {
 		known = append(known, k.GroupKind.Kind, k.Name())
 	}
-	if near := policy.Nearest(name, known); len(near) > 0 {
+	if near := form.Nearest(name, known); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	return "list the kinds with: kubectl dopolicy kinds; give its CRD, or describe it with --policy-kinds"

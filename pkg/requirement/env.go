@@ -11,7 +11,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 )
 
 // Guards of requirements. Cost decides; the deadline is a backstop only, because it depends on the machine.
@@ -110,7 +111,7 @@ func newEnvironment() (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := append(policy.ExpressionOptions(), cel.CustomTypeAdapter(registry), cel.CustomTypeProvider(registry),
+	options := append(expression.Options(), cel.CustomTypeAdapter(registry), cel.CustomTypeProvider(registry),
 		cel.OptionalTypes(), ext.TwoVarComprehensions(), ext.Bindings(), perSecond(),
 		cel.CustomTypeProvider(typed{registry, shapes()}), // behind the libraries, which add their types to the registry
 		cel.Variable(targetVar, cel.ObjectType("Target")), cel.Variable(pathVar, cel.ObjectType("Path")),
@@ -119,11 +120,11 @@ func newEnvironment() (*environment, error) {
 	return &environment{env}, err
 }
 
-// expression is a compiled expression, and what it looks at.
-type expression struct {
+// compiled is a compiled expression, and what it looks at.
+type compiled struct {
 	program cel.Program
 	result  want
-	guard   policy.Guard
+	guard   expression.Guard
 	looks
 }
 
@@ -154,19 +155,19 @@ func gives(noun string) want {
 	return want{cel.BoolType, noun}
 }
 
-func (e *environment) compile(text string, w want) (*expression, error) {
-	compiled, err := policy.CompileExpression(e.env, text)
+func (e *environment) compile(text string, w want) (*compiled, error) {
+	tree, err := expression.Compile(e.env, text)
 	if err != nil {
 		return nil, withFields(err)
 	}
-	if t := compiled.OutputType(); t != cel.DynType && !t.IsExactType(w.is) {
+	if t := tree.OutputType(); t != cel.DynType && !t.IsExactType(w.is) {
 		return nil, fmt.Errorf("gives %s, not a %s", t, w.noun)
 	}
-	program, err := e.env.Program(compiled, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+	program, err := e.env.Program(tree, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
 	if err != nil {
 		return nil, err
 	}
-	return &expression{program: program, result: w, guard: policy.GuardFor(text), looks: looksOf(compiled.NativeRep().Expr())}, nil
+	return &compiled{program: program, result: w, guard: expression.GuardFor(text), looks: looksOf(tree.NativeRep().Expr())}, nil
 }
 
 // withFields adds to the error about a field that is not there which ones there are.
@@ -181,7 +182,7 @@ func withFields(err error) error {
 		near = append(near, sortedNames(fields)...)
 	}
 	slices.Sort(near)
-	if near = policy.Nearest(wrong, slices.Compact(near)); len(near) > 0 {
+	if near = form.Nearest(wrong, slices.Compact(near)); len(near) > 0 {
 		return fmt.Errorf("%w (did you mean %q?)", err, near[0])
 	}
 	return err
@@ -252,7 +253,7 @@ func isEffective(e ast.Expr) bool {
 }
 
 // and is what two expressions look at together.
-func (l looks) and(o *expression) looks {
+func (l looks) and(o *compiled) looks {
 	if o == nil {
 		return l
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -17,14 +17,14 @@ const evaluationTime = 5 * time.Second
 
 // evaluate answers all questions, as many at a time as there are processors.
 func (j *judge) evaluate() {
-	values, sizes := make([]ref.Val, len(j.all)), make([]policy.Sizes, len(j.all))
+	values, sizes := make([]ref.Val, len(j.all)), make([]expression.Sizes, len(j.all))
 	model.SideBySide(len(j.all), model.Few, func(i int) {
 		values[i], sizes[i] = policyValue(&j.all[i].Policy), policySizes(&j.all[i].Policy)
 	})
 	j.targetVal = make([]targetValue, len(j.targets))
 	model.SideBySide(len(j.targets), model.Few, func(i int) {
 		v := j.targetFields(j.targets[i])
-		j.targetVal[i] = targetValue{celValue(v), policy.SizesOf(v)}
+		j.targetVal[i] = targetValue{celValue(v), expression.SizesOf(v)}
 	})
 	for _, p := range j.paths {
 		j.pathVals = append(j.pathVals, celValue(pathValue(p)))
@@ -53,7 +53,7 @@ func (j *judge) answer(q *question) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
 	defer cancel()
-	ask := func(e *expression) ref.Val {
+	ask := func(e *compiled) ref.Val {
 		v, err := q.eval(ctx, e, vars, sizes)
 		if err != nil && q.failure == "" {
 			q.failure = err.Error()
@@ -79,7 +79,7 @@ func (j *judge) answer(q *question) {
 }
 
 // eval evaluates one expression, and checks that the value is of the type that is wanted.
-func (q *question) eval(ctx context.Context, e *expression, vars map[string]any, sizes policy.Sizes) (ref.Val, error) {
+func (q *question) eval(ctx context.Context, e *compiled, vars map[string]any, sizes expression.Sizes) (ref.Val, error) {
 	if err := e.guard.Check(sizes); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (q *question) eval(ctx context.Context, e *expression, vars map[string]any,
 		q.cost += min(*details.ActualCost(), maxCost)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s", policy.ExpressionFault(err))
+		return nil, fmt.Errorf("%s", expression.Fault(err))
 	}
 	if v.Type().TypeName() != e.result.is.TypeName() {
 		return nil, fmt.Errorf("gives %s, not a %s", v.Type().TypeName(), e.result.noun)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -78,7 +78,7 @@ type judge struct {
 // targetValue is a target as expressions see it.
 type targetValue struct {
 	value ref.Val
-	sizes policy.Sizes
+	sizes expression.Sizes
 }
 
 // caseOf is one requirement and what it asked.
@@ -103,7 +103,7 @@ type asked struct {
 type inForceSet struct {
 	of    []*view.InForce
 	value ref.Val
-	sizes policy.Sizes
+	sizes expression.Sizes
 }
 
 // question is an evaluation of the expressions of a requirement.

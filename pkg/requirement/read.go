@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 // Read reads files of requirements, sorted by name. The error is a *FileError with every mistake.
-func Read(files []policy.Source) ([]*Requirement, error) {
+func Read(files []form.Source) ([]*Requirement, error) {
 	env, err := newEnvironment()
 	if err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func Read(files []policy.Source) ([]*Requirement, error) {
 	var out []*Requirement
 	var wrong []string
 	for _, file := range files {
-		r := requirementReader{form: policy.NewForm(file.Name), file: file.Name, env: env, known: &out}
-		docs, err := policy.Documents(file)
+		r := requirementReader{form: &form.Reader{File: file.Name}, file: file.Name, env: env, known: &out}
+		docs, err := file.Documents()
 		if err == nil && len(docs) == 0 {
 			err = fmt.Errorf("%s:1: there are no requirements in it", file.Name)
 		}
@@ -52,7 +52,7 @@ func Read(files []policy.Source) ([]*Requirement, error) {
 
 // requirementReader reads one file.
 type requirementReader struct {
-	form  *policy.Form
+	form  *form.Reader
 	file  string
 	env   *environment
 	known *[]*Requirement // of all files
@@ -61,7 +61,7 @@ type requirementReader struct {
 func (r *requirementReader) document(n *yaml.Node) {
 	var version, kind string
 	var list *yaml.Node
-	r.form.Object(n, map[string]func(*yaml.Node){"apiVersion": r.form.Word(&version, apiVersion), "kind": r.form.Word(&kind, requirementsKind),
+	r.form.Object(n, map[string]form.Field{"apiVersion": r.form.Word(&version, []string{apiVersion}), "kind": r.form.Word(&kind, []string{requirementsKind}),
 		"requirements": func(n *yaml.Node) { list = n }})
 	switch {
 	case n.Kind != yaml.MappingNode:
@@ -78,9 +78,9 @@ func (r *requirementReader) requirement(n *yaml.Node) {
 	req := &Requirement{Severity: model.Error, Origin: model.Origin{File: r.file, Line: n.Line}}
 	severity := string(model.Error)
 	var nameAt *yaml.Node
-	r.form.Object(n, map[string]func(*yaml.Node){
+	r.form.Object(n, map[string]form.Field{
 		"name":              func(n *yaml.Node) { nameAt = n; r.form.Text(&req.Name)(n) },
-		"severity":          r.form.Word(&severity, string(model.Error), string(model.Warning), string(model.Info)),
+		"severity":          r.form.Word(&severity, []string{string(model.Error), string(model.Warning), string(model.Info)}),
 		"select":            func(n *yaml.Node) { r.selection(req, n) },
 		"expression":        r.expression(&req.holds, gives(boolean)),
 		"message":           r.form.Text(&req.message),
@@ -95,10 +95,10 @@ func (r *requirementReader) requirement(n *yaml.Node) {
 	case len(validation.IsDNS1123Subdomain(req.Name)) > 0: // it becomes an id, which is typed into annotations and configurations
 		r.form.Fail(nameAt, "the name %q is not made of lower-case letters, digits, - and .", req.Name)
 	}
-	if req.holds == nil && member(n, "expression") == nil {
+	if req.holds == nil && form.Member(n, "expression") == nil {
 		r.form.Fail(n, "field \"expression\" is missing: what has to hold, in CEL")
 	}
-	if req.message == "" && member(n, "messageExpression") == nil {
+	if req.message == "" && form.Member(n, "messageExpression") == nil {
 		r.form.Fail(n, "field \"message\" is missing: what to tell where it does not hold")
 	}
 	for _, other := range *r.known {
@@ -111,25 +111,25 @@ func (r *requirementReader) requirement(n *yaml.Node) {
 }
 
 // expression reads an expression and compiles it.
-func (r *requirementReader) expression(into **expression, result want) func(*yaml.Node) {
+func (r *requirementReader) expression(into **compiled, result want) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		var text string
 		r.form.Text(&text)(n)
 		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
 			return
 		}
-		compiled, err := r.env.compile(text, result)
+		e, err := r.env.compile(text, result)
 		if err != nil {
 			r.form.Fail(n, "the expression %s", err)
 			return
 		}
-		*into = compiled
+		*into = e
 	}
 }
 
 func (r *requirementReader) selection(req *Requirement, n *yaml.Node) {
 	s := &req.selects
-	r.form.Object(n, map[string]func(*yaml.Node){
+	r.form.Object(n, map[string]form.Field{
 		"kinds": r.kinds(&s.kinds), "gateways": r.globs(&s.gateways, 1), "listeners": r.globs(&s.listeners, 0), "namespaces": r.globs(&s.namespaces, 0),
 		"namespaceSelector": r.labels(&s.namespaceLabels), "labels": r.labels(&s.labels), "names": r.globs(&s.names, 0), "rules": r.globs(&s.rules, 0),
 		"where": r.expression(&req.where, gives(boolean)),
@@ -177,7 +177,7 @@ func (r *requirementReader) globs(into *[]string, slashes int) func(*yaml.Node) 
 func (r *requirementReader) labels(into *labelSelector) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		into.given = true
-		r.form.Object(n, map[string]func(*yaml.Node){"matchLabels": func(n *yaml.Node) {
+		r.form.Object(n, map[string]form.Field{"matchLabels": func(n *yaml.Node) {
 			if n.Kind != yaml.MappingNode {
 				r.form.Fail(n, "an object is expected here")
 				return
@@ -190,8 +190,8 @@ func (r *requirementReader) labels(into *labelSelector) func(*yaml.Node) {
 		}, "matchExpressions": func(n *yaml.Node) {
 			r.form.List(n, func(e *yaml.Node) {
 				var need labelNeed
-				r.form.Object(e, map[string]func(*yaml.Node){"key": r.form.Text(&need.key),
-					"operator": r.form.Word(&need.operator, "In", "NotIn", "Exists", "DoesNotExist"), "values": r.form.Texts(&need.values)})
+				r.form.Object(e, map[string]form.Field{"key": r.form.Text(&need.key),
+					"operator": r.form.Word(&need.operator, []string{"In", "NotIn", "Exists", "DoesNotExist"}), "values": r.form.Texts(&need.values)})
 				if takes := need.operator == "In" || need.operator == "NotIn"; takes != (need.values != nil) {
 					r.form.Fail(e, "values go with the operators In and NotIn")
 				}
@@ -199,14 +199,4 @@ func (r *requirementReader) labels(into *labelSelector) func(*yaml.Node) {
 			})
 		}})
 	}
-}
-
-// member is the value of a key, or nil.
-func member(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
 }

@@ -10,11 +10,11 @@ type Requirement struct {
 	Severity model.Severity
 	Origin   model.Origin // where it stands
 
-	message     string      // "" if an expression makes it
-	messageFrom *expression // gives a text
+	message     string    // "" if an expression makes it
+	messageFrom *compiled // gives a text
 	selects     selection
-	where       *expression // gives a boolean; nil: everywhere
-	holds       *expression // gives a boolean
+	where       *compiled // gives a boolean; nil: everywhere
+	holds       *compiled // gives a boolean
 }
 
 // CodePrefix opens the codes of problems with requirements that are not met.

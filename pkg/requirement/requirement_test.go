@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -100,7 +101,7 @@ func paintOn(kind, name, target, section, spec string) string {
 
 func resolved(t *testing.T, manifests string) *resolve.Resolution {
 	t.Helper()
-	catalog, err := policy.NewCatalog(nil, []policy.Source{{Name: "paints.yaml", Text: []byte(paints)}}, nil, policy.Functions{})
+	catalog, err := descriptor.NewCatalog(nil, []form.Source{{Name: "paints.yaml", Text: []byte(paints)}}, nil, descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func resolved(t *testing.T, manifests string) *resolve.Resolution {
 
 func requirements(t *testing.T, text string) []*Requirement {
 	t.Helper()
-	reqs, err := Read([]policy.Source{{Name: "r.yaml", Text: []byte("apiVersion: dopolicy.dev/v1alpha1\nkind: Requirements\nrequirements:\n" + text)}})
+	reqs, err := Read([]form.Source{{Name: "r.yaml", Text: []byte("apiVersion: dopolicy.dev/v1alpha1\nkind: Requirements\nrequirements:\n" + text)}})
 	if err != nil {
 		t.Fatal(err)
 	}

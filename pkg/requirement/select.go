@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -218,7 +218,7 @@ func list(names []string) string { return strings.Join(names, ", ") }
 func meant(names []string, seen map[string]bool) string {
 	known := slices.Sorted(maps.Keys(seen))
 	for _, name := range names {
-		if near := policy.Nearest(name, known); len(near) > 0 && near[0] != "" {
+		if near := form.Nearest(name, known); len(near) > 0 && near[0] != "" {
 			return "did you mean " + near[0] + "?"
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // TestFile is one document of tests of requirements. File names are as they are written, relative to the document's file.
@@ -52,18 +52,18 @@ const requirementTestKind = "RequirementTest"
 
 // ReadTests reads the documents of a file that are tests of requirements. Where anyFile is true, other documents are passed over; that there
 // are none is then no mistake. The error is a *FileError.
-func ReadTests(file policy.Source, anyFile bool) ([]TestFile, error) {
-	docs, err := policy.Documents(file)
+func ReadTests(file form.Source, anyFile bool) ([]TestFile, error) {
+	docs, err := file.Documents()
 	if err != nil {
 		if anyFile && !strings.Contains(string(file.Text), requirementTestKind) {
 			return nil, nil
 		}
 		return nil, &FileError{err.Error(), requirementsHelp}
 	}
-	r := testReader{form: policy.NewForm(file.Name), file: file.Name, names: map[string]model.Origin{}}
+	r := testReader{form: &form.Reader{File: file.Name}, file: file.Name, names: map[string]model.Origin{}}
 	var out []TestFile
 	for _, doc := range docs {
-		if kind := member(doc, "kind"); anyFile && (kind == nil || kind.Value != requirementTestKind) {
+		if kind := form.Member(doc, "kind"); anyFile && (kind == nil || kind.Value != requirementTestKind) {
 			continue
 		}
 		out = append(out, r.document(doc))
@@ -90,7 +90,7 @@ func (t *Test) Place(o *model.Origin) string {
 
 // testReader reads one file of tests.
 type testReader struct {
-	form  *policy.Form
+	form  *form.Reader
 	file  string
 	names map[string]model.Origin // of tests, where they are
 }
@@ -98,14 +98,14 @@ type testReader struct {
 func (r *testReader) document(n *yaml.Node) TestFile {
 	out := TestFile{Name: r.file}
 	var version, kind string
-	r.form.Object(n, map[string]func(*yaml.Node){"apiVersion": r.form.Word(&version, apiVersion), "kind": r.form.Word(&kind, requirementTestKind),
+	r.form.Object(n, map[string]form.Field{"apiVersion": r.form.Word(&version, []string{apiVersion}), "kind": r.form.Word(&kind, []string{requirementTestKind}),
 		"requirements": r.form.Texts(&out.Requirements), "policyKinds": r.form.Texts(&out.PolicyKinds), "settings": r.form.Texts(&out.Settings),
 		"tests": func(n *yaml.Node) {
 			r.form.List(n, func(e *yaml.Node) { out.Tests = append(out.Tests, r.test(e)) })
 		}})
 	switch {
 	case n.Kind != yaml.MappingNode:
-	case member(n, "apiVersion") == nil || member(n, "kind") == nil:
+	case form.Member(n, "apiVersion") == nil || form.Member(n, "kind") == nil:
 		r.form.Fail(n, "the document needs apiVersion: %s and kind: %s", apiVersion, requirementTestKind)
 	case out.Requirements == nil:
 		r.form.Fail(n, "field \"requirements\" is missing: the files with what is tested, relative to this one")
@@ -117,7 +117,7 @@ func (r *testReader) document(n *yaml.Node) TestFile {
 
 func (r *testReader) test(n *yaml.Node) Test {
 	out := Test{Origin: model.Origin{File: r.file, Line: n.Line}}
-	r.form.Object(n, map[string]func(*yaml.Node){"name": r.form.Text(&out.Name), "files": r.form.Texts(&out.Files),
+	r.form.Object(n, map[string]form.Field{"name": r.form.Text(&out.Name), "files": r.form.Texts(&out.Files),
 		"input": func(n *yaml.Node) { out.InputAt = n.Line; r.form.Text(&out.Input)(n) }, "met": r.form.Texts(&out.Met), "selectsNothing": r.form.Texts(&out.SelectsNothing),
 		"expect": func(n *yaml.Node) {
 			if n.Kind == yaml.SequenceNode && len(n.Content) == 0 { // nothing is expected, and all is to be met
@@ -142,7 +142,7 @@ func (r *testReader) test(n *yaml.Node) Test {
 func (r *testReader) expectation(n *yaml.Node) Expectation {
 	out := Expectation{Outcome: notMet}
 	var target, via *yaml.Node
-	r.form.Object(n, map[string]func(*yaml.Node){"requirement": r.form.Text(&out.Requirement), "outcome": r.form.Word(&out.Outcome, notMet, unknown, failed),
+	r.form.Object(n, map[string]form.Field{"requirement": r.form.Text(&out.Requirement), "outcome": r.form.Word(&out.Outcome, []string{notMet, unknown, failed}),
 		"target": func(n *yaml.Node) { target = n; r.form.Text(&out.Target)(n) }, "via": func(n *yaml.Node) { via = n; r.form.Text(&out.Via)(n) }, "message": r.form.Text(&out.Message)})
 	if n.Kind == yaml.MappingNode && out.Requirement == "" {
 		r.form.Fail(n, "field \"requirement\" is missing: the name of the one that is not met")
@@ -171,7 +171,7 @@ func (t *Test) strangeNames(reqs []*Requirement) []string {
 			continue
 		}
 		said := fmt.Sprintf("there is no requirement %q", name)
-		if near := policy.Nearest(name, known); len(near) > 0 {
+		if near := form.Nearest(name, known); len(near) > 0 {
 			said += ": did you mean " + near[0] + "?"
 		}
 		if !slices.Contains(out, said) {

@@ -3,9 +3,9 @@ package requirement
 import (
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -48,20 +48,20 @@ func policyValue(e *view.EffectivePolicy) ref.Val {
 }
 
 // policySizes measures an effective policy.
-func policySizes(e *view.EffectivePolicy) policy.Sizes {
-	out := policy.SizesOf(e.Spec).With(policy.SizesOf(make([]any, max(len(e.Rules), len(e.Lost), len(e.Policies)))))
+func policySizes(e *view.EffectivePolicy) expression.Sizes {
+	out := expression.SizesOf(e.Spec).With(expression.SizesOf(make([]any, max(len(e.Rules), len(e.Lost), len(e.Policies)))))
 	for i := range e.Rules {
-		out = out.With(policy.SizesOf(e.Rules[i].Value)).With(policy.SizesOf(make([]any, max(len(e.Rules[i].Lost), len(e.Rules[i].Sources)))))
+		out = out.With(expression.SizesOf(e.Rules[i].Value)).With(expression.SizesOf(make([]any, max(len(e.Rules[i].Lost), len(e.Rules[i].Sources)))))
 		for j := range e.Rules[i].Lost {
-			out = out.With(policy.SizesOf(e.Rules[i].Lost[j].Value))
+			out = out.With(expression.SizesOf(e.Rules[i].Lost[j].Value))
 		}
 	}
 	for i := range e.Lost {
-		out = out.With(policy.SizesOf(e.Lost[i].Value))
+		out = out.With(expression.SizesOf(e.Lost[i].Value))
 	}
 	for _, g := range e.Groups {
 		for i := range g.Rules {
-			out = out.With(policy.SizesOf(g.Rules[i].Value))
+			out = out.With(expression.SizesOf(g.Rules[i].Value))
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -87,7 +88,7 @@ func (k *Kind) ownWay(p *policy.Policy) []policy.Attached {
 		switch {
 		case form.Attach != nil:
 			find = func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
-				return form.Attach(p, k.res.Graph, k.res.Snapshot, k.Settings())
+				return form.Attach(p, k.res.Graph, k.res.Snapshot, k.Settings)
 			}
 		case find == nil:
 			continue
@@ -195,7 +196,7 @@ func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Co
 		if !t.Selects.Picks(o) || !t.Selects.Looks(inside, k.res.Snapshot.Get(model.Ref{Kind: namespaceKind.Kind, Name: o.Ref.Namespace})) {
 			continue
 		}
-		if !inside && !t.Selects.Everywhere() && !k.res.Graph.Granted(k.GroupKind, p.Ref().Namespace, o.Ref) {
+		if !inside && !t.Selects.Everywhere && !k.res.Graph.Granted(k.GroupKind, p.Ref().Namespace, o.Ref) {
 			forbidden = append(forbidden, o.Ref.FullName())
 			continue
 		}
@@ -222,7 +223,7 @@ func (k *Kind) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Co
 func (k *Kind) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
 	g := k.res.Graph
 	if k.res.Snapshot.Cluster.MissesRef(ref) && k.res.Snapshot.Get(ref) == nil {
-		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(policy.Plural(ref.Kind)), "%s may not be read: whether the policy attaches there is not known", ref)
+		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(descriptor.Plural(ref.Kind)), "%s may not be read: whether the policy attaches there is not known", ref)
 		return nil
 	}
 	if !g.KnownKind(ref.GroupKind()) {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -150,7 +150,7 @@ type blindFinder struct {
 	res   *Resolution
 	graph *topology.Graph
 	in    *model.Snapshot
-	known *policy.Knowledge
+	known *descriptor.Knowledge
 	spots []*BlindSpot
 
 	kinds  map[string]model.GroupKind                     // the kinds that make the graph, by their names in lower case

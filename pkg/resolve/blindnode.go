@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -105,8 +105,8 @@ func (f *blindFinder) nodes() {
 
 // annotations notes those of an object that change what happens to traffic.
 func (f *blindFinder) annotations(id topology.NodeID, n *topology.Node) {
-	found := map[*policy.Annotation][]string{}
-	var order []*policy.Annotation
+	found := map[*descriptor.Annotation][]string{}
+	var order []*descriptor.Annotation
 	for _, name := range slices.Sorted(maps.Keys(n.Object.Annotations)) {
 		if a := f.known.Annotation(n.Ref.Kind, name); a != nil {
 			if found[a] == nil {

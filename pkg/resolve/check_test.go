@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -21,7 +23,7 @@ func checked(t *testing.T, lines string, manifests ...string) *Resolution {
 		return "it is bad", []model.Problem{model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: "presumably"}.At(p.Object)}
 	}
 	text := "apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\nfor: Paint.x.io\nfold: bottomUp\nchecks: [{func: x.Bad}]\n" + lines
-	c, err := policy.NewCatalog(nil, []policy.Source{{Name: "kinds.yaml", Text: []byte(text)}}, nil, policy.Functions{Checks: map[string]policy.Check{"x.Bad": check}})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(text)}}, nil, descriptor.Functions{Checks: map[string]policy.Check{"x.Bad": check}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -29,7 +30,7 @@ func TestControllers(t *testing.T) {
 		if c.setting != "" {
 			settings = []string{c.setting}
 		}
-		catalog, err := policy.NewCatalog([]policy.Source{{Name: "kinds.yaml", Text: []byte(text)}}, nil, settings, policy.Functions{})
+		catalog, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(text)}}, nil, settings, descriptor.Functions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ func (k *Kind) discover() {
 		return
 	}
 	var problems []model.Problem
-	k.seen, problems = k.Discovers(k.res.Snapshot, k.Settings())
+	k.seen, problems = k.Discovers(k.res.Snapshot, k.Settings)
 	k.res.Problems = append(k.res.Problems, problems...)
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -17,15 +19,15 @@ import (
 func (o *Verdict) conditions() []model.Problem {
 	var out []model.Problem
 	for _, st := range o.Result.Trace {
-		when, isCEL := st.When.(*policy.Condition)
+		when, isCEL := st.When.(*expression.Condition)
 		if st.Err == nil || !isCEL || st.Layer < 0 || when.Err() != nil { // one that does not compile is the policy's own problem
 			continue
 		}
 		p := o.Layers[st.Layer].Policy
 		problem := model.Problem{Severity: model.Error, Code: model.InvalidCondition, Message: fmt.Sprintf("the condition %q of %s %s: the block does not apply", when.Text, st.Block, st.Err)}
-		if errors.Is(st.Err, policy.ErrMissingField) {
+		if errors.Is(st.Err, expression.ErrMissingField) {
 			problem.Severity, problem.Code = model.Warning, model.ConditionMissingField
-			problem.Message = fmt.Sprintf("the condition %q of %s reads a field that is not there (%s): not matched", when.Text, st.Block, strings.TrimPrefix(st.Err.Error(), policy.ErrMissingField.Error()+": "))
+			problem.Message = fmt.Sprintf("the condition %q of %s reads a field that is not there (%s): not matched", when.Text, st.Block, strings.TrimPrefix(st.Err.Error(), expression.ErrMissingField.Error()+": "))
 			problem.Hint = "guard it with has(…)"
 		}
 		problem = problem.At(p.Object)
@@ -144,7 +146,7 @@ func (k *Kind) switches(s StackID, o *Verdict) []model.Problem {
 		return nil
 	}
 	return []model.Problem{model.Problem{Severity: model.Info, Code: model.SettingMatters,
-		Message: fmt.Sprintf("%s and %s target one object; with %s=oldest the result would be %s", o.Layers[first].Policy.Ref(), o.Layers[first+1].Policy.Ref(), policy.SameLevelSetting, differing(result, o.Result)),
+		Message: fmt.Sprintf("%s and %s target one object; with %s=oldest the result would be %s", o.Layers[first].Policy.Ref(), o.Layers[first+1].Policy.Ref(), descriptor.SameLevelSetting, differing(result, o.Result)),
 		Hint:    "describe the kind with --policy-kinds if its controller lets the oldest policy win"}.At(o.Layers[first].Policy.Object)}
 }
 

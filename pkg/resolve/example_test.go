@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -15,7 +16,7 @@ import (
 // From manifests to what is in force on a route rule: read, build the graph, resolve, and ask for the rule's contexts. A context is a stack of
 // policies that traffic can meet there; its verdict says who set and who lost what.
 func ExampleRun() {
-	descriptor := `
+	kinds := `
 apiVersion: dopolicy.dev/v1alpha1
 kind: PolicyKind
 for: TimeoutPolicy.policies.example.com
@@ -57,7 +58,7 @@ spec:
 		fmt.Println(err)
 		return
 	}
-	catalog, err := policy.NewCatalog(nil, []policy.Source{{Name: "kinds.yaml", Text: []byte(descriptor)}}, nil, policy.Functions{})
+	catalog, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil, descriptor.Functions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -277,7 +278,7 @@ func (r *Resolution) Unread(gaps []Gap) []string {
 	for _, g := range gaps {
 		served := r.Snapshot.Cluster.Serves(g.Kind)
 		if served == nil {
-			served = &model.ServedKind{GroupKind: g.Kind, Plural: policy.Plural(g.Kind.Kind)}
+			served = &model.ServedKind{GroupKind: g.Kind, Plural: descriptor.Plural(g.Kind.Kind)}
 		}
 		name := served.Resource()
 		if g.Namespace != "" {

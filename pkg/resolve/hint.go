@@ -3,8 +3,8 @@ package resolve
 import (
 	"fmt"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // hintOf is what may be meant by the name of an object that is not there.
@@ -21,7 +21,7 @@ func (r *Resolution) hintOf(ref model.Ref) string {
 	if elsewhere != nil {
 		return fmt.Sprintf("there is %s, in another namespace", elsewhere.Ref)
 	}
-	if near := policy.Nearest(ref.Name, names); len(near) > 0 {
+	if near := form.Nearest(ref.Name, names); len(near) > 0 {
 		return "did you mean " + model.Ref{Kind: ref.Kind, Namespace: ref.Namespace, Name: near[0]}.String() + "?"
 	}
 	if r.Snapshot.Cluster == nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -78,11 +80,11 @@ func values(v any) any {
 
 func (in *input) run(t testing.TB) *Resolution {
 	t.Helper()
-	var users []policy.Source
+	var users []form.Source
 	if in.descriptors != "" {
-		users = []policy.Source{{Name: "kinds.yaml", Text: []byte(in.descriptors)}}
+		users = []form.Source{{Name: "kinds.yaml", Text: []byte(in.descriptors)}}
 	}
-	c, err := policy.NewCatalog(nil, users, in.settings, policy.Functions{})
+	c, err := descriptor.NewCatalog(nil, users, in.settings, descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package resolve
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
@@ -13,11 +14,11 @@ func isMember(kinds []*policy.Kind, k *policy.Kind) bool {
 }
 
 // decodeAll reads the policies of a kind and, each as its own kind has it, those of its members; sorted by reference.
-func decodeAll(kinds []*policy.Kind, k *policy.Kind, in *model.Snapshot, conditions *policy.Conditions) []*policy.Policy {
-	out := decode(k, in.Of(k.GroupKind), conditions)
+func decodeAll(kinds []*policy.Kind, k *policy.Kind, in *model.Snapshot, conditions *expression.Conditions) []*policy.Policy {
+	out := decodeKind(k, in.Of(k.GroupKind), conditions)
 	for _, m := range kinds {
 		if slices.Contains(k.Members, m.GroupKind) {
-			out = append(out, decode(m, in.Of(m.GroupKind), conditions)...)
+			out = append(out, decodeKind(m, in.Of(m.GroupKind), conditions)...)
 		}
 	}
 	slices.SortFunc(out, func(a, b *policy.Policy) int { return a.Ref().Compare(b.Ref()) })

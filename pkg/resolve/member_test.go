@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -58,7 +60,7 @@ func fenced(t *testing.T, manifests ...string) *Resolution {
 		}
 		return settings
 	}
-	c, err := policy.NewCatalog([]policy.Source{{Name: "kinds.yaml", Text: []byte(fences)}}, nil, nil, policy.Functions{ScopeFunctions: policy.ScopeFunctions{
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(fences)}}, nil, nil, descriptor.Functions{ScopeFunctions: descriptor.ScopeFunctions{
 		Folds: map[string]merge.PlanFunc{"x.List": list}, Typed: map[string]policy.PartNormalizer{"x.Open": open}}})
 	if err != nil {
 		t.Fatal(err)

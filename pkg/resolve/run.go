@@ -4,6 +4,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/decode"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -25,7 +28,7 @@ type Resolution struct {
 
 	setsOpen map[Gap]bool // the same of ListenerSets
 
-	knowledge *policy.Knowledge
+	knowledge *descriptor.Knowledge
 	looked    sync.Once // for what is not read
 	blind     blindness
 }
@@ -75,11 +78,11 @@ type Rejection struct {
 }
 
 // Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.
-func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
+func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resolution {
 	r := &Resolution{Snapshot: in, Graph: g, Settings: c.Settings(), byRef: map[model.Ref]topology.NodeID{}, knowledge: c.Knowledge()}
 	kinds, problems := c.Discover(in)
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
-	conditions := &policy.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}
+	conditions := &expression.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}
 	for _, pk := range kinds {
 		if isMember(kinds, pk) {
 			r.Kinds = append(r.Kinds, &Kind{Kind: pk, res: r})
@@ -117,10 +120,10 @@ func Run(in *model.Snapshot, g *topology.Graph, c *policy.Catalog) *Resolution {
 	return r
 }
 
-// decode reads the objects of a kind, as many at a time as there are processors.
-func decode(k *policy.Kind, objects []*model.Object, conditions *policy.Conditions) []*policy.Policy {
+// decodeKind reads the objects of a kind, as many at a time as there are processors.
+func decodeKind(k *policy.Kind, objects []*model.Object, conditions *expression.Conditions) []*policy.Policy {
 	out := make([]*policy.Policy, len(objects))
-	model.SideBySide(len(objects), model.Few, func(i int) { out[i] = k.Decode(objects[i], conditions) })
+	model.SideBySide(len(objects), model.Few, func(i int) { out[i] = decode.Policy(k, objects[i], conditions) })
 	return out
 }
 

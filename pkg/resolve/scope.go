@@ -92,7 +92,7 @@ func (r *Resolution) finder(leg policy.Leg, settings model.Settings) policy.LegF
 			if form.Attach == nil {
 				continue
 			}
-			found, why := form.Attach(p, r.Graph, r.Snapshot, p.Kind.Settings())
+			found, why := form.Attach(p, r.Graph, r.Snapshot, p.Kind.Settings)
 			problems = append(problems, why...)
 			for _, a := range found {
 				nodes = append(nodes, a.Node)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -94,9 +96,9 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 		}
 		return units, effects
 	}
-	f := policy.Functions{ScopeFunctions: policy.ScopeFunctions{Legs: map[string]policy.LegMaker{"x.Callers": callers, "x.Places": places},
+	f := descriptor.Functions{ScopeFunctions: descriptor.ScopeFunctions{Legs: map[string]policy.LegMaker{"x.Callers": callers, "x.Places": places},
 		Folds: map[string]merge.PlanFunc{"x.Last": last}}}
-	c, err := policy.NewCatalog([]policy.Source{{Name: "kinds.yaml", Text: []byte(twoLegs)}}, nil, settings, f)
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(twoLegs)}}, nil, settings, f)
 	if err != nil {
 		t.Fatal(err)
 	}

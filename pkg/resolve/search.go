@@ -19,7 +19,7 @@ func (k *Kind) findersOf(of *policy.Kind) []policy.Finder {
 	found := make([]policy.Finder, len(of.Refs))
 	for i, form := range of.Refs {
 		if form.Search != nil {
-			found[i] = form.Search(k.res.Graph, k.res.Snapshot, of.Settings())
+			found[i] = form.Search(k.res.Graph, k.res.Snapshot, of.Settings)
 		}
 	}
 	k.finders[of] = found

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -98,7 +100,7 @@ func posted(t *testing.T, manifests ...string) (*Resolution, int) {
 	in.add(t, manifests...)
 	made := 0
 	rank := func(a *policy.Attached) int { return strings.Index("SP", a.Policy.Ref().Kind[:1]) }
-	c, err := policy.NewCatalog([]policy.Source{{Name: "kinds.yaml", Text: []byte(parcels)}}, nil, nil, policy.Functions{
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(parcels)}}, nil, nil, descriptor.Functions{
 		Search:  map[string]policy.Search{"post.Deliver": deliver(&made), "post.Stick": stick},
 		Compare: map[string]policy.Comparator{"post.StampsFirst": func(a, b *policy.Attached) int { return rank(a) - rank(b) }},
 		Links:   []topology.Linker{func(b *topology.Builder) { b.Extend(road) }}})

@@ -80,5 +80,5 @@ func (k *Kind) plansOf(s StackID, o *Verdict) []merge.Plan {
 	for i, l := range o.Layers {
 		layers[i] = l.Policy
 	}
-	return []merge.Plan{{Func: k.scoped.situations[s].Fold(layers), Ordered: k.Scope.Ordered()}}
+	return []merge.Plan{{Func: k.scoped.situations[s].Fold(layers), Ordered: k.Scope.Result.Ordered()}}
 }

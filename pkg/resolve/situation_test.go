@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -56,9 +58,9 @@ func ringing(t *testing.T, manifests ...string) (*Resolution, map[string]string)
 				}}
 		}
 	}
-	c, err := policy.NewCatalog([]policy.Source{{Name: "kinds.yaml", Text: []byte(bells)}}, nil, nil, policy.Functions{
+	c, err := descriptor.NewCatalog([]form.Source{{Name: "kinds.yaml", Text: []byte(bells)}}, nil, nil, descriptor.Functions{
 		Links:          []topology.Linker{func(b *topology.Builder) { b.Workloads(model.GroupKind{Kind: "Pod"}) }},
-		ScopeFunctions: policy.ScopeFunctions{Legs: map[string]policy.LegMaker{"x.All": all}, Situations: map[string]policy.Situator{"x.Tone": tone}}})
+		ScopeFunctions: descriptor.ScopeFunctions{Legs: map[string]policy.LegMaker{"x.All": all}, Situations: map[string]policy.Situator{"x.Tone": tone}}})
 	if err != nil {
 		t.Fatal(err)
 	}

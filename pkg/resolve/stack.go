@@ -37,13 +37,13 @@ func (k *Kind) adds(id topology.NodeID) own {
 // readFacts reads the facts that the kind's plans ask for, and which nodes have settings of their own, once.
 func (k *Kind) readFacts() {
 	faulty := k.faulty()
-	if len(k.Asked()) == 0 && k.Builtins == nil && len(faulty) == 0 {
+	if len(k.Asked) == 0 && k.Builtins == nil && len(faulty) == 0 {
 		return
 	}
 	k.facts = make([][]fact, k.res.Graph.Len())
 	for i := range k.facts {
 		id := topology.NodeID(i)
-		for _, name := range k.Asked() {
+		for _, name := range k.Asked {
 			if value := k.res.Graph.PathFact(id, name); value != "" {
 				k.facts[i] = append(k.facts[i], fact{name, value})
 			}

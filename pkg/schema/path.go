@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // fieldPath is a path as the API server writes it (spec.rules[0].name, spec.labels[a.b]), as steps into a body, as far as the body has it.
@@ -64,7 +64,7 @@ func (v *version) near(steps []string) string {
 			return ""
 		}
 	}
-	if near := policy.Nearest(steps[len(steps)-1], slices.Sorted(maps.Keys(at.Properties))); len(near) > 0 {
+	if near := form.Nearest(steps[len(steps)-1], slices.Sorted(maps.Keys(at.Properties))); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	return ""

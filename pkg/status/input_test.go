@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -87,7 +88,7 @@ func resolved(t *testing.T, manifests ...string) *resolve.Resolution {
 	if err != nil || len(in.Problems) > 0 {
 		t.Fatal(err, in.Problems)
 	}
-	c, err := policy.NewCatalog(nil, []policy.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil, policy.Functions{})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil, descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -57,7 +58,7 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 			out.Policy = &ref
 		}
 	}
-	if when, ok := st.When.(*policy.Condition); ok {
+	if when, ok := st.When.(*expression.Condition); ok {
 		verdict := "true"
 		switch {
 		case st.Err != nil:

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -31,7 +33,7 @@ func resolutionOf(t *testing.T, docs ...string) *resolve.Resolution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := policy.NewCatalog(nil, []policy.Source{{Name: "kinds.yaml", Text: []byte(caches)}}, nil, policy.Functions{})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(caches)}}, nil, descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -57,7 +58,7 @@ func paintedResolution(t *testing.T) *resolve.Resolution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := policy.NewCatalog(nil, nil, nil, policy.Functions{})
+	c, err := descriptor.NewCatalog(nil, nil, nil, descriptor.Functions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ package envoygateway
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -19,7 +20,7 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent, Find: merging}, {Rule: mergeSkipsRoute}}, Tidiers: []request.Tidier{tidied},
-		Functions: policy.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": luaDisabled,
+		Functions: descriptor.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": luaDisabled,
 			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
 			Sites:     map[string]policy.SiteCheck{"envoygateway.SamePort": samePort},
 			Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // overridesKey is the annotation with which an HTTPRoute that hands over names the fields in which others may override its options.
@@ -16,7 +16,7 @@ const overridesKey = "delegation.gateway.solo.io/enable-policy-overrides"
 // leaves out. The raw text is the parent's annotation, the fields in which a child may override it.
 func parentFirst(raw string, s model.Settings) (merge.Strategy, bool) {
 	var allowed names
-	if !policy.VersionBelow(release(s), hasOverrides) {
+	if !descriptor.VersionBelow(release(s), hasOverrides) {
 		allowed = fieldNames(raw)
 	}
 	return merge.Strategy{Wins: merge.Higher, Cut: merge.Rules, Func: func(parent, child []merge.Unit) ([]merge.Unit, []merge.Effect) {

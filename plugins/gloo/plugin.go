@@ -4,6 +4,7 @@ package gloo
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -22,7 +23,7 @@ const (
 // Plugin hands the kinds over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "gloo", Kinds: kinds,
-		Functions: policy.Functions{
+		Functions: descriptor.Functions{
 			Attach:     map[string]policy.Attacher{"gloo.BehindTheGateway": behindTheGateway},
 			Checks:     map[string]policy.Check{"gloo.UnreadReferences": unreadReferences},
 			Lints:      map[string]policy.Lint{"gloo.Annotations": annotations, "gloo.BesideFilters": besideFilters, "gloo.Releases": releases, "gloo.HandingOver": handingOver},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -16,7 +17,7 @@ func release(s model.Settings) string { return s.Text("gloo.version") }
 
 // references leaves an option the targetRefs that the release reads: up to 1.18 the first one.
 func references(_ *model.Object, body any, s model.Settings) any {
-	if !policy.VersionBelow(release(s), severalRefs) {
+	if !descriptor.VersionBelow(release(s), severalRefs) {
 		return body
 	}
 	object, _ := body.(map[string]any)
@@ -32,9 +33,9 @@ func references(_ *model.Object, body any, s model.Settings) any {
 
 // unreadReferences says which targetRefs of an option the release does not read.
 func unreadReferences(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
-	r := release(p.Kind.Settings())
+	r := release(p.Kind.Settings)
 	n := p.Object.Body.At("spec", "targetRefs").Len()
-	if n < 2 || !policy.VersionBelow(r, severalRefs) {
+	if n < 2 || !descriptor.VersionBelow(r, severalRefs) {
 		return "", nil
 	}
 	problem := model.Problem{Severity: model.Warning, Code: model.InvalidTarget, Hint: "write one option for each target",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -20,12 +21,12 @@ const (
 
 // between reports whether a release comes before one and not before another.
 func between(release, from, to string) bool {
-	return !policy.VersionBelow(release, from) && policy.VersionBelow(release, to)
+	return !descriptor.VersionBelow(release, from) && descriptor.VersionBelow(release, to)
 }
 
 // releases says where it is not known how the release merges.
 func releases(k *policy.Kind, g *topology.Graph, _ policy.At) []model.Problem {
-	r := release(k.Settings())
+	r := release(k.Settings)
 	say := func(format string, args ...any) []model.Problem {
 		return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}}
 	}
@@ -51,7 +52,7 @@ func annotated(g *topology.Graph) bool {
 // annotations reports annotations that change nothing: of routes that hand nothing over, and in releases that do not read them.
 func annotations(k *policy.Kind, g *topology.Graph, _ policy.At) []model.Problem {
 	var out []model.Problem
-	r := release(k.Settings())
+	r := release(k.Settings)
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
 		if n.Object == nil || n.Ref.Section != "" || n.Hop > 0 {
@@ -64,7 +65,7 @@ func annotations(k *policy.Kind, g *topology.Graph, _ policy.At) []model.Problem
 			continue
 		case n.Ref.Kind != "HTTPRoute":
 			why = ": it is read of HTTPRoutes only"
-		case policy.VersionBelow(r, hasOverrides):
+		case descriptor.VersionBelow(r, hasOverrides):
 			why = ": release " + r + " does not read it"
 		case len(fieldNames(raw)) == 0:
 			why = ": it names no field"

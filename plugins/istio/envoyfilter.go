@@ -95,7 +95,7 @@ func filtered(w *world, p *policy.Policy) (found, []model.Problem) {
 			Message: "it names what a waypoint serves, which Istio documents and does not do: it holds nowhere"}.At(p.Object))
 	}
 	for _, patch := range p.Object.Body.At("spec", "configPatches").Items {
-		if m := patch.At("match", "proxy"); m.Len() > 0 && p.Kind.Settings().Text("istio.proxyVersion") == "" || m.Field("metadata").Len() > 0 {
+		if m := patch.At("match", "proxy"); m.Len() > 0 && p.Kind.Settings.Text("istio.proxyVersion") == "" || m.Field("metadata").Len() > 0 {
 			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 				Message: "it has patches for proxies of some versions or metadata only, which are listed for every proxy that it selects",
 				Hint:    "--vendor-setting istio.proxyVersion=VERSION leaves out those of other versions"}.At(p.Object))

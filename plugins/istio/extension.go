@@ -155,7 +155,7 @@ func extended(w *world, p *policy.Policy) (found, []model.Problem) {
 	if why := broken(p.Object); why != "" {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "Istio discards it without a word: " + why}.At(p.Object))
 	}
-	if _, known := listenerClass(p.Kind.Settings()); !known && p.Object.Body.At("spec", "match").Len() > 0 {
+	if _, known := listenerClass(p.Kind.Settings); !known && p.Object.Body.At("spec", "match").Len() > 0 {
 		problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 			Message: "it is for some listeners only, and istio.listenerClass is none of any, inbound, outbound and gateway: it is listed whatever the mode of its matches"}.At(p.Object))
 	}

@@ -4,6 +4,7 @@ package istio
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
@@ -19,10 +20,10 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "istio", Kinds: kinds,
 		Status:     status.Functions{Boards: map[string]status.Board{"istio.CoreConditions": coreConditions, "istio.WaypointAccepted": waypointAccepted}},
 		Evaluators: request.Evaluators{"istio.Authorize": authorized},
-		Functions: policy.Functions{Links: []topology.Linker{link},
+		Functions: descriptor.Functions{Links: []topology.Linker{link},
 			Checks:  map[string]policy.Check{"istio.OptedOut": optedOut},
 			Compare: map[string]policy.Comparator{"istio.NameFirst": byDottedName},
-			ScopeFunctions: policy.ScopeFunctions{
+			ScopeFunctions: descriptor.ScopeFunctions{
 				Legs: map[string]policy.LegMaker{"istio.Attached": leg(proxied(attached)), "istio.Asked": leg(asked), "istio.Peers": leg(peers), "istio.Configured": leg(proxied(configured)),
 					"istio.Filtered": leg(proxied(filtered)), "istio.Extended": leg(proxied(extended)), "istio.Observed": leg(proxied(observed)), "istio.Destinations": destinations},
 				Situations: map[string]policy.Situator{"istio.Authorization": situator(authorization), "istio.Authentication": situator(authentication),

@@ -20,7 +20,7 @@ var (
 
 // judgeBackend finds what puts a BackendConfigPolicy in error.
 func judgeBackend(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	c := check{policy: p, in: in, mode: p.Kind.Settings().Text("kgateway.referenceGrantMode")}
+	c := check{policy: p, in: in, mode: p.Kind.Settings.Text("kgateway.referenceGrantMode")}
 	if ref := p.Object.Body.At("spec", "tls", "secretRef"); !ref.IsNull() {
 		c.secret(ref, backendKind, p.Object.Ref.Namespace, "spec", "tls", "secretRef")
 	}

@@ -26,7 +26,7 @@ const weightKey = "kgateway.dev/policy-weight"
 
 // judge finds what puts a TrafficPolicy in error.
 func judge(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	c := check{policy: p, in: in, mode: p.Kind.Settings().Text("kgateway.referenceGrantMode")}
+	c := check{policy: p, in: in, mode: p.Kind.Settings.Text("kgateway.referenceGrantMode")}
 	if raw, ok := p.Object.Annotations[weightKey]; ok {
 		if _, err := strconv.ParseInt(raw, 10, 32); err != nil {
 			c.fault("annotation %s is %q, which is no 32-bit integer", weightKey, raw)
@@ -56,7 +56,7 @@ func judge(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 			c.fault("urlRewrite: invalid regex pattern: %v", err)
 		}
 	}
-	if p.Kind.Settings().Text("kgateway.validationMode") == "STRICT" {
+	if p.Kind.Settings.Text("kgateway.validationMode") == "STRICT" {
 		c.problem(model.Info, "with validationMode STRICT the controller also asks Envoy about the policy, which nothing here can: it is taken to agree", "", "spec")
 	}
 	return strings.Join(c.faults, "; "), c.problems
@@ -107,7 +107,7 @@ func (c *check) sees(namespace string) bool {
 		return true
 	}
 	if c.discovers == nil {
-		c.discovers, _ = discovered(c.in, c.policy.Kind.Settings())
+		c.discovers, _ = discovered(c.in, c.policy.Kind.Settings)
 		if c.discovers == nil {
 			c.discovers = func(string) bool { return true }
 		}

@@ -42,7 +42,7 @@ func annotations(k *policy.Kind, g *topology.Graph, at policy.At) []model.Proble
 	if k.GroupKind != trafficKind {
 		return out
 	}
-	if raw := k.Settings().Text("kgateway.policyMerge"); !json.Valid([]byte(raw)) {
+	if raw := k.Settings.Text("kgateway.policyMerge"); !json.Valid([]byte(raw)) {
 		out = append(out, model.Problem{Severity: model.Error, Code: model.NotEvaluated, Message: fmt.Sprintf(
 			"setting kgateway.policyMerge is %q, which is no JSON: the controller would merge nothing; it is read as {}", raw)})
 	}

@@ -31,7 +31,7 @@ func listenerHints(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Prob
 
 // judgeListener finds what puts a ListenerPolicy in error: backends of access logs and tracing, and what they refer to.
 func judgeListener(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	c := check{policy: p, in: in, mode: p.Kind.Settings().Text("kgateway.referenceGrantMode")}
+	c := check{policy: p, in: in, mode: p.Kind.Settings.Text("kgateway.referenceGrantMode")}
 	c.backends(p.Object.Body.Field("spec"), p.Ref())
 	fault := strings.Join(c.faults, "; ")
 	if fault != "" {

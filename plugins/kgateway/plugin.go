@@ -4,6 +4,7 @@ package kgateway
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -24,7 +25,7 @@ const (
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds,
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
-		Functions: policy.Functions{Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered},
+		Functions: descriptor.Functions{Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered},
 			Checks: map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older,
 				"kgateway.Listener": judgeListener, "kgateway.Ignored": ignored},
 			Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints, "kgateway.PortDefaults": portDefaults},

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/decode"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // What the API server says of an AuthPolicy, and of the limit kinds.
@@ -107,7 +108,7 @@ func TestAdmission(t *testing.T) {
 	for _, profile := range []string{"operator", "rfc"} {
 		c := catalog(t, "kuadrant.profile="+profile)
 		for _, tc := range admissions {
-			p := c.Kind(group(tc.kind)).Decode(policies(t, tc.kind, tc.spec)[0], &policy.Conditions{})
+			p := decode.Policy(c.Kind(group(tc.kind)), policies(t, tc.kind, tc.spec)[0], &expression.Conditions{})
 			var got []string
 			for _, problem := range p.Problems {
 				if problem.Code == model.RefusedByOperator {
@@ -129,7 +130,7 @@ func TestAdmission(t *testing.T) {
 func TestAdmissionOfNulls(t *testing.T) {
 	c := catalog(t, "kuadrant.profile=operator")
 	for _, spec := range []string{"defaults: null, limits: {a: {}}", "overrides: null, limits: {a: {}}", "limits: null, defaults: {limits: {a: {}}}"} {
-		if p := c.Kind(group("RateLimitPolicy")).Decode(policies(t, "RateLimitPolicy", spec)[0], &policy.Conditions{}); p.Refused {
+		if p := decode.Policy(c.Kind(group("RateLimitPolicy")), policies(t, "RateLimitPolicy", spec)[0], &expression.Conditions{}); p.Refused {
 			t.Errorf("{%s}: refused: %+v", spec, p.Problems)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // read loads manifests as the program does.
@@ -45,7 +45,7 @@ func policies(t *testing.T, kind string, specs ...string) []*model.Object {
 	return read(t, texts...).Of(group(kind))
 }
 
-func catalog(t *testing.T, settings ...string) *policy.Catalog {
+func catalog(t *testing.T, settings ...string) *descriptor.Catalog {
 	t.Helper()
 	c, err := plugin.Catalog([]plugin.Plugin{Plugin()}, nil, settings)
 	if err != nil {

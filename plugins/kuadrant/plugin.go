@@ -4,6 +4,7 @@ package kuadrant
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -15,7 +16,7 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuadrant", Kinds: kinds,
-		Functions: policy.Functions{Auto: map[string]policy.Auto{"kuadrant.Profile": profile},
+		Functions: descriptor.Functions{Auto: map[string]descriptor.Auto{"kuadrant.Profile": profile},
 			Advice: map[string]policy.Advice{"kuadrant.Advice": advice},
 			Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
 			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/decode"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // RFC 0009 profiles: what the operator's API does not have marks a policy as one of the RFC.
@@ -134,7 +135,7 @@ func TestAdvice(t *testing.T) {
 			want = tc.mark + ", as in RFC 0009: --vendor-setting kuadrant.profile=rfc reads the kind as that describes it"
 		}
 		found := false
-		for _, problem := range catalog(t, "kuadrant.profile=operator").Kind(group("RateLimitPolicy")).Decode(policies(t, "RateLimitPolicy", tc.spec)[0], &policy.Conditions{}).Problems {
+		for _, problem := range decode.Policy(catalog(t, "kuadrant.profile=operator").Kind(group("RateLimitPolicy")), policies(t, "RateLimitPolicy", tc.spec)[0], &expression.Conditions{}).Problems {
 			if problem.Code != model.RefusedByOperator && problem.Code != model.PrunedByOperator {
 				continue
 			}

@@ -4,6 +4,7 @@ package kuma
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -16,9 +17,9 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuma", Kinds: kinds, Findings: []plugin.Finding{{Rule: builtinPolicyWins, Find: builtinWins}, {Rule: appendWithoutEffect, Find: appended}},
-		Functions: policy.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(dataplanes) }},
+		Functions: descriptor.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(dataplanes) }},
 			Compare: map[string]policy.Comparator{"kuma.Reference": byReference, "kuma.Destination": byDestination},
-			ScopeFunctions: policy.ScopeFunctions{
+			ScopeFunctions: descriptor.ScopeFunctions{
 				Labels: map[string]policy.Labeler{"kuma.Labels": labeler},
 				Legs:   map[string]policy.LegMaker{"kuma.Proxies": proxies, "kuma.Selected": selected, "kuma.TagProxies": tagProxies, "kuma.Destinations": destinations},
 				Splits: map[string]policy.Splitter{"kuma.Hostnames": hostnames},

@@ -4,6 +4,7 @@ package networkpolicy
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -18,11 +19,11 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds,
 		Evaluators: request.Evaluators{"networkpolicy.Verdict": verdict},
-		Functions: policy.Functions{
+		Functions: descriptor.Functions{
 			Links:   []topology.Linker{func(b *topology.Builder) { b.Extend(notes) }},
 			Compare: map[string]policy.Comparator{"networkpolicy.Tier": byTier, "networkpolicy.Priority": byPriority},
 			Attach:  map[string]policy.Attacher{"networkpolicy.Pods": pods},
-			ScopeFunctions: policy.ScopeFunctions{
+			ScopeFunctions: descriptor.ScopeFunctions{
 				Folds: map[string]merge.PlanFunc{"networkpolicy.Ingress": listOf(ingress), "networkpolicy.Egress": listOf(egress)},
 				Typed: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": partIf(ingress), "networkpolicy.OfEgress": partIf(egress),
 					"networkpolicy.IsolatesIngress": partIf(ingress), "networkpolicy.IsolatesEgress": partIf(egress)},

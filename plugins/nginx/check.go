@@ -45,7 +45,7 @@ func size(text string) (int64, bool) {
 // methods finds UpstreamSettingsPolicies with a load-balancing method that only NGINX Plus has.
 func methods(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 	method := p.Object.Text("spec", "loadBalancingMethod")
-	if !strings.Contains(method, "least_time") || p.Kind.Settings().Bool("nginx.plus") {
+	if !strings.Contains(method, "least_time") || p.Kind.Settings.Bool("nginx.plus") {
 		return "", nil
 	}
 	return fail(p, "Invalid", fmt.Sprintf("loadBalancingMethod %q takes NGINX Plus", method), "--vendor-setting nginx.plus=true")

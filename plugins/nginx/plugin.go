@@ -4,6 +4,7 @@ package nginx
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -25,7 +26,7 @@ var grantKind = model.GroupKind{Group: gatewayGroup, Kind: "ReferenceGrant"}
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "nginx", Kinds: kinds,
-		Functions: policy.Functions{
+		Functions: descriptor.Functions{
 			Path:      map[string]policy.Step{"nginx.Valid": validStep},
 			Checks:    map[string]policy.Check{"nginx.Buffers": buffers, "nginx.Methods": methods},
 			Sites:     map[string]policy.SiteCheck{"nginx.Overlap": overlap, "nginx.Telemetry": telemetry, "nginx.Firewall": firewall, "nginx.Backends": backends, "nginx.Unused": unused},

@@ -4,6 +4,7 @@ package ocm
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -16,7 +17,7 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "ocm", Kinds: kinds, Status: status.Functions{Blocks: map[string]status.Blocks{"ocm.Blocks": blocks}},
-		Functions: policy.Functions{
+		Functions: descriptor.Functions{
 			Links:     []topology.Linker{func(b *topology.Builder) { b.Extend(clusters) }},
 			Search:    map[string]policy.Search{"ocm.Placed": placed, "ocm.Overrides": overrides, "ocm.Members": members},
 			Normalize: map[string]policy.Normalizer{"ocm.Replica": replica},

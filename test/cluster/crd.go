@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/gateway-api/pkg/consts"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
@@ -121,14 +122,14 @@ func (s *server) installPolicyKinds() error {
 }
 
 // besides are the kinds of the vendors' own objects that decide something about policies.
-func besides(catalog *policy.Catalog) []*policy.Kind {
+func besides(catalog *descriptor.Catalog) []*policy.Kind {
 	var out []*policy.Kind
 	for _, k := range catalog.Kinds() {
 		for _, gk := range k.Reads {
 			known := strings.HasSuffix(gk.Group, "k8s.io") || slices.Contains(builtIn, gk.Group) || catalog.Kind(gk) != nil ||
 				slices.ContainsFunc(out, func(o *policy.Kind) bool { return o.GroupKind == gk })
 			if !known {
-				out = append(out, &policy.Kind{GroupKind: gk, Plural: policy.Plural(gk.Kind), Cluster: slices.Contains(catalog.ClusterScoped(), gk) || strings.HasPrefix(gk.Kind, "Cluster")})
+				out = append(out, &policy.Kind{GroupKind: gk, Plural: descriptor.Plural(gk.Kind), Cluster: slices.Contains(catalog.ClusterScoped(), gk) || strings.HasPrefix(gk.Kind, "Cluster")})
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
@@ -180,7 +181,7 @@ func (c *Cluster) defineMissing(texts []string) {
 func permissive(gvk schema.GroupVersionKind) map[string]any {
 	kind := &policy.Kind{}
 	kind.GroupKind = model.GroupKind{Group: gvk.Group, Kind: gvk.Kind}
-	kind.Plural, kind.Cluster = policy.Plural(gvk.Kind), strings.HasPrefix(gvk.Kind, "Cluster")
+	kind.Plural, kind.Cluster = descriptor.Plural(gvk.Kind), strings.HasPrefix(gvk.Kind, "Cluster")
 	crd := definition(kind)
 	version := crd["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)
 	version["name"] = gvk.Version

@@ -1,0 +1,231 @@
+package decode
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// The designs of RFC 0009 that were considered and not chosen: a granularity, conditions inside a block, paths as keys, and lists of
+// operations. They are understood where a kind's descriptor allows them, and marked as experimental.
+
+// design reads a block that is written in one of these designs.
+type design struct {
+	*decoder
+	block merge.BlockKind
+	at    []string
+}
+
+// read decodes the block if it is written in one of these designs; false if it is not.
+func (d design) read(raw model.Body) bool {
+	dotted := false
+	for key := range raw.Fields {
+		dotted = dotted || strings.Contains(key, ".")
+	}
+	fields := func() map[string]any { return raw.Value().(map[string]any) }
+	switch {
+	case raw.IsList():
+		d.experimental("a list of operations")
+		d.operations(raw.Value().([]any))
+	case !raw.IsObject():
+		return false
+	case !raw.Field("granularity").IsNull():
+		d.experimental("granularity")
+		d.granularity(fields())
+	case dotted:
+		d.experimental("paths as keys")
+		d.pathKeys(fields())
+	case slices.ContainsFunc(containers(d.kind), func(f string) bool { return hasCondition(raw.Field(f)) }):
+		d.experimental("conditions inside a block")
+		d.nested(fields(), raw)
+	default:
+		return false
+	}
+	return true
+}
+
+func (d design) experimental(what string) {
+	d.problem(model.Experimental, d.at, "%s uses %s, which is a design that RFC 0009 did not choose", d.where(), what).Severity = model.Info
+}
+
+// where is the path of the block.
+func (d design) where() string { return strings.Join(d.at, ".") }
+
+// in is the path of what is in the block.
+func (d design) in(path ...string) []string { return slices.Concat(d.at, path) }
+
+// put appends a block that is merged unit by unit, the set below it cut at the given shape.
+func (d design) put(b merge.Block, shape merge.Shape) {
+	b.Strategy = policy.Choice{Strategy: merge.Strategy{Cut: merge.Rules, Shape: shape}}.On(b.Kind)
+	d.policy.Append(b)
+}
+
+// granularity cuts a block at so many segments below the container's root; 0 is the whole set.
+func (d design) granularity(block map[string]any) {
+	n, ok := block["granularity"].(int64)
+	if !ok || n < 0 {
+		d.problem(model.WrongType, d.in("granularity"), "%s.granularity is not a whole number: the block takes no part", d.where())
+		return
+	}
+	if block["strategy"] != nil {
+		d.problem(model.ConflictingStrategy, d.in("granularity"), "%s has granularity and strategy: granularity counts", d.where())
+	}
+	const deepest = 100 // no document is nested deeper
+	n = min(n, deepest)
+	settings := map[string]any{}
+	var shape merge.Shape
+	for _, field := range d.kind.Content.Fields {
+		if _, isText := block[field].(string); block[field] != nil && (field != d.kind.Content.Condition || !isText) {
+			settings[field] = block[field]
+		}
+		path := merge.Keys(field)
+		if slices.Contains(containers(d.kind), field) {
+			for range n {
+				path = append(path, merge.Segment{Form: merge.Any})
+			}
+		}
+		shape = append(shape, merge.Pattern{Path: path})
+	}
+	out := merge.Block{Kind: d.block, When: d.blockCondition(block)}
+	if n == 0 {
+		out.Units, _ = d.kind.Rules.CutAll(settings)
+		out.Strategy = policy.Choice{}.On(d.block)
+		d.policy.Append(out)
+		return
+	}
+	out.Units, _ = shape.CutAll(settings)
+	d.put(out, shape)
+}
+
+// blockCondition is the block's own condition, nil if it has none.
+func (d design) blockCondition(block map[string]any) merge.Condition {
+	text, ok := block[d.kind.Content.Condition].(string)
+	if !ok {
+		return nil
+	}
+	return d.condition(strings.TrimSpace(text), d.block, d.in(d.kind.Content.Condition))
+}
+
+// pathKeys reads a block that maps dotted paths to values.
+func (d design) pathKeys(block map[string]any) {
+	out := merge.Block{Kind: d.block}
+	var shape merge.Shape
+	for _, key := range slices.Sorted(maps.Keys(block)) {
+		path := merge.Keys(strings.Split(key, ".")...)
+		out.Units = append(out.Units, merge.Unit{Path: path, Value: block[key]})
+		shape = append(shape, merge.Pattern{Path: path})
+	}
+	if overlapping(out.Units) {
+		d.problem(model.InvalidObject, d.at, "%s has a path that lies within another one", d.where())
+		return
+	}
+	d.put(out, slices.Concat(shape, d.kind.Rules))
+}
+
+func overlapping(units []merge.Unit) bool {
+	for i := range units {
+		for j := range units {
+			a, b := units[i].Path, units[j].Path
+			if i != j && len(a) <= len(b) && slices.Equal(a, b[:len(a)]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nested reads a block in which maps have conditions of their own; what stands outside of these follows the block's strategy.
+func (d design) nested(block map[string]any, raw model.Body) {
+	rest := map[string]any{}
+	out := merge.Block{Kind: d.block, When: d.blockCondition(block)}
+	var shape merge.Shape
+	for _, key := range slices.Sorted(maps.Keys(block)) {
+		if !slices.Contains(d.kind.Content.Fields, key) {
+			continue
+		}
+		if key == d.kind.Content.Condition {
+			if _, isList := block[key].([]any); isList {
+				rest[key] = block[key]
+			}
+			continue
+		}
+		left := d.pull(merge.Keys(key), block[key], &out.Units)
+		if left != nil {
+			rest[key] = left
+		}
+	}
+	for _, u := range out.Units {
+		shape = append(shape, merge.Pattern{Path: u.Path})
+	}
+	plain, _ := d.kind.Rules.CutAll(rest)
+	out.Units = append(plain, out.Units...)
+	strategy, _, _ := d.kind.Strategy.Of(d.block, raw, d.spec)
+	strategy.Shape = slices.Concat(shape, d.kind.Rules)
+	out.Strategy = strategy
+	d.policy.Append(out)
+}
+
+// pull takes the maps with a condition out of v as units, and returns what is left of it, nil for nothing.
+func (d design) pull(path merge.Path, v any, units *[]merge.Unit) any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	if text, isText := m["when"].(string); isText {
+		value := maps.Clone(m)
+		delete(value, "when")
+		where := append(d.in(strings.Split(path.String(), ".")...), "when")
+		*units = append(*units, merge.Unit{Path: path, Value: value, When: d.condition(strings.TrimSpace(text), d.block, where)})
+		return nil
+	}
+	left := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		below := append(slices.Clone(path), merge.Segment{Name: key})
+		if kept := d.pull(below, m[key], units); kept != nil {
+			left[key] = kept
+		}
+	}
+	if len(left) == 0 && len(m) > 0 {
+		return nil
+	}
+	return left
+}
+
+// hasCondition reports whether a map within v has a condition of its own.
+func hasCondition(v model.Body) bool {
+	for key, inner := range v.Fields {
+		if key == "when" && inner.IsText() || hasCondition(inner) {
+			return true
+		}
+	}
+	return false
+}
+
+// operations reads a list of {path, operation, value}.
+func (d design) operations(list []any) {
+	ops := operations{overrides: d.block == merge.Overrides}
+	out := merge.Block{Kind: d.block}
+	for i, entry := range list {
+		name := strings.Join(strings.Fields(model.Text(entry, "path")), "")
+		op := operation{verb: model.Text(entry, "operation"), path: merge.Keys(strings.Split(name, ".")...), value: model.Get(entry, "value")}
+		switch {
+		case name == "" || !slices.Contains([]string{"add", "remove", "le", "lt", "ge", "gt", "in"}, op.verb):
+			d.problem(model.WrongType, d.in(fmt.Sprint(i)), "%s[%d] has no path, or no operation that is known: it takes no part", d.where(), i)
+			continue
+		case op.verb == "remove" && !ops.overrides:
+			d.policy.Unset = append(d.policy.Unset, name)
+			continue
+		case op.verb != "add" && op.verb != "remove" && !ops.overrides:
+			d.problem(model.ConstraintInDefaults, d.in(fmt.Sprint(i)), "%s[%d] is a constraint among defaults: it binds all the same", d.where(), i)
+		}
+		ops.list = append(ops.list, op)
+		out.Units = append(out.Units, merge.Unit{Path: op.path, Value: op.value})
+	}
+	out.Strategy = merge.Strategy{Func: ops.apply}
+	d.policy.Append(out)
+}

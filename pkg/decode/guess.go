@@ -1,0 +1,74 @@
+package decode
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// guess reads what of a policy of a kind without a descriptor is not understood, and could change an answer.
+type guess struct {
+	*decoder
+	abroad bool // something that may be a reference to targets is about namespaces
+}
+
+// read notes what of a policy without a descriptor is not understood, and could change an answer: fields that other kinds merge by, and
+// what may be a reference to targets.
+func (d *guess) read() {
+	for _, at := range d.mergeFields() {
+		d.policy.Doubts = append(d.policy.Doubts, d.doubt(at, "other kinds merge by such a field; what it means"))
+	}
+	for key, value := range d.body.Fields {
+		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
+			d.strays([]string{key}, value)
+		}
+	}
+	slices.Sort(d.policy.Astray)
+	switch fields := strings.Join(d.policy.Astray, ", "); {
+	case fields != "" && len(d.policy.Refs) == 0:
+		d.astray("%s: what the policy targets is not known without a descriptor of %s", fields)
+	case fields != "":
+		d.astray("%s: what else the policy targets is not known without a descriptor of %s", fields)
+	case len(d.policy.Refs) == 0:
+		references{d.decoder}.aimless()
+		if !d.kind.Guess.Bound {
+			d.astray("%s has no target reference: whether such a policy holds anywhere is not known without a descriptor of %s", strings.Join(d.kind.Content.At, "."))
+		}
+	}
+}
+
+// astray reports that it is not known where the policy holds. That counts in its namespace, and everywhere if it may hold in others.
+func (d *guess) astray(format, fields string) {
+	p := d.problem(model.NotEvaluated, d.kind.Content.At, format, fields, d.kind.Name())
+	p.Hint = policy.Describe
+	if d.abroad {
+		p.Ref, p.Message = d.kind.Everyone(), p.Ref.String()+": "+p.Message
+	}
+}
+
+func (d *guess) doubt(at []string, what string) policy.Doubt {
+	field := fieldPath(at)
+	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.Describe,
+		Message: fmt.Sprintf("%s: %s is not known without a descriptor of %s", field, what, d.kind.Name())}.At(d.policy.Object, at...)
+	return policy.Doubt{Field: field, Problem: p}
+}
+
+// fieldPath writes the path of a field, entries of lists in brackets.
+func fieldPath(at []string) string {
+	var b strings.Builder
+	for i, part := range at {
+		switch _, err := strconv.Atoi(part); {
+		case err == nil:
+			b.WriteString("[" + part + "]")
+		case i > 0:
+			b.WriteString("." + part)
+		default:
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,140 @@
+package decode
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// maxRefs is how many references a policy may have (gatewayapi §8).
+const maxRefs = 16
+
+// references reads the references of a policy.
+type references struct{ *decoder }
+
+// read reads the policy's references by the forms of its kind.
+func (d references) read() {
+	found := 0
+	for _, form := range d.kind.Refs {
+		if form.ByVendor() {
+			found++ // it looks for itself
+			continue
+		}
+		if form.Unless != nil && !d.body.At(form.Unless...).IsNull() {
+			continue
+		}
+		switch raw := d.body.At(form.At...); {
+		case raw.IsNull():
+		case raw.IsObject():
+			found++
+			d.entry(form, raw, form.At)
+		case raw.IsList():
+			for i, entry := range raw.Items {
+				found++
+				d.entry(form, entry, append(slices.Clone(form.At), strconv.Itoa(i)))
+			}
+		default:
+			found++
+			d.guess.stray(form.At)
+			d.problem(model.WrongType, form.At, "%s is neither an object nor a list: the policy does not attach", strings.Join(form.At, "."))
+		}
+	}
+	switch {
+	case found == 0 && d.kind.Filters != nil: // a filter may name it
+	case found == 0 && d.kind.Generic(): // there may be one that is not understood
+	case found == 0:
+		d.aimless()
+	case found > maxRefs:
+		d.problem(model.InvalidObject, d.kind.Content.At, "%d target references, the API server takes %d", found, maxRefs)
+	}
+}
+
+// aimless reports that the policy refers to nothing.
+func (d references) aimless() {
+	d.problem(model.TargetNotFound, d.kind.Content.At, "the policy has no target reference: it does not attach").Hint = "add " + d.forms()
+}
+
+func (d references) forms() string {
+	var out []string
+	for _, f := range d.kind.Refs {
+		if f.At != nil {
+			out = append(out, strings.Join(f.At, "."))
+		}
+	}
+	return strings.Join(out, " or ")
+}
+
+func (d references) ref(form policy.RefForm, fields model.Body, at []string) {
+	where := strings.Join(form.At, ".")
+	if len(at) > len(form.At) {
+		where += "[" + at[len(at)-1] + "]"
+	}
+	if !fields.IsObject() {
+		d.problem(model.WrongType, at, "%s is not an object: this reference does not attach", where)
+		return
+	}
+	for _, key := range []string{"group", "kind", "name", "namespace", "sectionName"} {
+		if v := fields.Field(key); !v.IsNull() && !v.IsText() {
+			d.problem(model.WrongType, append(slices.Clone(at), key), "%s.%s is not a string: this reference does not attach", where, key)
+			return
+		}
+	}
+	t := policy.TargetRef{Silent: form.Silent, Named: form.Named, InSets: form.InSets, Object: d.policy.Object, At: at}
+	t.Ref = model.Ref{Group: fields.Text("group"), Kind: fields.Text("kind"), Name: fields.Text("name"),
+		Namespace: fields.Text("namespace"), Section: fields.Text("sectionName")}
+	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {
+		d.problem(model.GroupWithVersion, at, "%s.group is %q: a group has no version, %q is dropped", where, t.Ref.Group, version).Severity = model.Info
+		t.Ref.Group = group
+	}
+	if t.Ref.Kind == "" || t.Ref.Name == "" && !form.Selector {
+		d.problem(model.WrongType, at, "%s has no kind or no name: this reference does not attach", where)
+		return
+	}
+	if t.Ref.Namespace == "" {
+		t.Ref.Namespace = d.policy.Object.Ref.Namespace
+	}
+	if form.Selector {
+		var ok bool
+		if t.Selects, ok = d.selection(form, fields, at); !ok {
+			return
+		}
+		t.Ref.Name = ""
+	}
+	d.policy.Refs = append(d.policy.Refs, t)
+}
+
+// entry reads one reference. What cannot be read as one may mean a target all the same to a kind without a descriptor.
+func (d references) entry(form policy.RefForm, raw model.Body, at []string) {
+	known := len(d.policy.Refs)
+	d.ref(form, raw, at)
+	if !d.kind.Generic() {
+		return
+	}
+	if len(d.policy.Refs) == known || raw.Field("group").IsNull() && !coreTarget(raw.Text("kind")) || strings.Contains(raw.Text("kind")+raw.Text("name"), "*") {
+		d.guess.stray(at)
+		return
+	}
+	ref := &d.policy.Refs[known]
+	for key, value := range raw.Fields {
+		if !value.IsNull() && !slices.Contains(keys(form), key) {
+			ref.Doubts = append(ref.Doubts, d.guess.doubt(append(slices.Clone(at), key), "what it asks for"))
+		}
+	}
+	slices.SortFunc(ref.Doubts, func(a, b policy.Doubt) int { return strings.Compare(a.Field, b.Field) })
+}
+
+// keys are the fields of a reference that are understood.
+func keys(f policy.RefForm) []string {
+	if f.Selector {
+		return []string{"group", "kind", "namespace", "sectionName", "matchLabels", "matchExpressions"}
+	}
+	return []string{"group", "kind", "namespace", "name", "sectionName"}
+}
+
+// coreTarget reports whether a kind may be meant to be one of Kubernetes itself where a reference names no group.
+func coreTarget(kind string) bool {
+	return slices.Contains([]string{"ConfigMap", "Namespace", "Node", "Pod", "Secret", "Service", "ServiceAccount"}, kind)
+}

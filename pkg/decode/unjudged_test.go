@@ -1,0 +1,22 @@
+package decode
+
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/internal/paint"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+func TestFieldsThatAreNotEvaluatedAreSaid(t *testing.T) {
+	k := usual(t)
+	k.Unjudged = []policy.Unjudged{{Path: []string{"spec", "lua", "script"}, Message: "scripts are not run"}}
+	if p := Policy(k, painted(t, "{"+paint.ToGateway+", lua: {script: x}}"), &expression.Conditions{}); len(p.Problems) != 1 || p.Problems[0].Code != model.NotEvaluated ||
+		p.Problems[0].Message != "spec.lua.script: scripts are not run" {
+		t.Errorf("%+v", p.Problems)
+	}
+	if p := Policy(k, painted(t, "{"+paint.ToGateway+", lua: {}}"), &expression.Conditions{}); len(p.Problems) != 0 {
+		t.Errorf("%+v", p.Problems)
+	}
+}

@@ -1,0 +1,89 @@
+package decode
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// zeros marks the zero values, or leaves them out where the kind takes them for unset.
+func (d *decoder) zeros(units []merge.Unit) []merge.Unit {
+	if how := d.kind.Content.Zero; how != policy.ZeroUnset && how != policy.ZeroTail {
+		return units
+	}
+	for i := range units {
+		units[i].Zero = zeroValue(merge.Plain(units[i].Value))
+	}
+	if d.kind.Content.Zero == policy.ZeroTail {
+		return units
+	}
+	return slices.DeleteFunc(units, func(u merge.Unit) bool { return u.Zero })
+}
+
+// zeroValue reports whether a setting says no more than its type does.
+func zeroValue(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return false
+	default:
+		return v == false || v == "" || v == int64(0) || v == float64(0)
+	}
+}
+
+// choices notes of which choice units are.
+func (d *decoder) choices(units []merge.Unit) []merge.Unit {
+	if !slices.ContainsFunc(d.kind.Rules, func(p merge.Pattern) bool { return p.Choice != "" }) {
+		return units
+	}
+	for i := range units {
+		units[i].Choice = d.kind.Rules.Choices(units[i].Path)
+	}
+	return units
+}
+
+// stripped is v without the nulls that are fields of objects: the API server takes them out before it validates. What has none is not
+// copied.
+func stripped(v model.Body) model.Body {
+	if !hasNull(v) {
+		return v
+	}
+	return model.Pack(withoutNulls(v.Value()), nil)
+}
+
+func withoutNulls(v any) any {
+	switch t := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(t, func(_ string, below any) bool { return below == nil })
+		for key := range t {
+			t[key] = withoutNulls(t[key])
+		}
+	case []any:
+		for i := range t {
+			t[i] = withoutNulls(t[i])
+		}
+	}
+	return v
+}
+
+// hasNull reports whether an object within v has a field that is null.
+func hasNull(v model.Body) bool {
+	for _, below := range v.Fields {
+		if below.IsNull() || hasNull(below) {
+			return true
+		}
+	}
+	for _, entry := range v.Items {
+		if hasNull(entry) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,285 @@
+package descriptor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"go.yaml.in/yaml/v3"
+)
+
+const descriptorVersion = "dopolicy.dev/v1alpha1"
+
+// Catalog is the policy kinds and the settings that are described, before any object is looked at.
+type Catalog struct {
+	kinds    map[model.GroupKind]*policy.Kind
+	settings []Setting
+	chosen   model.Settings
+	builder  *builder
+	cluster  []model.GroupKind
+
+	knowledge Knowledge
+}
+
+// AutoValue is the value of a setting that leaves the decision to the loaded objects.
+const AutoValue = "auto"
+
+// Auto decides a setting for one kind by what the input says of the kind, as its definition does, and may report why.
+type Auto func(gk model.GroupKind, in *model.Snapshot) (value string, problems []model.Problem)
+
+// Links are what the vendors tell of graphs that are about to be built, and whose policies are about workloads.
+func (c *Catalog) Links() []topology.Linker {
+	var about []model.GroupKind
+	for _, k := range c.Kinds() {
+		if k.AboutWorkloads() {
+			about = append(append(about, k.GroupKind), k.Members...)
+		}
+	}
+	return append(slices.Clone(c.builder.funcs.Links), func(b *topology.Builder) { b.Workloads(about...) })
+}
+
+// NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
+// Settings are NAME=VALUE texts. Errors are *form.Error or *SettingError.
+func NewCatalog(vendors, users []form.Source, settings []string, funcs Functions) (*Catalog, error) {
+	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, managers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
+		catalog: &Catalog{kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(), knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
+	b.catalog.builder = b
+	for i, read := range parsed(slices.Concat(vendors, users)) {
+		vendor := ""
+		if i >= len(vendors) {
+			vendor = "user"
+		}
+		if err := b.file(read, vendor); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(b.catalog.settings, func(x, y Setting) int { return strings.Compare(x.Name, y.Name) })
+	if err := checkSettings(b.catalog.settings); err != nil {
+		return nil, err
+	}
+	var err error
+	if b.catalog.chosen, err = chosen(b.catalog.settings, settings); err != nil {
+		return nil, err
+	}
+	if err := b.alike(); err != nil {
+		return nil, err
+	}
+	var wrong form.Error
+	kinds, errs := make([]*policy.Kind, len(b.order)), make([]error, len(b.order))
+	model.SideBySide(len(b.order), 1, func(i int) {
+		if kinds[i], errs[i] = b.kind(b.order[i], b.catalog.chosen); errs[i] == nil && b.raw[b.order[i]].user {
+			errs[i] = b.trial(b.order[i])
+		}
+	})
+	for i, gk := range b.order {
+		if errs[i] != nil {
+			wrong.Lines = append(wrong.Lines, strings.Split(errs[i].Error(), "\n")...)
+			continue
+		}
+		b.catalog.kinds[gk] = kinds[i]
+	}
+	wrong.Lines = append(wrong.Lines, b.tryMembers()...)
+	wrong.Lines = append(wrong.Lines, b.tryDialects()...)
+	if wrong.Lines != nil {
+		return nil, &wrong
+	}
+	return b.catalog, nil
+}
+
+// Settings are the switches in force: what was chosen, and the defaults.
+func (c *Catalog) Settings() model.Settings { return c.chosen }
+
+// ClusterScoped are the described kinds without namespace, policies and others.
+func (c *Catalog) ClusterScoped() []model.GroupKind {
+	out := slices.Clone(c.cluster)
+	for _, k := range c.Kinds() {
+		if k.Cluster {
+			out = append(out, k.GroupKind)
+		}
+	}
+	return out
+}
+
+// KnownSettings lists the switches, sorted by name.
+func (c *Catalog) KnownSettings() []Setting { return slices.Clone(c.settings) }
+
+// Kind is the described kind, or nil.
+func (c *Catalog) Kind(gk model.GroupKind) *policy.Kind { return c.kinds[gk] }
+
+// Kinds lists the described kinds, sorted.
+func (c *Catalog) Kinds() []*policy.Kind {
+	var out []*policy.Kind
+	for _, k := range c.kinds {
+		out = append(out, k)
+	}
+	slices.SortFunc(out, func(a, b *policy.Kind) int { return a.GroupKind.Compare(b.GroupKind) })
+	return out
+}
+
+// rawKind is a PolicyKind document before variants and extension are applied.
+type rawKind struct {
+	node         *yaml.Node
+	file, vendor string
+	user         bool
+}
+
+type builder struct {
+	raw      map[model.GroupKind]rawKind
+	replaced map[model.GroupKind]rawKind // built-in descriptors that a user's takes the place of
+	order    []model.GroupKind
+	managers map[string][]string // by vendor: its controllers
+	dialects map[model.GroupKind][]rawKind
+	funcs    Functions
+	catalog  *Catalog
+}
+
+// file registers the documents of one descriptor file; vendor is the name for files without a Vendor document.
+func (b *builder) file(src file, vendor string) error {
+	if src.err != nil {
+		return src.err
+	}
+	docs := src.documents
+	r := &form.Reader{File: src.Name}
+	user, named := vendor != "", false
+	for _, n := range docs {
+		if form.TextOf(n, "kind") != "Vendor" {
+			continue
+		}
+		v := &vendorReader{Reader: r, funcs: b.funcs, knowledge: &b.catalog.knowledge}
+		v.read(n)
+		if named {
+			r.Fail(n, "a file has one Vendor")
+		}
+		vendor, named = v.name, true
+		b.catalog.settings = append(b.catalog.settings, v.settings...)
+		b.managers[v.name] = v.controllers
+		b.catalog.cluster = append(b.catalog.cluster, v.cluster...)
+	}
+	for _, n := range docs {
+		kind := form.TextOf(n, "kind")
+		switch {
+		case form.TextOf(n, "apiVersion") != descriptorVersion:
+			r.Fail(n, "apiVersion must be %s", descriptorVersion)
+		case kind == "PolicyKind" && isDialect(n):
+			b.dialect(rawKind{n, src.Name, vendor, user})
+		case kind == "PolicyKind":
+			b.register(r, rawKind{n, src.Name, vendor, user})
+		case kind != "Vendor":
+			r.Fail(n, "kind must be PolicyKind or Vendor, not %q", kind)
+		}
+	}
+	return r.Err()
+}
+
+// file is a descriptor file that has been parsed.
+type file struct {
+	form.Source
+	documents []*yaml.Node
+	err       error
+}
+
+// parsed parses descriptor files, side by side: every command waits for it.
+func parsed(sources []form.Source) []file {
+	out := make([]file, len(sources))
+	model.SideBySide(len(sources), 1, func(i int) {
+		out[i].Source = sources[i]
+		out[i].documents, out[i].err = sources[i].Documents()
+	})
+	return out
+}
+
+func (b *builder) register(r *form.Reader, k rawKind) {
+	gk := model.ParseGroupKind(form.TextOf(k.node, "for"))
+	before, again := b.raw[gk]
+	switch {
+	case gk.Kind == "" || gk.Group == "":
+		r.Fail(k.node, "field \"for\" must be Kind.group")
+		return
+	case again && before.user == k.user:
+		r.Fail(k.node, "%s is described twice, in %s:%d as well", gk, before.file, before.node.Line)
+		return
+	case !again:
+		b.order = append(b.order, gk)
+	}
+	if again {
+		b.replaced[gk] = before
+	}
+	b.raw[gk] = k
+}
+
+// kind applies extension and variants, and reads the descriptor, under the given settings.
+func (b *builder) kind(gk model.GroupKind, settings model.Settings) (*policy.Kind, error) {
+	return b.read(gk, settings, nil)
+}
+
+// read is kind, in a dialect if there is one.
+func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind) (*policy.Kind, error) {
+	raw := b.raw[gk]
+	r := &form.Reader{File: raw.file}
+	node := raw.node
+	if base := form.TextOf(node, "extends"); base != "" {
+		under, ok := b.base(gk, model.ParseGroupKind(base))
+		switch {
+		case !ok:
+			r.Fail(form.Member(node, "extends"), "there is no descriptor %q to extend", base)
+		case form.Member(under.node, "extends") != nil:
+			r.Fail(form.Member(node, "extends"), "%s extends another descriptor itself: one level only", base)
+		default:
+			node = replaceFields(b.varied(r, under, settings), node)
+		}
+	}
+	raw.node = node
+	node = b.varied(r, raw, settings)
+	if d != nil {
+		r.File = d.file
+		node = d.in(node)
+	}
+	k := usualKind()
+	k.Vendor, k.From, k.Settings = raw.vendor, raw.file, settings
+	k.Profile = settings.Text(raw.vendor + ".profile")
+	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
+	(&kindReader{reader: reader{r, k, &b.funcs}}).read(node)
+	return k, r.Err()
+}
+
+// Plural is the English plural of a kind in lower case, as CRDs are usually named.
+func Plural(kind string) string {
+	s := strings.ToLower(kind)
+	switch {
+	case strings.HasSuffix(s, "y") && !strings.ContainsAny(s[max(0, len(s)-2):len(s)-1], "aeiou"):
+		return s[:len(s)-1] + "ies"
+	case strings.HasSuffix(s, "s"), strings.HasSuffix(s, "x"), strings.HasSuffix(s, "ch"):
+		return s + "es"
+	}
+	return s + "s"
+}
+
+// tryMembers sees to it that the members of kinds are described, each in one kind, and have no results of their own.
+func (b *builder) tryMembers() []string {
+	var wrong []string
+	leader := map[model.GroupKind]model.GroupKind{}
+	for _, k := range b.catalog.Kinds() {
+		r := &form.Reader{File: b.raw[k.GroupKind].file}
+		at := form.Member(b.raw[k.GroupKind].node, "members")
+		for _, gk := range k.Members {
+			m := b.catalog.kinds[gk]
+			other, again := leader[gk]
+			switch {
+			case m == nil:
+				r.Fail(at, "there is no descriptor of member %s", gk)
+			case gk == k.GroupKind || m.Members != nil || m.Scopes != nil:
+				r.Fail(at, "%s cannot be a member: it has members, or scopes of its own", gk)
+			case again:
+				r.Fail(at, "%s is a member of %s already", gk, other)
+			}
+			leader[gk] = k.GroupKind
+		}
+		if err := r.Err(); err != nil {
+			wrong = append(wrong, strings.Split(err.Error(), "\n")...)
+		}
+	}
+	return wrong
+}

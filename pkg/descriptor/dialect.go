@@ -1,0 +1,126 @@
+package descriptor
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"go.yaml.in/yaml/v3"
+)
+
+// A dialect is how one vendor reads a kind that another file describes: a descriptor with "dialect", whose fields take the place of
+// the other's where all Gateways belong to the vendor's controllers, or where a setting of the vendor says so.
+
+// isDialect reports whether a descriptor is a dialect.
+func isDialect(n *yaml.Node) bool {
+	return form.TextOf(n, "dialect") == "true" || form.TextOf(form.Member(n, "dialect"), "setting") != ""
+}
+
+// dialect registers a descriptor that is a dialect.
+func (b *builder) dialect(k rawKind) {
+	gk := model.ParseGroupKind(form.TextOf(k.node, "for"))
+	b.dialects[gk] = append(b.dialects[gk], k)
+}
+
+// in is the descriptor as a dialect has it.
+func (d *rawKind) in(node *yaml.Node) *yaml.Node {
+	over := *d.node
+	over.Content = nil
+	for i := 0; i+1 < len(d.node.Content); i += 2 {
+		switch key := d.node.Content[i]; key.Value {
+		case "apiVersion", "kind", "for", "dialect":
+		default:
+			over.Content = append(over.Content, key, d.node.Content[i+1])
+		}
+	}
+	return replaceFields(node, &over)
+}
+
+// tryDialects reads every dialect once, so that a mistake shows at once.
+func (b *builder) tryDialects() []string {
+	var wrong []string
+	for _, gk := range slices.SortedFunc(maps.Keys(b.dialects), model.GroupKind.Compare) {
+		for i := range b.dialects[gk] {
+			d := &b.dialects[gk][i]
+			r := &form.Reader{File: d.file}
+			switch {
+			case b.raw[gk].node == nil:
+				r.Fail(d.node, "there is no descriptor of %s that this could be a dialect of", gk)
+			case b.managers[d.vendor] == nil:
+				r.Fail(d.node, "a dialect needs a vendor with \"controllers\"")
+			case !b.hasSwitch(d):
+				r.Fail(form.Member(d.node, "dialect"), "%s has no setting %q that is true or false", d.vendor, form.TextOf(form.Member(d.node, "dialect"), "setting"))
+			case b.raw[gk].user:
+				continue // the user's own description is as it is
+			}
+			err := r.Err()
+			if err == nil {
+				_, err = b.read(gk, b.catalog.chosen, d)
+			}
+			if err != nil {
+				wrong = append(wrong, strings.Split(err.Error(), "\n")...)
+			}
+		}
+	}
+	return wrong
+}
+
+// hasSwitch reports whether the setting that a dialect names is there.
+func (b *builder) hasSwitch(d *rawKind) bool {
+	name := form.TextOf(form.Member(d.node, "dialect"), "setting")
+	return name == "" || slices.ContainsFunc(b.catalog.settings, func(s Setting) bool { return s.Name == d.vendor+"."+name && s.Type == "bool" })
+}
+
+// spoken is the dialect in which a kind is read: that of the vendor to whom all Gateways belong. Where they belong to several, one of which
+// has a dialect, that is said, and the kind is read as it is described.
+func (b *builder) spoken(gk model.GroupKind, in *model.Snapshot) (*rawKind, []model.Problem) {
+	if b.dialects[gk] == nil || b.raw[gk].user || len(in.Of(gk)) == 0 {
+		return nil, nil
+	}
+	names := gatewayControllers(in)
+	for i := range b.dialects[gk] {
+		d := &b.dialects[gk][i]
+		if name := form.TextOf(form.Member(d.node, "dialect"), "setting"); name != "" && b.catalog.chosen.Bool(d.vendor+"."+name) {
+			return d, nil
+		}
+		own := b.controllers(d.vendor, b.catalog.chosen)
+		mine := slices.ContainsFunc(names, func(name string) bool { return slices.Contains(own, name) })
+		switch {
+		case mine && len(names) == 1:
+			return d, nil
+		case mine:
+			return nil, []model.Problem{{Severity: model.Info, Code: model.NotEvaluated, Ref: &model.Ref{Group: gk.Group, Kind: gk.Kind, Name: "*"},
+				Message: fmt.Sprintf("the Gateways belong to several controllers (%s): %s is read as the Gateway API says, not as any of them does", strings.Join(names, ", "), gk.Kind)}}
+		}
+	}
+	return nil, nil
+}
+
+// gatewayControllers are the controllers that Gateways belong to, sorted; "" stands for those that the input does not tell.
+func gatewayControllers(in *model.Snapshot) []string {
+	var out []string
+	for _, o := range in.Of(model.GroupKind{Group: policy.GatewayGroup, Kind: "Gateway"}) {
+		name := ""
+		if class := in.Get(model.Ref{Group: policy.GatewayGroup, Kind: "GatewayClass", Name: o.Text("spec", "gatewayClassName")}); class != nil {
+			name = class.Text("spec", "controllerName")
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// ControllerSetting is the name of the switch by which a vendor lets its controllerName be chosen.
+const ControllerSetting = "controllerName"
+
+// controllers are the controllerNames of a vendor: what its setting of that name says, else those of its document.
+func (b *builder) controllers(vendor string, settings model.Settings) []string {
+	if name := settings.Text(vendor + "." + ControllerSetting); name != "" {
+		return []string{name}
+	}
+	return b.managers[vendor]
+}

@@ -1,0 +1,288 @@
+package descriptor
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+const policyLabel = "gateway.networking.k8s.io/policy"
+
+// Discover lists the policy kinds of a snapshot, sorted: the described ones, then those that the label of their CRD or the shape of
+// their objects gives away (gep713 P1-P3). Every generic kind is marked with a GenericKind problem.
+func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem) {
+	kinds, problems := c.decide(in)
+	for i, k := range kinds {
+		if k.Targets == nil { // they are what is observed
+			targets := observed(in.Of(k.GroupKind))
+			seen := *k
+			seen.Routes = observedRoutes(targets)
+			if k.Effective == nil {
+				seen.Effective = effectiveRoles(targets)
+			}
+			kinds[i] = &seen
+		}
+	}
+	crds := readCRDs(in)
+	found := map[model.GroupKind]string{}
+	for gk, crd := range crds {
+		if crd.labelled {
+			found[gk] = "the label of its CRD"
+		}
+	}
+	for _, gk := range in.Kinds() {
+		if found[gk] == "" && !builtinGroup(gk.Group) && slices.ContainsFunc(in.Of(gk), looksLikePolicy) {
+			found[gk] = "the shape of its objects"
+		}
+	}
+	for _, gk := range slices.SortedFunc(maps.Keys(found), model.GroupKind.Compare) {
+		if c.kinds[gk] != nil {
+			continue
+		}
+		g := generic{kind: usualKind(), crd: crds[gk], objects: in.Of(gk), settings: c.chosen}
+		k := g.describe(gk)
+		k.From = found[gk]
+		kinds = append(kinds, k)
+		if len(g.objects) > 0 {
+			problems = append(problems, g.mark())
+		}
+	}
+	slices.SortFunc(kinds, func(a, b *policy.Kind) int { return a.GroupKind.Compare(b.GroupKind) })
+	return kinds, problems
+}
+
+// builtinGroup reports whether a group's kinds are Kubernetes' own and never policies of this sort.
+func builtinGroup(group string) bool {
+	return group == "" || group == "apps" || group == "batch" || strings.HasSuffix(group, ".k8s.io") && group != policy.GatewayGroup && group != "gateway.networking.x-k8s.io" && group != "policy.networking.k8s.io"
+}
+
+// looksLikePolicy is the shape test of gep713 P1: references with group, kind and name and no apiVersion, or with a selector.
+func looksLikePolicy(o *model.Object) bool {
+	for _, field := range referenceFields() {
+		for _, entry := range asList(o.Get("spec", field)) {
+			ref, _ := entry.(map[string]any)
+			_, hasGroup := ref["group"].(string)
+			_, hasVersion := ref["apiVersion"]
+			named := model.Text(ref, "name") != "" || field == "targetSelectors"
+			if hasGroup && !hasVersion && named && model.Text(ref, "kind") != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func asList(v any) []any {
+	switch t := v.(type) {
+	case []any:
+		return t
+	case map[string]any:
+		return []any{t}
+	}
+	return nil
+}
+
+// Defines reports whether a CustomResourceDefinition defines a policy kind: by its label, or by references to targets in its schema
+// (gep713 P1).
+func Defines(definition *model.Object) bool {
+	if _, labelled := definition.Labels[policyLabel]; labelled {
+		return true
+	}
+	for _, v := range definition.Body.At("spec", "versions").Items {
+		spec := v.At("schema", "openAPIV3Schema", "properties", "spec", "properties")
+		for _, ref := range []model.Body{spec.At("targetRef"), spec.At("targetRefs", "items"), spec.At("targetSelectors", "items")} {
+			fields := ref.At("properties")
+			if fields.At("group").IsObject() && fields.At("kind").IsObject() && !fields.At("apiVersion").IsObject() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// crd is what a CustomResourceDefinition says that matters here.
+type crd struct {
+	labelled bool
+	class    string // lower case: inherited, direct, or something else
+	plural   string
+	short    []string
+	cluster  bool
+	spec     any // the schema of spec, or nil
+}
+
+func readCRDs(in *model.Snapshot) map[model.GroupKind]crd {
+	out := map[model.GroupKind]crd{}
+	for _, o := range in.Definitions() {
+		gk, _ := o.Defines()
+		label, labelled := o.Labels[policyLabel]
+		c := crd{labelled: labelled, class: strings.ToLower(label), plural: o.Text("spec", "names", "plural"),
+			cluster: o.Text("spec", "scope") == "Cluster"}
+		for _, s := range asList(o.Get("spec", "names", "shortNames")) {
+			if name, ok := s.(string); ok {
+				c.short = append(c.short, name)
+			}
+		}
+		for _, v := range asList(o.Get("spec", "versions")) {
+			if schema := model.Get(v, "schema", "openAPIV3Schema", "properties", "spec"); schema != nil && (c.spec == nil || model.Get(v, "storage") == true) {
+				c.spec = schema
+			}
+		}
+		out[gk] = c
+	}
+	return out
+}
+
+type generic struct {
+	kind     *policy.Kind
+	crd      crd
+	objects  []*model.Object
+	settings model.Settings
+}
+
+// describe writes the descriptor of a kind that has none (engine E15).
+func (g *generic) describe(gk model.GroupKind) *policy.Kind {
+	k := g.kind
+	k.GroupKind, k.Plural, k.Short, k.Cluster, k.Checked = gk, g.crd.plural, g.crd.short, g.crd.cluster, true
+	if k.Plural == "" {
+		k.Plural = Plural(gk.Kind)
+	}
+	k.Content.Unset, k.Content.Condition = []string{"unset", "remove"}, "when"
+	k.Rules, k.Cutting = append(g.fields(), k.Rules...), "entries"
+	if !g.hasStrategy() {
+		k.Strategy.Default, _ = parseChoice(g.settings.Text(GenericStrategySetting))
+	}
+	if g.settings.Text(SameLevelSetting) == "oldest" {
+		k.SameTarget = policy.Oldest
+	}
+	targets := observed(g.objects)
+	if g.crd.class == "direct" {
+		k.Guess.Doubt = g.disbelief(targets)
+	}
+	switch {
+	case g.crd.class == "direct" && k.Guess.Doubt == "":
+		makeDirect(k)
+	case g.legacy():
+		g.useLegacy()
+	default:
+		k.Guess.Defined = g.crd.class == "inherited" && g.blocks() && !g.mergesOtherwise()
+	}
+	k.Guess.How, k.Guess.Bound = g.how(), g.bound()
+	k.Effective, k.Routes, k.Family = effectiveRoles(targets), observedRoutes(targets), topology.All
+	k.Plans = []merge.Plan{{SameTarget: foldTarget(k)}}
+	return k
+}
+
+// fields are the top-level fields that the schema singles out: list-maps are cut by key, atomic maps not at all.
+func (g *generic) fields() merge.Shape {
+	var out merge.Shape
+	seen := map[string]bool{}
+	for _, under := range [][]string{{"properties"}, {"properties", "defaults", "properties"}, {"properties", "overrides", "properties"}} {
+		props, _ := model.Get(g.crd.spec, under...).(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(props)) {
+			if seen[name] {
+				continue
+			}
+			schema := props[name]
+			p := merge.Pattern{Path: merge.Keys(name)}
+			if model.Text(schema, "x-kubernetes-list-type") == "map" {
+				p.As = merge.ListEntry
+				for _, key := range asList(model.Get(schema, "x-kubernetes-list-map-keys")) {
+					p.Keys = append(p.Keys, fmt.Sprint(key))
+				}
+			}
+			if p.Keys != nil || model.Text(schema, "x-kubernetes-map-type") == "atomic" {
+				out = append(out, p)
+				seen[name] = true
+			}
+		}
+	}
+	return out
+}
+
+// hasStrategy reports whether the schema has a field for the strategy; its default is atomic then.
+func (g *generic) hasStrategy() bool {
+	for _, under := range []string{"", "defaults", "overrides"} {
+		path := []string{"properties", "strategy"}
+		if under != "" {
+			path = []string{"properties", under, "properties", "strategy"}
+		}
+		if model.Get(g.crd.spec, path...) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// legacy reports whether the kind is of the older form: spec.default and spec.override, and nowhere the plural words.
+func (g *generic) legacy() bool {
+	old := false
+	has := func(o *model.Object, field string) bool {
+		_, ok := o.Get("spec", field).(map[string]any)
+		return ok
+	}
+	for _, o := range g.objects {
+		if has(o, "defaults") || has(o, "overrides") {
+			return false
+		}
+		old = old || has(o, "default") || has(o, "override")
+	}
+	return old
+}
+
+// useLegacy merges leaf by leaf, maps of strings and lists whole; of several policies on one target the oldest is first (gep713 P40).
+func (g *generic) useLegacy() {
+	k := g.kind
+	k.Content.Blocks = map[merge.BlockKind][]string{merge.Defaults: {"spec", "default"}, merge.Overrides: {"spec", "override"}}
+	k.Strategy = policy.StrategyRule{Default: policy.Choice{Strategy: merge.Strategy{Cut: merge.Rules}}}
+	k.SameTarget, k.Cutting, k.Checked = policy.Fill, "leaves", false
+	k.Rules = merge.LeafShape()
+	for _, under := range []string{"", "default", "override"} {
+		path := []string{"properties"}
+		if under != "" {
+			path = []string{"properties", under, "properties"}
+		}
+		k.Rules = slices.Concat(k.Rules, stringMaps(model.Get(g.crd.spec, path...), nil))
+	}
+}
+
+// stringMaps finds the fields of a schema that are maps of strings.
+func stringMaps(properties any, at merge.Path) merge.Shape {
+	var out merge.Shape
+	props, _ := properties.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(props)) {
+		path := slices.Concat(at, merge.Keys(name))
+		if model.Text(props[name], "additionalProperties", "type") == "string" {
+			out = append(out, merge.Pattern{Path: path})
+		}
+		out = append(out, stringMaps(model.Get(props[name], "properties"), path)...)
+	}
+	return out
+}
+
+// observed lists the target kinds that the objects name.
+func observed(objects []*model.Object) []policy.TargetForm {
+	seen := map[policy.TargetForm]bool{}
+	var out []policy.TargetForm
+	for _, o := range objects {
+		for _, field := range referenceFields() {
+			for _, entry := range asList(o.Get("spec", field)) {
+				group, _, _ := strings.Cut(model.Text(entry, "group"), "/")
+				t := policy.TargetForm{GroupKind: model.GroupKind{Group: group, Kind: model.Text(entry, "kind")}}
+				if model.Text(entry, "sectionName") != "" {
+					t.Section = policy.SectionRole(t.GroupKind)
+				}
+				if !seen[t] && t.GroupKind.Kind != "" {
+					seen[t] = true
+					out = append(out, t)
+				}
+			}
+		}
+	}
+	return out
+}

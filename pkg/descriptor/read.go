@@ -1,0 +1,158 @@
+package descriptor
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"go.yaml.in/yaml/v3"
+)
+
+// reader is what the readers of the parts of a PolicyKind document share: where mistakes are kept, the kind that they fill, and what functions
+// there are.
+type reader struct {
+	*form.Reader
+	kind  *policy.Kind
+	funcs *Functions
+}
+
+// kindReader reads one PolicyKind document into a Kind.
+type kindReader struct {
+	reader
+	direct, bottomUp bool
+	same             policy.SameTarget
+}
+
+// usualKind is a kind as GEP-713 has it.
+func usualKind() *policy.Kind {
+	k := &policy.Kind{}
+	k.Refs = []policy.RefForm{{At: []string{"spec", "targetRef"}}, {At: []string{"spec", "targetRefs"}}, {At: []string{"spec", "targetSelectors"}, Selector: true}}
+	k.Namespaces, k.SameTarget = policy.OwnNamespace, policy.Stacked
+	k.Family, k.ListenerSets = topology.Traffic, policy.SetsTaken
+	k.Content = policy.Content{At: []string{"spec"}, Blocks: map[merge.BlockKind][]string{
+		merge.Defaults: {"spec", "defaults"}, merge.Overrides: {"spec", "overrides"}}}
+	k.Rules, k.Cutting = entriesShape(), "entries"
+	k.Strategy = policy.StrategyRule{Read: []policy.Place{{Block: true, Path: []string{"strategy"}}, {Path: []string{"strategy"}}}, Values: map[string]policy.Choice{
+		"atomic": {}, "merge": {Strategy: merge.Strategy{Cut: merge.Rules}}, "patch": {Strategy: merge.Strategy{Cut: merge.Leaves}}}}
+	k.Compare = []policy.Key{{By: policy.ByLevel}, {By: policy.ByCreated}, {By: policy.ByNamespacedName}} // gep713 P17
+	k.InError = policy.Drop
+	k.Status = policy.StatusWords{Type: policy.UsualInForce, All: "Programmed", Some: "PartiallyProgrammed", None: "Overridden"}
+	return k
+}
+
+// read fills the kind from a PolicyKind document; mistakes are collected.
+func (r *kindReader) read(n *yaml.Node) {
+	k := r.kind
+	var name string
+	none := func(*yaml.Node) {}
+	fields := map[string]form.Field{
+		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
+		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.short, "cluster": r.Flag(&k.Cluster), "doc": r.Text(&k.Doc),
+		"class": either(r.Reader, &r.direct, "inherited", "direct"), "fold": either(r.Reader, &r.bottomUp, "checked", "bottomUp"),
+		"sameTarget": word(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint}, "union"),
+		"rejects":    either(r.Reader, &k.RejectsWhole, "target", "policy"),
+		"reads":      r.kinds(&k.Reads, false), "members": r.kinds(&k.Members, true),
+		"evaluate": r.remote(&k.Evaluate, r.funcs.Evaluators, "to judge requests"),
+		"compare":  func(n *yaml.Node) { k.Compare = orderReader{r.reader}.keys(n) },
+		"status":   statusReader{r.reader}.read,
+	}
+	for _, part := range []map[string]form.Field{attachmentReader{r.reader}.fields(), reachReader{r.reader}.fields(), specReader{r.reader}.fields(),
+		(&foldReader{reader: r.reader}).fields(), validityReader{r.reader}.fields()} {
+		maps.Copy(fields, part)
+	}
+	r.Object(n, fields)
+	k.GroupKind = model.ParseGroupKind(name)
+	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {
+		r.Fail(n, "field \"for\" must be Kind.group")
+		return
+	}
+	if k.InError == policy.Claim && slices.ContainsFunc(k.Plans, func(p merge.Plan) bool { return p.Func == nil }) {
+		r.Fail(n, "a kind with plans cannot let policies in error claim their place yet, unless functions resolve it")
+	}
+	r.finish(n)
+	if k.RejectsWhole && (k.SameTarget != policy.Conflict && k.SameTarget != policy.Disjoint || k.Direct) {
+		r.Fail(n, "rejects: policy goes with sameTarget: conflict or disjoint")
+	}
+}
+
+// finish fills in what follows from other fields.
+func (r *kindReader) finish(n *yaml.Node) {
+	k := r.kind
+	if k.Plural == "" {
+		k.Plural = Plural(k.GroupKind.Kind)
+	}
+	k.Checked = !r.bottomUp
+	if r.direct {
+		makeDirect(k)
+	}
+	if r.same != "" {
+		k.SameTarget = r.same
+	}
+	if k.Effective == nil {
+		k.Effective = effectiveRoles(k.Targets)
+	}
+	settleScopes(k)
+	if k.Routes == nil {
+		k.Routes = targetRoutes(k.Targets)
+	}
+	if k.Plans == nil {
+		k.Plans = []merge.Plan{{}}
+	}
+	if slices.ContainsFunc(k.Rules, func(p merge.Pattern) bool { return p.Numbers }) && !slices.ContainsFunc(k.Plans, func(p merge.Plan) bool { return p.Func != nil }) {
+		r.Fail(n, "entries with numbers take a plan with a function")
+	}
+	setSameTarget(k.Plans, foldTarget(k))
+	for i := range k.Plans {
+		setClaims(&k.Plans[i], k.Content.Claims)
+		k.Plans[i].Ordered = k.Result.Ordered()
+	}
+}
+
+func (r *kindReader) short(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		r.kind.Short = []string{""}
+		r.Text(&r.kind.Short[0])(n)
+		return
+	}
+	r.Texts(&r.kind.Short)(n)
+}
+
+// makeDirect gives k strategy none: no blocks, one winner per target (gep713 P3, P19).
+func makeDirect(k *policy.Kind) {
+	none, _ := parseChoice("none")
+	k.Direct, k.SameTarget = true, policy.Conflict
+	k.Strategy = policy.StrategyRule{Default: none}
+	k.Content.Blocks, k.Content.Unset, k.Content.Condition = nil, nil, ""
+}
+
+// foldTarget is the part of the same-target model that the fold itself does. Policies that stand beside each other can be merged one by one, if
+// they are merged.
+func foldTarget(k *policy.Kind) merge.SameTarget {
+	merged := len(k.Strategy.Read) == 0 && k.Strategy.Default.Strategy.Cut != merge.Whole
+	if k.SameTarget == policy.Fill || k.SameTarget == policy.Oldest || k.SameTarget == policy.Disjoint && !merged {
+		return merge.Fill
+	}
+	return merge.Stacked
+}
+
+// setClaims lets policies hold their place in a plan, and in the plans that it is made of, unless it is for some rules only.
+func setClaims(p *merge.Plan, claims bool) {
+	if p.Claims = claims && p.Only == nil; p.Claims {
+		for i := range p.Of {
+			setClaims(&p.Of[i], true)
+		}
+	}
+}
+
+func setSameTarget(plans []merge.Plan, m merge.SameTarget) {
+	for i := range plans {
+		if !plans[i].OwnTarget {
+			plans[i].SameTarget = m
+		}
+		setSameTarget(plans[i].Of, m)
+	}
+}

@@ -1,0 +1,93 @@
+package descriptor
+
+import (
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"go.yaml.in/yaml/v3"
+)
+
+// attachmentReader reads how the policies of a kind find their targets.
+type attachmentReader struct{ reader }
+
+func (r attachmentReader) fields() map[string]form.Field {
+	a := &r.kind.Attachment
+	return map[string]form.Field{"targets": r.targets, "refs": r.refs,
+		"namespaces": word(r.Reader, &a.Namespaces, []policy.Namespaces{policy.OwnNamespace, policy.WithGrant, policy.AnyNamespace}),
+		"labels":     named(r.Reader, &a.Labels, r.funcs.Labels, "to complete labels"),
+		"discovers":  named(r.Reader, &a.Discovers, r.funcs.Discovers, "to tell which namespaces are seen")}
+}
+
+func (r attachmentReader) targets(n *yaml.Node) {
+	r.List(n, func(e *yaml.Node) {
+		var s string
+		r.Text(&s)(e)
+		name, section, _ := strings.Cut(s, "/")
+		t := policy.TargetForm{GroupKind: model.ParseGroupKind(name), Section: topology.Role(section)}
+		if t.GroupKind.Group == "" {
+			t.GroupKind.Group = policy.DefaultGroup(t.GroupKind.Kind)
+		}
+		if want := policy.SectionRole(t.GroupKind); section != "" && topology.Role(section) != want {
+			r.Fail(e, "%s has no section %q", t.GroupKind.Kind, section)
+		}
+		r.kind.Targets = append(r.kind.Targets, t)
+	})
+}
+
+func (r attachmentReader) refs(n *yaml.Node) {
+	r.kind.Refs = nil
+	r.List(n, func(e *yaml.Node) {
+		var f policy.RefForm
+		sort := "ref"
+		var on []string
+		r.Object(e, map[string]form.Field{"at": r.Path(&f.At), "form": r.Word(&sort, []string{"ref", "selector", "filter", "subject"}, "labels", "whole"),
+			"unless": r.Path(&f.Unless), "missing": either(r.Reader, &f.Silent, "report", "silent"), "leg": nil, "func": r.attacher(&f), "on": r.Texts(&on),
+			"empty": either(r.Reader, &f.EmptyNone, "all", "none"), "unlabelled": either(r.Reader, &f.NeverUnlabelled, "may", "never"),
+			"namespaces": either(r.Reader, &f.NamespacesField, "own", "field"), "everywhereFrom": r.Text(&f.Everywhere), "rules": either(r.Reader, &f.Named, "any", "named"),
+			"listeners": either(r.Reader, &f.InSets, "own", "sets"), "role": nil, "root": nil})
+		if sort == "filter" {
+			r.kind.Filters = r.filters(e, on, f)
+			return
+		}
+		if f.At == nil && !f.ByVendor() {
+			r.Fail(e, "field \"at\" is missing")
+		}
+		if sort == "subject" && f.At != nil {
+			f.Attach = policy.SubjectAt(f.At)
+		}
+		f.Selector = sort == "selector"
+		r.kind.Refs = append(r.kind.Refs, f)
+	})
+}
+
+// attacher reads the function that finds targets.
+func (r attachmentReader) attacher(f *policy.RefForm) form.Field {
+	return func(n *yaml.Node) {
+		var name string
+		r.Text(&name)(n)
+		if f.Attach, f.Search = r.funcs.Attach[name], r.funcs.Search[name]; !f.ByVendor() {
+			r.Fail(n, "there is no function %q to find targets", name)
+		}
+	}
+}
+
+// filters reads where filters of routes name policies.
+func (r attachmentReader) filters(n *yaml.Node, on []string, f policy.RefForm) []topology.Role {
+	if f.At != nil || f.Unless != nil {
+		r.Fail(n, "a filter is a field of a route: \"at\" and \"unless\" have no meaning")
+	}
+	if on == nil {
+		return []topology.Role{topology.Rule}
+	}
+	var out []topology.Role
+	for _, s := range on {
+		if s != string(topology.Rule) && s != string(topology.Backend) {
+			r.Fail(n, "%q is not one of rule, backend", s)
+		}
+		out = append(out, topology.Role(s))
+	}
+	return out
+}

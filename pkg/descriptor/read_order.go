@@ -1,0 +1,64 @@
+package descriptor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"go.yaml.in/yaml/v3"
+)
+
+// orderReader reads comparators.
+type orderReader struct{ reader }
+
+// keys reads a list of keys.
+func (r orderReader) keys(n *yaml.Node) []policy.Key {
+	var out []policy.Key
+	r.List(n, func(e *yaml.Node) {
+		var k policy.Key
+		if e.Kind == yaml.MappingNode {
+			k = r.key(e)
+		} else {
+			word(r.Reader, &k.By, []policy.By{policy.ByLevel, policy.ByCreated, policy.ByName, policy.ByNamespace, policy.ByNamespacedName, policy.ByIdentity, policy.BySection, policy.ByIndex})(e)
+		}
+		if slices.ContainsFunc(out, func(o policy.Key) bool { return o.By == k.By && slices.Equal(o.At, k.At) && k.Func == nil }) {
+			r.Fail(e, "%q is a key already", strings.Join(append([]string{string(k.By)}, k.At...), " "))
+		}
+		out = append(out, k)
+	})
+	for i, k := range out {
+		if k.By == policy.ByLevel && i > 0 {
+			r.Fail(n, "\"level\" must be the first key")
+		}
+	}
+	return out
+}
+
+// key reads a key that is an object.
+func (r orderReader) key(n *yaml.Node) policy.Key {
+	var k policy.Key
+	by := func(b policy.By, read func(*yaml.Node)) form.Field {
+		return func(n *yaml.Node) {
+			if k.By != "" {
+				r.Fail(n, "a key compares one thing, %s or %s", k.By, b)
+			}
+			k.By = b
+			read(n)
+		}
+	}
+	name := func(n *yaml.Node) {
+		k.At = []string{""}
+		r.Text(&k.At[0])(n)
+	}
+	compares := function(r.Reader, &k.Func, r.funcs.Compare, "to compare policies")
+	var sort string
+	r.Object(n, map[string]form.Field{"field": by(policy.ByField, r.Path(&k.At)), "label": by(policy.ByLabel, name), "annotation": by(policy.ByAnnotation, name), "func": by(policy.ByFunc, compares),
+		"part": nil, "of": r.Texts(&k.Of), "type": r.Word(&sort, []string{"text", "number", "present"}), "descending": r.Flag(&k.Descending), "called": r.Text(&k.Called),
+		"absent": func(n *yaml.Node) { k.Absent = n.Value }})
+	if k.By == "" && !r.Failed() {
+		r.Fail(n, "a key needs \"field\", \"label\", \"annotation\" or \"func\"")
+	}
+	k.Number, k.Present = sort == "number", sort == "present"
+	return k
+}

@@ -1,0 +1,118 @@
+package descriptor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"go.yaml.in/yaml/v3"
+)
+
+// reachReader reads where a kind has results.
+type reachReader struct{ reader }
+
+func (r reachReader) fields() map[string]form.Field {
+	k := &r.kind.Reach
+	return map[string]form.Field{"family": r.family, "effective": r.effective, "routes": r.routes,
+		"listenerSets": word(r.Reader, &k.ListenerSets, []policy.ListenerSets{policy.SetsTaken, policy.SetsNamed, policy.SetsUnknown}),
+		"paths":        named(r.Reader, &k.Step, r.funcs.Path, "to judge paths"),
+		"voids":        functions(r.Reader, &k.Voids, r.funcs.Voids, "to say where nothing is in force")}
+}
+
+// family reads the ways on which policies hold: a family of the core, or one that a vendor's linkers make, which has a dot in its name.
+func (r reachReader) family(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, ".") {
+		r.Text(&r.kind.Family)(n)
+		return
+	}
+	r.Word(&r.kind.Family, []string{topology.Traffic, topology.Mesh, topology.All, topology.Namespaced})(n)
+}
+
+// effective reads the roles of the nodes where there are results.
+func (r reachReader) effective(n *yaml.Node) {
+	r.List(n, func(e *yaml.Node) {
+		role := r.role(e)
+		if role == topology.Namespace {
+			r.Fail(n, "a namespace is no effective target")
+		}
+		r.kind.Effective = append(r.kind.Effective, role)
+	})
+}
+
+// routes reads the kinds of routes at whose rules there are results.
+func (r reachReader) routes(n *yaml.Node) {
+	r.List(n, func(e *yaml.Node) {
+		var name string
+		r.Text(&name)(e)
+		at := slices.IndexFunc(topology.RouteKinds(), func(gk model.GroupKind) bool { return gk.Kind == name })
+		if at < 0 {
+			r.Fail(e, "%s is no kind of routes", name)
+			return
+		}
+		r.kind.Routes = append(r.kind.Routes, topology.RouteKinds()[at])
+	})
+	slices.SortFunc(r.kind.Routes, model.GroupKind.Compare)
+}
+
+// wholeRole is the role of an object of the kind.
+func wholeRole(gk model.GroupKind) topology.Role {
+	switch {
+	case gk.Group == policy.GatewayGroup && gk.Kind == "GatewayClass":
+		return topology.GatewayClass
+	case gk.Group == policy.GatewayGroup && gk.Kind == "Gateway":
+		return topology.Gateway
+	case topology.IsListenerSet(gk):
+		return topology.ListenerSet
+	case gk.Group == policy.GatewayGroup && strings.HasSuffix(gk.Kind, "Route"):
+		return topology.Route
+	case gk.Group == "" && gk.Kind == "Namespace":
+		return topology.Namespace
+	}
+	return topology.Backend
+}
+
+// effectiveRoles is where a kind with these targets has results: at route rules if a route or anything above it can be targeted,
+// and wherever else its targets are.
+func effectiveRoles(targets []policy.TargetForm) []topology.Role {
+	var rule, rest []topology.Role
+	for _, t := range targets {
+		role := wholeRole(t.GroupKind)
+		if role != topology.Backend {
+			rule = []topology.Role{topology.Rule}
+			continue
+		}
+		if t.Section == topology.Port {
+			role = topology.Port
+		}
+		if !slices.Contains(rest, role) {
+			rest = append(rest, role)
+		}
+	}
+	slices.Sort(rest)
+	return append(rule, rest...)
+}
+
+// targetRoutes are the kinds of routes at whose rules a kind with these targets has results: those that it may target. If it may target
+// none, its policies are about HTTP.
+func targetRoutes(targets []policy.TargetForm) []model.GroupKind {
+	var out []model.GroupKind
+	for _, gk := range topology.RouteKinds() {
+		if slices.ContainsFunc(targets, func(t policy.TargetForm) bool { return t.GroupKind == gk }) {
+			out = append(out, gk)
+		}
+	}
+	if out == nil {
+		return topology.HTTPRouteKinds()
+	}
+	return out
+}
+
+// observedRoutes is targetRoutes for a kind of which only the targets that its policies have are known: HTTP, and what they really target.
+func observedRoutes(targets []policy.TargetForm) []model.GroupKind {
+	out := slices.Concat(topology.HTTPRouteKinds(), targetRoutes(targets))
+	slices.SortFunc(out, model.GroupKind.Compare)
+	return slices.Compact(out)
+}

@@ -1,0 +1,123 @@
+package descriptor
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"go.yaml.in/yaml/v3"
+)
+
+// specReader reads what policies of a kind say, and how they say it.
+type specReader struct{ reader }
+
+func (r specReader) fields() map[string]form.Field {
+	s := &r.kind.Spec
+	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader{r.reader}.read, "defaults": r.defaults, "builtins": r.builtins,
+		"parts": r.parts, "notEvaluated": r.notEvaluated,
+		"normalize": named(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
+}
+
+func (r specReader) content(n *yaml.Node) {
+	c := &r.kind.Content
+	r.Object(n, map[string]form.Field{"at": r.Path(&c.At), "fields": r.Texts(&c.Fields), "condition": r.Text(&c.Condition),
+		"unset": r.Texts(&c.Unset), "claims": r.Flag(&c.Claims), "designs": r.Flag(&c.Designs), "oneSet": r.Flag(&c.OneSet), "nulls": r.nulls,
+		"zero": word(r.Reader, &c.Zero, []policy.ZeroValues{policy.ZeroSet, policy.ZeroUnset, policy.ZeroTail}),
+		"blocks": func(n *yaml.Node) {
+			var defaults, overrides []string
+			r.Object(n, map[string]form.Field{"defaults": r.Path(&defaults), "overrides": r.Path(&overrides)})
+			c.Blocks = map[merge.BlockKind][]string{}
+			if defaults != nil {
+				c.Blocks[merge.Defaults] = defaults
+			}
+			if overrides != nil {
+				c.Blocks[merge.Overrides] = overrides
+			}
+		}})
+}
+
+// nulls reads what an explicit null means.
+func (r specReader) nulls(n *yaml.Node) {
+	var word string
+	r.Word(&word, []string{"value", "strip", "delete"})(n)
+	r.kind.Content.StripNulls, r.kind.Content.DeleteNulls = word == "strip", word == "delete"
+}
+
+func (r specReader) defaults(n *yaml.Node) {
+	r.List(n, func(e *yaml.Node) {
+		var d policy.Default
+		r.Object(e, map[string]form.Field{"path": r.Path(&d.Path), "value": func(n *yaml.Node) {
+			if err := n.Decode(&d.Value); err != nil {
+				r.Fail(n, "this is no value: %v", err)
+			}
+			d.Value = plain(d.Value)
+		}})
+		if d.Path == nil || d.Value == nil {
+			r.Fail(e, "a default needs \"path\" and \"value\"")
+			return
+		}
+		r.kind.Defaults = append(r.kind.Defaults, d)
+	})
+}
+
+// plain is what the YAML reader made of a value, in the types that objects hold.
+func plain(v any) any {
+	switch t := v.(type) {
+	case int:
+		return int64(t)
+	case []any:
+		for i := range t {
+			t[i] = plain(t[i])
+		}
+	case map[string]any:
+		for key := range t {
+			t[key] = plain(t[key])
+		}
+	}
+	return v
+}
+
+func (r specReader) builtins(n *yaml.Node) {
+	r.List(n, func(e *yaml.Node) {
+		var b policy.Builtin
+		wins := true
+		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.From), "label": r.Text(&b.Label), "value": nil, "wins": r.Flag(&wins),
+			"at":   func(n *yaml.Node) { b.At = r.role(n) },
+			"func": function(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
+		switch {
+		case b.At == "" || b.Unit == nil || b.Label == "" || (b.From == nil) == (b.Func == nil):
+			r.Fail(e, "a built-in setting needs \"at\", \"unit\", \"label\", and \"from\" or \"func\"")
+		case !wins:
+			r.Fail(e, "a built-in setting that gives way is not supported yet")
+		}
+		r.kind.Builtins = append(r.kind.Builtins, b)
+	})
+}
+
+// parts reads the sets of settings that a policy of the kind has.
+func (r specReader) parts(n *yaml.Node) {
+	r.kind.Parts = nil
+	r.List(n, func(e *yaml.Node) {
+		var p policy.Part
+		r.Object(e, map[string]form.Field{"name": r.Text(&p.Name), "each": r.Path(&p.Each), "at": r.Path(&p.At), "settings": r.Path(&p.Settings), "unless": r.Path(&p.Unless), "as": r.Text(&p.As),
+			"unlessSetting": func(n *yaml.Node) {
+				r.Object(n, map[string]form.Field{"setting": r.Text(&p.Not[0]), "is": func(n *yaml.Node) { p.Not[1] = n.Value }})
+			},
+			"refs":      nil,
+			"normalize": named(r.Reader, &p.Normalize, r.funcs.Typed, "to normalize settings")})
+		if p.Name == "" || p.Each != nil && p.At != nil || p.Each == nil && p.At == nil && p.Settings == nil {
+			r.Fail(e, "a part needs \"name\", and \"each\", \"at\" or \"settings\"")
+		}
+		r.kind.Parts = append(r.kind.Parts, p)
+	})
+}
+
+func (r specReader) notEvaluated(n *yaml.Node) {
+	r.List(n, func(e *yaml.Node) {
+		var u policy.Unjudged
+		r.Object(e, map[string]form.Field{"path": r.Path(&u.Path), "message": r.Text(&u.Message), "when": nil})
+		if u.Path == nil || u.Message == "" {
+			r.Fail(e, "what is not evaluated needs \"path\" and \"message\"")
+		}
+		r.kind.Unjudged = append(r.kind.Unjudged, u)
+	})
+}

@@ -1,0 +1,109 @@
+package descriptor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"go.yaml.in/yaml/v3"
+)
+
+// strategyReader reads strategies, and where they stand.
+type strategyReader struct{ reader }
+
+// read reads which strategy a block has, and who says so.
+func (r strategyReader) read(n *yaml.Node) {
+	rule := &r.kind.Strategy
+	if n.Kind == yaml.ScalarNode {
+		*rule = policy.StrategyRule{Default: r.choice(n)}
+		return
+	}
+	*rule = policy.StrategyRule{Values: rule.Values, Read: rule.Read}
+	r.Object(n, map[string]form.Field{
+		"read": func(n *yaml.Node) {
+			rule.Read = nil
+			r.List(n, func(e *yaml.Node) { rule.Read = append(rule.Read, r.place(e)) })
+		},
+		"default": func(n *yaml.Node) { rule.Default = r.choice(n) },
+		"func":    nil,
+		"values":  func(n *yaml.Node) { rule.Values = r.choices(n) },
+	})
+}
+
+// choices reads the strategies that texts stand for.
+func (r strategyReader) choices(n *yaml.Node) map[string]policy.Choice {
+	out := map[string]policy.Choice{}
+	if n.Kind != yaml.MappingNode {
+		r.Fail(n, "an object is expected here")
+		return out
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if _, twice := out[n.Content[i].Value]; twice {
+			r.Fail(n.Content[i], "value %q is written twice", n.Content[i].Value)
+		}
+		out[n.Content[i].Value] = r.choice(n.Content[i+1])
+	}
+	return out
+}
+
+func (r strategyReader) choice(n *yaml.Node) policy.Choice {
+	var s string
+	r.Text(&s)(n)
+	c, err := parseChoice(s)
+	switch {
+	case err != nil:
+		r.Fail(n, "%s", err)
+	case c.Strategy.Wins == merge.Both:
+		r.Fail(n, "%q is not supported yet", s)
+	}
+	return c
+}
+
+func (r strategyReader) place(n *yaml.Node) policy.Place {
+	var s string
+	r.Text(&s)(n)
+	root, rest, _ := strings.Cut(s, ".")
+	switch {
+	case rest == "":
+		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD)", s)
+	case root == "block" || root == "spec":
+		return policy.Place{Block: root == "block", Path: strings.Split(rest, ".")}
+	case slices.Contains([]string{"lower", "annotation", "setting"}, root):
+		r.Fail(n, "a strategy read at %q is not supported yet", root)
+	default:
+		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD)", s)
+	}
+	return policy.Place{Path: []string{s}}
+}
+
+// parseChoice reads a strategy word, optionally with its side: "merge", "atomic defaults".
+func parseChoice(text string) (policy.Choice, error) {
+	word, side, fixed := strings.Cut(text, " ")
+	c := policy.Choice{Fixed: fixed}
+	switch word {
+	case "atomic":
+	case "merge":
+		c.Strategy.Cut = merge.Rules
+	case "patch":
+		c.Strategy.Cut = merge.Leaves
+	case "none":
+		c = policy.Choice{Strategy: merge.Strategy{Wins: merge.Higher, Rejects: true}, Fixed: true}
+	case "union":
+		c = policy.Choice{Strategy: merge.Strategy{Wins: merge.Both}, Fixed: true}
+	default:
+		return c, fmt.Errorf("%q is no strategy (atomic, merge, patch, none, union)", word)
+	}
+	switch {
+	case !fixed:
+	case word == "none" || word == "union":
+		return c, fmt.Errorf("strategy %q has no side", word)
+	case side == "overrides":
+		c.Strategy.Wins = merge.Higher
+	case side != "defaults":
+		return c, fmt.Errorf("%q is no side (defaults, overrides)", side)
+	}
+	return c, nil
+}

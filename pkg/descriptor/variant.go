@@ -1,0 +1,212 @@
+package descriptor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"go.yaml.in/yaml/v3"
+)
+
+// trial reads a kind under every value that an automatic setting may take, so that a mistake of a user's file shows at once; those of the
+// built-in ones are for tests to find.
+func (b *builder) trial(gk model.GroupKind) error {
+	for _, s := range b.automatic(b.raw[gk].vendor) {
+		for _, value := range s.Values {
+			if _, err := b.kind(gk, b.catalog.chosen.With(s.Name, value)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// automatic lists the settings of a vendor that the input decides.
+func (b *builder) automatic(vendor string) []Setting {
+	return slices.DeleteFunc(slices.Clone(b.catalog.settings), func(s Setting) bool {
+		return s.Auto == "" || !strings.HasPrefix(s.Name, vendor+".") || b.catalog.chosen.Text(s.Name) != AutoValue
+	})
+}
+
+// decide is the described kinds with their automatic settings decided by the input.
+func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []model.Problem) {
+	for _, k := range c.Kinds() {
+		settings := c.chosen
+		auto := c.builder.automatic(k.Vendor)
+		for _, s := range auto {
+			value, why := c.builder.funcs.Auto[s.Auto](k.GroupKind, in)
+			settings = settings.With(s.Name, value)
+			problems = append(problems, why...)
+		}
+		if len(auto) > 0 {
+			if decided, err := c.builder.kind(k.GroupKind, settings); err == nil { // tried before with every value
+				k = decided
+			}
+		}
+		d, why := c.builder.spoken(k.GroupKind, in)
+		problems = append(problems, why...)
+		if d != nil {
+			if spoken, err := c.builder.read(k.GroupKind, settings, d); err == nil { // tried before
+				k = spoken
+			}
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds, problems
+}
+
+// Undecided lists the described kinds that an automatic setting reads in one of several ways, by what the input says of them, sorted.
+func (c *Catalog) Undecided() []model.GroupKind {
+	var out []model.GroupKind
+	for _, k := range c.Kinds() {
+		if c.builder.varies(k.GroupKind) && len(c.builder.automatic(k.Vendor)) > 0 {
+			out = append(out, k.GroupKind)
+		}
+	}
+	return out
+}
+
+// varies reports whether the descriptor of a kind, or the one that it extends, has variants.
+func (b *builder) varies(gk model.GroupKind) bool {
+	node := b.raw[gk].node
+	if base, ok := b.base(gk, model.ParseGroupKind(form.TextOf(node, "extends"))); ok && form.Member(base.node, "variants") != nil {
+		return true
+	}
+	return form.Member(node, "variants") != nil
+}
+
+// base is what a descriptor extends: another one, or the built-in one that it replaces.
+func (b *builder) base(gk, name model.GroupKind) (rawKind, bool) {
+	if gk == name {
+		under, ok := b.replaced[gk]
+		return under, ok
+	}
+	under, ok := b.raw[name]
+	return under, ok
+}
+
+// varied is a descriptor with its variants applied, and without them.
+func (b *builder) varied(r *form.Reader, k rawKind, settings model.Settings) *yaml.Node {
+	variants := form.Member(k.node, "variants")
+	if variants == nil {
+		return k.node
+	}
+	return patchNode(b.variant(r, k, variants, settings), dropVariants())
+}
+
+// dropVariants is a patch that takes the variants out.
+func dropVariants() *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "variants"}, {Kind: yaml.ScalarNode, Tag: "!!null"}}}
+}
+
+// variant merge-patches onto the descriptor, for every setting that variants ask for, the first set whose condition holds.
+func (b *builder) variant(r *form.Reader, k rawKind, variants *yaml.Node, settings model.Settings) *yaml.Node {
+	out, done := k.node, map[string]bool{}
+	if variants.Kind == yaml.SequenceNode && len(variants.Content) == 0 {
+		return out
+	}
+	r.List(variants, func(v *yaml.Node) {
+		var set, is *yaml.Node
+		var setting, below string
+		keep := func(into **yaml.Node) form.Field { return func(n *yaml.Node) { *into = n } }
+		r.Object(v, map[string]form.Field{"set": keep(&set), "when": func(n *yaml.Node) {
+			r.Object(n, map[string]form.Field{"setting": r.Text(&setting), "is": keep(&is), "below": version(r, &below), "controller": nil})
+		}})
+		if setting == "" || (is == nil) == (below == "") || set == nil {
+			r.Fail(v, "a variant needs \"when\" with \"setting\" and either \"is\" or \"below\", and \"set\"")
+			return
+		}
+		name := k.vendor + "." + setting
+		if !slices.ContainsFunc(b.catalog.settings, func(s Setting) bool { return s.Name == name }) {
+			r.Fail(v, "there is no setting %q", name)
+			return
+		}
+		value := settings.Text(name)
+		if value == "" {
+			value = fmt.Sprint(settings.Bool(name))
+		}
+		holds := is != nil && value == is.Value || is == nil && VersionBelow(value, below)
+		if holds && !done[name] {
+			out, done[name] = patchNode(out, set), true
+		}
+	})
+	return out
+}
+
+// replaceFields is base with the fields of over in the place of its own.
+func replaceFields(base, over *yaml.Node) *yaml.Node {
+	out := *over
+	out.Content = slices.Clone(over.Content)
+	for i := 0; i+1 < len(base.Content); i += 2 {
+		if form.Member(over, base.Content[i].Value) == nil {
+			out.Content = append(out.Content, base.Content[i], base.Content[i+1])
+		}
+	}
+	return &out
+}
+
+// patchNode is RFC 7386 on YAML mappings: nulls delete, mappings merge, everything else replaces.
+func patchNode(target, patch *yaml.Node) *yaml.Node {
+	if target == nil || target.Kind != yaml.MappingNode || patch.Kind != yaml.MappingNode {
+		return patch
+	}
+	out := *target
+	out.Content = nil
+	for i := 0; i+1 < len(target.Content); i += 2 {
+		key, value := target.Content[i], target.Content[i+1]
+		over := form.Member(patch, key.Value)
+		switch {
+		case over == nil:
+			out.Content = append(out.Content, key, value)
+		case over.Tag != "!!null":
+			out.Content = append(out.Content, key, patchNode(value, over))
+		}
+	}
+	for i := 0; i+1 < len(patch.Content); i += 2 {
+		if key := patch.Content[i]; form.Member(target, key.Value) == nil && patch.Content[i+1].Tag != "!!null" {
+			out.Content = append(out.Content, key, patch.Content[i+1])
+		}
+	}
+	return &out
+}
+
+// VersionBelow reports whether a version comes before another. A version that stops early means the last of those that begin so, and the other
+// one the first: 1.17 is not below 1.17.10, nor 1.17.10 below 1.17. What is no version is below none.
+func VersionBelow(version, other string) bool {
+	a, b := versionNumbers(version), versionNumbers(other)
+	for i := range min(len(a), len(b)) {
+		if c := cmp.Compare(a[i], b[i]); c != 0 {
+			return c < 0
+		}
+	}
+	return false
+}
+
+// versionNumbers are the numbers of a version, nil for what is none.
+func versionNumbers(version string) []int {
+	var out []int
+	for part := range strings.SplitSeq(strings.TrimPrefix(version, "v"), ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 {
+			return nil
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func isVersion(text string) bool { return versionNumbers(text) != nil }
+
+// version reads the version that a setting has to be below.
+func version(r *form.Reader, into *string) form.Field {
+	return func(n *yaml.Node) {
+		if *into = n.Value; n.Kind != yaml.ScalarNode || !isVersion(n.Value) {
+			r.Fail(n, "%q is no version", n.Value)
+		}
+	}
+}

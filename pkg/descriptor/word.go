@@ -1,0 +1,130 @@
+package descriptor
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"go.yaml.in/yaml/v3"
+)
+
+// word reads one of a set of words that have a type of their own; later ones belong to the schema but are not built yet.
+func word[W ~string](r *form.Reader, into *W, now []W, later ...string) form.Field {
+	return func(n *yaml.Node) {
+		known := make([]string, len(now))
+		for i, w := range now {
+			known[i] = string(w)
+		}
+		text := string(*into)
+		r.Word(&text, known, later...)(n)
+		*into = W(text)
+	}
+}
+
+// either reads one of two words, and whether it is the second; later ones belong to the schema but are not built yet.
+func either(r *form.Reader, into *bool, no, yes string, later ...string) form.Field {
+	return func(n *yaml.Node) {
+		text := no
+		r.Word(&text, []string{no, yes}, later...)(n)
+		*into = text == yes
+	}
+}
+
+// function finds the function that a text names among those that vendors registered. A name that nobody did is a mistake: it would leave the work
+// undone without a word.
+func function[F any](r *form.Reader, into *F, known map[string]F, what string) form.Field {
+	return func(n *yaml.Node) {
+		var name string
+		r.Text(&name)(n)
+		find(r, n, into, name, known, what)
+	}
+}
+
+// named reads {func: NAME} and finds the function.
+func named[F any](r *form.Reader, into *F, known map[string]F, what string) form.Field {
+	return func(n *yaml.Node) {
+		var name string
+		r.Object(n, map[string]form.Field{"func": r.Text(&name)})
+		find(r, n, into, name, known, what)
+	}
+}
+
+func find[F any](r *form.Reader, n *yaml.Node, into *F, name string, known map[string]F, what string) {
+	f, ok := known[name]
+	if *into = f; !ok {
+		r.Fail(n, "there is no function %q %s", name, what)
+	}
+}
+
+// functions reads a list of {func: NAME}.
+func functions[F any](r *form.Reader, into *[]F, known map[string]F, what string) form.Field {
+	return func(n *yaml.Node) {
+		*into = nil
+		r.List(n, func(e *yaml.Node) {
+			var f F
+			named(r, &f, known, what)(e)
+			*into = append(*into, f)
+		})
+	}
+}
+
+// remote reads {func: NAME} of a function that is called elsewhere: here only its name counts.
+func (r reader) remote(into *string, known []string, what string) form.Field {
+	return func(n *yaml.Node) { r.Object(n, map[string]form.Field{"func": r.remoteName(into, known, what)}) }
+}
+
+func (r reader) remoteName(into *string, known []string, what string) form.Field {
+	return func(n *yaml.Node) {
+		r.Text(into)(n)
+		if *into != "" && !slices.Contains(known, *into) {
+			r.Fail(n, "there is no function %q %s", *into, what)
+		}
+	}
+}
+
+// kinds reads a list of kinds, written Kind.group; those of policies have a group.
+func (r reader) kinds(into *[]model.GroupKind, ofPolicies bool) form.Field {
+	what := "not a kind"
+	if ofPolicies {
+		what = "no policy kind"
+	}
+	return func(n *yaml.Node) {
+		r.List(n, func(e *yaml.Node) {
+			var name string
+			r.Text(&name)(e)
+			gk := model.ParseGroupKind(name)
+			if gk.Kind == "" || ofPolicies && gk.Group == "" {
+				r.Fail(e, "%q is %s, written Kind.group", name, what)
+			}
+			*into = append(*into, gk)
+		})
+	}
+}
+
+// role reads a role of the families of traffic.
+func (r reader) role(n *yaml.Node) (role topology.Role) {
+	word(r.Reader, &role, []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule,
+		topology.Backend, topology.Port, topology.Frontend, topology.Namespace, topology.Workload, topology.Cluster, policy.FilterLevel, policy.SectionLevel}, "mesh")(n)
+	return role
+}
+
+// roles reads a list of roles of the families of traffic.
+func roles[W ~string](r reader, into *[]W) form.Field {
+	return func(n *yaml.Node) {
+		*into = []W{}
+		r.List(n, func(e *yaml.Node) { *into = append(*into, W(r.role(e))) })
+	}
+}
+
+// openRoles reads roles, which may be those of linkers.
+func (r reader) openRoles(into *[]topology.Role) form.Field {
+	return func(n *yaml.Node) {
+		var words []string
+		r.Texts(&words)(n)
+		for _, w := range words {
+			*into = append(*into, topology.Role(w))
+		}
+	}
+}

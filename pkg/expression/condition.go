@@ -1,0 +1,183 @@
+package expression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// ErrMissingField is the error of a condition that reads a field which is not there: it does not match.
+var ErrMissingField = errors.New("a field it reads is not there")
+
+// ErrRedacted is the error of a condition where the values it would read were taken out: the block is taken not to apply.
+var ErrRedacted = errors.New("cannot be evaluated, because the snapshot is redacted")
+
+// Conditions compiles and evaluates the D/O conditions of one run. The zero value is ready; it is safe for concurrent use.
+type Conditions struct {
+	once     sync.Once
+	env      *cel.Env
+	envErr   error
+	mu       sync.Mutex
+	compiled map[string]*Condition
+	spent    uint64
+	free     bool // they draw on no budget
+
+	// Redacted says that settings have no values: nothing can be judged by them.
+	Redacted bool
+
+	rules  map[*Rules]*compiledRules
+	unpaid *Conditions // compiles rules
+}
+
+// Condition is a compiled `when`. One that does not compile never holds; its error says why.
+type Condition struct {
+	Text    string
+	limits  Guard
+	err     error
+	program cel.Program
+	cheap   bool // its cost need not be counted
+	owner   *Conditions
+}
+
+// Err says why the condition can never be judged, or is nil.
+func (c *Condition) Err() error { return c.err }
+
+// Compile reads an expression. Equal expressions are compiled once.
+func (c *Conditions) Compile(text string) *Condition {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known, ok := c.compiled[text]; ok {
+		return known
+	}
+	cond := &Condition{Text: text, owner: c, limits: GuardFor(text)}
+	if c.Redacted {
+		cond.err = ErrRedacted
+	} else {
+		cond.program, cond.cheap, cond.err = c.program(text)
+	}
+	if c.compiled == nil {
+		c.compiled = map[string]*Condition{}
+	}
+	c.compiled[text] = cond
+	return cond
+}
+
+func (c *Conditions) program(text string) (p cel.Program, free bool, err error) {
+	if text == "" {
+		return nil, false, errors.New("is empty")
+	}
+	if len(text) > maxExpression {
+		return nil, false, fmt.Errorf("the expression has %d bytes, more than %d", len(text), maxExpression)
+	}
+	c.once.Do(func() {
+		options := Options()
+		for _, name := range []string{"self", "apiVersion", "kind", "metadata", "spec"} {
+			options = append(options, cel.Variable(name, cel.DynType))
+		}
+		c.env, c.envErr = cel.NewEnv(options...)
+	})
+	if c.envErr != nil {
+		return nil, false, c.envErr
+	}
+	compiled, err := Compile(c.env, text)
+	if err != nil {
+		return nil, false, err
+	}
+	if t := compiled.OutputType(); t != cel.BoolType && t != cel.DynType {
+		return nil, false, fmt.Errorf("is of type %s, not boolean", t)
+	}
+	if c.free && cheap(compiled.NativeRep().Expr()) {
+		p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptOptimize))
+		return p, true, err
+	}
+	p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(100))
+	return p, false, err
+}
+
+// cheap reports whether an expression has no loops and calls nothing that makes texts or lists: evaluating it takes no longer than the
+// expression times the document, and its cost need not be counted.
+func cheap(e ast.Expr) bool {
+	calm := true
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.CallKind:
+			calm = calm && slices.Contains(calls, e.AsCall().FunctionName())
+		case ast.ComprehensionKind:
+			calm = false
+		}
+	}))
+	return calm
+}
+
+// calls are the functions of cheap expressions.
+var calls = []string{
+	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional, operators.Equals, operators.NotEquals, operators.Less,
+	operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In, operators.Index, "size", "startsWith", "endsWith", "contains",
+}
+
+// Holds implements merge.Condition: the document's fields are bound at the top level and, all together, as self.
+func (c *Condition) Holds(doc any) (bool, error) {
+	if c.err != nil {
+		return false, c.err
+	}
+	if err := c.limits.Check(SizesOf(doc)); err != nil {
+		return false, err
+	}
+	vars := map[string]any{"self": doc}
+	fields, _ := doc.(map[string]any)
+	for key, value := range fields {
+		vars[key] = value
+	}
+	return c.judge(vars)
+}
+
+// judge is Holds for what a document within the limits binds.
+func (c *Condition) judge(vars map[string]any) (bool, error) {
+	if !c.owner.afford() {
+		return false, errors.New("is not evaluated: the conditions of this run have cost too much already")
+	}
+	value, details, err := c.eval(vars)
+	if details != nil && details.ActualCost() != nil {
+		c.owner.spend(min(*details.ActualCost(), maxCost))
+	}
+	switch {
+	case err != nil && strings.HasPrefix(err.Error(), "no such key"):
+		return false, fmt.Errorf("%w: %s", ErrMissingField, Fault(err))
+	case err != nil:
+		return false, fmt.Errorf("fails: %s", Fault(err))
+	}
+	holds, ok := value.Value().(bool)
+	if !ok {
+		return false, fmt.Errorf("gives %s, not a boolean", value.Type().TypeName())
+	}
+	return holds, nil
+}
+
+func (c *Condition) eval(vars map[string]any) (ref.Val, *cel.EvalDetails, error) {
+	if c.cheap {
+		return c.program.Eval(vars)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
+	defer cancel()
+	return c.program.ContextEval(ctx, vars)
+}
+
+func (c *Conditions) afford() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.free || c.spent < maxTotalCost
+}
+
+func (c *Conditions) spend(cost uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spent += cost
+}

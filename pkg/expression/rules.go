@@ -1,0 +1,70 @@
+package expression
+
+import (
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Rules are expressions that all hold of a good object, as validation rules are.
+type Rules struct{ texts []string }
+
+// NewRules makes rules of the texts of expressions; nil of none.
+func NewRules(texts ...string) *Rules {
+	if len(texts) == 0 {
+		return nil
+	}
+	return &Rules{texts}
+}
+
+// compiledRules are rules that one run has compiled.
+type compiledRules struct {
+	each []*Condition
+	all  *Condition // holds only if every rule does: nearly every object is judged by it alone
+}
+
+// compile compiles rules, once. They do not draw on the budget of the users' conditions.
+func (c *Conditions) compile(r *Rules) *compiledRules {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known, ok := c.rules[r]; ok {
+		return known
+	}
+	if c.rules == nil {
+		c.unpaid, c.rules = &Conditions{free: true}, map[*Rules]*compiledRules{}
+	}
+	out := &compiledRules{all: c.unpaid.Compile("(" + strings.Join(r.texts, "\n) && (") + "\n)")}
+	for _, text := range r.texts {
+		out.each = append(out.each, c.unpaid.Compile(text))
+	}
+	c.rules[r] = out
+	return out
+}
+
+// Broken lists the rules that an object does not meet, by number. One that cannot be judged is met.
+func (c *Conditions) Broken(r *Rules, body model.Body) (out []int) {
+	if r == nil {
+		return nil
+	}
+	s, vars := SizesOf(body), bindings(body)
+	holds := func(c *Condition, otherwise bool) bool {
+		if c.err != nil || c.limits.Check(s) != nil {
+			return otherwise
+		}
+		holds, err := c.judge(vars)
+		if err != nil {
+			return otherwise
+		}
+		return holds
+	}
+	rules := c.compile(r)
+	if holds(rules.all, false) {
+		return nil
+	}
+	for i, rule := range rules.each {
+		if !holds(rule, true) {
+			out = append(out, i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+package form
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Reader walks the YAML nodes of one file and collects mistakes with their lines.
+type Reader struct {
+	File     string // for messages
+	mistakes []mistake
+}
+
+type mistake struct {
+	line int
+	text string
+}
+
+// Fail keeps a mistake at a node.
+func (r *Reader) Fail(n *yaml.Node, format string, args ...any) {
+	r.mistakes = append(r.mistakes, mistake{n.Line, fmt.Sprintf(format, args...)})
+}
+
+// Failed reports whether there are mistakes already.
+func (r *Reader) Failed() bool { return len(r.mistakes) > 0 }
+
+// Err is all mistakes, as an *Error, or nil.
+func (r *Reader) Err() error {
+	if len(r.mistakes) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.mistakes, func(a, b mistake) int { return cmp.Compare(a.line, b.line) })
+	e := &Error{}
+	for _, m := range r.mistakes {
+		e.Lines = append(e.Lines, fmt.Sprintf("%s:%d: %s", r.File, m.line, m.text))
+	}
+	return e
+}
+
+// Field is what to do with the value of one field of a mapping; nil means: known to the schema, not built yet.
+type Field = func(*yaml.Node)
+
+// Object reads a mapping whose fields must all be known.
+func (r *Reader) Object(n *yaml.Node, fields map[string]Field) {
+	if n.Kind != yaml.MappingNode {
+		r.Fail(n, "an object is expected here")
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		read, known := fields[key.Value]
+		switch {
+		case seen[key.Value]:
+			r.Fail(key, "field %q is written twice", key.Value)
+		case !known:
+			r.Fail(key, "unknown field %q%s", key.Value, nearHint(key.Value, sortedKeys(fields)))
+		case read == nil:
+			r.Fail(key, "field %q is not supported yet", key.Value)
+		case value.Tag != "!!null":
+			read(value)
+		}
+		seen[key.Value] = true
+	}
+}
+
+// List reads a sequence.
+func (r *Reader) List(n *yaml.Node, each func(*yaml.Node)) {
+	if n.Kind != yaml.SequenceNode {
+		r.Fail(n, "a list is expected here")
+		return
+	}
+	if len(n.Content) == 0 {
+		r.Fail(n, "the list is empty")
+	}
+	for _, entry := range n.Content {
+		each(entry)
+	}
+}
+
+// Text reads a string.
+func (r *Reader) Text(into *string) Field {
+	return func(n *yaml.Node) {
+		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+			r.Fail(n, "a text is expected here")
+			return
+		}
+		*into = n.Value
+	}
+}
+
+// Flag reads true or false.
+func (r *Reader) Flag(into *bool) Field {
+	return func(n *yaml.Node) {
+		if n.Decode(into) != nil {
+			r.Fail(n, "true or false is expected here")
+		}
+	}
+}
+
+// Texts reads a list of strings.
+func (r *Reader) Texts(into *[]string) Field {
+	return func(n *yaml.Node) {
+		*into = []string{}
+		r.List(n, func(e *yaml.Node) {
+			var s string
+			r.Text(&s)(e)
+			*into = append(*into, s)
+		})
+	}
+}
+
+// Path reads a dotted path.
+func (r *Reader) Path(into *[]string) Field {
+	return func(n *yaml.Node) {
+		var s string
+		r.Text(&s)(n)
+		if s == "" {
+			r.Fail(n, "a path is expected here")
+			return
+		}
+		*into = strings.Split(s, ".")
+	}
+}
+
+// Word reads one of a set of words; later ones belong to the schema but are not built yet.
+func (r *Reader) Word(into *string, now []string, later ...string) Field {
+	return func(n *yaml.Node) {
+		if Member(n, "func") != nil {
+			r.Fail(n, "a function is not supported here yet")
+			return
+		}
+		var s string
+		before := len(r.mistakes)
+		r.Text(&s)(n)
+		switch {
+		case len(r.mistakes) > before:
+		case slices.Contains(now, s):
+			*into = s
+		case slices.Contains(later, s):
+			r.Fail(n, "%q is not supported yet", s)
+		default:
+			r.Fail(n, "%q is not one of %s", s, strings.Join(slices.Concat(now, later), ", "))
+		}
+	}
+}
+
+func sortedKeys(m map[string]Field) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// nearHint suggests the nearest of the known words, or nothing.
+func nearHint(word string, known []string) string {
+	if near := Nearest(word, known); len(near) > 0 {
+		return fmt.Sprintf(" (did you mean %q?)", near[0])
+	}
+	return ""
+}

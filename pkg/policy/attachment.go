@@ -1,0 +1,67 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Attachment is how the policies of a kind find their targets, and what becomes of several on one.
+type Attachment struct {
+	Direct       bool // class direct: one target kind, strategy none
+	Targets      []TargetForm
+	Refs         []RefForm
+	Filters      []topology.Role // where filters of routes name policies of the kind: at rules, at backendRefs; nil: nowhere
+	Namespaces   Namespaces
+	Discovers    Discovers // nil: the implementation sees all namespaces
+	Labels       Labeler   // nil: labels count as they are
+	SameTarget   SameTarget
+	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
+	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+	Dialects     bool     // whose the Gateways are decides how the kind is read
+}
+
+// Allows reports whether a policy may target ref.
+func (k *Attachment) Allows(ref model.Ref) bool {
+	if k.Targets == nil {
+		return true
+	}
+	want := TargetForm{GroupKind: ref.GroupKind()}
+	if ref.Section != "" {
+		want.Section = SectionRole(ref.GroupKind())
+	}
+	return slices.Contains(k.Targets, want)
+}
+
+// ByController reports whether it matters to policies of the kind whose the Gateways are.
+func (k *Attachment) ByController() bool { return k.Dialects || k.Controllers != nil }
+
+// Namespaces says where a kind's targets may be.
+type Namespaces string
+
+// The namespace rules (gep713 P11, P12).
+const (
+	OwnNamespace Namespaces = "own"
+	WithGrant    Namespaces = "grant"
+	AnyNamespace Namespaces = "any"
+)
+
+// SameTarget is how several policies on one target compete (engine E8).
+type SameTarget string
+
+// The same-target models. Conflict, First, Disjoint and the atomic half of Oldest reject policies before the fold.
+const (
+	Stacked  SameTarget = "stack"
+	Oldest   SameTarget = "oldest"
+	First    SameTarget = "first"
+	Conflict SameTarget = "conflict"
+	Fill     SameTarget = "fill"
+	Disjoint SameTarget = "disjoint" // rule by rule; who sets a rule that another one has is rejected
+)
+
+// Discovers says which namespaces an implementation sees; nil: all of them. Objects elsewhere do not exist for it.
+type Discovers func(in *model.Snapshot, s model.Settings) (sees func(namespace string) bool, problems []model.Problem)
+
+// Labeler prepares the completion of labels: it says what those of an object are once its vendor has written them.
+type Labeler func(in *model.Snapshot, s model.Settings) func(o *model.Object) map[string]string
