@@ -19,26 +19,11 @@ const (
 // reason is how the comment of a package says why it exports more: these words, and what follows.
 var reason = regexp.MustCompile(`exports more than 60 names\W+\w+ \w+`)
 
-// splitting are types and packages that are still too large. It is to be empty; nothing is to be added.
-var splitting = []string{
-	"pkg/merge", "pkg/merge.folder",
-	"pkg/policy",
-	"pkg/resolve.Kind",
-	"pkg/view",
-}
-
 // TestSizes: no type under pkg or plugins has more methods, and no package exports more names, than one can keep in mind.
 func TestSizes(t *testing.T) {
 	large := tooLarge(sources(t))
 	for _, what := range slices.Sorted(maps.Keys(large)) {
-		if !slices.Contains(splitting, what) {
-			t.Error(what + " " + large[what])
-		}
-	}
-	for _, what := range splitting {
-		if large[what] == "" {
-			t.Logf("%s is no longer too large: take it off the list", what)
-		}
+		t.Error(what + " " + large[what])
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -32,32 +33,24 @@ const longestExample = 24
 func findings(fixtures string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(findingsHead + "| id | severity | when |\n|---|---|---|\n")
-	rules := check.Catalogue()
+	rules := check.NewCatalogue(plugin.Rules(plugins.All()))
 	for _, r := range rules {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, strings.ToLower(r.ID), severities(r), cellText(r.Summary))
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, strings.ToLower(string(r.ID)), r.SeverityText(), cellText(r.Summary))
 	}
 	for _, r := range rules {
 		fmt.Fprintf(&b, "\n## %s\n\n", r.ID)
-		facts := []string{severities(r)}
+		facts := []string{r.SeverityText()}
 		if r.Clause != "" {
 			facts = append(facts, r.Clause)
 		}
 		fmt.Fprintf(&b, "%s. **When** %s. **What to do:** %s.\n", strings.Join(facts, "; "), r.Summary, r.Fix)
-		example, err := exampleOf(filepath.Join(fixtures, r.ID, "fails.yaml"), r.ID)
+		example, err := exampleOf(filepath.Join(fixtures, string(r.ID), "fails.yaml"), string(r.ID))
 		if err != nil {
 			return nil, err
 		}
 		b.WriteString(example)
 	}
 	return b.Bytes(), nil
-}
-
-func severities(r check.Rule) string {
-	var words []string
-	for _, s := range r.Severities {
-		words = append(words, string(s))
-	}
-	return strings.Join(words, ", ")
 }
 
 func cellText(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

@@ -39,7 +39,11 @@ func run(dir string, check bool) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(pages, files())
+	made, err := files()
+	if err != nil {
+		return err
+	}
+	maps.Copy(pages, made)
 	if pages["findings.md"], err = findingsPage(); err != nil {
 		return err
 	}

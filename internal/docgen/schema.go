@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -20,6 +23,7 @@ func answers() map[string]any {
 	return map[string]any{
 		"EffectivePolicyList": view.EffectivePolicyList{}, "PolicyReach": view.PolicyReach{}, "OverriddenRuleList": view.OverriddenRuleList{},
 		"Explanation": view.Explanation{}, "StatusList": view.StatusList{}, "Topology": view.Topology{}, "KindList": view.KindList{}, "EffectivePolicyDiff": view.EffectivePolicyDiff{},
+		"RequestAnswer": view.RequestAnswer{}, "RequestAnswerList": view.RequestAnswerList{},
 		"Version": view.Version{}, "Snapshot": model.Header{},
 		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
 		"RequirementTestReport": requirement.TestReport{},
@@ -27,37 +31,69 @@ func answers() map[string]any {
 	}
 }
 
-// Schemas makes a JSON Schema for every shape, by file name. They say which fields there are and of which type; fields may be added.
-func Schemas() map[string][]byte {
-	out := map[string][]byte{}
+// Schemas makes a JSON Schema for every shape, by file name. They say which fields there are, of which type and what they mean, in the words of
+// the Go comments; fields may be added.
+func Schemas() (map[string][]byte, error) {
+	from, err := newSources()
+	if err != nil {
+		return nil, err
+	}
+	words, err := from.vocabulary()
+	if err != nil {
+		return nil, err
+	}
+	out, used := map[string][]byte{}, map[string]bool{}
 	for kind, shape := range answers() {
-		g := generator{defs: map[string]any{}}
+		g := generator{sources: from, words: words, used: used, defs: map[string]any{}}
 		top := g.object(reflect.TypeOf(shape))
 		top["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 		top["title"] = kind
 		top["$defs"] = g.defs
-		top["properties"].(map[string]any)["kind"] = map[string]any{"const": kind}
+		top["properties"].(map[string]any)["kind"].(map[string]any)["const"] = kind
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
-		if err := enc.Encode(top); err != nil {
-			panic(err) // maps of strings and texts only
+		if err := errors.Join(g.err, enc.Encode(top)); err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", kind, err)
 		}
 		out[kind+".json"] = b.Bytes()
 	}
-	return out
+	for _, of := range words {
+		for field := range of {
+			if !used[field] {
+				return nil, fmt.Errorf("no answer has the field %s", field)
+			}
+		}
+	}
+	return out, nil
 }
 
 // generator turns Go types into schemas; named structs become definitions.
-type generator struct{ defs map[string]any }
+type generator struct {
+	*sources
+	words vocabulary
+	used  map[string]bool // which of its fields there are
+	defs  map[string]any
+	err   error // the first
+}
 
 func (g *generator) object(t reflect.Type) map[string]any {
 	props := map[string]any{}
 	required := []string{}
 	g.fields(t, props, &required)
 	slices.Sort(required)
-	return map[string]any{"type": "object", "properties": props, "required": required}
+	return map[string]any{"type": "object", "description": g.describe(t, ""), "properties": props, "required": required}
+}
+
+// describe is the comment of a type or of one of its fields, which has to have one.
+func (g *generator) describe(t reflect.Type, field string) string {
+	text, err := g.comment(t, field)
+	if err == nil && text == "" {
+		err = fmt.Errorf("%s.%s has no comment", t, field)
+	}
+	g.err = cmp.Or(g.err, err)
+	return text
 }
 
 // fields adds the JSON fields of a struct, those of embedded structs included.
@@ -73,17 +109,34 @@ func (g *generator) fields(t reflect.Type, props map[string]any, required *[]str
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
-		props[name] = g.schema(f.Type)
+		of := f.Type
 		if f.Tag.Get("null") == "never" { // a pointer that only saves memory
-			props[name] = g.schema(f.Type.Elem())
+			of = of.Elem()
 		}
+		prop := g.schema(of)
+		prop["description"] = g.describe(t, f.Name)
+		for keyword, of := range g.words {
+			if at := t.Name() + "." + f.Name; of[at] != nil {
+				g.used[at] = true
+				texts(prop)[keyword] = of[at]
+			}
+		}
+		props[name] = prop
 		if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
 			*required = append(*required, name)
 		}
 	}
 }
 
-func (g *generator) schema(t reflect.Type) any {
+// texts is the schema of a text, or of each of a list of texts.
+func texts(schema map[string]any) map[string]any {
+	if items, ok := schema["items"].(map[string]any); ok {
+		return items
+	}
+	return schema
+}
+
+func (g *generator) schema(t reflect.Type) map[string]any {
 	switch t.Kind() {
 	case reflect.Pointer:
 		inner := g.schema(t.Elem())
@@ -109,11 +162,12 @@ func (g *generator) schema(t reflect.Type) any {
 }
 
 // files are everything that is generated, by path below the folder of the documentation.
-func files() map[string][]byte {
+func files() (map[string][]byte, error) {
+	schemas, err := Schemas()
 	out := prefixed("cli/", Pages())
-	maps.Copy(out, prefixed("schema/", Schemas()))
+	maps.Copy(out, prefixed("schema/", schemas))
 	out["rbac.yaml"] = rbac()
-	return out
+	return out, err
 }
 
 func prefixed(prefix string, in map[string][]byte) map[string][]byte {

@@ -14,29 +14,34 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
 const folder = "../../testdata/findings"
 
+// catalogue has the findings of the program with all its vendors.
+var catalogue = check.NewCatalogue(plugin.Rules(plugins.All()))
+
 // TestFixtures checks testdata/findings/<ID>/fails.yaml, which has the finding, and passes.yaml, which has not. A first line
 // "# args: FLAGS" gives more flags; {dir} in it is the folder of the file.
 func TestFixtures(t *testing.T) {
-	for _, rule := range check.Catalogue() {
-		t.Run(rule.ID, func(t *testing.T) {
+	for _, rule := range catalogue {
+		id := string(rule.ID)
+		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			found := run(t, filepath.Join(folder, rule.ID, "fails.yaml"))
-			at := slices.IndexFunc(found, func(f check.Finding) bool { return f.ID == rule.ID })
+			found := run(t, filepath.Join(folder, id, "fails.yaml"))
+			at := slices.IndexFunc(found, func(f check.Finding) bool { return f.ID == id })
 			if at < 0 {
 				t.Errorf("fails.yaml has only %s", idsOf(found))
 			}
 			for _, f := range found {
-				if f.ID == rule.ID && !slices.Contains(rule.Severities, f.Severity) {
+				if f.ID == id && !slices.Contains(rule.Severities, f.Severity) {
 					t.Errorf("severity %s is not in the catalogue: %s", f.Severity, f.Message)
 				}
 			}
-			for _, f := range run(t, filepath.Join(folder, rule.ID, "passes.yaml")) {
-				if f.ID == rule.ID {
+			for _, f := range run(t, filepath.Join(folder, id, "passes.yaml")) {
+				if f.ID == id {
 					t.Errorf("passes.yaml has it: %s", f.Message)
 				}
 			}
@@ -51,7 +56,7 @@ func TestNoOtherFixtures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if _, known := check.RuleOf(e.Name()); !known {
+		if _, known := catalogue.Rule(e.Name()); !known {
 			t.Errorf("%s is in no catalogue", e.Name())
 		}
 	}

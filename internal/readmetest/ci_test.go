@@ -13,6 +13,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 	"mvdan.cc/sh/v3/shell"
 	"sigs.k8s.io/yaml"
@@ -48,7 +49,7 @@ func TestCI(t *testing.T) {
 			continue
 		}
 		if strings.HasPrefix(m[1], "# .dopolicy.yaml") {
-			if _, err := check.ParseConfig(".dopolicy.yaml", []byte(m[1])); err != nil {
+			if _, err := check.ParseConfig(".dopolicy.yaml", []byte(m[1]), check.NewCatalogue(plugin.Rules(plugins.All()))); err != nil {
 				t.Error(err)
 			}
 		}

@@ -3,48 +3,67 @@ package check
 import (
 	"cmp"
 	"slices"
+	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
-// Rule documents the findings of one id.
-type Rule struct {
-	ID         string           `json:"id"`
-	Severities []model.Severity `json:"severities"`       // that its findings have, the usual one first
-	Summary    string           `json:"summary"`          // when it is found: a clause without a full stop
-	Fix        string           `json:"fix"`              // what to do about it: a clause without a full stop
-	Clause     string           `json:"clause,omitempty"` // of the specification, "" where none speaks of it
-}
+// Catalogue documents what can be found.
+type Catalogue []model.Rule
 
-// topics are the rules, by what they are about.
-func topics() [][]Rule {
-	return [][]Rule{inputRules, kindRules, targetRules, trafficRules, settingRules, effectRules, schemaRules, requirementRules}
-}
-
-// Catalogue lists the rules by id.
-func Catalogue() []Rule {
-	all := slices.Concat(topics()...)
-	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
+// NewCatalogue has the rules of this package and those that vendors bring, sorted by id.
+func NewCatalogue(vendors []model.Rule) Catalogue {
+	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, effectRules, schemaRules, requirementRules, vendors)
+	slices.SortFunc(all, func(a, b model.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
-// RuleOf is the rule of an id.
-func RuleOf(id string) (Rule, bool) {
-	for _, rules := range topics() {
-		if at := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id }); at >= 0 {
-			return rules[at], true
-		}
+// Rule is the rule of an id.
+func (c Catalogue) Rule(id string) (model.Rule, bool) {
+	at := slices.IndexFunc(c, func(r model.Rule) bool { return string(r.ID) == id })
+	if at < 0 {
+		return model.Rule{}, false
 	}
-	return Rule{}, false
+	return c[at], true
 }
 
-// Asked is the rule of a requirement that somebody asks for: that it is not met.
-func Asked(r *requirement.Requirement) Rule {
-	summary := r.Message()
-	if summary == "" {
-		summary = "the requirement " + r.Name + " is not met"
+// IDs are the ids.
+func (c Catalogue) IDs() []string {
+	var out []string
+	for _, r := range c {
+		out = append(out, string(r.ID))
 	}
-	return Rule{ID: string(r.Code()), Severities: []model.Severity{r.Severity}, Summary: summary,
-		Fix: "see what is in force with `kubectl dopolicy effective`, and change the policies or the requirement at " + r.Origin.String()}
+	return out
+}
+
+// Known reports whether there can be findings of an id.
+func (c Catalogue) Known(id string) bool {
+	_, documented := c.Rule(id)
+	return documented || strings.HasPrefix(id, requirement.CodePrefix) && id != requirement.CodePrefix
+}
+
+// Nearest are the ids that a word may be a typing error of, best first.
+func (c Catalogue) Nearest(id string) []string { return form.Nearest(id, c.IDs()) }
+
+// sameTarget are the codes of problems that say why a policy gives way to another one on its target.
+func (c Catalogue) sameTarget() []model.Code {
+	var out []model.Code
+	for _, r := range c {
+		if r.SameTarget {
+			out = append(out, r.ID)
+		}
+	}
+	return out
+}
+
+// With is c and behind it a rule for each requirement that somebody asks for: that it is not met.
+func (c Catalogue) With(requirements []*requirement.Requirement) Catalogue {
+	out := slices.Clone(c)
+	for _, r := range requirements {
+		out = append(out, model.Rule{ID: r.Code(), Severities: []model.Severity{r.Severity}, Summary: cmp.Or(r.Message(), "the requirement "+r.Name+" is not met"),
+			Fix: "see what is in force with `kubectl dopolicy effective`, and change the policies or the requirement at " + r.Origin.String()})
+	}
+	return out
 }

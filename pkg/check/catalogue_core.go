@@ -3,77 +3,73 @@ package check
 import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // inputRules are the findings about reading the input.
-var inputRules = []Rule{
-	{ID: string(model.InvalidYAML), Severities: faults, Summary: "a document does not parse, or two of its keys collide", Fix: "fix the reported line; render templates first"},
-	{ID: string(model.NotAnObject), Severities: warnings, Summary: "a document has no apiVersion, kind or name", Fix: "complete it, or leave it out"},
-	{ID: string(model.NotKubernetes), Severities: notes, Summary: "a folder has other YAML in it; counted, said once", Fix: "nothing, if the file is meant for something else"},
-	{ID: string(model.DuplicateObject), Severities: faults, Summary: "one object is there in two different versions, of which neither is used", Fix: "keep one"},
-	{ID: string(model.WrongType), Severities: warnings, Summary: "a field that is read has the wrong type, and what needs it takes no part; or the reader takes a key for a boolean", Fix: "fix it, or quote it"},
-	{ID: string(model.LimitExceeded), Severities: faults, Summary: "a document is beyond the limits of reading", Fix: "split it"},
-	{ID: string(model.Forbidden), Severities: warnings, Summary: "the cluster did not let a list be read", Fix: "ask for the permission that the hint names"},
-	{ID: string(model.InvalidObject), Severities: warnings, Summary: "the API server would refuse the object; evaluated all the same", Fix: "fix it before it is applied"},
-	{ID: string(model.NamespaceAssumed), Severities: notes, Summary: "objects in files have no namespace; said once", Fix: "give `-n`, or write the namespace into the objects"},
-	{ID: string(model.NotEvaluated), Severities: []model.Severity{model.Warning, model.Info, model.Error}, Summary: "something that could change the answer cannot be judged (a note: an assumption was made, and the answer stands)", Fix: "add what the hint names"},
-	{ID: string(model.UnknownIgnore), Severities: warnings, Summary: "the annotation `dopolicy.dev/ignore` names an id that no finding has, or one of a requirement, which an annotation cannot ignore", Fix: "fix the id; `kubectl dopolicy check --list` lists them"},
+var inputRules = []model.Rule{
+	{ID: model.InvalidYAML, Severities: faults, Summary: "a document does not parse, or two of its keys collide", Fix: "fix the reported line; render templates first"},
+	{ID: model.NotAnObject, Severities: warnings, Summary: "a document has no apiVersion, kind or name", Fix: "complete it, or leave it out"},
+	{ID: model.NotKubernetes, Severities: notes, Summary: "a folder has other YAML in it; counted, said once", Fix: "nothing, if the file is meant for something else"},
+	{ID: model.DuplicateObject, Severities: faults, Summary: "one object is there in two different versions, of which neither is used", Fix: "keep one"},
+	{ID: model.WrongType, Severities: warnings, Summary: "a field that is read has the wrong type, and what needs it takes no part; or the reader takes a key for a boolean", Fix: "fix it, or quote it"},
+	{ID: model.LimitExceeded, Severities: faults, Summary: "a document is beyond the limits of reading", Fix: "split it"},
+	{ID: model.Forbidden, Severities: warnings, Summary: "the cluster did not let a list be read", Fix: "ask for the permission that the hint names"},
+	{ID: model.InvalidObject, Severities: warnings, Summary: "the API server would refuse the object; evaluated all the same", Fix: "fix it before it is applied"},
+	{ID: model.NamespaceAssumed, Severities: notes, Summary: "objects in files have no namespace; said once", Fix: "give `-n`, or write the namespace into the objects"},
+	{ID: model.NotEvaluated, Severities: []model.Severity{model.Warning, model.Info, model.Error}, Summary: "something that could change the answer cannot be judged (a note: an assumption was made, and the answer stands)", Fix: "add what the hint names"},
+	{ID: model.UnknownIgnore, Severities: warnings, Summary: "the annotation `dopolicy.dev/ignore` names an id that no finding has, or one of a requirement, which an annotation cannot ignore", Fix: "fix the id; `kubectl dopolicy check --list` lists them"},
 }
 
 // kindRules are the findings about how policy kinds are read.
-var kindRules = []Rule{
-	{ID: string(model.GenericKind), Severities: notes, Summary: "a policy kind has no descriptor", Fix: "describe it with `--policy-kinds`, if its controller does otherwise", Clause: "E15"},
-	{ID: string(model.SettingMatters), Severities: notes, Summary: "another value of a vendor setting would change the answer", Fix: "find out what the controller does, and say it with `--vendor-setting`", Clause: "P32, G25"},
-	{ID: string(model.ProfileChosen), Severities: notes, Summary: "a policy kind can be read in more than one way, and something in the input decided", Fix: "choose with the setting that the hint names"},
-	{ID: string(model.Experimental), Severities: notes, Summary: "a policy uses a design that RFC 0009 did not choose", Fix: "nothing, if its controller has that design"},
-	{ID: string(model.OrderUncertain), Severities: warnings, Summary: "policies on one target, ListenerSets that contend for a listener, or routes with equal matches are ordered by name for want of a creation time, and another order would change the result", Fix: "let them not compete, or read them from the cluster with their times", Clause: "E9, G23, G47"},
-	{ID: string(model.OrderSensitive), Severities: notes, Summary: "the other direction of the fold would give another result", Fix: "ask the implementation; `fold: bottomUp` in a descriptor settles it", Clause: "P27"},
+var kindRules = []model.Rule{
+	{ID: model.GenericKind, Severities: notes, Summary: "a policy kind has no descriptor", Fix: "describe it with `--policy-kinds`, if its controller does otherwise", Clause: "E15"},
+	{ID: model.SettingMatters, Severities: notes, Summary: "another value of a vendor setting would change the answer", Fix: "find out what the controller does, and say it with `--vendor-setting`", Clause: "P32, G25"},
+	{ID: model.ProfileChosen, Severities: notes, Summary: "a policy kind can be read in more than one way, and something in the input decided", Fix: "choose with the setting that the hint names"},
+	{ID: model.Experimental, Severities: notes, Summary: "a policy uses a design that RFC 0009 did not choose", Fix: "nothing, if its controller has that design"},
+	{ID: model.OrderUncertain, Severities: warnings, Summary: "policies on one target, ListenerSets that contend for a listener, or routes with equal matches are ordered by name for want of a creation time, and another order would change the result", Fix: "let them not compete, or read them from the cluster with their times", Clause: "E9, G23, G47"},
+	{ID: model.OrderSensitive, Severities: notes, Summary: "the other direction of the fold would give another result", Fix: "ask the implementation; `fold: bottomUp` in a descriptor settles it", Clause: "P27"},
 }
 
 // targetRules are the findings about what policies and routes refer to.
-var targetRules = []Rule{
-	{ID: string(model.UnknownKind), Severities: warnings, Summary: "a policy targets a kind that is nowhere defined; the target stands alone", Fix: "add the CRD, or fix the reference", Clause: "P14"},
-	{ID: string(model.TargetNotFound), Severities: warnings, Summary: "a target or its section does not exist, or there is no reference at all; not attached there", Fix: "fix the reference; the hint has near names", Clause: "E13, P7"},
-	{ID: string(model.InvalidTarget), Severities: warnings, Summary: "the policy kind may not target this kind or section; not attached", Fix: "target what the hint lists", Clause: "P10"},
-	{ID: string(model.GroupWithVersion), Severities: notes, Summary: "the group of a target carries a version, which is dropped", Fix: "drop it", Clause: "P5"},
-	{ID: string(model.CrossNamespaceTarget), Severities: warnings, Summary: "the target is in another namespace and the policy kind does not allow that; not attached", Fix: "move the policy", Clause: "P11"},
-	{ID: string(model.RefNotPermitted), Severities: warnings, Summary: "a reference to another namespace lacks the ReferenceGrant that it needs", Fix: "add the grant", Clause: "P12, G32"},
-	{ID: string(model.BackendNotFound), Severities: warnings, Summary: "a backend or its port is missing in a namespace that is known to be complete, or the kind can be no backend", Fix: "fix the rule", Clause: "G34, G36"},
-	{ID: string(model.DuplicateReference), Severities: notes, Summary: "a policy names one object twice; it counts once", Fix: "drop one", Clause: "P10"},
-	{ID: string(model.DuplicateParentRef), Severities: notes, Summary: "a route names one parent twice without telling the two apart", Fix: "drop one"},
-	{ID: string(model.DuplicateRuleName), Severities: warnings, Summary: "two rules of a route have one name; it means the first", Fix: "rename one", Clause: "G3"},
-	{ID: string(model.RuleNameCollision), Severities: warnings, Summary: "a rule is called `rule-N` but is not the Nth; the name wins", Fix: "rename it", Clause: "G3"},
-	{ID: string(model.ForeignReference), Severities: warnings, Summary: "a rule that a policy of another namespace sets names an object without a namespace", Fix: "write the namespace, or see that the object is where the policy is"},
-	{ID: string(model.AnnotationIgnored), Severities: warnings, Summary: "nothing reads an annotation where it stands, or its value means nothing", Fix: "remove it, or move it to where the message says"},
+var targetRules = []model.Rule{
+	{ID: model.UnknownKind, Severities: warnings, Summary: "a policy targets a kind that is nowhere defined; the target stands alone", Fix: "add the CRD, or fix the reference", Clause: "P14"},
+	{ID: model.TargetNotFound, Severities: warnings, Summary: "a target or its section does not exist, or there is no reference at all; not attached there", Fix: "fix the reference; the hint has near names", Clause: "E13, P7"},
+	{ID: model.InvalidTarget, Severities: warnings, Summary: "the policy kind may not target this kind or section; not attached", Fix: "target what the hint lists", Clause: "P10"},
+	{ID: model.GroupWithVersion, Severities: notes, Summary: "the group of a target carries a version, which is dropped", Fix: "drop it", Clause: "P5"},
+	{ID: model.CrossNamespaceTarget, Severities: warnings, Summary: "the target is in another namespace and the policy kind does not allow that; not attached", Fix: "move the policy", Clause: "P11"},
+	{ID: model.RefNotPermitted, Severities: warnings, Summary: "a reference to another namespace lacks the ReferenceGrant that it needs", Fix: "add the grant", Clause: "P12, G32"},
+	{ID: model.BackendNotFound, Severities: warnings, Summary: "a backend or its port is missing in a namespace that is known to be complete, or the kind can be no backend", Fix: "fix the rule", Clause: "G34, G36"},
+	{ID: model.DuplicateReference, Severities: notes, Summary: "a policy names one object twice; it counts once", Fix: "drop one", Clause: "P10"},
+	{ID: model.DuplicateParentRef, Severities: notes, Summary: "a route names one parent twice without telling the two apart", Fix: "drop one"},
+	{ID: model.DuplicateRuleName, Severities: warnings, Summary: "two rules of a route have one name; it means the first", Fix: "rename one", Clause: "G3"},
+	{ID: model.RuleNameCollision, Severities: warnings, Summary: "a rule is called `rule-N` but is not the Nth; the name wins", Fix: "rename it", Clause: "G3"},
+	{ID: model.ForeignReference, Severities: warnings, Summary: "a rule that a policy of another namespace sets names an object without a namespace", Fix: "write the namespace, or see that the object is where the policy is"},
+	{ID: model.AnnotationIgnored, Severities: warnings, Summary: "nothing reads an annotation where it stands, or its value means nothing", Fix: "remove it, or move it to where the message says"},
 }
 
 // trafficRules are the findings about what gets no traffic.
-var trafficRules = []Rule{
-	{ID: string(model.AncestorLimit), Severities: warnings, Summary: "the status of a policy would need entries for more than 16 ancestors, and has no room for them", Fix: "split the policy, or attach its routes to fewer Gateways", Clause: "P38"},
-	{ID: string(model.ListenerConflict), Severities: warnings, Summary: "listeners of one Gateway that share a port cannot be told apart, or one of a ListenerSet gives way to one before it", Fix: "give each a port, or a hostname, of its own", Clause: "G26 to G28"},
-	{ID: string(model.NotReached), Severities: []model.Severity{model.Info, model.Warning}, Summary: "no traffic reaches a policy's target, so that it is in force nowhere, or a route is attached to nothing", Fix: "look at the route's parents", Clause: "P36"},
-	{ID: string(model.RuleShadowed), Severities: warnings, Summary: "a rule of a route never gets a request, because another one with the same matches comes first", Fix: "remove it, or make the other narrower", Clause: "G52"},
-	{ID: string(model.ListenerWithoutRoutes), Severities: notes, Summary: "no route is attached to a listener", Fix: "remove it, if no route is missing from the input"},
-	{ID: string(model.RuleReplaced), Severities: warnings, Summary: "the implementation answers a route rule with an error, whatever the policies say", Fix: "fix what the message names"},
-	{ID: string(model.HostnameNarrowerThanRoute), Severities: warnings, Summary: "traffic comes from a listener to a route of a wider hostname, and the implementation enforces no policy there", Fix: "name the listener's hostname in the route"},
-	{ID: string(model.OperatorIgnores), Severities: notes, Summary: "the implementation has an effective policy for a way without traffic, because it does not look at what forbids it", Fix: "open the listener, or fix the parentRef"},
+var trafficRules = []model.Rule{
+	{ID: model.AncestorLimit, Severities: warnings, Summary: "the status of a policy would need entries for more than 16 ancestors, and has no room for them", Fix: "split the policy, or attach its routes to fewer Gateways", Clause: "P38"},
+	{ID: model.ListenerConflict, Severities: warnings, Summary: "listeners of one Gateway that share a port cannot be told apart, or one of a ListenerSet gives way to one before it", Fix: "give each a port, or a hostname, of its own", Clause: "G26 to G28"},
+	{ID: model.NotReached, Severities: []model.Severity{model.Info, model.Warning}, Summary: "no traffic reaches a policy's target, so that it is in force nowhere, or a route is attached to nothing", Fix: "look at the route's parents", Clause: "P36"},
+	{ID: model.RuleShadowed, Severities: warnings, Summary: "a rule of a route never gets a request, because another one with the same matches comes first", Fix: "remove it, or make the other narrower", Clause: "G52"},
+	{ID: model.ListenerWithoutRoutes, Severities: notes, Summary: "no route is attached to a listener", Fix: "remove it, if no route is missing from the input"},
 }
 
 // settingRules are the findings about what policies say.
-var settingRules = []Rule{
-	{ID: string(model.BareWithBlocks), Severities: warnings, Summary: "a bare set stands beside `defaults` or `overrides`", Fix: "move it into a block", Clause: "E3"},
-	{ID: string(model.MultipleBlocks), Severities: warnings, Summary: "a policy of a kind without a descriptor has both blocks", Fix: "split it", Clause: "P22"},
-	{ID: string(model.UnknownStrategy), Severities: warnings, Summary: "the policy kind does not have that strategy; atomic is used", Fix: "use one that the hint lists"},
-	{ID: string(model.ConflictingStrategy), Severities: warnings, Summary: "`granularity` and `strategy` are both given; `granularity` counts", Fix: "drop one"},
-	{ID: string(model.UnknownBlockField), Severities: warnings, Summary: "the policy kind does not have that field; kept out of the rules", Fix: "look for a typing error"},
-	{ID: string(model.InvalidCondition), Severities: faults, Summary: "a condition does not compile, is not boolean, fails, or is too costly: the block does not apply", Fix: "fix it", Clause: "E6"},
-	{ID: string(model.ConditionMissingField), Severities: warnings, Summary: "a condition reads a field that is not there: not matched", Fix: "guard it with `has(…)`", Clause: "E6"},
-	{ID: string(model.IgnoredTopLevelWhen), Severities: warnings, Summary: "the implementation reads one of the policy's blocks, and ignores what the policy sets elsewhere", Fix: "move it into the block that is read"},
-	{ID: string(model.ConstraintInDefaults), Severities: warnings, Summary: "a constraint stands among defaults: it binds all the same", Fix: "move it to the overrides"},
-	{ID: string(model.UnsetUnknown), Severities: notes, Summary: "no policy above sets the deactivated name as a default", Fix: "write the whole name", Clause: "E5"},
-	{ID: string(model.UnsetHasNoEffect), Severities: notes, Summary: "only an override sets the deactivated name", Fix: "drop it", Clause: "E5"},
-	{ID: string(model.SettingsHidden), Severities: notes, Summary: "a route with settings of its own does not take over those of the service where it is used", Fix: "repeat them on the route, if they are meant"},
-	{ID: string(model.PolicyInError), Severities: warnings, Summary: "the implementation cannot use a policy, which may put all of its kind out of force where it is attached", Fix: "fix what the message names"},
-	{ID: string(model.SecurityHint), Severities: notes, Summary: "a setting protects less than its name promises", Fix: "read in the message what it does not cover"},
-	{ID: string(model.RefusedByOperator), Severities: warnings, Summary: "a policy breaks a validation rule of its kind, in the API server's words", Fix: "fix it before it is applied"},
-	{ID: string(model.PrunedByOperator), Severities: warnings, Summary: "the API server drops a field", Fix: "remove it, or look for a typing error"},
+var settingRules = []model.Rule{
+	{ID: model.BareWithBlocks, Severities: warnings, Summary: "a bare set stands beside `defaults` or `overrides`", Fix: "move it into a block", Clause: "E3"},
+	{ID: model.MultipleBlocks, Severities: warnings, Summary: "a policy of a kind without a descriptor has both blocks", Fix: "split it", Clause: "P22"},
+	{ID: model.UnknownStrategy, Severities: warnings, Summary: "the policy kind does not have that strategy; atomic is used", Fix: "use one that the hint lists"},
+	{ID: model.ConflictingStrategy, Severities: warnings, Summary: "`granularity` and `strategy` are both given; `granularity` counts", Fix: "drop one"},
+	{ID: model.UnknownBlockField, Severities: warnings, Summary: "the policy kind does not have that field; kept out of the rules", Fix: "look for a typing error"},
+	{ID: model.InvalidCondition, Severities: faults, Summary: "a condition does not compile, is not boolean, fails, or is too costly: the block does not apply", Fix: "fix it", Clause: "E6"},
+	{ID: model.ConditionMissingField, Severities: warnings, Summary: "a condition reads a field that is not there: not matched", Fix: "guard it with `has(…)`", Clause: "E6"},
+	{ID: model.IgnoredTopLevelWhen, Severities: warnings, Summary: "the implementation reads one of the policy's blocks, and ignores what the policy sets elsewhere", Fix: "move it into the block that is read"},
+	{ID: model.ConstraintInDefaults, Severities: warnings, Summary: "a constraint stands among defaults: it binds all the same", Fix: "move it to the overrides"},
+	{ID: model.UnsetUnknown, Severities: notes, Summary: "no policy above sets the deactivated name as a default", Fix: "write the whole name", Clause: "E5"},
+	{ID: model.UnsetHasNoEffect, Severities: notes, Summary: "only an override sets the deactivated name", Fix: "drop it", Clause: "E5"},
+	{ID: model.SettingsHidden, Severities: notes, Summary: "a route with settings of its own does not take over those of the service where it is used", Fix: "repeat them on the route, if they are meant"},
+	{ID: model.PolicyInError, Severities: warnings, Summary: "the implementation cannot use a policy, which may put all of its kind out of force where it is attached", Fix: "fix what the message names"},
+	{ID: model.RefusedByOperator, Severities: warnings, Summary: "a policy breaks a validation rule of its kind, in the API server's words", Fix: "fix it before it is applied"},
+	{ID: model.PrunedByOperator, Severities: warnings, Summary: "the API server drops a field", Fix: "remove it, or look for a typing error"},
 }
 
 // The severities of most rules.

@@ -50,9 +50,9 @@ func (c *Config) severity(id string) model.Severity {
 	return ""
 }
 
-// ParseConfig reads a config. Errors are *ConfigError, with the place.
-func ParseConfig(name string, text []byte) (Config, error) {
-	r := configReader{file: name}
+// ParseConfig reads a config about findings of a catalogue. Errors are *ConfigError, with the place.
+func ParseConfig(name string, text []byte, known Catalogue) (Config, error) {
+	r := configReader{name, known}
 	doc, err := r.document(text)
 	if err != nil {
 		return Config{}, err
@@ -81,7 +81,10 @@ func ParseConfig(name string, text []byte) (Config, error) {
 }
 
 // configReader reads the nodes of one file.
-type configReader struct{ file string }
+type configReader struct {
+	file  string
+	known Catalogue
+}
 
 // configField is a key of an object and what reads its value.
 type configField struct {
@@ -187,11 +190,11 @@ func (r configReader) word(n *yaml.Node, what string, words []string) (string, e
 // id reads the id of a finding.
 func (r configReader) id(n *yaml.Node) (string, error) {
 	id, err := r.text(n, "id")
-	if err != nil || Known(id) {
+	if err != nil || r.known.Known(id) {
 		return id, err
 	}
 	hint := "list them with: kubectl dopolicy check --list"
-	if near := Nearest(id); len(near) > 0 {
+	if near := r.known.Nearest(id); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
 	return id, r.wrong(n, hint, "there are no findings %q", id)

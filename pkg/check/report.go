@@ -23,6 +23,7 @@ type Options struct {
 	Requirements   []*requirement.Requirement // that have to be met
 	ShowSuppressed bool                       // list what does not count as well
 	Verbose        bool                       // let people see notes
+	Catalogue      Catalogue                  // documents what can be found
 	FailOn         Threshold                  // from which severity on a finding fails
 
 	// Findings look for more; nil: there is nobody to ask.
@@ -31,22 +32,22 @@ type Options struct {
 
 // Summary counts findings by severity; those that do not count are counted apart.
 type Summary struct {
-	Error      int `json:"error"`
-	Warning    int `json:"warning"`
-	Info       int `json:"info"`
-	Suppressed int `json:"suppressed"`
+	Error      int `json:"error"`      // that count, of severity error
+	Warning    int `json:"warning"`    // that count, of severity warning
+	Info       int `json:"info"`       // that count, of severity info
+	Suppressed int `json:"suppressed"` // that do not count
 }
 
 // Report answers `check`. Its problems are what makes it incomplete; they are findings as well.
 type Report struct {
 	view.Envelope
-	Summary Summary   `json:"summary"`
-	Items   []Finding `json:"items"` // sorted by severity, id, object, place and message
+	Summary Summary   `json:"summary"` // how many findings there are
+	Items   []Finding `json:"items"`   // sorted by severity, id, object, place and message
 
 	Suppressed []Finding `json:"-"` // those that do not count, whether or not Items has them
 	Checked    int       `json:"-"` // how many objects were looked at
 	FailOn     Threshold `json:"-"`
-	Asked      []Rule    `json:"-"` // the requirements, as rules
+	Catalogue  Catalogue `json:"-"` // documents the findings, those about requirements as well
 	Unused     []string  `json:"-"` // entries of the config that matched nothing, a sentence each
 
 	verbose bool
@@ -55,7 +56,7 @@ type Report struct {
 // Run checks everything that was read and resolved.
 func Run(r *resolve.Resolution, o Options) *Report {
 	found := sources(r, o)
-	out := &Report{Items: []Finding{}, Checked: len(r.Snapshot.Objects), FailOn: o.FailOn, verbose: o.Verbose}
+	out := &Report{Items: []Finding{}, Checked: len(r.Snapshot.Objects), FailOn: o.FailOn, Catalogue: o.Catalogue.With(o.Requirements), verbose: o.Verbose}
 	var incomplete []model.Problem
 	for _, f := range found {
 		if p := f.problem(); f.incomplete() && (p.Severity == model.Error || o.wants(f, r)) {
@@ -63,9 +64,6 @@ func Run(r *resolve.Resolution, o Options) *Report {
 		}
 	}
 	out.Seal("CheckReport", incomplete)
-	for _, req := range o.Requirements {
-		out.Asked = append(out.Asked, Asked(req))
-	}
 	found = slices.DeleteFunc(found, func(f Finding) bool { return !o.wants(f, r) })
 	found = sorted(append(found, unknownIgnores(r, o)...))
 	s := newSuppressor(r, o)
@@ -93,7 +91,7 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	}
 	for _, problems := range [][]model.Problem{
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
-		lint.Problems(r),
+		lint.Problems(r, o.Catalogue.sameTarget()),
 		schema.Problems(r.Snapshot, o.Definitions),
 		requirement.Problems(r, o.Requirements),
 		more,

@@ -2,29 +2,24 @@ package check
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // RuleList answers `check --list`.
 type RuleList struct {
 	view.Envelope
-	Items []Rule `json:"items"`
+	Items []model.Rule `json:"items"` // by id, those of requirements last
 
 	detailed bool
 }
 
-// NewRuleList lists the rules of the given ids, or all, those of requirements among them.
-func NewRuleList(ids []string, requirements []*requirement.Requirement) *RuleList {
-	list := &RuleList{Items: []Rule{}, detailed: len(ids) > 0}
-	all := Catalogue()
-	for _, r := range requirements {
-		all = append(all, Asked(r))
-	}
-	for _, r := range all {
-		if len(ids) == 0 || slices.Contains(ids, r.ID) {
+// List lists the rules of the given ids, or all.
+func (c Catalogue) List(ids []string) *RuleList {
+	list := &RuleList{Items: []model.Rule{}, detailed: len(ids) > 0}
+	for _, r := range c {
+		if len(ids) == 0 || slices.Contains(ids, string(r.ID)) {
 			list.Items = append(list.Items, r)
 		}
 	}
@@ -33,13 +28,7 @@ func NewRuleList(ids []string, requirements []*requirement.Requirement) *RuleLis
 }
 
 // Names are the ids.
-func (l *RuleList) Names() []string {
-	var out []string
-	for _, r := range l.Items {
-		out = append(out, r.ID)
-	}
-	return out
-}
+func (l *RuleList) Names() []string { return Catalogue(l.Items).IDs() }
 
 // Table is a line for every rule; what was asked for by id is told in full.
 func (l *RuleList) Table(o view.TableOptions) view.Table {
@@ -48,7 +37,7 @@ func (l *RuleList) Table(o view.TableOptions) view.Table {
 	}
 	b := view.Block{Columns: []view.Column{{Name: "ID"}, {Name: "SEVERITY"}, {Name: "WHEN"}, {Name: "WHAT TO DO", Wide: true}, {Name: "CLAUSE", Wide: true}}}
 	for _, r := range l.Items {
-		b.Rows = append(b.Rows, []view.Cell{{Text: r.ID}, {Text: string(r.Severities[0])}, {Text: r.Summary}, {Text: r.Fix}, {Text: r.Clause}})
+		b.Rows = append(b.Rows, []view.Cell{{Text: string(r.ID)}, {Text: string(r.Severities[0])}, {Text: r.Summary}, {Text: r.Fix}, {Text: r.Clause}})
 	}
 	return view.Table{Blocks: []view.Block{b}, Footer: []string{"about one: kubectl dopolicy check --list ID"}}
 }
@@ -56,9 +45,10 @@ func (l *RuleList) Table(o view.TableOptions) view.Table {
 func (l *RuleList) details() []view.Block {
 	var out []view.Block
 	for _, r := range l.Items {
-		b := view.Block{Heading: []string{r.ID}, Columns: []view.Column{{}, {}}}
-		facts := [][2]string{{"severity", r.severities()}, {"when", r.Summary}, {"what to do", r.Fix}, {"clause", r.Clause},
-			{"ignore it", "--ignore " + r.ID + ", or the annotation " + IgnoreAnnotation + ": " + r.ID + " on the object"}}
+		id := string(r.ID)
+		b := view.Block{Heading: []string{id}, Columns: []view.Column{{}, {}}}
+		facts := [][2]string{{"severity", r.SeverityText()}, {"when", r.Summary}, {"what to do", r.Fix}, {"clause", r.Clause},
+			{"ignore it", "--ignore " + id + ", or the annotation " + IgnoreAnnotation + ": " + id + " on the object"}}
 		for _, f := range facts {
 			if f[1] != "" {
 				b.Rows = append(b.Rows, []view.Cell{{Text: f[0]}, {Text: f[1]}})
@@ -67,13 +57,4 @@ func (l *RuleList) details() []view.Block {
 		out = append(out, b)
 	}
 	return out
-}
-
-// severities are those of the rule, the usual one first.
-func (r *Rule) severities() string {
-	var words []string
-	for _, s := range r.Severities {
-		words = append(words, string(s))
-	}
-	return strings.Join(words, ", ")
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -21,21 +20,6 @@ const (
 	ByConfig     = "config"
 	ByAnnotation = "annotation"
 )
-
-// Known reports whether there can be findings of an id.
-func Known(id string) bool {
-	_, documented := RuleOf(id)
-	return documented || strings.HasPrefix(id, requirement.CodePrefix) && id != requirement.CodePrefix
-}
-
-// Nearest are the ids that a word may be a typing error of, best first.
-func Nearest(id string) []string {
-	var ids []string
-	for _, r := range Catalogue() {
-		ids = append(ids, r.ID)
-	}
-	return form.Nearest(id, ids)
-}
 
 // ids are the words of a list with commas.
 func ids(list string) []string {
@@ -57,19 +41,16 @@ func unknownIgnores(r *resolve.Resolution, o Options) []Finding {
 		for _, id := range ids(object.Annotations[IgnoreAnnotation]) {
 			p := model.Problem{Severity: model.Warning, Code: model.UnknownIgnore,
 				Message: fmt.Sprintf("annotation %s: there are no findings %q", IgnoreAnnotation, id), Hint: "list them with: kubectl dopolicy check --list"}
-			switch near := Nearest(id); {
+			switch near := o.Catalogue.Nearest(id); {
 			case ofRequirement(id):
 				p.Message = fmt.Sprintf("annotation %s: %q is about a requirement, which the objects that it is held against cannot ignore", IgnoreAnnotation, id)
 				p.Hint = "whoever runs the check can ignore it, with --ignore or in the config file"
-			case Known(id):
+			case o.Catalogue.Known(id):
 				continue
 			case len(near) > 0:
 				p.Hint = "did you mean " + near[0] + "?"
 			}
-			p = p.At(object)
-			at := object.OriginOf("metadata", "annotations", IgnoreAnnotation)
-			p.Origin = &at
-			if f := Found(p); o.wants(f, r) {
+			if f := Found(p.At(object, "metadata", "annotations", IgnoreAnnotation)); o.wants(f, r) {
 				out = append(out, f)
 			}
 		}

@@ -27,10 +27,11 @@ type checkFlags struct {
 	showSuppressed bool
 	list           bool
 	crds           definitionFlags
+	plugins        []plugin.Plugin
 }
 
 func (a App) checkCmd(s Streams) *cobra.Command {
-	f := &checkFlags{}
+	f := &checkFlags{plugins: a.Plugins}
 	cmd := &cobra.Command{
 		Use:   "check [FOLDER…]",
 		Short: "Report mistakes in manifests or a cluster, locally and in CI",
@@ -67,7 +68,7 @@ called test, write ./test.`,
   kubectl dopolicy check manifests/ --ignore RuleShadowed`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.list {
-				return f.catalogue(s, args)
+				return f.listFindings(s, args)
 			}
 			return a.check(cmd, f, s, args)
 		},
@@ -92,7 +93,7 @@ func (f *checkFlags) complete(a App, cmd *cobra.Command, s Streams) {
 	a.completion(cmd, &f.sourceFlags, s, nil)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if f.list {
-			return offer(findingIDs(), typed)
+			return offer(f.catalogue().IDs(), typed)
 		}
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -101,20 +102,11 @@ func (f *checkFlags) complete(a App, cmd *cobra.Command, s Streams) {
 	_ = cmd.RegisterFlagCompletionFunc("ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1] // the flag takes a list
 		var words []string
-		for _, id := range findingIDs() {
+		for _, id := range f.catalogue().IDs() {
 			words = append(words, before+id)
 		}
 		return offer(words, typed)
 	})
-}
-
-// findingIDs lists the ids that the catalogue documents.
-func findingIDs() []string {
-	var out []string
-	for _, r := range check.Catalogue() {
-		out = append(out, r.ID)
-	}
-	return out
 }
 
 // check is the whole of the command.
@@ -147,7 +139,6 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if f.namespace != "" && !f.allNamespaces {
 		options.In = func(namespace string) bool { return namespace == f.namespace }
 	}
-	options.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.Findings(a.Plugins, r) }
 	report := check.Run(session.Resolution, options)
 	if options.Verbose {
 		var unused []model.Problem
@@ -169,11 +160,12 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 
 // options reads the flags and the config that they name; given tell which flags are the user's.
 func (f *checkFlags) options(failOnGiven, configGiven bool) (check.Options, error) {
-	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.level > 0}
+	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.level > 0, Catalogue: f.catalogue(),
+		Findings: func(r *resolve.Resolution) []model.Problem { return plugin.Findings(f.plugins, r) }}
 	for _, id := range f.ignore {
 		id = strings.TrimSpace(id)
-		if !check.Known(id) {
-			return o, unknownFinding(id)
+		if !o.Catalogue.Known(id) {
+			return o, f.unknown(id)
 		}
 		o.Ignore = append(o.Ignore, id)
 	}
@@ -181,7 +173,7 @@ func (f *checkFlags) options(failOnGiven, configGiven bool) (check.Options, erro
 		return o, usage("use one of: "+strings.Join(check.Thresholds(), ", "), "--fail-on cannot be %q", f.failOn)
 	}
 	var err error
-	o.Config, err = readConfig(f.config, configGiven)
+	o.Config, err = readConfig(f.config, configGiven, o.Catalogue)
 	o.FailOn = check.Threshold(f.failOn)
 	if o.Config.FailOn != "" && !failOnGiven {
 		o.FailOn = o.Config.FailOn
@@ -189,10 +181,13 @@ func (f *checkFlags) options(failOnGiven, configGiven bool) (check.Options, erro
 	return o, err
 }
 
-// unknownFinding is the mistake of naming an id that is in no catalogue.
-func unknownFinding(id string) error {
+// catalogue documents what can be found.
+func (f *checkFlags) catalogue() check.Catalogue { return check.NewCatalogue(plugin.Rules(f.plugins)) }
+
+// unknown is the mistake of naming an id that is in no catalogue.
+func (f *checkFlags) unknown(id string) error {
 	hint := "list them with: kubectl dopolicy check --list"
-	if near := check.Nearest(id); len(near) > 0 {
+	if near := f.catalogue().Nearest(id); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
 	return usage(hint, "there are no findings %q", id)

@@ -15,8 +15,8 @@ const configFile = ".dopolicy.yaml"
 // noConfig is what --config says for no file.
 const noConfig = "none"
 
-// readConfig reads the config file that --config names, or the usual one if it is there.
-func readConfig(name string, given bool) (check.Config, error) {
+// readConfig reads the config file that --config names, or the usual one if it is there, about findings of a catalogue.
+func readConfig(name string, given bool, known check.Catalogue) (check.Config, error) {
 	if given && (name == "" || name == noConfig) {
 		return check.Config{}, nil
 	}
@@ -30,7 +30,7 @@ func readConfig(name string, given bool) (check.Config, error) {
 	case err != nil:
 		return check.Config{}, &noAnswer{fmt.Sprintf("reading the config: %s", err), "use --config none to read no config file"}
 	}
-	config, err := check.ParseConfig(name, text)
+	config, err := check.ParseConfig(name, text, known)
 	var wrong *check.ConfigError
 	if errors.As(err, &wrong) {
 		return config, usage(wrong.Hint, "%s", wrong.Error())

@@ -4,14 +4,13 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
 // catalogueFormats are the forms in which the catalogue of findings can be had.
 var catalogueFormats = []string{"table", "wide", "yaml", "json", "name"}
 
-// catalogue lists what can be found, or explains the ids given.
-func (f *checkFlags) catalogue(s Streams, ids []string) error {
+// listFindings lists what can be found, or explains the ids given.
+func (f *checkFlags) listFindings(s Streams, ids []string) error {
 	if f.parsed == nil && !slices.Contains(catalogueFormats, f.format) {
 		return usage("use one of: table, wide, yaml, json, name", "--list cannot be written as %s", f.format)
 	}
@@ -19,11 +18,12 @@ func (f *checkFlags) catalogue(s Streams, ids []string) error {
 	if err != nil {
 		return err
 	}
+	all := f.catalogue().With(reqs)
 	for _, id := range ids {
-		if _, known := check.RuleOf(id); !known && !slices.ContainsFunc(reqs, func(r *requirement.Requirement) bool { return string(r.Code()) == id }) {
-			return unknownFinding(id)
+		if _, known := all.Rule(id); !known {
+			return f.unknown(id)
 		}
 	}
-	list := check.NewRuleList(ids, reqs)
+	list := all.List(ids)
 	return f.writeOnly(s, &session{flags: &f.sourceFlags}, "", list, &list.Envelope)
 }

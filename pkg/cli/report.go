@@ -17,7 +17,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -38,7 +37,7 @@ type reportFlags struct {
 
 func (a App) reportCmd(s Streams) *cobra.Command {
 	f := &reportFlags{}
-	f.failOn = string(model.Warning)
+	f.failOn, f.plugins = string(model.Warning), a.Plugins
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write everything about the input as one HTML page",
@@ -120,7 +119,6 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 		return err
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
-	options.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.Findings(a.Plugins, r) }
 	query := report.Query{Check: options, Status: plugin.StatusFunctions(a.Plugins)}
 	if query.Query, _, err = f.query(session, nil); err != nil {
 		return err

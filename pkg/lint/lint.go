@@ -10,11 +10,11 @@ import (
 
 // Problems finds what has no effect: policies and rules that are in force nowhere, policies that others keep out of a target, and parentRefs
 // that lead nowhere. It folds everything, once; the folds are kept. What may be in force where a cluster let us not look, or at targets
-// about which the input does not tell, is not reported.
-func Problems(r *resolve.Resolution) []model.Problem {
-	l := linter{res: r, told: map[model.Ref][]model.Code{}, open: openTargets(r)}
+// about which the input does not tell, is not reported; nor is a policy that gives way on its target, if problems of the given codes say why.
+func Problems(r *resolve.Resolution, sameTargetCodes []model.Code) []model.Problem {
+	l := linter{res: r, meeting: sameTargetCodes, told: map[model.Ref][]model.Code{}, open: openTargets(r)}
 	for _, p := range r.Problems {
-		if p.Ref != nil && telling(p.Code) != 0 {
+		if p.Ref != nil && l.telling(p.Code) != 0 {
 			l.told[*p.Ref] = append(l.told[*p.Ref], p.Code)
 		}
 	}
@@ -28,9 +28,10 @@ func Problems(r *resolve.Resolution) []model.Problem {
 }
 
 type linter struct {
-	res  *resolve.Resolution
-	told map[model.Ref][]model.Code // what other findings about an object tell
-	open open
+	res     *resolve.Resolution
+	meeting []model.Code               // of problems about policies that meet on a target
+	told    map[model.Ref][]model.Code // what other findings about an object tell
+	open    open
 }
 
 // kind looks at the policies of one kind, over all its scopes.
@@ -70,21 +71,22 @@ func (l *linter) unsure(scopes []*resolve.Kind, p *policy.Policy) bool {
 const everything cause = 1 << 8
 
 // telling is what a finding about a policy says already about why it, or part of it, is in force nowhere.
-func telling(code model.Code) cause {
+func (l *linter) telling(code model.Code) cause {
 	switch code {
 	case model.PolicyInError, model.RefusedByOperator:
 		return everything
 	case model.BareWithBlocks, model.MultipleBlocks:
 		return ownBlock
-	case model.SameTargetDefaultLost, model.SameTargetOrderMatters:
-		return sameTarget
 	case model.OrderUncertain: // of kinds whose order is one of names: the loser is not known
 		return below
+	}
+	if slices.Contains(l.meeting, code) {
+		return sameTarget
 	}
 	return 0
 }
 
 // tells reports whether another finding about the policy tells the cause.
 func (l *linter) tells(p *policy.Policy, c cause) bool {
-	return slices.ContainsFunc(l.told[p.Ref()], func(code model.Code) bool { return telling(code)&c != 0 })
+	return slices.ContainsFunc(l.told[p.Ref()], func(code model.Code) bool { return l.telling(code)&c != 0 })
 }

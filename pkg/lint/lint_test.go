@@ -84,7 +84,7 @@ func paint(name, target, spec, hour string) string {
 // findings are what Lint finds, as severity, code, and message.
 func findings(r *resolve.Resolution) []string {
 	var out []string
-	for _, p := range Problems(r) {
+	for _, p := range Problems(r, nil) {
 		out = append(out, string(p.Severity)+" "+string(p.Code)+" "+p.Message)
 	}
 	return out

@@ -12,5 +12,8 @@
 //
 // Every step writes one Effect per unit it met. Losses are read off these effects, so the trace and the provenance cannot disagree
 // (engine E10). Fold is a pure function of its arguments (engine E12). The package knows no reference and no graph: a source is a
-// position in the stack, which the caller turns into names.
+// position in the stack, which the caller turns into names. What decided between two policies is for the caller to say as well, while the
+// fold lasts (Decide): losses carry it.
+//
+// The package exports more than 60 names because reasons, criteria, outcomes and strategies are closed sets of constants that whole programs read.
 package merge

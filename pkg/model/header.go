@@ -10,8 +10,8 @@ const (
 
 // Header opens the file that a snapshot of a cluster is written to: what is known beside the objects, which follow it.
 type Header struct {
-	APIVersion string       `json:"apiVersion"`
-	Kind       string       `json:"kind"`
+	APIVersion string       `json:"apiVersion"`         // of this shape
+	Kind       string       `json:"kind"`               // Snapshot
 	Cluster    string       `json:"cluster"`            // the context
 	Redacted   bool         `json:"redacted,omitempty"` // the settings of policies have no values
 	Objects    *int         `json:"objects,omitempty"`  // that follow: with fewer the file is cut off
@@ -22,21 +22,21 @@ type Header struct {
 
 // HeaderKind is a ServedKind.
 type HeaderKind struct {
-	Group      string   `json:"group"`
-	Version    string   `json:"version"`
-	Kind       string   `json:"kind"`
-	Plural     string   `json:"plural"`
-	Singular   string   `json:"singular,omitempty"`
-	ShortNames []string `json:"shortNames,omitempty"`
-	Namespaced bool     `json:"namespaced"`
+	Group      string   `json:"group"`                // the API group, empty for the core group
+	Version    string   `json:"version"`              // that was read
+	Kind       string   `json:"kind"`                 // its name
+	Plural     string   `json:"plural"`               // in lower case, as in addresses
+	Singular   string   `json:"singular,omitempty"`   // in lower case
+	ShortNames []string `json:"shortNames,omitempty"` // that kubectl takes for it
+	Namespaced bool     `json:"namespaced"`           // its objects are in namespaces
 }
 
 // HeaderGap is a Gap.
 type HeaderGap struct {
-	Group     string   `json:"group"`
-	Kind      string   `json:"kind"`
-	Namespace string   `json:"namespace,omitempty"`
-	Except    []string `json:"except,omitempty"`
+	Group     string   `json:"group"`               // the API group, empty for the core group
+	Kind      string   `json:"kind"`                // the kind that could not be listed
+	Namespace string   `json:"namespace,omitempty"` // where it could not; empty: anywhere
+	Except    []string `json:"except,omitempty"`    // namespaces in which it could
 }
 
 // HeaderOf is the header of a snapshot of a cluster.

@@ -21,10 +21,10 @@ func (s Severity) Compare(o Severity) int {
 	return cmp.Compare(rank(s), rank(o))
 }
 
-// Code is the stable word of a problem. What each one means stands in docs/semantics.md.
+// Code is the stable word of a problem. The Rule of that ID says what it means.
 type Code string
 
-// The problem codes.
+// The problem codes, without those that only one vendor has.
 const (
 	InvalidYAML           Code = "InvalidYAML"
 	NotAnObject           Code = "NotAnObject"
@@ -72,16 +72,12 @@ const (
 	ConstraintInDefaults  Code = "ConstraintInDefaults"
 	RefusedByOperator     Code = "RefusedByOperator"
 	PrunedByOperator      Code = "PrunedByOperator"
-	OperatorIgnores       Code = "OperatorIgnores"
 	IgnoredTopLevelWhen   Code = "IgnoredTopLevelWhen"
 
 	AnnotationIgnored Code = "AnnotationIgnored"
 	PolicyInError     Code = "PolicyInError"
-	RuleReplaced      Code = "RuleReplaced"
-	SecurityHint      Code = "SecurityHint"
 
-	HostnameNarrowerThanRoute Code = "HostnameNarrowerThanRoute"
-	UnknownIgnore             Code = "UnknownIgnore"
+	UnknownIgnore Code = "UnknownIgnore"
 
 	NeverInForce     Code = "NeverInForce"
 	PointlessPolicy  Code = "PointlessPolicy"
@@ -89,22 +85,8 @@ const (
 	PolicyConflict   Code = "PolicyConflict"
 	ParentNotFound   Code = "ParentNotFound"
 
-	EmptyPolicyShields   Code = "EmptyPolicyShields"
-	DefaultBeatsSetting  Code = "DefaultBeatsSetting"
-	MergeWithoutParent   Code = "MergeWithoutParent"
-	MergeSkipsRoute      Code = "MergeSkipsRoute"
-	PortReplacesDefaults Code = "PortReplacesDefaults"
-	BuiltinPolicyWins    Code = "BuiltinPolicyWins"
-	AppendWithoutEffect  Code = "AppendWithoutEffect"
-
-	PredicateAffectsForeignRules Code = "PredicateAffectsForeignRules"
-	DanglingPatternRef           Code = "DanglingPatternRef"
-	InvalidExpression            Code = "InvalidExpression"
-	SameTargetDefaultLost        Code = "SameTargetDefaultLost"
-	SameTargetOrderMatters       Code = "SameTargetOrderMatters"
-	RulePolicyInvisible          Code = "RulePolicyInvisible"
-	SameNameDifferentRouteKinds  Code = "SameNameDifferentRouteKinds"
-	TokenPartialNotEnforced      Code = "TokenPartialNotEnforced"
+	EmptyPolicyShields  Code = "EmptyPolicyShields"
+	DefaultBeatsSetting Code = "DefaultBeatsSetting"
 
 	SchemaViolation Code = "SchemaViolation"
 	UnknownField    Code = "UnknownField"
@@ -119,15 +101,15 @@ const (
 
 // Problem is trouble as data: what is wrong, with what, where, and what to do about it.
 type Problem struct {
-	Severity Severity `json:"severity"`
-	Code     Code     `json:"code"`
-	Ref      *Ref     `json:"ref,omitempty"` // the object at fault: the policy, where a policy is
-	Origin   *Origin  `json:"origin,omitempty"`
-	Message  string   `json:"message"`
-	Hint     string   `json:"hint,omitempty"`
+	Severity Severity `json:"severity"`         // how much it matters to the answer
+	Code     Code     `json:"code"`             // the stable word for it, which docs/findings.md explains
+	Ref      *Ref     `json:"ref,omitempty"`    // the object at fault: the policy, where a policy is
+	Origin   *Origin  `json:"origin,omitempty"` // where it is
+	Message  string   `json:"message"`          // one sentence: what is wrong
+	Hint     string   `json:"hint,omitempty"`   // what to do about it
 }
 
-// At is p about the given object, at the place it was read from.
+// At is p about the given object, at the place it was read from, or at that of the field at path in it.
 func (p Problem) At(o *Object, path ...string) Problem {
 	ref, origin := o.Ref, o.Origin
 	if len(path) > 0 {

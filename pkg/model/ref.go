@@ -31,11 +31,11 @@ func (gk GroupKind) Compare(o GroupKind) int {
 // Ref names an object or, with Section, a named part of one: a listener, a route rule, a Service port.
 // A rule's section is its name, else rule-N counted from 1; a port's is its name, else its number.
 type Ref struct {
-	Group     string `json:"group"`
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name"`
-	Section   string `json:"section,omitempty"`
+	Group     string `json:"group"`               // the API group, empty for the core group
+	Kind      string `json:"kind"`                // the kind of the object
+	Namespace string `json:"namespace,omitempty"` // empty for an object without one
+	Name      string `json:"name"`                // of the object
+	Section   string `json:"section,omitempty"`   // the named part
 }
 
 // GroupKind is the kind of the object that r names.
@@ -72,9 +72,9 @@ func (r Ref) Compare(o Ref) int {
 
 // Origin says where something was read: a line of a file, or a cluster's context.
 type Origin struct {
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Cluster string `json:"cluster,omitempty"`
+	File    string `json:"file,omitempty"`    // as it was named
+	Line    int    `json:"line,omitempty"`    // counted from 1; absent if it is not known
+	Cluster string `json:"cluster,omitempty"` // the context of the kubeconfig
 }
 
 // String is file:line, the file alone if the line is unknown, or the cluster's context name.

@@ -22,20 +22,38 @@ type Plugin struct {
 	Evaluators request.Evaluators
 	// Tidiers tell what becomes of the paths of requests before they are compared.
 	Tidiers []request.Tidier
-	// Findings look for what takes all folds to see: only what judges a whole input asks for them.
+	// Findings are the sorts of problems that only this vendor has.
 	Findings []Finding
 	descriptor.Functions
 }
 
-// Finding reports what is suspicious in everything that is in force. It folds what it needs; the folds are kept.
-type Finding func(*resolve.Resolution) []model.Problem
+// Finding is one sort of problem: what documents it, and what looks for it.
+type Finding struct {
+	model.Rule
+	// Find looks where it takes all folds to see: only what judges a whole input asks for it. It folds what it needs; the folds are kept. nil:
+	// a function that the descriptors name reports it, or Find of another one.
+	Find func(*resolve.Resolution) []model.Problem
+}
+
+// Rules document what only one vendor finds.
+func Rules(plugins []Plugin) []model.Rule {
+	var out []model.Rule
+	for _, p := range plugins {
+		for _, f := range p.Findings {
+			out = append(out, f.Rule)
+		}
+	}
+	return out
+}
 
 // Findings are those of all vendors, in their order, and what statuses have no room for.
 func Findings(plugins []Plugin, r *resolve.Resolution) []model.Problem {
 	var out []model.Problem
 	for _, p := range plugins {
-		for _, find := range p.Findings {
-			out = append(out, find(r)...)
+		for _, f := range p.Findings {
+			if f.Find != nil {
+				out = append(out, f.Find(r)...)
+			}
 		}
 	}
 	return append(out, status.Limits(r, StatusFunctions(plugins))...)

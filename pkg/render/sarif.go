@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
 // homepage is where the program and its findings are documented.
@@ -34,7 +34,7 @@ type (
 		ruleAt      map[string]int       // where the rule of an id is
 		seen        map[string]int       // fingerprints
 		options     Options
-		asked       []check.Rule // of requirements
+		catalogue   check.Catalogue
 	}
 	sarifDriver struct {
 		Name           string      `json:"name"`
@@ -104,7 +104,7 @@ const sourceRoot = "%SRCROOT%"
 
 // writeSARIF writes a report as SARIF 2.1.0. What does not count is there too, with who asked for it.
 func writeSARIF(w *bufio.Writer, r *check.Report, o Options) error {
-	run := sarifRun{Columns: "utf16CodeUnits", Results: []sarifResult{}, ruleAt: map[string]int{}, seen: map[string]int{}, options: o, asked: r.Asked,
+	run := sarifRun{Columns: "utf16CodeUnits", Results: []sarifResult{}, ruleAt: map[string]int{}, seen: map[string]int{}, options: o, catalogue: r.Catalogue,
 		Bases: map[string]sarifBase{sourceRoot: {sarifText{Text: "the folder in which the check was run"}}}}
 	run.Tool.Driver = sarifDriver{Name: "kubectl-dopolicy", Version: o.Version, InformationURI: homepage, Rules: []sarifRule{}}
 	invocation := sarifInvocation{Successful: true}
@@ -164,10 +164,9 @@ func (run *sarifRun) rule(id string) int {
 	}
 	at := len(run.Tool.Driver.Rules)
 	run.ruleAt[id] = at
-	documented, known := check.RuleOf(id)
+	documented, known := run.catalogue.Rule(id)
 	page := "findings"
-	if !known {
-		documented, known = run.requirement(id)
+	if strings.HasPrefix(id, requirement.CodePrefix) {
 		page = "requirements"
 	}
 	out := sarifRule{ID: id, HelpURI: homepage + "/blob/main/docs/" + page + ".md", Config: map[string]any{"level": "warning"}}
@@ -185,15 +184,6 @@ func (run *sarifRun) rule(id string) int {
 	}
 	run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, out)
 	return at
-}
-
-// requirement is the rule of a requirement.
-func (run *sarifRun) requirement(id string) (check.Rule, bool) {
-	at := slices.IndexFunc(run.asked, func(r check.Rule) bool { return r.ID == id })
-	if at < 0 {
-		return check.Rule{}, false
-	}
-	return run.asked[at], true
 }
 
 func (run *sarifRun) location(f check.Finding) sarifLocation {

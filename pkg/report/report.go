@@ -16,20 +16,20 @@ type Report struct {
 	Facts
 	Bare []model.Ref `json:"bare"` // route rules that traffic can come to and on which no policy is in force
 
-	Topology   *view.Topology            `json:"topology"`
-	Effective  *view.EffectivePolicyList `json:"effective"`
-	Overridden *view.OverriddenRuleList  `json:"overridden"`
-	Status     *view.StatusList          `json:"status"`
+	Topology   *view.Topology            `json:"topology"`          // the graph of what was read
+	Effective  *view.EffectivePolicyList `json:"effective"`         // what is in force
+	Overridden *view.OverriddenRuleList  `json:"overridden"`        // what lost
+	Status     *view.StatusList          `json:"status"`            // predicted statuses
 	Findings   *check.Report             `json:"findings"`          // also those that do not count, marked
 	Drawn      *view.Topology            `json:"picture,omitempty"` // what the picture in a page shows, where that is less than the topology
 }
 
 // Facts say what a report is about.
 type Facts struct {
-	Title   string  `json:"title"`
+	Title   string  `json:"title"`   // the heading of the page
 	Version string  `json:"version"` // of the program
 	Inputs  []Input `json:"inputs"`  // what was read, in the order of the command line
-	Scope   Scope   `json:"scope"`
+	Scope   Scope   `json:"scope"`   // what it was narrowed to
 }
 
 // The kinds of inputs.
@@ -42,14 +42,14 @@ const (
 
 // Input is something that was read, as the user named it.
 type Input struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
+	Kind string `json:"kind"` // what it is: path, stdin, kustomization, cluster
+	Name string `json:"name"` // as the user wrote it
 }
 
 // Scope is what the question was narrowed to. Empty: everything in the input.
 type Scope struct {
-	Namespace   string   `json:"namespace,omitempty"`
-	PolicyKinds []string `json:"policyKinds,omitempty"`
+	Namespace   string   `json:"namespace,omitempty"`   // the only one that it is about
+	PolicyKinds []string `json:"policyKinds,omitempty"` // the only ones that it is about, as Kind.group
 }
 
 // Query is what is asked.

@@ -17,7 +17,8 @@ func ruleBody(n *topology.Node) model.Body {
 
 // matchFault reports a match that takes no part.
 func matchFault(n *topology.Node, what string) model.Problem {
-	return model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " + what + "; the match takes no part"}.At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "matches")
+	return model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " + what + "; the match takes no part"}.
+		At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "matches")
 }
 
 // rule says what the chosen rule makes of the request: filters never influence the choice (gatewayapi §4).

@@ -270,11 +270,11 @@ func (s *shadows) problem(f *shadow) model.Problem {
 	own, by := s.m.graph.Node(f.own.rule), s.m.graph.Node(f.by.rule)
 	p := model.Problem{Severity: model.Warning, Code: model.RuleShadowed,
 		Message: fmt.Sprintf("no request reaches it: %s has the same matches and comes first: %s", by.Ref, s.switches.beats(&f.by, &f.own, f.how)),
-		Hint:    "remove the rule, or make its matches narrower"}.At(own.Object)
+		Hint:    "remove the rule, or make its matches narrower"}.At(own.Object, "spec", "rules", strconv.Itoa(own.Index))
 	if f.how == byName && !s.switches.ageless && !f.aged {
 		p.Message = fmt.Sprintf("it or %s gets no request, whichever route is younger: they have the same matches; without creation times the one is taken that is first by name", by.Ref)
 	}
-	ref, origin := own.Ref, own.Object.OriginOf("spec", "rules", strconv.Itoa(own.Index))
-	p.Ref, p.Origin = &ref, &origin
+	ref := own.Ref
+	p.Ref = &ref
 	return p
 }

@@ -8,15 +8,15 @@ import (
 
 // TestSummary counts tests.
 type TestSummary struct {
-	Passed int `json:"passed"`
-	Failed int `json:"failed"`
+	Passed int `json:"passed"` // tests that pass
+	Failed int `json:"failed"` // tests that fail
 }
 
 // TestReport answers `check test`.
 type TestReport struct {
 	view.Envelope
-	Summary TestSummary  `json:"summary"`
-	Items   []TestResult `json:"items"` // by file and line
+	Summary TestSummary  `json:"summary"` // how many tests there are
+	Items   []TestResult `json:"items"`   // by file and line
 
 	files map[string]bool
 }

@@ -12,10 +12,10 @@ import (
 
 // TestResult is what became of one test.
 type TestResult struct {
-	File       string   `json:"file"`
-	Line       int      `json:"line"`
-	Name       string   `json:"name"`
-	Passed     bool     `json:"passed"`
+	File       string   `json:"file"`       // that the test is in
+	Line       int      `json:"line"`       // where it begins
+	Name       string   `json:"name"`       // that it gives itself
+	Passed     bool     `json:"passed"`     // everything expected was found, and nothing else
 	Missing    []string `json:"missing"`    // what was expected and is not found
 	Unexpected []string `json:"unexpected"` // what is found and was not expected
 	Problems   []string `json:"problems"`   // why the test says less than it seems to, or cannot be run

@@ -7,46 +7,46 @@ import (
 
 // ReportedCondition is a condition as the object reports it.
 type ReportedCondition struct {
-	Type               string `json:"type"`
-	Status             string `json:"status"`
-	Reason             string `json:"reason"`
-	Message            string `json:"message"`
+	Type               string `json:"type"`                         // as it is reported
+	Status             string `json:"status"`                       // as it is reported
+	Reason             string `json:"reason"`                       // as it is reported
+	Message            string `json:"message"`                      // as it is reported
 	ObservedGeneration int64  `json:"observedGeneration,omitempty"` // the generation of the object that it is about
 }
 
 // ReportedStatus is the conditions that one controller reports towards one ancestor; without an ancestor they are the object's own.
 type ReportedStatus struct {
-	AncestorRef    *AncestorRef        `json:"ancestorRef"`
-	ControllerName string              `json:"controllerName,omitempty"`
-	Conditions     []ReportedCondition `json:"conditions"`
+	AncestorRef    *AncestorRef        `json:"ancestorRef"`              // the ancestor or parent; null: conditions of the object itself
+	ControllerName string              `json:"controllerName,omitempty"` // who wrote the entry
+	Conditions     []ReportedCondition `json:"conditions"`               // in the order of the object
 }
 
 // StatusReason is one side of a Difference.
 type StatusReason struct {
-	Status             string `json:"status"`
-	Reason             string `json:"reason,omitempty"`
+	Status             string `json:"status"`                       // of the condition
+	Reason             string `json:"reason,omitempty"`             // of the condition
 	Message            string `json:"message,omitempty"`            // of the reported side
 	ObservedGeneration int64  `json:"observedGeneration,omitempty"` // of the reported side
 }
 
 // Difference is one thing in which a reported status is not the predicted one.
 type Difference struct {
-	Kind           string        `json:"kind"` // Missing, Unexpected, Stale, Different, DanglingTarget, Overridden, Truncated; of remarks also ReasonDifferent, Unpredictable
-	AncestorRef    *AncestorRef  `json:"ancestorRef,omitempty"`
-	ControllerName string        `json:"controllerName,omitempty"`
-	Target         *model.Ref    `json:"target,omitempty"` // of a DanglingTarget: what is not there
-	Type           string        `json:"type,omitempty"`   // of the condition; absent if it is about the whole entry
-	Predicted      *StatusReason `json:"predicted,omitempty"`
-	Reported       *StatusReason `json:"reported,omitempty"`
-	Message        string        `json:"message"` // one sentence: what it is, and what to look at
+	Kind           string        `json:"kind"`                     // Missing, Unexpected, Stale, Different, DanglingTarget, Overridden, Truncated; of remarks also ReasonDifferent, Unpredictable
+	AncestorRef    *AncestorRef  `json:"ancestorRef,omitempty"`    // of the entry; absent if it is about conditions of the object itself
+	ControllerName string        `json:"controllerName,omitempty"` // of the entry
+	Target         *model.Ref    `json:"target,omitempty"`         // of a DanglingTarget: what is not there
+	Type           string        `json:"type,omitempty"`           // of the condition; absent if it is about the whole entry
+	Predicted      *StatusReason `json:"predicted,omitempty"`      // what should be reported; absent if nothing should
+	Reported       *StatusReason `json:"reported,omitempty"`       // what is reported; absent if nothing is
+	Message        string        `json:"message"`                  // one sentence: what it is, and what to look at
 }
 
 // AuditSummary counts the objects of an audit by verdict.
 type AuditSummary struct {
-	Objects     int `json:"objects"`
-	Agree       int `json:"agree"`
-	Differ      int `json:"differ"`
-	NotCompared int `json:"notCompared"`
+	Objects     int `json:"objects"`     // that were looked at
+	Agree       int `json:"agree"`       // that report what is predicted
+	Differ      int `json:"differ"`      // that report something else
+	NotCompared int `json:"notCompared"` // of which nothing can be said
 }
 
 // audit holds the prediction of an item against what its object reports.

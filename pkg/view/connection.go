@@ -12,30 +12,30 @@ import (
 
 // DecidingRule is a rule of a policy, or a policy as a whole, that decided something.
 type DecidingRule struct {
-	Policy model.Ref     `json:"policy"`
-	Rule   string        `json:"rule"`            // as it is printed among the rules in force
-	Title  string        `json:"title,omitempty"` // the name that its author gave it
-	Action string        `json:"action"`
-	Origin *model.Origin `json:"origin,omitempty"`
+	Policy model.Ref     `json:"policy"`           // that the rule stands in
+	Rule   string        `json:"rule"`             // as it is printed among the rules in force
+	Title  string        `json:"title,omitempty"`  // the name that its author gave it
+	Action string        `json:"action"`           // what the rule says, in the policy's words
+	Origin *model.Origin `json:"origin,omitempty"` // where the rule is
 }
 
 // PassedStage is a stage that did not decide.
 type PassedStage struct {
-	Stage string         `json:"stage"`
-	Why   string         `json:"why"`
-	By    []DecidingRule `json:"by"` // the rules that handed on
+	Stage string         `json:"stage"` // its name
+	Why   string         `json:"why"`   // why it did not decide
+	By    []DecidingRule `json:"by"`    // the rules that handed on
 }
 
 // Decision is what the policies of one kind decide about a query at one place.
 type Decision struct {
-	PolicyKind string         `json:"policyKind"` // Kind.group
-	Direction  string         `json:"direction,omitempty"`
-	At         *model.Ref     `json:"at,omitempty"`
-	Outcome    string         `json:"outcome"`         // Allowed, Denied, NotEvaluated
-	Stage      string         `json:"stage,omitempty"` // that decided
-	By         []DecidingRule `json:"by"`              // that decided; of what is not evaluated those that might
-	Why        []string       `json:"why"`
-	Passed     []PassedStage  `json:"passed"` // the stages before, in order
+	PolicyKind string         `json:"policyKind"`          // Kind.group
+	Direction  string         `json:"direction,omitempty"` // ingress or egress, where both ends judge
+	At         *model.Ref     `json:"at,omitempty"`        // the workload that judges
+	Outcome    string         `json:"outcome"`             // Allowed, Denied, NotEvaluated
+	Stage      string         `json:"stage,omitempty"`     // that decided
+	By         []DecidingRule `json:"by"`                  // that decided; of what is not evaluated those that might
+	Why        []string       `json:"why"`                 // what decided, a sentence each
+	Passed     []PassedStage  `json:"passed"`              // the stages before, in order
 }
 
 // ConnectionAnswer answers `request` about a connection between two ends. It has the shape of a RequestAnswer.

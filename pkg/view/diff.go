@@ -21,11 +21,11 @@ const (
 
 // RuleChange is one setting that is not the same before and after. Before or After is null, and its sources are none, where it is not in force.
 type RuleChange struct {
-	Name          string   `json:"name"`
-	Before        any      `json:"before"`
-	After         any      `json:"after"`
-	SourcesBefore []Source `json:"sourcesBefore"`
-	SourcesAfter  []Source `json:"sourcesAfter"`
+	Name          string   `json:"name"`          // dotted path under spec
+	Before        any      `json:"before"`        // null where it was not in force
+	After         any      `json:"after"`         // null where it is not in force
+	SourcesBefore []Source `json:"sourcesBefore"` // who set it, weakest first
+	SourcesAfter  []Source `json:"sourcesAfter"`  // who sets it, weakest first
 	// Reason is why a setting that was in force is not any more, as far as its policy is still there.
 	Reason string `json:"reason,omitempty"`
 
@@ -35,10 +35,10 @@ type RuleChange struct {
 // PolicyChange is one effective policy that is not the same before and after, for all ways on which the same becomes of it.
 type PolicyChange struct {
 	PolicyKind string       `json:"policyKind"` // Kind.group
-	Target     model.Ref    `json:"target"`
-	Paths      []Path       `json:"paths"`
-	Change     string       `json:"change"` // Added, Removed, Changed
-	Rules      []RuleChange `json:"rules"`  // those that differ in value or in source
+	Target     model.Ref    `json:"target"`     // where it is or was in force
+	Paths      []Path       `json:"paths"`      // the ways on which this becomes of it
+	Change     string       `json:"change"`     // Added, Removed, Changed
+	Rules      []RuleChange `json:"rules"`      // those that differ in value or in source
 	// SourcesOnly: every setting has the value that it had, and some come from elsewhere.
 	SourcesOnly bool `json:"sourcesOnly,omitempty"`
 	// Reordered: the rules are a list whose order means something, and it is another order.
@@ -56,25 +56,25 @@ type PolicyChange struct {
 
 // KindCount counts targets by policy kind.
 type KindCount struct {
-	PolicyKind string `json:"policyKind"`
-	Count      int    `json:"count"`
+	PolicyKind string `json:"policyKind"` // Kind.group
+	Count      int    `json:"count"`      // how many
 }
 
 // Uncovered are targets on which no policy of a kind is in force though one is to be expected: new route rules behind the same Gateways or Services
 // as others that mostly have one, or targets that get traffic on new ways.
 type Uncovered struct {
-	PolicyKind string      `json:"policyKind"`
-	Targets    []model.Ref `json:"targets"`
+	PolicyKind string      `json:"policyKind"` // Kind.group
+	Targets    []model.Ref `json:"targets"`    // on which it is missing
 }
 
 // DiffSummary counts what changes.
 type DiffSummary struct {
-	RouteRules  int `json:"routeRules"` // that change
-	Targets     int `json:"targets"`    // that change, route rules included
-	Namespaces  int `json:"namespaces"` // that these are in
-	Added       int `json:"added"`      // items, by change
-	Removed     int `json:"removed"`
-	Changed     int `json:"changed"`
+	RouteRules  int `json:"routeRules"`  // that change
+	Targets     int `json:"targets"`     // that change, route rules included
+	Namespaces  int `json:"namespaces"`  // that these are in
+	Added       int `json:"added"`       // items, by change
+	Removed     int `json:"removed"`     // items of what is no longer in force
+	Changed     int `json:"changed"`     // items of what has other settings or sources
 	SourcesOnly int `json:"sourcesOnly"` // of those changed, where no value does
 	Uncertain   int `json:"uncertain"`   // items that what could not be read may explain
 	Unchanged   int `json:"unchanged"`   // effective policies that are the same
@@ -92,8 +92,8 @@ type DiffSummary struct {
 // EffectivePolicyDiff answers `diff`.
 type EffectivePolicyDiff struct {
 	Envelope
-	Summary DiffSummary    `json:"summary"`
-	Items   []PolicyChange `json:"items"`
+	Summary DiffSummary    `json:"summary"` // what changes, counted
+	Items   []PolicyChange `json:"items"`   // sorted by target, policy kind and ways
 
 	news []model.Problem // problems of one side only, and those that make the answer incomplete
 }

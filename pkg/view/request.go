@@ -12,47 +12,47 @@ import (
 
 // RequestText is a request as it was understood.
 type RequestText struct {
-	Text     string `json:"text"` // in one line
-	Protocol string `json:"protocol"`
-	Method   string `json:"method,omitempty"`
-	Host     string `json:"host"`
-	Port     int    `json:"port"`
-	SNI      string `json:"sni,omitempty"`
-	Path     string `json:"path,omitempty"`
+	Text     string `json:"text"`                    // in one line
+	Protocol string `json:"protocol"`                // what the client speaks: HTTP, HTTPS, gRPC, TLS, TCP, UDP, SCTP
+	Method   string `json:"method,omitempty"`        // of HTTP
+	Host     string `json:"host"`                    // without the port
+	Port     int    `json:"port"`                    // that the client connects to
+	SNI      string `json:"sni,omitempty"`           // the name in the TLS handshake
+	Path     string `json:"path,omitempty"`          // of HTTP
 	GRPC     string `json:"grpc,omitempty"`          // service/method
 	From     string `json:"fromNamespace,omitempty"` // of a client in the mesh
 
 	// Of a connection between two ends, of which one may be an address (the destination's is the host):
 	FromPeer *model.Ref `json:"from,omitempty"`
-	ToPeer   *model.Ref `json:"to,omitempty"`
-	FromAddr string     `json:"fromAddress,omitempty"`
+	ToPeer   *model.Ref `json:"to,omitempty"`          // of a connection: the workload that it goes to
+	FromAddr string     `json:"fromAddress,omitempty"` // of a connection: the address that it comes from
 }
 
 // RequestBackend is a backend that may get the request.
 type RequestBackend struct {
-	Ref    model.Ref `json:"ref"` // its section is the port
-	Weight int       `json:"weight"`
+	Ref    model.Ref `json:"ref"`    // its section is the port
+	Weight int       `json:"weight"` // its share among the backends of the rule
 }
 
 // RequestResult is what becomes of one request.
 type RequestResult struct {
-	Request     RequestText       `json:"request"`
+	Request     RequestText       `json:"request"`               // what was asked
 	Outcome     string            `json:"outcome"`               // Matched, NoMatch, Misdirected, Redirect, BackendError, Passthrough, Conditional; of a connection Allowed, Denied, NotEvaluated
 	Assumed     string            `json:"assumed,omitempty"`     // of a Conditional answer: the outcome if what is not known changes nothing
 	Status      int               `json:"status,omitempty"`      // of HTTP, where the Gateway answers by itself
 	Gateway     string            `json:"gateway,omitempty"`     // namespace/name
 	ListenerSet string            `json:"listenerSet,omitempty"` // namespace/name; only for a listener of that set
-	Listener    string            `json:"listener,omitempty"`
-	Service     string            `json:"service,omitempty"` // namespace/name, of a request in the mesh
-	Route       *model.Ref        `json:"route,omitempty"`
-	Rule        *int              `json:"rule,omitempty"` // counted from 0
-	Backends    []RequestBackend  `json:"backends"`       // usable ones
-	Location    string            `json:"location,omitempty"`
-	Filters     []string          `json:"filters,omitempty"` // of the rule, by type
-	Why         []string          `json:"why"`               // the comparisons that decided
-	Shadowed    []model.Ref       `json:"shadowed"`          // other routes that match as well, best first, each once
-	Effective   []EffectivePolicy `json:"effective"`
-	Decisions   []Decision        `json:"decisions,omitempty"` // of the kinds that judge it
+	Listener    string            `json:"listener,omitempty"`    // its name
+	Service     string            `json:"service,omitempty"`     // namespace/name, of a request in the mesh
+	Route       *model.Ref        `json:"route,omitempty"`       // that takes it
+	Rule        *int              `json:"rule,omitempty"`        // counted from 0
+	Backends    []RequestBackend  `json:"backends"`              // usable ones
+	Location    string            `json:"location,omitempty"`    // of a redirect: where to
+	Filters     []string          `json:"filters,omitempty"`     // of the rule, by type
+	Why         []string          `json:"why"`                   // the comparisons that decided
+	Shadowed    []model.Ref       `json:"shadowed"`              // other routes that match as well, best first, each once
+	Effective   []EffectivePolicy `json:"effective"`             // the policies in force on the way
+	Decisions   []Decision        `json:"decisions,omitempty"`   // of the kinds that judge it
 
 	hostname string          // of the listener
 	own      []model.Problem // of this request
@@ -67,7 +67,7 @@ type RequestAnswer struct {
 // RequestAnswerList answers `request` for several requests.
 type RequestAnswerList struct {
 	Envelope
-	Items []RequestResult `json:"items"`
+	Items []RequestResult `json:"items"` // in the order of the requests
 }
 
 // Request is what becomes of a request, with the policies in force on its way.

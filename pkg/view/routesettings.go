@@ -13,16 +13,16 @@ import (
 // RouteSettings is what a route rule says itself about requests, beside the policies in force on it.
 type RouteSettings struct {
 	Target model.Ref      `json:"target"` // the rule
-	Rules  []RouteSetting `json:"rules"`
+	Rules  []RouteSetting `json:"rules"`  // in the order of the route
 
 	paths []Path
 }
 
 // RouteSetting is a filter, a timeout or the like in a route rule.
 type RouteSetting struct {
-	Name   string       `json:"name"` // timeouts.request, filters.URLRewrite; of several filters of one type filters.RequestMirror[0]
-	Value  any          `json:"value"`
-	Origin model.Origin `json:"origin"`
+	Name   string       `json:"name"`   // timeouts.request, filters.URLRewrite; of several filters of one type filters.RequestMirror[0]
+	Value  any          `json:"value"`  // as it is written
+	Origin model.Origin `json:"origin"` // where it is written
 }
 
 // routeSettings are those of the rules among nodes that traffic comes to, in the order of the nodes. Through are nodes that the traffic in

@@ -7,10 +7,10 @@ const APIVersion = "dopolicy.dev/v1alpha1"
 
 // Envelope opens every answer.
 type Envelope struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Complete   bool            `json:"complete"` // false: something that could change the answer is not known; problems say what
-	Problems   []model.Problem `json:"problems"`
+	APIVersion string          `json:"apiVersion"` // of the shape
+	Kind       string          `json:"kind"`       // the name of the shape
+	Complete   bool            `json:"complete"`   // false: something that could change the answer is not known; problems say what
+	Problems   []model.Problem `json:"problems"`   // what is wrong or not known, the worst first
 }
 
 // Seal fills in the version and the kind, sorts the problems and settles completeness.
@@ -29,17 +29,18 @@ func (e *Envelope) Seal(kind string, problems []model.Problem) {
 
 // Source says who set something: a block of a policy at a target, or a value that no policy wrote (Builtin).
 type Source struct {
-	Policy   *model.Ref `json:"policy,omitempty"`
+	Policy   *model.Ref `json:"policy,omitempty"`    // absent where no policy wrote it
 	Target   *model.Ref `json:"target" null:"never"` // shared, and not to be changed
-	Level    string     `json:"level"`
-	Block    string     `json:"block,omitempty"`    // defaults, bare, overrides
-	Strategy string     `json:"strategy,omitempty"` // atomic, merge, patch, none, union
+	Level    string     `json:"level"`               // the role at which it stands
+	Block    string     `json:"block,omitempty"`     // defaults, bare, overrides
+	Strategy string     `json:"strategy,omitempty"`  // atomic, merge, patch, none, union
 	// Condition is the block's `when`. It was met, unless the source is that of a loss with the reason ConditionFalse.
 	Condition string        `json:"condition,omitempty"`
-	Origin    *model.Origin `json:"origin,omitempty"`
-	Builtin   string        `json:"builtin,omitempty"`
-	Part      string        `json:"part,omitempty"`      // which part of the policy, as to[0], where it has several
-	DecidedBy *Deciding     `json:"decidedBy,omitempty"` // of the winner of a loss: what made it win
+	Origin    *model.Origin `json:"origin,omitempty"`  // where it is
+	Builtin   string        `json:"builtin,omitempty"` // what the setting is, where no policy wrote it
+	Part      string        `json:"part,omitempty"`    // which part of the policy, as to[0], where it has several
+	// DecidedBy is, of the winner of a loss, what made it win.
+	DecidedBy *Deciding `json:"decidedBy,omitempty"`
 }
 
 // Deciding is what made the winner of a loss win, with what was compared.
@@ -52,40 +53,40 @@ type Deciding struct {
 
 // Path is one way traffic (or a binding) reaches a target.
 type Path struct {
-	GatewayClass   string   `json:"gatewayClass,omitempty"`
-	Gateway        string   `json:"gateway,omitempty"`     // namespace/name
-	ListenerSet    string   `json:"listenerSet,omitempty"` // namespace/name; only for a listener of that set
-	Listener       string   `json:"listener,omitempty"`
-	DelegatedFrom  []string `json:"delegatedFrom,omitempty"` // the routes that delegate, root first
-	Direction      string   `json:"direction,omitempty"`
-	Mesh           string   `json:"mesh,omitempty"`
-	Dataplane      string   `json:"dataplane,omitempty"`
-	Destination    string   `json:"destination,omitempty"`
-	Hostname       string   `json:"hostname,omitempty"`
-	DelegatedRules []string `json:"delegatedRules,omitempty"`
-	Binding        string   `json:"binding,omitempty"`
+	GatewayClass   string   `json:"gatewayClass,omitempty"`   // its name
+	Gateway        string   `json:"gateway,omitempty"`        // namespace/name
+	ListenerSet    string   `json:"listenerSet,omitempty"`    // namespace/name; only for a listener of that set
+	Listener       string   `json:"listener,omitempty"`       // its name
+	DelegatedFrom  []string `json:"delegatedFrom,omitempty"`  // the routes that delegate, root first
+	Direction      string   `json:"direction,omitempty"`      // of a path through a Service: producer or consumer; elsewhere the part of the traffic, as its kind calls it
+	Mesh           string   `json:"mesh,omitempty"`           // its name
+	Dataplane      string   `json:"dataplane,omitempty"`      // namespace/name of a proxy of a mesh
+	Destination    string   `json:"destination,omitempty"`    // of what a proxy sends: where to
+	Hostname       string   `json:"hostname,omitempty"`       // for which alone it holds
+	DelegatedRules []string `json:"delegatedRules,omitempty"` // the rules that delegate, beside DelegatedFrom
+	Binding        string   `json:"binding,omitempty"`        // of a policy that a binding brings: the binding
 }
 
 // Loss is a setting that somebody wanted and did not get, and why.
 type Loss struct {
 	Source
-	Value   any      `json:"value"`
-	Reason  string   `json:"reason"`
+	Value   any      `json:"value"`   // that was wanted
+	Reason  string   `json:"reason"`  // one word for why
 	Why     string   `json:"why"`     // the reason in a few words
 	Message string   `json:"message"` // one plain sentence that names the winner
-	LostTo  []Source `json:"lostTo"`
+	LostTo  []Source `json:"lostTo"`  // who won
 }
 
 // RuleLoss is a Loss with the rule it is about, for rules that are nowhere in the result.
 type RuleLoss struct {
-	Rule string `json:"rule"`
+	Rule string `json:"rule"` // dotted path under spec
 	Loss
 }
 
 // Rule is one setting in force.
 type Rule struct {
-	Name    string   `json:"name"` // dotted path under spec
-	Value   any      `json:"value"`
+	Name    string   `json:"name"`    // dotted path under spec
+	Value   any      `json:"value"`   // that is in force
 	Sources []Source `json:"sources"` // who set it, weakest first
 	Why     string   `json:"why"`     // why it is in force, and whom it beat, in a few words; "" in groups
 	Lost    []Loss   `json:"lost"`    // who else wanted it
@@ -93,36 +94,36 @@ type Rule struct {
 
 // PolicyUse is one policy of the stack and what became of it.
 type PolicyUse struct {
-	Policy   *model.Ref    `json:"policy,omitempty"`
-	Target   *model.Ref    `json:"target" null:"never"`
-	Level    string        `json:"level"`
-	Strategy string        `json:"strategy,omitempty"`
-	Origin   *model.Origin `json:"origin,omitempty"`
-	Builtin  string        `json:"builtin,omitempty"`
-	Part     string        `json:"part,omitempty"`
-	Role     string        `json:"role"` // contributing, partial, lost, ignored
+	Policy   *model.Ref    `json:"policy,omitempty"`    // absent where no policy wrote it
+	Target   *model.Ref    `json:"target" null:"never"` // what it is attached to
+	Level    string        `json:"level"`               // the role at which it stands
+	Strategy string        `json:"strategy,omitempty"`  // atomic, merge, patch, none, union, custom
+	Origin   *model.Origin `json:"origin,omitempty"`    // where it is
+	Builtin  string        `json:"builtin,omitempty"`   // what the setting is, where no policy wrote it
+	Part     string        `json:"part,omitempty"`      // which part of the policy, as to[0], where it has several
+	Role     string        `json:"role"`                // contributing, partial, lost, ignored
 }
 
 // Group is the result of one named member of a kind's plan.
 type Group struct {
-	Name  string `json:"name"`
-	Rules []Rule `json:"rules"`
+	Name  string `json:"name"`  // that the kind gives it
+	Rules []Rule `json:"rules"` // its settings in force
 }
 
 // EffectivePolicy is what is in force of one policy kind at one effective target, for all paths that share it.
 type EffectivePolicy struct {
-	PolicyKind string      `json:"policyKind"` // Kind.group
-	Target     model.Ref   `json:"target"`
-	Paths      []Path      `json:"paths"`
-	Spec       any         `json:"spec,omitempty"` // bare form; absent when nothing is in force
-	Ordered    bool        `json:"ordered"`        // true: Rules is a list whose order means something
-	Rules      []Rule      `json:"rules"`
-	Policies   []PolicyUse `json:"policies"` // the stack, least specific first
-	Lost       []RuleLoss  `json:"lost"`     // rules that are nowhere in the result
-	Groups     []Group     `json:"groups,omitempty"`
-	Profile    string      `json:"profile,omitempty"`
-	ID         string      `json:"id"`               // short hash of policyKind, spec and sources, origins aside
-	Unread     []string    `json:"unread,omitempty"` // lists that a cluster refused and that may change the result, as "httproutes.gateway.networking.k8s.io in shop"
+	PolicyKind string      `json:"policyKind"`        // Kind.group
+	Target     model.Ref   `json:"target"`            // where it is in force
+	Paths      []Path      `json:"paths"`             // the ways on which it is in force
+	Spec       any         `json:"spec,omitempty"`    // bare form; absent when nothing is in force
+	Ordered    bool        `json:"ordered"`           // true: Rules is a list whose order means something
+	Rules      []Rule      `json:"rules"`             // the settings in force
+	Policies   []PolicyUse `json:"policies"`          // the stack, least specific first
+	Lost       []RuleLoss  `json:"lost"`              // rules that are nowhere in the result
+	Groups     []Group     `json:"groups,omitempty"`  // of a kind whose settings are merged in groups: each by itself
+	Profile    string      `json:"profile,omitempty"` // the reading of the kind, where there are several
+	ID         string      `json:"id"`                // short hash of policyKind, spec and sources, origins aside
+	Unread     []string    `json:"unread,omitempty"`  // lists that a cluster refused and that may change the result, as "httproutes.gateway.networking.k8s.io in shop"
 
 	refers  bool // a rule names an object without its namespace
 	ofRoute bool // these are settings of the route itself
@@ -132,7 +133,7 @@ type EffectivePolicy struct {
 type EffectivePolicyList struct {
 	Envelope
 	Routes []RouteSettings   `json:"routes,omitempty"` // what the rules of routes say themselves, where they say anything
-	Items  []EffectivePolicy `json:"items"`
+	Items  []EffectivePolicy `json:"items"`            // by target, then by policy kind
 
 	bare       []model.Ref // route rules that were asked for and have no item
 	bareWays   []string    // ways to route rules on which no policy is in force, the end of a sentence each
@@ -143,48 +144,48 @@ type EffectivePolicyList struct {
 
 // Step is one merge of the fold: a block of a policy against everything below it.
 type Step struct {
-	Policy    *model.Ref `json:"policy,omitempty"`
-	Builtin   string     `json:"builtin,omitempty"`
-	Level     string     `json:"level"`
-	Block     string     `json:"block"`
-	Strategy  string     `json:"strategy"`
+	Policy    *model.Ref `json:"policy,omitempty"`    // whose block it is
+	Builtin   string     `json:"builtin,omitempty"`   // what the setting is, where no policy wrote it
+	Level     string     `json:"level"`               // the role at which it stands, or "group" and its name
+	Block     string     `json:"block"`               // the set of settings that is merged
+	Strategy  string     `json:"strategy"`            // by which it is merged
 	Condition string     `json:"condition,omitempty"` // the block's `when`, with its verdict
-	Took      []string   `json:"took"`
-	Lost      []string   `json:"lost"`
-	Result    []string   `json:"result"`
-	Notes     []string   `json:"notes,omitempty"` // one sentence each: what happened to which rule
+	Took      []string   `json:"took"`                // rules that entered the result
+	Lost      []string   `json:"lost"`                // rules that lost in this step
+	Result    []string   `json:"result"`              // rules in force after this step
+	Notes     []string   `json:"notes,omitempty"`     // one sentence each: what happened to which rule
 }
 
 // ExplainedPolicy is an EffectivePolicy with the fold that led to it, in fold order (most specific first).
 type ExplainedPolicy struct {
 	EffectivePolicy
-	Steps []Step `json:"steps"`
+	Steps []Step `json:"steps"` // every merge that led to it, most specific first
 }
 
 // Explanation answers `explain`.
 type Explanation struct {
 	Envelope
 	Rule  string            `json:"rule,omitempty"` // the rule asked for
-	Items []ExplainedPolicy `json:"items"`
+	Items []ExplainedPolicy `json:"items"`          // by target, then by policy kind
 }
 
 // ReachSummary counts the objects under a policy's targets and what became of it there.
 type ReachSummary struct {
-	Gateways   int `json:"gateways"`
-	Listeners  int `json:"listeners"`
-	Routes     int `json:"routes"`
-	RouteRules int `json:"routeRules"`
-	Backends   int `json:"backends"`
-	Effective  int `json:"effective"` // items by state
-	Partial    int `json:"partial"`
+	Gateways   int `json:"gateways"`   // distinct objects
+	Listeners  int `json:"listeners"`  // distinct listeners
+	Routes     int `json:"routes"`     // distinct objects
+	RouteRules int `json:"routeRules"` // distinct rules
+	Backends   int `json:"backends"`   // distinct objects
+	Effective  int `json:"effective"`  // items by state
+	Partial    int `json:"partial"`    // items where it is in force in part
 	Overridden int `json:"overridden"` // every state but Effective and Partial
 }
 
 // ReachItem says what became of the policy, or of one rule of it, at one effective target.
 type ReachItem struct {
-	Target model.Ref `json:"target"`
-	Paths  []Path    `json:"paths"`
-	Rule   string    `json:"rule,omitempty"`
+	Target model.Ref `json:"target"`           // the effective target
+	Paths  []Path    `json:"paths"`            // the ways on which this became of it
+	Rule   string    `json:"rule,omitempty"`   // the rule asked about
 	State  string    `json:"state"`            // Effective, Partial, Overridden, Unset, ConditionFalse, Conflicted, Ignored
 	By     []Source  `json:"by"`               // who won where it lost
 	Why    string    `json:"why"`              // what became of it in a few words, and who won; "" where it is wholly in force or nothing of it counts
@@ -197,25 +198,25 @@ type ReachItem struct {
 // PolicyReach answers `reach`.
 type PolicyReach struct {
 	Envelope
-	Policy  model.Ref    `json:"policy"`
-	Rule    string       `json:"rule,omitempty"`
-	Sources []Source     `json:"sources"` // the blocks that set it, at every target that was found
-	Summary ReachSummary `json:"summary"`
-	Items   []ReachItem  `json:"items"`
+	Policy  model.Ref    `json:"policy"`         // that was asked about
+	Rule    string       `json:"rule,omitempty"` // the rule of it that was asked about
+	Sources []Source     `json:"sources"`        // the blocks that set it, at every target that was found
+	Summary ReachSummary `json:"summary"`        // the items, counted
+	Items   []ReachItem  `json:"items"`          // by target, those that it does not attach to last
 }
 
 // OverriddenRule is one rule of one policy that lost at one effective target.
 type OverriddenRule struct {
-	PolicyKind string    `json:"policyKind"`
-	Rule       string    `json:"rule"`
-	Source     Source    `json:"source"`
-	Value      any       `json:"value"`
-	Target     model.Ref `json:"target"`
-	Paths      []Path    `json:"paths"`
-	LostTo     []Source  `json:"lostTo"`
-	Reason     string    `json:"reason"`
-	Why        string    `json:"why"` // the reason in a few words
-	Message    string    `json:"message"`
+	PolicyKind string    `json:"policyKind"`       // Kind.group
+	Rule       string    `json:"rule"`             // dotted path under spec
+	Source     Source    `json:"source"`           // who wanted it
+	Value      any       `json:"value"`            // that was wanted
+	Target     model.Ref `json:"target"`           // where it lost
+	Paths      []Path    `json:"paths"`            // the ways on which it lost
+	LostTo     []Source  `json:"lostTo"`           // who won
+	Reason     string    `json:"reason"`           // one word for why
+	Why        string    `json:"why"`              // the reason in a few words
+	Message    string    `json:"message"`          // one plain sentence that names the winner
 	Everywhere bool      `json:"everywhere"`       // this rule of this policy is in force nowhere
 	Unread     []string  `json:"unread,omitempty"` // lists that a cluster refused and that may change the loss
 }
@@ -223,17 +224,17 @@ type OverriddenRule struct {
 // OverriddenRuleList answers `overridden`.
 type OverriddenRuleList struct {
 	Envelope
-	Items []OverriddenRule `json:"items"`
+	Items []OverriddenRule `json:"items"` // by target, then by policy kind
 }
 
 // GraphNode is a target or a policy. Kind is the role of a target, or "policy". A node that stands for several objects, which a collapsed
 // picture draws as one, lists them in Members; its Ref then has no object's name.
 type GraphNode struct {
-	ID      string            `json:"id"`
-	Ref     model.Ref         `json:"ref"`
-	Kind    string            `json:"kind"`
-	Labels  map[string]string `json:"labels"` // facts worth showing: policyKind, hostnames, state, count, …
-	Members []model.Ref       `json:"members,omitempty"`
+	ID      string            `json:"id"`                // by which edges name it
+	Ref     model.Ref         `json:"ref"`               // the object
+	Kind    string            `json:"kind"`              // the role of a target, or policy
+	Labels  map[string]string `json:"labels"`            // facts worth showing: policyKind, hostnames, state, count, …
+	Members []model.Ref       `json:"members,omitempty"` // the objects that it stands for, if there are several
 }
 
 // GraphEdge joins two nodes. Kind: parent (traffic flows from → to), targets (policy → its target), effective (policy → an
@@ -244,10 +245,10 @@ type GraphNode struct {
 // is not in the input) or nothing (it reaches nothing, or nothing is known); on a parent edge "taken" if the request asked about goes that
 // way, "dangling" if what it points to is not in the input.
 type GraphEdge struct {
-	From  string   `json:"from"`
-	To    string   `json:"to"`
-	Kind  string   `json:"kind"`
-	State string   `json:"state,omitempty"`
+	From  string   `json:"from"`            // the id of a node
+	To    string   `json:"to"`              // the id of a node
+	Kind  string   `json:"kind"`            // what the edge says
+	State string   `json:"state,omitempty"` // partial, effective, overridden, dangling or taken; see the edge
 	Count int      `json:"count,omitempty"` // how many edges a collapsed picture draws as this one, if more than one
 	By    []string `json:"by,omitempty"`    // the ids of the policies that won, on overridden and partial edges
 }
@@ -257,19 +258,19 @@ type Topology struct {
 	Envelope
 	Focus     []string    `json:"focus,omitempty"`     // the ids of the nodes that it is about
 	Collapsed string      `json:"collapsed,omitempty"` // "rules", "route" or "namespace": nodes stand for what looks alike
-	Nodes     []GraphNode `json:"nodes"`
-	Edges     []GraphEdge `json:"edges"`
+	Nodes     []GraphNode `json:"nodes"`               // sorted by id
+	Edges     []GraphEdge `json:"edges"`               // sorted by their ends
 }
 
 // KindInfo describes one policy kind as it is understood in this run.
 type KindInfo struct {
-	Kind       string   `json:"kind"` // Kind.group
-	Plural     string   `json:"plural"`
-	ShortNames []string `json:"shortNames"`
-	Vendor     string   `json:"vendor"` // "generic" where no descriptor is known
-	Class      string   `json:"class"`  // Inherited, Direct
-	Targets    []string `json:"targets"`
-	Strategies []string `json:"strategies"`
+	Kind       string   `json:"kind"`              // Kind.group
+	Plural     string   `json:"plural"`            // in lower case
+	ShortNames []string `json:"shortNames"`        // that kubectl takes for it
+	Vendor     string   `json:"vendor"`            // "generic" where no descriptor is known
+	Class      string   `json:"class"`             // Inherited, Direct
+	Targets    []string `json:"targets"`           // the kinds that its policies may target
+	Strategies []string `json:"strategies"`        // that its policies can name
 	Effective  []string `json:"effective"`         // roles at which it has results
 	Rules      string   `json:"rules"`             // what one rule is
 	Objects    int      `json:"objects"`           // policies of the kind in the input
@@ -281,5 +282,5 @@ type KindInfo struct {
 // KindList answers `kinds`.
 type KindList struct {
 	Envelope
-	Items []KindInfo `json:"items"`
+	Items []KindInfo `json:"items"` // every kind that is known
 }

@@ -13,31 +13,31 @@ import (
 // AncestorRef names what conditions are about: for a route its parentRef with the defaults filled in.
 type AncestorRef struct {
 	model.Ref
-	Port int32 `json:"port,omitempty"`
+	Port int32 `json:"port,omitempty"` // of the parentRef, where it names one
 }
 
 // Condition is a predicted condition. Status is True, False, or Unknown where the input does not tell.
 type Condition struct {
-	Type    string `json:"type"`
-	Status  string `json:"status"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
+	Type    string `json:"type"`    // as in the Gateway API, or a word of the implementation
+	Status  string `json:"status"`  // True, False, Unknown, or a word that the implementation writes
+	Reason  string `json:"reason"`  // one word in CamelCase
+	Message string `json:"message"` // one sentence
 }
 
 // AncestorStatus is the conditions towards one ancestor; without an ancestor they are the object's own.
 type AncestorStatus struct {
-	AncestorRef    *AncestorRef `json:"ancestorRef"`
-	ControllerName string       `json:"controllerName,omitempty"`
-	Conditions     []Condition  `json:"conditions"`
+	AncestorRef    *AncestorRef `json:"ancestorRef"`              // the ancestor or parent; null: conditions of the object itself
+	ControllerName string       `json:"controllerName,omitempty"` // who writes the entry
+	Conditions     []Condition  `json:"conditions"`               // in the order in which they are written
 }
 
 // ObjectStatus is the predicted status of one object.
 type ObjectStatus struct {
-	Object         model.Ref        `json:"object"`
-	Ancestors      []AncestorStatus `json:"ancestors"`
-	Affected       []model.Ref      `json:"affected"` // of a policy: the objects that it really changes
-	AttachedRoutes *int             `json:"attachedRoutes,omitempty"`
-	SupportedKinds []string         `json:"supportedKinds,omitzero"`
+	Object         model.Ref        `json:"object"`                   // the policy, route or gateway
+	Ancestors      []AncestorStatus `json:"ancestors"`                // an entry for each ancestor and controller
+	Affected       []model.Ref      `json:"affected"`                 // of a policy: the objects that it really changes
+	AttachedRoutes *int             `json:"attachedRoutes,omitempty"` // of a listener: how many routes are attached
+	SupportedKinds []string         `json:"supportedKinds,omitzero"`  // of a listener: the kinds of routes that it takes
 	// AttachedListenerSets is of a Gateway: how many ListenerSets it takes that are accepted.
 	AttachedListenerSets *int `json:"attachedListenerSets,omitempty"`
 
@@ -46,10 +46,10 @@ type ObjectStatus struct {
 	Note string `json:"note,omitempty"` // the gist of a status without conditions, or why there is none
 
 	// Of an audit only: what the object reports, in what that is not as predicted, and what was not counted or not compared.
-	Verdict     string           `json:"verdict,omitempty"` // Agrees, Differs, NotCompared
-	Reported    []ReportedStatus `json:"reported,omitempty"`
-	Differences []Difference     `json:"differences,omitzero"`
-	Remarks     []Difference     `json:"remarks,omitzero"`
+	Verdict     string           `json:"verdict,omitempty"`    // Agrees, Differs, NotCompared
+	Reported    []ReportedStatus `json:"reported,omitempty"`   // of an audit: what the object says
+	Differences []Difference     `json:"differences,omitzero"` // of an audit: what is not as predicted
+	Remarks     []Difference     `json:"remarks,omitzero"`     // of an audit: what differs and does not count
 
 	targets []model.Ref
 	policy  bool
@@ -59,7 +59,7 @@ type ObjectStatus struct {
 // StatusList answers `status`.
 type StatusList struct {
 	Envelope
-	Items   []ObjectStatus `json:"items"`
+	Items   []ObjectStatus `json:"items"`             // policies first, sorted by object
 	Summary *AuditSummary  `json:"summary,omitempty"` // of an audit
 }
 

@@ -3,10 +3,10 @@ package view
 // Version answers `version`.
 type Version struct {
 	Envelope
-	Version    string `json:"version"` // "dev" where it is not known
-	Commit     string `json:"commit"`  // full hash, or "unknown"; ends in "-dirty" if there were changes on top
-	Date       string `json:"date"`    // of the commit, or "unknown"
-	GoVersion  string `json:"goVersion"`
+	Version    string `json:"version"`    // "dev" where it is not known
+	Commit     string `json:"commit"`     // full hash, or "unknown"; ends in "-dirty" if there were changes on top
+	Date       string `json:"date"`       // of the commit, or "unknown"
+	GoVersion  string `json:"goVersion"`  // that it was built with
 	Platform   string `json:"platform"`   // operating system/architecture
 	GatewayAPI string `json:"gatewayAPI"` // the release by whose rules objects are read
 }

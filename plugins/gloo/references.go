@@ -39,8 +39,8 @@ func unreadReferences(p *policy.Policy, _ *model.Snapshot) (string, []model.Prob
 		return "", nil
 	}
 	problem := model.Problem{Severity: model.Warning, Code: model.InvalidTarget, Hint: "write one option for each target",
-		Message: fmt.Sprintf("release %s reads the first of the %d targetRefs only; the others do not attach", r, n)}.At(p.Object, "spec", "targetRefs", "1")
-	return "", []model.Problem{problem}
+		Message: fmt.Sprintf("release %s reads the first of the %d targetRefs only; the others do not attach", r, n)}
+	return "", []model.Problem{problem.At(p.Object, "spec", "targetRefs", "1")}
 }
 
 // behindTheGateway attaches an option to the listener sets that it names by section, where a reference to their whole Gateway stands before

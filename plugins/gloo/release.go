@@ -76,8 +76,8 @@ func annotations(k *policy.Kind, g *topology.Graph, _ policy.At) []model.Problem
 				continue
 			}
 		}
-		p := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s has no effect%s", overridesKey, why)}.At(n.Object, "metadata", "annotations", overridesKey)
-		out = append(out, p)
+		p := model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf("annotation %s has no effect%s", overridesKey, why)}
+		out = append(out, p.At(n.Object, "metadata", "annotations", overridesKey))
 	}
 	return out
 }

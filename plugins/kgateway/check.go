@@ -78,8 +78,8 @@ func (c *check) fault(format string, args ...any) {
 }
 
 func (c *check) problem(severity model.Severity, message, hint string, at ...string) {
-	p := model.Problem{Severity: severity, Code: model.NotEvaluated, Message: message, Hint: hint}.At(c.policy.Object, at...)
-	c.problems = append(c.problems, p)
+	p := model.Problem{Severity: severity, Code: model.NotEvaluated, Message: message, Hint: hint}
+	c.problems = append(c.problems, p.At(c.policy.Object, at...))
 }
 
 // exists reports whether an object is there. One that is not in the files counts as missing, which is said; of what a cluster does not let

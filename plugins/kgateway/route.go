@@ -8,6 +8,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+var ruleReplaced = model.Rule{ID: "RuleReplaced", Severities: []model.Severity{model.Warning},
+	Summary: "the implementation answers a route rule with an error, whatever the policies say",
+	Fix:     "fix what the message names"}
+
 // replaced says why kgateway answers the requests of a rule with an error, whatever policies there are: a filter names a policy that does not
 // exist, a DirectResponse stands where the rule does something else already, or the rule does nothing at all.
 func replaced(g *topology.Graph, id topology.NodeID) *model.Problem {
@@ -18,8 +22,7 @@ func replaced(g *topology.Graph, id topology.NodeID) *model.Problem {
 	at := []string{"spec", "rules", strconv.Itoa(n.Index)}
 	rule := n.Object.Body.At(at...)
 	problem := func(key, format string, args ...any) *model.Problem {
-		p := model.Problem{Severity: model.Warning, Code: model.RuleReplaced,
-			Message: fmt.Sprintf("rule %s of %s answers with status 500: ", n.Ref.Section, n.Ref.Whole()) + fmt.Sprintf(format, args...)}.At(n.Object, append(at, key)...)
+		p := ruleReplaced.Problem("rule %s of %s answers with status 500: %s", n.Ref.Section, n.Ref.Whole(), fmt.Sprintf(format, args...)).At(n.Object, append(at, key)...)
 		return &p
 	}
 	answers, redirects := 0, false

@@ -18,17 +18,14 @@ func issuer(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
 	if in.Get(ref) != nil {
 		return "", nil
 	}
-	origin := o.OriginOf("spec", "issuerRef")
 	if in.Cluster.MissesRef(ref) {
-		unread := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf("%s may not be read: whether it exists is not known", ref)}.At(o)
-		unread.Origin = &origin
+		unread := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf("%s may not be read: whether it exists is not known", ref)}.At(o, "spec", "issuerRef")
 		return "", []model.Problem{unread}
 	}
 	if in.Cluster.Knows(ref.GroupKind(), ref.Namespace) {
 		return "unable to find issuer", nil
 	}
 	missing := model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf("%s is not in the input and counts as missing; it may exist outside of it", ref),
-		Hint: "add its manifest if it exists"}.At(o)
-	missing.Origin = &origin
+		Hint: "add its manifest if it exists"}.At(o, "spec", "issuerRef")
 	return "unable to find issuer", []model.Problem{missing}
 }

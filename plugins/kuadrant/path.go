@@ -10,6 +10,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+var hostnameNarrower = model.Rule{ID: "HostnameNarrowerThanRoute", Severities: []model.Severity{model.Warning},
+	Summary: "traffic comes from a listener to a route of a wider hostname, and the implementation enforces no policy there",
+	Fix:     "name the listener's hostname in the route"}
+
 // validStep reports whether the operator recognises a step of a path: none to a listener set, which it does not know; from a listener to a
 // route with hostnames, only if one of them is within the listener's hostname. The Gateway API allows the reverse as well.
 func validStep(g *topology.Graph, parent, child topology.NodeID) *model.Problem {
@@ -30,8 +34,7 @@ func validStep(g *topology.Graph, parent, child topology.NodeID) *model.Problem 
 	if len(hosts) == 0 || slices.ContainsFunc(hosts, func(h any) bool { return within(fmt.Sprint(h), own) }) {
 		return nil
 	}
-	p := model.Problem{Severity: model.Warning, Code: model.HostnameNarrowerThanRoute,
-		Message: fmt.Sprintf("no hostname of %s is within %q of %s: traffic is routed, but the operator enforces no policy on this way", route.Ref, own, listener.Ref)}.At(route.Object)
+	p := hostnameNarrower.Problem("no hostname of %s is within %q of %s: traffic is routed, but the operator enforces no policy on this way", route.Ref, own, listener.Ref).At(route.Object)
 	return &p
 }
 

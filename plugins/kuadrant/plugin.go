@@ -22,7 +22,9 @@ func Plugin() plugin.Plugin {
 			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
 			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored, "kuadrant.SameTarget": sameTarget,
 				"kuadrant.RulePolicyInvisible": invisible, "kuadrant.SameName": sameName}},
-		Findings: []plugin.Finding{spilledPredicates, patternRefs, partialTokens, unreadable},
+		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: spilledPredicates}, {Rule: danglingPatternRef, Find: patternRefs}, {Rule: tokenPartial, Find: partialTokens},
+			{Rule: invalidExpression, Find: unreadable}, {Rule: operatorIgnores}, {Rule: rulePolicyInvisible}, {Rule: sameNameRoutes}, {Rule: defaultLost}, {Rule: orderMatters},
+			{Rule: hostnameNarrower}},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
 			Markers: map[string]status.Marker{"kuadrant.Marks": marks, "kuadrant.RFCMarks": rfcMarks}}}
 }

@@ -1,7 +1,6 @@
 package kuadrant
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
@@ -9,6 +8,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+var (
+	defaultLost = model.Rule{ID: "SameTargetDefaultLost", Severities: []model.Severity{model.Warning}, SameTarget: true,
+		Summary: "an atomic default is without effect because newer defaults are on the same target, though both policies are accepted",
+		Fix:     "let one policy have all the rules, or write `strategy: merge` into both"}
+	orderMatters = model.Rule{ID: "SameTargetOrderMatters", Severities: []model.Severity{model.Warning}, SameTarget: true,
+		Summary: "a merge override and an atomic default are on one target: whether the defaults stand depends on which policy comes first",
+		Fix:     "write `strategy: merge` into the defaults"}
 )
 
 // sameTarget reports what several policies on one target do to each other, though each is accepted: an atomic default gives way to every
@@ -59,10 +67,9 @@ func lostDefault(k *policy.Kind, at policy.Attached, newer []policy.Attached, ta
 		return nil
 	}
 	last := newer[len(newer)-1]
-	problem := model.Problem{Severity: model.Warning, Code: model.SameTargetDefaultLost, Message: fmt.Sprintf(
-		"nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(), target, last.Policy.Ref(),
-		explain.Order(k.Decide(last, at, ageIgnored))),
-		Hint: "let one policy have all the rules, or write strategy: merge into both"}.At(at.Policy.Object)
+	problem := defaultLost.Problem("nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(), target, last.Policy.Ref(),
+		explain.Order(k.Decide(last, at, ageIgnored))).At(at.Policy.Object)
+	problem.Hint = "let one policy have all the rules, or write strategy: merge into both"
 	return &problem
 }
 
@@ -80,9 +87,8 @@ func besideOverride(k *policy.Kind, here []policy.Attached, i int, target model.
 	if at > i {
 		now = "are lost; they would stand beside the overrides the other way round"
 	}
-	problem := model.Problem{Severity: model.Warning, Code: model.SameTargetOrderMatters, Message: fmt.Sprintf(
-		"at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: %s %s, and its defaults %s",
-		target, p.Ref(), here[at].Policy.Ref(), p.Ref(), explain.Order(k.Decide(here[i], here[at], ageIgnored)), now),
-		Hint: "write strategy: merge into the defaults"}.At(p.Object)
+	problem := orderMatters.Problem("at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: %s %s, and its defaults %s",
+		target, p.Ref(), here[at].Policy.Ref(), p.Ref(), explain.Order(k.Decide(here[i], here[at], ageIgnored)), now).At(p.Object)
+	problem.Hint = "write strategy: merge into the defaults"
 	return &problem
 }

@@ -10,6 +10,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+var portReplacesDefaults = model.Rule{ID: "PortReplacesDefaults", Severities: []model.Severity{model.Warning},
+	Summary: "settings for one port take the place of all defaults of the same policy, not only of those that they repeat",
+	Fix:     "repeat the defaults for the port"}
+
 // portDefaults reports ListenerPolicies with settings for a port of their Gateway that leave out defaults of the same policy: on that port
 // none of the defaults holds.
 func portDefaults(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
@@ -48,8 +52,8 @@ func missingDefaults(p *policy.Policy, port int64) *model.Problem {
 		if len(missing) == 0 {
 			return nil
 		}
-		problem := model.Problem{Severity: model.Warning, Code: model.PortReplacesDefaults, Message: fmt.Sprintf(
-			"on port %d the settings of perPort take the place of all defaults of %s: %s of default are not in force there", port, p.Ref(), strings.Join(missing, ", "))}.At(p.Object, "spec", "perPort")
+		problem := portReplacesDefaults.Problem("on port %d the settings of perPort take the place of all defaults of %s: %s of default are not in force there",
+			port, p.Ref(), strings.Join(missing, ", ")).At(p.Object, "spec", "perPort")
 		return &problem
 	}
 	return nil

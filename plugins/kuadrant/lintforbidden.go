@@ -9,6 +9,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+var operatorIgnores = model.Rule{ID: "OperatorIgnores", Severities: []model.Severity{model.Info},
+	Summary: "the implementation has an effective policy for a way without traffic, because it does not look at what forbids it",
+	Fix:     "open the listener, or fix the parentRef"}
+
 // ignored reports the listeners that refuse a route, by their allowedRoutes or because the parentRef names another port, where the
 // operator has an effective policy of the kind all the same.
 func ignored(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
@@ -29,9 +33,8 @@ func ignored(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 					if why == "" || !own && !at.Any(gateway) && !at.Any(listener) {
 						continue
 					}
-					p := model.Problem{Severity: model.Info, Code: model.OperatorIgnores, Message: fmt.Sprintf(
-						"no traffic of %s reaches %s: %s; the operator does not look at that, and has an effective policy for this way", g.Node(listener).Ref, route.Ref, why)}
-					out = append(out, p.At(route.Object))
+					out = append(out, operatorIgnores.Problem(
+						"no traffic of %s reaches %s: %s; the operator does not look at that, and has an effective policy for this way", g.Node(listener).Ref, route.Ref, why).At(route.Object))
 				}
 			}
 		}

@@ -1,13 +1,16 @@
 package kuadrant
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
+
+var sameNameRoutes = model.Rule{ID: "SameNameDifferentRouteKinds", Severities: []model.Severity{model.Warning},
+	Summary: "an HTTPRoute and a GRPCRoute of one name come through one listener: the operator keeps one result for both",
+	Fix:     "rename one of the routes"}
 
 // sameName reports routes of two kinds that have one name and come through one listener: the operator knows the ways through them by one
 // id, so that what it computes for the one takes the place of what it computes for the other.
@@ -34,9 +37,10 @@ func sameName(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 				continue
 			}
 			told[n.Ref] = true
-			out = append(out, model.Problem{Severity: model.Warning, Code: model.SameNameDifferentRouteKinds, Message: fmt.Sprintf(
-				"%s and %s have one name and come through %s: the operator keeps one %s for both, whichever it computes last", n.Ref, g.Node(other).Ref, g.Node(listener).Ref, k.GroupKind.Kind),
-				Hint: "rename one of the routes"}.At(n.Object))
+			p := sameNameRoutes.Problem("%s and %s have one name and come through %s: the operator keeps one %s for both, whichever it computes last",
+				n.Ref, g.Node(other).Ref, g.Node(listener).Ref, k.GroupKind.Kind).At(n.Object)
+			p.Hint = sameNameRoutes.Fix
+			out = append(out, p)
 		}
 	}
 	return out

@@ -11,6 +11,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
+var tokenPartial = model.Rule{ID: "TokenPartialNotEnforced", Severities: []model.Severity{model.Info},
+	Summary: "a policy of which some rules are lost is reported as not enforced, though its other rules are in force",
+	Fix:     "nothing, or drop the rules that are lost"}
+
 // partialTokens reports TokenRateLimitPolicies that are in force in part, and of which the operator says that they are not enforced.
 func partialTokens(r *resolve.Resolution) []model.Problem {
 	var out []model.Problem
@@ -23,8 +27,8 @@ func partialTokens(r *resolve.Resolution) []model.Problem {
 			for _, l := range f.Lost {
 				names[l.Rule] = true
 			}
-			out = append(out, model.Problem{Severity: model.Info, Code: model.TokenPartialNotEnforced, Message: fmt.Sprintf(
-				"the operator reports Enforced=False of %s, though of its rules only %s %s somewhere: the others are in force", f.Policy.Ref(), few(names), lose(len(names)))}.At(f.Policy.Object))
+			out = append(out, tokenPartial.Problem("the operator reports Enforced=False of %s, though of its rules only %s %s somewhere: the others are in force",
+				f.Policy.Ref(), few(names), lose(len(names))).At(f.Policy.Object))
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package kuadrant
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +9,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
+
+var spilledPredicate = model.Rule{ID: "PredicateAffectsForeignRules", Severities: []model.Severity{model.Warning},
+	Summary: "the list of predicates at the top of a policy guards rules that other policies declare: it is merged like a rule, and then decides for all that stands beside it",
+	Fix:     "write the predicates into the rules that they are meant for"}
 
 // readAsOperator are the resolved kinds of the given names that are read as the operator does.
 func readAsOperator(r *resolve.Resolution, kinds ...string) []*resolve.Kind {
@@ -34,11 +37,10 @@ func spilledPredicates(r *resolve.Resolution) []model.Problem {
 			if len(guarded[p]) == 0 || len(k.Gaps().Of(p)) > 0 {
 				continue
 			}
-			problem := model.Problem{Severity: model.Warning, Code: model.PredicateAffectsForeignRules, Message: fmt.Sprintf(
-				"the list of predicates at the top of %s guards rules that others declare as well: %s hold only for requests that meet it", p.Ref(), few(guarded[p])),
-				Hint: "write the predicates into the rules that they are meant for"}.At(p.Object)
+			problem := spilledPredicate.Problem("the list of predicates at the top of %s guards rules that others declare as well: %s hold only for requests that meet it",
+				p.Ref(), few(guarded[p])).At(p.Object)
 			origin := p.OriginOf(set(p).Kind, merge.Keys("when"))
-			problem.Origin = &origin
+			problem.Origin, problem.Hint = &origin, spilledPredicate.Fix
 			out = append(out, problem)
 		}
 	}

@@ -1,12 +1,14 @@
 package kuadrant
 
 import (
-	"fmt"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
+
+var rulePolicyInvisible = model.Rule{ID: "RulePolicyInvisible", Severities: []model.Severity{model.Info},
+	Summary: "a policy is on a route rule, of which the operator tells in no condition",
+	Fix:     "nothing; look the policy up with `status` or `reach`"}
 
 // invisible reports the policies on route rules: the operator tells nobody of them.
 func invisible(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
@@ -17,8 +19,8 @@ func invisible(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem 
 			continue
 		}
 		for _, a := range at(id) {
-			out = append(out, model.Problem{Severity: model.Info, Code: model.RulePolicyInvisible, Message: fmt.Sprintf(
-				"no condition of %s tells of %s: the operator reports policies on routes, not on their rules", n.Ref.Whole(), a.Policy.Ref())}.At(a.Policy.Object))
+			out = append(out, rulePolicyInvisible.Problem(
+				"no condition of %s tells of %s: the operator reports policies on routes, not on their rules", n.Ref.Whole(), a.Policy.Ref()).At(a.Policy.Object))
 		}
 	}
 	return out

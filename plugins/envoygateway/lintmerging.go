@@ -1,13 +1,21 @@
 package envoygateway
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+var (
+	mergeWithoutParent = model.Rule{ID: "MergeWithoutParent", Severities: []model.Severity{model.Info},
+		Summary: "a policy asks to be merged with one above its route, and there is none",
+		Fix:     "nothing, if such a policy is to come or is in other files"}
+	mergeSkipsRoute = model.Rule{ID: "MergeSkipsRoute", Severities: []model.Severity{model.Warning},
+		Summary: "a policy on a route rule is merged with one above the route, not with that of its route, of which nothing is in force at the rule",
+		Fix:     "write what is needed of the route's policy into that of the rule"}
 )
 
 // merging reports what a mergeType does not do: there is nothing above the route to merge with; or the policy is on a rule, and that of its
@@ -38,19 +46,14 @@ func merging(r *resolve.Resolution) []model.Problem {
 			if !asks[p] || len(k.Gaps().Of(p)) > 0 {
 				continue
 			}
-			at := p.Object.OriginOf("spec", "mergeType")
 			if !parents[p] && !missesParent(r, k, p) {
-				problem := model.Problem{Severity: model.Info, Code: model.MergeWithoutParent,
-					Message: fmt.Sprintf("%s has a mergeType, and there is no %s above its route to merge with: it holds alone", p.Ref(), k.GroupKind.Kind)}.At(p.Object)
-				problem.Origin = &at
-				out = append(out, problem)
+				out = append(out, mergeWithoutParent.Problem("%s has a mergeType, and there is no %s above its route to merge with: it holds alone",
+					p.Ref(), k.GroupKind.Kind).At(p.Object, "spec", "mergeType"))
 			}
 			for _, q := range k.Policies {
 				if skips[p][q] {
-					problem := model.Problem{Severity: model.Warning, Code: model.MergeSkipsRoute, Message: fmt.Sprintf(
-						"%s is on a rule: it is merged with what is above the route, and nothing of %s on the route itself is in force at the rule", p.Ref(), q.Ref())}.At(p.Object)
-					problem.Origin = &at
-					out = append(out, problem)
+					out = append(out, mergeSkipsRoute.Problem("%s is on a rule: it is merged with what is above the route, and nothing of %s on the route itself is in force at the rule",
+						p.Ref(), q.Ref()).At(p.Object, "spec", "mergeType"))
 				}
 			}
 		}

@@ -1,14 +1,15 @@
 package kuma
 
 import (
-	"fmt"
 	"slices"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
+
+var builtinPolicyWins = model.Rule{ID: "BuiltinPolicyWins", Severities: []model.Severity{model.Warning},
+	Summary: "a policy loses by its name to one that the control plane creates for every mesh and that is not in the input",
+	Fix:     "give it a name that comes earlier in the alphabet, or a narrower target"}
 
 // builtinPolicies are the policies that the control plane creates for a mesh, by kind: their names without the mesh's, and a field that they
 // set ("" for whatever a policy may set).
@@ -38,9 +39,10 @@ func builtinWins(r *resolve.Resolution) []model.Problem {
 			if slices.ContainsFunc(in.Of(gk), func(other *model.Object) bool { return labelsOf(other, in, s)[displayNameLabel] == builtin }) {
 				continue
 			}
-			out = append(out, model.Problem{Severity: model.Warning, Code: model.BuiltinPolicyWins, Message: fmt.Sprintf(
-				"the control plane creates %s for the mesh, which is not in the input and comes before %s in the alphabet: it wins every field that both set", builtin, labels[displayNameLabel]),
-				Hint: "give the policy a name that comes before " + builtin}.At(o))
+			p := builtinPolicyWins.Problem("the control plane creates %s for the mesh, which is not in the input and comes before %s in the alphabet: it wins every field that both set",
+				builtin, labels[displayNameLabel]).At(o)
+			p.Hint = "give the policy a name that comes before " + builtin
+			out = append(out, p)
 		}
 	}
 	return out
@@ -68,42 +70,4 @@ func forWholeMesh(o *model.Object, field string) bool {
 func skipsBuiltin(in *model.Snapshot, mesh string) bool {
 	m := in.Get(model.Ref{Group: group, Kind: "Mesh", Name: mesh})
 	return m != nil && spec(m).At("skipCreatingInitialPolicies").Len() > 0
-}
-
-// appended reports MeshPassthroughs that add matches to a list that the mode in force does not read, wherever they hold.
-func appended(r *resolve.Resolution) []model.Problem {
-	var out []model.Problem
-	for _, k := range r.Kinds {
-		if k.GroupKind.Group != group || k.GroupKind.Kind != "MeshPassthrough" || len(k.Policies) == 0 {
-			continue
-		}
-		k.Fold()
-		idle, read := map[*policy.Policy]string{}, map[*policy.Policy]bool{}
-		k.InForce(func(s resolve.StackID) {
-			o := k.Verdict(s)
-			mode, _ := model.Get(merge.Plain(o.Result.Doc), "passthroughMode").(string)
-			for _, rule := range o.Result.Rules {
-				if rule.Name != "appendMatch" {
-					continue
-				}
-				for _, from := range rule.From {
-					p := o.Layers[from.Layer].Policy.Base()
-					if mode == "All" || mode == "None" {
-						idle[p] = mode
-					} else {
-						read[p] = true
-					}
-				}
-			}
-		})
-		for _, p := range k.Policies {
-			if idle[p] == "" || read[p] || len(k.Gaps().Of(p)) > 0 {
-				continue
-			}
-			problem := model.Problem{Severity: model.Warning, Code: model.AppendWithoutEffect, Message: fmt.Sprintf(
-				"with passthroughMode %s the matches that %s appends are not read", idle[p], p.Ref())}.At(p.Object, "spec", "default", "appendMatch")
-			out = append(out, problem)
-		}
-	}
-	return out
 }

@@ -1,7 +1,6 @@
 package kuadrant
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
+
+var invalidExpression = model.Rule{ID: "InvalidExpression", Severities: []model.Severity{model.Warning},
+	Summary: "an expression that is evaluated for each request does not parse, for which the implementation does not enforce the policy",
+	Fix:     "fix the expression"}
 
 // unreadable reports expressions about requests that are no CEL, for which the operator enforces nothing of a policy (InvalidCelExpression).
 // What an expression may name is known where requests are, so that nothing but its form is judged.
@@ -69,8 +72,6 @@ func (f *expressions) judge(text string, at []string) {
 		return
 	}
 	first := errs.GetErrors()[0]
-	problem := model.Problem{Severity: model.Warning, Code: model.InvalidExpression, Message: fmt.Sprintf(
-		"%s of %s is no CEL, which the operator reports as InvalidCelExpression: %q, column %d: %s", strings.Join(at, "."), f.owner.Ref(), text, first.Location.Column()+1, first.Message)}
-	problem = problem.At(f.owner.Object, at...)
-	f.found = append(f.found, problem)
+	f.found = append(f.found, invalidExpression.Problem("%s of %s is no CEL, which the operator reports as InvalidCelExpression: %q, column %d: %s",
+		strings.Join(at, "."), f.owner.Ref(), text, first.Location.Column()+1, first.Message).At(f.owner.Object, at...))
 }

@@ -1,7 +1,6 @@
 package kuadrant
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +10,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
+
+var danglingPatternRef = model.Rule{ID: "DanglingPatternRef", Severities: []model.Severity{model.Warning},
+	Summary: "a rule in force refers by name to a pattern that is not in force beside it",
+	Fix:     "declare the pattern in the same policy"}
 
 // patternUse is a rule that refers to a pattern by name.
 type patternUse struct {
@@ -106,9 +109,9 @@ func (u patternUse) problem(k *resolve.Kind, targets []string) model.Problem {
 	for _, t := range targets {
 		names[t] = true
 	}
-	return model.Problem{Severity: model.Warning, Code: model.DanglingPatternRef, Message: fmt.Sprintf(
-		"%s of %s refers to the pattern %q, which does not exist at %s: %s", u.rule, u.policy.Ref(), u.pattern, few(names), why),
-		Hint: "declare the pattern in the same policy"}.At(u.policy.Object)
+	p := danglingPatternRef.Problem("%s of %s refers to the pattern %q, which does not exist at %s: %s", u.rule, u.policy.Ref(), u.pattern, few(names), why)
+	p.Hint = danglingPatternRef.Fix
+	return p.At(u.policy.Object)
 }
 
 func declares(p *policy.Policy, pattern string) bool {

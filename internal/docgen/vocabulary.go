@@ -1,0 +1,65 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// vocabulary is the words of fields: of Type.Field, by a keyword of JSON Schema.
+type vocabulary map[string]map[string][]string
+
+// vocabulary has the words that are all there are (enum), and those of this program where vendors add more (examples). What is a constant of a
+// type is read off its package.
+func (s *sources) vocabulary() (vocabulary, error) {
+	words := map[reflect.Type][]string{}
+	for _, t := range []reflect.Type{reflect.TypeFor[merge.Reason](), reflect.TypeFor[merge.Criterion](), reflect.TypeFor[resolve.Role](), reflect.TypeFor[model.Severity](), reflect.TypeFor[topology.Role](), reflect.TypeFor[request.Outcome](),
+		reflect.TypeFor[request.Protocol](), reflect.TypeFor[status.DifferenceKind](), reflect.TypeFor[status.Verdict]()} {
+		var err error
+		if words[t], err = s.words(t); err != nil {
+			return nil, err
+		}
+	}
+	blocks := []string{merge.Defaults.String(), merge.Bare.String(), merge.Overrides.String()}
+	strategies := []string{"atomic", "merge", "patch", "none", "union", "custom"}
+	roles := words[reflect.TypeFor[topology.Role]()]
+	levels := append(slices.Clip(roles), string(policy.FilterLevel), string(policy.SectionLevel))
+	reasons, severities, outcomes := words[reflect.TypeFor[merge.Reason]()], words[reflect.TypeFor[model.Severity]()], words[reflect.TypeFor[request.Outcome]()]
+	return vocabulary{"examples": {
+		"Source.Level": levels, "PolicyUse.Level": levels, "GraphNode.Kind": append(slices.Clip(roles), "policy"), "Condition.Status": {"True", "False", "Unknown"},
+	}, "enum": {
+		"Problem.Severity": severities, "Finding.Severity": severities, "Rule.Severities": severities,
+		"Suppression.By": {check.ByFlag, check.ByConfig, check.ByAnnotation},
+
+		"Source.Block": blocks, "Source.Strategy": strategies,
+		"PolicyUse.Strategy": strategies, "PolicyUse.Role": words[reflect.TypeFor[resolve.Role]()],
+		"Step.Block": blocks, "Step.Strategy": strategies,
+		"Deciding.By": words[reflect.TypeFor[merge.Criterion]()], "Loss.Reason": reasons, "OverriddenRule.Reason": reasons,
+		"ReachItem.State": {view.StateEffective, view.StatePartial, view.StateOverridden, string(merge.Unset), string(merge.ConditionFalse), string(merge.Conflicted), view.StateIgnored},
+
+		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden},
+		"GraphEdge.State":    {view.EdgeWhole, view.EdgePartial, view.EdgeLost, view.EdgeDangling, view.EdgeTaken},
+		"Topology.Collapsed": {view.CollapseRules, view.CollapseRoute, view.CollapseNamespace},
+		"KindInfo.Class":     {"Inherited", "Direct"},
+
+		"PolicyChange.Change": {"Added", "Removed", "Changed"}, "PolicyChange.TargetChange": {"Added", "Removed", "Reached", "Unreached"},
+
+		"Difference.Kind": words[reflect.TypeFor[status.DifferenceKind]()], "ObjectStatus.Verdict": words[reflect.TypeFor[status.Verdict]()],
+
+		"RequestText.Protocol":  append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
+		"RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
+		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
+
+		"Input.Kind": {report.Path, report.Stdin, report.Kustomization, report.Cluster},
+	}}, nil
+}
