@@ -93,7 +93,7 @@ func apply(there, over []*model.Object) (kept []*model.Object, replaced map[mode
 		if old := before[o.Ref]; old != nil {
 			o.Created = old.Created
 		} else if o.Created.IsZero() {
-			o.Created = now
+			o.Created, o.New = now, true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(there), func(o *model.Object) bool { return replaced[o.Ref] }), replaced

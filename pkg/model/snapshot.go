@@ -13,6 +13,7 @@ type Object struct {
 	Labels      map[string]string
 	Annotations map[string]string
 	Created     time.Time // zero: not known, as in most files
+	New         bool      // it would be created if it was applied: Created is later than that of all that is there
 	Body        Body
 	Origin      Origin // the object's document
 }

@@ -90,6 +90,9 @@ func (k *Key) shown(a *Attached) string {
 	p := a.Policy
 	switch k.By {
 	case ByCreated:
+		if p.Object.New {
+			return "new"
+		}
 		return p.Object.Created.UTC().Format(time.RFC3339)
 	case ByName:
 		return p.Ref().Name

@@ -71,6 +71,10 @@ func withoutOrigins(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "origin")
+		if by, ok := v["decidedBy"].(map[string]any); ok && by["by"] == "age" { // what is applied has a time, what would be is new
+			delete(by, "winner")
+			delete(by, "loser")
+		}
 		for key, inner := range v {
 			v[key] = withoutOrigins(inner)
 		}
