@@ -12,7 +12,7 @@ type specReader struct{ reader }
 
 func (r specReader) fields() map[string]form.Field {
 	s := &r.kind.Spec
-	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader{r.reader}.read, "defaults": r.defaults, "builtins": r.builtins,
+	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader(r).read, "defaults": r.defaults, "builtins": r.builtins,
 		"parts": r.parts, "notEvaluated": r.notEvaluated,
 		"normalize": named(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }

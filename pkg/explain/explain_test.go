@@ -17,12 +17,12 @@ import (
 
 // Every reason that package merge declares is listed there and has its words here.
 func TestEveryReasonHasWords(t *testing.T) {
-	packages, err := parser.ParseDir(token.NewFileSet(), "../merge", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../merge/types.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	declared := 0
-	ast.Inspect(packages["merge"], func(n ast.Node) bool {
+	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
 			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Reason" {
 				declared++

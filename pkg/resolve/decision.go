@@ -20,19 +20,19 @@ func (k *Kind) decide(winner, loser policy.Attached, ageIgnored bool) merge.Deci
 }
 
 // decider says of every loss what decided, while the layers are folded.
-func (v *Verdict) decider() merge.Decide {
+func (o *Verdict) decider() merge.Decide {
 	known := map[[2]int]merge.Decision{} // what orders two layers
 	order := func(winner, loser int) merge.Decision {
 		at := [2]int{winner, loser}
 		d, ok := known[at]
 		if !ok {
-			d = v.order(winner, loser)
+			d = o.order(winner, loser)
 			known[at] = d
 		}
 		return d
 	}
 	return func(trace []merge.Step, l *merge.Loss, to merge.From) merge.Decision {
-		winner, loser := &v.Layers[to.Layer], &v.Layers[l.From.Layer]
+		winner, loser := &o.Layers[to.Layer], &o.Layers[l.From.Layer]
 		switch l.Reason {
 		case merge.MoreSpecificWins, merge.AtomicReplaced:
 			if winner.Policy.Builtin == "" && loser.Policy.Builtin == "" && !loser.Policy.Kind.Leveled() {
@@ -41,7 +41,7 @@ func (v *Verdict) decider() merge.Decide {
 				}
 			}
 			if l.Reason == merge.AtomicReplaced && loser.Policy.Kind.Leveled() {
-				return merge.Decision{Criterion: merge.CriterionStrategy, Winner: v.strategy(trace, to), Loser: v.strategy(trace, l.From)}
+				return merge.Decision{Criterion: merge.CriterionStrategy, Winner: o.strategy(trace, to), Loser: o.strategy(trace, l.From)}
 			}
 			return merge.Decision{Criterion: merge.CriterionLevel, Winner: string(winner.Level), Loser: string(loser.Level)}
 		case merge.LessSpecificOverrides, merge.AtomicOverridden:
@@ -52,15 +52,15 @@ func (v *Verdict) decider() merge.Decide {
 		case merge.BuiltInWins:
 			return merge.Decision{Criterion: merge.CriterionBuiltin}
 		case merge.SameLevelOrder, merge.Conflicted:
-			return v.standing(trace, l, to, order(to.Layer, l.From.Layer))
+			return o.standing(trace, l, to, order(to.Layer, l.From.Layer))
 		}
 		return merge.Decision{}
 	}
 }
 
 // order says what puts one of two layers before or behind the other.
-func (v *Verdict) order(winner, loser int) merge.Decision {
-	w, l := &v.Layers[winner], &v.Layers[loser]
+func (o *Verdict) order(winner, loser int) merge.Decision {
+	w, l := &o.Layers[winner], &o.Layers[loser]
 	switch {
 	case l.Rejected:
 		return l.decision
@@ -72,12 +72,12 @@ func (v *Verdict) order(winner, loser int) merge.Decision {
 
 // standing is what decided on one target, where d puts the winner before or behind the loser. The order of the policies does, unless the one
 // overrides what the other leaves to be overridden.
-func (v *Verdict) standing(trace []merge.Step, l *merge.Loss, to merge.From, d merge.Decision) merge.Decision {
-	loser := &v.Layers[l.From.Layer]
+func (o *Verdict) standing(trace []merge.Step, l *merge.Loss, to merge.From, d merge.Decision) merge.Decision {
+	loser := &o.Layers[l.From.Layer]
 	if to.Block != merge.Overrides || l.From.Block == merge.Overrides || loser.Rejected || loser.kind == nil || loser.kind.SameTarget != policy.Stacked {
 		return d
 	}
-	if !d.Last && v.strategy(trace, l.From) == "atomic" || v.clashes(l, to) {
+	if !d.Last && o.strategy(trace, l.From) == "atomic" || o.clashes(l, to) {
 		return merge.Decision{Criterion: merge.CriterionBlock, Winner: to.Block.String(), Loser: l.From.Block.String()}
 	}
 	d.Overrides = true
@@ -85,10 +85,10 @@ func (v *Verdict) standing(trace []merge.Step, l *merge.Loss, to merge.From, d m
 }
 
 // clashes reports whether the winner of a loss sets something of what was lost.
-func (v *Verdict) clashes(l *merge.Loss, to merge.From) bool {
+func (o *Verdict) clashes(l *merge.Loss, to merge.From) bool {
 	lost := []merge.Unit{{Path: l.Path, Value: l.Value}}
-	for _, b := range v.Layers[to.Layer].sets() {
-		if b.Kind == to.Block && !merge.Disjoint(b.Units, lost, v.Layers[to.Layer].kind.Rules) {
+	for _, b := range o.Layers[to.Layer].sets() {
+		if b.Kind == to.Block && !merge.Disjoint(b.Units, lost, o.Layers[to.Layer].kind.Rules) {
 			return true
 		}
 	}

@@ -212,19 +212,19 @@ func (k *scoped) note(part *policy.Policy, nodes []topology.NodeID) {
 }
 
 // intern numbers a stack, which may be for one name only.
-func (s *scoped) intern(parts set, name string) StackID {
+func (k *scoped) intern(parts set, name string) StackID {
 	key := parts.key()
 	if name != "" {
 		key += "\xff" + name
 	}
-	id, ok := s.ids[key]
+	id, ok := k.ids[key]
 	if !ok {
-		id = StackID(len(s.stacks))
-		s.ids[key] = id
+		id = StackID(len(k.stacks))
+		k.ids[key] = id
 		if name != "" {
-			s.names[id] = name
+			k.names[id] = name
 		}
-		s.stacks = append(s.stacks, parts)
+		k.stacks = append(k.stacks, parts)
 	}
 	return id
 }

@@ -19,27 +19,27 @@ func (k *scoped) nameParts(settings model.Settings) {
 }
 
 // meet is the stacks of what a group of callers and a set have in common: none, one, or where names split it one for each of them.
-func (s *scoped) meet(c, n int32) []StackID {
+func (k *scoped) meet(c, n int32) []StackID {
 	if n == 0 {
 		return nil
 	}
 	key := [2]int32{c, n}
-	ids, ok := s.meets[key]
+	ids, ok := k.meets[key]
 	if !ok {
-		ids = s.split(s.callers[c].parts.common(s.sets[n]))
-		s.meets[key] = ids
+		ids = k.split(k.callers[c].parts.common(k.sets[n]))
+		k.meets[key] = ids
 	}
 	return ids
 }
 
 // split numbers the stacks that a set makes, in the order in which their names are seen first.
-func (s *scoped) split(parts set) []StackID {
+func (k *scoped) split(parts set) []StackID {
 	var order []string
 	by := map[string]set{}
 	for _, i := range parts {
 		names := []string{""}
-		if s.labels != nil && len(s.labels[i]) > 0 {
-			names = s.labels[i]
+		if k.labels != nil && len(k.labels[i]) > 0 {
+			names = k.labels[i]
 		}
 		for _, name := range names {
 			if by[name] == nil {
@@ -52,7 +52,7 @@ func (s *scoped) split(parts set) []StackID {
 	}
 	var out []StackID
 	for _, name := range order {
-		out = append(out, s.intern(by[name], name))
+		out = append(out, k.intern(by[name], name))
 	}
 	return out
 }
