@@ -6,14 +6,14 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 var inputRules = []model.Rule{
 	{ID: model.InvalidYAML, Severities: faults, Summary: "a document does not parse, or two of its keys collide", Fix: "fix the reported line; render templates first"},
 	{ID: model.NotAnObject, Severities: warnings, Summary: "a document has no apiVersion, kind or name", Fix: "complete it, or leave it out"},
-	{ID: model.NotKubernetes, Severities: notes, Summary: "a folder has other YAML in it; counted, said once", Fix: "nothing, if the file is meant for something else"},
-	{ID: model.DuplicateObject, Severities: faults, Summary: "one object is there in two different versions, of which neither is used", Fix: "keep one"},
-	{ID: model.WrongType, Severities: warnings, Summary: "a field that is read has the wrong type, and what needs it takes no part; or the reader takes a key for a boolean", Fix: "fix it, or quote it"},
+	{ID: model.NotKubernetes, Severities: notes, Summary: "a folder has other YAML in it; counted, reported once", Fix: "nothing, if the file is meant for something else"},
+	{ID: model.DuplicateObject, Severities: faults, Summary: "two different versions of one object; both are ignored", Fix: "keep one"},
+	{ID: model.WrongType, Severities: warnings, Summary: "a field that is read has the wrong type, and what needs it is ignored; or the reader takes a key for a boolean", Fix: "fix it, or quote it"},
 	{ID: model.LimitExceeded, Severities: faults, Summary: "a document is beyond the limits of reading", Fix: "split it"},
 	{ID: model.Forbidden, Severities: warnings, Summary: "the cluster did not let a list be read", Fix: "ask for the permission that the hint names"},
-	{ID: model.InvalidObject, Severities: warnings, Summary: "the API server would refuse the object; evaluated all the same", Fix: "fix it before it is applied"},
-	{ID: model.NamespaceAssumed, Severities: notes, Summary: "objects in files have no namespace; said once", Fix: "give `-n`, or write the namespace into the objects"},
-	{ID: model.NotEvaluated, Severities: []model.Severity{model.Warning, model.Info, model.Error}, Summary: "something that could change the answer cannot be judged (a note: an assumption was made, and the answer stands)", Fix: "add what the hint names"},
+	{ID: model.InvalidObject, Severities: warnings, Summary: "the API server would reject the object; still evaluated", Fix: "fix it before it is applied"},
+	{ID: model.NamespaceAssumed, Severities: notes, Summary: "objects in files have no namespace; reported once", Fix: "give `-n`, or write the namespace into the objects"},
+	{ID: model.NotEvaluated, Severities: []model.Severity{model.Warning, model.Info, model.Error}, Summary: "something that could change the answer cannot be evaluated (a note: an assumption was made, and the answer stands)", Fix: "add what the hint names"},
 	{ID: model.UnknownIgnore, Severities: warnings, Summary: "the annotation `dopolicy.dev/ignore` names an id that no finding has, or one of a requirement, which an annotation cannot ignore", Fix: "fix the id; `kubectl dopolicy check --list` lists them"},
 }
 
@@ -23,13 +23,13 @@ var kindRules = []model.Rule{
 	{ID: model.SettingMatters, Severities: notes, Summary: "another value of a vendor setting would change the answer", Fix: "find out what the controller does, and say it with `--vendor-setting`", Clause: "P32, G25"},
 	{ID: model.ProfileChosen, Severities: notes, Summary: "a policy kind can be read in more than one way, and something in the input decided", Fix: "choose with the setting that the hint names"},
 	{ID: model.Experimental, Severities: notes, Summary: "a policy uses a design that RFC 0009 did not choose", Fix: "nothing, if its controller has that design"},
-	{ID: model.OrderUncertain, Severities: warnings, Summary: "policies on one target, ListenerSets that contend for a listener, or routes with equal matches are ordered by name for want of a creation time, and another order would change the result", Fix: "let them not compete, or read them from the cluster with their times", Clause: "E9, G23, G47"},
+	{ID: model.OrderUncertain, Severities: warnings, Summary: "policies on one target, ListenerSets that contend for a listener, or routes with equal matches are ordered by name because creation times are missing, and another order would change the result", Fix: "let them not compete, or read them from the cluster with their times", Clause: "E9, G23, G47"},
 	{ID: model.OrderSensitive, Severities: notes, Summary: "the other direction of the fold would give another result", Fix: "ask the implementation; `fold: bottomUp` in a descriptor settles it", Clause: "P27"},
 }
 
 // targetRules are the findings about what policies and routes refer to.
 var targetRules = []model.Rule{
-	{ID: model.UnknownKind, Severities: warnings, Summary: "a policy targets a kind that is nowhere defined; the target stands alone", Fix: "add the CRD, or fix the reference", Clause: "P14"},
+	{ID: model.UnknownKind, Severities: warnings, Summary: "a policy targets a kind that is not defined anywhere; nothing is inherited there", Fix: "add the CRD, or fix the reference", Clause: "P14"},
 	{ID: model.TargetNotFound, Severities: warnings, Summary: "a target or its section does not exist, or there is no reference at all; not attached there", Fix: "fix the reference; the hint has near names", Clause: "E13, P7"},
 	{ID: model.InvalidTarget, Severities: warnings, Summary: "the policy kind may not target this kind or section; not attached", Fix: "target what the hint lists", Clause: "P10"},
 	{ID: model.GroupWithVersion, Severities: notes, Summary: "the group of a target carries a version, which is dropped", Fix: "drop it", Clause: "P5"},
@@ -47,7 +47,7 @@ var targetRules = []model.Rule{
 // trafficRules are the findings about what gets no traffic.
 var trafficRules = []model.Rule{
 	{ID: model.AncestorLimit, Severities: warnings, Summary: "the status of a policy would need entries for more than 16 ancestors, and has no room for them", Fix: "split the policy, or attach its routes to fewer Gateways", Clause: "P38"},
-	{ID: model.ListenerConflict, Severities: warnings, Summary: "listeners of one Gateway that share a port cannot be told apart, or one of a ListenerSet gives way to one before it", Fix: "give each a port, or a hostname, of its own", Clause: "G26 to G28"},
+	{ID: model.ListenerConflict, Severities: warnings, Summary: "listeners of one Gateway that share a port cannot be told apart, or one of a ListenerSet conflicts with one before it", Fix: "give each a port, or a hostname, of its own", Clause: "G26 to G28"},
 	{ID: model.NotReached, Severities: []model.Severity{model.Info, model.Warning}, Summary: "no traffic reaches a policy's target, so that it is in force nowhere, or a route is attached to nothing", Fix: "look at the route's parents", Clause: "P36"},
 	{ID: model.RuleShadowed, Severities: warnings, Summary: "a rule of a route never gets a request, because another one with the same matches comes first", Fix: "remove it, or make the other narrower", Clause: "G52"},
 	{ID: model.ListenerWithoutRoutes, Severities: notes, Summary: "no route is attached to a listener", Fix: "remove it, if no route is missing from the input"},
@@ -59,7 +59,7 @@ var settingRules = []model.Rule{
 	{ID: model.MultipleBlocks, Severities: warnings, Summary: "a policy of a kind without a descriptor has both blocks", Fix: "split it", Clause: "P22"},
 	{ID: model.UnknownStrategy, Severities: warnings, Summary: "the policy kind does not have that strategy; atomic is used", Fix: "use one that the hint lists"},
 	{ID: model.ConflictingStrategy, Severities: warnings, Summary: "`granularity` and `strategy` are both given; `granularity` counts", Fix: "drop one"},
-	{ID: model.UnknownBlockField, Severities: warnings, Summary: "the policy kind does not have that field; kept out of the rules", Fix: "look for a typing error"},
+	{ID: model.UnknownBlockField, Severities: warnings, Summary: "the policy kind does not have that field; the field is ignored", Fix: "look for a typing error"},
 	{ID: model.InvalidCondition, Severities: faults, Summary: "a condition does not compile, is not boolean, fails, or is too costly: the block does not apply", Fix: "fix it", Clause: "E6"},
 	{ID: model.ConditionMissingField, Severities: warnings, Summary: "a condition reads a field that is not there: not matched", Fix: "guard it with `has(…)`", Clause: "E6"},
 	{ID: model.IgnoredTopLevelWhen, Severities: warnings, Summary: "the implementation reads one of the policy's blocks, and ignores what the policy sets elsewhere", Fix: "move it into the block that is read"},

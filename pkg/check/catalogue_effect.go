@@ -21,7 +21,7 @@ var effectRules = []model.Rule{
 		Fix:     "correct the parentRef"},
 
 	{ID: model.EmptyPolicyShields, Severities: warnings, Clause: "E4",
-		Summary: "a policy without any settings keeps out what other policies set",
+		Summary: "a policy without any settings blocks those of other policies",
 		Fix:     "remove the policy; one that is meant to switch a default off can be suppressed"},
 	{ID: model.DefaultBeatsSetting, Severities: warnings,
 		Summary: "a value that somebody wrote loses to one that the API fills into another policy, which says nothing about it",

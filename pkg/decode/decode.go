@@ -80,7 +80,7 @@ func (d *decoder) block(b merge.BlockKind) {
 		return // a setting of that name
 	}
 	if !raw.IsObject() {
-		d.problem(model.WrongType, at, "%s is not an object: the block takes no part", strings.Join(at, "."))
+		d.problem(model.WrongType, at, "%s is not an object: the block is ignored", strings.Join(at, "."))
 		return
 	}
 	settings := map[string]any{}
@@ -121,7 +121,7 @@ func (d *decoder) bare() {
 	for key, value := range d.spec.Fields {
 		switch {
 		case key == d.kind.Content.Condition && key != "" && value.IsText():
-			d.problem(model.WrongType, append(slices.Clone(at), key), "a condition stands in a block; %s.%s is a list of predicates: kept out of the rules", strings.Join(at, "."), key)
+			d.problem(model.WrongType, append(slices.Clone(at), key), "a condition stands in a block; %s.%s is a list of predicates: ignored", strings.Join(at, "."), key)
 		case d.setting(key, d.words):
 			settings[key] = value.Part()
 		case !slices.Contains(d.words(), key):
@@ -185,7 +185,7 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block model.Body, 
 	b.Strategy = strategy
 	for _, field := range containers(d.kind) {
 		if body, ok := settings[field].(model.Body); settings[field] != nil && !(ok && body.IsObject()) {
-			d.problem(model.WrongType, append(slices.Clone(at), field), "%s.%s is not an object: it takes no part", strings.Join(at, "."), field)
+			d.problem(model.WrongType, append(slices.Clone(at), field), "%s.%s is not an object: it is ignored", strings.Join(at, "."), field)
 			delete(settings, field)
 		}
 	}

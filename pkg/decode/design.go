@@ -69,7 +69,7 @@ func (d design) put(b merge.Block, shape merge.Shape) {
 func (d design) granularity(block map[string]any) {
 	n, ok := block["granularity"].(int64)
 	if !ok || n < 0 {
-		d.problem(model.WrongType, d.in("granularity"), "%s.granularity is not a whole number: the block takes no part", d.where())
+		d.problem(model.WrongType, d.in("granularity"), "%s.granularity is not a whole number: the block is ignored", d.where())
 		return
 	}
 	if block["strategy"] != nil {
@@ -215,7 +215,7 @@ func (d design) operations(list []any) {
 		op := operation{verb: model.Text(entry, "operation"), path: merge.Keys(strings.Split(name, ".")...), value: model.Get(entry, "value")}
 		switch {
 		case name == "" || !slices.Contains([]string{"add", "remove", "le", "lt", "ge", "gt", "in"}, op.verb):
-			d.problem(model.WrongType, d.in(fmt.Sprint(i)), "%s[%d] has no path, or no operation that is known: it takes no part", d.where(), i)
+			d.problem(model.WrongType, d.in(fmt.Sprint(i)), "%s[%d] has no path or no known operation: it is ignored", d.where(), i)
 			continue
 		case op.verb == "remove" && !ops.overrides:
 			d.policy.Unset = append(d.policy.Unset, name)

@@ -20,7 +20,7 @@ type guess struct {
 // what may be a reference to targets.
 func (d *guess) read() {
 	for _, at := range d.mergeFields() {
-		d.policy.Doubts = append(d.policy.Doubts, d.doubt(at, "other kinds merge by such a field; what it means"))
+		d.policy.Doubts = append(d.policy.Doubts, d.doubt(at, "other kinds merge by such a field; its meaning"))
 	}
 	for key, value := range d.body.Fields {
 		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
@@ -30,13 +30,13 @@ func (d *guess) read() {
 	slices.Sort(d.policy.Astray)
 	switch fields := strings.Join(d.policy.Astray, ", "); {
 	case fields != "" && len(d.policy.Refs) == 0:
-		d.astray("%s: what the policy targets is not known without a descriptor of %s", fields)
+		d.astray("%s: what the policy targets is unknown without a descriptor of %s", fields)
 	case fields != "":
-		d.astray("%s: what else the policy targets is not known without a descriptor of %s", fields)
+		d.astray("%s: what else the policy targets is unknown without a descriptor of %s", fields)
 	case len(d.policy.Refs) == 0:
 		references{d.decoder}.aimless()
 		if !d.kind.Guess.Bound {
-			d.astray("%s has no target reference: whether such a policy holds anywhere is not known without a descriptor of %s", strings.Join(d.kind.Content.At, "."))
+			d.astray("%s has no target reference: whether such a policy applies anywhere is unknown without a descriptor of %s", strings.Join(d.kind.Content.At, "."))
 		}
 	}
 }
@@ -53,7 +53,7 @@ func (d *guess) astray(format, fields string) {
 func (d *guess) doubt(at []string, what string) policy.Doubt {
 	field := fieldPath(at)
 	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.Describe,
-		Message: fmt.Sprintf("%s: %s is not known without a descriptor of %s", field, what, d.kind.Name())}.At(d.policy.Object, at...)
+		Message: fmt.Sprintf("%s: %s is unknown without a descriptor of %s", field, what, d.kind.Name())}.At(d.policy.Object, at...)
 	return policy.Doubt{Field: field, Problem: p}
 }
 

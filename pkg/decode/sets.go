@@ -101,7 +101,7 @@ func (d *decoder) asks() {
 	}
 	if d.policy.Asks = r.Choose(raw.Text(), d.kind.Settings); d.policy.Asks == nil {
 		at := slices.Concat(d.kind.Content.At, r.Path)
-		d.problem(model.UnknownStrategy, at, "%s %q is not known: it is taken as not set", r.Path[len(r.Path)-1], fmt.Sprint(raw.Value()))
+		d.problem(model.UnknownStrategy, at, "%s %q is unknown: treated as not set", r.Path[len(r.Path)-1], fmt.Sprint(raw.Value()))
 	}
 }
 

@@ -63,5 +63,5 @@ func (d *decoder) unknown(at []string, key, of string) {
 		d.strange = map[string]bool{}
 	}
 	d.strange[path+"."+key] = true
-	d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of %s: kept out of the rules", path, key, of)
+	d.problem(model.UnknownBlockField, append(slices.Clone(at), key), "%s.%s is no field of %s: ignored", path, key, of)
 }

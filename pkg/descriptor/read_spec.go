@@ -116,7 +116,7 @@ func (r specReader) notEvaluated(n *yaml.Node) {
 		var u policy.Unjudged
 		r.Object(e, map[string]form.Field{"path": r.Path(&u.Path), "message": r.Text(&u.Message), "when": nil})
 		if u.Path == nil || u.Message == "" {
-			r.Fail(e, "what is not evaluated needs \"path\" and \"message\"")
+			r.Fail(e, "an entry of notEvaluated needs \"path\" and \"message\"")
 		}
 		r.kind.Unjudged = append(r.kind.Unjudged, u)
 	})

@@ -110,7 +110,7 @@ func checkSettings(all []Setting) error {
 			lines = append(lines, fmt.Sprintf("%s: setting %s is described twice", s.at, s.Name))
 		}
 		if s.Alias != "" && !slices.ContainsFunc(all, func(o Setting) bool { return o.Name == s.Alias && o.Alias == "" }) {
-			lines = append(lines, fmt.Sprintf("%s: setting %s is an alias of %s, which there is not", s.at, s.Name, s.Alias))
+			lines = append(lines, fmt.Sprintf("%s: setting %s is an alias of %s, which does not exist", s.at, s.Name, s.Alias))
 		}
 	}
 	if lines == nil {

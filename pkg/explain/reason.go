@@ -49,7 +49,7 @@ var byReason = map[merge.Reason]words{
 	merge.Shadowed: {short: "never reached", fate: "never reached", join: " behind ",
 		clauses: all("never reached: %s decides first")},
 	merge.NotEvaluated: {short: "not evaluated", fate: "not evaluated", join: " beside ",
-		clauses: all("cannot tell whether it is in force beside the setting of %s")},
+		clauses: all("cannot tell whether it is in force next to the setting of %s")},
 }
 
 // How a winner's line names the losers.
@@ -109,7 +109,7 @@ func each(format string, say func(merge.Decision) string) func(*teller) []clause
 func (t *teller) atomicReplaced() []clause {
 	switch to := t.loss.To; {
 	case len(to) > 0 && to[0].Layer < t.loss.From.Layer:
-		return all("it has no rules, so those of %s are adopted")(t)
+		return all("it has no rules, so those of %s are used")(t)
 	case len(to) > 0 && !t.layer().Policy.Kind.Leveled():
 		return each("replaced as a whole by %s, which is ", strength)(t)
 	}
@@ -121,7 +121,7 @@ func (t *teller) conflicted() []clause {
 	case len(t.loss.To) == 0 && loser.By == nil:
 		return []clause{{"rejected", nil}}
 	case len(t.loss.To) == 0:
-		return []clause{{"rejected everywhere: %s keeps it out of another target", []string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
+		return []clause{{"rejected everywhere: %s won another of its targets", []string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
 	case loser.Policy.Kind.SameTarget == policy.Disjoint:
 		return each("rejected as a whole: %s sets the same on the same object and ", Standing)(t)
 	}

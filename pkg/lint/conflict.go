@@ -51,14 +51,14 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 			continue
 		}
 		winners, places := byWinner(found[p])
-		message := fmt.Sprintf("%s is kept out %s: policies of this kind do not share a target", p.Ref(), strings.Join(places, "; "))
+		message := fmt.Sprintf("%s is rejected %s: policies of this kind cannot share a target", p.Ref(), strings.Join(places, "; "))
 		switch {
 		case k.RejectsWhole && k.SameTarget == policy.Disjoint:
-			message = fmt.Sprintf("%s is rejected whole, on all its targets, by %s: they set something of the same on one of them", p.Ref(), explain.Few(winners))
+			message = fmt.Sprintf("%s is rejected on all its targets by %s: they set the same on one of them", p.Ref(), explain.Few(winners))
 		case k.RejectsWhole:
-			message = fmt.Sprintf("%s is rejected whole, on all its targets, by %s: one of them is taken", p.Ref(), explain.Few(winners))
+			message = fmt.Sprintf("%s is rejected on all its targets by %s: one of them is taken", p.Ref(), explain.Few(winners))
 		case k.SameTarget == policy.Disjoint:
-			message = fmt.Sprintf("%s is kept out %s: of policies that set the same rule on one target the first stays", p.Ref(), strings.Join(places, "; "))
+			message = fmt.Sprintf("%s is rejected %s: of policies that set the same rule on one target the first stays", p.Ref(), strings.Join(places, "; "))
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.PolicyConflict, Message: message}.At(p.Object))
 	}
@@ -79,7 +79,7 @@ func byWinner(found []conflict) (winners, places []string) {
 			continue
 		}
 		winner := fmt.Sprintf("%s, which %s", c.winner, c.how)
-		winners, places = append(winners, winner), append(places, fmt.Sprintf("of %s by %s", explain.Few(targets), winner))
+		winners, places = append(winners, winner), append(places, fmt.Sprintf("on %s by %s", explain.Few(targets), winner))
 		targets = nil
 	}
 	return winners, places

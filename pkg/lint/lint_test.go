@@ -117,11 +117,11 @@ func TestNoEffect(t *testing.T) {
 		{"the first of a target silently keeps others out", "sameTarget: first\n", []string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
 			[]string{"warning NeverInForce paint/app/new is in force nowhere: Paint app/old (httproute/app/shop) targets the same object and is older"}},
 		{"the first of a target keeps others out", "sameTarget: conflict\n", []string{gw, r, paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
-			[]string{"warning PolicyConflict paint/app/new is kept out of httproute/app/shop by paint/app/old, which is older: policies of this kind do not share a target"}},
+			[]string{"warning PolicyConflict paint/app/new is rejected on httproute/app/shop by paint/app/old, which is older: policies of this kind cannot share a target"}},
 		{"the first of a target keeps others out, whatever traffic comes", "sameTarget: conflict\n", []string{route("shop", "elsewhere"), paint("app/old", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/new", "HTTPRoute/shop", "b: {y: 1}", "02")},
-			[]string{"warning PolicyConflict paint/app/new is kept out of httproute/app/shop by paint/app/old, which is older: policies of this kind do not share a target"}},
+			[]string{"warning PolicyConflict paint/app/new is rejected on httproute/app/shop by paint/app/old, which is older: policies of this kind cannot share a target"}},
 		{"two of the same second on a target", "sameTarget: conflict\n", []string{gw, r, paint("app/b", "HTTPRoute/shop", "a: {x: 1}", "01"), paint("app/a", "HTTPRoute/shop", "b: {y: 1}", "01")},
-			[]string{"warning PolicyConflict paint/app/b is kept out of httproute/app/shop by paint/app/a, which comes first (by name: created in the same second): policies of this kind do not share a target"}},
+			[]string{"warning PolicyConflict paint/app/b is rejected on httproute/app/shop by paint/app/a, which comes first (by name: created in the same second): policies of this kind cannot share a target"}},
 		{"no settings", "", []string{gw, r, paint("app/none", "HTTPRoute/shop", "{}", "")}, nil},
 		{"no traffic", "", []string{gw, paint("infra/top", "Gateway/gw", "a: {x: 1}", "")}, nil},
 		{"the listener has its own, and no route", "", []string{gw, r, paint("app/whole", "HTTPRoute/shop", "a: {x: 1}", ""), paint("app/one", "HTTPRoute/shop/one", "a: {x: 2}", "")}, nil},
@@ -175,7 +175,7 @@ func TestParentNotFound(t *testing.T) {
 		want         []string
 	}{
 		{"there", "gw/http", nil},
-		{"no such listener", "gw/nope", []string{`warning ParentNotFound a parentRef leads nowhere: gateway/infra/gw has no listener called "nope"`}},
+		{"no such listener", "gw/nope", []string{`warning ParentNotFound a parentRef has no effect: gateway/infra/gw has no listener called "nope"`}},
 		{"a Gateway that may be in other files", "other/nope", nil},
 	} {
 		if got := findings(loaded(t, "", nil, gateway("gw"), route("shop", "gw", c.parent))); !slices.Equal(got, c.want) {

@@ -25,7 +25,7 @@ func danglingParents(r *resolve.Resolution) []model.Problem {
 			if a.State != topology.NoMatchingParent || a.Missing || a.Implicit || !dangles(g, a) {
 				continue
 			}
-			p := model.Problem{Severity: model.Warning, Code: model.ParentNotFound, Message: "a parentRef leads nowhere: " + a.Reason, Hint: parentHint(r, a)}.At(n.Object)
+			p := model.Problem{Severity: model.Warning, Code: model.ParentNotFound, Message: "a parentRef has no effect: " + a.Reason, Hint: parentHint(r, a)}.At(n.Object)
 			origin := parentOrigin(n.Object, a.Parent)
 			p.Origin = &origin
 			out = append(out, p)

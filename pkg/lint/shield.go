@@ -63,7 +63,7 @@ func (l *linter) shields(k *resolve.Kind, scopes []*resolve.Kind, records map[*p
 		}
 		slices.Sort(rec.shields)
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.EmptyPolicyShields, Message: fmt.Sprintf(
-			"%s has no settings, and still keeps out what others set: %s", p.Ref(), explain.Few(rec.shields))}.At(p.Object))
+			"%s has no settings but still blocks those of others: %s", p.Ref(), explain.Few(rec.shields))}.At(p.Object))
 	}
 	return out
 }
@@ -90,7 +90,7 @@ func (l *linter) beaten(k *resolve.Kind, scopes []*resolve.Kind, records map[*po
 		}
 		for _, b := range rec.beaten {
 			problem := model.Problem{Severity: model.Warning, Code: model.DefaultBeatsSetting, Message: fmt.Sprintf(
-				"%s of %s gives way to a value that the API fills into %s, where nobody wrote it", b.rule, p.Ref(), b.winner.Base().Ref())}.At(b.winner.Object)
+				"%s of %s is replaced by an API default in %s that nobody wrote", b.rule, p.Ref(), b.winner.Base().Ref())}.At(b.winner.Object)
 			out = append(out, problem)
 		}
 	}

@@ -377,12 +377,12 @@ spec:
 `
 	w := newWorld(t, input, nil)
 	a := w.get(t, "http://a.example.com/")
-	w.check(t, a, "NoMatch 404 at exact", "listener any does not step in")
+	w.check(t, a, "NoMatch 404 at exact", "listener any is not used")
 	w.noted(t, a, model.SettingMatters, topology.ListenerIsolation+"=false httproute/infra/r")
 
 	w = newWorld(t, input, map[string]any{topology.ListenerIsolation: false})
 	a = w.get(t, "http://a.example.com/")
-	w.check(t, a, "BackendError 500 at any r rule-1", "listener any steps in")
+	w.check(t, a, "BackendError 500 at any r rule-1", "listener any is used because")
 	w.noted(t, a, model.SettingMatters, topology.ListenerIsolation+"=true no rule matches")
 }
 
@@ -471,7 +471,7 @@ func TestConditional(t *testing.T) {
 		{"with its place described it is no question", plainGateway + routeOf("HTTPRoute", "r", regex), "http://h/ab", "Matched at http r regex s:80*1",
 			map[string]any{topology.RegexRank: "afterExact"}, "", ""},
 		{"prefix against expression", plainGateway + routeOf("HTTPRoute", "r", regex) + routeOf("HTTPRoute", "p", pre), "http://h/a", "Conditional/Matched at http r regex s:80*1", nil,
-			"which comes first, implementations decide", topology.RegexRank},
+			"which comes first depends on the implementation", topology.RegexRank},
 		{"prefix against expression, by a setting", plainGateway + routeOf("HTTPRoute", "r", regex) + routeOf("HTTPRoute", "p", pre), "http://h/a", "Matched at http p prefix s:80*1",
 			map[string]any{topology.RegexRank: "afterPrefix"}, "", ""},
 		{"exact against expression", plainGateway + routeOf("HTTPRoute", "r", regex) + routeOf("HTTPRoute", "p", strings.Replace(pre, "value: /a", "type: Exact, value: /a", 1)), "http://h/a",

@@ -37,9 +37,9 @@ func (t *trace) expressions(best *candidate) {
 		c := &t.sure[i]
 		across := isPath(best, prefix) && isPath(c, expression) || isPath(best, expression) && isPath(c, prefix)
 		if mine, theirs := t.switches.rank(best), t.switches.rank(c); across && !described && c.rule != best.rule && [2]int(mine[:]) == [2]int(theirs[:]) {
-			t.answer.conditional(fmt.Sprintf("%s and %s both match; which comes first, implementations decide", best.match.path.text(), c.match.path.text()))
+			t.answer.conditional(fmt.Sprintf("%s and %s both match; which comes first depends on the implementation", best.match.path.text(), c.match.path.text()))
 			t.answer.note(model.Info, model.NotEvaluated, best.object,
-				"the place of regular expressions among path matches is the implementation's", "set it with --vendor-setting "+topology.RegexRank+"=…")
+				"the rank of regular expressions among path matches depends on the implementation", "set it with --vendor-setting "+topology.RegexRank+"=…")
 			return
 		}
 	}

@@ -188,7 +188,7 @@ func (t *trace) grpcKind(p place) string {
 	grpc, http := at["GRPCRoute"].covers(t.r.Host), at["HTTPRoute"].covers(t.r.Host)
 	if grpc && http {
 		t.answer.note(model.Info, model.NotEvaluated, nil,
-			fmt.Sprintf("HTTPRoutes and GRPCRoutes are for host %s on %s: GRPCRoutes are taken to decide, implementations may refuse the newer route", t.r.Host, t.m.name(p)), "give each kind a hostname of its own")
+			fmt.Sprintf("HTTPRoutes and GRPCRoutes are for host %s on %s: GRPCRoutes are assumed to win; implementations may reject the newer route", t.r.Host, t.m.name(p)), "give each kind a hostname of its own")
 	}
 	if !grpc && http {
 		t.because("no GRPCRoute is for host " + t.r.Host + ", so HTTPRoutes decide: a gRPC request is a POST to " + t.r.Path)
@@ -245,7 +245,7 @@ func (t *trace) isolated() string {
 	if len(t.places) < 2 {
 		return ""
 	}
-	return "; " + t.m.name(t.places[1]) + " does not step in, because the more specific listener answers alone"
+	return "; " + t.m.name(t.places[1]) + " is not used, because only the most specific listener answers"
 }
 
 // choose takes the best candidate and says what becomes of the request by its rule.

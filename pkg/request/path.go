@@ -165,7 +165,7 @@ func (m *Matcher) untidy(t *trace, w Where) {
 	if t.r.Protocol != HTTP || len(others) == 0 || t.turned {
 		return
 	}
-	told := "the path " + t.r.Path + " is compared as it is written; whether it is decoded or tidied first, implementations decide"
+	told := "the path " + t.r.Path + " is compared as written; implementations may decode or normalise it first"
 	severity := model.Info
 	w.Gateway = a.Gateway
 	for _, path := range others {

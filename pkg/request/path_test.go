@@ -71,7 +71,7 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s leads to %s", c.url, a.Location.URL)
 		}
 		if c.how == nil {
-			w.noted(t, a, model.NotEvaluated, "as it is written")
+			w.noted(t, a, model.NotEvaluated, "as written")
 		}
 	}
 }

@@ -17,7 +17,7 @@ func ruleBody(n *topology.Node) model.Body {
 
 // matchFault reports a match that takes no part.
 func matchFault(n *topology.Node, what string) model.Problem {
-	return model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " + what + "; the match takes no part"}.
+	return model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " + what + "; the match is ignored"}.
 		At(n.Object, "spec", "rules", strconv.Itoa(n.Index), "matches")
 }
 

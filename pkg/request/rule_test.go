@@ -89,8 +89,8 @@ spec:
 		{"[{name: s, kind: Deployment, port: 80}]", "", "BackendError 500 at http r rule-1", "cannot be a backend"},
 		{"[{name: elsewhere, namespace: unknown, port: 80}]", strings.ReplaceAll(grant, "namespace: other", "namespace: unknown"), "Matched at http r rule-1 elsewhere:80*1", ""},
 		{"[{name: b, group: x.io, kind: Bucket}]", "\n---\napiVersion: x.io/v1\nkind: Bucket\nmetadata: {name: other, namespace: infra}\n", "Matched at http r rule-1 b:*1", ""},
-		{"[{name: b, group: x.io, kind: Bucket}]", "", "Conditional/BackendError at http r rule-1", "an implementation may know bucket/infra/b"},
-		{"[{name: b, group: x.io, kind: Bucket}, {name: s, port: 80}]", "", "Conditional/Matched at http r rule-1 s:http*1", "an implementation may know bucket/infra/b"},
+		{"[{name: b, group: x.io, kind: Bucket}]", "", "Conditional/BackendError at http r rule-1", "an implementation may support bucket/infra/b"},
+		{"[{name: b, group: x.io, kind: Bucket}, {name: s, port: 80}]", "", "Conditional/Matched at http r rule-1 s:http*1", "an implementation may support bucket/infra/b"},
 		{"[{name: b, group: x.io, kind: Bucket, weight: 0}, {name: s, port: 80}]", "", "Matched at http r rule-1 s:http*1", ""},
 	} {
 		t.Run(c.refs, func(t *testing.T) {

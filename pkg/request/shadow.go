@@ -272,7 +272,7 @@ func (s *shadows) problem(f *shadow) model.Problem {
 		Message: fmt.Sprintf("no request reaches it: %s has the same matches and comes first: %s", by.Ref, s.switches.beats(&f.by, &f.own, f.how)),
 		Hint:    "remove the rule, or make its matches narrower"}.At(own.Object, "spec", "rules", strconv.Itoa(own.Index))
 	if f.how == byName && !s.switches.ageless && !f.aged {
-		p.Message = fmt.Sprintf("it or %s gets no request, whichever route is younger: they have the same matches; without creation times the one is taken that is first by name", by.Ref)
+		p.Message = fmt.Sprintf("the younger of it and %s gets no request: they have the same matches; without creation times, the first by name wins here", by.Ref)
 	}
 	ref := own.Ref
 	p.Ref = &ref

@@ -24,7 +24,7 @@ func (t *trace) explain() {
 		if at == 0 {
 			why = append(why, fmt.Sprintf("%s is more specific than %s", t.m.name(t.places[0]), t.m.name(t.places[1])))
 		} else {
-			why = append(why, fmt.Sprintf("%s steps in: no rule on %s matches", t.m.name(t.places[at]), t.m.name(t.places[0])))
+			why = append(why, fmt.Sprintf("%s is used because no rule on %s matches", t.m.name(t.places[at]), t.m.name(t.places[0])))
 		}
 	}
 	best := &t.sure[0]

@@ -233,7 +233,7 @@ func (k *attacher) missing(ref model.Ref, t policy.TargetRef, warn func(model.Co
 		return nil
 	}
 	if !g.KnownKind(ref.GroupKind()) {
-		warn(model.UnknownKind, "add the CRD of the kind if it is one", "%s is of a kind that is neither built in nor in the input: it stands alone, nothing is inherited there", ref)
+		warn(model.UnknownKind, "add the CRD of the kind if it is one", "%s is of a kind that is neither built in nor in the input: nothing is inherited there", ref)
 		return []topology.NodeID{k.res.opaque(ref, nil)}
 	}
 	if o := k.res.Snapshot.Get(ref); o != nil && len(g.Lookup(ref.Whole())) == 0 && ref.Section == "" {

@@ -33,8 +33,8 @@ func (r *Resolution) UnreadJudges(ends []topology.NodeID, evaluated func(*Kind) 
 		for _, o := range r.Snapshot.Of(gk) {
 			if (told || filtersConnections(o)) && at(o) {
 				out = append(out, &BlindSpot{Object: o, origin: o.Origin, name: o.Ref.FullName(),
-					message: fmt.Sprintf("%s may judge the connection, and policies of kind %s are not evaluated for connections", o.Ref, gk),
-					alike:   fmt.Sprintf("policies of %s may judge the connection, and are not evaluated for connections", gk)})
+					message: fmt.Sprintf("%s may affect the connection, but policies of kind %s are not evaluated for connections", o.Ref, gk),
+					alike:   fmt.Sprintf("policies of %s may affect the connection, but are not evaluated for connections", gk)})
 			}
 		}
 	}

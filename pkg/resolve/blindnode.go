@@ -43,11 +43,11 @@ func (f *blindFinder) parameter(id topology.NodeID, at []string, to model.Ref) {
 	s := BlindSpot{Object: n.Object, At: []topology.NodeID{id}, name: n.Ref.FullName()}
 	switch {
 	case !f.known.Parameters(gk, f.controllerOf(id)) && (gk.Group == "" || !f.isRead(gk)):
-		s.message = fmt.Sprintf("%s is configured by %s, and kind %s is not read: what it changes there and below is not known", n.Ref, to, gk)
-		s.alike = fmt.Sprintf("%ss are configured by objects of %s, which is not read: what these change there and below is not known", n.Ref.Kind, gk)
+		s.message = fmt.Sprintf("%s is configured by %s, but kind %s is not read: its effect there and below is unknown", n.Ref, to, gk)
+		s.alike = fmt.Sprintf("%ss are configured by objects of %s, which is not read: their effect there and below is unknown", n.Ref.Kind, gk)
 	case gk.Group != "" && f.in.Get(to) == nil && f.in.Get(whole(to)) == nil:
-		s.message = fmt.Sprintf("%s is configured by %s, which is not in the input: what it changes there and below is not known", n.Ref, to)
-		s.alike = fmt.Sprintf("%ss are configured by objects of %s that are not in the input: what these change there and below is not known", n.Ref.Kind, gk)
+		s.message = fmt.Sprintf("%s is configured by %s, which is not in the input: its effect there and below is unknown", n.Ref, to)
+		s.alike = fmt.Sprintf("%ss are configured by objects of %s that are not in the input: their effect there and below is unknown", n.Ref.Kind, gk)
 		s.hint = "add its manifest"
 	default:
 		return
@@ -161,7 +161,7 @@ func (f *blindFinder) filters(id topology.NodeID, of model.Body, described map[m
 			continue
 		default:
 			to := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: n.Ref.Namespace, Name: ref.Text("name")}
-			s.message = fmt.Sprintf("a filter of %s%s names %s, and kind %s is not read: what it does to requests is not evaluated", n.Ref, where, to, gk)
+			s.message = fmt.Sprintf("a filter of %s%s names %s, but kind %s is not read: what it does to requests is not evaluated", n.Ref, where, to, gk)
 			s.alike = fmt.Sprintf("rules have filters of kind %s, which is not read: what they do to requests is not evaluated", gk)
 		}
 		f.add(s, "spec", "rules", strconv.Itoa(n.Index), "filters")

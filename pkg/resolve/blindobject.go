@@ -52,7 +52,7 @@ type mention struct {
 // or a parent. Of what hangs on the road itself, or is a backend, the Services count that it sends to.
 func (f *blindFinder) stranger(o *model.Object) {
 	s := BlindSpot{Object: o, name: o.Ref.FullName(), hint: "describe the kind with --policy-kinds if it is one of policies",
-		alike: "objects of " + o.Ref.GroupKind().String() + " name parts of what is asked about, and the kind is not read: what they do there and below is not known"}
+		alike: "objects of " + o.Ref.GroupKind().String() + " name parts of what is asked about, but the kind is not read: their effect there and below is unknown"}
 	var sends []mention
 	var named model.Tally
 	f.mentions(o, o.Body.Field("spec"), "spec", func(m mention) {
@@ -87,7 +87,7 @@ func (f *blindFinder) stranger(o *model.Object) {
 			s.Sends = append(s.Sends, m.at...)
 		}
 	}
-	s.message = fmt.Sprintf("%s names %s, and kind %s is not read: what it does there and below is not known", o.Ref, named.String(), o.Ref.GroupKind())
+	s.message = fmt.Sprintf("%s names %s, but kind %s is not read: its effect there and below is unknown", o.Ref, named.String(), o.Ref.GroupKind())
 	f.add(s, "spec")
 }
 

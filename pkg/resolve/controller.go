@@ -50,7 +50,7 @@ func (k *routed) step(parent, child topology.NodeID) *model.Problem {
 	if n := g.Node(child); n.Role == topology.Gateway && n.Object != nil && g.Node(parent).Role == topology.GatewayClass {
 		if name := k.foreign(parent); name != "" {
 			p := model.Problem{Severity: model.Info, Code: model.NotReached,
-				Message: fmt.Sprintf("%s belongs to controller %s: %s holds on no way through it", n.Ref, name, k.GroupKind.Kind)}.At(n.Object)
+				Message: fmt.Sprintf("%s belongs to controller %s: %s does not apply on paths through it", n.Ref, name, k.GroupKind.Kind)}.At(n.Object)
 			return &p
 		}
 	}

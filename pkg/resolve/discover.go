@@ -29,7 +29,7 @@ func (k *attacher) discovers(p *policy.Policy) bool {
 		return true
 	}
 	k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Info, Code: model.NotReached,
-		Message: fmt.Sprintf("the implementation does not see namespace %s: it knows nothing of the policy", p.Ref().Namespace)}.At(p.Object))
+		Message: fmt.Sprintf("the implementation does not watch namespace %s: the policy has no effect", p.Ref().Namespace)}.At(p.Object))
 	return false
 }
 
@@ -45,6 +45,6 @@ func (k *routed) unseen(child topology.NodeID) *model.Problem {
 		return nil
 	}
 	p := model.Problem{Severity: model.Info, Code: model.NotReached,
-		Message: fmt.Sprintf("the implementation does not see namespace %s: policies hold on no way through %s", n.Ref.Namespace, n.Ref)}.At(n.Object)
+		Message: fmt.Sprintf("the implementation does not watch namespace %s: policies do not apply on paths through %s", n.Ref.Namespace, n.Ref)}.At(n.Object)
 	return &p
 }

@@ -153,7 +153,7 @@ func (k contest) visiting(places []topology.NodeID) []model.Problem {
 	for _, p := range k.Policies {
 		if fates[p] == depends {
 			out = append(out, model.Problem{Severity: model.Info, Code: model.OrderSensitive, Message: fmt.Sprintf(
-				"whether %s is kept depends on the order in which targets are visited, which is left open: %s clashes with it and is rejected because of another target; targets are taken by name here",
+				"whether %s stays depends on the order in which targets are visited, which is undefined (here: by name): %s clashes with it and is rejected because of another target",
 				p.Ref(), by[p].Ref())}.At(p.Object))
 		}
 	}

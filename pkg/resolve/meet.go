@@ -316,7 +316,7 @@ func (o *Verdict) undefined() []model.Problem {
 				continue
 			}
 			p := model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
-				Message: "tie: order undefined: nothing that is compared tells " + l.Policy.Ref().String() + " and " + w.Policy.Ref().String() + " apart, and they set " + loss.Rule + " differently",
+				Message: "tie: order undefined: " + l.Policy.Ref().String() + " and " + w.Policy.Ref().String() + " rank equal and set " + loss.Rule + " differently",
 				Hint:    "give one of them another name"}.At(l.Policy.Object)
 			if !slices.ContainsFunc(out, func(q model.Problem) bool { return q.Message == p.Message }) {
 				out = append(out, p)

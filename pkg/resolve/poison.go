@@ -63,7 +63,7 @@ func (o *Verdict) open() []model.Problem {
 			winners = append(winners, o.Layers[to.Layer].Policy.Ref().FullName())
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-			"whether %s is in force beside that of %s is not known", loss.Rule, strings.Join(winners, ", "))}.At(o.Layers[loss.From.Layer].Policy.Object))
+			"cannot tell whether %s is in force next to that of %s", loss.Rule, strings.Join(winners, ", "))}.At(o.Layers[loss.From.Layer].Policy.Object))
 	}
 	return out
 }

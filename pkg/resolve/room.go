@@ -101,6 +101,6 @@ func (k *attacher) crowded(p *policy.Policy, refused []model.Ref) {
 		names = append(names[:5], fmt.Sprintf("%d more", rest))
 	}
 	k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.AncestorLimit, Message: fmt.Sprintf(
-		"the status of %s has room for %d ancestors, those that other controllers write included: it is refused for %s, and not in force there", p.Ref(), policy.MaxAncestors, strings.Join(names, ", ")),
+		"the status of %s allows %d ancestors, including those of other controllers: the policy is rejected for %s and not in force there", p.Ref(), policy.MaxAncestors, strings.Join(names, ", ")),
 		Hint: "split the policy, or attach its routes to fewer Gateways"}.At(p.Object))
 }

@@ -73,9 +73,9 @@ func (k *routed) besideTraffic() []model.Problem {
 		}
 		switch {
 		case len(above) > len(by) && k.heldBelow(id):
-			say("let it in by spec.allowedListeners of the Gateway", "%s: no traffic comes to %s, and what is said of its listeners would be in force if it did", g.Set(id).Reason, n.Ref)
+			say("let it in by spec.allowedListeners of the Gateway", "%s: no traffic reaches %s; policies on its listeners would be in force if it did", g.Set(id).Reason, n.Ref)
 		case len(above) < len(by) && slices.ContainsFunc(by, func(p topology.NodeID) bool { return len(k.at[p]) > 0 }):
-			say("", "the implementation as it is described here does not know listener sets: no traffic comes to %s", n.Ref)
+			say("", "the implementation is described as one without listener sets: no traffic reaches %s", n.Ref)
 		}
 	}
 	return out

@@ -62,7 +62,7 @@ func TestSetsThatAreNotTaken(t *testing.T) {
 	if got := r.results(t, "infra:ListenerSet/annex/a"); got != "" {
 		t.Errorf("sets that the implementation does not know: %s", got)
 	}
-	if said := strings.Join(r.said(model.NotReached), "\n"); !strings.Contains(said, "does not know listener sets") {
+	if said := strings.Join(r.said(model.NotReached), "\n"); !strings.Contains(said, "without listener sets") {
 		t.Errorf("%s", said)
 	}
 }

@@ -159,7 +159,7 @@ func (a *Auditor) Audit(p Prediction) Audit {
 	case p.Block.Fields != nil || p.Block.Note != "":
 		c.unsaid("what it reports is not made of conditions, and is not compared")
 	case p.Refused:
-		c.unsaid("the API refuses the policy, so that nothing is predicted of its status")
+		c.unsaid("the API rejects the policy, so nothing is predicted of its status")
 	case !served(c.object):
 		c.unsaid("it is a manifest, which tells nothing of what is reported")
 	default:

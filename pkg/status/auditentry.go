@@ -66,10 +66,10 @@ func (c *comparison) absent(e *Ancestor) {
 	}
 	switch why := c.excuse(e); {
 	case !known && len(e.Conditions) > 0 && e.Conditions[0].Status == "Unknown":
-		note("not reported, and what should be is not known: " + e.Conditions[0].Message)
+		note("not reported, and the expected value is unknown: " + e.Conditions[0].Message)
 	case !known:
 	case why != "":
-		note("not reported, which is not held against it: " + why)
+		note("not reported, which does not count as a difference: " + why)
 	default:
 		c.compared = true
 		c.missing = append(c.missing, *e)
@@ -80,13 +80,13 @@ func (c *comparison) absent(e *Ancestor) {
 func (c *comparison) excuse(e *Ancestor) string {
 	switch {
 	case e.Tentative:
-		return "the policy has no target, and so no controller that would look at it"
+		return "the policy has no target, so no controller processes it"
 	case c.kind != nil && vague(c.kind) && !c.reporting[c.kind.GroupKind]:
-		return "no " + c.kind.GroupKind.Kind + " reports anything, and nothing says which conditions its controller writes"
+		return "no " + c.kind.GroupKind.Kind + " reports any status, and it is unknown which conditions its controller writes"
 	case c.kind != nil && e.Ref == nil:
 		return ""
 	case c.kind == nil && e.Ref == nil && controllerOf(c.res, c.object.Ref) == "", e.Ref != nil && e.Controller == "":
-		return "which controller it is up to is not known, because no GatewayClass leads to one"
+		return "its controller is unknown: no GatewayClass leads to one"
 	case c.p.Object.Section != "" && c.ownerUnseen():
 		return "nothing is reported of " + c.object.Ref.String() + " as it is now, see there"
 	}
@@ -192,7 +192,7 @@ func (s *side) lacks(p *Condition) {
 		s.note(s.difference(Unpredictable, p, nil, "%s is not reported beside a refusal", p.Type))
 	case p.Type == "Overridden" && p.Status == "True":
 		s.held = true
-		s.add(s.difference(Overridden, p, nil, "not reported as overridden, and computed as such: %s", brief(p.Message)))
+		s.add(s.difference(Overridden, p, nil, "computed as overridden, but not reported as such: %s", brief(p.Message)))
 	case isMark(p.Type):
 		s.held = true
 		s.add(s.difference(Missing, p, nil, "no mark says that policies affect the object (%s): has their controller seen it?", brief(p.Message)))
@@ -216,19 +216,19 @@ func (s *side) condition(p *Condition, r *Reported) {
 	case s.kind != nil && slices.ContainsFunc(s.kind.Status.States, func(f policy.StateField) bool { return f.Type() == p.Type }):
 		s.add(s.difference(Different, p, r, "%s is %s, and predicted as %s: %s", p.Type, r.Status, p.Status, brief(p.Message)))
 	case p.Status == r.Status && p.Status == "True" && s.partial(p.Reason) && !s.partial(r.Reason) && !lesser(p.Type):
-		s.add(s.difference(Overridden, p, r, "reported as in force, and computed as overridden in part: %s", brief(p.Message)))
+		s.add(s.difference(Overridden, p, r, "reported as in force, but computed as overridden in part: %s", brief(p.Message)))
 	case p.Status == r.Status:
 		s.note(s.difference(ReasonDiffers, p, r, "%s is %s as predicted, with the reason %s in place of %s%s", p.Type, p.Status, r.Reason, p.Reason, saying(r)))
 	case r.pending():
-		s.add(s.difference(Missing, p, r, "nobody has judged the object yet (%s%s): is %s running?", r.Reason, saying(r), s.controller()))
+		s.add(s.difference(Missing, p, r, "no controller has processed the object yet (%s%s): is %s running?", r.Reason, saying(r), s.controller()))
 	case lesser(p.Type):
 		s.note(s.difference(Different, p, r, "%s is predicted %s and reported %s", p.Type, p.Status, r.Status))
 	case p.Type == "Programmed" && p.Status == "True" && !s.overriding(r.Reason):
-		s.note(s.difference(Unpredictable, p, r, "not compared: whether the data plane has it is the controller's to know; it says %s%s", r.Reason, saying(r)))
+		s.note(s.difference(Unpredictable, p, r, "not compared: only the controller knows whether the data plane is programmed; it says %s%s", r.Reason, saying(r)))
 	case p.Status == "False" && s.overriding(p.Reason), p.Type == "Overridden" && p.Status == "True":
-		s.add(s.difference(Overridden, p, r, "reported as in force, and computed as overridden: %s", brief(p.Message)))
+		s.add(s.difference(Overridden, p, r, "reported as in force, but computed as overridden: %s", brief(p.Message)))
 	case r.Status == "True":
-		s.add(s.difference(Different, p, r, "reported True, and predicted False: %s; does %s see the objects as they are here, or read them in another way?", brief(p.Message), s.controller()))
+		s.add(s.difference(Different, p, r, "reported True but predicted False: %s; does %s see other objects, or interpret them differently?", brief(p.Message), s.controller()))
 	default:
 		s.add(s.difference(Different, p, r, "predicted True, and reported %s for a reason that the objects do not show: %s%s", r.Status, r.Reason, saying(r)))
 	}

@@ -38,7 +38,7 @@ func (c *comparison) shortfall() {
 		for _, p := range e.Conditions {
 			if p.Type == "Aggregated" && p.Status == "True" { // agreed on, and still not the whole truth
 				c.notes = append(c.notes, Difference{Kind: Truncated, Ref: e.Ref, Port: e.Port, Controller: e.Controller,
-					Message: "there are more entries than the API has room for: nothing is told of the others, where the object holds all the same"})
+					Message: "there are more entries than the API allows: nothing is reported for the others, but the object applies there too"})
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func (c *comparison) shortfall() {
 			names = append(names, place(e.Ref, e.Port))
 		}
 		slices.Sort(names)
-		c.differ = append(c.differ, Difference{Kind: Truncated, Message: fmt.Sprintf("%d entries are reported, the most that the API has room for: nothing is told of %s, where the object holds all the same",
+		c.differ = append(c.differ, Difference{Kind: Truncated, Message: fmt.Sprintf("%d entries are reported, the most that the API allows: nothing is reported for %s, but the object applies there too",
 			len(c.reports), few(slices.Compact(names)))})
 		return
 	}
@@ -69,7 +69,7 @@ func (c *comparison) lacking(e *Ancestor) string {
 	case e.Ref == nil:
 		return fmt.Sprintf("no condition is reported: is %s running, and does it know the kind?", who)
 	}
-	return fmt.Sprintf("nothing is reported towards %s: is %s running, and does it know the kind?", place(e.Ref, e.Port), who)
+	return fmt.Sprintf("nothing is reported for %s: is %s running, and does it know the kind?", place(e.Ref, e.Port), who)
 }
 
 // place names an ancestor or a parent.
@@ -115,7 +115,7 @@ func (c *comparison) strange(r *Report) string {
 	if !known || !c.complete() || slices.ContainsFunc(c.p.Ancestors, func(e Ancestor) bool { return e.Ref == nil }) {
 		return ""
 	}
-	return fmt.Sprintf("reported towards %s, where nothing of the policy is to be told: is the entry left from before a change?", place(r.Ref, r.Port))
+	return fmt.Sprintf("reported for %s, where nothing of the policy should be reported: is the entry a leftover from before a change?", place(r.Ref, r.Port))
 }
 
 // strangeParent says why an entry of a route should not be there: the route does not name the parent, or it is another controller's.
@@ -129,10 +129,10 @@ func (c *comparison) strangeParent(r *Report) string {
 		named = named || parent == *r.Ref && port == r.Port
 	}
 	if !named {
-		return fmt.Sprintf("reported towards %s, which the route does not name: is the entry left from before a change?", place(r.Ref, r.Port))
+		return fmt.Sprintf("reported for %s, which the route does not name: is the entry a leftover from before a change?", place(r.Ref, r.Port))
 	}
 	if theirs := controllerOf(c.res, *r.Ref); theirs != "" && theirs != r.Controller {
-		return fmt.Sprintf("reported towards %s, which is that of controller %s: is the entry left from before a change?", place(r.Ref, r.Port), theirs)
+		return fmt.Sprintf("reported for %s, which belongs to controller %s: is the entry a leftover from before a change?", place(r.Ref, r.Port), theirs)
 	}
 	return ""
 }
@@ -147,7 +147,7 @@ func (s *side) surplus() {
 			continue
 		}
 		s.held = true
-		s.add(s.difference(Unexpected, nil, r, "%s is reported, and nothing here gives a reason for it: %s%s", r.Type, r.Reason, saying(r)))
+		s.add(s.difference(Unexpected, nil, r, "%s is reported, but nothing in the input explains it: %s%s", r.Type, r.Reason, saying(r)))
 	}
 }
 
@@ -202,7 +202,7 @@ func (c *comparison) dangling() {
 	}
 	for _, m := range c.p.Missed {
 		c.differ = append(c.differ, Difference{Kind: DanglingTarget, Ref: at.Ref, Port: at.Port, Controller: at.Controller, Target: &m.Ref, Type: "Accepted", Reported: accepted,
-			Message: "reported as accepted without a word about " + m.words()})
+			Message: "reported as accepted, but " + m.words()})
 	}
 }
 
@@ -210,11 +210,11 @@ func (c *comparison) dangling() {
 func (m Miss) words() string {
 	switch m.Code {
 	case model.RefNotPermitted:
-		return m.Ref.String() + ", which it targets too and no ReferenceGrant permits: it does not hold there"
+		return m.Ref.String() + ", which it also targets, is not permitted by a ReferenceGrant: it does not apply there"
 	case model.TargetNotFound:
-		return m.Ref.String() + ", which it targets too and does not exist: it does not hold there"
+		return m.Ref.String() + ", which it also targets, does not exist: it does not apply there"
 	}
-	return m.Ref.String() + ", which it names too and cannot target: it does not hold there"
+	return m.Ref.String() + ", which it also names, cannot be its target: it does not apply there"
 }
 
 // numbers notes what the status of a Gateway or listener counts in another way. Implementations count differently: it is never more than a

@@ -20,7 +20,7 @@ func unsure(in Input, write Writer) []Ancestor {
 		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", describe(in.Fate.Missed[i].Ref) + " may not be read"}}}}
 	}
 	if lost(in) {
-		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "what the policy targets is not known without a descriptor of " + in.Kind.Name()}}}}
+		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "what the policy targets is unknown without a descriptor of " + in.Kind.Name()}}}}
 	}
 	out := write(in)
 	gaps := in.Kind.Gaps().Of(in.Fate.Policy)

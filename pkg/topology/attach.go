@@ -158,7 +158,7 @@ func (w *tableWriter) attachTo(r *route, p parentRef) {
 		return
 	case gk == httpRouteKind && len(w.delegations) > 0:
 		w.routeParents = true
-		a.State, a.Reason = NoMatchingParent, a.Parent.String()+" does not hand over to the route"
+		a.State, a.Reason = NoMatchingParent, a.Parent.String()+" does not delegate to the route"
 	case gk.Group != coreGroup && gk.Group != gatewayGroup && gk.Group != experimentalGroup:
 		w.note(topic{what: parentNotEvaluated, about: kindRef(gk)}, r.object)
 		a.Reason = "parents of kind " + gk.String() + " are not evaluated"

@@ -96,7 +96,7 @@ func TestBackends(t *testing.T) { // G33-G36
 			`{group: multicluster.x-k8s.io, kind: ServiceImport, name: i, port: 80}`, "i", ""},
 		{"an entry that is no object", service, `7, {name: b, port: 80}`, "b http", "warning WrongType httproute/demo/r: spec.rules[0].backendRefs[0] is the number 7, not an object"},
 		{"a port of the wrong type", service, `{name: b, port: http}`, "", "warning WrongType httproute/demo/r: spec.rules[0].backendRefs[0].port is a text, not a port number"},
-		{"no name", service, `{port: 80}`, "", "warning InvalidObject httproute/demo/r: spec.rules[0].backendRefs[0] has no name and takes no part"},
+		{"no name", service, `{port: 80}`, "", "warning InvalidObject httproute/demo/r: spec.rules[0].backendRefs[0] has no name and is ignored"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -160,7 +160,7 @@ const (
 func (l *listener) refuse(reason, others string, settled bool) {
 	what := "the same hostname on the same port"
 	if reason == protocolConflict {
-		what = "protocols that do not go together share the port"
+		what = "an incompatible protocol on the same port"
 	}
 	l.conflict = Conflict{Reason: reason, Message: what + " as listener " + others, Settled: settled}
 	l.accepts = "listener " + l.ref.Section + " accepts the route, and takes no traffic: " + l.conflict.Message

@@ -146,7 +146,7 @@ func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match, 
 		if child.Body.At("spec", "hostnames").Len() > 0 {
 			c.hosted[id] = append(c.hosted[id], parent)
 			c.sayOnce(child, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: child.Ref.String() +
-				" has hostnames, so that nothing can be handed over to it: " + parent.String() + " hands over to it"}, "spec", "hostnames")
+				" has hostnames, so nothing can be delegated to it: " + parent.String() + " delegates to it"}, "spec", "hostnames")
 			continue
 		}
 		if c.copies >= mostInstances {
@@ -206,13 +206,13 @@ func (c *chains) settleParents() {
 			switch {
 			case a.Parent.GroupKind() != httpRouteKind:
 			case slices.Contains(above[id], a.Parent.Whole()):
-				a.State, a.Reason = Accepted, a.Parent.String()+" hands over to the route"
+				a.State, a.Reason = Accepted, a.Parent.String()+" delegates to the route"
 			case slices.Contains(c.hosted[id], a.Parent.Whole()):
-				a.State, a.Reason = UnsupportedValue, "it has hostnames, so that nothing can be handed over to it"
+				a.State, a.Reason = UnsupportedValue, "it has hostnames, so nothing can be delegated to it"
 			case open:
-				a.State, a.Reason = Unknown, "whether "+a.Parent.String()+" hands over to the route depends on what may not be read"
+				a.State, a.Reason = Unknown, "whether "+a.Parent.String()+" delegates to the route depends on what may not be read"
 			default:
-				a.Reason = a.Parent.String() + " does not hand over to the route, or gets no requests itself"
+				a.Reason = a.Parent.String() + " does not delegate to the route, or gets no requests itself"
 			}
 		}
 	}

@@ -69,13 +69,13 @@ func (c *chains) rulesFor(child NodeID, parents []match, ways []Delegation) (rul
 // circle reports a route that hands over to one above it.
 func (c *chains) circle(route NodeID, d delegate, child *model.Object) {
 	c.fail(route, d, "RefNotPermitted", model.Problem{Code: model.RefNotPermitted,
-		Message: "it hands over to " + child.Ref.String() + ", which handed over to it: nothing is handed over there"})
+		Message: "it delegates to " + child.Ref.String() + ", which delegated to it: nothing is delegated there"})
 }
 
 // unread reports a backendRef with the label of an implementation that none of the route's Gateways belongs to: it is no kind of backend there.
 func (c *chains) unread(route, rule NodeID, d delegate) {
 	c.fail(route, d, "InvalidKind", model.Problem{Code: model.BackendNotFound,
-		Message: "rule " + c.nodes[rule].Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which hands over to routes at Gateways of another implementation only"})
+		Message: "rule " + c.nodes[rule].Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which delegates to routes at Gateways of another implementation only"})
 }
 
 // fail reports p about a backendRef by which a route hands over. The first of a route is what it cannot resolve; without a reason it is not
@@ -97,7 +97,7 @@ func (c *chains) foreign(chain []NodeID, rule NodeID, d delegate) {
 	}
 	for _, a := range c.tables[c.nodes[chain[0]].table] {
 		if !MeshParent(a.Parent.GroupKind()) && c.controllerAt(a) == "" {
-			c.unresolved[route] = Unresolved{Message: "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", which depends on the implementation of " + a.Parent.Whole().String() + ", and that is not known"}
+			c.unresolved[route] = Unresolved{Message: "rule " + c.nodes[rule].Ref.Section + " delegates to " + d.String() + ", which depends on the implementation of " + a.Parent.Whole().String() + ", and that is not known"}
 			return
 		}
 	}
@@ -105,7 +105,7 @@ func (c *chains) foreign(chain []NodeID, rule NodeID, d delegate) {
 
 // unresolvable reports a backendRef that hands over to nothing.
 func (c *chains) unresolvable(route, rule NodeID, d delegate, ways []Delegation) {
-	message := "rule " + c.nodes[rule].Ref.Section + " hands over to " + d.String() + ", and "
+	message := "rule " + c.nodes[rule].Ref.Section + " delegates to " + d.String() + ", and "
 	if why := c.unknown(d, ways); why != "" {
 		c.fail(route, d, "", model.Problem{Code: model.NotEvaluated, Message: message + why, Hint: "add the manifests of the routes"})
 		return

@@ -98,7 +98,7 @@ func (gs *gateways) joinGateway(s *listenerSet) {
 		return
 	case ref.GroupKind() != gatewayKind:
 		s.Reason = "a listener set cannot be attached to " + ref.String()
-		gs.invalid(f.at, f.at.String()+" names "+ref.String()+", which is no Gateway; the listener set takes no part")
+		gs.invalid(f.at, f.at.String()+" names "+ref.String()+", which is no Gateway; the listener set is ignored")
 		return
 	}
 	id, ok := gs.find(ref)

@@ -122,7 +122,7 @@ func (t topic) problem(c *tally) model.Problem {
 		return matters(TLSModeMixed, "with false these listeners are not accepted: "+c.String())
 	case certificateWithheld:
 		return model.Problem{
-			Severity: model.Info, Message: c.of("certificate is", "certificates are") + " not judged, being not in the input, or of a kind that is up to the implementation: " + c.String(),
+			Severity: model.Info, Message: c.of("certificate is", "certificates are") + " not checked (not in the input, or of an implementation-specific kind): " + c.String(),
 			Hint: "add the manifests of the Secrets and ConfigMaps; of Secrets only the names of keys are kept",
 		}
 	case backendKind:

@@ -188,7 +188,7 @@ func (c *contest) reportRefused(set *listenerSet, to model.Ref, aged bool) {
 		return
 	}
 	c.problem(model.Problem{Severity: model.Warning, Code: model.ListenerConflict,
-		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + c.nodes[set.Gateway].Ref.String() + " have their place",
+		Message: "listeners " + strings.Join(names, ", ") + " take no traffic: listeners that come before them at " + c.nodes[set.Gateway].Ref.String() + " conflict with them",
 		Hint:    "give each a port, or a hostname, of its own"}, set.object, "spec", "listeners")
 	if to != (model.Ref{}) && !aged {
 		c.problem(model.Problem{Severity: model.Warning, Code: model.OrderUncertain,

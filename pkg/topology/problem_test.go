@@ -54,8 +54,8 @@ func TestProblems(t *testing.T) {
 		{"two listeners of one name", gatewayWith(`[{name: a}, {name: a}]`), []string{
 			"warning InvalidObject gateway/demo/gw: more than one listener is called \"a\""}},
 		{"names that are missing", gatewayWith(`[{port: 1}]`) + routeWith(`{parentRefs: [{}]}`), []string{
-			"warning InvalidObject gateway/demo/gw: spec.listeners[0] has no name and takes no part",
-			"warning InvalidObject httproute/demo/r: spec.parentRefs[0] has no name and takes no part"}},
+			"warning InvalidObject gateway/demo/gw: spec.listeners[0] has no name and is ignored",
+			"warning InvalidObject httproute/demo/r: spec.parentRefs[0] has no name and is ignored"}},
 		{"namespaces from nowhere", gatewayWith(`[{name: a, allowedRoutes: {namespaces: {from: None}}}]`), []string{
 			"warning InvalidObject gateway/demo/gw: spec.listeners[0].allowedRoutes.namespaces.from is None, which is none of All, Same and Selector; the listener takes no route"}},
 		{"an unknown operator", gatewayWith(`[{name: a, allowedRoutes: {namespaces: {from: Selector, selector: {matchExpressions: [{key: k, operator: Is}]}}}}]`), []string{
@@ -102,8 +102,8 @@ func TestProblems(t *testing.T) {
 			"warning NotEvaluated namespace/demo: gateway/demo/gw selects namespaces by label, and the labels of namespace/demo are not known; " +
 				"not evaluated for 1 listener set: listenerset/demo/a"}},
 		{"what listener sets cannot name", manifest("ListenerSet", "a", "{}") + manifest("ListenerSet", "b", "{parentRef: {kind: HTTPRoute, name: r}}"), []string{
-			"warning InvalidObject listenerset/demo/a: spec.parentRef has no name and takes no part",
-			"warning InvalidObject listenerset/demo/b: spec.parentRef names httproute/demo/r, which is no Gateway; the listener set takes no part"}},
+			"warning InvalidObject listenerset/demo/a: spec.parentRef has no name and is ignored",
+			"warning InvalidObject listenerset/demo/b: spec.parentRef names httproute/demo/r, which is no Gateway; the listener set is ignored"}},
 		{"words that do not exist", manifest("Gateway", "gw", `{defaultScope: Some, allowedListeners: {namespaces: {from: Every}}}`) +
 			manifest("HTTPRoute", "r", "{useDefaultGateways: Every}"), []string{
 			"warning InvalidObject gateway/demo/gw: spec.allowedListeners.namespaces.from is Every, which is none of All, Same, Selector and None; the Gateway takes no listener set",

@@ -102,7 +102,7 @@ func (r *reader) invalid(at place, message string) {
 
 // skip reports an entry that takes no part for what it lacks.
 func (r *reader) skip(at place, lack string) {
-	r.invalid(at, at.String()+" "+lack+" and takes no part")
+	r.invalid(at, at.String()+" "+lack+" and is ignored")
 }
 
 // limit reports a list that is longer than the API server takes (gatewayapi §8). It is evaluated all the same.

@@ -83,9 +83,9 @@ func (c *certifier) know(l *listener, by references) {
 	case !by.given || by.good:
 	case by.broken():
 		l.bare = cmp.Or(l.bare, by.Message)
-		l.reject(Refusal{"NoValidCACertificate", "no certificate of an authority is valid: " + by.Message})
+		l.reject(Refusal{"NoValidCACertificate", "no CA certificate is valid: " + by.Message})
 	default:
-		l.reject(Refusal{Message: "whether a certificate of an authority is valid is not known: " + by.unknown})
+		l.reject(Refusal{Message: "it is unknown whether a CA certificate is valid: " + by.unknown})
 		if by.gap == grantGap {
 			l.dark = true
 			c.noteName(topic{what: authorityWithheld}, l.ref.String(), nil)
@@ -115,7 +115,7 @@ func (c *certifier) readFrontend(spec *fields) frontend {
 		port, inner := f.port("port"), f.object("tls")
 		validation := inner.object("validation")
 		if _, twice := out.byPort[port]; twice {
-			c.invalid(f.at, f.at.String()+" is for a port that an earlier entry is for, and takes no part")
+			c.invalid(f.at, f.at.String()+" repeats the port of an earlier entry and is ignored")
 		} else if port != 0 {
 			out.byPort[port] = c.readAuthorities(&validation)
 		}

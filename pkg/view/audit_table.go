@@ -63,7 +63,7 @@ func (s *ObjectStatus) auditRows(o TableOptions) [][]Cell {
 	if len(rows) == 0 {
 		words := "reported as predicted"
 		if s.Verdict != string(status.Agrees) {
-			words = "not compared: nothing is predicted that could be"
+			words = "not compared: nothing comparable is predicted"
 		}
 		rows = append(rows, s.auditRow(&Difference{Kind: "-", Message: words}, Plain))
 	}

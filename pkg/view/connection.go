@@ -134,7 +134,7 @@ func deciding(by []request.Decider) []DecidingRule {
 
 // sentence says what was decided, and by what.
 func (d *Decision) sentence() string {
-	s := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "not known"}[d.Outcome]
+	s := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "unknown"}[d.Outcome]
 	if d.Direction != "" {
 		s = d.Direction + " " + s
 	}
@@ -161,9 +161,9 @@ func (r *DecidingRule) words() string {
 
 // Table has a line for every stage, in the order in which they are asked.
 func (a *ConnectionAnswer) Table(TableOptions) Table {
-	verdict := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "not known: the input does not tell"}[a.Outcome]
+	verdict := map[string]string{"Allowed": "allowed", "Denied": "denied", "NotEvaluated": "unknown: the input does not determine it"}[a.Outcome]
 	if a.unread && a.Outcome != string(request.NotEvaluated) {
-		verdict = "not known: " + verdict + " by the policies that are evaluated, and others may decide otherwise"
+		verdict = "unknown: " + verdict + " by the evaluated policies, but others may decide otherwise"
 	}
 	b := Block{Heading: []string{a.Request.Text, verdict},
 		Columns: []Column{{Name: "DIRECTION"}, {Name: "AT"}, {Name: "STAGE"}, {Name: "RESULT"}, {Name: "RULE"}, {Name: "POLICY"}, {Name: "FILE", Wide: true}, {Name: "WHY"}}}
@@ -209,7 +209,7 @@ func (d *Decision) rows() [][]Cell {
 	case "Denied":
 		result = Cell{Text: "denied", Tone: Bad}
 	case "NotEvaluated":
-		result = Cell{Text: "not known", Tone: Partly}
+		result = Cell{Text: "unknown", Tone: Partly}
 	}
 	add(dashed(d.Stage), result, d.By, strings.Join(d.Why, "; "))
 	return out

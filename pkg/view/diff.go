@@ -171,7 +171,7 @@ func (d *differ) profiles() []model.Problem {
 			continue
 		}
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.SettingMatters,
-			Message: k.Name() + " is read in profile " + k.Profile + " before and in profile " + other.Profile + " after: much of what changes may come from that alone",
+			Message: k.Name() + " is read in profile " + k.Profile + " before and in profile " + other.Profile + " after: this alone may cause many of the changes",
 			Hint:    "say which one the cluster has: --vendor-setting " + k.Vendor + ".profile=" + other.Profile})
 	}
 	return out

@@ -48,7 +48,7 @@ func changeRows(c *PolicyChange, kinds kindNames, o TableOptions) [][]Cell {
 func goneWord(c *PolicyChange) (string, Tone) {
 	switch {
 	case c.Unprotected && c.TargetChange == targetUnreached:
-		return "NOT PROTECTED on new ways", Bad
+		return "NOT PROTECTED on new paths", Bad
 	case c.Unprotected:
 		return "NOT PROTECTED", Bad
 	case c.TargetChange == changeRemoved:

@@ -220,17 +220,17 @@ func (d *EffectivePolicyDiff) Headline() []string {
 		out = append(out, fmt.Sprintf("%s %s only %s.", grouped(u.Count), nounFor(u.Count, "loses its|lose their"), kinds.short(u.PolicyKind)))
 	}
 	if n := len(s.Bare); n > 0 {
-		out = append(out, fmt.Sprintf("%s under no policy.", Counted(n, "new route rule is|new route rules are")))
+		out = append(out, fmt.Sprintf("%s no policy.", Counted(n, "new route rule has|new route rules have")))
 	}
 	for _, u := range s.Uncovered {
-		out = append(out, fmt.Sprintf("%s under no %s, as most others behind the same Gateway are.", Counted(len(u.Targets), "new route rule is|new route rules are"), kinds.short(u.PolicyKind)))
+		out = append(out, fmt.Sprintf("%s no %s, unlike most others behind the same Gateway.", Counted(len(u.Targets), "new route rule has|new route rules have"), kinds.short(u.PolicyKind)))
 	}
 	for _, u := range s.Exposed {
 		noun := "route rule gets|route rules get"
 		if slices.ContainsFunc(u.Targets, func(t model.Ref) bool { return !isRouteRule(t) }) {
 			noun = "target gets|targets get"
 		}
-		out = append(out, fmt.Sprintf("%s traffic on a new way under no %s.", Counted(len(u.Targets), noun), kinds.short(u.PolicyKind)))
+		out = append(out, fmt.Sprintf("%s traffic on a new path without %s.", Counted(len(u.Targets), noun), kinds.short(u.PolicyKind)))
 	}
 	if !d.Complete {
 		out = append(out, "The answer is incomplete.")

@@ -34,7 +34,7 @@ func (d *EffectivePolicyDiff) Table(o TableOptions) Table {
 			{Name: "ORIGIN BEFORE", Wide: true}, {Name: "ORIGIN AFTER", Wide: true}}
 		folded := d.fill(b, &t, o)
 		if folded > 0 {
-			t.Footer = append(t.Footer, Counted(folded, "target is|targets are")+" counted; each has lines of its own with --by-rule")
+			t.Footer = append(t.Footer, Counted(folded, "target is|targets are")+" only counted; --by-rule lists them")
 		}
 		t.Footer = append(t.Footer, d.uncoveredLines(o)...)
 	}
@@ -183,14 +183,14 @@ func (d *EffectivePolicyDiff) uncoveredLines(o TableOptions) []string {
 	}
 	var out []string
 	if len(d.Summary.Bare) > 0 {
-		out = append(out, "new, and under no policy: "+names(d.Summary.Bare))
+		out = append(out, "new and without a policy: "+names(d.Summary.Bare))
 	}
 	kinds := d.kindNames()
 	for _, u := range d.Summary.Uncovered {
-		out = append(out, "new, and under no "+kinds.short(u.PolicyKind)+": "+names(u.Targets))
+		out = append(out, "new and without "+kinds.short(u.PolicyKind)+": "+names(u.Targets))
 	}
 	for _, u := range d.Summary.Exposed {
-		out = append(out, "under no "+kinds.short(u.PolicyKind)+" on a new way: "+names(u.Targets))
+		out = append(out, "without "+kinds.short(u.PolicyKind)+" on a new path: "+names(u.Targets))
 	}
 	return out
 }

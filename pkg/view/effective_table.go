@@ -84,7 +84,7 @@ func (l *EffectivePolicyList) nothing(o TableOptions) string {
 		names = append(names, targetName(g))
 	}
 	first := l.gateways[0]
-	return fmt.Sprintf("no route rules are asked about, only %s; what comes through: %s", strings.Join(names, ", "),
+	return fmt.Sprintf("no route rules are selected, only %s; to see what comes through: %s", strings.Join(names, ", "),
 		o.command("effective", strings.ToLower(first.Kind)+"/"+first.Name, "-n", first.Namespace))
 }
 

@@ -35,9 +35,9 @@ func (l *OverriddenRuleList) Table(o TableOptions) Table {
 
 func nothingLost(o TableOptions) string {
 	if o.Target == "" {
-		return "nothing lost: what applies here is in force"
+		return "nothing overridden: what applies here is in force"
 	}
-	return "nothing lost for " + o.Target
+	return "nothing overridden for " + o.Target
 }
 
 // onePolicy is the policy whose rules the list is about, if it is about one.
@@ -84,7 +84,7 @@ func (l *OverriddenRuleList) summary() string {
 	if len(nowhere) > 0 {
 		names = strings.Join(nowhere, ", ")
 	}
-	return fmt.Sprintf("%s on %s · nowhere in force: %s", Counted(len(l.Items), "loss|losses"), Counted(len(targets), "target"), names)
+	return fmt.Sprintf("%s on %s · in force nowhere: %s", Counted(len(l.Items), "loss|losses"), Counted(len(targets), "target"), names)
 }
 
 // lossLine is one line: losses on sections of one object that are alike.

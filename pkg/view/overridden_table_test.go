@@ -31,7 +31,7 @@ func TestOverriddenOfOnePolicy(t *testing.T) {
 		"# AuthPolicy infra/gw-auth",
 		"rules.geo | httproute bakery/cart checkout, refund | AuthPolicy shop/cart-auth | more specific default",
 		"rules.geo | httproute bakery/search rule-1 | AuthPolicy shop/cart-auth | unset",
-		"> 3 losses on 3 targets · nowhere in force: rules.geo")
+		"> 3 losses on 3 targets · in force nowhere: rules.geo")
 	if rows := l.Table(TableOptions{ByRule: true}).Blocks[0].Rows; len(rows) != 3 {
 		t.Errorf("by rule there are %d lines, want 3", len(rows))
 	}
@@ -47,8 +47,8 @@ func TestOverriddenOfSeveralPolicies(t *testing.T) {
 	same(t, text(l.Table(TableOptions{})),
 		"AuthPolicy bakery/all | rules.a | httproute bakery/baker rule-1 via Gateway infra/external (http) | AuthPolicy infra/cap | override of Gateway",
 		"AuthPolicy infra/gw-auth | rules.b | httproute bakery/baker rule-1 via Gateway infra/internal (api) | - | condition false",
-		"> 2 losses on 1 target · nowhere in force: none")
-	same(t, text(overriddenList().Table(TableOptions{Target: "httproute/baker"})), "> nothing lost for httproute/baker")
+		"> 2 losses on 1 target · in force nowhere: none")
+	same(t, text(overriddenList().Table(TableOptions{Target: "httproute/baker"})), "> nothing overridden for httproute/baker")
 }
 
 func TestOverriddenTreeGroupsByPolicyAndRule(t *testing.T) {

@@ -29,7 +29,7 @@ func (r *PolicyReach) Table(o TableOptions) Table {
 		if r.Rule != "" {
 			arg += "/" + r.Rule
 		}
-		t.Footer = append(t.Footer, "what it lost, and to whom: "+o.command(append([]string{"overridden", arg}, namespace...)...))
+		t.Footer = append(t.Footer, "to see what was overridden: "+o.command(append([]string{"overridden", arg}, namespace...)...))
 	}
 	t.Footer = append(t.Footer, unsureLine(slices.ContainsFunc(r.Items, func(i ReachItem) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, r.Closing()...)
@@ -47,9 +47,9 @@ func (r *PolicyReach) heading() []string {
 	}
 	if !slices.ContainsFunc(r.Items, func(i ReachItem) bool { return !i.unattached() }) {
 		if r.noPolicy() != "no policy" {
-			return []string{what, "not known to be in force anywhere: not everything could be read"}
+			return []string{what, "cannot tell whether it is in force: not everything could be read"}
 		}
-		return []string{what, "in force nowhere: no target of it is in view"}
+		return []string{what, "in force nowhere: none of its targets is in view"}
 	}
 	parts := reachCounts(r.Items)
 	namespaces := map[string]bool{}

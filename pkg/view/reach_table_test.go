@@ -42,7 +42,7 @@ func TestReachAggregatesRules(t *testing.T) {
 		"bakery | httproute/search | 0 of 1 | lost | short for Unset",
 		"bakery | httproute/seasonal | 0 of 1 | lost | short for ConditionFalse",
 		"bakery | httproute/stock | 1 of 1 | partly | short for Partial",
-		"> what it lost, and to whom: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
+		"> to see what was overridden: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
 	same(t, text(r.Table(TableOptions{ByRule: true, Limit: 3})),
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
 		"# in force on 4 of 8 route rules · 3 of 5 routes · 1 namespace",
@@ -50,7 +50,7 @@ func TestReachAggregatesRules(t *testing.T) {
 		"bakery | httproute/baker | rule-2 | in force | ",
 		"bakery | httproute/cart | checkout | lost | short for Overridden",
 		"> … and 5 more lines, 4 of them not wholly in force (--limit 0 shows all)",
-		"> what it lost, and to whom: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
+		"> to see what was overridden: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
 }
 
 // What differs by path is said for each path: a rule that is open on one Gateway must not look closed.
@@ -65,18 +65,18 @@ func TestReachKeepsPathsApart(t *testing.T) {
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
 		"# in force on 2 of 2 route rules · 1 of 1 route · 1 namespace",
 		"bakery | httproute/baker | 2 of 2 | partly | rule-1 via Gateway infra/internal (http): short for Overridden",
-		"> what it lost, and to whom: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
+		"> to see what was overridden: kubectl dopolicy overridden authpolicy/gw-auth/rules.geo -n infra")
 }
 
 func TestReachOfOtherTargets(t *testing.T) {
 	missing := ReachItem{Target: gateway(""), Rule: "rules.geo", State: "Ignored", Reason: "gateway/infra/external is not found"}
 	same(t, text(reach(missing).Table(TableOptions{})),
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
-		"# in force nowhere: no target of it is in view",
+		"# in force nowhere: none of its targets is in view",
 		"infra | gateway/external | - | ignored | gateway/infra/external is not found")
 	same(t, text(reach().Table(TableOptions{})),
 		"# AuthPolicy infra/gw-auth · rule rules.geo",
-		"# in force nowhere: no target of it is in view")
+		"# in force nowhere: none of its targets is in view")
 	table := reach(became("Effective", gateway("http"), "external"), became("Effective", gateway("https"), "external")).Table(TableOptions{})
 	same(t, text(table),
 		"# AuthPolicy infra/gw-auth · rule rules.geo",

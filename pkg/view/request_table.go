@@ -92,13 +92,13 @@ func (a *RequestResult) verdict() string {
 	case "Redirect":
 		text = "redirect to " + a.Location
 	case "Passthrough":
-		text = "no route governs it: it goes to the Service itself"
+		text = "no route applies: it goes directly to the Service"
 	case "Conditional":
 		assumed := map[string]string{"NoMatch": "no match", "BackendError": "no backend answers"}[a.Assumed]
 		if assumed == "" {
 			assumed = strings.ToLower(a.Assumed)
 		}
-		return "conditional: " + assumed + ", unless what is named below changes it"
+		return "conditional: " + assumed + ", unless one of the following changes it"
 	case "Misdirected":
 		text = "misdirected"
 	}

@@ -72,7 +72,7 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 		blank[4].Text = "nothing is reported about a policy without references"
 		return [][]Cell{blank}
 	case len(s.Ancestors) == 0:
-		blank[4].Text = "nothing is reported: the target is not there, no Gateway leads to it, or other policies have its place"
+		blank[4].Text = "nothing is reported: the target does not exist, no Gateway leads to it, or other policies took its place"
 		return [][]Cell{blank}
 	}
 	verdicts := s.verdicts()
@@ -81,7 +81,7 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 		row := slices.Clone(blank)
 		v.fill(row, o)
 		if len(verdicts) > 1 {
-			row[4].Text = strings.TrimSuffix("towards "+strings.Join(v.towards, ", ")+": "+row[4].Text, ": ")
+			row[4].Text = strings.TrimSuffix("for "+strings.Join(v.towards, ", ")+": "+row[4].Text, ": ")
 		}
 		rows = append(rows, row)
 	}

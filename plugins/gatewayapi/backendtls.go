@@ -42,9 +42,9 @@ func judge(in status.Input) (accepted, resolved status.Condition) {
 	wellKnown := validation.Text("wellKnownCACertificates")
 	switch {
 	case refs.Len() > 0 && good == 0 && open == "":
-		accepted.Status, accepted.Reason, accepted.Message = "False", "NoValidCACertificate", "no certificate of an authority is valid: "+resolved.Message
+		accepted.Status, accepted.Reason, accepted.Message = "False", "NoValidCACertificate", "no CA certificate is valid: "+resolved.Message
 	case refs.Len() > 0 && good == 0:
-		accepted.Status, accepted.Reason, accepted.Message = "Unknown", "NotEvaluated", "whether a certificate of an authority is valid is not known: "+open
+		accepted.Status, accepted.Reason, accepted.Message = "Unknown", "NotEvaluated", "it is unknown whether a CA certificate is valid: "+open
 	case wellKnown != "" && wellKnown != "System" && !strings.Contains(wellKnown, "/"): // with a domain it is an implementation's
 		accepted.Status, accepted.Reason, accepted.Message = "False", "Invalid", "wellKnownCACertificates is "+wellKnown+", which is not System"
 	}

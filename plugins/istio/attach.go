@@ -185,7 +185,7 @@ func (w *world) unreferenced(p *policy.Policy, refs []reference) []model.Problem
 			code = model.InvalidTarget
 			message = fmt.Sprintf("%s of group %q can be no target: only Gateway, GatewayClass, Service and ServiceEntry can", r.kind, r.group)
 		}
-		out = append(out, model.Problem{Severity: model.Warning, Code: code, Message: message + ": the policy takes no part"}.At(p.Object))
+		out = append(out, model.Problem{Severity: model.Warning, Code: code, Message: message + ": the policy does not apply"}.At(p.Object))
 	}
 	return out
 }

@@ -215,7 +215,7 @@ func (w *world) unfound(p *policy.Policy, ref model.Body, n int) []model.Problem
 		return nil
 	}
 	kind := ref.Field("kind").Text()
-	problem := model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Message: fmt.Sprintf("%s: no %s of mesh %s is what its targetRef asks for: the item takes no part", p.Part, kind, p.Label(meshLabel))}
+	problem := model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Message: fmt.Sprintf("%s: no %s of mesh %s is what its targetRef asks for: the item is ignored", p.Part, kind, p.Label(meshLabel))}
 	switch kind {
 	case "MeshService", "MeshExternalService", "MeshMultiZoneService", "MeshHTTPRoute":
 	default:

@@ -212,7 +212,7 @@ func unselected(p *policy.Policy, sel *selector, n int, why []string) []model.Pr
 	case "MeshHTTPRoute":
 		if len(sel.routes) == 0 {
 			return []model.Problem{model.Problem{Severity: model.Warning, Code: model.TargetNotFound,
-				Message: "the MeshHTTPRoute of its top-level targetRef is not found: the policy takes no part"}.At(p.Object)}
+				Message: "the MeshHTTPRoute of its top-level targetRef is not found: the policy does not apply"}.At(p.Object)}
 		}
 		fallthrough
 	case "MeshGateway":

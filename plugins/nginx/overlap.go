@@ -68,7 +68,7 @@ func fail(p *policy.Policy, reason, fault, hint string) (string, []model.Problem
 		p.Reason = reason
 	}
 	return fault, []model.Problem{model.Problem{Severity: model.Warning, Code: model.PolicyInError,
-		Message: "the policy is in error and takes no part: " + fault, Hint: hint}.At(p.Object)}
+		Message: "the policy is in error and does not apply: " + fault, Hint: hint}.At(p.Object)}
 }
 
 func hostText(host string) string {
