@@ -51,7 +51,7 @@ func (o *Verdict) Renamed(see func(from merge.From, path merge.Path)) {
 	}
 	for _, step := range o.Result.Trace {
 		for _, e := range step.Effects {
-			if e.Outcome != merge.Renamed {
+			if e.Action != merge.Renamed {
 				continue
 			}
 			for _, from := range e.From {

@@ -72,7 +72,7 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 		if !names(e.Rule, rule) {
 			continue
 		}
-		switch e.Outcome {
+		switch e.Action {
 		case merge.Taken, merge.Joined:
 			out.Took = append(out.Took, e.Rule)
 			if st.Layer < 0 && st.Strategy.Func != nil { // nothing else says whose it is
