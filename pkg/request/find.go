@@ -153,7 +153,7 @@ func (t *trace) openListeners(undecided []entryListener) {
 		if len(t.places) > 0 && specificity(t.places[0].facts.Hostname) >= specificity(p.facts.Hostname) {
 			continue
 		}
-		set := t.m.graph.Lookup(t.m.graph.Node(p.id).Ref.Whole())[0]
+		set := t.m.graph.Lookup(t.m.graph.Node(p.id).Ref.WithoutSection())[0]
 		t.answer.conditional(t.m.name(p) + " may answer instead: " + t.m.graph.Set(set).Reason)
 	}
 	if len(t.places) > 0 && t.places[0].facts.Refused.Message != "" {

@@ -21,7 +21,7 @@ func (m *Matcher) name(p entryListener) string {
 	n := m.graph.Node(p.id)
 	s := "listener " + n.Ref.Section
 	if n.Ref.Kind != "Gateway" {
-		s += " of " + n.Ref.Whole().String()
+		s += " of " + n.Ref.WithoutSection().String()
 	}
 	if p.facts.Hostname != "" {
 		s += " (" + p.facts.Hostname + ")"

@@ -130,7 +130,7 @@ func (a *Auditor) leaveOpen(p model.Problem) {
 	case p.Ref == nil || slices.Contains(whole, p.Code):
 		a.lost = p.Message
 	default:
-		a.doubts[p.Ref.Whole()] = p.Message
+		a.doubts[p.Ref.WithoutSection()] = p.Message
 	}
 }
 
@@ -146,7 +146,7 @@ func vague(k *resolve.Kind) bool {
 
 // Audit holds one prediction against what its object reports.
 func (a *Auditor) Audit(p Prediction) Audit {
-	c := &comparison{Auditor: a, p: &p, object: a.res.Snapshot.Get(p.Object.Whole()), kind: a.kinds[p.Object.GroupKind()]}
+	c := &comparison{Auditor: a, p: &p, object: a.res.Snapshot.Get(p.Object.WithoutSection()), kind: a.kinds[p.Object.GroupKind()]}
 	if c.object == nil {
 		return Audit{Result: NotCompared}
 	}
