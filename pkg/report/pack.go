@@ -7,8 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // packVersion is the version of the form below.
@@ -44,7 +42,7 @@ type packer struct {
 }
 
 func newPacker() *packer {
-	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool(), shared: shared{map[*view.PolicyUse]fields{}, map[lane]ref{}}}
+	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool(), shared: shared{map[stack]fields{}, map[lane]ref{}}}
 	p.encoder = json.NewEncoder(&p.buffer)
 	p.encoder.SetEscapeHTML(false)
 	return p

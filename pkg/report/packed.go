@@ -73,8 +73,14 @@ func each[T any](items []T) iter.Seq[any] {
 
 // shared are the parts of effective policies that many have.
 type shared struct {
-	policies map[*view.PolicyUse]fields // what follows from a stack, by its policies
-	paths    map[lane]ref
+	stacks map[stack]fields // what follows from a stack, and is alike for some of its targets
+	paths  map[lane]ref
+}
+
+// stack tells what effective policies share apart: targets that see a stack alike have the same rules, with why they are in force.
+type stack struct {
+	policies *view.PolicyUse
+	rules    *view.Rule
 }
 
 // lane tells lists of paths apart.
@@ -89,8 +95,11 @@ func (p *packer) item(v any) (ref, error) {
 	if !ok || len(e.Policies) == 0 || len(e.Paths) == 0 {
 		return p.value(v)
 	}
-	stack := &e.Policies[0]
-	common, known := p.shared.policies[stack]
+	of := stack{policies: &e.Policies[0]}
+	if len(e.Rules) > 0 {
+		of.rules = &e.Rules[0]
+	}
+	common, known := p.shared.stacks[of]
 	if !known {
 		some := *e
 		some.Paths, some.Unread = nil, nil
@@ -98,7 +107,7 @@ func (p *packer) item(v any) (ref, error) {
 		if common, err = p.fields(&some); err != nil {
 			return 0, err
 		}
-		p.shared.policies[stack] = common
+		p.shared.stacks[of] = common
 	}
 	target, err := p.value(&e.Target)
 	if err != nil {

@@ -18,10 +18,12 @@ func TestItemsOfOneStack(t *testing.T) {
 		Rules: []view.Rule{{Name: "a", Value: 1, Sources: []view.Source{{Target: &gateway}}}}}
 	other := one
 	other.ID, other.Policies = "2", []view.PolicyUse{{Target: &gateway, Role: "lost"}}
+	seen := one // by another target, from which the policy stands elsewhere
+	seen.Rules = []view.Rule{{Name: "a", Value: 1, Sources: one.Rules[0].Sources, Why: "default of Gateway"}}
 	empty := view.EffectivePolicy{PolicyKind: "P.g"}
 	r := hostileReport()
 	r.Effective.Items = nil
-	for i, item := range []view.EffectivePolicy{one, one, other, one, empty, other, empty, one} {
+	for i, item := range []view.EffectivePolicy{one, one, other, one, empty, other, empty, one, seen} {
 		item.Target = model.Ref{Kind: "HTTPRoute", Name: fmt.Sprint("r", i), Section: "rule-1"}
 		switch i {
 		case 1:

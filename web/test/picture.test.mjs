@@ -22,7 +22,7 @@ test('a click on the picture tells what is in force, and back closes it', async 
   assert.equal(await page.evaluate(() => document.activeElement.id), 'panel');
   const panel = page.locator('aside');
   assert.match(await panel.innerText(), /^×?\s*HTTPRoute shop\/cart checkout[\s\S]*limits\.payments[\s\S]*shop\/checkout-limits[\s\S]*shop-policies\.yaml:115[\s\S]*set here \(rule\)/);
-  assert.match(await panel.innerText(), /lost: limits\.browse[\s\S]*an atomic default gives way/);
+  assert.match(await panel.innerText(), /lost: limits\.browse[\s\S]*replaced as a whole by/);
   assert.equal(await page.locator('.canvas a.chosen').first().getAttribute('href'), node('HTTPRoute.gateway.networking.k8s.io/shop/cart#checkout'));
   await panel.getByRole('link', { name: 'shop/checkout-limits' }).first().click();
   await settled(page);
