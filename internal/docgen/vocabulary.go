@@ -24,7 +24,7 @@ type vocabulary map[string]map[string][]string
 func (s *sources) vocabulary() (vocabulary, error) {
 	words := map[reflect.Type][]string{}
 	for _, t := range []reflect.Type{reflect.TypeFor[merge.Reason](), reflect.TypeFor[merge.Criterion](), reflect.TypeFor[resolve.Role](), reflect.TypeFor[model.Severity](), reflect.TypeFor[topology.Role](), reflect.TypeFor[request.Outcome](),
-		reflect.TypeFor[request.Protocol](), reflect.TypeFor[status.DifferenceKind](), reflect.TypeFor[status.Verdict]()} {
+		reflect.TypeFor[request.Protocol](), reflect.TypeFor[status.DifferenceKind](), reflect.TypeFor[status.AuditResult]()} {
 		var err error
 		if words[t], err = s.words(t); err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func (s *sources) vocabulary() (vocabulary, error) {
 
 		"PolicyChange.Change": {"Added", "Removed", "Changed"}, "PolicyChange.TargetChange": {"Added", "Removed", "Reached", "Unreached"},
 
-		"Difference.Kind": words[reflect.TypeFor[status.DifferenceKind]()], "ObjectStatus.Verdict": words[reflect.TypeFor[status.Verdict]()],
+		"Difference.Kind": words[reflect.TypeFor[status.DifferenceKind]()], "ObjectStatus.Verdict": words[reflect.TypeFor[status.AuditResult]()],
 
 		"RequestText.Protocol":  append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
 		"RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,

@@ -125,7 +125,7 @@ func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predic
 		delete(o, "status")
 	}
 	for _, item := range predicted.Items {
-		o := objects[item.Object.Whole()]
+		o := objects[item.Object.WithoutSection()]
 		if o == nil {
 			t.Fatalf("no object %s", item.Object)
 		}

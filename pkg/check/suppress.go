@@ -125,7 +125,7 @@ func (i *Ignore) matches(f *Finding) bool {
 	if i.Object == "" {
 		return true
 	}
-	return f.Ref != nil && globs(i.Object, f.Ref.Whole().String())
+	return f.Ref != nil && globs(i.Object, f.Ref.WithoutSection().String())
 }
 
 // globs matches a pattern in which * stands for any text without a slash. Patterns were tried when they were read.

@@ -14,8 +14,8 @@ import (
 // mostAlike is how many other objects with the same trouble a table names.
 const mostAlike = 4
 
-// alike is a finding with the others that differ in the object only.
-type alike struct {
+// similarFindings is a finding with the others that differ in the object only.
+type similarFindings struct {
 	Finding
 	also []Finding
 }
@@ -46,7 +46,7 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 }
 
 // lines are the findings that are shown, and how many notes are not.
-func (r *Report) lines(o view.TableOptions) (out []alike, notes int) {
+func (r *Report) lines(o view.TableOptions) (out []similarFindings, notes int) {
 	type text struct {
 		severity          model.Severity
 		id, message, hint string
@@ -68,7 +68,7 @@ func (r *Report) lines(o view.TableOptions) (out []alike, notes int) {
 			continue
 		}
 		at[same] = len(out)
-		out = append(out, alike{Finding: f})
+		out = append(out, similarFindings{Finding: f})
 	}
 	return out, notes
 }
@@ -84,7 +84,7 @@ func comparePresence[T any](a, b *T) int {
 	return 1
 }
 
-func (a *alike) rows() [][]view.Cell {
+func (a *similarFindings) rows() [][]view.Cell {
 	tone := map[model.Severity]view.Tone{model.Error: view.Bad, model.Warning: view.Partly, model.Info: view.Dim}[a.Severity]
 	word := string(a.Severity)
 	message := a.predicate()

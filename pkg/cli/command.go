@@ -45,7 +45,7 @@ func (q *question) query(s *session, args []string) (query view.Query, typed str
 		return query, "", err
 	}
 	if len(args) > 0 || !sel.empty() {
-		query.Through = s.ways(query.Targets)
+		query.Through = s.aboveRoutes(query.Targets)
 	}
 	if query.Through != nil && ref.Name != "" {
 		q.scope = []string{"--target", typedRef(ref)}

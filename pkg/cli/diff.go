@@ -152,13 +152,13 @@ func (r *sideReader) both(ctx context.Context, from, to sideOf) (before, after *
 	var firstErr, secondErr error
 	if from == to {
 		if first, firstErr = r.read(ctx, from); firstErr == nil {
-			second, secondErr = r.settle(ctx, first)
+			second, secondErr = r.readOver(ctx, first)
 		}
 	} else {
 		var one sync.WaitGroup
 		one.Go(func() { first, firstErr = r.read(ctx, from) })
 		if second, secondErr = r.read(ctx, to); secondErr == nil {
-			second, secondErr = r.settle(ctx, second)
+			second, secondErr = r.readOver(ctx, second)
 		}
 		one.Wait()
 	}
@@ -175,8 +175,8 @@ func (r *sideReader) both(ctx context.Context, from, to sideOf) (before, after *
 	return before, after, nil
 }
 
-// settle is a second side as the flags change it.
-func (r *sideReader) settle(ctx context.Context, base *model.Snapshot) (*model.Snapshot, error) {
+// readOver is a second side as the flags change it.
+func (r *sideReader) readOver(ctx context.Context, base *model.Snapshot) (*model.Snapshot, error) {
 	over, err := r.lay(ctx, base)
 	if err != nil {
 		return over, err

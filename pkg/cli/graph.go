@@ -89,7 +89,7 @@ func (g *graphFlags) draw(form *question) answer {
 			if err != nil {
 				return nil, nil, err
 			}
-			q.Taken = view.Way(s.Resolution, answer)
+			q.Taken = view.RequestPath(s.Resolution, answer)
 		}
 		out := g.collapsed(view.Graph(s.Resolution, q), form.format)
 		return out, &out.Envelope, nil

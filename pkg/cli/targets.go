@@ -52,8 +52,8 @@ func (s *session) objects(fits func(*model.Object) bool) []topology.NodeID {
 	return out
 }
 
-// ways are those of the targets through which traffic comes to route rules: classes, gateways, listener sets, listeners.
-func (s *session) ways(ids []topology.NodeID) []topology.NodeID {
+// aboveRoutes are those of the targets through which traffic comes to route rules: classes, gateways, listener sets, listeners.
+func (s *session) aboveRoutes(ids []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	for _, id := range ids {
 		switch s.Node(id).Role {

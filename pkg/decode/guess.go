@@ -20,7 +20,7 @@ type guess struct {
 // what may be a reference to targets.
 func (d *guess) read() {
 	for _, at := range d.mergeFields() {
-		d.policy.Doubts = append(d.policy.Doubts, d.doubt(at, "other kinds merge by such a field; its meaning"))
+		d.policy.Uncertain = append(d.policy.Uncertain, d.uncertainty(at, "other kinds merge by such a field; its meaning"))
 	}
 	for key, value := range d.body.Fields {
 		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
@@ -50,11 +50,11 @@ func (d *guess) astray(format, fields string) {
 	}
 }
 
-func (d *guess) doubt(at []string, what string) policy.Doubt {
+func (d *guess) uncertainty(at []string, what string) policy.Uncertainty {
 	field := fieldPath(at)
 	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.Describe,
 		Message: fmt.Sprintf("%s: %s is unknown without a descriptor of %s", field, what, d.kind.Name())}.At(d.policy.Object, at...)
-	return policy.Doubt{Field: field, Problem: p}
+	return policy.Uncertainty{Field: field, Problem: p}
 }
 
 // fieldPath writes the path of a field, entries of lists in brackets.

@@ -101,9 +101,9 @@ func TestGenericDoubts(t *testing.T) { // engine E15: fields that are not unders
 		{"settings that name objects", paint.Policy("{" + paint.ToGateway + ", target: 5, targets: [a], targetCPU: 1, backendRef: {kind: Service, name: s}, secretRef: {name: s}, rules: [{selector: {a: b}}]}"), "", ""},
 	} {
 		_, p := decoded(t, c.manifests)
-		doubts := append([]policy.Doubt{}, p.Doubts...)
+		doubts := append([]policy.Uncertainty{}, p.Uncertain...)
 		for _, ref := range p.Refs {
-			doubts = append(doubts, ref.Doubts...)
+			doubts = append(doubts, ref.Uncertain...)
 		}
 		var fields []string
 		for _, d := range doubts {

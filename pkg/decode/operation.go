@@ -52,8 +52,8 @@ type workbench struct {
 	effects []merge.Effect
 }
 
-func (w *workbench) note(u merge.Unit, o merge.Outcome, reason merge.Reason, to []merge.From) {
-	w.effects = append(w.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: o, Reason: reason, Other: to})
+func (w *workbench) note(u merge.Unit, o merge.Action, reason merge.Reason, to []merge.From) {
+	w.effects = append(w.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o, Reason: reason, Other: to})
 }
 
 // at reports whether something is set at the path, or below it.

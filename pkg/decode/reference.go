@@ -120,10 +120,10 @@ func (d references) entry(form policy.RefForm, raw model.Body, at []string) {
 	ref := &d.policy.Refs[known]
 	for key, value := range raw.Fields {
 		if !value.IsNull() && !slices.Contains(keys(form), key) {
-			ref.Doubts = append(ref.Doubts, d.guess.doubt(append(slices.Clone(at), key), "what it asks for"))
+			ref.Uncertain = append(ref.Uncertain, d.guess.uncertainty(append(slices.Clone(at), key), "what it asks for"))
 		}
 	}
-	slices.SortFunc(ref.Doubts, func(a, b policy.Doubt) int { return strings.Compare(a.Field, b.Field) })
+	slices.SortFunc(ref.Uncertain, func(a, b policy.Uncertainty) int { return strings.Compare(a.Field, b.Field) })
 }
 
 // keys are the fields of a reference that are understood.

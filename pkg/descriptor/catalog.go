@@ -64,7 +64,7 @@ func NewCatalog(vendors, users []form.Source, settings []string, funcs Functions
 	if b.catalog.chosen, err = chosen(b.catalog.settings, settings); err != nil {
 		return nil, err
 	}
-	if err := b.alike(); err != nil {
+	if err := b.registerLikeKinds(); err != nil {
 		return nil, err
 	}
 	var wrong form.Error

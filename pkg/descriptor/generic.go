@@ -174,10 +174,10 @@ func (g *generic) describe(gk model.GroupKind) *policy.Kind {
 	}
 	targets := observed(g.objects)
 	if g.crd.class == "direct" {
-		k.Guess.Doubt = g.disbelief(targets)
+		k.Guess.Wrong = g.disbelief(targets)
 	}
 	switch {
-	case g.crd.class == "direct" && k.Guess.Doubt == "":
+	case g.crd.class == "direct" && k.Guess.Wrong == "":
 		makeDirect(k)
 	case g.legacy():
 		g.useLegacy()

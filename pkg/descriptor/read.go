@@ -95,7 +95,7 @@ func (r *kindReader) finish(n *yaml.Node) {
 	if k.Effective == nil {
 		k.Effective = effectiveRoles(k.Targets)
 	}
-	settleScopes(k)
+	trimScopes(k)
 	if k.Routes == nil {
 		k.Routes = targetRoutes(k.Targets)
 	}

@@ -57,8 +57,8 @@ func (r reachReader) routes(n *yaml.Node) {
 	slices.SortFunc(r.kind.Routes, model.GroupKind.Compare)
 }
 
-// wholeRole is the role of an object of the kind.
-func wholeRole(gk model.GroupKind) topology.Role {
+// objectRole is the role of an object of the kind.
+func objectRole(gk model.GroupKind) topology.Role {
 	switch {
 	case gk.Group == policy.GatewayGroup && gk.Kind == "GatewayClass":
 		return topology.GatewayClass
@@ -79,7 +79,7 @@ func wholeRole(gk model.GroupKind) topology.Role {
 func effectiveRoles(targets []policy.TargetForm) []topology.Role {
 	var rule, rest []topology.Role
 	for _, t := range targets {
-		role := wholeRole(t.GroupKind)
+		role := objectRole(t.GroupKind)
 		if role != topology.Backend {
 			rule = []topology.Role{topology.Rule}
 			continue

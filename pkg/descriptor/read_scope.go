@@ -36,8 +36,8 @@ func (r *foldReader) leg(n *yaml.Node) policy.Leg {
 	return l
 }
 
-// settleScopes leaves out of the scopes what the kind has no parts for.
-func settleScopes(k *policy.Kind) {
+// trimScopes leaves out of the scopes what the kind has no parts for.
+func trimScopes(k *policy.Kind) {
 	if k.Scopes == nil {
 		return
 	}

@@ -41,12 +41,12 @@ func Level(level string) string {
 	return level
 }
 
-// Places are where the layers of a verdict stand.
-type Places []model.Ref
+// LayerTargets are where the layers of a verdict stand.
+type LayerTargets []model.Ref
 
-// PlacesOf lists them.
-func PlacesOf(r *resolve.Resolution, v *resolve.Verdict) Places {
-	out := make(Places, len(v.Layers))
+// LayerTargetsOf lists them.
+func LayerTargetsOf(r *resolve.Resolution, v *resolve.Verdict) LayerTargets {
+	out := make(LayerTargets, len(v.Layers))
 	for i := range v.Layers {
 		out[i] = r.Node(v.Layers[i].Node).Ref
 	}
@@ -55,13 +55,13 @@ func PlacesOf(r *resolve.Resolution, v *resolve.Verdict) Places {
 
 // Seen tells targets apart at which different things are said of the same rules: for each layer, whether it stands at the target or at another
 // place of the same object. Targets of one verdict that see alike share their words.
-func (p Places) Seen(target model.Ref) string {
+func (p LayerTargets) Seen(target model.Ref) string {
 	seen := make([]byte, len(p))
 	for i, at := range p {
 		switch {
-		case at == target || at == target.Whole():
+		case at == target || at == target.WithoutSection():
 			seen[i] = 'h'
-		case at.Whole() == target.Whole():
+		case at.WithoutSection() == target.WithoutSection():
 			seen[i] = 's'
 		default:
 			seen[i] = '-'
@@ -72,7 +72,7 @@ func (p Places) Seen(target model.Ref) string {
 
 // Values says why the rules of a verdict are in force at targets.
 type Values struct {
-	Places  Places
+	Places  LayerTargets
 	Verdict *resolve.Verdict
 	Roles   []resolve.Role // of the layers
 }
@@ -115,7 +115,7 @@ func (e *Values) ground(target model.Ref, r *merge.Rule) string {
 	}
 	override := s.Block == merge.Overrides
 	at := e.Places[s.Layer]
-	here := at == target || at == target.Whole()
+	here := at == target || at == target.WithoutSection()
 	switch {
 	case e.builtin(s) != "":
 		return e.builtin(s)
@@ -143,7 +143,7 @@ func (e *Values) place(target model.Ref, f merge.From) string {
 		return b
 	}
 	level := e.Verdict.Layers[f.Layer].Level
-	if (level == topology.Route || level == topology.Rule) && e.Places[f.Layer].Whole() != target.Whole() {
+	if (level == topology.Route || level == topology.Rule) && e.Places[f.Layer].WithoutSection() != target.WithoutSection() {
 		return "parent " + string(level)
 	}
 	return Level(string(level))

@@ -39,10 +39,10 @@ func dangles(g *topology.Graph, a topology.Attachment) bool {
 	if gk := a.Parent.GroupKind(); gk != gatewayKind && !topology.IsListenerSet(gk) && !topology.MeshParent(gk) {
 		return false
 	}
-	if len(g.Lookup(a.Parent.Whole())) == 0 {
+	if len(g.Lookup(a.Parent.WithoutSection())) == 0 {
 		return true
 	}
-	return (a.Parent.Section != "" || a.Port != 0) && len(g.Sections(a.Parent.Whole())) > 0
+	return (a.Parent.Section != "" || a.Port != 0) && len(g.Sections(a.Parent.WithoutSection())) > 0
 }
 
 var gatewayKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
@@ -59,8 +59,8 @@ func parentOrigin(route *model.Object, parent model.Ref) model.Origin {
 
 // parentHint names what the parent has, or what it may be called.
 func parentHint(r *resolve.Resolution, a topology.Attachment) string {
-	if len(r.Graph.Lookup(a.Parent.Whole())) > 0 {
-		if sections := r.Graph.Sections(a.Parent.Whole()); a.Parent.Section != "" && len(sections) > 0 {
+	if len(r.Graph.Lookup(a.Parent.WithoutSection())) > 0 {
+		if sections := r.Graph.Sections(a.Parent.WithoutSection()); a.Parent.Section != "" && len(sections) > 0 {
 			return "it has: " + strings.Join(sections, ", ")
 		}
 		return ""

@@ -86,11 +86,11 @@ func (w *worker) decode(p piece) (out outcome) {
 	if failed != nil {
 		d.report(nil, failed)
 	}
-	scale := newScale(*w.limits)
+	scale := newSizer(*w.limits)
 	c := &converter{first: p.line, words: w.words, shared: map[*yaml.Node]any{}}
 	for _, n := range nodes {
 		c.odd = nil
-		_, failed := scale.weigh(n, 0)
+		_, failed := scale.measure(n, 0)
 		var v any
 		if failed == nil {
 			v, failed = c.value(n)

@@ -89,5 +89,5 @@ func number(text string) any {
 	if err != nil {
 		return text
 	}
-	return whole(f)
+	return integral(f)
 }

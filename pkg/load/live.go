@@ -75,7 +75,7 @@ func Live(ctx context.Context, server *Server, o LiveOptions) (*model.Snapshot, 
 		}
 		outcomes, problems = append(outcomes, over.outcomes...), append(problems, over.problems...)
 	}
-	return settle(o.Over, &model.Cluster{Context: o.Context, Kinds: r.served, Gaps: r.gaps()}, outcomes, problems), nil
+	return assemble(o.Over, &model.Cluster{Context: o.Context, Kinds: r.served, Gaps: r.gaps()}, outcomes, problems), nil
 }
 
 // liveReader is one reading of a cluster.

@@ -54,7 +54,7 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 			r.problems = append(r.problems, *p)
 		}
 	}
-	return settle(o, cluster, r.outcomes, r.problems), r.nothing(o)
+	return assemble(o, cluster, r.outcomes, r.problems), r.nothing(o)
 }
 
 // reading is what was read of what options name.

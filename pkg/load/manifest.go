@@ -77,12 +77,12 @@ func (w *walk) parse(text []byte) ([]manifest, *trouble) {
 	var docs []manifest
 	for _, p := range split(source{}, text) {
 		nodes, failed := parse(p.text, w.limits)
-		scale := newScale(w.limits)
+		scale := newSizer(w.limits)
 		c := &converter{first: p.line, words: newWords(), shared: map[*yaml.Node]any{}}
 		for _, n := range nodes {
 			var v any
 			if failed == nil {
-				_, failed = scale.weigh(n, 0)
+				_, failed = scale.measure(n, 0)
 			}
 			if failed == nil {
 				v, failed = c.value(n)

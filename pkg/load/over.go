@@ -38,5 +38,5 @@ func Without(base *model.Snapshot, gone func(model.Ref) bool) *model.Snapshot {
 
 // problemsBut are the problems that are not about certain objects.
 func problemsBut(problems []model.Problem, gone func(model.Ref) bool) []model.Problem {
-	return slices.DeleteFunc(slices.Clone(problems), func(p model.Problem) bool { return p.Ref != nil && gone(p.Ref.Whole()) })
+	return slices.DeleteFunc(slices.Clone(problems), func(p model.Problem) bool { return p.Ref != nil && gone(p.Ref.WithoutSection()) })
 }

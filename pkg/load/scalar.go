@@ -57,15 +57,15 @@ func value(n *yaml.Node) (any, *trouble) {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return nil, invalid(n.Line, "not used: a number that JSON cannot express; quote it if it is text")
 		}
-		return whole(v), nil
+		return integral(v), nil
 	case uint64:
 		return float64(v), nil
 	}
 	return v, nil
 }
 
-// whole is f as int64 if writing it as JSON and reading it again would make it one.
-func whole(f float64) any {
+// integral is f as int64 if writing it as JSON and reading it again would make it one.
+func integral(f float64) any {
 	if f == math.Trunc(f) && math.Abs(f) < 1e21 {
 		if i, err := strconv.ParseInt(strconv.FormatFloat(f, 'f', -1, 64), 10, 64); err == nil {
 			return i

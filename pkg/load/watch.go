@@ -183,14 +183,14 @@ func (w *Watcher) Next(ctx context.Context, moment time.Duration, again <-chan t
 			return w.take(), true
 		case <-w.wake:
 		}
-		w.settle(ctx, moment)
+		w.awaitQuiet(ctx, moment)
 		kinds = w.take()
 	}
 	return kinds, ctx.Err() == nil
 }
 
-// settle waits until nothing changes for a moment.
-func (w *Watcher) settle(ctx context.Context, moment time.Duration) {
+// awaitQuiet waits until nothing changes for a moment.
+func (w *Watcher) awaitQuiet(ctx context.Context, moment time.Duration) {
 	for last := time.After(10 * moment); ; {
 		select {
 		case <-w.wake:

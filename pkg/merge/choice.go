@@ -29,7 +29,7 @@ func (f sifter) choose(acc *accumulator, in []Unit, st *Step) []Unit {
 }
 
 // unchosen is the weak side without the units that lose to another choice of the strong one.
-func (f sifter) unchosen(strong, weak []Unit, st *Step, o Outcome, reason Reason) []Unit {
+func (f sifter) unchosen(strong, weak []Unit, st *Step, o Action, reason Reason) []Unit {
 	return slices.DeleteFunc(slices.Clone(weak), func(u Unit) bool {
 		if u.Choice == "" {
 			return false

@@ -62,11 +62,11 @@ func joined(out, established, lower Unit) []Effect {
 	var effects []Effect
 	for _, side := range []struct {
 		unit, other Unit
-		lost        Outcome
+		lost        Action
 	}{{lower, established, Replaced}, {established, lower, Dropped}} {
 		e := effect(&side.unit, Joined, side.other.From)
 		if !slices.ContainsFunc(side.unit.From, func(f From) bool { return slices.Contains(out.From, f) }) {
-			e.Outcome, e.Reason = side.lost, MoreSpecificWins
+			e.Action, e.Reason = side.lost, MoreSpecificWins
 			if list, ok := Plain(side.unit.Value).([]any); ok && len(list) == 0 {
 				e.Reason = NoEffect
 			}

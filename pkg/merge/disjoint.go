@@ -7,12 +7,12 @@ import "slices"
 // one of two are no clash, nor are entries of lists that have nothing but a number.
 func Disjoint(a, b []Unit, rules Shape) bool {
 	disjoint := true
-	meet(rules.settled(a), rules.settled(b), func(int, int) { disjoint = false })
+	eachClash(rules.claimed(a), rules.claimed(b), func(int, int) { disjoint = false })
 	return disjoint
 }
 
-// settled are units as rules that nobody else may set.
-func (s Shape) settled(units []Unit) []Unit {
+// claimed are units as rules that nobody else may set.
+func (s Shape) claimed(units []Unit) []Unit {
 	var out []Unit
 	for _, u := range Recut(units, s) {
 		if empty := u.hollow() && !s.endsAt(u.Path); !empty && s.combiner(u.Path) == nil && !s.numbers(u.Path) {

@@ -112,7 +112,7 @@ func (f closing) losses(units []Unit) []Loss {
 
 // lost reports whether the effect is a loss. What nobody wrote is nobody's loss.
 func (f closing) lost(e Effect) bool {
-	return (e.Outcome == Replaced || e.Outcome == Dropped) && !(len(e.From) > 0 && (e.From[0].Filled || f.stack.Layers[e.From[0].Layer].Unwritten))
+	return (e.Action == Replaced || e.Action == Dropped) && !(len(e.From) > 0 && (e.From[0].Filled || f.stack.Layers[e.From[0].Layer].Unwritten))
 }
 
 // rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
@@ -161,7 +161,7 @@ func (f closing) void(r *Result) {
 		if i == by { // it loses to nobody but itself
 			by = -1
 		}
-		r.Lost = append(r.Lost, f.whole(i, Invalid, by)...)
+		r.Lost = append(r.Lost, f.replaced(i, Invalid, by)...)
 	}
 	slices.SortStableFunc(r.Lost, func(a, b Loss) int { return strings.Compare(a.Rule, b.Rule) })
 }
@@ -173,7 +173,7 @@ func (f closing) reject(r *Result) {
 		if out == nil {
 			continue
 		}
-		for _, loss := range f.whole(i, out.Reason, out.By) {
+		for _, loss := range f.replaced(i, out.Reason, out.By) {
 			at := slices.IndexFunc(r.Rules, func(x Rule) bool { return x.Name == loss.Rule })
 			if at >= 0 {
 				r.Rules[at].Lost = append(r.Rules[at].Lost, loss)
@@ -184,8 +184,8 @@ func (f closing) reject(r *Result) {
 	}
 }
 
-// whole are the losses of a layer none of whose settings is in force, to the last block of another one; -1: to nobody.
-func (f closing) whole(at int, reason Reason, by int) (out []Loss) {
+// replaced are the losses of a layer none of whose settings is in force, to the last block of another one; -1: to nobody.
+func (f closing) replaced(at int, reason Reason, by int) (out []Loss) {
 	var to []From
 	if by >= 0 {
 		to = []From{{Layer: by, Block: f.stack.Layers[by].mainBlock()}}

@@ -24,7 +24,7 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 		}
 		(*m)[at] = append((*m)[at], other)
 	}
-	meet(winner, loser, func(w, l int) {
+	eachClash(winner, loser, func(w, l int) {
 		if len(winner[w].Path) < len(loser[l].Path) && isEmpty(winner[w]) {
 			note(&filled, w, l)
 		} else {
@@ -53,9 +53,9 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 	return kept, rest, clashes
 }
 
-// meet calls see for every pair of units whose paths are equal or one of which is a prefix of the other. Only the shorter side is
+// eachClash calls see for every pair of units whose paths are equal or one of which is a prefix of the other. Only the shorter side is
 // indexed: of a step and what is below it, usually the step. A few units are compared one by one.
-func meet(a, b []Unit, see func(i, j int)) {
+func eachClash(a, b []Unit, see func(i, j int)) {
 	const few = 64
 	if len(a)*len(b) <= few {
 		for j := range b {
@@ -68,7 +68,7 @@ func meet(a, b []Unit, see func(i, j int)) {
 		return
 	}
 	if len(a) > len(b) {
-		meet(b, a, func(i, j int) { see(j, i) })
+		eachClash(b, a, func(i, j int) { see(j, i) })
 		return
 	}
 	t := index(a)

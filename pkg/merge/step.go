@@ -38,7 +38,7 @@ func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
 
 // solid drops units that are a container without anything in it: an empty object, or a null, where rules stand deeper. Only a merge
 // patch has a use for them.
-func (f *folder) solid(p *Plan, units []Unit, st *Step, o Outcome) []Unit {
+func (f *folder) solid(p *Plan, units []Unit, st *Step, o Action) []Unit {
 	shape := f.shape(p)
 	if !slices.ContainsFunc(units, func(u Unit) bool { return u.hollow() && !shape.endsAt(u.Path) }) {
 		return units
@@ -96,14 +96,14 @@ func (f *folder) mix(p *Plan, acc *accumulator, in []Unit, st *Step) {
 	low, high = f.combine(shape, low, high, st)
 	if st.Strategy.Wins == Lower {
 		kept, rest, clashes := overlay(low, high)
-		f.settle(st, clashes)
+		f.loseClashes(st, clashes)
 		f.stand(st, kept, clashes)
 		f.take(st, rest)
 		acc.units = shape.reorder(append(kept, rest...), target, patch)
 		return
 	}
 	kept, rest, clashes := overlay(high, low)
-	f.settle(st, clashes)
+	f.loseClashes(st, clashes)
 	f.take(st, kept)
 	acc.units = shape.reorder(inPlace(low, kept, rest), target, patch)
 }
@@ -142,8 +142,8 @@ func markNulls(units []Unit) []Unit {
 	return units
 }
 
-// settle writes down what the clashes cost.
-func (f *folder) settle(st *Step, clashes []clash) {
+// loseClashes writes down what the clashes cost.
+func (f *folder) loseClashes(st *Step, clashes []clash) {
 	reason := MoreSpecificWins
 	if st.Strategy.Wins == Higher {
 		reason = LessSpecificOverrides
@@ -203,12 +203,12 @@ func (f *folder) drop(st *Step, units []Unit, reason Reason, to []From) {
 	}
 }
 
-func effect(u *Unit, o Outcome, other []From) Effect {
-	return Effect{Path: u.Path, Rule: u.name(), code: u.key(), Value: u.Value, From: u.From, Outcome: o, Other: other}
+func effect(u *Unit, o Action, other []From) Effect {
+	return Effect{Path: u.Path, Rule: u.name(), code: u.key(), Value: u.Value, From: u.From, Action: o, Other: other}
 }
 
 // lose writes down that u lost, for each of its parts and writers.
-func (f *folder) lose(st *Step, u Unit, o Outcome, reason Reason, to []From) {
+func (f *folder) lose(st *Step, u Unit, o Action, reason Reason, to []From) {
 	u.each(func(part *Unit) {
 		for i, from := range part.From {
 			e := effect(part, o, to)

@@ -234,28 +234,28 @@ func Reasons() []Reason {
 		BuiltInWins, NoEffect, Invalid, Ignored, Shadowed, NotEvaluated}
 }
 
-// Outcome is what a step did to a unit.
-type Outcome uint8
+// Action is what a step did to a unit.
+type Action uint8
 
-// The outcomes of a step for one unit.
+// The actions of a step on one unit.
 const (
-	Taken    Outcome = iota // an incoming unit entered the result
-	Kept                    // a unit of the result stood against an incoming one
-	Joined                  // both sides are in one unit now
-	Replaced                // a unit left the result: lost
-	Dropped                 // an incoming unit did not enter: lost
-	Renamed                 // an incoming unit entered the result under another name, which another effect has
+	Taken    Action = iota // an incoming unit entered the result
+	Kept                   // a unit of the result stood against an incoming one
+	Joined                 // both sides are in one unit now
+	Replaced               // a unit left the result: lost
+	Dropped                // an incoming unit did not enter: lost
+	Renamed                // an incoming unit entered the result under another name, which another effect has
 )
 
 // Effect is what one step did to one unit.
 type Effect struct {
-	Path    Path
-	Rule    string // Path, printed
-	Value   any
-	From    []From // whose unit
-	Outcome Outcome
-	Reason  Reason // of a loss
-	Other   []From // who won, or lost, against it
+	Path   Path
+	Rule   string // Path, printed
+	Value  any
+	From   []From // whose unit
+	Action Action
+	Reason Reason // of a loss
+	Other  []From // who won, or lost, against it
 
 	code string // Path.code()
 }

@@ -24,7 +24,7 @@ func (f sifter) zeros(acc *accumulator, in []Unit, st *Step) []Unit {
 }
 
 // shown is the winning side without the zero values in whose place the other one has a value.
-func (f sifter) shown(strong, weak []Unit, st *Step, o Outcome) []Unit {
+func (f sifter) shown(strong, weak []Unit, st *Step, o Action) []Unit {
 	values := make(map[string][]From, len(weak))
 	for i := range weak {
 		if !weak[i].Zero {
@@ -41,7 +41,7 @@ func (f sifter) shown(strong, weak []Unit, st *Step, o Outcome) []Unit {
 }
 
 // counting is the other side without the zero values that would stand in a place that the winning side leaves out.
-func (f sifter) counting(strong, weak []Unit, st *Step, o Outcome) []Unit {
+func (f sifter) counting(strong, weak []Unit, st *Step, o Action) []Unit {
 	named := make(map[string]bool, len(strong))
 	for i := range strong {
 		named[strong[i].key()] = true

@@ -8,7 +8,7 @@ import (
 // snapshot keeps every object and most of them are looked at once: values are made anew whenever they are asked for. The zero Body is
 // null. Package load makes bodies, with a Packer.
 type Body struct {
-	tape tape
+	tape packed
 	at   int
 }
 

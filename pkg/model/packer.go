@@ -13,13 +13,13 @@ import (
 // Packer writes bodies, several of them onto one tape. A value is written by Scalar, or by Open, its entries and Close; in front of each
 // entry stands Entry. Long texts and what Again repeats are on the tape once.
 type Packer struct {
-	tape  []byte
-	texts map[string]int // long texts, by where they stand
-	open  [][]place      // of the lists and objects that are open: their entries, nil for those with few
+	buf   []byte
+	texts map[string]int  // long texts, by where they stand
+	open  [][]entryOffset // of the lists and objects that are open: their entries, nil for those with few
 }
 
-// place is where an entry stands on the tape.
-type place struct {
+// entryOffset is where an entry stands on the tape.
+type entryOffset struct {
 	key string
 	at  int
 }
@@ -33,28 +33,28 @@ const (
 type Mark int
 
 // Here is where the next value begins.
-func (p *Packer) Here() Mark { return Mark(len(p.tape)) }
+func (p *Packer) Here() Mark { return Mark(len(p.buf)) }
 
 // Scalar writes a string, bool, int64, float64 or nil.
 func (p *Packer) Scalar(v any) {
 	switch t := v.(type) {
 	case nil:
-		p.tape = append(p.tape, null)
+		p.buf = append(p.buf, null)
 	case bool:
 		if t {
-			p.tape = append(p.tape, yes)
+			p.buf = append(p.buf, yes)
 		} else {
-			p.tape = append(p.tape, no)
+			p.buf = append(p.buf, no)
 		}
 	case int64:
-		p.tape = binary.AppendUvarint(append(p.tape, whole), uint64(t<<1)^uint64(t>>63))
+		p.buf = binary.AppendUvarint(append(p.buf, whole), uint64(t<<1)^uint64(t>>63))
 	case float64:
-		p.tape = binary.LittleEndian.AppendUint64(append(p.tape, decimal), math.Float64bits(t))
+		p.buf = binary.LittleEndian.AppendUint64(append(p.buf, decimal), math.Float64bits(t))
 	case string:
-		p.tape = append(p.tape, text)
+		p.buf = append(p.buf, text)
 		p.text(t)
 	default: // a programming error, like a type that encoding/json does not know
-		p.tape = append(p.tape, text)
+		p.buf = append(p.buf, text)
 		p.text(fmt.Sprint(t))
 	}
 }
@@ -67,14 +67,14 @@ func (p *Packer) OpenObject(n int) Mark { return p.begin(object, n) }
 
 func (p *Packer) begin(form byte, n int) Mark {
 	at := p.Here()
-	var entries []place
+	var entries []entryOffset
 	if n >= many {
 		form |= indexed
-		entries = make([]place, 0, n)
+		entries = make([]entryOffset, 0, n)
 	}
 	p.open = append(p.open, entries)
-	p.tape = append(p.tape, form, 0, 0, 0, 0)
-	p.tape = binary.AppendUvarint(p.tape, uint64(n))
+	p.buf = append(p.buf, form, 0, 0, 0, 0)
+	p.buf = binary.AppendUvarint(p.buf, uint64(n))
 	return at
 }
 
@@ -83,12 +83,12 @@ func (p *Packer) Close(at Mark) {
 	last := len(p.open) - 1
 	entries := p.open[last]
 	p.open = p.open[:last]
-	slices.SortStableFunc(entries, func(a, b place) int { return strings.Compare(a.key, b.key) })
+	slices.SortStableFunc(entries, func(a, b entryOffset) int { return strings.Compare(a.key, b.key) })
 	for _, e := range entries {
-		p.tape = binary.LittleEndian.AppendUint32(p.tape, uint32(e.at))
+		p.buf = binary.LittleEndian.AppendUint32(p.buf, uint32(e.at))
 	}
 	start := int(at) + 1
-	binary.LittleEndian.PutUint32(p.tape[start:], uint32(len(p.tape)-start-sizeWidth))
+	binary.LittleEndian.PutUint32(p.buf[start:], uint32(len(p.buf)-start-sizeWidth))
 }
 
 // Item comes before an entry of a list; line 0 means that it is not known.
@@ -102,37 +102,37 @@ func (p *Packer) Field(key string, line int) {
 
 func (p *Packer) entry(key string, line int) {
 	if open := &p.open[len(p.open)-1]; *open != nil {
-		*open = append(*open, place{key, len(p.tape)})
+		*open = append(*open, entryOffset{key, len(p.buf)})
 	}
-	p.tape = binary.AppendUvarint(p.tape, uint64(max(line, 0)))
+	p.buf = binary.AppendUvarint(p.buf, uint64(max(line, 0)))
 }
 
 // Again writes the list or object once more that was begun at a mark.
-func (p *Packer) Again(at Mark) { p.tape = binary.AppendUvarint(append(p.tape, again), uint64(at)) }
+func (p *Packer) Again(at Mark) { p.buf = binary.AppendUvarint(append(p.buf, again), uint64(at)) }
 
 // text writes twice its length and the text; or, as an odd number, that of a common word, or where the same text stands.
 func (p *Packer) text(s string) {
 	if at, known := numberOf[s]; known {
-		p.tape = binary.AppendUvarint(p.tape, uint64(at)<<1|1)
+		p.buf = binary.AppendUvarint(p.buf, uint64(at)<<1|1)
 		return
 	}
 	if len(s) >= longText {
 		if at, known := p.texts[s]; known {
-			p.tape = binary.AppendUvarint(p.tape, uint64(len(common)+at)<<1|1)
+			p.buf = binary.AppendUvarint(p.buf, uint64(len(common)+at)<<1|1)
 			return
 		}
 		if p.texts == nil {
 			p.texts = map[string]int{}
 		}
-		p.texts[s] = len(p.tape)
+		p.texts[s] = len(p.buf)
 	}
-	p.tape = append(binary.AppendUvarint(p.tape, uint64(len(s))<<1), s...)
+	p.buf = append(binary.AppendUvarint(p.buf, uint64(len(s))<<1), s...)
 }
 
 // Bodies are those that begin at the marks. The Packer is empty afterwards.
 func (p *Packer) Bodies(marks []Mark) []Body {
-	tape := tape(p.tape)
-	p.tape, p.texts = p.tape[:0], nil
+	tape := packed(p.buf)
+	p.buf, p.texts = p.buf[:0], nil
 	out := make([]Body, len(marks))
 	for i, at := range marks {
 		out[i] = Body{tape, int(at)}

@@ -41,8 +41,8 @@ type Ref struct {
 // GroupKind is the kind of the object that r names.
 func (r Ref) GroupKind() GroupKind { return GroupKind{Group: r.Group, Kind: r.Kind} }
 
-// Whole is r without its section.
-func (r Ref) Whole() Ref { r.Section = ""; return r }
+// WithoutSection is r without its section.
+func (r Ref) WithoutSection() Ref { r.Section = ""; return r }
 
 // In is r with the given section.
 func (r Ref) In(section string) Ref { r.Section = section; return r }

@@ -112,7 +112,7 @@ func claim(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 func drop(in, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 	var effects []merge.Effect
 	for _, u := range in {
-		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Dropped, Reason: merge.Invalid})
+		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Dropped, Reason: merge.Invalid})
 	}
 	return lower, effects
 }

@@ -12,12 +12,12 @@ import (
 type Guess struct {
 	How     string // in half a line
 	Defined bool   // GEP-713 says what several of its policies on one path are to each other
-	Doubt   string // why the whole reading may be wrong; "": nothing says so
+	Wrong   string // why the whole reading may be wrong; "": nothing says so
 	Bound   bool   // its API does not take a policy without a target reference
 }
 
-// Doubt is something in a policy that is not understood without a descriptor.
-type Doubt struct {
+// Uncertainty is something in a policy that is not understood without a descriptor.
+type Uncertainty struct {
 	Field string // from the object's root
 	model.Problem
 }

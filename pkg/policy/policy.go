@@ -26,8 +26,8 @@ type Policy struct {
 	Problems []model.Problem
 	Builtin  string // not "": no policy, but a setting of Object itself that beats those of policies; what to call it
 
-	Doubts []Doubt  // of a kind without a descriptor: what is not understood, and matters wherever the policy stands
-	Astray []string // likewise: fields that look like references and are not understood; then it is not known where else it stands
+	Uncertain []Uncertainty // of a kind without a descriptor: what is not understood, and matters wherever the policy stands
+	Astray    []string      // likewise: fields that look like references and are not understood; then it is not known where else it stands
 
 	Labels map[string]string // completed ones; nil: the object's own count
 

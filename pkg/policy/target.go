@@ -7,12 +7,12 @@ import (
 
 // TargetRef is one reference of a policy.
 type TargetRef struct {
-	Ref     model.Ref  // namespace filled in; the name is empty for a selector
-	Selects *Selection // nil: the reference names its target
-	Silent  bool
-	Named   bool // a rule is meant by its own name only
-	InSets  bool // a listener of a Gateway is meant in the Gateway's ListenerSets as well
-	Doubts  []Doubt
+	Ref       model.Ref  // namespace filled in; the name is empty for a selector
+	Selects   *Selection // nil: the reference names its target
+	Silent    bool
+	Named     bool // a rule is meant by its own name only
+	InSets    bool // a listener of a Gateway is meant in the Gateway's ListenerSets as well
+	Uncertain []Uncertainty
 
 	Object *model.Object // that of the policy
 	At     []string      // where the reference stands in it

@@ -87,7 +87,7 @@ func (d *clusters) box(indent int, b *box) {
 	kinds := d.kindsIn(b)
 	rows := []string{d.head(b, kinds)}
 	if len(b.rows[0].chips) > 0 {
-		rows = append(rows, d.whole(b, kinds))
+		rows = append(rows, d.objectRow(b, kinds))
 	}
 	for i := 1; i < len(b.rows); i++ {
 		rows = append(rows, d.row(b, i, kinds))
@@ -211,8 +211,8 @@ func (d *clusters) row(b *box, i int, kinds []int) string {
 	return d.cells(b, i, d.text(name, colour, nameSize), d.text(fact, d.c.muted, smallSize), kinds)
 }
 
-// whole is the row for what holds at the object itself. Where there is nothing else, it stands beside the name.
-func (d *clusters) whole(b *box, kinds []int) string {
+// objectRow is the row for what holds at the object itself. Where there is nothing else, it stands beside the name.
+func (d *clusters) objectRow(b *box, kinds []int) string {
 	if len(b.rows) == 1 {
 		return tag("TR", d.chipCells(b, b.rows[0], kinds, port(0, true), d.ruled()))
 	}

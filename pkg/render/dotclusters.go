@@ -151,7 +151,7 @@ func (d *clusters) edge(l *line) {
 }
 
 // nodeAt is the node drawn at a place.
-func nodeAt(p place) *view.GraphNode {
+func nodeAt(p drawnAt) *view.GraphNode {
 	if p.note != nil {
 		return p.note.node
 	}
@@ -159,7 +159,7 @@ func nodeAt(p place) *view.GraphNode {
 }
 
 // end is one end of an edge: a node, or the left or right side of a row of it.
-func (d *clusters) end(p place, tail bool) string {
+func (d *clusters) end(p drawnAt, tail bool) string {
 	if p.note != nil {
 		return dotID(p.note.node.ID) + map[bool]string{true: ":e", false: ""}[tail]
 	}
@@ -204,7 +204,7 @@ func (d *clusters) entryEdge(b *box) {
 		return
 	}
 	s := strokeOf(b.entry.state, b.entry.kind)
-	d.line(1, dotID(entryID(b))+":e -> "+d.end(place{box: b}, false)+" ["+attributes(attribute{"class", strings.TrimSpace("parent " + b.entry.state)}, attribute{"color", d.value(s.colour)}, attribute{"style", s.style},
+	d.line(1, dotID(entryID(b))+":e -> "+d.end(drawnAt{box: b}, false)+" ["+attributes(attribute{"class", strings.TrimSpace("parent " + b.entry.state)}, attribute{"color", d.value(s.colour)}, attribute{"style", s.style},
 		attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"weight", "8"}, attribute{"tooltip", shown("traffic to " + titled(b.node))})+"];")
 }
 

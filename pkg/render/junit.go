@@ -75,7 +75,7 @@ func writeJUnit(w *bufio.Writer, r *check.Report, o Options) error {
 		cases[key].add(r, f)
 	}
 	for _, s := range all.Suites {
-		s.settle()
+		s.countCases()
 		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
 	}
 	return all.write(w)
@@ -127,8 +127,8 @@ func (c *junitCase) add(r *check.Report, f check.Finding) {
 	}
 }
 
-// settle writes down what became of the cases, and counts them.
-func (s *junitSuite) settle() {
+// countCases writes down what became of the cases, and counts them.
+func (s *junitSuite) countCases() {
 	for _, c := range s.Cases {
 		s.Tests++
 		if len(c.failing) > 0 {

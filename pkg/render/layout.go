@@ -16,10 +16,10 @@ type picture struct {
 	notes   []*note // sorted by namespace, column and reference
 	lines   []line  // sorted by their ends
 	kinds   []string
-	places  map[string]place // by node
-	states  map[string]bool  // the states that chips show
-	caption string           // what is not drawn one by one
-	spreads []*spread        // sorted
+	places  map[string]drawnAt // by node
+	states  map[string]bool    // the states that chips show
+	caption string             // what is not drawn one by one
+	spreads []*spread          // sorted
 }
 
 // box is a target with its sections.
@@ -50,7 +50,7 @@ type note struct {
 
 // line joins two places.
 type line struct {
-	from, to place
+	from, to drawnAt
 	kind     string
 	state    string
 	count    int
@@ -69,21 +69,21 @@ func (l *line) enters() bool {
 	return l.kind == view.EdgeParent && l.to.box != nil && l.to.row == 0 && l.to.box.entry != nil && l.from.column() < l.to.box.column-1
 }
 
-// place is where a node is drawn: a row of a box, or a note.
-type place struct {
+// drawnAt is where a node is drawn: a row of a box, or a note.
+type drawnAt struct {
 	box  *box
 	row  int
 	note *note
 }
 
-func (p place) id() string {
+func (p drawnAt) id() string {
 	if p.note != nil {
 		return p.note.node.ID
 	}
 	return p.box.node.ID
 }
 
-func (p place) column() int {
+func (p drawnAt) column() int {
 	if p.note != nil {
 		return p.note.column
 	}
@@ -92,7 +92,7 @@ func (p place) column() int {
 
 // newPicture arranges t. Ends of edges that are no nodes are not drawn.
 func newPicture(t *view.Topology) *picture {
-	p := &picture{places: map[string]place{}, states: map[string]bool{}, caption: t.CollapsedLine()}
+	p := &picture{places: map[string]drawnAt{}, states: map[string]bool{}, caption: t.CollapsedLine()}
 	nodes := slices.Clone(t.Nodes)
 	slices.SortFunc(nodes, func(a, b view.GraphNode) int {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))
@@ -147,10 +147,10 @@ func (p *picture) add(n *view.GraphNode, whole map[string]*box, owners map[strin
 	if n.Kind == policyRole {
 		at := &note{node: n, kind: slices.Index(p.kinds, policyKind(n))}
 		p.notes = append(p.notes, at)
-		p.places[n.ID] = place{note: at}
+		p.places[n.ID] = drawnAt{note: at}
 		return
 	}
-	key := n.Ref.Whole().GroupKind().String() + "/" + n.Ref.FullName() + n.Suffix()
+	key := n.Ref.WithoutSection().GroupKind().String() + "/" + n.Ref.FullName() + n.Suffix()
 	b := whole[key]
 	if n.Ref.Name == "" {
 		b = p.places[owners[n.ID]].box
@@ -170,13 +170,13 @@ func (p *picture) add(n *view.GraphNode, whole map[string]*box, owners map[strin
 		}
 	}
 	b.rows = append(b.rows, &row{node: n, chips: map[string][]chip{}})
-	p.places[n.ID] = place{box: b, row: len(b.rows) - 1}
+	p.places[n.ID] = drawnAt{box: b, row: len(b.rows) - 1}
 }
 
 // stand draws the object of a section that stands in the drawing without it.
 func (p *picture) stand(section *view.GraphNode) *box {
 	kind := map[string]string{"rule": "route", "listener": "gateway", "port": "backend"}[section.Kind]
-	node := &view.GraphNode{ID: section.ID + " object", Ref: section.Ref.Whole(), Kind: cmp.Or(kind, section.Kind)}
+	node := &view.GraphNode{ID: section.ID + " object", Ref: section.Ref.WithoutSection(), Kind: cmp.Or(kind, section.Kind)}
 	b := &box{node: node, level: level(section.Kind), rows: []*row{{node: node, chips: map[string][]chip{}}}}
 	p.boxes = append(p.boxes, b)
 	return b
@@ -225,7 +225,7 @@ func (p *picture) edge(e view.GraphEdge) {
 	if !fromKnown || !toKnown {
 		return
 	}
-	for _, end := range []place{from, to} {
+	for _, end := range []drawnAt{from, to} {
 		if e.State == view.EdgeDangling && end.box != nil && missing(end.box.rows[end.row].node) {
 			end.box.dangles = true
 		}

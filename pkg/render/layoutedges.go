@@ -65,7 +65,7 @@ func (p *picture) sortChips() {
 func (p *picture) joinListeners() {
 	type bundle struct {
 		from *box
-		to   place
+		to   drawnAt
 	}
 	found := map[bundle][]line{}
 	for _, l := range p.lines {

@@ -77,7 +77,7 @@ func pathTemplate(text string, asJSON bool, o TemplateOptions) (*Template, error
 	}
 	p.AllowMissingKeys(!o.RequireKeys)
 	p.EnableJSONOutput(asJSON)
-	return &Template{whole(func(w io.Writer, answer map[string]any) error { return p.Execute(w, answer) })}, nil
+	return &Template{buffered(func(w io.Writer, answer map[string]any) error { return p.Execute(w, answer) })}, nil
 }
 
 func goTemplate(text string, o TemplateOptions) (*Template, error) {
@@ -86,7 +86,7 @@ func goTemplate(text string, o TemplateOptions) (*Template, error) {
 		return nil, err
 	}
 	p.AllowMissingKeys(!o.RequireKeys)
-	return &Template{whole(func(w io.Writer, answer map[string]any) error {
+	return &Template{buffered(func(w io.Writer, answer map[string]any) error {
 		err := p.PrintObj(&unstructured.Unstructured{Object: answer}, w)
 		if err == nil {
 			return nil
@@ -95,8 +95,8 @@ func goTemplate(text string, o TemplateOptions) (*Template, error) {
 	})}, nil
 }
 
-// whole prints all or, if there is an error, nothing.
-func whole(print func(w io.Writer, answer map[string]any) error) func(*bufio.Writer, map[string]any, Options) error {
+// buffered prints all or, if there is an error, nothing.
+func buffered(print func(w io.Writer, answer map[string]any) error) func(*bufio.Writer, map[string]any, Options) error {
 	return func(w *bufio.Writer, answer map[string]any, _ Options) error {
 		var text bytes.Buffer
 		if err := print(&text, answer); err != nil {

@@ -21,7 +21,7 @@ func bare(r *resolve.Resolution, in func(namespace string) bool, effective *view
 	out := []model.Ref{}
 	for id := range r.Graph.Len() {
 		n := r.Graph.Node(topology.NodeID(id))
-		if n.Role != topology.Rule || n.Transit || in != nil && !in(n.Ref.Namespace) || covered[n.Ref] || covered[n.Ref.Whole()] {
+		if n.Role != topology.Rule || n.Transit || in != nil && !in(n.Ref.Namespace) || covered[n.Ref] || covered[n.Ref.WithoutSection()] {
 			continue
 		}
 		routes := r.Graph.Parents(topology.All, topology.NodeID(id))

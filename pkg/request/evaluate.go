@@ -34,10 +34,10 @@ type Peer struct {
 func Nobody() Peer { return Peer{Workload: topology.None} }
 
 // Evaluator judges a query by the policies of a kind; nil if they have no say in it. It is pure.
-type Evaluator func(q Query, r *resolve.Resolution, k *resolve.Kind) *Verdict
+type Evaluator func(q Query, r *resolve.Resolution, k *resolve.Kind) *Judgement
 
-// Verdict is what the policies of one kind say about a query.
-type Verdict struct {
+// Judgement is what the policies of one kind say about a query.
+type Judgement struct {
 	Kind      model.GroupKind // filled in by Judge
 	Outcome   Outcome
 	Why       []string   // in plain words, the most telling first
@@ -75,11 +75,11 @@ type Decider struct {
 // Evaluators are those that vendors registered, by name.
 type Evaluators map[string]Evaluator
 
-// Judge asks the kinds that judge queries, all or those given, and puts their verdicts together: what one denies is denied, and what one does not
-// know is known only if another one denies it. Without a verdict nothing forbids it.
-func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKind) (Outcome, []Verdict) {
+// Judge asks the kinds that judge queries, all or those given, and puts their judgements together: what one denies is denied, and what one does not
+// know is known only if another one denies it. Without a judgement nothing forbids it.
+func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKind) (Outcome, []Judgement) {
 	out := Allowed
-	var verdicts []Verdict
+	var judgements []Judgement
 	for _, k := range r.Kinds {
 		f := e[k.Evaluate]
 		if f == nil || k.Again() || len(k.Policies) == 0 || kinds != nil && !slices.Contains(kinds, k.GroupKind) {
@@ -90,10 +90,10 @@ func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKin
 			continue
 		}
 		v.Kind = k.GroupKind
-		verdicts = append(verdicts, *v)
+		judgements = append(judgements, *v)
 		out = Both(out, v.Outcome)
 	}
-	return out, verdicts
+	return out, judgements
 }
 
 // Unread lists the policies that may judge a connection and that nobody evaluates.

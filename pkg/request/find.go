@@ -39,9 +39,9 @@ type trace struct {
 	r        *Request
 	switches *switches
 	answer   *Answer
-	places   []place     // the listeners that fit, most specific first
-	sure     []candidate // that match at the place that answers, best first
-	unsure   []candidate // of which that is not known
+	places   []entryListener // the listeners that fit, most specific first
+	sure     []candidate     // that match at the place that answers, best first
+	unsure   []candidate     // of which that is not known
 
 	told      bool   // it is known what the implementation makes of paths
 	turned    bool   // the path alone had it answered
@@ -148,12 +148,12 @@ func (t *trace) gateway(w Where) {
 }
 
 // openListeners makes the answer conditional if a listener of which it is not known whether it takes part would answer instead.
-func (t *trace) openListeners(undecided []place) {
+func (t *trace) openListeners(undecided []entryListener) {
 	for _, p := range undecided {
 		if len(t.places) > 0 && specificity(t.places[0].facts.Hostname) >= specificity(p.facts.Hostname) {
 			continue
 		}
-		set := t.m.graph.Lookup(t.m.graph.Node(p.id).Ref.Whole())[0]
+		set := t.m.graph.Lookup(t.m.graph.Node(p.id).Ref.WithoutSection())[0]
 		t.answer.conditional(t.m.name(p) + " may answer instead: " + t.m.graph.Set(set).Reason)
 	}
 	if len(t.places) > 0 && t.places[0].facts.Refused.Message != "" {
@@ -162,7 +162,7 @@ func (t *trace) openListeners(undecided []place) {
 }
 
 // candidates are the matches of the routes at a listener, best first.
-func (t *trace) candidates(p place) {
+func (t *trace) candidates(p entryListener) {
 	kind, host := "HTTPRoute", t.r.Host
 	switch {
 	case p.facts.Protocol == "TLS":
@@ -183,7 +183,7 @@ func (t *trace) candidates(p place) {
 
 // grpcKind is the kind of routes that decide about a gRPC request: GRPCRoutes if one is for the host, else HTTPRoutes, which see it as the
 // POST that it is. Where both are for the host, implementations differ (gatewayapi G57).
-func (t *trace) grpcKind(p place) string {
+func (t *trace) grpcKind(p entryListener) string {
 	at := t.m.at(p.id)
 	grpc, http := at["GRPCRoute"].covers(t.r.Host), at["HTTPRoute"].covers(t.r.Host)
 	if grpc && http {
@@ -221,7 +221,7 @@ func (t *trace) order() {
 }
 
 // missed answers where no rule matches.
-func (t *trace) missed(answering []place) {
+func (t *trace) missed(answering []entryListener) {
 	a := t.answer
 	a.Status = t.notFound()
 	chosen := answering[0]

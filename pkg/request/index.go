@@ -99,7 +99,7 @@ type Matcher struct {
 	indexes  map[topology.NodeID]index
 	compiled map[topology.NodeID][]match // by rule
 	compiler compiler
-	held     map[topology.NodeID][]place           // listeners by Gateway or ListenerSet
+	held     map[topology.NodeID][]entryListener   // listeners by Gateway or ListenerSet
 	gates    []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
 	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
 	faults   []model.Problem
@@ -113,7 +113,7 @@ type Matcher struct {
 // NewMatcher is a Matcher over a graph, with the settings that the graph was built with.
 func NewMatcher(g *topology.Graph, s model.Settings) *Matcher {
 	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{}, compiled: map[topology.NodeID][]match{},
-		held: map[topology.NodeID][]place{}}
+		held: map[topology.NodeID][]entryListener{}}
 }
 
 // at is the index of a listener or of a Service in the mesh.

@@ -48,7 +48,7 @@ func (m *Matcher) unused(taken map[topology.NodeID]bool) []model.Problem {
 		if n.Role != topology.Listener || taken[id] || g.MayMissRoutes(id) {
 			continue
 		}
-		owner := g.Lookup(n.Ref.Whole())[0]
+		owner := g.Lookup(n.Ref.WithoutSection())[0]
 		if names[owner] == nil {
 			owners = append(owners, owner)
 		}

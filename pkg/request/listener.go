@@ -10,18 +10,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// place is a listener that a request may come to.
-type place struct {
+// entryListener is a listener that a request may come to.
+type entryListener struct {
 	id    topology.NodeID
 	facts topology.ListenerFacts
 }
 
 // name is the listener as people name it, with what it is for.
-func (m *Matcher) name(p place) string {
+func (m *Matcher) name(p entryListener) string {
 	n := m.graph.Node(p.id)
 	s := "listener " + n.Ref.Section
 	if n.Ref.Kind != "Gateway" {
-		s += " of " + n.Ref.Whole().String()
+		s += " of " + n.Ref.WithoutSection().String()
 	}
 	if p.facts.Hostname != "" {
 		s += " (" + p.facts.Hostname + ")"
@@ -71,15 +71,15 @@ func specificity(hostname string) int {
 }
 
 // listeners are all of a Gateway and of its ListenerSets.
-func (m *Matcher) listeners(gateway topology.NodeID) []place {
+func (m *Matcher) listeners(gateway topology.NodeID) []entryListener {
 	if known, ok := m.held[gateway]; ok {
 		return known
 	}
-	var out []place
+	var out []entryListener
 	for _, id := range m.graph.Children(topology.Traffic, gateway) {
 		switch m.graph.Node(id).Role {
 		case topology.Listener:
-			out = append(out, place{id, m.graph.Listener(id)})
+			out = append(out, entryListener{id, m.graph.Listener(id)})
 		case topology.ListenerSet:
 			out = append(out, m.listeners(id)...)
 		}
@@ -90,7 +90,7 @@ func (m *Matcher) listeners(gateway topology.NodeID) []place {
 
 // port are the listeners that a connection can come to: by port, protocol and, if the request names one, their own name. Those that are
 // refused take no part (gatewayapi G37).
-func (m *Matcher) port(r *Request, gateway topology.NodeID, name string) (open, refused []place) {
+func (m *Matcher) port(r *Request, gateway topology.NodeID, name string) (open, refused []entryListener) {
 	for _, p := range m.listeners(gateway) {
 		switch {
 		case p.facts.Port != r.Port, !slices.Contains(r.protocols(), p.facts.Protocol):
@@ -105,8 +105,8 @@ func (m *Matcher) port(r *Request, gateway topology.NodeID, name string) (open, 
 }
 
 // undecided are the fitting listeners of ListenerSets of which it is not known whether the Gateway takes them.
-func (m *Matcher) undecided(r *Request, gateway topology.NodeID, name string) []place {
-	var out []place
+func (m *Matcher) undecided(r *Request, gateway topology.NodeID, name string) []entryListener {
+	var out []entryListener
 	for _, set := range m.graph.SetsOf(gateway) {
 		if facts := m.graph.Set(set); facts.State == topology.SetUnknown && !slices.Contains(m.graph.Children(topology.Traffic, gateway), set) {
 			open, _ := m.port(r, set, name)
@@ -117,20 +117,20 @@ func (m *Matcher) undecided(r *Request, gateway topology.NodeID, name string) []
 }
 
 // fitting are the listeners that are for a host, the most specific first.
-func (m *Matcher) fitting(open []place, host string) []place {
-	var out []place
+func (m *Matcher) fitting(open []entryListener, host string) []entryListener {
+	var out []entryListener
 	for _, p := range open {
 		if p.facts.Protocol == "TCP" || p.facts.Protocol == "UDP" || takes(p.facts.Hostname, host) { // where there are no names, a hostname means nothing
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b place) int { return specificity(b.facts.Hostname) - specificity(a.facts.Hostname) })
+	slices.SortStableFunc(out, func(a, b entryListener) int { return specificity(b.facts.Hostname) - specificity(a.facts.Hostname) })
 	return out
 }
 
 // answering is the listener that answers of those that fit: the most specific one, or, of listeners that are served as one with others of
 // their port, the most specific one with a route for the host.
-func (m *Matcher) answering(r *Request, places []place) []place {
+func (m *Matcher) answering(r *Request, places []entryListener) []entryListener {
 	for i, p := range places {
 		if !m.graph.SharesPort(p.id) {
 			break
@@ -173,7 +173,7 @@ func (m *Matcher) gateways(r *Request, listener string) []topology.NodeID {
 
 // misdirected judges a request over TLS whose host is not the server name (gatewayapi G39): by the listener that the server name led to, and
 // the one that the host would have led to. It returns "" if the request may go on, else the outcome and why.
-func (m *Matcher) misdirected(r *Request, chosen place, open []place) (Outcome, string) {
+func (m *Matcher) misdirected(r *Request, chosen entryListener, open []entryListener) (Outcome, string) {
 	if r.Host == r.SNI || r.Protocol == TLS || !r.Secure || chosen.facts.Protocol != "HTTPS" {
 		return "", ""
 	}
@@ -190,7 +190,7 @@ func (m *Matcher) misdirected(r *Request, chosen place, open []place) (Outcome, 
 }
 
 // nowhere says why no listener of a Gateway takes a request.
-func (m *Matcher) nowhere(r *Request, gateway topology.NodeID, open, refused []place) string {
+func (m *Matcher) nowhere(r *Request, gateway topology.NodeID, open, refused []entryListener) string {
 	ref := m.graph.Node(gateway).Ref
 	var names []string
 	switch {

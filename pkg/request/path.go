@@ -46,7 +46,7 @@ func (m *Matcher) TidyBy(r *resolve.Resolution, tidiers []Tidier) *Matcher {
 }
 
 // tidy makes the path what the implementation compares; true if it answers the request for the path alone.
-func (t *trace) tidy(p place) bool {
+func (t *trace) tidy(p entryListener) bool {
 	if t.r.Protocol != HTTP || p.facts.Protocol == "TLS" || t.m.tidying == nil {
 		return false
 	}

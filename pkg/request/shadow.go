@@ -180,13 +180,13 @@ func (s *shadows) at(place topology.NodeID) {
 	}
 	for _, met := range members {
 		if len(met) > 1 {
-			s.meet(met)
+			s.compare(met)
 		}
 	}
 }
 
-// meet compares the routes of one hostname at one place.
-func (s *shadows) meet(met []member) {
+// compare compares the routes of one hostname at one place.
+func (s *shadows) compare(met []member) {
 	equal := map[uint64][]candidate{}
 	once := map[uint64]bool{}
 	twice := map[uint64]bool{}

@@ -56,7 +56,7 @@ func (t *trace) beside() {
 func (t *trace) entries() []topology.NodeID {
 	a := t.answer
 	if a.Service.Name != "" {
-		out := t.m.graph.Lookup(a.Service.Whole())
+		out := t.m.graph.Lookup(a.Service.WithoutSection())
 		if a.Listener != topology.None && !slices.Contains(out, a.Listener) {
 			out = append(out, a.Listener)
 		}

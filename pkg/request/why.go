@@ -20,7 +20,7 @@ func (t *trace) explain() {
 	}
 	var why []string
 	if len(t.places) > 1 {
-		at := slices.IndexFunc(t.places, func(p place) bool { return p.id == a.Listener })
+		at := slices.IndexFunc(t.places, func(p entryListener) bool { return p.id == a.Listener })
 		if at == 0 {
 			why = append(why, fmt.Sprintf("%s is more specific than %s", t.m.name(t.places[0]), t.m.name(t.places[1])))
 		} else {

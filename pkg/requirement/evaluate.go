@@ -97,7 +97,7 @@ func (q *question) eval(ctx context.Context, e *compiled, vars map[string]any, s
 }
 
 // targetFields are a target in the shape that expressions see.
-func (j *judge) targetFields(p *view.Place) values {
+func (j *judge) targetFields(p *view.EffectiveTarget) values {
 	out := refValue(&p.Target)
 	var labels, annotations map[string]string
 	if o := j.res.Node(p.Node).Object; o != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // found says what is in force of what the requirement looks at.
-func (c *conclusion) found(p *view.Place) string {
+func (c *conclusion) found(p *view.EffectiveTarget) string {
 	var in []*view.InForce
 	for _, f := range p.InForce {
 		if len(f.Policy.Rules) > 0 && (c.req.looks.everything || c.req.names(f.Kind.GroupKind)) {

@@ -57,8 +57,8 @@ func Judge(res *resolve.Resolution, reqs []*Requirement) Judgement {
 // judge holds an input against requirements: it gathers what is asked, evaluates every distinct question once, and concludes.
 type judge struct {
 	res    *resolve.Resolution
-	places *view.Places
-	doubts *doubts
+	places *view.EffectiveTargets
+	doubts *unknowns
 	cases  []caseOf
 
 	numbers   map[*view.InForce]int // of what is in force anywhere
@@ -70,7 +70,7 @@ type judge struct {
 	paths     []view.Path // distinct ones that matter
 	pathOf    map[string]int
 	pathVals  []ref.Val
-	targets   []*view.Place // one for each target that matters
+	targets   []*view.EffectiveTarget // one for each target that matters
 	targetOf  map[topology.NodeID]int
 	targetVal []targetValue
 }
@@ -93,7 +93,7 @@ type caseOf struct {
 
 // asked is a question about one place.
 type asked struct {
-	place    *view.Place
+	place    *view.EffectiveTarget
 	paths    []view.Path
 	question int    // -1: it is not asked, because of the doubt
 	doubt    string // why the answer is not known
@@ -123,7 +123,7 @@ type question struct {
 type questionKey struct{ req, set, target, path int }
 
 func newJudge(res *resolve.Resolution, reqs []*Requirement) *judge {
-	j := &judge{res: res, places: view.NewPlaces(res), doubts: newDoubts(res), cases: make([]caseOf, len(reqs)),
+	j := &judge{res: res, places: view.NewEffectiveTargets(res), doubts: newUnknowns(res), cases: make([]caseOf, len(reqs)),
 		numbers: map[*view.InForce]int{}, setOf: map[string]int{}, questOf: map[questionKey]int{}, pathOf: map[string]int{}, targetOf: map[topology.NodeID]int{}}
 	for i, r := range reqs {
 		c := &j.cases[i]
@@ -154,7 +154,7 @@ func (j *judge) gather() {
 	for i := range j.res.Len() {
 		id := topology.NodeID(i)
 		n := j.res.Node(id)
-		var places []view.Place
+		var places []view.EffectiveTarget
 		looked := false
 		for c := range j.cases {
 			if !j.concerns(&j.cases[c], n) {
@@ -209,7 +209,7 @@ func (j *judge) namespaceLabels(r model.Ref) (map[string]string, bool) {
 }
 
 // ask asks a requirement about the paths of a place that it selects.
-func (j *judge) ask(c int, p *view.Place, unsure, labelsKnown bool) {
+func (j *judge) ask(c int, p *view.EffectiveTarget, unsure, labelsKnown bool) {
 	req := &j.cases[c]
 	paths, ok := req.selects.paths(&req.funnel, p)
 	if !ok {
@@ -243,7 +243,7 @@ func (j *judge) ask(c int, p *view.Place, unsure, labelsKnown bool) {
 }
 
 // set is the number of what is in force at a place of the kinds that a requirement looks at.
-func (j *judge) set(req *caseOf, p *view.Place) int {
+func (j *judge) set(req *caseOf, p *view.EffectiveTarget) int {
 	var of []*view.InForce
 	var key []byte
 	for _, f := range p.InForce {
@@ -277,7 +277,7 @@ func (j *judge) question(key questionKey) int {
 }
 
 // target is the number of a target that matters.
-func (j *judge) target(p *view.Place) int {
+func (j *judge) target(p *view.EffectiveTarget) int {
 	at, known := j.targetOf[p.Node]
 	if !known {
 		at = len(j.targets)

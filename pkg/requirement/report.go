@@ -49,12 +49,12 @@ func (c *conclusion) conclude() []model.Problem {
 			"narrow it with select, or look at less")}
 	}
 	for i := range req.asked {
-		c.settle(&req.asked[i])
+		c.countAnswer(&req.asked[i])
 	}
 	c.openRoutes()
 	out := c.unmetFindings()
 	out = append(out, c.grouped(c.failed, c.failure)...)
-	out = append(out, c.grouped(c.unknown, c.doubt)...)
+	out = append(out, c.grouped(c.unknown, c.notKnown)...)
 	if lists := c.j.doubts.hiddenTargets(&req.selects); len(lists) > 0 {
 		c.tally.Unknown++
 		c.tell(unknown, model.Ref{}, nil, list(lists)+" may not be read")
@@ -80,8 +80,8 @@ func (c *conclusion) tooDear() bool {
 	return total > maxTotalCost
 }
 
-// settle counts one answer.
-func (c *conclusion) settle(a *asked) {
+// countAnswer counts one answer.
+func (c *conclusion) countAnswer(a *asked) {
 	q := &c.j.questions[a.question]
 	whereDoubted := c.req.where != nil && (c.req.where.everything || len(c.req.where.kinds) > 0 || c.req.where.namespaceLabels)
 	if q.skipped && (a.doubt == "" || !whereDoubted) {
@@ -220,7 +220,7 @@ func (c *conclusion) failure(why, on string) model.Problem {
 	return c.problem(model.RequirementError, model.Error, fmt.Sprintf("requirement %q cannot be evaluated on %s: %s", c.req.Name, on, why), hint)
 }
 
-func (c *conclusion) doubt(why, on string) model.Problem {
+func (c *conclusion) notKnown(why, on string) model.Problem {
 	hint := ""
 	if len(c.req.strange) > 0 {
 		hint = c.j.strangeHint(c.req.strange[0])

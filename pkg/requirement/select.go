@@ -152,7 +152,7 @@ func (s *selection) target(f *funnel, n *topology.Node, labels map[string]string
 func (s *selection) byPath() bool { return s.gateways != nil || s.listeners != nil }
 
 // paths are those of a place that are selected; false if there are none.
-func (s *selection) paths(f *funnel, p *view.Place) ([]view.Path, bool) {
+func (s *selection) paths(f *funnel, p *view.EffectiveTarget) ([]view.Path, bool) {
 	f.passed[byTraffic]++
 	if !s.byPath() {
 		f.passed[byGateway]++

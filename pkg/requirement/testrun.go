@@ -158,7 +158,7 @@ func (e *Expectation) matches(f *told, paths []view.Path) bool {
 func (e *Expectation) on(target model.Ref) bool {
 	kind, rest, _ := strings.Cut(e.Target, "/")
 	want := strings.ToLower(kind) + "/" + rest
-	return e.Target == "" || want == targetText(target) || want == targetText(target.Whole())
+	return e.Target == "" || want == targetText(target) || want == targetText(target.WithoutSection())
 }
 
 // through reports whether all paths are through what is meant.

@@ -33,7 +33,7 @@ func (k *attacher) attach() {
 		for i, ref := range p.Refs {
 			found := k.attachable(k.targets(p, ref))
 			if len(found) == 0 {
-				k.res.Problems = append(k.res.Problems, problemsOf(ref.Doubts)...)
+				k.res.Problems = append(k.res.Problems, problemsOf(ref.Uncertain)...)
 			}
 			for _, id := range found {
 				k.leads[lead{p, i}] = true
@@ -50,12 +50,12 @@ func (k *attacher) attach() {
 				own = append(own, a)
 			}
 		}
-		own = append(own, k.ownWay(p)...)
+		own = append(own, k.attachByVendor(p)...)
 		slices.Sort(k.targetsOf[p])
 		k.targetsOf[p] = slices.Compact(k.targetsOf[p])
 		if len(own) > 0 {
 			k.judge(p)
-			own = k.withRoom(p, own)
+			own = k.limitAncestors(p, own)
 		}
 		if p.Fault != "" && k.InError == policy.Drop {
 			continue
@@ -64,10 +64,10 @@ func (k *attacher) attach() {
 			at[a.Node] = append(at[a.Node], a)
 		}
 	}
-	k.attached = make(map[topology.NodeID]place, len(at))
+	k.attached = make(map[topology.NodeID]nodePolicies, len(at))
 	for id, as := range at {
 		ordered, ageIgnored := k.Order(as)
-		k.attached[id] = place{policies: ordered, ageIgnored: ageIgnored}
+		k.attached[id] = nodePolicies{policies: ordered, ageIgnored: ageIgnored}
 	}
 	k.filters()
 	k.voids()
@@ -81,8 +81,8 @@ func (k *attacher) hold(p *policy.Policy, id topology.NodeID) {
 	k.beside = k.beside || role == topology.Namespace || role == topology.Backend
 }
 
-// ownWay attaches a policy where its vendor's own functions find targets.
-func (k *attacher) ownWay(p *policy.Policy) []policy.Attached {
+// attachByVendor attaches a policy where its vendor's own functions find targets.
+func (k *attacher) attachByVendor(p *policy.Policy) []policy.Attached {
 	var out []policy.Attached
 	held := make(map[topology.NodeID]bool, len(k.targetsOf[p]))
 	for _, id := range k.targetsOf[p] {
@@ -158,7 +158,7 @@ func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.Node
 		case p.Kind.Namespaces == policy.OwnNamespace:
 			warn(model.CrossNamespaceTarget, "move the policy to the target's namespace", "%s is not in the policy's namespace %s: not attached", ref, home)
 			return nil
-		case p.Kind.Namespaces == policy.WithGrant && !k.res.Graph.Granted(p.Kind.GroupKind, home, ref.Whole()):
+		case p.Kind.Namespaces == policy.WithGrant && !k.res.Graph.Granted(p.Kind.GroupKind, home, ref.WithoutSection()):
 			warn(model.RefNotPermitted, fmt.Sprintf("a ReferenceGrant in namespace %s must allow it", cmp.Or(ref.Namespace, ref.Name)), "no ReferenceGrant lets %s refer to %s: not attached", p.Ref(), ref)
 			return nil
 		}
@@ -168,7 +168,7 @@ func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.Node
 	}
 	if found := slices.Concat(k.res.Graph.Lookup(ref), k.inSets(t)); len(found) > 0 {
 		if t.Named && k.res.unnamed(found[0], ref.Section) {
-			warn(model.TargetNotFound, "give the rule a name", "%s has no rule called %q: a rule without a name cannot be targeted", ref.Whole(), ref.Section)
+			warn(model.TargetNotFound, "give the rule a name", "%s has no rule called %q: a rule without a name cannot be targeted", ref.WithoutSection(), ref.Section)
 			return nil
 		}
 		return found
@@ -236,7 +236,7 @@ func (k *attacher) missing(ref model.Ref, t policy.TargetRef, warn func(model.Co
 		warn(model.UnknownKind, "add the CRD of the kind if it is one", "%s is of a kind that is neither built in nor in the input: nothing is inherited there", ref)
 		return []topology.NodeID{k.res.opaque(ref, nil)}
 	}
-	if o := k.res.Snapshot.Get(ref); o != nil && len(g.Lookup(ref.Whole())) == 0 && ref.Section == "" {
+	if o := k.res.Snapshot.Get(ref); o != nil && len(g.Lookup(ref.WithoutSection())) == 0 && ref.Section == "" {
 		return []topology.NodeID{k.res.opaque(ref, o)}
 	}
 	if o := k.res.Snapshot.Get(ref); o != nil && g.NumbersPort(ref) { // no rule sends there, but something else may
@@ -245,12 +245,12 @@ func (k *attacher) missing(ref model.Ref, t policy.TargetRef, warn func(model.Co
 	if t.Silent {
 		return nil
 	}
-	if ref.Section != "" && (len(g.Lookup(ref.Whole())) > 0 || k.res.Snapshot.Get(ref) != nil) {
+	if ref.Section != "" && (len(g.Lookup(ref.WithoutSection())) > 0 || k.res.Snapshot.Get(ref) != nil) {
 		hint := "it has no sections that can be targeted"
 		if sections := g.Sections(ref); len(sections) > 0 {
 			hint = "it has: " + strings.Join(sections, ", ")
 		}
-		warn(model.TargetNotFound, hint, "%s has no section %q: the policy does not attach, not even to the whole object", ref.Whole(), ref.Section)
+		warn(model.TargetNotFound, hint, "%s has no section %q: the policy does not attach, not even to the whole object", ref.WithoutSection(), ref.Section)
 		return nil
 	}
 	warn(model.TargetNotFound, k.res.hintOf(ref), "%s is not found: the policy does not attach", ref)
@@ -280,7 +280,7 @@ func (k contest) compete() {
 		k.competeDisjoint()
 		return
 	case k.RejectsWhole:
-		k.competeWhole()
+		k.competeEverywhere()
 		return
 	}
 	ids := make([]topology.NodeID, 0, len(k.attached))
@@ -310,7 +310,7 @@ func (k contest) compete() {
 }
 
 // rejecting reports whether only the first policy of the place stays. A direct kind is folded instead: strategy none says the same.
-func (k contest) rejecting(p place) bool {
+func (k contest) rejecting(p nodePolicies) bool {
 	switch k.SameTarget {
 	case policy.First:
 		return true

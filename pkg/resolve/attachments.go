@@ -10,11 +10,11 @@ import (
 
 // attachments are the targets of the policies of a kind, and who keeps whom out there.
 type attachments struct {
-	attached   map[topology.NodeID]place
+	attached   map[topology.NodeID]nodePolicies
 	rejectedAt map[topology.NodeID][]Rejection
 	targetsOf  map[*policy.Policy][]topology.NodeID
 	leads      map[lead]bool
-	noRoom     map[*policy.Policy][]model.Ref       // ancestors that a policy is refused for
+	overLimit  map[*policy.Policy][]model.Ref       // ancestors that a policy is refused for
 	byBackend  map[*policy.Policy][]topology.NodeID // the rules with a backendRef that names it
 	beside     bool                                 // some policy targets a namespace or a backend
 }
@@ -54,8 +54,8 @@ func (k *attachments) Attaches(p *policy.Policy, i int) bool { return k.leads[le
 // ByBackend lists the rules with a backendRef of which a filter names the policy, those on ways that other routes hand over included.
 func (k *attachments) ByBackend(p *policy.Policy) []topology.NodeID { return k.byBackend[p] }
 
-// NoRoom lists the ancestors that a policy is refused for because its status has no room for them.
-func (k *attachments) NoRoom(p *policy.Policy) []model.Ref { return k.noRoom[p] }
+// OverLimit lists the ancestors that a policy is refused for because its status has no room for them.
+func (k *attachments) OverLimit(p *policy.Policy) []model.Ref { return k.overLimit[p] }
 
 // Via are the ways by which a policy itself comes to a node, of those on which a stack holds there.
 func (k *attachments) Via(p *policy.Policy, id topology.NodeID, ways []Path) []Path {

@@ -45,7 +45,7 @@ func (f *blindFinder) parameter(id topology.NodeID, at []string, to model.Ref) {
 	case !f.known.Parameters(gk, f.controllerOf(id)) && (gk.Group == "" || !f.isRead(gk)):
 		s.message = fmt.Sprintf("%s is configured by %s, but kind %s is not read: its effect there and below is unknown", n.Ref, to, gk)
 		s.alike = fmt.Sprintf("%ss are configured by objects of %s, which is not read: their effect there and below is unknown", n.Ref.Kind, gk)
-	case gk.Group != "" && f.in.Get(to) == nil && f.in.Get(whole(to)) == nil:
+	case gk.Group != "" && f.in.Get(to) == nil && f.in.Get(clusterWide(to)) == nil:
 		s.message = fmt.Sprintf("%s is configured by %s, which is not in the input: its effect there and below is unknown", n.Ref, to)
 		s.alike = fmt.Sprintf("%ss are configured by objects of %s that are not in the input: their effect there and below is unknown", n.Ref.Kind, gk)
 		s.hint = "add its manifest"
@@ -55,8 +55,8 @@ func (f *blindFinder) parameter(id topology.NodeID, at []string, to model.Ref) {
 	f.add(s, at...)
 }
 
-// whole is ref as an object without a namespace.
-func whole(ref model.Ref) model.Ref { ref.Namespace = ""; return ref }
+// clusterWide is ref as an object without a namespace.
+func clusterWide(ref model.Ref) model.Ref { ref.Namespace = ""; return ref }
 
 // controllerOf is the controller of a GatewayClass or a Gateway, "" if it is not known.
 func (f *blindFinder) controllerOf(id topology.NodeID) string {

@@ -57,7 +57,7 @@ func (f *blindFinder) stranger(o *model.Object) {
 	var named model.Tally
 	f.mentions(o, o.Body.Field("spec"), "spec", func(m mention) {
 		last := m.field[strings.LastIndexByte(m.field, '.')+1:]
-		road, backends := f.road(m.at), f.backends(m.at)
+		road, backends := f.onTrafficPath(m.at), f.backends(m.at)
 		switch {
 		case road, backends && targets(last), targets(last) && f.graph.Node(m.at[0]).Role == topology.Namespace:
 			s.At = append(s.At, m.at...)
@@ -103,8 +103,8 @@ func hostnamesOf(o *model.Object) []string {
 	return out
 }
 
-// road reports whether any of the nodes is on the road of traffic above backends.
-func (f *blindFinder) road(ids []topology.NodeID) bool {
+// onTrafficPath reports whether any of the nodes is on the road of traffic above backends.
+func (f *blindFinder) onTrafficPath(ids []topology.NodeID) bool {
 	return slices.ContainsFunc(ids, func(id topology.NodeID) bool {
 		switch f.graph.Node(id).Role {
 		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule:

@@ -105,16 +105,16 @@ func (k *routed) paths(id topology.NodeID, s StackID) []Path {
 		at := push{under: s, node: id}
 		known, ok := k.ways[at]
 		if !ok {
-			known = k.waysWith(k.adds(id), id, s)
+			known = k.pathsWith(k.adds(id), id, s)
 			k.ways[at] = known
 		}
 		return known
 	}
-	return k.waysWith(k.adds(id), id, s)
+	return k.pathsWith(k.adds(id), id, s)
 }
 
-// waysWith lists the ways to the node with a stack that comes about by what the node adds.
-func (k *routed) waysWith(adds own, id topology.NodeID, s StackID) []Path {
+// pathsWith lists the ways to the node with a stack that comes about by what the node adds.
+func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 	parents := k.parents(id)
 	if len(parents) == 0 {
 		return []Path{{id}}
@@ -127,9 +127,9 @@ func (k *routed) waysWith(adds own, id topology.NodeID, s StackID) []Path {
 			}
 			above := k.paths
 			if k.res.Graph.Owners(p, id, k.Controllers) != nil {
-				above = func(p topology.NodeID, _ StackID) []Path { return k.waysTo(p) }
+				above = func(p topology.NodeID, _ StackID) []Path { return k.pathsTo(p) }
 			} else if !k.res.Graph.Passes(p, id) {
-				above = func(p topology.NodeID, under StackID) []Path { return k.waysWith(own{}, p, under) }
+				above = func(p topology.NodeID, under StackID) []Path { return k.pathsWith(own{}, p, under) }
 			}
 			for _, path := range above(p, under) {
 				out = append(out, append(path[:len(path):len(path)], id))

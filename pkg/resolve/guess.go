@@ -10,14 +10,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Doubts are what leaves open how a kind without a descriptor is to be read.
-type Doubts struct{ *Kind }
+// Guesses are what leaves open how a kind without a descriptor is to be read.
+type Guesses struct{ *Kind }
 
-// Doubts are those about the kind.
-func (k *Kind) Doubts() Doubts { return Doubts{k} }
+// Guesses are those about the kind.
+func (k *Kind) Guesses() Guesses { return Guesses{k} }
 
 // guesses reports what leaves open what holds with a stack of a kind without a descriptor (engine E15).
-func (k Doubts) guesses(o *Verdict) []model.Problem {
+func (k Guesses) guesses(o *Verdict) []model.Problem {
 	if !k.Generic() || len(o.Layers) == 0 {
 		return nil
 	}
@@ -28,12 +28,12 @@ func (k Doubts) guesses(o *Verdict) []model.Problem {
 		if !slices.Contains(met, l.Policy) {
 			met = append(met, l.Policy)
 			single = single && len(l.Policy.Blocks) < 2
-			out = append(out, problemsOf(l.Policy.Doubts)...)
+			out = append(out, problemsOf(l.Policy.Uncertain)...)
 		}
-		at := k.res.Node(l.Node).Ref.Whole()
+		at := k.res.Node(l.Node).Ref.WithoutSection()
 		for i, ref := range l.Policy.Refs {
-			if i == l.attached.Ref || ref.Ref.Whole() == at {
-				out = append(out, problemsOf(ref.Doubts)...)
+			if i == l.attached.Ref || ref.Ref.WithoutSection() == at {
+				out = append(out, problemsOf(ref.Uncertain)...)
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func (k Doubts) guesses(o *Verdict) []model.Problem {
 
 // Below reports what leaves open what holds at a route rule with a stack because of policies of the kind at the backends of the rule:
 // without a descriptor it is not known which of the two has the last word.
-func (k Doubts) Below(id topology.NodeID, s StackID) []model.Problem {
+func (k Guesses) Below(id topology.NodeID, s StackID) []model.Problem {
 	along, ok := k.engine.(*routed)
 	if !ok || !k.Generic() || !k.beside || k.Empty(s) || k.res.Node(id).Role != topology.Rule {
 		return nil
@@ -70,7 +70,7 @@ func contains(sorted []StackID, s StackID) bool {
 }
 
 // meeting reports that several policies of the kind meet.
-func (k Doubts) meeting(o *Verdict, met []*policy.Policy) model.Problem {
+func (k Guesses) meeting(o *Verdict, met []*policy.Policy) model.Problem {
 	const most = 5
 	var names []string
 	for i, p := range met {
@@ -90,24 +90,24 @@ func (k Doubts) meeting(o *Verdict, met []*policy.Policy) model.Problem {
 }
 
 // disbelieved reports why the kind may be read altogether wrong.
-func (k Doubts) disbelieved() []model.Problem {
-	if k.Guess.Doubt == "" {
+func (k Guesses) disbelieved() []model.Problem {
+	if k.Guess.Wrong == "" {
 		return nil
 	}
 	return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Ref: k.Everyone(), Hint: policy.Describe,
-		Message: fmt.Sprintf("%s has no descriptor, and its CRD is labelled Direct although %s: it is read as inherited", k.Name(), k.Guess.Doubt)}}
+		Message: fmt.Sprintf("%s has no descriptor, and its CRD is labelled Direct although %s: it is read as inherited", k.Name(), k.Guess.Wrong)}}
 }
 
 // Of are the problems with what is not understood of a policy without a descriptor, wherever it holds.
-func (k Doubts) Of(p *policy.Policy) []model.Problem {
-	out := problemsOf(p.Doubts)
+func (k Guesses) Of(p *policy.Policy) []model.Problem {
+	out := problemsOf(p.Uncertain)
 	for _, ref := range p.Refs {
-		out = append(out, problemsOf(ref.Doubts)...)
+		out = append(out, problemsOf(ref.Uncertain)...)
 	}
 	return out
 }
 
-func problemsOf(doubts []policy.Doubt) []model.Problem {
+func problemsOf(doubts []policy.Uncertainty) []model.Problem {
 	var out []model.Problem
 	for _, d := range doubts {
 		out = append(out, d.Problem)
@@ -116,13 +116,13 @@ func problemsOf(doubts []policy.Doubt) []model.Problem {
 }
 
 // Words says what of the reading of a kind without a descriptor may be wrong, for people.
-func (k Doubts) Words() []string {
+func (k Guesses) Words() []string {
 	var out []string
 	if !k.Generic() {
 		return out
 	}
-	if k.Guess.Doubt != "" {
-		out = append(out, "its class, because "+k.Guess.Doubt)
+	if k.Guess.Wrong != "" {
+		out = append(out, "its class, because "+k.Guess.Wrong)
 	}
 	if !k.Guess.Defined {
 		out = append(out, "what several of its policies on one path are to each other")
@@ -130,11 +130,11 @@ func (k Doubts) Words() []string {
 	var fields []string
 	for _, p := range k.Policies {
 		fields = append(fields, p.Astray...)
-		for _, d := range p.Doubts {
+		for _, d := range p.Uncertain {
 			fields = append(fields, d.Field)
 		}
 		for _, ref := range p.Refs {
-			for _, d := range ref.Doubts {
+			for _, d := range ref.Uncertain {
 				fields = append(fields, d.Field)
 			}
 		}

@@ -64,8 +64,8 @@ type engine interface {
 	below(p *policy.Policy) []bool
 }
 
-// place is what is attached to one node, established first.
-type place struct {
+// nodePolicies is what is attached to one node, established first.
+type nodePolicies struct {
 	policies   []policy.Attached
 	ageIgnored bool
 	void       string // why nothing of the kind is in force here and below; "": nothing says so

@@ -90,7 +90,7 @@ func scopes(t *testing.T, settings []string, manifests ...string) *Resolution {
 				if i == len(s.Layers)-1 {
 					units, outcome = append(units, u), merge.Taken
 				}
-				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: outcome, Reason: merge.MoreSpecificWins,
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: outcome, Reason: merge.MoreSpecificWins,
 					Other: []merge.From{{Layer: len(s.Layers) - 1, Block: merge.Bare}}})
 			}
 		}

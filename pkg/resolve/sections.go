@@ -16,7 +16,7 @@ func (k *attacher) inSets(t policy.TargetRef) []topology.NodeID {
 	}
 	g := k.res.Graph
 	var out []topology.NodeID
-	for _, gateway := range g.Lookup(t.Ref.Whole()) {
+	for _, gateway := range g.Lookup(t.Ref.WithoutSection()) {
 		for _, set := range g.SetsOf(gateway) {
 			out = append(out, g.Lookup(g.Node(set).Ref.In(t.Ref.Section))...)
 		}

@@ -111,8 +111,8 @@ func (k *routed) stacksBelow(from, to topology.NodeID) []StackID {
 	return []StackID{0}
 }
 
-// waysTo lists the ways to a node, whatever holds there.
-func (k *routed) waysTo(id topology.NodeID) []Path {
+// pathsTo lists the ways to a node, whatever holds there.
+func (k *routed) pathsTo(id topology.NodeID) []Path {
 	var out []Path
 	for _, s := range k.at[id] {
 		out = append(out, k.Paths(id, s)...)

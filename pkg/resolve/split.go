@@ -18,8 +18,8 @@ func (k *scoped) nameParts(settings model.Settings) {
 	}
 }
 
-// meet is the stacks of what a group of callers and a set have in common: none, one, or where names split it one for each of them.
-func (k *scoped) meet(c, n int32) []StackID {
+// common is the stacks of what a group of callers and a set have in common: none, one, or where names split it one for each of them.
+func (k *scoped) common(c, n int32) []StackID {
 	if n == 0 {
 		return nil
 	}

@@ -51,7 +51,7 @@ func (o *Verdict) Renamed(see func(from merge.From, path merge.Path)) {
 	}
 	for _, step := range o.Result.Trace {
 		for _, e := range step.Effects {
-			if e.Outcome != merge.Renamed {
+			if e.Action != merge.Renamed {
 				continue
 			}
 			for _, from := range e.From {
@@ -99,7 +99,7 @@ type layout struct {
 func (k *routed) lay(s StackID) (*Verdict, []merge.Plan) {
 	o := layout{k, s}.lay()
 	o.check = func() []model.Problem {
-		return slices.Concat(o.conditions(), o.uncertain(), o.open(), variants{k, s}.problems(o), k.Doubts().guesses(o))
+		return slices.Concat(o.conditions(), o.uncertain(), o.open(), variants{k, s}.problems(o), k.Guesses().guesses(o))
 	}
 	return o, k.PlansFor(func(name string) string { return k.fact(s, name) })
 }
@@ -164,7 +164,7 @@ func (k layout) hop(o *Verdict) {
 		if n.Role != topology.Route && n.Role != topology.Rule {
 			continue
 		}
-		if whole := n.Ref.Whole(); len(routes) == 0 || routes[len(routes)-1] != whole {
+		if whole := n.Ref.WithoutSection(); len(routes) == 0 || routes[len(routes)-1] != whole {
 			routes = append(routes, whole)
 			o.stack.Hops = append(o.stack.Hops, k.HopStrategy(n.Object))
 		}

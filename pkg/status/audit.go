@@ -39,19 +39,19 @@ type Difference struct {
 	Message    string // one sentence: what it is, and what to look at
 }
 
-// Verdict is what an audit comes to for one object.
-type Verdict string
+// AuditResult is what an audit comes to for one object.
+type AuditResult string
 
 // The verdicts.
 const (
-	Agrees      Verdict = "Agrees"
-	Differs     Verdict = "Differs"
-	NotCompared Verdict = "NotCompared"
+	Agrees      AuditResult = "Agrees"
+	Differs     AuditResult = "Differs"
+	NotCompared AuditResult = "NotCompared"
 )
 
 // Audit is a prediction held against what the object reports.
 type Audit struct {
-	Verdict     Verdict
+	Result      AuditResult
 	Reports     []Report
 	Differences []Difference
 	Notes       []Difference // what is not counted: other reasons, and what could not be compared
@@ -89,7 +89,7 @@ func NewAuditor(r *resolve.Resolution, kinds []*resolve.Kind, predictions []Pred
 		a.learn(&predictions[i])
 	}
 	for _, p := range problems {
-		a.doubt(p)
+		a.leaveOpen(p)
 	}
 	return a
 }
@@ -120,8 +120,8 @@ func (a *Auditor) reports(o *model.Object, listener string) []Report {
 	return Reports(o, listener)
 }
 
-// doubt notes what a problem leaves open. Lists that may not be read are not among it: what they may change is predicted as Unknown.
-func (a *Auditor) doubt(p model.Problem) {
+// leaveOpen notes what a problem leaves open. Lists that may not be read are not among it: what they may change is predicted as Unknown.
+func (a *Auditor) leaveOpen(p model.Problem) {
 	if !p.Incomplete() || p.Code == model.Forbidden {
 		return
 	}
@@ -130,7 +130,7 @@ func (a *Auditor) doubt(p model.Problem) {
 	case p.Ref == nil || slices.Contains(whole, p.Code):
 		a.lost = p.Message
 	default:
-		a.doubts[p.Ref.Whole()] = p.Message
+		a.doubts[p.Ref.WithoutSection()] = p.Message
 	}
 }
 
@@ -146,11 +146,11 @@ func vague(k *resolve.Kind) bool {
 
 // Audit holds one prediction against what its object reports.
 func (a *Auditor) Audit(p Prediction) Audit {
-	c := &comparison{Auditor: a, p: &p, object: a.res.Snapshot.Get(p.Object.Whole()), kind: a.kinds[p.Object.GroupKind()]}
+	c := &comparison{Auditor: a, p: &p, object: a.res.Snapshot.Get(p.Object.WithoutSection()), kind: a.kinds[p.Object.GroupKind()]}
 	if c.object == nil {
-		return Audit{Verdict: NotCompared}
+		return Audit{Result: NotCompared}
 	}
-	c.generation = whole(c.object.Body.At("metadata", "generation"))
+	c.generation = integer(c.object.Body.At("metadata", "generation"))
 	c.reports = a.reports(c.object, p.Object.Section)
 	c.used = make([]bool, len(c.reports))
 	switch {
@@ -203,12 +203,12 @@ func (c *comparison) audit() Audit {
 	} else if c.kind != nil && c.res.Snapshot.Cluster != nil && c.res.Snapshot.Cluster.Redacted {
 		c.demote("the values of settings are left out of the snapshot", Different)
 	}
-	out := Audit{Verdict: NotCompared, Reports: c.reports, Differences: c.differ, Notes: c.notes}
+	out := Audit{Result: NotCompared, Reports: c.reports, Differences: c.differ, Notes: c.notes}
 	switch {
 	case len(c.differ) > 0:
-		out.Verdict = Differs
+		out.Result = Differs
 	case c.compared:
-		out.Verdict = Agrees
+		out.Result = Agrees
 	}
 	return out
 }

@@ -46,14 +46,14 @@ func entryOf(list, ref, controller string, conditions ...string) string {
 }
 
 // audited is every difference and note about an object, one a line: kind, ancestor, type, and predicted and reported as status/reason.
-func audited(t *testing.T, r *resolve.Resolution, funcs Functions, object string) (Verdict, []string, []string) {
+func audited(t *testing.T, r *resolve.Resolution, funcs Functions, object string) (AuditResult, []string, []string) {
 	t.Helper()
 	predictions := append(Policies(r, r.Kinds, funcs), Objects(r, r.Kinds, funcs)...)
 	a := NewAuditor(r, r.Kinds, predictions, r.Problems)
 	for _, p := range predictions {
 		if p.Object.String() == object {
 			out := a.Audit(p)
-			return out.Verdict, lines(t, out.Differences), lines(t, out.Notes)
+			return out.Result, lines(t, out.Differences), lines(t, out.Notes)
 		}
 	}
 	t.Fatalf("no prediction for %s", object)
@@ -69,7 +69,7 @@ func lines(t *testing.T, list []Difference) []string {
 		}
 		line := string(d.Kind)
 		if d.Ref != nil {
-			line += " " + place(d.Ref, d.Port)
+			line += " " + refName(d.Ref, d.Port)
 		}
 		if d.Target != nil {
 			line += " " + d.Target.String()
@@ -91,7 +91,7 @@ func lines(t *testing.T, list []Difference) []string {
 type auditCase struct {
 	manifests []string
 	object    string
-	verdict   Verdict
+	verdict   AuditResult
 	differ    []string
 	notes     []string
 }
@@ -285,8 +285,8 @@ func TestAuditInDoubt(t *testing.T) {
 	} {
 		predictions := Policies(r, r.Kinds, Functions{})
 		out := NewAuditor(r, r.Kinds, predictions, []model.Problem{p}).Audit(predictions[0])
-		if got := lines(t, out.Differences); out.Verdict != Differs || !slices.Equal(got, []string{"Stale Holds >True/Whole"}) {
-			t.Errorf("%s: %s %q", name, out.Verdict, got)
+		if got := lines(t, out.Differences); out.Result != Differs || !slices.Equal(got, []string{"Stale Holds >True/Whole"}) {
+			t.Errorf("%s: %s %q", name, out.Result, got)
 		}
 		if got := lines(t, out.Notes); !slices.Equal(got, []string{"Unpredictable Accepted <True/Accepted >False/Invalid"}) {
 			t.Errorf("%s: notes %q", name, got)

@@ -58,7 +58,7 @@ func Reports(o *model.Object, listener string) []Report {
 	}
 	var out []Report
 	if own := conditionsIn(status); len(own) > 0 {
-		observed := whole(status.Field("observedGeneration")) // of those that do not say it themselves
+		observed := integer(status.Field("observedGeneration")) // of those that do not say it themselves
 		for i := range own {
 			own[i].Observed = cmp.Or(own[i].Observed, observed)
 		}
@@ -105,14 +105,14 @@ func referenceIn(b model.Body, namespace string) (model.Ref, int32) {
 	if b.Field("group").IsText() {
 		ref.Group = b.Text("group")
 	}
-	return ref, int32(whole(b.Field("port")))
+	return ref, int32(integer(b.Field("port")))
 }
 
 // conditionsIn are the conditions below a part of a status, each type once.
 func conditionsIn(b model.Body) []Reported {
 	var out []Reported
 	for _, c := range b.Field("conditions").Items {
-		r := Reported{Condition{c.Text("type"), c.Text("status"), c.Text("reason"), c.Text("message")}, whole(c.Field("observedGeneration"))}
+		r := Reported{Condition{c.Text("type"), c.Text("status"), c.Text("reason"), c.Text("message")}, integer(c.Field("observedGeneration"))}
 		if r.Type != "" && r.Status != "" && !slices.ContainsFunc(out, func(have Reported) bool { return have.Type == r.Type }) {
 			out = append(out, r)
 		}
@@ -120,8 +120,8 @@ func conditionsIn(b model.Body) []Reported {
 	return out
 }
 
-// whole is a number without a fraction, 0 if b is none.
-func whole(b model.Body) int64 {
+// integer is a number without a fraction, 0 if b is none.
+func integer(b model.Body) int64 {
 	switch v := b.Value().(type) {
 	case int64:
 		return v
@@ -172,7 +172,7 @@ func stateIn(b model.Body, at, words []string) string {
 		}
 		return ""
 	}
-	if n := whole(b); !b.IsNull() && !b.IsText() && n >= 0 && n < int64(len(words)) {
+	if n := integer(b); !b.IsNull() && !b.IsText() && n >= 0 && n < int64(len(words)) {
 		return words[n]
 	}
 	return b.Text()

@@ -48,7 +48,7 @@ func (c *comparison) shortfall() {
 	if c.full() {
 		var names []string
 		for _, e := range c.missing {
-			names = append(names, place(e.Ref, e.Port))
+			names = append(names, refName(e.Ref, e.Port))
 		}
 		slices.Sort(names)
 		c.differ = append(c.differ, Difference{Kind: Truncated, Message: fmt.Sprintf("%d entries are reported, the most that the API allows: nothing is reported for %s, but the object applies there too",
@@ -69,11 +69,11 @@ func (c *comparison) lacking(e *Ancestor) string {
 	case e.Ref == nil:
 		return fmt.Sprintf("no condition is reported: is %s running, and does it know the kind?", who)
 	}
-	return fmt.Sprintf("nothing is reported for %s: is %s running, and does it know the kind?", place(e.Ref, e.Port), who)
+	return fmt.Sprintf("nothing is reported for %s: is %s running, and does it know the kind?", refName(e.Ref, e.Port), who)
 }
 
-// place names an ancestor or a parent.
-func place(ref *model.Ref, port int32) string {
+// refName names an ancestor or a parent.
+func refName(ref *model.Ref, port int32) string {
 	if ref == nil {
 		return "itself"
 	}
@@ -115,7 +115,7 @@ func (c *comparison) strange(r *Report) string {
 	if !known || !c.complete() || slices.ContainsFunc(c.p.Ancestors, func(e Ancestor) bool { return e.Ref == nil }) {
 		return ""
 	}
-	return fmt.Sprintf("reported for %s, where nothing of the policy should be reported: is the entry a leftover from before a change?", place(r.Ref, r.Port))
+	return fmt.Sprintf("reported for %s, where nothing of the policy should be reported: is the entry a leftover from before a change?", refName(r.Ref, r.Port))
 }
 
 // strangeParent says why an entry of a route should not be there: the route does not name the parent, or it is another controller's.
@@ -129,10 +129,10 @@ func (c *comparison) strangeParent(r *Report) string {
 		named = named || parent == *r.Ref && port == r.Port
 	}
 	if !named {
-		return fmt.Sprintf("reported for %s, which the route does not name: is the entry a leftover from before a change?", place(r.Ref, r.Port))
+		return fmt.Sprintf("reported for %s, which the route does not name: is the entry a leftover from before a change?", refName(r.Ref, r.Port))
 	}
 	if theirs := controllerOf(c.res, *r.Ref); theirs != "" && theirs != r.Controller {
-		return fmt.Sprintf("reported for %s, which belongs to controller %s: is the entry a leftover from before a change?", place(r.Ref, r.Port), theirs)
+		return fmt.Sprintf("reported for %s, which belongs to controller %s: is the entry a leftover from before a change?", refName(r.Ref, r.Port), theirs)
 	}
 	return ""
 }
@@ -242,7 +242,7 @@ func (c *comparison) numbers() {
 }
 
 func (c *comparison) number(field string, predicted *int, reported model.Body) {
-	if n := whole(reported); predicted != nil && !reported.IsNull() && n != int64(*predicted) {
+	if n := integer(reported); predicted != nil && !reported.IsNull() && n != int64(*predicted) {
 		c.count(field, strconv.Itoa(*predicted), strconv.FormatInt(n, 10))
 	}
 }

@@ -173,7 +173,7 @@ func (c *counter) affect(sh share, id topology.NodeID) {
 		return
 	}
 	for _, child := range c.res.Graph.Children(c.kind.Family, id) {
-		to[c.res.Node(child).Ref.Whole()] = true
+		to[c.res.Node(child).Ref.WithoutSection()] = true
 	}
 }
 

@@ -22,7 +22,7 @@ func LeaveSetsOpen(r *resolve.Resolution, ancestors []Ancestor) {
 		if a.Ref == nil || !topology.IsListenerSet(a.Ref.GroupKind()) {
 			continue
 		}
-		for _, id := range r.Graph.Lookup(a.Ref.Whole()) {
+		for _, id := range r.Graph.Lookup(a.Ref.WithoutSection()) {
 			if set := r.Graph.Set(id); set.State == topology.SetUnknown {
 				a.Conditions = []Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: set.Reason}}
 			}

@@ -231,7 +231,7 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 // controllerOf is the controller of the class of a Gateway, or of a ListenerSet's, "" if the input does not tell.
 func controllerOf(r *resolve.Resolution, gateway model.Ref) string {
 	if topology.IsListenerSet(gateway.GroupKind()) {
-		ids := r.Graph.Lookup(gateway.Whole())
+		ids := r.Graph.Lookup(gateway.WithoutSection())
 		if len(ids) == 0 || r.Graph.Set(ids[0]).Gateway == topology.None {
 			return ""
 		}

@@ -275,7 +275,7 @@ func sections(in Input, ref model.Ref) string {
 	if ref.Section == "" {
 		return ""
 	}
-	have := in.Resolution.Graph.Sections(ref.Whole())
+	have := in.Resolution.Graph.Sections(ref.WithoutSection())
 	if len(have) == 0 {
 		return ""
 	}

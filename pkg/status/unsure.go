@@ -48,7 +48,7 @@ func unsure(in Input, write Writer) []Ancestor {
 // lost reports whether the policy is attached nowhere and has references that are not understood.
 func lost(in Input) bool {
 	p := in.Fate.Policy
-	return len(in.Fate.Targets) == 0 && (len(p.Astray) > 0 || slices.ContainsFunc(p.Refs, func(t policy.TargetRef) bool { return len(t.Doubts) > 0 }))
+	return len(in.Fate.Targets) == 0 && (len(p.Astray) > 0 || slices.ContainsFunc(p.Refs, func(t policy.TargetRef) bool { return len(t.Uncertain) > 0 }))
 }
 
 // withhold is a condition that the gaps may change.

@@ -173,7 +173,7 @@ func (w *tableWriter) attachTo(r *route, p parentRef) {
 // attachToGateway decides a parentRef to a Gateway for each of its candidate listeners (gatewayapi G8, G9).
 // a has everything but the verdict.
 func (w *tableWriter) attachToGateway(r *route, a Attachment) {
-	id, ok := w.find(a.Parent.Whole())
+	id, ok := w.find(a.Parent.WithoutSection())
 	if !ok || w.nodes[id].Object == nil {
 		w.table = append(w.table, w.withoutParent(r, a, Gateway))
 		return
@@ -212,7 +212,7 @@ func (w *tableWriter) attachToOwner(r *route, owner NodeID, a Attachment, way pa
 		w.table = append(w.table, row)
 	}
 	if !found {
-		a.State, a.Reason = NoMatchingParent, a.Parent.Whole().String()+" has no "+a.wanted()
+		a.State, a.Reason = NoMatchingParent, a.Parent.WithoutSection().String()+" has no "+a.wanted()
 		w.table = append(w.table, a)
 	}
 }
@@ -220,7 +220,7 @@ func (w *tableWriter) attachToOwner(r *route, owner NodeID, a Attachment, way pa
 // withoutParent is the verdict on a Gateway or a ListenerSet that is not in the input (gatewayapi G10).
 func (w *tableWriter) withoutParent(r *route, a Attachment, role Role) Attachment {
 	a.State = NoMatchingParent
-	parent := a.Parent.Whole()
+	parent := a.Parent.WithoutSection()
 	switch {
 	case w.covers.has(parent.GroupKind(), parent.Namespace):
 		a.Reason = parent.String() + " does not exist"
@@ -236,8 +236,8 @@ func (w *tableWriter) withoutParent(r *route, a Attachment, role Role) Attachmen
 // throughWithheld assumes that a parent which we may not read exists and takes the route: the policies that are known to hold there and
 // below can be told then, and every answer through it is marked as one that may change.
 func (w *tableWriter) throughWithheld(r *route, a Attachment, role Role) Attachment {
-	a.State, a.Missing, a.Reason = Unknown, true, a.Parent.Whole().String()+" may not be read"
-	w.connect(w.withheld(role, a.Parent.Whole()), r.id)
+	a.State, a.Missing, a.Reason = Unknown, true, a.Parent.WithoutSection().String()+" may not be read"
+	w.connect(w.withheld(role, a.Parent.WithoutSection()), r.id)
 	return a
 }
 

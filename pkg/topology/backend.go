@@ -65,7 +65,7 @@ func (bs *backends) addPorts(service NodeID, o *model.Object) {
 type backendRef struct {
 	ref  model.Ref
 	port int32 // 0: not given
-	at   place
+	at   fieldPosition
 	does string // what the rule does with it, for people
 }
 

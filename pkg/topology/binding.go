@@ -80,8 +80,8 @@ type bindings struct {
 	all []binding
 }
 
-// settle finds which routes lose a Service to routes of another kind, and connects the others to it.
-func (bs *bindings) settle() {
+// connect finds which routes lose a Service to routes of another kind, and connects the others to it.
+func (bs *bindings) connect() {
 	held := map[client]*tenants{}
 	for i := range bs.all {
 		x := &bs.all[i]

@@ -21,7 +21,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	rs := routes{draft: d, parents: rows, backends: back, names: map[string]struct{}{}}
 	rs.addRoutes()
 	back.addNumberedPorts()
-	services.settle()
+	services.connect()
 	ports := portSharing{gateways: gs}
 	ports.isolate()
 	if len(d.delegations) > 0 && (len(back.handing) > 0 || rows.routeParents) {
@@ -31,7 +31,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	d.report()
 	g := d.graph()
 	gs.into(g)
-	g.asking, g.portmates, g.owners = rows.asking, ports.portmates, ports.settleHosts()
+	g.asking, g.portmates, g.owners = rows.asking, ports.portmates, ports.findOwners()
 	extended.into(g)
 	return g
 }

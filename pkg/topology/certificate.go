@@ -126,11 +126,11 @@ func (g *Graph) Authority(ref model.Ref) (Flaw, string) {
 	return flaw, what
 }
 
-// gap is what a cluster withholds of a reference: the object, or even whether a grant permits it.
-type gap int
+// withheld is what a cluster withholds of a reference: the object, or even whether a grant permits it.
+type withheld int
 
 const (
-	noGap gap = iota
+	noGap withheld = iota
 	objectGap
 	grantGap
 )
@@ -156,7 +156,7 @@ type certifier struct {
 
 // refer judges a reference from owner, the object that holds it: a grant for one kind of owner is none for another (gatewayapi G33).
 // The order is that of G58: grant, kind, existence, content. Zero is a good one; one without a Reason is not known to be good.
-func (c *certifier) refer(owner model.Ref, v model.Body, at place, u use) Unresolved {
+func (c *certifier) refer(owner model.Ref, v model.Body, at fieldPosition, u use) Unresolved {
 	f := c.entry(v, at)
 	to := model.Ref{
 		Group:     f.text("group"),
@@ -211,7 +211,7 @@ type references struct {
 // broken reports whether there are references and all of them are known to be bad.
 func (r references) broken() bool { return r.given && !r.good && r.unknown == "" }
 
-func (c *certifier) referAll(owner model.Ref, list model.Body, at place, u use) references {
+func (c *certifier) referAll(owner model.Ref, list model.Body, at fieldPosition, u use) references {
 	rs := references{given: list.Len() > 0}
 	for i, v := range list.Items {
 		one := c.refer(owner, v, at.entry(i), u)

@@ -168,8 +168,8 @@ func (l *listener) refuse(reason, others string, settled bool) {
 
 // seenFrom names the listener where another one is spoken of: by its name alone if one object holds both.
 func (l *listener) seenFrom(other *listener) string {
-	if l.ref.Whole() == other.ref.Whole() {
+	if l.ref.WithoutSection() == other.ref.WithoutSection() {
 		return l.ref.Section
 	}
-	return l.ref.Section + " of " + l.ref.Whole().String()
+	return l.ref.Section + " of " + l.ref.WithoutSection().String()
 }

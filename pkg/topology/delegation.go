@@ -27,7 +27,7 @@ type Delegation struct {
 // delegate is one backendRef by which a rule hands over.
 type delegate struct {
 	ref    model.Ref
-	at     place
+	at     fieldPosition
 	labels bool
 }
 
@@ -80,7 +80,7 @@ func (c *chains) follow() {
 			c.route(id, []NodeID{id}, nil, ways)
 		}
 	}
-	c.settleParents()
+	c.decideParents()
 }
 
 // route follows the rules of a route, or of an instance of one. Chain has the routes from the root down to it, as they stand by themselves;
@@ -183,8 +183,8 @@ func (c *chains) instance(of NodeID, rules []NodeID, kept [][]match, hop int32) 
 	return id, matches
 }
 
-// settleParents settles the parentRefs that name routes: accepted where one of those hands over to the route.
-func (c *chains) settleParents() {
+// decideParents settles the parentRefs that name routes: accepted where one of those hands over to the route.
+func (c *chains) decideParents() {
 	if c.full {
 		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 			Message: "delegation makes more than " + itoa(mostInstances) + " copies of routes; the rest is not evaluated"})
@@ -192,7 +192,7 @@ func (c *chains) settleParents() {
 	above := map[NodeID][]model.Ref{}
 	for _, e := range c.traffic {
 		if c.nodes[e.from].Role == Rule && c.nodes[e.to].Role == Route {
-			above[c.byObject[c.nodes[e.to].Object]] = append(above[c.byObject[c.nodes[e.to].Object]], c.nodes[e.from].Ref.Whole())
+			above[c.byObject[c.nodes[e.to].Object]] = append(above[c.byObject[c.nodes[e.to].Object]], c.nodes[e.from].Ref.WithoutSection())
 		}
 	}
 	cluster := c.in.Cluster
@@ -205,9 +205,9 @@ func (c *chains) settleParents() {
 			a := &c.tables[c.nodes[id].table][i]
 			switch {
 			case a.Parent.GroupKind() != httpRouteKind:
-			case slices.Contains(above[id], a.Parent.Whole()):
+			case slices.Contains(above[id], a.Parent.WithoutSection()):
 				a.State, a.Reason = Accepted, a.Parent.String()+" delegates to the route"
-			case slices.Contains(c.hosted[id], a.Parent.Whole()):
+			case slices.Contains(c.hosted[id], a.Parent.WithoutSection()):
 				a.State, a.Reason = UnsupportedValue, "it has hostnames, so nothing can be delegated to it"
 			case open:
 				a.State, a.Reason = Unknown, "whether "+a.Parent.String()+" delegates to the route depends on what may not be read"

@@ -97,7 +97,7 @@ func (c *chains) foreign(chain []NodeID, rule NodeID, d delegate) {
 	}
 	for _, a := range c.tables[c.nodes[chain[0]].table] {
 		if !MeshParent(a.Parent.GroupKind()) && c.controllerAt(a) == "" {
-			c.unresolved[route] = Unresolved{Message: "rule " + c.nodes[rule].Ref.Section + " delegates to " + d.String() + ", which depends on the implementation of " + a.Parent.Whole().String() + ", and that is not known"}
+			c.unresolved[route] = Unresolved{Message: "rule " + c.nodes[rule].Ref.Section + " delegates to " + d.String() + ", which depends on the implementation of " + a.Parent.WithoutSection().String() + ", and that is not known"}
 			return
 		}
 	}

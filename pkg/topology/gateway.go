@@ -120,7 +120,7 @@ func (gs *gateways) addGateways() {
 	for i := range gs.specs {
 		gs.secure(gs.specs[i].id, &gs.specs[i].spec)
 	}
-	gs.settleSets()
+	gs.connectSets()
 }
 
 func (gs *gateways) addGateway(o *model.Object) {

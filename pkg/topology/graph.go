@@ -115,7 +115,7 @@ func (g *Graph) Attachments(route NodeID) []Attachment {
 type Unresolved struct {
 	Reason, Message string
 
-	gap gap // what a cluster did not let us read, if that would tell
+	gap withheld // what a cluster did not let us read, if that would tell
 }
 
 // Unresolved is the first backend reference of a route, in document order, that cannot be resolved (gatewayapi G34); zero if all can.

@@ -133,9 +133,9 @@ func (gs *gateways) withoutGateway(s *listenerSet, ref model.Ref) {
 	}
 }
 
-// settleSets decides about sets that their Gateways take, now that it is known which listeners conflict, and connects those that traffic
+// connectSets decides about sets that their Gateways take, now that it is known which listeners conflict, and connects those that traffic
 // passes. The Gateway is judged by its own listeners: a set adds to what its Gateway is, and cannot make it one, unless the implementation has it so.
-func (gs *gateways) settleSets() {
+func (gs *gateways) connectSets() {
 	for i := range gs.sets {
 		s := &gs.sets[i]
 		if s.State == SetAccepted {
@@ -147,7 +147,7 @@ func (gs *gateways) settleSets() {
 				s.State, s.Reason = SetListenersNotValid, "no listener of the set is valid"
 			}
 		}
-		if gs.way(s).open {
+		if gs.passageTo(s).open {
 			gs.connect(s.Gateway, s.id)
 		}
 	}
@@ -162,9 +162,9 @@ func (gs *gateways) listenersOf(owner NodeID) []listener {
 	return gs.listeners.all[parts.first-gs.listeners.first:][:parts.n]
 }
 
-// way says how traffic comes to the listeners of a set. A set without any valid listener is connected like a Gateway without one: what
+// passageTo says how traffic comes to the listeners of a set. A set without any valid listener is connected like a Gateway without one: what
 // keeps traffic out are its listeners.
-func (gs *gateways) way(s *listenerSet) passage {
+func (gs *gateways) passageTo(s *listenerSet) passage {
 	way := passage{sure: true}
 	switch s.State {
 	case SetAccepted, SetListenersNotValid:
@@ -183,7 +183,7 @@ func (gs *gateways) way(s *listenerSet) passage {
 // attachToSet decides a parentRef to a ListenerSet. On a set that its Gateway refuses, or that has none, there is no listener to find
 // (gatewayapi G22); one that is not accepted for its or its Gateway's listeners takes routes as these do.
 func (w *tableWriter) attachToSet(r *route, a Attachment) {
-	id, ok := w.find(a.Parent.Whole())
+	id, ok := w.find(a.Parent.WithoutSection())
 	if !ok || w.nodes[id].Object == nil {
 		a.MaySilent = w.covers.withheld(a.Parent.GroupKind(), a.Parent.Namespace) && w.maySilent()
 		w.table = append(w.table, w.withoutParent(r, a, ListenerSet))
@@ -191,11 +191,11 @@ func (w *tableWriter) attachToSet(r *route, a Attachment) {
 	}
 	s := &w.sets[id-w.firstSet]
 	if s.State == SetNotAllowed || s.State == SetWithoutParent && !s.Missing {
-		a.State, a.Reason = NoMatchingParent, a.Parent.Whole().String()+" has no listeners: "+s.Reason
+		a.State, a.Reason = NoMatchingParent, a.Parent.WithoutSection().String()+" has no listeners: "+s.Reason
 		a.Silent = w.implementation(id).SilentOnSets
 		w.table = append(w.table, a)
 		return
 	}
 	a.MaySilent = s.State == SetUnknown && w.maySilent()
-	w.attachToOwner(r, id, a, w.way(s))
+	w.attachToOwner(r, id, a, w.passageTo(s))
 }

@@ -62,7 +62,7 @@ func (x *index) find(ref model.Ref) (NodeID, bool) {
 		id, ok := x.byObject[o]
 		return id, ok
 	}
-	id, ok := x.byName[ref.Whole()]
+	id, ok := x.byName[ref.WithoutSection()]
 	return id, ok
 }
 

@@ -38,7 +38,7 @@ func (d *draft) families() map[string]family {
 // attachToService decides a parentRef to a Service, which refuses no route (gatewayapi G19): it or its port may only not exist (G50).
 // What is accepted here can still lose to a route of another kind.
 func (w *tableWriter) attachToService(r *route, a Attachment) {
-	whole := a.Parent.Whole()
+	whole := a.Parent.WithoutSection()
 	object := w.in.Get(whole)
 	if object == nil {
 		w.table = append(w.table, w.withoutService(r, a))
@@ -60,7 +60,7 @@ func (w *tableWriter) attachToService(r *route, a Attachment) {
 // withoutService is the verdict on a Service that is not in the input, as that on a Gateway (gatewayapi G10). Whether it exists is as well
 // known as of a backend (G36).
 func (w *tableWriter) withoutService(r *route, a Attachment) Attachment {
-	service := a.Parent.Whole()
+	service := a.Parent.WithoutSection()
 	a.State = NoMatchingParent
 	switch {
 	case w.complete(service):

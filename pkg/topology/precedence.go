@@ -55,7 +55,7 @@ func (c *contest) across() {
 				mark(ls, reason, reason == protocolConflict)
 			}
 		}
-		c.settle(reason, all)
+		c.refuse(reason, all)
 	}
 	for _, i := range c.joined {
 		c.reportDivided(c.sets[i].id, "")
@@ -75,8 +75,8 @@ func (c *contest) claimants(owner NodeID) []*listener {
 	return out
 }
 
-// inWay is the listener for which another one is refused for the reason, nil if there is none.
-func (c *contest) inWay(reason string, l *listener) *listener {
+// rival is the listener for which another one is refused for the reason, nil if there is none.
+func (c *contest) rival(reason string, l *listener) *listener {
 	if reason == hostnameConflict {
 		return c.hostnames[l.host()]
 	}
@@ -99,13 +99,13 @@ func (c *contest) admit(reason string, l *listener) {
 	}
 }
 
-// settle refuses listeners for the reason, unless they are refused already.
-func (c *contest) settle(reason string, all []*listener) {
+// refuse refuses listeners for the reason, unless they are refused already.
+func (c *contest) refuse(reason string, all []*listener) {
 	for _, l := range all {
 		if l.conflict != (Conflict{}) {
 			continue
 		}
-		first := c.inWay(reason, l)
+		first := c.rival(reason, l)
 		if first == nil {
 			c.admit(reason, l)
 			continue
@@ -114,7 +114,7 @@ func (c *contest) settle(reason string, all []*listener) {
 		l.refuse(reason, first.seenFrom(l), !inSet)
 		l.outdone = true
 		if _, known := c.to[l.owner]; !known && inSet && first.owner != l.owner {
-			c.to[l.owner] = first.ref.Whole()
+			c.to[l.owner] = first.ref.WithoutSection()
 		}
 	}
 }

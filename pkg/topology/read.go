@@ -12,9 +12,9 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func quote(name string) string { return strconv.Quote(name) }
 
-// place is where a value stands in an object: its spec, spec.list, the entry spec.list[i], a field of it, or an entry of that field.
+// fieldPosition is where a value stands in an object: its spec, spec.list, the entry spec.list[i], a field of it, or an entry of that field.
 // It costs nothing to carry along; path and text are made only for problems.
-type place struct {
+type fieldPosition struct {
 	object *model.Object
 	list   string
 	i      int
@@ -23,10 +23,10 @@ type place struct {
 }
 
 // inSpec is the place of o's spec.
-func inSpec(o *model.Object) place { return place{object: o, i: -1, j: -1} }
+func inSpec(o *model.Object) fieldPosition { return fieldPosition{object: o, i: -1, j: -1} }
 
 // entry is the place of the ith entry of the list that p is.
-func (p place) entry(i int) place {
+func (p fieldPosition) entry(i int) fieldPosition {
 	if p.inner != "" {
 		p.j = i
 	} else {
@@ -36,7 +36,7 @@ func (p place) entry(i int) place {
 }
 
 // field is the place of a field of what stands at p.
-func (p place) field(key string) place {
+func (p fieldPosition) field(key string) fieldPosition {
 	switch {
 	case p.list == "":
 		p.list = key
@@ -51,7 +51,7 @@ func (p place) field(key string) place {
 }
 
 // path is p from the object's root, as model.Object.OriginOf takes it.
-func (p place) path() []string {
+func (p fieldPosition) path() []string {
 	path := []string{"spec"}
 	if p.list != "" {
 		path = append(path, p.list)
@@ -69,7 +69,7 @@ func (p place) path() []string {
 }
 
 // String writes p the way people name fields: spec.rules[0].backendRefs[1].port.
-func (p place) String() string {
+func (p fieldPosition) String() string {
 	var s strings.Builder
 	for i, key := range p.path() {
 		switch _, err := strconv.Atoi(key); {
@@ -96,17 +96,17 @@ func (r *reader) problem(p model.Problem, o *model.Object, path ...string) {
 }
 
 // invalid reports what the API server would refuse.
-func (r *reader) invalid(at place, message string) {
+func (r *reader) invalid(at fieldPosition, message string) {
 	r.problem(model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: message}, at.object, at.path()...)
 }
 
 // skip reports an entry that takes no part for what it lacks.
-func (r *reader) skip(at place, lack string) {
+func (r *reader) skip(at fieldPosition, lack string) {
 	r.invalid(at, at.String()+" "+lack+" and is ignored")
 }
 
 // limit reports a list that is longer than the API server takes (gatewayapi §8). It is evaluated all the same.
-func (r *reader) limit(n, most int, at place) {
+func (r *reader) limit(n, most int, at fieldPosition) {
 	if n > most {
 		r.invalid(at, at.String()+" has "+itoa(n)+" entries; the API server takes at most "+itoa(most))
 	}
@@ -117,7 +117,7 @@ func (r *reader) limit(n, most int, at place) {
 type fields struct {
 	r   *reader
 	m   model.Body // an object, or null
-	at  place
+	at  fieldPosition
 	bad bool
 }
 
@@ -131,7 +131,7 @@ func (r *reader) spec(o *model.Object) fields {
 }
 
 // entry reads an entry of a list, which must be an object.
-func (r *reader) entry(v model.Body, at place) fields {
+func (r *reader) entry(v model.Body, at fieldPosition) fields {
 	ok := v.IsObject()
 	if !ok {
 		r.wrong(v, "an object", at)
@@ -202,7 +202,7 @@ func (f *fields) wrong(key, want string) {
 }
 
 // wrong reports a value that is not what it should be.
-func (r *reader) wrong(v model.Body, want string, at place) {
+func (r *reader) wrong(v model.Body, want string, at fieldPosition) {
 	r.problem(model.Problem{
 		Severity: model.Warning, Code: model.WrongType,
 		Message: at.String() + " is " + describe(v) + ", not " + want,

@@ -83,7 +83,7 @@ func (f *referents) Assumed(ref model.Ref) bool {
 	case !canBeBackend(gk), !f.KnownKind(gk) && !isInferencePool(gk):
 		return false
 	}
-	return !f.complete(ref.Whole())
+	return !f.complete(ref.WithoutSection())
 }
 
 // canBeBackend reports whether objects of the kind can be backends: in the groups whose kinds are all known only those that are.

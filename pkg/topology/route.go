@@ -59,7 +59,7 @@ func (rs *routes) addRules(r *route) {
 	list, at := r.spec.list("rules"), r.spec.at.field("rules")
 	rs.limitRules(r, list.Len(), at)
 	if list.Len() == 0 && r.kind == httpRouteKind && (list.IsList() || !r.spec.has("rules")) {
-		rs.addRule(r, rulePlace(0), 0)
+		rs.addRule(r, defaultRuleName(0), 0)
 		return
 	}
 	reset(&rs.names)
@@ -93,7 +93,7 @@ func (rs *routes) addRules(r *route) {
 }
 
 // limitRules reports a number of rules that the API server does not take (gatewayapi §1, §8).
-func (rs *routes) limitRules(r *route, n int, at place) {
+func (rs *routes) limitRules(r *route, n int, at fieldPosition) {
 	switch r.kind {
 	case httpRouteKind, grpcRouteKind:
 		rs.limit(n, mostRules, at)
@@ -111,8 +111,8 @@ func (rs *routes) addRule(r *route, section string, index int) {
 
 // section is what the rule at position i is addressed by: its name, or rule-N if it has none or one that means an earlier rule
 // (gatewayapi G3). rs.names holds the names of the earlier rules.
-func (rs *routes) section(name string, i int, at place) string {
-	numbered := rulePlace(i)
+func (rs *routes) section(name string, i int, at fieldPosition) string {
+	numbered := defaultRuleName(i)
 	if name == "" {
 		return numbered
 	}
@@ -125,7 +125,7 @@ func (rs *routes) section(name string, i int, at place) string {
 		p.Message = at.String() + " is called " + quote(name) + " like an earlier rule; the name means that one"
 		p.Hint = "this rule is " + numbered
 		name = numbered
-	case isRulePlace(name) && name != numbered:
+	case isDefaultRuleName(name) && name != numbered:
 		p.Code = model.RuleNameCollision
 		p.Message = at.String() + " is called " + quote(name) + " but is " + numbered + "; the name wins"
 		p.Hint = "give the rule another name"
@@ -144,15 +144,15 @@ var firstPlaces = [...]string{
 	"rule-9", "rule-10", "rule-11", "rule-12", "rule-13", "rule-14", "rule-15", "rule-16",
 }
 
-// rulePlace is rule-N for the rule at position i, which is counted from 0.
-func rulePlace(i int) string {
+// defaultRuleName is rule-N for the rule at position i, which is counted from 0.
+func defaultRuleName(i int) string {
 	if i < len(firstPlaces) {
 		return firstPlaces[i]
 	}
 	return placePrefix + itoa(i+1)
 }
 
-func isRulePlace(name string) bool {
+func isDefaultRuleName(name string) bool {
 	n, ok := strings.CutPrefix(name, placePrefix)
 	if !ok || n == "" || n[0] < '1' || n[0] > '9' {
 		return false

@@ -29,9 +29,9 @@ type owned struct {
 	sure        bool // of groups: the Gateway is known to be of that implementation
 }
 
-// settleHosts finds, for the routes on shared ports, the listeners that their hosts belong to where these are not the ones that they are
+// findOwners finds, for the routes on shared ports, the listeners that their hosts belong to where these are not the ones that they are
 // attached to.
-func (ps *portSharing) settleHosts() map[step]owned {
+func (ps *portSharing) findOwners() map[step]owned {
 	owners := map[step]owned{}
 	for id := range NodeID(len(ps.nodes)) {
 		if len(ps.portmates) == 0 || ps.nodes[id].Role != Route || ps.nodes[id].Hop > 0 {
@@ -39,16 +39,16 @@ func (ps *portSharing) settleHosts() map[step]owned {
 		}
 		for _, a := range ps.tables[ps.nodes[id].table] {
 			if group, ok := ps.portmates[a.Listener]; ok && a.State == Accepted {
-				ps.settleRoute(group, a, step{a.Listener, id}, owners)
+				ps.noteOwners(group, a, step{a.Listener, id}, owners)
 			}
 		}
 	}
 	return owners
 }
 
-// settleRoute notes the listeners that the hosts of an attachment belong to, if not simply its own; none where more specific listeners own
+// noteOwners notes the listeners that the hosts of an attachment belong to, if not simply its own; none where more specific listeners own
 // all of them.
-func (ps *portSharing) settleRoute(group owned, a Attachment, at step, owners map[step]owned) {
+func (ps *portSharing) noteOwners(group owned, a Attachment, at step, owners map[step]owned) {
 	found := []NodeID{}
 	for _, h := range ps.unclaimed(group.listeners, a) {
 		if id := ps.hostOwner(group.listeners, h.Effective); id != None && !slices.Contains(found, id) {

@@ -52,7 +52,7 @@ type AuditSummary struct {
 // audit holds the prediction of an item against what its object reports.
 func (s *ObjectStatus) audit(a *status.Auditor, p status.Prediction) {
 	found := a.Audit(p)
-	s.Verdict, s.Differences, s.Remarks = string(found.Verdict), auditDifferences(found.Differences), auditDifferences(found.Notes)
+	s.Verdict, s.Differences, s.Remarks = string(found.Result), auditDifferences(found.Differences), auditDifferences(found.Notes)
 	for _, r := range found.Reports {
 		out := ReportedStatus{ControllerName: r.Controller, AncestorRef: ancestorRef(r.Ref, r.Port), Conditions: []ReportedCondition{}}
 		for _, c := range r.Conditions {
@@ -88,7 +88,7 @@ func ancestorRef(ref *model.Ref, port int32) *AncestorRef {
 func (l *StatusList) summarize() {
 	sum := &AuditSummary{Objects: len(l.Items)}
 	for i := range l.Items {
-		switch status.Verdict(l.Items[i].Verdict) {
+		switch status.AuditResult(l.Items[i].Verdict) {
 		case status.Agrees:
 			sum.Agree++
 		case status.Differs:

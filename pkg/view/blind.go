@@ -11,7 +11,7 @@ import (
 )
 
 // blind tells what is not read and may matter to what was looked at.
-func (a *survey) blind() []model.Problem {
+func (a *collector) blind() []model.Problem {
 	spots := a.res.BlindSpots()
 	switch {
 	case a.judged:
@@ -22,9 +22,9 @@ func (a *survey) blind() []model.Problem {
 	return resolve.Tell(spots)
 }
 
-// wayOf lists what a request passes on its way: the Gateway with what is above it, the routes that hand over to the one that takes it, and
+// requestNodes lists what a request passes on its way: the Gateway with what is above it, the routes that hand over to the one that takes it, and
 // its backends.
-func wayOf(r *resolve.Resolution, a *request.Answer, backends []topology.NodeID) []topology.NodeID {
+func requestNodes(r *resolve.Resolution, a *request.Answer, backends []topology.NodeID) []topology.NodeID {
 	g := r.Graph
 	out := append(stepsOf(a), backends...)
 	for _, id := range []topology.NodeID{a.Gateway, a.Listener} {

@@ -108,7 +108,7 @@ type DiffQuery struct {
 type side struct {
 	res  *resolve.Resolution
 	list *EffectivePolicyList
-	ways survey // turns ways into paths
+	ways collector // turns ways into paths
 
 	without map[model.GroupKind]*resolve.Kind // kinds that only the other side has, as they are here
 	ends    map[end]bool                      // what ways through a mesh can begin and end at; nil: not asked for yet
@@ -158,7 +158,7 @@ func (s *side) answer(q DiffQuery) {
 	if q.Namespace != "" {
 		s.list.Items = slices.DeleteFunc(s.list.Items, func(i EffectivePolicy) bool { return i.Target.Namespace != q.Namespace })
 	}
-	s.ways = survey{res: s.res, query: query}
+	s.ways = collector{res: s.res, query: query}
 	s.ways.begin()
 }
 

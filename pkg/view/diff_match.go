@@ -54,7 +54,7 @@ func (d *differ) compare() {
 	}
 	d.items = []PolicyChange{}
 	for _, key := range order {
-		if r := of[key]; alike(r.before, r.after) {
+		if r := of[key]; sameResults(r.before, r.after) {
 			d.same += len(r.after)
 		} else {
 			d.subject(key, r)
@@ -63,8 +63,8 @@ func (d *differ) compare() {
 	d.expose(of)
 }
 
-// alike reports whether two lists of results are the same, way by way. That they are not does not mean that something changes.
-func alike(before, after []*EffectivePolicy) bool {
+// sameResults reports whether two lists of results are the same, way by way. That they are not does not mean that something changes.
+func sameResults(before, after []*EffectivePolicy) bool {
 	return slices.EqualFunc(before, after, func(b, a *EffectivePolicy) bool {
 		return b.ID == a.ID && slices.EqualFunc(b.Paths, a.Paths, func(p, q Path) bool { return comparePaths(p, q) == 0 })
 	})
@@ -116,9 +116,9 @@ func (d *differ) subject(key subject, r *results) {
 	}
 }
 
-// trafficWays are the ways of an item that are held against each other, an empty one where there are none. By which bindings policies come to
+// trafficPaths are the ways of an item that are held against each other, an empty one where there are none. By which bindings policies come to
 // a target is no way of traffic: another one may bring the same.
-func (e *EffectivePolicy) trafficWays() []Path {
+func (e *EffectivePolicy) trafficPaths() []Path {
 	if len(e.Paths) == 0 {
 		return []Path{{}}
 	}
@@ -146,7 +146,7 @@ func (d *differ) byPath(r *results) []onPath {
 	var out []onPath
 	add := func(items []*EffectivePolicy, side func(*onPath) *[]*EffectivePolicy) {
 		for _, item := range items {
-			for _, p := range item.trafficWays() {
+			for _, p := range item.trafficPaths() {
 				i, known := at[p.Key()]
 				if !known {
 					i = len(out)

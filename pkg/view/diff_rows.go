@@ -22,12 +22,12 @@ func changeRows(c *PolicyChange, kinds kindNames, o TableOptions) [][]Cell {
 	}
 	switch {
 	case c.Change == changeRemoved && !o.Wide:
-		setting, text := wholeText(c, func(r RuleChange) (any, []Source) { return r.Before, r.SourcesBefore }, o)
+		setting, text := allRulesText(c, func(r RuleChange) (any, []Source) { return r.Before, r.SourcesBefore }, o)
 		word, tone := goneWord(c)
-		add(setting, text, word, tone, wholeSources(c))
+		add(setting, text, word, tone, allSources(c))
 	case c.Change == changeAdded && !o.Wide:
-		setting, text := wholeText(c, func(r RuleChange) (any, []Source) { return r.After, r.SourcesAfter }, o)
-		add(setting, newWord(c), text, Good, wholeSources(c))
+		setting, text := allRulesText(c, func(r RuleChange) (any, []Source) { return r.After, r.SourcesAfter }, o)
+		add(setting, newWord(c), text, Good, allSources(c))
 	default:
 		for _, r := range c.Rules {
 			for _, line := range ruleLines(c, r, o) {
@@ -72,8 +72,8 @@ func newWord(c *PolicyChange) string {
 	return "-"
 }
 
-// wholeText names the settings of what is wholly added or removed, and who sets them; a value only where there is one setting.
-func wholeText(c *PolicyChange, of func(RuleChange) (any, []Source), o TableOptions) (setting, text string) {
+// allRulesText names the settings of what is wholly added or removed, and who sets them; a value only where there is one setting.
+func allRulesText(c *PolicyChange, of func(RuleChange) (any, []Source), o TableOptions) (setting, text string) {
 	var names, sources []string
 	for _, r := range c.Rules {
 		_, from := of(r)
@@ -92,8 +92,8 @@ func wholeText(c *PolicyChange, of func(RuleChange) (any, []Source), o TableOpti
 	return commonName(names), nameList(sources, o)
 }
 
-// wholeSources are all sources of what is wholly added or removed.
-func wholeSources(c *PolicyChange) RuleChange {
+// allSources are all sources of what is wholly added or removed.
+func allSources(c *PolicyChange) RuleChange {
 	var out RuleChange
 	for _, r := range c.Rules {
 		out.SourcesBefore = append(out.SourcesBefore, r.SourcesBefore...)
@@ -192,15 +192,15 @@ func placedText(c *PolicyChange, sources []Source) string {
 	})
 }
 
-// place is where two values differ.
-type place struct {
+// valueChange is where two values differ.
+type valueChange struct {
 	path          string
 	before, after any
 	had, has      bool
 }
 
 // texts are the two values. Long ones are cut so that what differs can be seen.
-func (p place) texts(width int) (before, after string) {
+func (p valueChange) texts(width int) (before, after string) {
 	if p.had {
 		before = valueText(p.before, width)
 	}
@@ -226,11 +226,11 @@ func (p place) texts(width int) (before, after string) {
 }
 
 // differences lists the places in which two values differ, by path: entries of objects, and of lists of the same length.
-func differences(path string, before, after any) []place {
+func differences(path string, before, after any) []valueChange {
 	if merge.Equal(before, after) {
 		return nil
 	}
-	var out []place
+	var out []valueChange
 	switch b := before.(type) {
 	case map[string]any:
 		a, ok := after.(map[string]any)
@@ -251,7 +251,7 @@ func differences(path string, before, after any) []place {
 				out = append(out, differences(path+"."+key, was, is)...)
 				continue
 			}
-			out = append(out, place{path + "." + key, was, is, had, has})
+			out = append(out, valueChange{path + "." + key, was, is, had, has})
 		}
 		return out
 	case []any:
@@ -264,5 +264,5 @@ func differences(path string, before, after any) []place {
 		}
 		return out
 	}
-	return []place{{path, before, after, true, true}}
+	return []valueChange{{path, before, after, true, true}}
 }

@@ -194,7 +194,7 @@ func (s *side) places(id topology.NodeID) []model.Ref {
 			case topology.Rule, topology.Route:
 				above = append(above, s.res.Graph.Parents(topology.All, id)...)
 			default:
-				out = append(out, n.Ref.Whole())
+				out = append(out, n.Ref.WithoutSection())
 			}
 		}
 		level = above

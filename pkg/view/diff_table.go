@@ -115,9 +115,9 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 	var objects []object
 	var sections [][]string
 	for _, c := range g.changes {
-		key := object{ref: c.Target.Whole()}
+		key := object{ref: c.Target.WithoutSection()}
 		if c.partly || len(c.before.orEmpty().Paths) > len(c.Paths) || len(c.after.orEmpty().Paths) > len(c.Paths) {
-			key.via = viaText(c.Paths, c.Target.Whole(), o)
+			key.via = viaText(c.Paths, c.Target.WithoutSection(), o)
 		}
 		i, known := at[key]
 		if !known {
@@ -150,7 +150,7 @@ func (g *changeGroup) counted() [][]Cell {
 	spaces, objects, targets := map[string]bool{}, map[model.Ref]bool{}, map[model.Ref]bool{}
 	rules := true
 	for _, c := range g.changes {
-		spaces[c.Target.Namespace], objects[c.Target.Whole()], targets[c.Target] = true, true, true
+		spaces[c.Target.Namespace], objects[c.Target.WithoutSection()], targets[c.Target] = true, true, true
 		rules = rules && isRouteRule(c.Target)
 	}
 	what := grouped(len(targets)) + " " + nounFor(len(targets), "target")

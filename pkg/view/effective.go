@@ -16,7 +16,7 @@ import (
 // listeners, of a Service those of its ports and of the rules that send to it; of what traffic passes through those of the rules below.
 func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 	list := &EffectivePolicyList{Items: []EffectivePolicy{}}
-	a := survey{res: r, query: q}
+	a := collector{res: r, query: q}
 	if q.Targets == nil {
 		list.Items = make([]EffectivePolicy, 0, a.answerAll())
 	}
@@ -46,7 +46,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 			list.bare = append(list.bare, n.Ref)
 		case n.Role == topology.Rule && q.Targets != nil && q.Through == nil && covered[id]:
 			if bare := a.uncovered(id, ways[id]); len(bare) > 0 {
-				list.bareWays = append(list.bareWays, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.Whole(), TableOptions{}))
+				list.bareWays = append(list.bareWays, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.WithoutSection(), TableOptions{}))
 			}
 		case n.Role == topology.Route && q.Targets != nil && !a.reached(id) && len(r.Graph.Instances(id)) == 0:
 			list.unattached = append(list.unattached, r.Graph.Unattached(id))
@@ -62,7 +62,7 @@ type answer struct {
 	problems []model.Problem
 	told     bool // the problems are among those found
 
-	places explain.Places
+	places explain.LayerTargets
 	values func() *explain.Values
 	said   map[string][]Rule // the rules with why they are in force, by what targets see of the stack
 }
@@ -88,7 +88,7 @@ func (a *answer) at(target model.Ref) EffectivePolicy {
 }
 
 // item is the effective policy at one target.
-func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) EffectivePolicy {
+func (a *collector) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) EffectivePolicy {
 	if a.answers == nil {
 		a.answers = map[*resolve.Kind]map[resolve.StackID]*answer{}
 	}
@@ -104,7 +104,7 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 		common.told = true
 		a.found = append(a.found, common.problems...)
 	}
-	a.found = append(a.found, k.Doubts().Below(id, s)...)
+	a.found = append(a.found, k.Guesses().Below(id, s)...)
 	out := common.at(a.res.Node(id).Ref)
 	out.Paths = paths
 	out.Unread = a.res.Unread(k.Gaps().At(id))
@@ -116,7 +116,7 @@ func (a *survey) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, pa
 
 // answerAll makes the answers of all stacks in force, as many at a time as there are processors, and returns how many items they make. What
 // the folds tell beyond the answers is not kept.
-func (a *survey) answerAll() (items int) {
+func (a *collector) answerAll() (items int) {
 	a.answers = map[*resolve.Kind]map[resolve.StackID]*answer{}
 	for _, k := range a.chosen() {
 		targets := map[resolve.StackID][]topology.NodeID{}
@@ -168,7 +168,7 @@ func newAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *answ
 }
 
 func valuesOf(r *resolve.Resolution, v *resolve.Verdict) *explain.Values {
-	return &explain.Values{Places: explain.PlacesOf(r, v), Verdict: v, Roles: v.Roles()}
+	return &explain.Values{Places: explain.LayerTargetsOf(r, v), Verdict: v, Roles: v.Roles()}
 }
 
 // contentHash is short, and changes with the kind, the spec or a source, but not with where a source was read.

@@ -258,10 +258,10 @@ func hintScope(targets []model.Ref) []string {
 	oneSection, oneObject, oneNamespace := true, true, true
 	for _, t := range targets[1:] {
 		oneSection = oneSection && t == targets[0]
-		oneObject = oneObject && t.Whole() == targets[0].Whole()
+		oneObject = oneObject && t.WithoutSection() == targets[0].WithoutSection()
 		oneNamespace = oneNamespace && t.Namespace == targets[0].Namespace
 	}
-	target := targets[0].Whole()
+	target := targets[0].WithoutSection()
 	if oneSection {
 		target = targets[0]
 	}

@@ -15,7 +15,7 @@ import (
 // Explain shows the fold step by step for the targets asked for; if rule is not "" (a full printed name), only what concerns it.
 func Explain(r *resolve.Resolution, q Query, rule string) *Explanation {
 	out := &Explanation{Rule: rule, Items: []ExplainedPolicy{}}
-	a := survey{res: r, query: q}
+	a := collector{res: r, query: q}
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		item := a.item(k, id, s, paths)
 		item.Rules = slices.DeleteFunc(slices.Clone(item.Rules), func(x Rule) bool { return !names(x.Name, rule) })
@@ -72,7 +72,7 @@ func (w writer) step(at int, st merge.Step, rule string) Step {
 		if !names(e.Rule, rule) {
 			continue
 		}
-		switch e.Outcome {
+		switch e.Action {
 		case merge.Taken, merge.Joined:
 			out.Took = append(out.Took, e.Rule)
 			if st.Layer < 0 && st.Strategy.Func != nil { // nothing else says whose it is
@@ -111,7 +111,7 @@ func (w writer) note(at int, e merge.Effect) string {
 // RuleNames lists the rules that are in force or lost at the targets asked for, sorted, each once.
 func RuleNames(r *resolve.Resolution, q Query) []string {
 	var out []string
-	a := survey{res: r, query: q}
+	a := collector{res: r, query: q}
 	a.each(func(k *resolve.Kind, _ topology.NodeID, s resolve.StackID, _ []Path) {
 		o := k.Verdict(s)
 		for _, rule := range o.Result.Rules {

@@ -74,7 +74,7 @@ func (p *ExplainedPolicy) heading(kinds kindNames, o TableOptions) string {
 		what += " " + names[0]
 	}
 	what += " on " + targetName(p.Target)
-	if via := viaText(p.Paths, p.Target.Whole(), o); via != "" {
+	if via := viaText(p.Paths, p.Target.WithoutSection(), o); via != "" {
 		what += " via " + via
 	}
 	return what

@@ -36,7 +36,7 @@ func (t *Topology) Collapse(level string) *Topology {
 	case CollapseRules:
 		return t.foldRules()
 	case CollapseRoute:
-		return t.foldRules().alike(CollapseRoute, routesAlike())
+		return t.foldRules().joinSimilar(CollapseRoute, similarRoutes())
 	case CollapseNamespace:
 		return t.foldRules().foldNamespaces()
 	}
@@ -47,7 +47,7 @@ func (t *Topology) Collapse(level string) *Topology {
 	if less.readable() {
 		return less
 	}
-	if routes := less.alike(CollapseRoute, routesAlike()); routes.readable() {
+	if routes := less.joinSimilar(CollapseRoute, similarRoutes()); routes.readable() {
 		return routes
 	}
 	return less.foldNamespaces()
@@ -95,7 +95,7 @@ func (t *Topology) foldParts(role topology.Role, level string, describe func(f *
 		if topology.Role(n.Kind) != role || f.kept[i] || n.Labels["state"] != "" {
 			continue
 		}
-		if whole, drawn := f.index[refID(n.Ref.Whole())]; drawn {
+		if whole, drawn := f.index[refID(n.Ref.WithoutSection())]; drawn {
 			f.into[i] = int32(whole)
 		}
 	}
@@ -122,13 +122,13 @@ func (t *Topology) foldNamespaces() *Topology {
 	}
 	out := f.topology(CollapseNamespace, func(g *GraphNode, members []int32) { f.asNamespace(g, members) })
 	if !out.readable() {
-		out = out.alike(CollapseNamespace, namespacesAlike())
+		out = out.joinSimilar(CollapseNamespace, similarNamespaces())
 	}
 	if !out.readable() {
-		out = out.foldListeners().alike(CollapseNamespace, gatewaysAlike())
+		out = out.foldListeners().joinSimilar(CollapseNamespace, similarGateways())
 	}
 	if !out.readable() {
-		out = out.alike(CollapseNamespace, kindsAlike())
+		out = out.joinSimilar(CollapseNamespace, similarKinds())
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func standsFor(t *testing.T, from, drawn *Topology) map[string]string {
 	}
 	out := map[string]string{}
 	for _, n := range from.Nodes {
-		whole := n.Ref.Whole()
+		whole := n.Ref.WithoutSection()
 		for _, id := range []string{byID[n.ID], byMember[n.Labels["state"]+" "+refID(n.Ref)], byID[refID(whole)], byMember[" "+refID(whole)]} {
 			if id != "" {
 				out[n.ID] = id

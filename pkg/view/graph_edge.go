@@ -80,7 +80,7 @@ func (d *drawing) missingParents(route topology.NodeID) {
 
 // lacks reports whether what a parentRef names is not in the input: the object, or the section that it asks for.
 func (d *drawing) lacks(parent model.Ref) bool {
-	if d.res.Snapshot.Get(parent.Whole()) == nil {
+	if d.res.Snapshot.Get(parent.WithoutSection()) == nil {
 		return true
 	}
 	return parent.Section != "" && len(d.res.Graph.Lookup(parent)) == 0
@@ -172,7 +172,7 @@ func (d *drawing) export(e *edge) GraphEdge {
 
 // said are the problems of the input, and those that were found at what is drawn.
 func (d *drawing) said(t *Topology) []model.Problem {
-	a := survey{res: d.res, query: Query{Kinds: d.query.Kinds}, kinds: map[model.GroupKind]bool{}}
+	a := collector{res: d.res, query: Query{Kinds: d.query.Kinds}, kinds: map[model.GroupKind]bool{}}
 	for _, s := range d.settled {
 		if len(s.byStack) > 0 {
 			a.kinds[s.kind.GroupKind] = true

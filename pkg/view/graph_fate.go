@@ -51,15 +51,15 @@ type layerFate struct {
 	fate
 }
 
-// settled is what became of the layers of the stacks of one kind.
-type settled struct {
+// layerFates is what became of the layers of the stacks of one kind.
+type layerFates struct {
 	kind    *resolve.Kind
 	byStack map[resolve.StackID][]layerFate
 }
 
 // of is what became of the layers of a stack of which anything did: settings that nobody else wanted and that had nothing to do are nobody's
 // loss.
-func (s *settled) of(stack resolve.StackID) []layerFate {
+func (s *layerFates) of(stack resolve.StackID) []layerFate {
 	if known, ok := s.byStack[stack]; ok {
 		return known
 	}

@@ -137,7 +137,7 @@ func (d *drawing) missing(ref model.Ref, role topology.Role) int32 {
 		return map[string]string{"state": d.unread(ref)}
 	})
 	if ref.Section != "" {
-		d.edges = append(d.edges, edge{from: d.missing(ref.Whole(), role), to: n, kind: parentEdge, dangling: true})
+		d.edges = append(d.edges, edge{from: d.missing(ref.WithoutSection(), role), to: n, kind: parentEdge, dangling: true})
 	}
 	return n
 }

@@ -16,7 +16,7 @@ type outline struct {
 	up      []bool          // of these, the targets and what is above them
 	shown   []bool          // by NodeID: what has a node
 	kinds   []*resolve.Kind // that the drawing is about
-	settled []*settled      // by kind
+	settled []*layerFates   // by kind
 	chosen  map[*policy.Policy]bool
 }
 
@@ -28,7 +28,7 @@ func newOutline(r *resolve.Resolution, q GraphQuery) *outline {
 		}
 	}
 	o.choose()
-	o.settle()
+	o.foldStacks()
 	if q.Affected != nil {
 		o.onlyAffectedBy(q.Affected)
 	}
@@ -71,8 +71,8 @@ func (o *outline) choose() {
 	}
 }
 
-// settle folds what the drawing needs.
-func (o *outline) settle() {
+// foldStacks folds what the drawing needs.
+func (o *outline) foldStacks() {
 	for _, k := range o.kinds {
 		if !k.InUse() {
 			continue
@@ -80,12 +80,12 @@ func (o *outline) settle() {
 		if o.query.Targets == nil {
 			k.Fold()
 		}
-		o.settled = append(o.settled, &settled{kind: k, byStack: map[resolve.StackID][]layerFate{}})
+		o.settled = append(o.settled, &layerFates{kind: k, byStack: map[resolve.StackID][]layerFate{}})
 	}
 }
 
 // each calls see for every stack of the kind that reaches an effective target of which the drawing is about, targets in order.
-func (o *outline) each(s *settled, see func(id topology.NodeID, stack resolve.StackID)) {
+func (o *outline) each(s *layerFates, see func(id topology.NodeID, stack resolve.StackID)) {
 	s.kind.EachContext(func(id topology.NodeID, stack resolve.StackID) {
 		if o.scope[id] && (s.kind.Scope == nil || len(s.kind.Paths(id, stack)) > 0) {
 			see(id, stack)
@@ -141,7 +141,7 @@ func (o *outline) touches(k *resolve.Kind, p *policy.Policy) bool {
 		return true
 	}
 	for i := range p.Refs {
-		if ref, missing := k.Missing(p, i); missing && slices.ContainsFunc(o.res.Lookup(ref.Whole()), about) {
+		if ref, missing := k.Missing(p, i); missing && slices.ContainsFunc(o.res.Lookup(ref.WithoutSection()), about) {
 			return true
 		}
 	}
@@ -170,7 +170,7 @@ func (o *outline) onlyAffectedBy(p *policy.Policy) {
 		o.shown[id], o.up[id] = o.shown[id] && o.scope[id], o.up[id] && up[id]
 	}
 	o.kinds = slices.DeleteFunc(o.kinds, func(k *resolve.Kind) bool { return !k.Has(p) })
-	o.settled = slices.DeleteFunc(o.settled, func(s *settled) bool { return !s.kind.Has(p) })
+	o.settled = slices.DeleteFunc(o.settled, func(s *layerFates) bool { return !s.kind.Has(p) })
 }
 
 // compete chooses the policies that beat p in a stack, or lost to it, and reports whether anything became of p there.
@@ -213,7 +213,7 @@ func (o *outline) descend(id topology.NodeID, seen []bool) {
 	n := o.res.Node(id)
 	for _, c := range o.res.Graph.Children(topology.All, id) {
 		child := o.res.Node(c)
-		section := child.Ref.Section != "" && child.Ref.Whole() == n.Ref.Whole()
+		section := child.Ref.Section != "" && child.Ref.WithoutSection() == n.Ref.WithoutSection()
 		backend := n.Role == topology.Rule && (child.Role == topology.Backend || child.Role == topology.Port)
 		if section || backend {
 			o.descend(c, seen)

@@ -23,7 +23,7 @@ func pathGroups(items []*EffectivePolicy) []pathGroup {
 	byObject := map[model.Ref][]*EffectivePolicy{}
 	var objects []model.Ref
 	for _, item := range items {
-		object := item.Target.Whole()
+		object := item.Target.WithoutSection()
 		if byObject[object] == nil {
 			objects = append(objects, object)
 		}

@@ -18,7 +18,7 @@ func Kinds(r *resolve.Resolution, only []model.GroupKind) *KindList {
 			Strategies: k.StrategyWords(), Effective: []string{}, Rules: k.RuleWords(), Objects: len(r.Snapshot.Of(k.GroupKind)), From: k.From}
 		info.ShortNames = append(info.ShortNames, k.Short...)
 		if k.Generic() {
-			info.Vendor, info.Reading, info.Guesses = "generic", k.Guess.How, k.Doubts().Words()
+			info.Vendor, info.Reading, info.Guesses = "generic", k.Guess.How, k.Guesses().Words()
 		}
 		if k.Direct {
 			info.Class = "Direct"

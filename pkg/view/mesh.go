@@ -15,7 +15,7 @@ const (
 )
 
 // consumes reports whether a way leads through a Service to a route of another namespace.
-func (a *survey) consumes(way resolve.Path) bool {
+func (a *collector) consumes(way resolve.Path) bool {
 	if len(way) == 0 || a.res.Node(way[0]).Role != topology.Frontend {
 		return false
 	}

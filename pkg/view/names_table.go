@@ -73,7 +73,7 @@ func namesOf[T any](items []T, ref func(*T) *model.Ref) []string {
 	refs := make([]model.Ref, 0, len(items))
 	for i := range items {
 		if r := ref(&items[i]); r != nil {
-			refs = append(refs, r.Whole())
+			refs = append(refs, r.WithoutSection())
 		}
 	}
 	slices.SortFunc(refs, compareTargets)

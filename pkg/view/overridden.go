@@ -14,7 +14,7 @@ import (
 func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) *OverriddenRuleList {
 	list := &OverriddenRuleList{Items: []OverriddenRule{}}
 	q.ShowNone = false
-	a := survey{res: r, query: q}
+	a := collector{res: r, query: q}
 	stands := map[*resolve.Kind]map[setting]bool{}
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		if of != nil && !k.Has(of) {
@@ -24,7 +24,7 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 		if of != nil && !slices.ContainsFunc(o.Layers, func(l resolve.Layer) bool { return l.Policy.Base() == of }) {
 			return
 		}
-		a.found = append(append(a.found, o.Problems...), k.Doubts().Below(id, s)...)
+		a.found = append(append(a.found, o.Problems...), k.Guesses().Below(id, s)...)
 		w := writer{r, o}
 		for _, l := range o.Losses() {
 			p := o.Layers[l.From.Layer].Policy

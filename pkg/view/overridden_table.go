@@ -117,7 +117,7 @@ func (l *OverriddenRuleList) lines(o TableOptions) []lossLine {
 	for _, item := range items {
 		line := lossLine{item: item, sections: []string{item.Target.Section}}
 		if differ[item.Target] {
-			line.via = viaText(item.Paths, item.Target.Whole(), o)
+			line.via = viaText(item.Paths, item.Target.WithoutSection(), o)
 		}
 		key := line.key(o)
 		if o.ByRule {
@@ -147,7 +147,7 @@ func pathsKey(paths []Path) string {
 // key tells lines apart, by what they show.
 func (l *lossLine) key(o TableOptions) string {
 	i := l.item
-	parts := []string{i.PolicyKind, wantedBy(i), i.Rule, i.Target.Group, i.Target.Whole().String(), eachSource(i.LostTo, winnerName), i.Why, l.via}
+	parts := []string{i.PolicyKind, wantedBy(i), i.Rule, i.Target.Group, i.Target.WithoutSection().String(), eachSource(i.LostTo, winnerName), i.Why, l.via}
 	if o.Wide {
 		parts = append(parts, valueText(i.Value, 0), i.Source.Target.String(), i.Source.Block, i.Source.Strategy, originText(i.Source), i.Message)
 	}

@@ -12,11 +12,11 @@ import (
 // Problems are all that answers about everything tell: the problems of the input and of every fold. Kinds nil means every policy kind; the
 // problems of the input are not narrowed. They are as they come: not sorted, and some twice.
 func Problems(r *resolve.Resolution, kinds []model.GroupKind) []model.Problem {
-	a := survey{res: r, query: Query{Kinds: kinds}}
+	a := collector{res: r, query: Query{Kinds: kinds}}
 	out := append(slices.Clone(r.Problems), resolve.Tell(r.BlindSpots())...)
 	for _, k := range a.chosen() {
 		for _, p := range k.Policies {
-			out = append(out, k.Doubts().Of(p)...)
+			out = append(out, k.Guesses().Of(p)...)
 		}
 		k.Fold()
 		for _, s := range k.Stacks() {

@@ -31,7 +31,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 		}
 	}
 	unnamed := rule != "" && len(out.Sources) == 0 // the fold of a scope gives the rule its name
-	a := survey{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}, only: p}
+	a := collector{res: r, query: Query{Kinds: []model.GroupKind{k.GroupKind}}, only: p}
 	below := map[*resolve.Kind][]bool{}
 	for _, scope := range r.Scopes(k) {
 		below[scope] = scope.Below(p)
@@ -43,7 +43,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 			return
 		}
 		o := k.Verdict(s)
-		a.found = append(append(a.found, o.Problems...), k.Doubts().Below(id, s)...)
+		a.found = append(append(a.found, o.Problems...), k.Guesses().Below(id, s)...)
 		item := reachItem(r, o, p, rule)
 		if unnamed {
 			if item.State == StateIgnored { // it is a rule of another scope
@@ -82,7 +82,7 @@ func Reach(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, rule string
 
 // reachProblems are those, of the input and of what was found on the way, that matter to a policy.
 func reachProblems(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy, found []model.Problem) []model.Problem {
-	return slices.DeleteFunc(slices.Concat(found, r.Problems, k.Doubts().Of(p)), func(problem model.Problem) bool {
+	return slices.DeleteFunc(slices.Concat(found, r.Problems, k.Guesses().Of(p)), func(problem model.Problem) bool {
 		generic := problem.Code == model.GenericKind && problem.Ref != nil && problem.Ref.GroupKind() == k.GroupKind
 		return problem.Ref != nil && *problem.Ref != p.Ref() && !generic && problem.Severity != model.Error && !problem.Incomplete()
 	})
@@ -125,7 +125,7 @@ func withSources(to []Source, w writer, p *policy.Policy, rule string) []Source 
 				continue
 			}
 			s := w.source(f, path)
-			if !slices.ContainsFunc(to, func(x Source) bool { return x.alike(s) && *x.Target == *s.Target }) {
+			if !slices.ContainsFunc(to, func(x Source) bool { return x.sameBlock(s) && *x.Target == *s.Target }) {
 				to = append(to, s)
 			}
 		}
@@ -174,7 +174,7 @@ func reachItem(r *resolve.Resolution, o *resolve.Verdict, p *policy.Policy, rule
 			reasons = append(reasons, sentence)
 		}
 		for _, s := range w.sources(l.Sources(), l.Path) {
-			if !slices.ContainsFunc(item.By, s.alike) {
+			if !slices.ContainsFunc(item.By, s.sameBlock) {
 				item.By = append(item.By, s)
 			}
 		}
@@ -221,8 +221,8 @@ func (w writer) fates(losses []merge.Loss) string {
 	return strings.Join(out, "; ")
 }
 
-// alike reports whether two sources are one block of one policy, or one setting that no policy wrote.
-func (s Source) alike(x Source) bool {
+// sameBlock reports whether two sources are one block of one policy, or one setting that no policy wrote.
+func (s Source) sameBlock(x Source) bool {
 	if s.Policy == nil || x.Policy == nil {
 		return s.Policy == x.Policy && s.Builtin == x.Builtin
 	}
@@ -295,13 +295,13 @@ func (c counter) node(id topology.NodeID, paths []Path) {
 	case topology.Route:
 		c.add("routes", n.Ref)
 	case topology.Rule:
-		c.add("routes", n.Ref.Whole())
+		c.add("routes", n.Ref.WithoutSection())
 		c.add("rules", n.Ref)
 		for _, b := range c.res.Graph.Children(topology.Traffic, id) {
-			c.add("backends", c.res.Node(b).Ref.Whole())
+			c.add("backends", c.res.Node(b).Ref.WithoutSection())
 		}
 	case topology.Backend, topology.Port, topology.Opaque:
-		c.add("backends", n.Ref.Whole())
+		c.add("backends", n.Ref.WithoutSection())
 	}
 }
 

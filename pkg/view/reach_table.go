@@ -122,7 +122,7 @@ func reachCounts(items []ReachItem) []string {
 		if target.Section != "" {
 			visit(target, sectionNounIn(target.Kind), items[i].inForce())
 		}
-		visit(target.Whole(), objectNoun(target.Kind), items[i].inForce())
+		visit(target.WithoutSection(), objectNoun(target.Kind), items[i].inForce())
 	}
 	out := make([]string, len(tallies))
 	for i, t := range tallies {

@@ -34,7 +34,7 @@ func (r *PolicyReach) objects(o TableOptions) []reachObject {
 	slices.SortStableFunc(items, func(a, b *ReachItem) int { return compareTargets(a.Target, b.Target) })
 	var out []reachObject
 	for _, item := range items {
-		target := item.Target.Whole()
+		target := item.Target.WithoutSection()
 		if o.ByRule {
 			target = item.Target
 		}
@@ -56,7 +56,7 @@ func (r *PolicyReach) objects(o TableOptions) []reachObject {
 func (x *reachObject) row(o TableOptions) []Cell {
 	state := x.state()
 	row := []Cell{{Text: cmp.Or(x.target.Namespace, "-")}, {Text: strings.ToLower(x.target.Kind) + "/" + x.target.Name}, {Text: x.share(o)}, state,
-		{Text: strings.Join(x.details(o), "; ")}, {Text: viaText(x.paths(), x.target.Whole(), o)}, {Text: x.sentences()}}
+		{Text: strings.Join(x.details(o), "; ")}, {Text: viaText(x.paths(), x.target.WithoutSection(), o)}, {Text: x.sentences()}}
 	return markUnsure(row, x.unread())
 }
 
@@ -183,7 +183,7 @@ func (s *reachSection) details(target model.Ref, o TableOptions) []reachDetail {
 			continue
 		}
 		d := reachDetail{words: item.words()}
-		if via := viaText(item.Paths, target.Whole(), o); differ && via != "" {
+		if via := viaText(item.Paths, target.WithoutSection(), o); differ && via != "" {
 			d.via = "via " + via
 		}
 		out = append(out, d)

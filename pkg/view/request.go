@@ -72,7 +72,7 @@ type RequestAnswerList struct {
 
 // Request is what becomes of a request, with the policies in force on its way.
 func Request(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswer {
-	w := requestWriter{survey: newSurvey(r, kinds), evaluators: evaluators}
+	w := requestWriter{survey: newCollector(r, kinds), evaluators: evaluators}
 	out := &RequestAnswer{RequestResult: w.result(a)}
 	out.Seal("RequestAnswer", append(w.survey.problems(), a.Problems...))
 	return out
@@ -80,7 +80,7 @@ func Request(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind, 
 
 // Requests is what becomes of each of several requests.
 func Requests(r *resolve.Resolution, answers []*request.Answer, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswerList {
-	w := requestWriter{survey: newSurvey(r, kinds), evaluators: evaluators}
+	w := requestWriter{survey: newCollector(r, kinds), evaluators: evaluators}
 	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(answers))}
 	var problems []model.Problem
 	for _, a := range answers {
@@ -98,7 +98,7 @@ func Requests(r *resolve.Resolution, answers []*request.Answer, kinds []model.Gr
 
 // EffectiveForRequest lists the policies in force on the way of a request.
 func EffectiveForRequest(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind) *EffectivePolicyList {
-	w := requestWriter{survey: newSurvey(r, kinds)}
+	w := requestWriter{survey: newCollector(r, kinds)}
 	list := &EffectivePolicyList{Items: w.result(a).Effective}
 	if a.Rule != topology.None {
 		list.Routes = w.survey.routeSettings([]topology.NodeID{a.Rule}, a.Listener)
@@ -113,16 +113,16 @@ func EffectiveForRequest(r *resolve.Resolution, a *request.Answer, kinds []model
 	return list
 }
 
-// newSurvey is a survey of nodes that are still to be named.
-func newSurvey(r *resolve.Resolution, kinds []model.GroupKind) *survey {
-	a := &survey{res: r, query: Query{Targets: []topology.NodeID{}, Kinds: kinds}, judged: true}
+// newCollector is a survey of nodes that are still to be named.
+func newCollector(r *resolve.Resolution, kinds []model.GroupKind) *collector {
+	a := &collector{res: r, query: Query{Targets: []topology.NodeID{}, Kinds: kinds}, judged: true}
 	a.begin()
 	return a
 }
 
 // requestWriter puts answers into the shape of the contract.
 type requestWriter struct {
-	survey     *survey
+	survey     *collector
 	evaluators request.Evaluators
 }
 
@@ -200,7 +200,7 @@ func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
 	steps := stepsOf(a)
 	w.survey.look(steps)
 	backends := w.backends(a)
-	w.survey.looked = append(w.survey.looked, wayOf(w.survey.res, a, backends)...)
+	w.survey.looked = append(w.survey.looked, requestNodes(w.survey.res, a, backends)...)
 	if a.Rule == topology.None && a.Outcome != request.Passthrough {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (w *requestWriter) backends(a *request.Answer) []topology.NodeID {
 	g := w.survey.res.Graph
 	var out []topology.NodeID
 	for _, b := range a.Backends {
-		for _, ref := range []model.Ref{b.Ref.Whole(), b.Ref} {
+		for _, ref := range []model.Ref{b.Ref.WithoutSection(), b.Ref} {
 			for _, id := range g.Lookup(ref) {
 				if role := g.Node(id).Role; (role == topology.Backend || role == topology.Port) && !slices.Contains(out, id) {
 					out = append(out, id)
@@ -257,8 +257,8 @@ func (w *requestWriter) at(id topology.NodeID, through ...topology.NodeID) []Eff
 	return out
 }
 
-// Way lists the nodes that a request passes, the ports of its backends included.
-func Way(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
+// RequestPath lists the nodes that a request passes, the ports of its backends included.
+func RequestPath(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 	out := stepsOf(a)
 	if a.Gateway != topology.None {
 		out = append(out, r.Graph.Parents(topology.Traffic, a.Gateway)...)
@@ -266,6 +266,6 @@ func Way(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 	if a.Gateway != topology.None && a.Listener != topology.None {
 		out = append(out, r.Graph.Parents(topology.Traffic, a.Listener)...) // a ListenerSet between the two
 	}
-	w := requestWriter{survey: newSurvey(r, nil)}
+	w := requestWriter{survey: newCollector(r, nil)}
 	return append(out, w.backends(a)...)
 }

@@ -10,7 +10,7 @@ import (
 
 // Table says on its first line where the request goes, then why, then what is in force on its way.
 func (a *RequestAnswer) Table(o TableOptions) Table {
-	head := []string{a.way()}
+	head := []string{a.pathText()}
 	if a.Outcome != "Matched" {
 		head = append(head, a.verdict())
 	}
@@ -47,8 +47,8 @@ func (a *RequestAnswer) Table(o TableOptions) Table {
 	return Table{Blocks: append([]Block{{Heading: head}}, body.Blocks...), Footer: body.Footer}
 }
 
-// way is the road of the request as far as it gets.
-func (a *RequestResult) way() string {
+// pathText is the road of the request as far as it gets.
+func (a *RequestResult) pathText() string {
 	var steps []string
 	switch {
 	case a.Service != "":
@@ -73,7 +73,7 @@ func (a *RequestResult) way() string {
 		if !strings.HasPrefix(rule, "rule-") {
 			rule = "rule " + rule
 		}
-		steps = append(steps, objectName(a.Route.Whole())+" · "+rule)
+		steps = append(steps, objectName(a.Route.WithoutSection())+" · "+rule)
 	}
 	if len(a.Backends) > 0 {
 		steps = append(steps, a.backendText())
@@ -127,7 +127,7 @@ func (a *RequestResult) backendText() string {
 
 // backendName is a backend with its port.
 func backendName(ref model.Ref) string {
-	s := objectName(ref.Whole())
+	s := objectName(ref.WithoutSection())
 	if ref.Section != "" {
 		s += ":" + ref.Section
 	}
@@ -162,7 +162,7 @@ func (l *RequestAnswerList) Table(o TableOptions) Table {
 			listener = a.Service
 		}
 		if a.Route != nil {
-			route, rule = objectName(a.Route.Whole()), a.Route.Section
+			route, rule = objectName(a.Route.WithoutSection()), a.Route.Section
 		}
 		b.Rows = append(b.Rows, []Cell{{Text: a.Request.Text}, outcome, dash(listener), dash(route), dash(rule), dash(a.backendText()), dash(strings.Join(a.Why, "; "))})
 	}

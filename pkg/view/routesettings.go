@@ -27,8 +27,8 @@ type RouteSetting struct {
 
 // routeSettings are those of the rules among nodes that traffic comes to, in the order of the nodes. Through are nodes that the traffic in
 // question passes; none: it may be any.
-func (a *survey) routeSettings(nodes []topology.NodeID, through ...topology.NodeID) []RouteSettings {
-	places := &Places{survey: *a, roads: map[topology.NodeID][]resolve.Path{}}
+func (a *collector) routeSettings(nodes []topology.NodeID, through ...topology.NodeID) []RouteSettings {
+	places := &EffectiveTargets{collector: *a, paths: map[topology.NodeID][]resolve.Path{}}
 	var out []RouteSettings
 	at := map[model.Ref]int{}
 	ways := map[model.Ref][]resolve.Path{}
@@ -54,7 +54,7 @@ func (a *survey) routeSettings(nodes []topology.NodeID, through ...topology.Node
 		}
 	}
 	for i := range out {
-		out[i].paths = places.survey.paths(ways[out[i].Target])
+		out[i].paths = places.collector.paths(ways[out[i].Target])
 	}
 	return out
 }
@@ -125,7 +125,7 @@ func argumentOf(f model.Body) model.Body {
 
 // item is the settings of a rule in the shape of what is in force of a policy kind, for people: the kind is that of the route.
 func (s *RouteSettings) item() EffectivePolicy {
-	route := s.Target.Whole()
+	route := s.Target.WithoutSection()
 	out := EffectivePolicy{PolicyKind: route.GroupKind().String(), Target: s.Target, Paths: s.paths, ofRoute: true,
 		Policies: []PolicyUse{{Policy: &route, Target: &s.Target, Level: string(topology.Rule)}}}
 	for i := range s.Rules {

@@ -5,8 +5,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// waysOf puts the ways to a target of one kind into the shape of the contract. The same ways share one list, which is not to be changed.
-func (a *survey) waysOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path) []Path {
+// pathsOf puts the ways to a target of one kind into the shape of the contract. The same ways share one list, which is not to be changed.
+func (a *collector) pathsOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path) []Path {
 	if k.Scope == nil {
 		return a.paths(ways)
 	}
@@ -14,7 +14,7 @@ func (a *survey) waysOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path)
 		return []Path{}
 	}
 	name := k.NameOf(s)
-	key := scopedWays{k.Scope.Name, name, &ways[0], len(ways)}
+	key := scopedPaths{k.Scope.Name, name, &ways[0], len(ways)}
 	if known, ok := a.scoped[key]; ok {
 		return known
 	}
@@ -43,14 +43,14 @@ func (a *survey) waysOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path)
 	}
 	out = inOrder(out)
 	if a.scoped == nil {
-		a.scoped = map[scopedWays][]Path{}
+		a.scoped = map[scopedPaths][]Path{}
 	}
 	a.scoped[key] = out
 	return out
 }
 
-// scopedWays tells lists of ways apart.
-type scopedWays struct {
+// scopedPaths tells lists of ways apart.
+type scopedPaths struct {
 	scope string
 	name  string
 	first *resolve.Path

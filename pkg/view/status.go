@@ -77,7 +77,7 @@ func foldProblems(k *resolve.Kind, q StatusQuery) []model.Problem {
 	var out []model.Problem
 	for _, p := range k.Policies {
 		if q.Policy == nil || p == q.Policy {
-			out = append(out, k.Doubts().Of(p)...)
+			out = append(out, k.Guesses().Of(p)...)
 		}
 	}
 	if len(k.Policies) == 0 || q.Policy != nil && !k.Has(q.Policy) {

@@ -20,7 +20,7 @@ func viaText(paths []Path, target model.Ref, o TableOptions) string {
 	var roads []string
 	entries := map[string][]string{}
 	for _, p := range paths {
-		road := p.road(target)
+		road := p.withoutEntry(target)
 		if road == "" {
 			continue
 		}
@@ -49,8 +49,8 @@ func nameList(names []string, o TableOptions) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:manyNames-1], ", "), len(names)-manyNames+1)
 }
 
-// road is p without its entry: what several listeners of one Gateway share.
-func (p Path) road(target model.Ref) string {
+// withoutEntry is p without its entry: what several listeners of one Gateway share.
+func (p Path) withoutEntry(target model.Ref) string {
 	if service := p.throughService(); service != "" {
 		return service
 	}

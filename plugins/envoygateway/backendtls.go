@@ -207,7 +207,7 @@ func (t *tls) translated(kind string, target topology.NodeID) bool {
 	if n.Role != topology.Route && n.Role != topology.Rule {
 		return true
 	}
-	for _, route := range t.res.Graph.Lookup(n.Ref.Whole()) {
+	for _, route := range t.res.Graph.Lookup(n.Ref.WithoutSection()) {
 		if slices.ContainsFunc(parents(t.res, t.kind, route), func(p parent) bool { return len(p.listeners) > 0 }) {
 			return true
 		}
@@ -288,7 +288,7 @@ func (t *tls) write(to, ancestor model.Ref, port int32) {
 	}
 	o := t.at[to]
 	if o == nil {
-		o = t.at[to.Whole()]
+		o = t.at[to.WithoutSection()]
 	}
 	if o == nil {
 		return

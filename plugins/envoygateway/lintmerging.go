@@ -100,7 +100,7 @@ func settled(p *policy.Policy) bool {
 // missesParent reports whether a Gateway that the policy's routes name is not in the input, and with it perhaps its policies.
 func missesParent(r *resolve.Resolution, k *resolve.Kind, p *policy.Policy) bool {
 	return slices.ContainsFunc(k.TargetsOf(p), func(id topology.NodeID) bool {
-		for _, route := range r.Graph.Lookup(r.Node(id).Ref.Whole()) {
+		for _, route := range r.Graph.Lookup(r.Node(id).Ref.WithoutSection()) {
 			if slices.ContainsFunc(r.Graph.Attachments(route), func(a topology.Attachment) bool { return a.Missing || a.State == topology.Unknown }) {
 				return true
 			}

@@ -89,7 +89,7 @@ func places(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) []plac
 			n := r.Node(id)
 			p := place{policy: f.Policy, target: n.Ref, node: id}
 			if n.Role == topology.Rule {
-				p.target = n.Ref.Whole().In(named(r, f.Policy, n.Ref))
+				p.target = n.Ref.WithoutSection().In(named(r, f.Policy, n.Ref))
 			}
 			out = appendPlace(out, r, k, p)
 			if again := len(out) > 0 && out[len(out)-1].node == id && twice(f.Policy, out[len(out)-1]); again {
@@ -139,7 +139,7 @@ func held(k *resolve.Kind, all []place) {
 // named is the name by which a policy calls a rule.
 func named(r *resolve.Resolution, p *policy.Policy, rule model.Ref) string {
 	for _, t := range p.Refs {
-		if t.Ref.Section != "" && t.Ref.Whole() == rule.Whole() && slices.ContainsFunc(r.Graph.Lookup(t.Ref), func(id topology.NodeID) bool { return r.Node(id).Ref == rule }) {
+		if t.Ref.Section != "" && t.Ref.WithoutSection() == rule.WithoutSection() && slices.ContainsFunc(r.Graph.Lookup(t.Ref), func(id topology.NodeID) bool { return r.Node(id).Ref == rule }) {
 			return t.Ref.Section
 		}
 	}
@@ -148,7 +148,7 @@ func named(r *resolve.Resolution, p *policy.Policy, rule model.Ref) string {
 
 // appendPlace adds a place if its object is there and managed.
 func appendPlace(out []place, r *resolve.Resolution, k *resolve.Kind, p place) []place {
-	found := r.Graph.Lookup(p.target.Whole())
+	found := r.Graph.Lookup(p.target.WithoutSection())
 	if len(found) == 0 || r.Node(found[0]).Object == nil {
 		return out
 	}
@@ -189,7 +189,7 @@ type parent struct {
 func parents(r *resolve.Resolution, k *resolve.Kind, route topology.NodeID) []parent {
 	var out []parent
 	for _, a := range r.Graph.Attachments(route) {
-		found := r.Graph.Lookup(a.Parent.Whole())
+		found := r.Graph.Lookup(a.Parent.WithoutSection())
 		if len(found) == 0 || r.Node(found[0]).Object == nil || a.Implicit || a.Silent {
 			continue
 		}

@@ -106,7 +106,7 @@ func meets(s merge.Stack) (child, parent int) {
 func taken(units []merge.Unit) []merge.Effect {
 	var out []merge.Effect
 	for _, u := range units {
-		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Taken})
+		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Taken})
 	}
 	return out
 }
@@ -136,7 +136,7 @@ func joinLimits(parent, child []merge.Unit, json bool) ([]merge.Unit, []merge.Ef
 	}
 	for i := range effects {
 		if effects[i].Path.String() == "rateLimit.type" {
-			effects[i].Outcome, effects[i].Reason = merge.Dropped, merge.NoEffect
+			effects[i].Action, effects[i].Reason = merge.Dropped, merge.NoEffect
 		}
 	}
 	return slices.DeleteFunc(units, func(u merge.Unit) bool { return half(u) == "type" }), effects
@@ -158,12 +158,12 @@ func joinRules(parent, child merge.Unit, json bool) (merge.Unit, []merge.Effect)
 	}
 	path := child.Path
 	out := merge.Unit{Path: path, Value: child.Value, From: child.From}
-	kept := merge.Effect{Path: path, Rule: path.String(), Value: parent.Value, From: parent.From, Outcome: merge.Replaced, Reason: merge.MoreSpecificWins, Other: child.From}
-	own := merge.Effect{Path: path, Rule: path.String(), Value: child.Value, From: child.From, Outcome: merge.Taken}
+	kept := merge.Effect{Path: path, Rule: path.String(), Value: parent.Value, From: parent.From, Action: merge.Replaced, Reason: merge.MoreSpecificWins, Other: child.From}
+	own := merge.Effect{Path: path, Rule: path.String(), Value: child.Value, From: child.From, Action: merge.Taken}
 	if len(above) > 0 {
 		out.Value, out.From = slices.Concat(below, above), slices.Concat(parent.From, child.From)
-		kept.Outcome, kept.Reason = merge.Joined, ""
-		own.Outcome, own.Other = merge.Joined, parent.From
+		kept.Action, kept.Reason = merge.Joined, ""
+		own.Action, own.Other = merge.Joined, parent.From
 	}
 	return out, []merge.Effect{kept, own}
 }

@@ -37,13 +37,13 @@ func routingType(model.Settings) merge.PlanFunc {
 			case u == nil:
 			case i == at:
 				units = []merge.Unit{{Path: u.Path, Value: u.Value, From: from[i]}}
-				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Outcome: merge.Taken})
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Action: merge.Taken})
 			default:
 				reason := merge.MoreSpecificWins
 				if at < 0 || said[at] == nil || i > at {
 					reason = merge.AtomicReplaced
 				}
-				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Outcome: merge.Dropped, Reason: reason, Other: by})
+				effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: from[i], Action: merge.Dropped, Reason: reason, Other: by})
 			}
 		}
 		return units, effects

@@ -83,13 +83,13 @@ func (s *scopes) section(p *place, owner model.Ref) {
 
 // route notes a policy for a route or a rule, and with whom it is merged.
 func (s *scopes) route(p *place) {
-	route := p.target.Whole()
+	route := p.target.WithoutSection()
 	for _, parent := range parents(s.res, s.kind, p.object) {
 		if parent.ref.Section != "" {
-			s.contain(parent.ref.Whole(), parent.ref)
+			s.contain(parent.ref.WithoutSection(), parent.ref)
 		}
 		if s.res.Node(parent.owner).Role == topology.ListenerSet {
-			s.contain(s.res.Node(s.res.Graph.Set(parent.owner).Gateway).Ref, parent.ref.Whole())
+			s.contain(s.res.Node(s.res.Graph.Set(parent.owner).Gateway).Ref, parent.ref.WithoutSection())
 		}
 		note(s.edges, parent.ref, route)
 		if p.node != topology.None && p.holder == nil && s.invalid(p, nil) == "" {
@@ -119,7 +119,7 @@ func (s *scopes) join(p *place, at parent) {
 			if s.pairs[p.policy] == nil {
 				s.pairs[p.policy] = map[model.Ref]*pairing{}
 			}
-			m := &pairing{parent: above, scope: s.res.Node(level).Ref, route: p.target.Whole()}
+			m := &pairing{parent: above, scope: s.res.Node(level).Ref, route: p.target.WithoutSection()}
 			s.pairs[p.policy][s.res.Node(listener).Ref] = m
 			if s.fault(p, above) == "" {
 				note(s.merged, m.scope, m.route)
@@ -136,7 +136,7 @@ func (s *scopes) below(scope model.Ref) map[model.Ref]bool {
 		out = map[model.Ref]bool{}
 	}
 	if scope.Section != "" { // routes that name no listener may use this one
-		for ref := range s.edges[scope.Whole()] {
+		for ref := range s.edges[scope.WithoutSection()] {
 			if isRoute(ref.GroupKind()) {
 				out[ref] = true
 			}

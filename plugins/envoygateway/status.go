@@ -92,7 +92,7 @@ func (s *scopes) mergers(p *place, book *ledger) {
 		for _, listener := range parent.listeners {
 			ref := s.res.Node(listener).Ref
 			m := s.pairs[p.policy][ref]
-			if m != nil && m.route != p.target.Whole() {
+			if m != nil && m.route != p.target.WithoutSection() {
 				continue
 			}
 			var above *policy.Policy

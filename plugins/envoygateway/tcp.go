@@ -64,7 +64,7 @@ func (t *tcp) resolve() ([]merge.Unit, []merge.Effect) {
 	}
 	units = slices.DeleteFunc(slices.Clone(units), func(u merge.Unit) bool { return u.Null })
 	for _, u := range units {
-		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Taken})
+		effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Taken})
 	}
 	var winners []merge.From
 	for _, u := range units {
@@ -94,7 +94,7 @@ func clash(a, b merge.Path) bool {
 func drop(units []merge.Unit, reason merge.Reason, to []merge.From) []merge.Effect {
 	var out []merge.Effect
 	for _, u := range units {
-		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Dropped, Reason: reason, Other: to})
+		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Dropped, Reason: reason, Other: to})
 	}
 	return out
 }

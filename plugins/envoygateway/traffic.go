@@ -24,7 +24,7 @@ func routingTypeMissed(p *policy.Policy, in *model.Snapshot) (string, []model.Pr
 		for _, gk := range topology.HTTPRouteKinds() {
 			for _, o := range in.Of(gk) {
 				for _, parent := range o.Body.At("spec", "parentRefs").Items {
-					if namesWhole(o, parent, t.Ref.Whole()) {
+					if namesWhole(o, parent, t.Ref.WithoutSection()) {
 						routes = append(routes, o.Ref.String())
 					}
 				}

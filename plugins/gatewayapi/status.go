@@ -29,7 +29,7 @@ func perGateway(in status.Input, conditions ...status.Condition) []status.Ancest
 	winners := map[model.Ref]*status.Conflict{} // by Gateway: who has the policy's places there; nil if it has one
 	for _, id := range in.Fate.Targets {
 		winner := conflict(in, id)
-		for _, a := range status.GatewaysAbove(in.Resolution, in.Resolution.Node(id).Ref.Whole()) {
+		for _, a := range status.GatewaysAbove(in.Resolution, in.Resolution.Node(id).Ref.WithoutSection()) {
 			if by, known := winners[*a.Ref]; !known {
 				all = append(all, a)
 				winners[*a.Ref] = winner

@@ -29,7 +29,7 @@ func parentFirst(raw string, s model.Settings) (merge.Strategy, bool) {
 				continue
 			}
 			units = append(units, u)
-			effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: merge.Taken})
+			effects = append(effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Taken})
 		}
 		kept := len(units)
 		for _, u := range child {
@@ -45,10 +45,10 @@ func parentFirst(raw string, s model.Settings) (merge.Strategy, bool) {
 }
 
 // lost is what it costs that a field gives way, for each of its writers.
-func lost(u merge.Unit, o merge.Outcome, why merge.Reason, to []merge.From) []merge.Effect {
+func lost(u merge.Unit, o merge.Action, why merge.Reason, to []merge.From) []merge.Effect {
 	var out []merge.Effect
 	for _, from := range u.From {
-		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: []merge.From{from}, Outcome: o, Reason: why, Other: to})
+		out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: []merge.From{from}, Action: o, Reason: why, Other: to})
 	}
 	return out
 }

@@ -79,7 +79,7 @@ func unresolved(r *resolve.Resolution, _ *resolve.Kind) []status.Mark {
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
 		to, _, missing := missingOption(g, n)
-		if route := n.Ref.Whole(); missing != there && !said[route] {
+		if route := n.Ref.WithoutSection(); missing != there && !said[route] {
 			said[route] = true
 			c := status.Condition{Type: "ResolvedRefs", Status: "False", Reason: "BackendNotFound", Message: to.String() + " is not found"}
 			if missing == unread {

@@ -50,7 +50,7 @@ func behindTheGateway(p *policy.Policy, g *topology.Graph, _ *model.Snapshot, _ 
 	home := p.Ref().Namespace
 	whole := map[model.Ref]bool{} // what is named without a section so far
 	for i, t := range p.Refs {
-		ref := t.Ref.Whole()
+		ref := t.Ref.WithoutSection()
 		if t.Ref.Section == "" {
 			whole[ref] = true
 			continue

@@ -77,7 +77,7 @@ func (b *book) rule(o *resolve.Verdict) {
 	for at := range b.holders(o) {
 		b.used[o.Layers[at].Policy] = true
 	}
-	route := func(at int) model.Ref { return b.graph.Node(o.Layers[at].Node).Ref.Whole() }
+	route := func(at int) model.Ref { return b.graph.Node(o.Layers[at].Node).Ref.WithoutSection() }
 	for _, l := range o.Losses() {
 		elsewhere := func(w merge.Winner) bool { return route(w.Layer) != route(l.From.Layer) }
 		if (l.Reason == merge.MoreSpecificWins || l.Reason == merge.LessSpecificOverrides) && slices.ContainsFunc(l.To, elsewhere) {
@@ -113,7 +113,7 @@ func (b *book) listener(id topology.NodeID, o *resolve.Verdict) {
 
 // warn notes that a listener does not use an option.
 func (b *book) warn(p *policy.Policy, listener model.Ref, name string, users []string) {
-	kind, owner := b.kind.GroupKind.Kind, listener.Whole()
+	kind, owner := b.kind.GroupKind.Kind, listener.WithoutSection()
 	var text string
 	switch kind {
 	case "VirtualHostOption":

@@ -48,7 +48,7 @@ func ancestorsOf(in status.Input, routes map[model.Ref][]model.Ref) []status.Anc
 		if !slices.ContainsFunc(out, func(a status.Ancestor) bool { return *a.Ref == ref }) {
 			out = append(out, status.Ancestor{Ref: &ref, Controller: meshController, Conditions: conditions})
 		}
-		for _, route := range routes[t.Ref.Whole()] {
+		for _, route := range routes[t.Ref.WithoutSection()] {
 			for _, a := range status.GatewaysAbove(in.Resolution, route) {
 				if a.Controller == "" || slices.Contains(controllers, a.Controller) {
 					gateways[model.Ref{Group: gatewayGroup, Kind: "Gateway", Namespace: home, Name: a.Ref.Name}] = true
@@ -72,9 +72,9 @@ func routesByBackend(g *topology.Graph) map[model.Ref][]model.Ref {
 		if g.Node(id).Role != topology.Rule {
 			continue
 		}
-		route := g.Node(id).Ref.Whole()
+		route := g.Node(id).Ref.WithoutSection()
 		for _, b := range g.Backends(id) {
-			if to := b.Ref.Whole(); !slices.Contains(out[to], route) {
+			if to := b.Ref.WithoutSection(); !slices.Contains(out[to], route) {
 				out[to] = append(out[to], route)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 // authorized says what AuthorizationPolicies decide about a request at its Gateway, or at the waypoint of its Service, and about a connection at
 // its destination (spec §5).
-func authorized(q request.Query, r *resolve.Resolution, k *resolve.Kind) *request.Verdict {
+func authorized(q request.Query, r *resolve.Resolution, k *resolve.Kind) *request.Judgement {
 	at, ok := decidedAt(q, r, k)
 	if !ok {
 		return nil
@@ -57,7 +57,7 @@ type list struct {
 	open        []string
 }
 
-func (j *judgement) verdict() *request.Verdict {
+func (j *judgement) verdict() *request.Judgement {
 	custom, deny, allow := j.ask("CUSTOM"), j.ask("DENY"), j.ask("ALLOW")
 	d := request.Decision{At: j.at, Outcome: request.Allowed}
 	pass := func(stage string, l list, why string) {
@@ -68,9 +68,9 @@ func (j *judgement) verdict() *request.Verdict {
 			d.Outcome, d.Stage, d.By, d.Why = request.NotEvaluated, stage, by, []string{why}
 		}
 	}
-	settle := func(o request.Outcome, stage string, by []request.Decider, why string) *request.Verdict {
+	settle := func(o request.Outcome, stage string, by []request.Decider, why string) *request.Judgement {
 		d.Outcome, d.Stage, d.By, d.Why = o, stage, by, []string{why}
-		return &request.Verdict{Outcome: o, Decisions: []request.Decision{d}}
+		return &request.Judgement{Outcome: o, Decisions: []request.Decision{d}}
 	}
 	if len(deny.sure) > 0 {
 		return settle(request.Denied, "DENY", deny.sure, "a rule that denies matches")
@@ -98,7 +98,7 @@ func (j *judgement) verdict() *request.Verdict {
 	default:
 		d.Stage, d.By, d.Why = "ALLOW", allow.sure, []string{"a rule that allows matches"}
 	}
-	return &request.Verdict{Outcome: d.Outcome, Decisions: []request.Decision{d}}
+	return &request.Judgement{Outcome: d.Outcome, Decisions: []request.Decision{d}}
 }
 
 // ask matches the rules of one action.

@@ -141,9 +141,9 @@ func (m *merger) lose(path merge.Path, value any, from int, why merge.Reason, to
 	m.note(merge.Unit{Path: path, Value: value, From: sources(from)}, merge.Dropped, why, sources(to...))
 }
 
-func (m *merger) note(u merge.Unit, o merge.Outcome, why merge.Reason, other []merge.From) {
+func (m *merger) note(u merge.Unit, o merge.Action, why merge.Reason, other []merge.From) {
 	for i := range u.From {
-		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Outcome: o, Reason: why, Other: other})
+		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Action: o, Reason: why, Other: other})
 	}
 }
 

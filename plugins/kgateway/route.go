@@ -22,7 +22,7 @@ func replaced(g *topology.Graph, id topology.NodeID) *model.Problem {
 	at := []string{"spec", "rules", strconv.Itoa(n.Index)}
 	rule := n.Object.Body.At(at...)
 	problem := func(key, format string, args ...any) *model.Problem {
-		p := ruleReplaced.Problem("rule %s of %s answers with status 500: %s", n.Ref.Section, n.Ref.Whole(), fmt.Sprintf(format, args...)).At(n.Object, append(at, key)...)
+		p := ruleReplaced.Problem("rule %s of %s answers with status 500: %s", n.Ref.Section, n.Ref.WithoutSection(), fmt.Sprintf(format, args...)).At(n.Object, append(at, key)...)
 		return &p
 	}
 	answers, redirects := 0, false
@@ -51,7 +51,7 @@ func replaced(g *topology.Graph, id topology.NodeID) *model.Problem {
 		return problem("filters", "it has a DirectResponse and backends")
 	case answers == 1 && redirects:
 		return problem("filters", "it has a DirectResponse and a redirect")
-	case answers == 0 && !redirects && !backends && ours(g, n.Ref.Whole()):
+	case answers == 0 && !redirects && !backends && ours(g, n.Ref.WithoutSection()):
 		return problem("backendRefs", "it has neither backends nor a response")
 	}
 	return nil

@@ -73,7 +73,7 @@ func (s *states) see(id topology.NodeID, stack resolve.StackID) {
 		case f.Protocol == "HTTPS":
 			s.count(stack, count{group: "listener", levels: listenerLevels, to: []model.Ref{s.portOwner(id)}})
 		case f.Protocol == "HTTP" && s.serves(id):
-			s.count(stack, count{group: "listener", levels: ownLevels, to: []model.Ref{n.Ref.Whole()}})
+			s.count(stack, count{group: "listener", levels: ownLevels, to: []model.Ref{n.Ref.WithoutSection()}})
 		}
 	case topology.Gateway:
 		s.gateway(id, stack)
@@ -127,11 +127,11 @@ func (s *states) portOwner(listener topology.NodeID) model.Ref {
 		}
 		for _, l := range s.listeners(parent) {
 			if g.Listener(l).Port == g.Listener(listener).Port {
-				return g.Node(l).Ref.Whole()
+				return g.Node(l).Ref.WithoutSection()
 			}
 		}
 	}
-	return g.Node(listener).Ref.Whole()
+	return g.Node(listener).Ref.WithoutSection()
 }
 
 // listeners lists the listeners of a Gateway that are served, then those of its ListenerSets, the oldest set first.

@@ -45,8 +45,8 @@ func (f *fold) join(at int, u merge.Unit) {
 }
 
 // note writes down what became of a setting: of a lost one, for each of its writers.
-func (f *fold) note(u merge.Unit, o merge.Outcome, reason merge.Reason, to []merge.From) {
-	e := merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: o, Reason: reason, Other: to}
+func (f *fold) note(u merge.Unit, o merge.Action, reason merge.Reason, to []merge.From) {
+	e := merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o, Reason: reason, Other: to}
 	if reason == "" {
 		f.effects = append(f.effects, e)
 		return

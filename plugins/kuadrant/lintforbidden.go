@@ -27,7 +27,7 @@ func ignored(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 			if parent.Implicit || parent.Parent.Kind != "Gateway" {
 				continue // the operator knows neither default Gateways nor listener sets
 			}
-			for _, gateway := range g.Lookup(parent.Parent.Whole()) {
+			for _, gateway := range g.Lookup(parent.Parent.WithoutSection()) {
 				for _, listener := range g.Children(topology.Traffic, gateway) {
 					why := forbidden(g, parent, listener, id)
 					if why == "" || !own && !at.Any(gateway) && !at.Any(listener) {

@@ -20,7 +20,7 @@ func invisible(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem 
 		}
 		for _, a := range at(id) {
 			out = append(out, rulePolicyInvisible.Problem(
-				"no condition of %s tells of %s: the operator reports policies on routes, not on their rules", n.Ref.Whole(), a.Policy.Ref()).At(a.Policy.Object))
+				"no condition of %s tells of %s: the operator reports policies on routes, not on their rules", n.Ref.WithoutSection(), a.Policy.Ref()).At(a.Policy.Object))
 		}
 	}
 	return out

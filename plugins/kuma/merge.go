@@ -85,7 +85,7 @@ func (m *merger) around(null merge.Unit) {
 	quiet.add(object)
 	m.units = quiet.units
 	for _, e := range quiet.effects {
-		if e.Outcome == merge.Replaced {
+		if e.Action == merge.Replaced {
 			m.effects = append(m.effects, e)
 		}
 	}
@@ -110,9 +110,9 @@ func (m *merger) join(i int, u merge.Unit) {
 	m.units[i].From = slices.Concat(m.units[i].From, u.From)
 }
 
-func (m *merger) note(u merge.Unit, o merge.Outcome, why merge.Reason, other []merge.From) {
+func (m *merger) note(u merge.Unit, o merge.Action, why merge.Reason, other []merge.From) {
 	for i := range u.From {
-		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Outcome: o, Reason: why, Other: other})
+		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Action: o, Reason: why, Other: other})
 	}
 }
 

@@ -90,7 +90,7 @@ func TestMergedJoinsSources(t *testing.T) {
 	}
 	lost := 0
 	for _, e := range effects {
-		if e.Outcome == merge.Replaced {
+		if e.Action == merge.Replaced {
 			lost++
 		}
 	}

@@ -244,7 +244,7 @@ func (m *merger) tagRule(n int, of subset, items []tagItem) bool {
 		m.add(merge.Unit{Path: slices.Concat(path, merge.Keys("default"), u.Path), Value: u.Value, From: u.From})
 	}
 	for _, e := range conf.effects {
-		if e.Outcome == merge.Replaced || e.Outcome == merge.Dropped {
+		if e.Action == merge.Replaced || e.Action == merge.Dropped {
 			e.Path = slices.Concat(path, merge.Keys("default"), e.Path)
 			e.Rule = e.Path.String()
 			m.effects = append(m.effects, e)

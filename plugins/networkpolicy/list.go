@@ -62,12 +62,12 @@ func (l *list) take(i int) {
 	path := pathOf(e.rule)
 	from := []merge.From{{Layer: e.layer, Block: merge.Bare}}
 	value := valueOf(e)
-	effect := merge.Effect{Path: path, Rule: path.String(), Value: value, From: from, Outcome: merge.Taken}
+	effect := merge.Effect{Path: path, Rule: path.String(), Value: value, From: from, Action: merge.Taken}
 	switch by := l.before(i); {
 	case e.peers == nil && !e.everybody:
-		effect.Outcome, effect.Reason = merge.Dropped, merge.NoEffect
+		effect.Action, effect.Reason = merge.Dropped, merge.NoEffect
 	case by != nil:
-		effect.Outcome, effect.Reason, effect.Other = merge.Dropped, merge.Shadowed, by
+		effect.Action, effect.Reason, effect.Other = merge.Dropped, merge.Shadowed, by
 	default:
 		l.units = append(l.units, merge.Unit{Path: path, Value: value, From: from})
 	}

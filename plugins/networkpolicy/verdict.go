@@ -11,7 +11,7 @@ import (
 )
 
 // verdict judges a connection (spec §4): it has to be allowed where it leaves and where it comes in.
-func verdict(q request.Query, r *resolve.Resolution, k *resolve.Kind) *request.Verdict {
+func verdict(q request.Query, r *resolve.Resolution, k *resolve.Kind) *request.Judgement {
 	if q.Answer != nil {
 		return nil
 	}
@@ -22,7 +22,7 @@ func verdict(q request.Query, r *resolve.Resolution, k *resolve.Kind) *request.V
 		}
 	}
 	c.policies = sorted(c.policies)
-	out := &request.Verdict{Outcome: request.Allowed}
+	out := &request.Judgement{Outcome: request.Allowed}
 	if c.from.pod != nil && c.from.id == c.to.id && !c.from.pod.Template {
 		out.Why = []string{"a pod always reaches itself"}
 		return out

@@ -90,7 +90,7 @@ func TestLimits(t *testing.T) { // those of the most specific level, numbered th
 		for _, u := range units {
 			names = append(names, strings.TrimPrefix(u.Path.String(), "rateLimit.local.rules"))
 		}
-		lost := slices.DeleteFunc(slices.Clone(effects), func(e merge.Effect) bool { return e.Outcome != merge.Dropped })
+		lost := slices.DeleteFunc(slices.Clone(effects), func(e merge.Effect) bool { return e.Action != merge.Dropped })
 		if got := strings.Join(names, " "); got != c.want || len(lost) != c.lost {
 			t.Errorf("%v: %s and %d lost", c.levels, got, len(lost))
 		}

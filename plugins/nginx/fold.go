@@ -56,8 +56,8 @@ func unitsOf(l merge.Layer) []merge.Unit {
 	return out
 }
 
-func effect(u merge.Unit, o merge.Outcome) merge.Effect {
-	return merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Outcome: o}
+func effect(u merge.Unit, o merge.Action) merge.Effect {
+	return merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o}
 }
 
 // writers unites the sources of units, each once.

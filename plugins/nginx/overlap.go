@@ -93,7 +93,7 @@ func placesOf(g *topology.Graph, route topology.NodeID, controllers []string) []
 	var out []place
 	seen := map[place]bool{}
 	for _, a := range g.Attachments(route) {
-		gateway, known := gatewayOf(g, a.Parent.Whole())
+		gateway, known := gatewayOf(g, a.Parent.WithoutSection())
 		if a.State != topology.Accepted || a.Listener == topology.None || !known || !managed(g, gateway, controllers) {
 			continue
 		}

@@ -66,7 +66,7 @@ func towardsGateways(in status.Input, service model.Ref, have []status.Ancestor)
 	for _, ref := range g.GatewaysAbove(service) {
 		id, known := gatewayOf(g, ref)
 		said := slices.ContainsFunc(have, func(a status.Ancestor) bool { return *a.Ref == ref })
-		if !known || said || !in.Kind.Manages(id) || slices.Contains(in.Kind.NoRoom(in.Fate.Policy), ref) {
+		if !known || said || !in.Kind.Manages(id) || slices.Contains(in.Kind.OverLimit(in.Fate.Policy), ref) {
 			continue
 		}
 		out = append(out, towards(in, ref, invalid(g.Node(id))))

@@ -91,7 +91,7 @@ func managed(g *topology.Graph, gateway topology.NodeID, controllers []string) b
 // there is a parent that is not in the input.
 func gatewaysOf(g *topology.Graph, route topology.NodeID, controllers []string) (out []topology.NodeID, open bool) {
 	for _, a := range g.Attachments(route) {
-		gateway, known := gatewayOf(g, a.Parent.Whole())
+		gateway, known := gatewayOf(g, a.Parent.WithoutSection())
 		switch {
 		case !known:
 			open = open || a.Missing || a.State == topology.Unknown

@@ -8,9 +8,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// competeWhole is compete for kinds of which a policy that loses one target is out everywhere (engine E8). Policies are asked in the order of
+// competeEverywhere is compete for kinds of which a policy that loses one target is out everywhere (engine E8). Policies are asked in the order of
 // the comparator and keep what they name, in the order of their references, up to the first target that an earlier one has.
-func (k contest) competeWhole() {
+func (k contest) competeEverywhere() {
 	targets := make(map[*policy.Policy][]policy.Attached, len(k.Policies))
 	ids := make([]topology.NodeID, 0, len(k.attached))
 	for id, p := range k.attached {

@@ -11,8 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// settle makes one snapshot of all outcomes. Manifests lie over the objects of a cluster, if there is one.
-func settle(o Options, from *model.Cluster, outcomes []outcome, problems []model.Problem) *model.Snapshot {
+// assemble makes one snapshot of all outcomes. Manifests lie over the objects of a cluster, if there is one.
+func assemble(o Options, from *model.Cluster, outcomes []outcome, problems []model.Problem) *model.Snapshot {
 	r := o.gather(outcomes, nil, from)
 	if from != nil {
 		r.objects = overlay(r.objects)

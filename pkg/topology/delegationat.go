@@ -53,7 +53,7 @@ func (d Delegation) inherits(child *model.Object) bool {
 
 // controllerAt is the controller of the Gateway of an attachment; "" if the input does not tell.
 func (gs *gateways) controllerAt(a Attachment) string {
-	id, ok := gs.find(a.Parent.Whole())
+	id, ok := gs.find(a.Parent.WithoutSection())
 	if !ok {
 		return ""
 	}

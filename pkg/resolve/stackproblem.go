@@ -165,7 +165,7 @@ func (k variants) oldest() *routed {
 	twin, described := *k.Kind, *k.Kind.Kind
 	described.SameTarget = policy.Oldest
 	twin.Kind, twin.rejectedAt = &described, nil
-	twin.attached = map[topology.NodeID]place{}
+	twin.attached = map[topology.NodeID]nodePolicies{}
 	for id, p := range k.attached {
 		if len(p.policies) > 1 && (contest{&twin}).rejecting(p) {
 			p.policies = p.policies[:1]

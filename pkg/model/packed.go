@@ -25,11 +25,11 @@ const indexed byte = 0x80
 // sizeWidth is the length of the size of a list or object, and of a place in an index.
 const sizeWidth = 4
 
-// tape is packed values.
-type tape string
+// packed is packed values.
+type packed string
 
 // entry finds a part of the list or object at a position of the tape; -1 if there is none.
-func (t tape) entry(at int, key string) (value, line int) {
+func (t packed) entry(at int, key string) (value, line int) {
 	at = t.meant(at)
 	switch t.form(at) {
 	case list:
@@ -43,13 +43,13 @@ func (t tape) entry(at int, key string) (value, line int) {
 }
 
 // item finds the ith entry of the list at a position of the tape.
-func (t tape) item(at, i int) (value, line int) {
+func (t packed) item(at, i int) (value, line int) {
 	n, first := t.number(at + 1 + sizeWidth)
 	switch {
 	case i < 0 || i >= int(n):
 		return -1, 0
 	case t[at]&indexed != 0:
-		first = t.place(t.skip(at), int(n), i)
+		first = t.offset(t.skip(at), int(n), i)
 	default:
 		for range i {
 			_, value = t.line(first)
@@ -61,7 +61,7 @@ func (t tape) item(at, i int) (value, line int) {
 }
 
 // field finds a key of the object at a position of the tape.
-func (t tape) field(at int, key string) (value, line int) {
+func (t packed) field(at int, key string) (value, line int) {
 	n, next := t.number(at + 1 + sizeWidth)
 	if t[at]&indexed != 0 {
 		return t.search(t.skip(at), int(n), key)
@@ -77,18 +77,18 @@ func (t tape) field(at int, key string) (value, line int) {
 	return -1, 0
 }
 
-// place is where the ith of n entries of an indexed list or object stands that ends at end.
-func (t tape) place(end, n, i int) int {
+// offset is where the ith of n entries of an indexed list or object stands that ends at end.
+func (t packed) offset(end, n, i int) int {
 	at := end - sizeWidth*(n-i)
 	return int(binary.LittleEndian.Uint32([]byte(t[at : at+sizeWidth])))
 }
 
 // search finds a key in an indexed object of n entries that ends at end.
-func (t tape) search(end, n int, key string) (value, line int) {
+func (t packed) search(end, n int, key string) (value, line int) {
 	low, high := 0, n
 	for low < high {
 		middle := (low + high) / 2
-		line, at := t.line(t.place(end, n, middle))
+		line, at := t.line(t.offset(end, n, middle))
 		found, value := t.text(at)
 		switch {
 		case found == key:
@@ -103,10 +103,10 @@ func (t tape) search(end, n int, key string) (value, line int) {
 }
 
 // form is what the value at a position is.
-func (t tape) form(at int) byte { return t[at] &^ indexed }
+func (t packed) form(at int) byte { return t[at] &^ indexed }
 
 // meant is where the value at a position really stands.
-func (t tape) meant(at int) int {
+func (t packed) meant(at int) int {
 	if t[at] == again {
 		to, _ := t.number(at + 1)
 		return int(to)
@@ -115,7 +115,7 @@ func (t tape) meant(at int) int {
 }
 
 // value reads a value, and returns where the next one begins.
-func (t tape) value(at int) (v any, end int) {
+func (t packed) value(at int) (v any, end int) {
 	start, form, at := at, t.form(at), at+1
 	switch form {
 	case no, yes:
@@ -154,7 +154,7 @@ func (t tape) value(at int) (v any, end int) {
 }
 
 // skip is where the value after the one at a position begins.
-func (t tape) skip(at int) int {
+func (t packed) skip(at int) int {
 	form, at := t.form(at), at+1
 	switch form {
 	case whole, again:
@@ -174,7 +174,7 @@ func (t tape) skip(at int) int {
 }
 
 // text reads a text. It shares the memory of the tape.
-func (t tape) text(at int) (s string, end int) {
+func (t packed) text(at int) (s string, end int) {
 	n, start := t.number(at)
 	if n&1 == 1 {
 		if n>>1 < uint64(len(common)) {
@@ -187,13 +187,13 @@ func (t tape) text(at int) (s string, end int) {
 	return string(t[start:end]), end
 }
 
-func (t tape) line(at int) (line, end int) {
+func (t packed) line(at int) (line, end int) {
 	n, end := t.number(at)
 	return int(n), end
 }
 
 // number reads a varint.
-func (t tape) number(at int) (n uint64, end int) {
+func (t packed) number(at int) (n uint64, end int) {
 	for shift := 0; ; shift += 7 {
 		c := t[at]
 		at++

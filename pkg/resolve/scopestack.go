@@ -63,7 +63,7 @@ func (k *scoped) spread() {
 		if bySet[n] == nil {
 			bySet[n] = []StackID{}
 			for c := range s.callers {
-				for _, stack := range s.meet(int32(c), n) {
+				for _, stack := range s.common(int32(c), n) {
 					if !slices.Contains(bySet[n], stack) {
 						bySet[n] = append(bySet[n], stack)
 					}
@@ -88,12 +88,12 @@ func (k *scoped) used(id topology.NodeID, uses []topology.Use) []StackID {
 	}
 	for c := range k.callers {
 		if k.named(c, id) {
-			add(k.meet(int32(c), k.setAt[id]))
+			add(k.common(int32(c), k.setAt[id]))
 			continue
 		}
 		for _, u := range uses {
 			if slices.ContainsFunc(k.callers[c].nodes, u.For) {
-				add(k.meet(int32(c), k.setAt[u.At]))
+				add(k.common(int32(c), k.setAt[u.At]))
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (k *scoped) paths(id topology.NodeID, s StackID) []Path {
 	if !ok {
 		var from []topology.NodeID
 		for c := range k.callers {
-			if slices.Contains(k.meet(int32(c), k.setAt[id]), s) {
+			if slices.Contains(k.common(int32(c), k.setAt[id]), s) {
 				from = append(from, k.callers[c].nodes...)
 			}
 		}
@@ -139,14 +139,14 @@ func (k *scoped) usedPaths(id topology.NodeID, s StackID, root Path) []Path {
 	var out []Path
 	for c := range k.callers {
 		own := k.named(c, id)
-		if own && !slices.Contains(k.meet(int32(c), k.setAt[id]), s) {
+		if own && !slices.Contains(k.common(int32(c), k.setAt[id]), s) {
 			continue
 		}
 		for _, from := range k.callers[c].nodes {
 			way := append(root[:len(root):len(root)], from)
 			n := len(out)
 			for _, u := range k.res.Graph.Uses(id) {
-				if u.For(from) && (own || slices.Contains(k.meet(int32(c), k.setAt[u.At]), s)) {
+				if u.For(from) && (own || slices.Contains(k.common(int32(c), k.setAt[u.At]), s)) {
 					out = append(out, append(way[:len(way):len(way)], u.At))
 				}
 			}

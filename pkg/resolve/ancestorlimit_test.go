@@ -51,7 +51,7 @@ func TestNoRoomForGateways(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	k := r.paints()
-	if got := k.NoRoom(k.Policies[0]); len(got) != 1 || got[0].Name != "g16" {
+	if got := k.OverLimit(k.Policies[0]); len(got) != 1 || got[0].Name != "g16" {
 		t.Error(got)
 	}
 }

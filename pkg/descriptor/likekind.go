@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// alikeKind is an entry of a setting that names policy kinds which are like described ones.
-type alikeKind struct {
+// likeKind is an entry of a setting that names policy kinds which are like described ones.
+type likeKind struct {
 	Group   string `json:"group"`
 	Version string `json:"version"` // kinds are known by group and kind alone
 	Kind    string `json:"kind"`
@@ -21,19 +21,19 @@ type alikeKind struct {
 	Section string `json:"section"` // the set of settings that it has: the only one of that kind
 }
 
-// alike registers the kinds that settings name beside those that are described.
-func (b *builder) alike() error {
+// registerLikeKinds registers the kinds that settings name beside those that are described.
+func (b *builder) registerLikeKinds() error {
 	for _, s := range b.catalog.settings {
 		text := b.catalog.chosen.Text(s.Name)
 		if s.Like == nil || text == "" {
 			continue
 		}
-		var entries []alikeKind
+		var entries []likeKind
 		if err := json.Unmarshal([]byte(text), &entries); err != nil {
 			return &SettingError{fmt.Sprintf("vendor setting %s: %s", s.Name, err), `write a JSON list, for example [{"group":"example.com","kind":"ColorPolicy","scope":"` + s.scopes()[0] + `"}]`}
 		}
 		for _, e := range entries {
-			if err := b.registerAlike(s, e); err != nil {
+			if err := b.registerLikeKind(s, e); err != nil {
 				return err
 			}
 		}
@@ -41,7 +41,7 @@ func (b *builder) alike() error {
 	return nil
 }
 
-func (b *builder) registerAlike(s Setting, e alikeKind) error {
+func (b *builder) registerLikeKind(s Setting, e likeKind) error {
 	wrong := func(hint, format string, args ...any) error {
 		return &SettingError{fmt.Sprintf("vendor setting %s: ", s.Name) + fmt.Sprintf(format, args...), hint}
 	}

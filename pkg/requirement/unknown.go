@@ -10,8 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// doubts knows what leaves open what is in force.
-type doubts struct {
+// unknowns knows what leaves open what is in force.
+type unknowns struct {
 	res     *resolve.Resolution
 	objects map[model.Ref]string       // what is not evaluated about an object
 	astray  map[model.GroupKind]string // policies of which it is not known where they hold
@@ -26,8 +26,8 @@ type unreadAt struct {
 // leavesOpen reports whether a problem leaves the answer open. What is wrong for sure does not: what holds then is known.
 func leavesOpen(p model.Problem) bool { return p.Incomplete() && p.Severity != model.Error }
 
-func newDoubts(res *resolve.Resolution) *doubts {
-	d := &doubts{res: res, objects: map[model.Ref]string{}, astray: map[model.GroupKind]string{}, unread: map[unreadAt]string{}}
+func newUnknowns(res *resolve.Resolution) *unknowns {
+	d := &unknowns{res: res, objects: map[model.Ref]string{}, astray: map[model.GroupKind]string{}, unread: map[unreadAt]string{}}
 	attached := map[model.Ref]bool{}
 	for _, k := range res.Kinds {
 		for _, p := range k.Policies {
@@ -40,7 +40,7 @@ func newDoubts(res *resolve.Resolution) *doubts {
 		if !leavesOpen(p) || p.Code == model.Forbidden || p.Ref == nil { // what may not be read is asked for place by place
 			continue
 		}
-		whole := p.Ref.Whole()
+		whole := p.Ref.WithoutSection()
 		said := whole.String() + ": " + p.Message
 		if d.objects[whole] == "" {
 			d.objects[whole] = said
@@ -53,7 +53,7 @@ func newDoubts(res *resolve.Resolution) *doubts {
 }
 
 // about says why what a requirement looks at is not known at a place, "" if it is.
-func (d *doubts) about(req *caseOf, p *view.Place) string {
+func (d *unknowns) about(req *caseOf, p *view.EffectiveTarget) string {
 	if len(req.strange) > 0 {
 		return "no policy kind called " + req.strange[0] + " is known"
 	}
@@ -68,7 +68,7 @@ func (d *doubts) about(req *caseOf, p *view.Place) string {
 			return why
 		}
 	}
-	if why := d.objects[p.Target.Whole()]; why != "" {
+	if why := d.objects[p.Target.WithoutSection()]; why != "" {
 		return why
 	}
 	for _, f := range p.InForce {
@@ -86,7 +86,7 @@ func (d *doubts) about(req *caseOf, p *view.Place) string {
 }
 
 // inForce says what is not known about the policies of a stack.
-func (d *doubts) inForce(f *view.InForce) string {
+func (d *unknowns) inForce(f *view.InForce) string {
 	for _, p := range f.Problems {
 		if leavesOpen(p) {
 			return p.Message
@@ -104,7 +104,7 @@ func (d *doubts) inForce(f *view.InForce) string {
 }
 
 // unreadAt says which lists may not be read that may change what is in force of a kind at a node.
-func (d *doubts) unreadAt(k *resolve.Kind, id topology.NodeID) string {
+func (d *unknowns) unreadAt(k *resolve.Kind, id topology.NodeID) string {
 	if c := d.res.Snapshot.Cluster; c == nil || len(c.Gaps) == 0 {
 		return ""
 	}
@@ -120,7 +120,7 @@ func (d *doubts) unreadAt(k *resolve.Kind, id topology.NodeID) string {
 }
 
 // hiddenTargets says which lists may not be read that may hold what a selection selects.
-func (d *doubts) hiddenTargets(s *selection) []string {
+func (d *unknowns) hiddenTargets(s *selection) []string {
 	c := d.res.Snapshot.Cluster
 	if c == nil {
 		return nil
@@ -142,7 +142,7 @@ func (d *doubts) hiddenTargets(s *selection) []string {
 }
 
 // unattached says why it is not known whether traffic comes to a route through a parent that a selection selects, "" if it is known.
-func (d *doubts) unattached(s *selection, route topology.NodeID) string {
+func (d *unknowns) unattached(s *selection, route topology.NodeID) string {
 	for _, a := range d.res.Graph.Attachments(route) {
 		if a.State != topology.Unknown && !a.Missing {
 			continue

@@ -11,10 +11,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// withRoom keeps a policy to as many ancestors as its status has room for, if the kind refuses others (gep713 P38). The ancestors are its targets
+// limitAncestors keeps a policy to as many ancestors as its status has room for, if the kind refuses others (gep713 P38). The ancestors are its targets
 // in the order of its references; of a backend the Gateways with a route to it, those that the status names already first, then the older ones. What
 // other controllers report takes room as well.
-func (k *attacher) withRoom(p *policy.Policy, own []policy.Attached) []policy.Attached {
+func (k *attacher) limitAncestors(p *policy.Policy, own []policy.Attached) []policy.Attached {
 	if !k.Status.Refuses {
 		return own
 	}
@@ -56,7 +56,7 @@ func (k *attacher) withRoom(p *policy.Policy, own []policy.Attached) []policy.At
 		}
 		out = append(out, a)
 	}
-	k.crowded(p, refused)
+	k.refuseAncestors(p, refused)
 	return out
 }
 
@@ -82,15 +82,15 @@ func (k *attacher) ranked(backend model.Ref, first map[model.Ref]bool) []model.R
 	return out
 }
 
-// crowded remembers and reports what a policy is refused for.
-func (k *attacher) crowded(p *policy.Policy, refused []model.Ref) {
+// refuseAncestors remembers and reports what a policy is refused for.
+func (k *attacher) refuseAncestors(p *policy.Policy, refused []model.Ref) {
 	if len(refused) == 0 {
 		return
 	}
-	if k.noRoom == nil {
-		k.noRoom = map[*policy.Policy][]model.Ref{}
+	if k.overLimit == nil {
+		k.overLimit = map[*policy.Policy][]model.Ref{}
 	}
-	k.noRoom[p] = refused
+	k.overLimit[p] = refused
 	names := make([]string, len(refused))
 	for i, ref := range refused {
 		names[i] = ref.String()

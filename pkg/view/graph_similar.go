@@ -8,16 +8,16 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// likeness says which nodes may look alike.
-type likeness struct {
+// similarity says which nodes may look alike.
+type similarity struct {
 	// look is what a node looks like by itself; false for one that is like no other.
 	look func(n *GraphNode) ([]string, bool)
 	deep bool // what is like has to have the same above it, and the same policies
 }
 
-// routesAlike draws routes of one namespace as one that have the same parents and the same policies, and likewise what only they have.
-func routesAlike() likeness {
-	return likeness{deep: true, look: func(n *GraphNode) ([]string, bool) {
+// similarRoutes draws routes of one namespace as one that have the same parents and the same policies, and likewise what only they have.
+func similarRoutes() similarity {
+	return similarity{deep: true, look: func(n *GraphNode) ([]string, bool) {
 		switch role := topology.Role(n.Kind); role {
 		case topology.GatewayClass:
 			return nil, false
@@ -28,23 +28,23 @@ func routesAlike() likeness {
 	}}
 }
 
-// namespacesAlike draws namespaces as one that have the same parents, and the same in force from above.
-func namespacesAlike() likeness {
-	return likeness{deep: true, look: func(n *GraphNode) ([]string, bool) {
+// similarNamespaces draws namespaces as one that have the same parents, and the same in force from above.
+func similarNamespaces() similarity {
+	return similarity{deep: true, look: func(n *GraphNode) ([]string, bool) {
 		return looks(n), topology.Role(n.Kind) == topology.Namespace
 	}}
 }
 
-// gatewaysAlike draws Gateways as one too, with the policies on them.
-func gatewaysAlike() likeness {
-	return likeness{deep: true, look: func(n *GraphNode) ([]string, bool) {
+// similarGateways draws Gateways as one too, with the policies on them.
+func similarGateways() similarity {
+	return similarity{deep: true, look: func(n *GraphNode) ([]string, bool) {
 		return append(looks(n), n.Ref.Section, n.Labels[labelListens]), topology.Role(n.Kind) != topology.GatewayClass
 	}}
 }
 
-// kindsAlike draws everything of one kind as one.
-func kindsAlike() likeness {
-	return likeness{look: func(n *GraphNode) ([]string, bool) {
+// similarKinds draws everything of one kind as one.
+func similarKinds() similarity {
+	return similarity{look: func(n *GraphNode) ([]string, bool) {
 		return looks(n), true
 	}}
 }
@@ -54,9 +54,9 @@ func looks(n *GraphNode) []string {
 	return []string{n.Kind, n.Ref.Group, n.Ref.Kind, n.Labels["state"], n.Labels["request"]}
 }
 
-// alike draws nodes that look alike as one. Nodes do if they look so by themselves and, where that is asked for, the edges that lead to them
+// joinSimilar draws nodes that look alike as one. Nodes do if they look so by themselves and, where that is asked for, the edges that lead to them
 // say the same and come from nodes that look alike; so do policies by the edges that start at them.
-func (t *Topology) alike(level string, same likeness) *Topology {
+func (t *Topology) joinSimilar(level string, same similarity) *Topology {
 	f := newFolding(t)
 	c := coloring{folding: f, colors: make([]int32, len(t.Nodes)), free: make([]bool, len(t.Nodes))}
 	c.start(same)
@@ -86,7 +86,7 @@ type coloring struct {
 }
 
 // start colors nodes by what they look like by themselves. A policy on something that is like nothing else is like nothing else.
-func (c *coloring) start(same likeness) {
+func (c *coloring) start(same similarity) {
 	known := map[string]int32{}
 	for i := range c.from.Nodes {
 		look, free := same.look(&c.from.Nodes[i])

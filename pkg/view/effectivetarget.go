@@ -9,8 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Place is one effective target as traffic reaches it on some paths, with what is in force there.
-type Place struct {
+// EffectiveTarget is one effective target as traffic reaches it on some paths, with what is in force there.
+type EffectiveTarget struct {
 	Node    topology.NodeID
 	Target  model.Ref
 	Paths   []Path     // on all of which the same is in force; not to be changed
@@ -27,66 +27,66 @@ type InForce struct {
 	number int
 }
 
-// Places are all places of an input. Not safe for concurrent use.
-type Places struct {
-	survey survey
-	shared map[*answer]*InForce
-	roads  map[topology.NodeID][]resolve.Path
+// EffectiveTargets are all places of an input. Not safe for concurrent use.
+type EffectiveTargets struct {
+	collector collector
+	shared    map[*answer]*InForce
+	paths     map[topology.NodeID][]resolve.Path
 }
 
-// NewPlaces merges the policies of an input, all of them.
-func NewPlaces(r *resolve.Resolution) *Places {
-	p := &Places{survey: survey{res: r}, shared: map[*answer]*InForce{}, roads: map[topology.NodeID][]resolve.Path{}}
-	p.survey.begin()
-	p.survey.answerAll()
+// NewEffectiveTargets merges the policies of an input, all of them.
+func NewEffectiveTargets(r *resolve.Resolution) *EffectiveTargets {
+	p := &EffectiveTargets{collector: collector{res: r}, shared: map[*answer]*InForce{}, paths: map[topology.NodeID][]resolve.Path{}}
+	p.collector.begin()
+	p.collector.answerAll()
 	return p
 }
 
 // At lists the places of a node. A route rule has one also where no policy is in
 // force, if traffic reaches it; so has every other node that traffic passes. A rule that hands over to other routes has none.
-func (p *Places) At(id topology.NodeID) []Place {
-	n := p.survey.res.Node(id)
+func (p *EffectiveTargets) At(id topology.NodeID) []EffectiveTarget {
+	n := p.collector.res.Node(id)
 	if n.Transit {
 		return nil
 	}
-	met := meeting{places: p, at: map[string]int{}}
+	met := nodePaths{places: p, at: map[string]int{}}
 	for _, way := range p.traffic(id) {
-		met.add(nil, 0, wayKey(way), road{way: way})
+		met.add(nil, 0, pathKey(way), pathInForce{nodes: way})
 	}
-	for _, k := range p.survey.picked {
+	for _, k := range p.collector.picked {
 		if !k.ReachesNode(n) {
 			continue
 		}
 		for _, s := range k.Contexts(id) {
 			if !k.Empty(s) {
-				p.meet(&met, k, id, s)
+				p.addPaths(&met, k, id, s)
 			}
 		}
 	}
 	return met.list(id, n.Ref)
 }
 
-// meet adds the roads on which a stack of a kind comes to a node.
-func (p *Places) meet(met *meeting, k *resolve.Kind, id topology.NodeID, s resolve.StackID) {
+// addPaths adds the roads on which a stack of a kind comes to a node.
+func (p *EffectiveTargets) addPaths(met *nodePaths, k *resolve.Kind, id topology.NodeID, s resolve.StackID) {
 	ways := k.Paths(id, s)
 	if k.Scope == nil {
 		for _, way := range ways {
-			met.add(k, s, wayKey(way), road{way: way})
+			met.add(k, s, pathKey(way), pathInForce{nodes: way})
 		}
 		return
 	}
-	for _, path := range p.survey.waysOf(k, s, ways) {
-		met.add(k, s, "\xff"+path.Key(), road{paths: []Path{path}})
+	for _, path := range p.collector.pathsOf(k, s, ways) {
+		met.add(k, s, "\xff"+path.Key(), pathInForce{paths: []Path{path}})
 	}
 }
 
 // traffic lists the ways from where traffic comes in down to a node, whatever any policy kind thinks of them.
-func (p *Places) traffic(id topology.NodeID) []resolve.Path {
-	if int(id) >= p.survey.res.Graph.Len() {
+func (p *EffectiveTargets) traffic(id topology.NodeID) []resolve.Path {
+	if int(id) >= p.collector.res.Graph.Len() {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(p.down(id)), func(way resolve.Path) bool {
-		switch p.survey.res.Node(way[0]).Role {
+		switch p.collector.res.Node(way[0]).Role {
 		case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Frontend:
 			return false
 		}
@@ -95,11 +95,11 @@ func (p *Places) traffic(id topology.NodeID) []resolve.Path {
 }
 
 // down lists the ways from roots to a node. Those to what has much below it are kept.
-func (p *Places) down(id topology.NodeID) []resolve.Path {
-	if known, ok := p.roads[id]; ok {
+func (p *EffectiveTargets) down(id topology.NodeID) []resolve.Path {
+	if known, ok := p.paths[id]; ok {
 		return known
 	}
-	g := p.survey.res.Graph
+	g := p.collector.res.Graph
 	var out []resolve.Path
 	for _, parent := range g.Parents(topology.All, id) {
 		for _, way := range p.down(parent) {
@@ -112,18 +112,18 @@ func (p *Places) down(id topology.NodeID) []resolve.Path {
 	switch g.Node(id).Role {
 	case topology.Rule, topology.Backend, topology.Port:
 	default:
-		p.roads[id] = out
+		p.paths[id] = out
 	}
 	return out
 }
 
 // inForce is what is in force with a stack.
-func (p *Places) inForce(k *resolve.Kind, s resolve.StackID) *InForce {
-	a := p.survey.answers[k][s]
+func (p *EffectiveTargets) inForce(k *resolve.Kind, s resolve.StackID) *InForce {
+	a := p.collector.answers[k][s]
 	if a == nil { // no node of the kind's own has it
 		o := k.Verdict(s)
-		a = newAnswer(p.survey.res, k, o)
-		p.survey.answers[k][s] = a
+		a = newAnswer(p.collector.res, k, o)
+		p.collector.answers[k][s] = a
 	}
 	if p.shared[a] == nil {
 		p.shared[a] = &InForce{Kind: k, Policy: a.policy, Problems: a.problems, number: len(p.shared)}
@@ -131,39 +131,39 @@ func (p *Places) inForce(k *resolve.Kind, s resolve.StackID) *InForce {
 	return p.shared[a]
 }
 
-// meeting gathers what is in force at one node, way by way.
-type meeting struct {
-	places *Places
-	roads  []road
+// nodePaths gathers what is in force at one node, way by way.
+type nodePaths struct {
+	places *EffectiveTargets
+	paths  []pathInForce
 	at     map[string]int // the number of a road
 }
 
-// road is one way to a node, with what is in force at its end.
-type road struct {
-	way     resolve.Path
+// pathInForce is one way to a node, with what is in force at its end.
+type pathInForce struct {
+	nodes   resolve.Path
 	paths   []Path // instead of a way, one: of a kind with scopes
 	inForce []*InForce
 }
 
 // add notes a road, and with which stack of a kind it comes; no kind: that there is the road.
-func (m *meeting) add(k *resolve.Kind, s resolve.StackID, key string, r road) {
+func (m *nodePaths) add(k *resolve.Kind, s resolve.StackID, key string, r pathInForce) {
 	i, known := m.at[key]
 	if !known {
-		i = len(m.roads)
+		i = len(m.paths)
 		m.at[key] = i
-		m.roads = append(m.roads, r)
+		m.paths = append(m.paths, r)
 	}
 	if k != nil {
-		m.roads[i].inForce = append(m.roads[i].inForce, m.places.inForce(k, s))
+		m.paths[i].inForce = append(m.paths[i].inForce, m.places.inForce(k, s))
 	}
 }
 
 // list puts the roads with the same in force into one place each.
-func (m *meeting) list(id topology.NodeID, target model.Ref) []Place {
-	var out []Place
+func (m *nodePaths) list(id topology.NodeID, target model.Ref) []EffectiveTarget {
+	var out []EffectiveTarget
 	var ways [][]resolve.Path
 	known := map[string]int{}
-	for _, r := range m.roads {
+	for _, r := range m.paths {
 		var key []byte
 		for _, f := range r.inForce {
 			key = binary.AppendUvarint(key, uint64(f.number))
@@ -172,10 +172,10 @@ func (m *meeting) list(id topology.NodeID, target model.Ref) []Place {
 		if !ok {
 			at = len(out)
 			known[string(key)] = at
-			out, ways = append(out, Place{Node: id, Target: target, InForce: r.inForce}), append(ways, nil)
+			out, ways = append(out, EffectiveTarget{Node: id, Target: target, InForce: r.inForce}), append(ways, nil)
 		}
-		if r.way != nil {
-			ways[at] = append(ways[at], r.way)
+		if r.nodes != nil {
+			ways[at] = append(ways[at], r.nodes)
 		}
 		out[at].Paths = append(out[at].Paths, r.paths...)
 	}
@@ -183,14 +183,14 @@ func (m *meeting) list(id topology.NodeID, target model.Ref) []Place {
 		if ways[i] == nil {
 			out[i].Paths = inOrder(out[i].Paths)
 		} else {
-			out[i].Paths = m.places.survey.paths(ways[i])
+			out[i].Paths = m.places.collector.paths(ways[i])
 		}
 	}
 	return out
 }
 
-// wayKey tells ways apart.
-func wayKey(way resolve.Path) string {
+// pathKey tells ways apart.
+func pathKey(way resolve.Path) string {
 	key := make([]byte, 0, 4*len(way))
 	for _, id := range way {
 		key = binary.AppendUvarint(key, uint64(id))
@@ -205,5 +205,5 @@ func Via(paths []Path, target model.Ref) string {
 	for i, p := range paths {
 		seen[i] = p.seenFrom(target)
 	}
-	return viaText(inOrder(seen), target.Whole(), TableOptions{})
+	return viaText(inOrder(seen), target.WithoutSection(), TableOptions{})
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Ways lists every way by which traffic that is the kind's business reaches a node, whatever holds there and even if there are no policies of
+// TrafficPaths lists every way by which traffic that is the kind's business reaches a node, whatever holds there and even if there are no policies of
 // the kind. It is empty for a node that no traffic reaches. A kind with scopes has none: where its policies meet is settled by themselves.
-func (k *Kind) Ways(id topology.NodeID) []Path {
+func (k *Kind) TrafficPaths(id topology.NodeID) []Path {
 	along, ok := k.engine.(*routed)
 	if !ok {
 		return nil
@@ -19,7 +19,7 @@ func (k *Kind) Ways(id topology.NodeID) []Path {
 	if int(id) >= len(k.at) {
 		return nil
 	}
-	return along.waysTo(id)
+	return along.pathsTo(id)
 }
 
 // Without is the kind as it is where nobody has a policy of it: for kinds that this input does not have.

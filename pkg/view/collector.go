@@ -22,8 +22,8 @@ type Query struct {
 	Namespace string
 }
 
-// survey collects what one view looks at.
-type survey struct {
+// collector collects what one view looks at.
+type collector struct {
 	res    *resolve.Resolution
 	query  Query
 	picked []*resolve.Kind // that the question is about and that have policies
@@ -33,7 +33,7 @@ type survey struct {
 	spaces  map[string]bool          // the namespaces of what was looked at
 	routes  map[model.Ref]bool       // the routes that were looked at
 	ways    map[string][]Path        // what paths made, by the nodes that count
-	scoped  map[scopedWays][]Path    // what waysOf made of kinds in scopes
+	scoped  map[scopedPaths][]Path   // what waysOf made of kinds in scopes
 	atRules map[model.GroupKind]bool // the kinds of routes at whose rules a policy kind that was looked at has results
 	kinds   map[model.GroupKind]bool // the policy kinds of what was looked at
 	asked   map[topology.NodeID]bool
@@ -46,7 +46,7 @@ type survey struct {
 }
 
 // each calls see for every effective target asked for, with every kind and every stack that reaches it, targets in order.
-func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
+func (a *collector) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
 	a.begin()
 	for _, k := range a.picked {
 		if a.query.Targets == nil && a.answers == nil {
@@ -64,14 +64,14 @@ func (a *survey) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, 
 				ways = k.Via(a.only, id, ways)
 			}
 			if len(ways) > 0 {
-				see(k, id, s, a.waysOf(k, s, ways))
+				see(k, id, s, a.pathsOf(k, s, ways))
 			}
 		})
 	}
 }
 
 // begin prepares a survey of nothing yet.
-func (a *survey) begin() {
+func (a *collector) begin() {
 	a.spaces, a.routes, a.kinds = map[string]bool{}, map[model.Ref]bool{}, map[model.GroupKind]bool{}
 	a.atRules = map[model.GroupKind]bool{}
 	a.picked = a.chosen()
@@ -85,14 +85,14 @@ func (a *survey) begin() {
 }
 
 // look notes what is looked at: problems of it matter.
-func (a *survey) look(nodes []topology.NodeID) {
+func (a *collector) look(nodes []topology.NodeID) {
 	a.looked = append(a.looked, nodes...)
 	for _, id := range nodes {
 		n := a.res.Node(id)
 		a.spaces[n.Ref.Namespace] = true
 		a.clusters = a.clusters || n.Role == topology.Cluster
 		if n.Role == topology.Route || n.Role == topology.Rule {
-			a.routes[n.Ref.Whole()] = true
+			a.routes[n.Ref.WithoutSection()] = true
 			for _, parent := range a.attachments(id) {
 				a.spaces[parent.Parent.Namespace] = true
 			}
@@ -101,7 +101,7 @@ func (a *survey) look(nodes []topology.NodeID) {
 }
 
 // seeNode calls see for a node with every kind that has results there, and every stack that reaches it.
-func (a *survey) seeNode(id topology.NodeID, see func(*resolve.Kind, topology.NodeID, resolve.StackID, []resolve.Path)) {
+func (a *collector) seeNode(id topology.NodeID, see func(*resolve.Kind, topology.NodeID, resolve.StackID, []resolve.Path)) {
 	for _, k := range a.picked {
 		if !k.ReachesNode(a.res.Node(id)) {
 			continue
@@ -117,7 +117,7 @@ func (a *survey) seeNode(id topology.NodeID, see func(*resolve.Kind, topology.No
 }
 
 // chosen are the kinds that the question is about and that have policies.
-func (a *survey) chosen() []*resolve.Kind {
+func (a *collector) chosen() []*resolve.Kind {
 	var out []*resolve.Kind
 	for _, k := range a.res.Kinds {
 		if k.InUse() && (a.query.Kinds == nil || slices.Contains(a.query.Kinds, k.GroupKind)) {
@@ -128,7 +128,7 @@ func (a *survey) chosen() []*resolve.Kind {
 }
 
 // nodes lists the nodes at which the question can have an answer, in order.
-func (a *survey) nodes() []topology.NodeID {
+func (a *collector) nodes() []topology.NodeID {
 	var out []topology.NodeID
 	if a.query.Targets == nil {
 		for id := range a.res.Len() {
@@ -160,7 +160,7 @@ func (a *survey) nodes() []topology.NodeID {
 }
 
 // under lists what traffic reaches through the given nodes, down to the route rules.
-func (a *survey) under(nodes []topology.NodeID) []topology.NodeID {
+func (a *collector) under(nodes []topology.NodeID) []topology.NodeID {
 	var out []topology.NodeID
 	seen := map[topology.NodeID]bool{}
 	for level := nodes; len(level) > 0; {
@@ -181,7 +181,7 @@ func (a *survey) under(nodes []topology.NodeID) []topology.NodeID {
 }
 
 // uncovered are the ways to a node other than the given ones.
-func (a *survey) uncovered(id topology.NodeID, covered []Path) []Path {
+func (a *collector) uncovered(id topology.NodeID, covered []Path) []Path {
 	for _, k := range a.res.Kinds {
 		contexts := k.Contexts(id)
 		if len(contexts) == 0 {
@@ -202,7 +202,7 @@ func (a *survey) uncovered(id topology.NodeID, covered []Path) []Path {
 }
 
 // reached reports whether traffic can come to a route or a rule.
-func (a *survey) reached(id topology.NodeID) bool {
+func (a *collector) reached(id topology.NodeID) bool {
 	g := a.res.Graph
 	if g.Node(id).Role == topology.Rule {
 		id = g.Parents(topology.All, id)[0]
@@ -211,12 +211,12 @@ func (a *survey) reached(id topology.NodeID) bool {
 }
 
 // passes reports whether a way goes through one of the nodes asked for.
-func (a *survey) passes(way resolve.Path) bool {
+func (a *collector) passes(way resolve.Path) bool {
 	return slices.ContainsFunc(way, func(id topology.NodeID) bool { return slices.Contains(a.query.Through, id) })
 }
 
 // paths puts ways into the shape of the contract, sorted, each once. The same ways share one list, which is not to be changed.
-func (a *survey) paths(ways []resolve.Path) []Path {
+func (a *collector) paths(ways []resolve.Path) []Path {
 	var key []byte // numbers of nodes, from 1; 0 ends a way
 	for _, way := range ways {
 		for _, step := range way {
@@ -303,7 +303,7 @@ func bindingName(ref model.Ref) string {
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.
-func (a *survey) problems() []model.Problem {
+func (a *collector) problems() []model.Problem {
 	out := append(slices.Clone(a.found), a.blind()...)
 	for _, p := range a.res.Problems {
 		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
@@ -320,7 +320,7 @@ func (a *survey) problems() []model.Problem {
 }
 
 // unasked reports whether something is a policy of a kind without a descriptor that was not asked about: no other kind depends on it.
-func (a *survey) unasked(ref *model.Ref) bool {
+func (a *collector) unasked(ref *model.Ref) bool {
 	if ref == nil || a.query.Kinds == nil || slices.Contains(a.query.Kinds, ref.GroupKind()) {
 		return false
 	}
@@ -329,14 +329,14 @@ func (a *survey) unasked(ref *model.Ref) bool {
 }
 
 // decides reports whether objects of a kind, wherever they are, have a say about the clusters that were looked at.
-func (a *survey) decides(gk model.GroupKind) bool {
+func (a *collector) decides(gk model.GroupKind) bool {
 	return a.clusters && slices.ContainsFunc(a.picked, func(k *resolve.Kind) bool {
 		return k.Reaches(topology.Cluster) && (k.GroupKind == gk || slices.Contains(k.Members, gk) || slices.Contains(k.Reads, gk))
 	})
 }
 
 // attachments are those of a route; of a rule there are none.
-func (a *survey) attachments(id topology.NodeID) []topology.Attachment {
+func (a *collector) attachments(id topology.NodeID) []topology.Attachment {
 	if int(id) >= a.res.Graph.Len() {
 		return nil
 	}
@@ -344,7 +344,7 @@ func (a *survey) attachments(id topology.NodeID) []topology.Attachment {
 }
 
 // otherRoute reports whether ref is a route beside those that were looked at.
-func (a *survey) otherRoute(ref model.Ref) bool {
-	ids := a.res.Graph.Lookup(ref.Whole())
-	return len(ids) > 0 && a.res.Node(ids[0]).Role == topology.Route && !a.routes[ref.Whole()]
+func (a *collector) otherRoute(ref model.Ref) bool {
+	ids := a.res.Graph.Lookup(ref.WithoutSection())
+	return len(ids) > 0 && a.res.Node(ids[0]).Role == topology.Route && !a.routes[ref.WithoutSection()]
 }
