@@ -1,11 +1,9 @@
 package vectortest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,28 +22,7 @@ import (
 // TestDiff takes objects out of every vector, one at a time, and holds the difference against a comparison of the two answers way by way,
 // against its mirror image, and against what the deletion of a policy, a route or a Gateway can do.
 func TestDiff(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(root, "*", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no vectors: %v", err)
-	}
-	for _, file := range files {
-		if strings.HasPrefix(filepath.Base(file), "base") {
-			continue
-		}
-		name, _ := filepath.Rel(root, file)
-		t.Run(strings.TrimSuffix(name, ".yaml"), func(t *testing.T) {
-			v, manifests := read(t, file)
-			o := load.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(manifests)}
-			if v.Base != "" {
-				o.Paths = append(o.Paths, filepath.Join(filepath.Dir(file), v.Base))
-			}
-			var settings []string
-			for name, value := range v.Settings {
-				settings = append(settings, fmt.Sprintf("%s=%v", name, value))
-			}
-			diffs(t, o, settings)
-		})
-	}
+	eachVector(t, func(t *testing.T, o load.Options, settings []string) { diffs(t, o, settings) })
 	t.Run("demo", func(t *testing.T) { diffs(t, load.Options{Paths: []string{"../../testdata/demo"}}, nil) })
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
@@ -135,6 +136,33 @@ func (v vector) ask(t *testing.T, file string, manifests []byte, into any, args 
 	}
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// eachVector runs a test over the input of every vector, with its vendor settings.
+func eachVector(t *testing.T, test func(t *testing.T, o load.Options, settings []string)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "*", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no vectors: %v", err)
+	}
+	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "base") {
+			continue
+		}
+		name, _ := filepath.Rel(root, file)
+		t.Run(strings.TrimSuffix(name, ".yaml"), func(t *testing.T) {
+			v, manifests := read(t, file)
+			o := load.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(manifests)}
+			if v.Base != "" {
+				o.Paths = append(o.Paths, filepath.Join(filepath.Dir(file), v.Base))
+			}
+			var settings []string
+			for name, value := range v.Settings {
+				settings = append(settings, fmt.Sprintf("%s=%v", name, value))
+			}
+			test(t, o, settings)
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package vectortest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -24,29 +23,8 @@ import (
 // TestOneVoice asks every command about every loss of every vector and of the demos: they must give the same reason, the same words and the same
 // sentence, and where a finding or a status says what put one policy before another, that must be what decided.
 func TestOneVoice(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(root, "*", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	losses := 0
-	for _, file := range files {
-		if strings.HasPrefix(filepath.Base(file), "base") {
-			continue
-		}
-		name, _ := filepath.Rel(root, file)
-		t.Run(strings.TrimSuffix(name, ".yaml"), func(t *testing.T) {
-			v, manifests := read(t, file)
-			o := load.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(manifests)}
-			if v.Base != "" {
-				o.Paths = append(o.Paths, filepath.Join(filepath.Dir(file), v.Base))
-			}
-			var settings []string
-			for name, value := range v.Settings {
-				settings = append(settings, fmt.Sprintf("%s=%v", name, value))
-			}
-			losses += voices(t, o, settings)
-		})
-	}
+	eachVector(t, func(t *testing.T, o load.Options, settings []string) { losses += voices(t, o, settings) })
 	demos, err := filepath.Glob("../../testdata/vendors-demo/*")
 	if err != nil {
 		t.Fatal(err)

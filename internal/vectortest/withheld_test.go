@@ -1,10 +1,8 @@
 package vectortest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,31 +22,12 @@ import (
 // may not read them against those of one who may read everything: what is not marked as unsure has to be right, and an answer that differs
 // must not say that it is complete.
 func TestWithheld(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(root, "*", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		if strings.HasPrefix(filepath.Base(file), "base") {
-			continue
+	eachVector(t, func(t *testing.T, o load.Options, settings []string) {
+		if settings == nil {
+			settings = []string{oneDialect}
 		}
-		name, _ := filepath.Rel(root, file)
-		t.Run(strings.TrimSuffix(name, ".yaml"), func(t *testing.T) {
-			v, manifests := read(t, file)
-			o := load.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(manifests)}
-			if v.Base != "" {
-				o.Paths = append(o.Paths, filepath.Join(filepath.Dir(file), v.Base))
-			}
-			var settings []string
-			for name, value := range v.Settings {
-				settings = append(settings, fmt.Sprintf("%s=%v", name, value))
-			}
-			if settings == nil {
-				settings = []string{oneDialect}
-			}
-			withheld(t, o, settings, users)
-		})
-	}
+		withheld(t, o, settings, users)
+	})
 	for dialect, demo := range map[string]string{"rfc": "../../testdata/demo-rfc0009", "operator": "../../testdata/demo"} {
 		t.Run("demo/"+dialect, func(t *testing.T) {
 			withheld(t, load.Options{Paths: []string{demo}}, []string{"kuadrant.profile=" + dialect}, moreUsers)

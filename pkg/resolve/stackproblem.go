@@ -97,7 +97,7 @@ func (k variants) sensitive(o *Verdict) []model.Problem {
 	if !k.Checked || len(o.Layers) < 3 {
 		return nil
 	}
-	other, differs := merge.OrderSensitive(k.PlansFor(func(name string) string { return k.fact(k.stack, name) }), k.Rules, o.stack)
+	other, differs := merge.OrderSensitive(k.plans(k.stack), k.Rules, o.stack)
 	if !differs {
 		return nil
 	}

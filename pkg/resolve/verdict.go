@@ -101,7 +101,12 @@ func (k *routed) lay(s StackID) (*Verdict, []merge.Plan) {
 	o.check = func() []model.Problem {
 		return slices.Concat(o.conditions(), o.uncertain(), o.open(), variants{k, s}.problems(o), k.Guesses().guesses(o))
 	}
-	return o, k.PlansFor(func(name string) string { return k.fact(s, name) })
+	return o, k.plans(s)
+}
+
+// plans are those of the kind that are for the paths of a stack.
+func (k *routed) plans(s StackID) []merge.Plan {
+	return k.PlansFor(func(name string) string { return k.fact(s, name) })
 }
 
 // lay lays the policies out as layers.
