@@ -47,6 +47,9 @@ func (g *istioInput) policy(name string, often istioKind) {
 		namespace = pick(g.source, w.namespace, w.namespace, w.namespace, namespace, g.root)
 		if g.chance(10) {
 			spec[selector] = pick(g.source, object{}, object{labels: object{}})
+			if k.kind == "AuthorizationPolicy" { // ztunnel tells {} from {matchLabels: {}}, and the peer's API server loses the difference when it copies
+				spec[selector] = object{}
+			}
 		}
 	case 1:
 		if k.refs {

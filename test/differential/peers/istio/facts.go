@@ -182,16 +182,20 @@ func (w *world) tracing(out facts, t target) {
 	}
 }
 
-// measured notes the filters for metrics and the access logs of both ends.
+// measured notes the filters for metrics and the access logs of both ends. Istio keeps what it has computed by the last Telemetry that selects a
+// proxy, so that of two proxies that share this one, and no others, the second gets what was computed for the first. Each target is asked about
+// afresh here.
 func (w *world) measured(out facts, t target) {
+	push := model.NewPushContext()
+	push.InitContext(w.server.Env(), nil, nil)
 	for mode, class := range classes {
 		var filters []json.RawMessage
-		for _, filter := range w.push.Telemetry.HTTPFilters(t.proxy, class, t.service) {
+		for _, filter := range push.Telemetry.HTTPFilters(t.proxy, class, t.service) {
 			filters = append(filters, json.RawMessage(text(filter.GetTypedConfig())))
 		}
 		out.note("metrics "+t.key+" "+mode, filters)
 		var logs []string // a provider has several where its name is written in several ways
-		for _, l := range w.push.Telemetry.AccessLogging(w.push, t.proxy, class, t.service) {
+		for _, l := range push.Telemetry.AccessLogging(push, t.proxy, class, t.service) {
 			logs = append(logs, fmt.Sprintf("%s disabled=%t %s", l.Provider.Name, l.Disabled, l.Filter.GetExpression()))
 		}
 		sort.Strings(logs)
