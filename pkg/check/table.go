@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -36,7 +37,8 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 	}
 	var t view.Table
 	if len(rows) > 0 {
-		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "SEVERITY"}, {Name: "ID"}, {Name: "WHERE"}, {Name: "OBJECT"}, {Name: "MESSAGE"}}, Rows: rows}}
+		t.Blocks = []view.Block{{Columns: []view.Column{{Name: "SEVERITY"}, {Name: "ID", Rank: 5, Least: 20}, {Name: "WHERE", Rank: 7, Least: 20, Short: path.Base, KeepEnd: true},
+			{Name: "OBJECT", Rank: 8, Least: 14, KeepEnd: true, Optional: true}, {Name: "MESSAGE", Rank: 9, Least: 40, Wrap: true}}, Rows: rows}}
 	}
 	if cut < len(shown) {
 		t.Footer = append(t.Footer, fmt.Sprintf("… and %d more findings (--limit 0 shows all)", len(shown)-cut))

@@ -36,7 +36,7 @@ func TestColor(t *testing.T) {
 				return strings.TrimPrefix(tc.noColor, "-"), true
 			}
 			s := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &problems, OutIsTTY: tc.terminal, ErrIsTTY: tc.terminal, LookupEnv: env}
-			args := append([]string{"effective", "baker", "-f", "../../testdata/demo"}, tc.flags...)
+			args := append([]string{"overridden", "-A", "-f", "../../testdata/demo"}, tc.flags...)
 			if code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), args, s); code != cli.ExitAnswered {
 				t.Fatalf("exit code %d: %s", code, &problems)
 			}

@@ -50,7 +50,7 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 		}
 		return a.ask(cmd.Context(), q, s, s, answer, args)
 	}
-	q.add(cmd, "table", "wide", "tree", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "grouped", "tree", "yaml", "json", "name")
 	q.addLabels(cmd)
 	q.addTable(cmd)
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "print the answer again whenever it changes")

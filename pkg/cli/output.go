@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // outputFlags say how an answer is written.
@@ -22,6 +25,7 @@ type outputFlags struct {
 	verbose   bool
 	byRule    bool
 	limit     int
+	sortBy    []string
 	version   string // of the program, for formats that name it
 	root      string // the folder that the program runs in, for formats that others look for files with
 }
@@ -49,6 +53,7 @@ func (f *outputFlags) addFormat(cmd *cobra.Command, formats, others []string) {
 // addTable adds the flags of commands whose tables can be long.
 func (f *outputFlags) addTable(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.limit, "limit", 0, "show at most this many lines of a list (0: all)")
+	cmd.Flags().StringSliceVar(&f.sortBy, "sort-by", nil, "sort the rows of a table by these columns (kind,from)")
 }
 
 func complete(cmd *cobra.Command, flag string, words []string) {
@@ -68,6 +73,9 @@ func (f *outputFlags) check(outputGiven bool) error {
 	}
 	if !templated && !slices.Contains(f.formats, f.format) {
 		return usage("use one of: "+strings.Join(f.known(), ", "), "unknown output format %q", f.format)
+	}
+	if len(f.sortBy) > 0 && (templated || f.format != string(render.Table) && f.format != string(render.Wide) && f.format != string(render.Grouped)) {
+		return usage("use -o table or -o wide with it", "--sort-by sorts the rows of tables only")
 	}
 	if f.limit < 0 {
 		return usage("0 shows all", "--limit cannot be %d", f.limit)
@@ -107,9 +115,12 @@ func (q *question) writeOnly(s Streams, session *session, typed string, v render
 	if err != nil {
 		return err
 	}
-	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
-		Template: q.parsed, Terminal: s.OutIsTTY, Version: q.version, Root: q.root,
+	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
+		Template: q.parsed, Terminal: s.OutIsTTY, Width: s.tableWidth(), Version: q.version, Root: q.root,
 		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
+	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {
+		return usage("name one of them, in capitals or not", "%v", unknown)
+	}
 	if wrong := drawingFailure(templateFailure(err)); wrong != err {
 		return wrong
 	}
@@ -135,7 +146,26 @@ func utf8Locale(s Streams) bool {
 
 // Terminal are the streams of the process.
 func Terminal() Streams {
-	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutIsTTY: isTTY(os.Stdout), ErrIsTTY: isTTY(os.Stderr), LookupEnv: os.LookupEnv}
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutIsTTY: isTTY(os.Stdout), ErrIsTTY: isTTY(os.Stderr), LookupEnv: os.LookupEnv}
+	if s.OutIsTTY {
+		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+			s.Width = width
+		}
+	}
+	return s
+}
+
+// tableWidth is how wide tables may be: the terminal, or what COLUMNS says of it.
+func (s Streams) tableWidth() int {
+	if !s.OutIsTTY {
+		return 0
+	}
+	if text, ok := s.LookupEnv("COLUMNS"); ok {
+		if width, err := strconv.Atoi(text); err == nil && width > 0 {
+			return width
+		}
+	}
+	return s.Width
 }
 
 func isTTY(f *os.File) bool {

@@ -13,7 +13,7 @@ type specReader struct{ reader }
 func (r specReader) fields() map[string]form.Field {
 	s := &r.kind.Spec
 	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader(r).read, "defaults": r.defaults, "builtins": r.builtins,
-		"parts": r.parts, "notEvaluated": r.notEvaluated,
+		"parts": r.parts, "notEvaluated": r.notEvaluated, "summaries": r.summaries,
 		"normalize": named(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }
 
@@ -119,5 +119,21 @@ func (r specReader) notEvaluated(n *yaml.Node) {
 			r.Fail(e, "an entry of notEvaluated needs \"path\" and \"message\"")
 		}
 		r.kind.Unjudged = append(r.kind.Unjudged, u)
+	})
+}
+
+// summaries reads how tables say values in a few words.
+func (r specReader) summaries(n *yaml.Node) {
+	r.kind.Summaries = nil
+	r.List(n, func(e *yaml.Node) {
+		var field []string
+		var text string
+		r.Object(e, map[string]form.Field{"field": r.Path(&field), "text": r.Text(&text)})
+		s, ok := policy.NewSummary(field, text)
+		if field == nil || text == "" || !ok {
+			r.Fail(e, "a summary needs \"field\", and \"text\" in which {FIELD} stands for a value")
+			return
+		}
+		r.kind.Summaries = append(r.kind.Summaries, s)
 	})
 }

@@ -23,6 +23,7 @@ type Kind struct {
 	Reads     []model.GroupKind // what else the kind's answers depend on
 	Evaluate  string            // the registered evaluator; "": requests are not judged by the kind
 	Guess     Guess             // of a kind without a descriptor
+	Summaries []Summary         // how tables say values
 
 	Attachment
 	Reach

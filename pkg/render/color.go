@@ -13,17 +13,17 @@ type ColorMode string
 // The colour modes. The empty ColorMode is Auto.
 const (
 	Auto   ColorMode = "auto"
-	Always ColorMode = "always"
-	Never  ColorMode = "never"
+	always ColorMode = "always"
+	never  ColorMode = "never"
 )
 
 // ColorModes lists the values of --color.
-func ColorModes() []string { return []string{string(Auto), string(Always), string(Never)} }
+func ColorModes() []string { return []string{string(Auto), string(always), string(never)} }
 
 // ParseColorMode reads the value of --color.
 func ParseColorMode(s string) (ColorMode, error) {
 	switch m := ColorMode(s); m {
-	case Auto, Always, Never:
+	case Auto, always, never:
 		return m, nil
 	case "":
 		return Auto, nil
@@ -37,12 +37,12 @@ type Terminal struct {
 	NoColor    bool // the environment has a NO_COLOR that is not empty
 }
 
-// Enabled decides: Always and Never do as they say, Auto colours a terminal unless NO_COLOR forbids it.
+// Enabled decides: always and never do as they say, Auto colours a terminal unless NO_COLOR forbids it.
 func (m ColorMode) Enabled(t Terminal) bool {
 	switch m {
-	case Always:
+	case always:
 		return true
-	case Never:
+	case never:
 		return false
 	}
 	return t.IsTerminal && !t.NoColor

@@ -91,7 +91,8 @@ func columnTemplate(specs []columnSpec, err error) (*Template, error) {
 			}
 			rows = append(rows, row)
 		}
-		printer{w: w}.rows(rows, "")
+		p := printer{w: w}
+		p.rows(rows, "")
 		return nil
 	}}, nil
 }

@@ -13,8 +13,10 @@ const gap = 3
 
 // printer writes text for people. Errors of the writer show when it is flushed.
 type printer struct {
-	w     *bufio.Writer
-	style style
+	w       *bufio.Writer
+	style   style
+	width   int      // columns of the terminal; 0: any
+	dropped []string // columns that were left out
 }
 
 // line writes its parts and ends the line.
@@ -33,7 +35,7 @@ func (p printer) names(names []string) {
 }
 
 // table writes the blocks of t and its closing lines, with an empty line between any two.
-func (p printer) table(t view.Table, o Options) {
+func (p *printer) table(t view.Table, o Options) {
 	for i := range t.Blocks {
 		if i > 0 {
 			p.line()
@@ -44,14 +46,29 @@ func (p printer) table(t view.Table, o Options) {
 		p.line()
 	}
 	for _, s := range t.Footer {
-		p.line(p.style.text(s))
+		p.paragraph(s)
+	}
+	if len(p.dropped) > 0 { // a reader has to know that there is more
+		p.paragraph("left out for want of room: " + strings.Join(slices.Compact(slices.Sorted(slices.Values(p.dropped))), ", ") + " (-o wide shows all)")
+	}
+}
+
+// paragraph writes a line, or several if it is wider than the terminal.
+func (p *printer) paragraph(s string) {
+	text := p.style.text(s)
+	if p.width == 0 {
+		p.line(strings.TrimRight(text, " "))
+		return
+	}
+	for _, line := range wrapWords(text, p.width) {
+		p.line(strings.TrimRight(line, " "))
 	}
 }
 
 // block writes a heading, the column names and the rows, each column as wide as it must be.
-func (p printer) block(b *view.Block, o Options) {
+func (p *printer) block(b *view.Block, o Options) {
 	for _, s := range b.Heading {
-		p.line(strings.TrimRight(p.style.text(s), " "))
+		p.paragraph(s)
 	}
 	var rows [][]view.Cell
 	if header, named := headerOf(b); named && !o.NoHeaders {
@@ -61,10 +78,28 @@ func (p printer) block(b *view.Block, o Options) {
 	if len(b.Heading) > 0 && len(rows) > 0 {
 		p.line()
 	}
-	if o.Format != Wide {
-		rows = narrow(rows, b.Columns)
+	if o.Format == Wide {
+		p.rows(rows, "")
+		return
 	}
-	p.rows(rows, "")
+	rows = narrow(rows, b.Columns)
+	if p.width == 0 {
+		p.rows(rows, "")
+		return
+	}
+	p.fittedRows(rows, slices.DeleteFunc(slices.Clone(b.Columns), func(c view.Column) bool { return c.Wide }))
+}
+
+// fittedRows writes rows that share the width of a terminal.
+func (p *printer) fittedRows(rows [][]view.Cell, all []view.Column) {
+	texts, _ := p.measure(rows)
+	f := fitColumns(texts, all, p.width)
+	p.dropped = append(p.dropped, f.dropped...)
+	for i, row := range rows {
+		for _, line := range f.lines(texts[i], all, p.style.text("…")) {
+			p.row(row, line, &f)
+		}
+	}
 }
 
 // headerOf is the line of column names, if they have any.
@@ -96,7 +131,8 @@ func narrow(rows [][]view.Cell, columns []view.Column) [][]view.Cell {
 func (p printer) rows(rows [][]view.Cell, indent string) {
 	texts, widths := p.measure(rows)
 	for i, row := range rows {
-		p.row(row, texts[i], widths, indent)
+		p.write(indent)
+		p.row(row, texts[i], &fit{gap: gap, widths: widths})
 	}
 }
 
@@ -119,16 +155,18 @@ func (p printer) measure(rows [][]view.Cell) (texts [][]string, widths []int) {
 }
 
 // row writes one line. Spaces are written only once something follows them.
-func (p printer) row(cells []view.Cell, texts []string, widths []int, indent string) {
-	_, _ = p.w.WriteString(indent)
+func (p printer) row(cells []view.Cell, texts []string, f *fit) {
 	pending := 0
 	for c, text := range texts {
+		if f.leavesOut(c) {
+			continue
+		}
 		if text != "" {
 			_, _ = p.w.WriteString(strings.Repeat(" ", pending))
 			_, _ = p.w.WriteString(p.style.paint(text, cells[c].Tone))
 			pending = 0
 		}
-		pending += max(widths[c]-columns(text), 0) + gap
+		pending += max(f.widths[c]-columns(text), 0) + f.gap
 	}
 	p.line()
 }

@@ -19,6 +19,7 @@ type Format string
 const (
 	Table   Format = "table"
 	Wide    Format = "wide"
+	Grouped Format = "grouped"
 	Tree    Format = "tree"
 	Name    Format = "name"
 	YAML    Format = "yaml"
@@ -59,6 +60,8 @@ type Options struct {
 	ASCII     bool              // draw tables and trees with ASCII only
 	Template  *Template         // what to print, instead of a Format
 	Terminal  bool              // a person looks at it: what a Template prints of the answer is escaped
+	SortBy    []string          // columns to sort the rows of a table by
+	Width     int               // columns of the terminal that tables have to fit into; 0: any
 	Version   string            // of the program, for formats that name it
 	Root      string            // the folder that the program runs in, for formats that others look for files with
 	Draw      Drawer            // draws SVG and PNG; nil: nothing does
@@ -71,6 +74,9 @@ type Drawer func(format string, dot []byte) ([]byte, error)
 // formats lists what v can be written as. Only its type matters: a nil pointer will do.
 func formats(v View) []string {
 	out := []string{string(Table), string(Wide)}
+	if _, ok := v.(*view.EffectivePolicyList); ok {
+		out = append(out, string(Grouped))
+	}
 	if _, ok := v.(treeView); ok {
 		out = append(out, string(Tree))
 	}
@@ -129,7 +135,7 @@ func write(w *bufio.Writer, v View, o Options) error {
 	if r, ok := v.(*requirement.TestReport); ok && o.Format == JUnit {
 		return writeTestJUnit(w, r)
 	}
-	p := printer{w: w, style: style{color: o.Color, ascii: o.ASCII}}
+	p := &printer{w: w, style: style{color: o.Color, ascii: o.ASCII}, width: o.Width}
 	switch o.Format {
 	case JSON:
 		return writeJSON(w, v)
@@ -164,8 +170,14 @@ func write(w *bufio.Writer, v View, o Options) error {
 			p.tree(t.Tree(o.Table))
 		}
 	default:
-		o.Table.Wide = o.Format == Wide
-		p.table(v.Table(o.Table), o)
+		o.Table.Wide, o.Table.Grouped, o.Table.Terminal = o.Format == Wide, o.Format == Grouped, o.Terminal
+		t := v.Table(o.Table)
+		if len(o.SortBy) > 0 {
+			if err := sortTable(&t, o.SortBy); err != nil {
+				return err
+			}
+		}
+		p.table(t, o)
 	}
 	return nil
 }

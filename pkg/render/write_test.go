@@ -75,7 +75,7 @@ func TestFormats(t *testing.T) {
 		v    View
 		want string
 	}{
-		{(*view.EffectivePolicyList)(nil), "table wide tree name yaml json"},
+		{(*view.EffectivePolicyList)(nil), "table wide grouped tree name yaml json"},
 		{(*view.KindList)(nil), "table wide name yaml json"},
 		{(*view.Topology)(nil), "table wide name yaml json dot mermaid svg png"},
 	} {
@@ -88,7 +88,7 @@ func TestFormats(t *testing.T) {
 func TestUnsupportedFormat(t *testing.T) {
 	var out bytes.Buffer
 	err := Write(&out, effective(), Options{Format: DOT})
-	if want := `unknown output format "dot", use one of table, wide, tree, name, yaml, json`; fmt.Sprint(err) != want || out.Len() > 0 {
+	if want := `unknown output format "dot", use one of table, wide, grouped, tree, name, yaml, json`; fmt.Sprint(err) != want || out.Len() > 0 {
 		t.Errorf("got %q and %q", err, out.String())
 	}
 }
@@ -147,8 +147,8 @@ func TestColorModes(t *testing.T) {
 		{"", Terminal{IsTerminal: true}, true},
 		{Auto, Terminal{IsTerminal: true, NoColor: true}, false},
 		{Auto, Terminal{}, false},
-		{Always, Terminal{NoColor: true}, true},
-		{Never, Terminal{IsTerminal: true}, false},
+		{always, Terminal{NoColor: true}, true},
+		{never, Terminal{IsTerminal: true}, false},
 	} {
 		if got := tc.mode.Enabled(tc.at); got != tc.want {
 			t.Errorf("%q at %+v: got %v", tc.mode, tc.at, got)

@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"path"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -39,7 +40,7 @@ func NewTestReport(results []TestResult) *TestReport {
 
 // Table is a line for every test, and below those that fail what is different.
 func (r *TestReport) Table(view.TableOptions) view.Table {
-	b := view.Block{Columns: []view.Column{{Name: "RESULT"}, {Name: "WHERE"}, {Name: "TEST"}}}
+	b := view.Block{Columns: []view.Column{{Name: "RESULT"}, {Name: "WHERE", Rank: 2, Least: 16, Short: path.Base, KeepEnd: true}, {Name: "TEST", Rank: 9, Least: 40, Wrap: true}}}
 	for _, t := range r.Items {
 		result := view.Cell{Text: "ok", Tone: view.Good}
 		if !t.Passed {

@@ -10,7 +10,8 @@ import (
 
 // auditTable shows what is not reported as predicted; wide also what was left out of the comparison, and who agrees.
 func (l *StatusList) auditTable(o TableOptions) Table {
-	b := Block{Columns: []Column{{Name: "OBJECT"}, {Name: "TOWARDS"}, {Name: "CONDITION"}, {Name: "DIFFERENCE"}, {Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS"}}}
+	b := Block{Columns: []Column{{Name: "OBJECT", Rank: 5, Least: 20}, {Name: "TOWARDS", Rank: 7, Least: 12, KeepEnd: true}, {Name: "CONDITION", Rank: 6, Least: 12, Short: shortName}, {Name: "DIFFERENCE", Rank: 3, Least: 12},
+		{Name: "PREDICTED", Wide: true}, {Name: "REPORTED", Wide: true}, {Name: "WHAT IT IS", Rank: 9, Least: 24, Wrap: true}}}
 	for i := range l.Items {
 		b.Rows = append(b.Rows, l.Items[i].auditRows(o)...)
 	}

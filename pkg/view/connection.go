@@ -166,7 +166,8 @@ func (a *ConnectionAnswer) Table(TableOptions) Table {
 		verdict = "unknown: " + verdict + " by the evaluated policies, but others may decide otherwise"
 	}
 	b := Block{Heading: []string{a.Request.Text, verdict},
-		Columns: []Column{{Name: "DIRECTION"}, {Name: "AT"}, {Name: "STAGE"}, {Name: "RESULT"}, {Name: "RULE"}, {Name: "POLICY"}, {Name: "FILE", Wide: true}, {Name: "WHY"}}}
+		Columns: []Column{{Name: "DIRECTION"}, {Name: "AT", Rank: 6, Least: 12}, {Name: "STAGE", Rank: 5, Least: 8}, {Name: "RESULT"}, {Name: "RULE", Rank: 7, Least: 8}, {Name: "POLICY", Rank: 4, Least: 14, KeepEnd: true},
+			{Name: "FILE", Wide: true}, {Name: "WHY", Rank: 9, Least: 24, Wrap: true}}}
 	for i := range a.Decisions {
 		b.Rows = append(b.Rows, a.Decisions[i].rows()...)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -29,7 +30,8 @@ type RuleChange struct {
 	// Reason is why a setting that was in force is not any more, as far as its policy is still there.
 	Reason string `json:"reason,omitempty"`
 
-	why string // the same in few words
+	why  string // the same in few words
+	path merge.Path
 }
 
 // PolicyChange is one effective policy that is not the same before and after, for all ways on which the same becomes of it.

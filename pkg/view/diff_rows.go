@@ -87,9 +87,26 @@ func allRulesText(c *PolicyChange, of func(RuleChange) (any, []Source), o TableO
 		return "-", "-"
 	case 1:
 		v, from := of(c.Rules[0])
-		return names[0], valueText(v, valueWidth) + " (" + sourcesText(c, from) + ")"
+		return names[0], c.value(&c.Rules[0], v, o) + " (" + sourcesText(c, from) + ")"
 	}
 	return commonName(names), nameList(sources, o)
+}
+
+// changeWidth is how wide a value may be that stands beside another one.
+const changeWidth = 40
+
+// value is a value of a rule, as much of it as the table has room for.
+func (c *PolicyChange) value(r *RuleChange, v any, o TableOptions) string {
+	if o.Wide {
+		return valueText(v, 0)
+	}
+	var s summarizer
+	for _, side := range []*EffectivePolicy{c.before, c.after} {
+		if side != nil {
+			s = side.summaries
+		}
+	}
+	return cutText(s.value(r.path, v), changeWidth)
 }
 
 // allSources are all sources of what is wholly added or removed.
@@ -125,18 +142,14 @@ type ruleLine struct {
 // ruleLines are the lines of one setting: one where it is new or gone or comes from elsewhere, and one for each place in which its value
 // differs, if these are few.
 func ruleLines(c *PolicyChange, r RuleChange, o TableOptions) []ruleLine {
-	width := valueWidth
-	if o.Wide {
-		width = 0
-	}
 	was, is := sourcesText(c, r.SourcesBefore), sourcesText(c, r.SourcesAfter)
 	whole := ruleLine{setting: r.Name}
 	switch {
 	case !r.inForceBefore():
-		whole.before, whole.after, whole.tone = newWord(c), valueText(r.After, width)+" ("+is+")", Good
+		whole.before, whole.after, whole.tone = newWord(c), c.value(&r, r.After, o)+" ("+is+")", Good
 		return []ruleLine{whole}
 	case !r.inForceAfter():
-		whole.before = valueText(r.Before, width) + " (" + was + ")"
+		whole.before = c.value(&r, r.Before, o) + " (" + was + ")"
 		whole.after, whole.tone = goneWord(c)
 		if r.why != "" {
 			whole.after += ": " + r.why
@@ -147,12 +160,12 @@ func ruleLines(c *PolicyChange, r RuleChange, o TableOptions) []ruleLine {
 		was, is = placedText(c, r.SourcesBefore), placedText(c, r.SourcesAfter)
 	}
 	if !r.valueChanges() {
-		whole.before, whole.after = valueText(r.Before, width)+" ("+was+")", "the same ("+is+")"
+		whole.before, whole.after = c.value(&r, r.Before, o)+" ("+was+")", "the same ("+is+")"
 		return []ruleLine{whole}
 	}
 	places := differences(r.Name, merge.Plain(r.Before), merge.Plain(r.After))
 	if len(places) > mostPlaces {
-		whole.before, whole.after = valueText(r.Before, width)+" ("+was+")", valueText(r.After, width)+" ("+is+")"
+		whole.before, whole.after = c.value(&r, r.Before, o)+" ("+was+")", c.value(&r, r.After, o)+" ("+is+")"
 		if !o.Wide {
 			whole.after += fmt.Sprintf(", differs in %d places", len(places))
 		}
@@ -160,7 +173,7 @@ func ruleLines(c *PolicyChange, r RuleChange, o TableOptions) []ruleLine {
 	}
 	var out []ruleLine
 	for _, p := range places {
-		before, after := p.texts(width)
+		before, after := p.texts(o)
 		out = append(out, ruleLine{setting: p.path, before: before + " (" + was + ")", after: after + " (" + is + ")"})
 	}
 	return out
@@ -200,7 +213,11 @@ type valueChange struct {
 }
 
 // texts are the two values. Long ones are cut so that what differs can be seen.
-func (p valueChange) texts(width int) (before, after string) {
+func (p valueChange) texts(o TableOptions) (before, after string) {
+	width := changeWidth
+	if o.Wide {
+		width = 0
+	}
 	if p.had {
 		before = valueText(p.before, width)
 	}

@@ -24,14 +24,14 @@ func ruleChanges(before, after *EffectivePolicy) []RuleChange {
 		delete(was, key)
 		switch {
 		case !known:
-			out = append(out, RuleChange{Name: r.Name, After: r.Value, SourcesBefore: []Source{}, SourcesAfter: r.Sources})
+			out = append(out, RuleChange{Name: r.Name, path: r.path, After: r.Value, SourcesBefore: []Source{}, SourcesAfter: r.Sources})
 		case !merge.Equal(b.Value, r.Value) || !sameSources(b.Sources, r.Sources):
-			out = append(out, RuleChange{Name: r.Name, Before: b.Value, After: r.Value, SourcesBefore: b.Sources, SourcesAfter: r.Sources})
+			out = append(out, RuleChange{Name: r.Name, path: r.path, Before: b.Value, After: r.Value, SourcesBefore: b.Sources, SourcesAfter: r.Sources})
 		}
 	}
 	for key, r := range eachRule(before) {
 		if _, gone := was[key]; gone {
-			change := RuleChange{Name: r.Name, Before: r.Value, SourcesBefore: r.Sources, SourcesAfter: []Source{}}
+			change := RuleChange{Name: r.Name, path: r.path, Before: r.Value, SourcesBefore: r.Sources, SourcesAfter: []Source{}}
 			if l := lossOf(after, r); l != nil {
 				change.Reason, change.why = l.Message, l.Why
 			}

@@ -30,7 +30,8 @@ func (d *EffectivePolicyDiff) Table(o TableOptions) Table {
 		if d.Summary.Targets == d.Summary.RouteRules {
 			noun = "ROUTE RULE"
 		}
-		b.Columns = []Column{{Name: "NAMESPACE"}, {Name: noun}, {Name: "KIND"}, {Name: "SETTING"}, {Name: "BEFORE"}, {Name: "AFTER"},
+		b.Columns = []Column{{Name: "NAMESPACE", Rank: 2, Least: 9, Short: shortCount}, {Name: noun, Rank: 6, Least: 14}, {Name: "KIND", Rank: 7, Least: 9, Short: shortKind},
+			{Name: "SETTING", Rank: 5, Least: 12, Short: shortSetting}, {Name: "BEFORE", Rank: 3, Least: 18}, {Name: "AFTER", Rank: 4, Least: 18},
 			{Name: "ORIGIN BEFORE", Wide: true}, {Name: "ORIGIN AFTER", Wide: true}}
 		folded := d.fill(b, &t, o)
 		if folded > 0 {

@@ -143,7 +143,7 @@ func (a *collector) answerAll() (items int) {
 
 func newAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *answer {
 	w, values := writer{r, o}, valuesOf(r, o)
-	out := EffectivePolicy{PolicyKind: k.Name(), Ordered: o.Result.Ordered, Profile: k.Profile,
+	out := EffectivePolicy{PolicyKind: k.Name(), summaries: k.Summaries, Ordered: o.Result.Ordered, Profile: k.Profile,
 		Rules: make([]Rule, 0, len(o.Result.Rules)), Policies: w.uses(values.Roles), Lost: make([]RuleLoss, 0, len(o.Result.Lost))}
 	for _, rule := range o.Result.Rules {
 		out.Rules = append(out.Rules, w.rule(rule))

@@ -7,25 +7,30 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Table shows every setting in force, with its source and why it stands: one block per object and group of paths.
-// The footer counts the settings that were overridden and says how to ask for it.
+// Table shows every setting in force, with its source and why it stands: with the target in every row or, of one object that was asked for and
+// where the options want it, one block per object and group of paths. The footer counts the settings that were overridden and says how to ask for it.
 func (l *EffectivePolicyList) Table(o TableOptions) Table {
 	items := l.shown()
-	answers := pathGroups(items)
-	shown := answers[:o.limit(len(answers))]
+	groups := pathGroups(items)
+	shown := groups[:o.limit(len(groups))]
 	kinds := kindNames{}
 	for _, item := range items {
 		kinds.add(item.PolicyKind)
 	}
 	items = slices.DeleteFunc(items, func(item *EffectivePolicy) bool { return item.ofRoute })
 	var t Table
-	for i := range shown {
-		t.Blocks = append(t.Blocks, effectiveBlock(&shown[i], kinds, o))
+	switch oneObject := len(groups) > 0 && !slices.ContainsFunc(groups, func(g pathGroup) bool { return g.target != groups[0].target }); {
+	case len(shown) == 0:
+	case o.Grouped || o.Target != "" && oneObject:
+		for i := range shown {
+			t.Blocks = append(t.Blocks, effectiveBlock(&shown[i], kinds, o))
+		}
+	default:
+		t.Blocks = []Block{flatBlock(shown, kinds, o)}
 	}
-	t.Footer = append(t.Footer, moreLine(len(answers)-len(shown), "block")...)
+	t.Footer = append(t.Footer, moreLine(len(groups)-len(shown), "target")...)
 	if len(items) == 0 {
 		t.Footer = append(t.Footer, l.nothing(o))
 	}
@@ -103,12 +108,21 @@ func (e *Envelope) noPolicy() string {
 	return "no policy"
 }
 
+// settingColumns are the columns about a setting in force. The last ones are wide.
+var settingColumns = []Column{{Name: "KIND", Rank: 7, Least: 9, Short: shortKind}, {Name: "SETTING", Rank: 5, Least: 12, Short: shortSetting},
+	{Name: "VALUE", Rank: 1, Least: 16}, {Name: "FROM", Rank: 3, Least: 12, Short: shortName}, {Name: "WHY", Rank: 8, Least: 19, Short: shortWhy, Optional: true},
+	{Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}}
+
+const wideSettingColumns = 4
+
 // effectiveBlock is one answer as a block: the heading, and one row per setting.
 func effectiveBlock(a *pathGroup, kinds kindNames, o TableOptions) Block {
 	b := Block{
 		Heading: []string{a.heading(o)},
-		Columns: []Column{{Name: strings.ToUpper(sectionNoun(a.target.Kind))}, {Name: "KIND"}, {Name: "SETTING"}, {Name: "VALUE"}, {Name: "FROM"}, {Name: "WHY"},
-			{Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}},
+		Columns: append([]Column{{Name: strings.ToUpper(sectionNoun(a.target.Kind)), Rank: 2, Least: 8, Short: shortList}}, settingColumns...),
+	}
+	if !o.Wide {
+		b.Columns = b.Columns[:len(b.Columns)-wideSettingColumns]
 	}
 	rows := func(items []*EffectivePolicy) [][]Cell {
 		var out [][]Cell
@@ -158,18 +172,15 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 	kind := kinds.short(item.PolicyKind)
 	if len(item.Rules) == 0 {
 		dash := Cell{Text: "-", Tone: Dim}
-		return [][]Cell{markUnsure([]Cell{{Text: kind}, dash, dash, dash, {Text: "nothing in force", Tone: Bad}, dash, dash, dash, dash}, item.Unread)}
-	}
-	width := valueWidth
-	if o.Wide {
-		width = 0
+		row := []Cell{{Text: kind}, dash, dash, dash, {Text: "nothing in force", Tone: Bad}}
+		if o.Wide {
+			row = append(row, dash, dash, dash, dash)
+		}
+		return [][]Cell{markUnsure(row, item.Unread)}
 	}
 	rows := make([][]Cell, 0, len(item.Rules))
 	for i := range item.Rules {
 		r := &item.Rules[i]
-		if item.Ordered && width > 0 && len(r.Sources) > 0 && r.Sources[0].Level == string(topology.Workload) {
-			width = explainWidth // the value is what the rule says, and its name little
-		}
 		name := r.Name
 		if item.Ordered {
 			name = strconv.Itoa(i+1) + ". " + name
@@ -178,17 +189,19 @@ func settingRows(item *EffectivePolicy, kinds kindNames, o TableOptions) [][]Cel
 		if len(r.Sources) == 1 && r.Sources[0].Builtin != "" {
 			tone = Dim
 		}
-		texts := []string{kind, name, valueText(r.Value, width), fromText(item, r.Sources), r.Why,
-			eachSource(r.Sources, func(s Source) string { return targetName(*s.Target) }),
-			eachSource(r.Sources, func(s Source) string { return s.Block }),
-			eachSource(r.Sources, func(s Source) string { return s.Strategy }),
-			eachSource(r.Sources, originText)}
+		var texts []string
+		if o.Wide {
+			texts = []string{kind, name, valueText(r.Value, 0), fromText(item, r.Sources), r.Why,
+				eachSource(r.Sources, func(s Source) string { return targetName(*s.Target) }),
+				eachSource(r.Sources, func(s Source) string { return s.Block }),
+				eachSource(r.Sources, func(s Source) string { return s.Strategy }),
+				eachSource(r.Sources, originText)}
+		} else {
+			texts = []string{kind, name, item.summaries.rule(r), fromText(item, r.Sources), r.Why}
+		}
 		row := make([]Cell, len(texts))
 		for c, text := range texts {
 			row[c] = Cell{Text: text, Tone: tone}
-		}
-		if tone == Plain && len(item.Unread) == 0 {
-			row[1].Tone = Good // it is in force, as every row of this table
 		}
 		rows = append(rows, markUnsure(row, item.Unread))
 	}

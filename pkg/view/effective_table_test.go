@@ -71,12 +71,12 @@ func TestEffectiveFoldsOnlyRulesWithTheSameAnswer(t *testing.T) {
 		in("AuthPolicy", httpRoute("baker", "rule-2"), "http", sets("a", rule, loses(route, "MoreSpecificWins"))),
 		in("AuthPolicy", httpRoute("baker", "rule-10"), "http", sets("a", route)),
 	)
-	same(t, text(l.Table(TableOptions{Source: "-f x"})),
+	same(t, text(l.Table(TableOptions{Source: "-f x", Grouped: true})),
 		"# HTTPRoute bakery/baker · 3 rules · via Gateway infra/external (http)",
 		"rule-1, rule-10 | AuthPolicy | a | 1 | bakery/baker | why",
 		"rule-2 | AuthPolicy | a | 1 | bakery/two | why",
 		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker -n bakery -f x")
-	same(t, text(l.Table(TableOptions{ByRule: true})),
+	same(t, text(l.Table(TableOptions{ByRule: true, Grouped: true})),
 		"# HTTPRoute bakery/baker · 3 rules · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | a | 1 | bakery/baker | why",
 		"rule-2 | AuthPolicy | a | 1 | bakery/two | why",
@@ -95,7 +95,7 @@ func TestEffectiveSplitsByPath(t *testing.T) {
 		in("LimitPolicy", rule, "http https", sets("b", gw)),
 	)
 	l.Items[1].Lost = []RuleLoss{{Rule: "x", Loss: loses(gw, "AtomicOverridden")}}
-	same(t, text(l.Table(TableOptions{})),
+	same(t, text(l.Table(TableOptions{Grouped: true})),
 		"# HTTPRoute bakery/baker · 1 rule · path 1 of 2 · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | a | 1 | infra/gw | why",
 		"rule-1 | LimitPolicy | b | 1 | AuthPolicy infra/gw | why",
@@ -113,10 +113,10 @@ func TestEffectiveOnTargetsThatAreNoRules(t *testing.T) {
 	listener := in("DNSPolicy", gateway("https"), "https", sets("a", gw))
 	other := in("DNSPolicy", gateway("http"), "http", sets("a", gw))
 	l := list(listener, other, in("TLSPolicy", service, "", sets("ca", own), builtin))
-	same(t, text(l.Table(TableOptions{})),
+	same(t, text(l.Table(TableOptions{Grouped: true})),
 		"# Service bakery/oven",
 		"TLSPolicy | ca | 1 | AuthPolicy bakery/oven | why",
-		"TLSPolicy | minimum | \"1.2\" | - | API default",
+		"TLSPolicy | minimum | 1.2 | - | API default",
 		"# Gateway infra/external · 2 listeners",
 		"http, https | DNSPolicy | a | 1 | AuthPolicy infra/gw | why")
 }
@@ -126,7 +126,7 @@ func TestEffectiveWithoutAnswer(t *testing.T) {
 	same(t, text(list().Table(TableOptions{})), "> no policy is in force here")
 	none := list(in("AuthPolicy", httpRoute("baker", "rule-1"), "http"))
 	none.Items[0].Lost = []RuleLoss{{Rule: "a", Loss: loses(from("infra", "gw", gateway(""), "gateway", "defaults"), "Unset")}}
-	same(t, text(none.Table(TableOptions{})),
+	same(t, text(none.Table(TableOptions{Grouped: true})),
 		"# HTTPRoute bakery/baker · 1 rule · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | - | - | - | nothing in force",
 		"> 1 setting was overridden: kubectl dopolicy overridden --target httproute/baker/rule-1 -n bakery")
@@ -141,16 +141,16 @@ func TestEffectiveLimitCountsWhatItHides(t *testing.T) {
 	for _, name := range []string{"c", "a", "b"} {
 		items = append(items, in("AuthPolicy", httpRoute(name, "rule-1"), "http", sets("x", from("bakery", name, httpRoute(name, ""), "route", "bare"))))
 	}
-	same(t, text(list(items...).Table(TableOptions{Limit: 1})),
+	same(t, text(list(items...).Table(TableOptions{Limit: 1, Grouped: true})),
 		"# HTTPRoute bakery/a · 1 rule · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | x | 1 | bakery/a | why",
-		"> … and 2 more blocks (--limit 0 shows all)")
+		"> … and 2 more targets (--limit 0 shows all)")
 }
 
 func TestEffectiveOrderedRulesAreNumbered(t *testing.T) {
 	item := in("AuthPolicy", httpRoute("a", "rule-1"), "http", sets("deny", from("bakery", "a", httpRoute("a", ""), "route", "bare")), sets("allow", from("bakery", "a", httpRoute("a", ""), "route", "bare")))
 	item.Ordered = true
-	same(t, text(list(item).Table(TableOptions{})),
+	same(t, text(list(item).Table(TableOptions{Grouped: true})),
 		"# HTTPRoute bakery/a · 1 rule · via Gateway infra/external (http)",
 		"rule-1 | AuthPolicy | 1. deny | 1 | bakery/a | why",
 		"rule-1 | AuthPolicy | 2. allow | 1 | bakery/a | why")
@@ -161,7 +161,7 @@ func TestKindsOfOneNameShowTheirGroups(t *testing.T) {
 	two := one
 	two.PolicyKind = "AuthPolicy.example.org"
 	var kinds []string
-	for _, row := range list(one, two).Table(TableOptions{}).Blocks[0].Rows {
+	for _, row := range list(one, two).Table(TableOptions{Grouped: true}).Blocks[0].Rows {
 		kinds = append(kinds, row[1].Text)
 	}
 	if want := []string{"AuthPolicy.example.com", "AuthPolicy.example.org"}; !slices.Equal(kinds, want) {

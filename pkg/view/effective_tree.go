@@ -126,7 +126,7 @@ func layersOf(item *EffectivePolicy, o TableOptions) map[string][]treeLayer {
 	for i := range item.Rules {
 		r := &item.Rules[i]
 		for _, s := range r.Sources {
-			add(s, Cell{Text: r.Name + " " + markInForce, Tone: Good})
+			add(s, Cell{Text: item.inForceText(r, o), Tone: Good})
 		}
 		for _, l := range r.Lost {
 			add(l.Source, lostCell(r.Name, l, o))
@@ -139,6 +139,15 @@ func layersOf(item *EffectivePolicy, o TableOptions) map[string][]treeLayer {
 		slices.SortStableFunc(out[key], func(a, b treeLayer) int { return cmp.Compare(blockRank(a.source.Block), blockRank(b.source.Block)) })
 	}
 	return out
+}
+
+// inForceText is a rule with its value.
+func (e *EffectivePolicy) inForceText(r *Rule, o TableOptions) string {
+	value := e.summaries.rule(r)
+	if o.Wide {
+		value = valueText(r.Value, 0)
+	}
+	return r.Name + " " + markInForce + " " + value
 }
 
 func placeKey(policy *model.Ref, builtin string, target model.Ref) string {

@@ -38,9 +38,12 @@ func (l *Explanation) Tree(o TableOptions) []Branch {
 	return effectiveTree(items, o)
 }
 
-// block is one fold. Its columns have no names: number, policy, level, block and strategy, what happened.
+// stepColumns have no names: number, policy, level, block and strategy, what happened.
+var stepColumns = []Column{{}, {Rank: 3, Least: 12, KeepEnd: true}, {Rank: 4, Least: 6}, {Rank: 5, Least: 8}, {Rank: 9, Least: 36, Wrap: true}}
+
+// block is one fold.
 func (p *ExplainedPolicy) block(kinds kindNames, o TableOptions) Block {
-	b := Block{Heading: []string{p.heading(kinds, o)}, Columns: make([]Column, 5)}
+	b := Block{Heading: []string{p.heading(kinds, o)}, Columns: stepColumns}
 	for i := range p.Steps {
 		for n, line := range p.Steps[i].lines() {
 			row := []Cell{{}, {}, {}, {}, {Text: line}}

@@ -18,7 +18,7 @@ func (t *Topology) Table(o TableOptions) Table {
 		}
 		return Cell{Text: id}
 	}
-	b := Block{Columns: []Column{{Name: "FROM"}, {Name: "EDGE"}, {Name: "TO"}}}
+	b := Block{Columns: []Column{{Name: "FROM", Rank: 2, Least: 24, KeepEnd: true}, {Name: "EDGE", Rank: 1, Least: 10}, {Name: "TO", Rank: 1, Least: 24, KeepEnd: true}}}
 	shown := t.Edges[:o.limit(len(t.Edges))]
 	for _, e := range shown {
 		b.Rows = append(b.Rows, []Cell{name(e.From), edgeCell(e), name(e.To)})

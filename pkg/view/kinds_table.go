@@ -11,7 +11,8 @@ func (l *KindList) Table(o TableOptions) Table {
 	if len(l.Items) == 0 {
 		return Table{Footer: append([]string{"no policy kind is known"}, l.Closing()...)}
 	}
-	b := Block{Columns: []Column{{Name: "KIND"}, {Name: "SHORT"}, {Name: "VENDOR"}, {Name: "CLASS"}, {Name: "TARGETS"}, {Name: "OBJECTS"},
+	b := Block{Columns: []Column{{Name: "KIND", Rank: 2, Least: 22}, {Name: "SHORT", Rank: 7, Least: 6, Optional: true}, {Name: "VENDOR", Rank: 5, Least: 10}, {Name: "CLASS", Rank: 9, Least: 9, Optional: true},
+		{Name: "TARGETS", Rank: 8, Least: 16}, {Name: "OBJECTS"},
 		{Name: "PLURAL", Wide: true}, {Name: "STRATEGIES", Wide: true}, {Name: "RESULTS AT", Wide: true}, {Name: "A RULE IS", Wide: true}, {Name: "FROM", Wide: true}}}
 	shown := l.Items[:o.limit(len(l.Items))]
 	for i := range shown {

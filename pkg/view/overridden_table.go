@@ -17,7 +17,8 @@ func (l *OverriddenRuleList) Table(o TableOptions) Table {
 		return Table{Footer: append([]string{nothingLost(o)}, l.Closing()...)}
 	}
 	shown := lines[:o.limit(len(lines))]
-	b := Block{Columns: []Column{{Name: "POLICY"}, {Name: "RULE"}, {Name: "LOST ON"}, {Name: "TO"}, {Name: "REASON"},
+	b := Block{Columns: []Column{{Name: "POLICY", Rank: 6, Least: 14, Short: withoutKind, KeepEnd: true}, {Name: "RULE", Rank: 4, Least: 12, Short: shortSetting},
+		{Name: "LOST ON", Rank: 7, Least: 18, Short: withoutKind}, {Name: "TO", Rank: 5, Least: 14, Short: withoutKind, KeepEnd: true}, {Name: "REASON", Rank: 9, Least: 16},
 		{Name: "VALUE", Wide: true}, {Name: "SET ON", Wide: true}, {Name: "BLOCK", Wide: true}, {Name: "STRATEGY", Wide: true}, {Name: "ORIGIN", Wide: true}, {Name: "IN WORDS", Wide: true}}}
 	for i := range shown {
 		b.Rows = append(b.Rows, shown[i].row(o))

@@ -176,5 +176,6 @@ func reachColumns(items []ReachItem, o TableOptions) []Column {
 	if o.ByRule {
 		sections = strings.TrimSuffix(sections, "S")
 	}
-	return []Column{{Name: "NAMESPACE"}, {Name: object}, {Name: sections}, {Name: "STATE"}, {Name: "BY / REASON"}, {Name: "VIA", Wide: true}, {Name: "IN WORDS", Wide: true}}
+	return []Column{{Name: "NAMESPACE", Rank: 2, Least: 9}, {Name: object, Rank: 4, Least: 12, Short: shortName}, {Name: sections, Rank: 3, Least: 8}, {Name: "STATE", Rank: 1, Least: 8},
+		{Name: "BY / REASON", Rank: 9, Least: 30, Wrap: true}, {Name: "VIA", Wide: true}, {Name: "IN WORDS", Wide: true}}
 }

@@ -30,6 +30,7 @@ func (a *RequestAnswer) Table(o TableOptions) Table {
 		}
 	}
 	list := &EffectivePolicyList{Envelope: a.Envelope, Items: a.Effective}
+	o.Grouped = true
 	body := list.Table(o)
 	if len(body.Blocks) > 0 && a.Route != nil {
 		body.Blocks[0].Heading = nil
@@ -136,7 +137,8 @@ func backendName(ref model.Ref) string {
 
 // Table has one line for each request.
 func (l *RequestAnswerList) Table(o TableOptions) Table {
-	b := Block{Columns: []Column{{Name: "REQUEST"}, {Name: "OUTCOME"}, {Name: "LISTENER"}, {Name: "ROUTE"}, {Name: "RULE"}, {Name: "BACKENDS"}, {Name: "WHY", Wide: true}}}
+	b := Block{Columns: []Column{{Name: "REQUEST", Rank: 2, Least: 24}, {Name: "OUTCOME", Rank: 1, Least: 8}, {Name: "LISTENER", Rank: 8, Least: 12, Optional: true}, {Name: "ROUTE", Rank: 3, Least: 12, KeepEnd: true},
+		{Name: "RULE", Rank: 4, Least: 8}, {Name: "BACKENDS", Rank: 7, Least: 12, KeepEnd: true, Optional: true}, {Name: "WHY", Wide: true}}}
 	dash := func(s string) Cell {
 		if s == "" {
 			s = "-"

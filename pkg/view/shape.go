@@ -1,6 +1,9 @@
 package view
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
 
 // APIVersion is the version of all shapes of this package. Fields may be added to them, never renamed.
 const APIVersion = "dopolicy.dev/v1alpha1"
@@ -90,6 +93,9 @@ type Rule struct {
 	Sources []Source `json:"sources"` // who set it, weakest first
 	Why     string   `json:"why"`     // why it is in force, and whom it beat, in a few words; "" in groups
 	Lost    []Loss   `json:"lost"`    // who else wanted it
+
+	path    merge.Path // what Name says
+	summary string     // of the value, once a table has asked for it
 }
 
 // PolicyUse is one policy of the stack and what became of it.
@@ -127,6 +133,8 @@ type EffectivePolicy struct {
 
 	refers  bool // a rule names an object without its namespace
 	ofRoute bool // these are settings of the route itself
+
+	summaries summarizer // of the kind
 }
 
 // EffectivePolicyList answers `effective`.

@@ -36,7 +36,7 @@ func (w writer) sources(from []merge.From, rule merge.Path) []Source {
 }
 
 func (w writer) rule(r merge.Rule) Rule {
-	out := Rule{Name: r.Name, Value: r.Value, Sources: w.sources(r.From, r.Path), Lost: make([]Loss, 0, len(r.Lost))}
+	out := Rule{Name: r.Name, path: r.Path, Value: r.Value, Sources: w.sources(r.From, r.Path), Lost: make([]Loss, 0, len(r.Lost))}
 	for i := range r.Lost {
 		out.Lost = append(out.Lost, w.loss(&r.Lost[i]))
 	}

@@ -14,8 +14,9 @@ func (l *StatusList) Table(o TableOptions) Table {
 	if l.Summary != nil {
 		return l.auditTable(o)
 	}
-	policies := Block{Columns: []Column{{Name: "POLICY"}, {Name: "TARGET"}, {Name: "ACCEPTED"}, {Name: "IN FORCE"}, {Name: "NOTE"}}}
-	objects := Block{Columns: []Column{{Name: "OBJECT"}, {Name: "PARENT"}, {Name: "CONDITION"}, {Name: "STATUS"}, {Name: "REASON"}, {Name: "MESSAGE", Wide: true}}}
+	policies := Block{Columns: []Column{{Name: "POLICY", Rank: 5, Least: 26}, {Name: "TARGET", Rank: 6, Least: 16, KeepEnd: true}, {Name: "ACCEPTED", Rank: 2, Least: 10}, {Name: "IN FORCE", Rank: 3, Least: 10},
+		{Name: "NOTE", Rank: 9, Least: 30, Wrap: true}}}
+	objects := Block{Columns: []Column{{Name: "OBJECT", Rank: 6, Least: 22}, {Name: "PARENT", Rank: 8, Least: 14, KeepEnd: true, Short: withoutKind}, {Name: "CONDITION", Rank: 7, Least: 14, Short: shortName}, {Name: "STATUS"}, {Name: "REASON", Rank: 9, Least: 12}, {Name: "MESSAGE", Wide: true}}}
 	for i := range l.Items {
 		item := &l.Items[i]
 		if item.policy {

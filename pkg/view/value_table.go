@@ -12,11 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// valueWidth is how wide a value may be in a table that cuts; explainWidth where it is the answer itself.
-const (
-	valueWidth   = 20
-	explainWidth = 72
-)
+// explainWidth is how wide a value may be in a table that cuts.
+const explainWidth = 72
 
 // wholeDepth is a depth that is never reached.
 const wholeDepth = -1

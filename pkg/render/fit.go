@@ -1,0 +1,260 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// fit is how the columns of a block share a line.
+type fit struct {
+	gap     int
+	widths  []int
+	without []bool // columns that are left out; nil: none
+	dropped []string
+}
+
+// narrowGap is what stands between two columns that have to share a terminal.
+const narrowGap = 2
+
+// fitColumns gives each column its width. If the rows are wider than the terminal, columns give up room in the order of their Rank: their
+// cells are shortened, then cut down to Least; then those that are Optional are left out; then the others are cut further, and at last left
+// out as well. texts has the cells as they are then shown.
+func fitColumns(texts [][]string, all []view.Column, width int) fit {
+	f := fit{gap: gap, widths: naturalWidths(texts, all), without: make([]bool, len(all))}
+	if f.total() <= width {
+		return f
+	}
+	f.gap = narrowGap
+	natural, order := f.widths, byRank(all)
+	for {
+		f.widths = slices.Clone(natural)
+		shortened := f.shorten(texts, all, order, width)
+		drop := slices.IndexFunc(order, func(c int) bool { return all[c].Optional })
+		f.cut(all, order, width, leastWidth)
+		if f.total() > width && drop < 0 {
+			f.cut(all, order, width, tightWidth)
+			drop = slices.IndexFunc(order, func(c int) bool { return all[c].Rank > 1 })
+		}
+		if f.total() <= width || drop < 0 {
+			for c, short := range shortened {
+				for i, row := range texts {
+					if c < len(row) {
+						row[c] = short[i]
+					}
+				}
+			}
+			return f
+		}
+		c := order[drop]
+		f.without[c] = true
+		f.dropped = append(f.dropped, all[c].Name)
+		order = slices.Delete(order, drop, drop+1)
+	}
+}
+
+// cut takes room from column after column until the rows fit, but leaves each what least says.
+func (f *fit) cut(all []view.Column, order []int, width int, least func(view.Column) int) {
+	for _, c := range order {
+		spare := f.widths[c] - max(least(all[c]), columns(all[c].Name))
+		f.widths[c] -= max(0, min(spare, f.total()-width))
+	}
+}
+
+// leastWidth is what a column needs to be read with ease, tightWidth what it needs to be recognised.
+func leastWidth(c view.Column) int { return c.Least }
+func tightWidth(c view.Column) int { return max(6, c.Least*2/3) }
+
+// naturalWidths are those that the cells ask for. The last cell of a row that is shorter than the table asks for nothing.
+func naturalWidths(texts [][]string, all []view.Column) []int {
+	out := make([]int, len(all))
+	for _, row := range texts {
+		for c, text := range row {
+			if c < len(row)-1 || len(row) == len(all) {
+				out[c] = max(out[c], columns(text))
+			}
+		}
+	}
+	return out
+}
+
+// shorten shortens column after column until the rows fit, and returns the new cells by column.
+func (f *fit) shorten(texts [][]string, all []view.Column, order []int, width int) map[int][]string {
+	out := map[int][]string{}
+	for _, c := range order {
+		if f.total() <= width {
+			break
+		}
+		if all[c].Short == nil {
+			continue
+		}
+		cells := make([]string, len(texts))
+		most := columns(all[c].Name)
+		for i, row := range texts {
+			if c < len(row) {
+				cells[i] = all[c].Short(row[c])
+				most = max(most, columns(cells[i]))
+			}
+		}
+		f.widths[c] = min(f.widths[c], most)
+		out[c] = cells
+	}
+	return out
+}
+
+// byRank are the columns that may give up room, the first to do so first.
+func byRank(all []view.Column) []int {
+	var out []int
+	for c := range all {
+		if all[c].Rank > 0 {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(all[b].Rank, all[a].Rank) })
+	return out
+}
+
+// leavesOut reports whether a column is not shown.
+func (f *fit) leavesOut(c int) bool { return c < len(f.without) && f.without[c] }
+
+// total is the width of a line.
+func (f *fit) total() int { return f.rest(0) }
+
+// rest is the room from a column to the end of the line.
+func (f *fit) rest(column int) int {
+	sum := -f.gap
+	for c := column; c < len(f.widths); c++ {
+		if !f.leavesOut(c) {
+			sum += f.widths[c] + f.gap
+		}
+	}
+	return max(sum, 0)
+}
+
+// lines are the lines that a row takes: cells are cut, and those of columns that wrap go on below. The last cell of a row that is shorter than
+// the table has the rest of its line.
+func (f *fit) lines(row []string, all []view.Column, mark string) [][]string {
+	out := [][]string{make([]string, len(row))}
+	for c, text := range row {
+		room, wraps := f.widths[c], all[c].Wrap
+		if c == len(row)-1 && len(row) < len(all) {
+			room, wraps = f.rest(c), true
+		}
+		switch {
+		case columns(text) <= room || f.leavesOut(c):
+			out[0][c] = text
+		case wraps:
+			for i, line := range wrapWords(text, room) {
+				if i == len(out) {
+					out = append(out, make([]string, len(row)))
+				}
+				out[i][c] = line
+			}
+		case all[c].KeepEnd:
+			out[0][c] = mark + lastColumns(text, room-columns(mark))
+		default:
+			out[0][c] = cutColumns(text, room, mark)
+		}
+	}
+	return out
+}
+
+// cutColumns is text that ends with mark where it does not fit into width columns.
+func cutColumns(text string, width int, mark string) string {
+	if columns(text) <= width {
+		return text
+	}
+	return strings.TrimRight(firstColumns(text, width-columns(mark)), " ,") + mark
+}
+
+// firstColumns is the beginning of text that fits into width columns.
+func firstColumns(text string, width int) string {
+	for i, r := range text {
+		if width -= columns(string(r)); width < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// lastColumns is the end of text that fits into width columns.
+func lastColumns(text string, width int) string {
+	at := len(text)
+	for at > 0 {
+		r, size := utf8.DecodeLastRuneInString(text[:at])
+		if width -= columns(string(r)); width < 0 {
+			break
+		}
+		at -= size
+	}
+	return text[at:]
+}
+
+// wrapWords breaks text between words into lines of at most width columns, and words only where they are longer. A command that a reader may
+// copy begins a line of its own, and is continued as a shell wants it.
+func wrapWords(text string, width int) []string {
+	if columns(text) <= width {
+		return []string{text}
+	}
+	if before, command, found := strings.Cut(text, ": "+commandName); found {
+		return append(wrapWords(before+":", width), wrapCommand(commandName+command, width)...)
+	}
+	var out []string
+	line := ""
+	for word := range strings.SplitSeq(text, " ") {
+		if line != "" && columns(line)+1+columns(word) > width {
+			out = append(out, line)
+			line = ""
+		}
+		for columns(word) > width {
+			head := breakWord(word, width)
+			out, word = append(out, head), word[len(head):]
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(out, line)
+}
+
+// breakWord is what of a word fits into width columns, up to the last mark between names if there is one.
+func breakWord(word string, width int) string {
+	head := firstColumns(word, max(width, 1))
+	if head == "" {
+		_, size := utf8.DecodeRuneInString(word)
+		return word[:size]
+	}
+	if mark := strings.LastIndexAny(head, "/.:,-"); mark > 0 {
+		return head[:mark+1]
+	}
+	return head
+}
+
+// wrapCommand breaks a command before its flags and its other arguments, but not between a flag and its value.
+func wrapCommand(command string, width int) []string {
+	var out []string
+	line := commandIndent + commandName
+	words := strings.Split(strings.TrimPrefix(command, commandName), " ")
+	for i, word := range words {
+		end := columns(line) + columns(word) + len(" \\")
+		if strings.HasPrefix(word, "-") && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+			end += 1 + columns(words[i+1])
+		}
+		if i > 0 && (strings.HasPrefix(word, "-") || !strings.HasPrefix(words[i-1], "-")) && end > width {
+			out = append(out, line+"\\")
+			line = commandIndent + commandIndent
+		}
+		line += word + " "
+	}
+	return append(out, strings.TrimRight(line, " "))
+}
+
+// How the commands that closing lines propose begin, and what stands before them on a line of their own.
+const (
+	commandName   = "kubectl dopolicy "
+	commandIndent = "  "
+)

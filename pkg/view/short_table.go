@@ -1,0 +1,80 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Ways to shorten the cells of a column.
+
+// shortKind is a kind without the word that all of them have: RateLimit.
+func shortKind(kind string) string {
+	if short := strings.TrimSuffix(kind, "Policy"); short != "" {
+		return short
+	}
+	return kind
+}
+
+// shortSetting is the last name of a setting: geo of rules.authorization.geo.
+func shortSetting(setting string) string {
+	if strings.ContainsAny(setting, `["`) {
+		return setting // a dot may be a part of a name
+	}
+	place, name, ordered := strings.Cut(setting, ". ") // "1. rules.…"
+	if !ordered {
+		place, name = "", setting
+	}
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	if ordered {
+		return place + ". " + name
+	}
+	return name
+}
+
+// shortName is each object in a list without its namespace, or without its kind.
+func shortName(names string) string {
+	parts := strings.Split(names, " + ")
+	for i, part := range parts {
+		parts[i] = part[strings.LastIndexByte(part, '/')+1:]
+	}
+	return strings.Join(parts, " + ")
+}
+
+// shortWhy is a reason without what it says about others: "override of Gateway" of "override of Gateway, beats bakery/baker-all".
+func shortWhy(why string) string {
+	short, _, _ := strings.Cut(why, ", ")
+	return short
+}
+
+// shortVia is the Gateway of a path, without its namespace and its listeners.
+func shortVia(via string) string {
+	short, _, _ := strings.Cut(via, " (")
+	return shortName(short)
+}
+
+// shortList is the first of several names, and how many follow: "rule-1 +2".
+func shortList(names string) string {
+	first, rest, more := strings.Cut(names, ", ")
+	if !more {
+		return names
+	}
+	follow := 1 + strings.Count(rest, ", ")
+	if _, hidden, ok := strings.Cut(rest, " and "); ok {
+		n, _ := strconv.Atoi(strings.TrimSuffix(hidden, " more"))
+		follow += n
+	}
+	return first + " +" + strconv.Itoa(follow)
+}
+
+// shortCount is a number of namespaces in fewer letters.
+func shortCount(namespaces string) string {
+	return strings.Replace(namespaces, " namespaces", " ns", 1)
+}
+
+// withoutKind is an object without its kind: "infra/gw-auth" of "AuthPolicy infra/gw-auth".
+func withoutKind(object string) string {
+	if kind, name, ok := strings.Cut(object, " "); ok && !strings.Contains(kind, "/") && strings.Contains(name, "/") {
+		return name
+	}
+	return object
+}

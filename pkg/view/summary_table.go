@@ -1,0 +1,230 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+// How much of a value a summary tells: columns of the whole, entries of one list or object, levels, and columns of one string.
+const (
+	summaryWidth   = 48
+	summaryEntries = 12
+	summaryDepth   = 8
+)
+
+// ownNames are the fields by which people call the entries of a list.
+var ownNames = []string{"name", "id", "header", "key", "path", "host", "hostname"}
+
+// summarizer says in a few words what values come to. The kind's own summaries go first; what they leave out follows by the general rule.
+type summarizer []policy.Summary
+
+// rule is the value of a rule, in a few words.
+func (s summarizer) rule(r *Rule) string {
+	if r.summary == "" {
+		r.summary = s.value(r.path, r.Value)
+	}
+	return r.summary
+}
+
+// value is what stands at a path of the settings, in a few words: scalars and small objects unfolded, scalars first.
+func (s summarizer) value(path merge.Path, v any) string {
+	at := make([]string, len(path), len(path)+summaryDepth)
+	for i, segment := range path {
+		at[i] = segment.Name
+	}
+	text, _ := s.say(at, merge.Plain(v))
+	return cutText(text, summaryWidth)
+}
+
+// say is v in words. spoken is true where the words say what they are about, so that no name has to stand before them.
+func (s summarizer) say(at []string, v any) (text string, spoken bool) {
+	if text, rest, ok := s.own(at, v); ok {
+		if more := s.fields(at, rest); more != "" {
+			text += ", " + more
+		}
+		return text, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			return "{}", false
+		}
+		return s.fields(at, v), false
+	case []any:
+		return s.list(at, v)
+	}
+	return scalarText(v), false
+}
+
+// own is what the first summary of the kind that fits says; rest are the fields that it does not name.
+func (s summarizer) own(at []string, v any) (text string, rest map[string]any, ok bool) {
+	for i := range s {
+		if text, rest, ok := s.fill(&s[i], at, v); ok {
+			return text, rest, true
+		}
+	}
+	return "", nil, false
+}
+
+// fill puts the values of fields into a summary; rest are the fields that it does not name. ok is false where one of them is missing, and where the
+// summary is not about what stands there.
+func (s summarizer) fill(summary *policy.Summary, at []string, v any) (text string, rest map[string]any, ok bool) {
+	if !summary.Fits(at) {
+		return "", nil, false
+	}
+	m, isObject := v.(map[string]any)
+	rest = maps.Clone(m)
+	var b strings.Builder
+	for i, part := range summary.Text {
+		switch {
+		case i%2 == 0:
+			b.WriteString(part)
+		case part == "":
+			rest = nil
+			if isObject {
+				b.WriteString(s.fields(at, m))
+				continue
+			}
+			text, _ := s.say(append(at, ""), v) // no summary is about it there
+			b.WriteString(text)
+		default:
+			value, found := m[part]
+			if !found {
+				return "", nil, false
+			}
+			text, _ := s.say(append(at, part), value)
+			b.WriteString(text)
+			delete(rest, part)
+		}
+	}
+	return b.String(), rest, true
+}
+
+// fields are the fields of an object: those with a summary of the kind's own; then, each with its name, scalars, small ones, the others.
+func (s summarizer) fields(at []string, m map[string]any) string {
+	names := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(cmp.Compare(bulk(m[a]), bulk(m[b])), cmp.Compare(a, b))
+	})
+	if len(at) > summaryDepth && len(names) > 0 {
+		return "…"
+	}
+	var own, others []string
+	for i, name := range names {
+		if i == summaryEntries {
+			others = append(others, "…")
+			break
+		}
+		text, spoken := s.say(append(at, name), m[name])
+		if spoken { // the kind says that this is what matters
+			own = append(own, text)
+			continue
+		}
+		others = append(others, named(name, m[name], text))
+	}
+	return strings.Join(append(own, others...), ", ")
+}
+
+// named puts its name before a field.
+func named(name string, v any, text string) string {
+	switch v := v.(type) {
+	case map[string]any:
+		switch len(v) {
+		case 0:
+		case 1:
+			return name + "." + text
+		default:
+			return name + ": {" + text + "}"
+		}
+	case []any:
+		if len(v) > 1 && ownName(v[0]) != "" {
+			return fmt.Sprintf("%d %s: %s", len(v), name, text)
+		}
+		if len(v) == 1 {
+			if only, isObject := v[0].(map[string]any); isObject && len(only) > 1 {
+				return name + ": {" + text + "}"
+			}
+		}
+	}
+	return name + ": " + text
+}
+
+// list is a list: its only entry, its scalars, the names of its entries, or its entries.
+func (s summarizer) list(at []string, list []any) (text string, spoken bool) {
+	at = append(at, "*")
+	switch {
+	case len(list) == 0:
+		return "[]", false
+	case len(list) == 1:
+		return s.say(at, list[0])
+	}
+	var out []string
+	separator := ", "
+	for i, v := range list {
+		if i == summaryEntries {
+			out = append(out, "…")
+			break
+		}
+		text, rest, said := s.own(at, v)
+		switch {
+		case !said:
+			text, _ = s.say(at, v)
+		case len(rest) > 0:
+			text += " …"
+		}
+		spoken = spoken || said
+		if name := ownName(v); name != "" && !said {
+			text = name
+		} else if _, isObject := v.(map[string]any); isObject && !said {
+			separator = "; "
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, separator), spoken
+}
+
+// ownName is what an entry of a list is called, "" if it has no name.
+func ownName(v any) string {
+	m, _ := v.(map[string]any)
+	for _, field := range ownNames {
+		if name, isText := m[field].(string); isText && name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// bulk is how much there is to say of a value: 0 for a scalar, 1 for a little, 2 for more.
+func bulk(v any) int {
+	const little = 3
+	switch v := v.(type) {
+	case map[string]any:
+		return 1 + len(v)/(little+1)
+	case []any:
+		return 1 + len(v)/(little+1)
+	}
+	return 0
+}
+
+// scalarText is a scalar without quotes; of a text with several lines, the first.
+func scalarText(v any) string {
+	s, isText := v.(string)
+	if !isText {
+		w := flowText{}
+		w.value(v, wholeDepth)
+		return w.String()
+	}
+	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
+	switch {
+	case line == "":
+		return `""`
+	case more && strings.TrimSpace(rest) != "":
+		line = strings.TrimSpace(line) + " …"
+	}
+	return cutText(line, summaryWidth)
+}
