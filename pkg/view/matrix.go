@@ -94,7 +94,7 @@ func Matrix(r *resolve.Resolution, q Query, required [][]model.GroupKind) *Polic
 	}
 	slices.SortStableFunc(m.out.Items, func(a, b MatrixRow) int { return compareTargets(a.Target, b.Target) })
 	slices.SortFunc(m.out.Idle, compareTargets)
-	m.out.Seal("PolicyMatrix", m.problems())
+	m.out.Seal("PolicyMatrix", append(m.problems(), m.openProblems()...))
 	return m.out
 }
 
@@ -126,7 +126,8 @@ type matrixMaker struct {
 	required []requirement
 	ways     EffectiveTargets // which knows the ways to nodes
 	cells    []*sharedCell
-	doubtful map[model.Ref]string // policies that a problem of the input leaves open
+	doubtful map[model.Ref]string    // policies that a problem of the input leaves open
+	open     map[string]*model.Tally // rules of which it is not known whether traffic comes, by the reason
 }
 
 // requirement is kinds of which one must not be missing.

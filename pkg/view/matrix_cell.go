@@ -97,14 +97,18 @@ func (c *matrixColumn) findUnattached(k *resolve.Kind) {
 	}
 }
 
-// reasonAt is what a problem with a policy says of a place in it.
+// reasonAt is what the problems of a policy say of a place in it or, if they do not mention it, the worst of them.
 func reasonAt(problems []model.Problem, at model.Origin) string {
-	for _, p := range problems {
+	why := "the policy does not attach"
+	for _, p := range slices.Backward(model.SortProblems(problems)) {
 		if p.Origin != nil && *p.Origin == at {
 			return p.Message
 		}
+		if p.Severity != model.Info {
+			why = p.Message
+		}
 	}
-	return "the policy does not attach"
+	return why
 }
 
 // ofStack is the cell of a stack.

@@ -32,7 +32,7 @@ func (m *PolicyMatrix) Table(o TableOptions) Table {
 	t.Footer = append(t.Footer, moreLine(len(m.Items)-len(shown), "line")...)
 	t.Footer = append(t.Footer, m.verdict()...)
 	t.Footer = append(t.Footer, m.leftOut(o)...)
-	t.Footer = append(t.Footer, legend(shown, o)...)
+	t.Footer = append(t.Footer, legend(sure, open, o)...)
 	t.Footer = append(t.Footer, m.Closing()...)
 	return t
 }
@@ -62,7 +62,7 @@ func (m *PolicyMatrix) block(rows []MatrixRow, o TableOptions, why bool) Block {
 			cell := &r.Cells[c]
 			line = append(line, Cell{Text: cell.text(), Tone: cell.tone(len(m.Required) > 0)})
 			if cell.Why != "" {
-				reasons = append(reasons, cell.reason(kinds))
+				reasons = append(reasons, cell.reason(kinds, len(r.Cells) == 1))
 			}
 		}
 		via, reason := viaText(r.Paths, r.Target, o), strings.Join(reasons, "; ")
@@ -137,16 +137,23 @@ func (c *MatrixCell) tone(required bool) Tone {
 	return Plain
 }
 
-// reason is why a cell is as it is, with the policies that it is about.
-func (c *MatrixCell) reason(kinds kindNames) string {
-	var names []string
-	for _, p := range c.Policies {
-		names = append(names, p.FullName())
+// reason is why a cell is as it is, with the policies that it is about. A cell that is alone need not name its kind.
+func (c *MatrixCell) reason(kinds kindNames, alone bool) string {
+	var about []string
+	if !alone {
+		about = append(about, kinds.short(c.PolicyKind))
 	}
-	if len(names) == 0 || c.State == CellUnknown {
-		return kinds.short(c.PolicyKind) + ": " + c.Why
+	if c.State != CellUnknown {
+		var names []string
+		for _, p := range c.Policies {
+			names = append(names, p.FullName())
+		}
+		about = append(about, nameList(names, TableOptions{}))
 	}
-	return fmt.Sprintf("%s %s: %s", kinds.short(c.PolicyKind), nameList(names, TableOptions{}), c.Why)
+	if len(about) == 0 {
+		return c.Why
+	}
+	return strings.Join(about, " ") + ": " + c.Why
 }
 
 // verdict says in a line for each required kind on how many rules it is missing.
@@ -182,7 +189,7 @@ func (c *MatrixCount) sentence(kind string, complete bool) string {
 	var line string
 	switch {
 	case judged == 0:
-		line = kind + ": no route rule that it applies to"
+		line = fmt.Sprintf("%s applies to none of %s", kind, Counted(c.NotApplicable, "route rule"))
 	case c.Missing > 0 && c.Unknown > 0:
 		line = fmt.Sprintf("%s is missing on %d of %s, and cannot be told on %d", kind, c.Missing, Counted(judged, "route rule"), c.Unknown)
 	case c.Missing > 0:
@@ -190,11 +197,13 @@ func (c *MatrixCount) sentence(kind string, complete bool) string {
 	case c.Unknown > 0:
 		line = fmt.Sprintf("cannot tell whether %s is in force on %d of %s", kind, c.Unknown, Counted(judged, "route rule"))
 	case !complete:
-		line = fmt.Sprintf("%s is in force on all %s that were read; cannot tell whether these are all, as the answer is incomplete", kind, Counted(judged, "route rule"))
+		line = fmt.Sprintf("%s is in force on %s, all that were read, but the answer is incomplete", kind, Counted(judged, "route rule"))
+	case judged == 1:
+		line = kind + " is in force on the only route rule"
 	default:
 		line = fmt.Sprintf("%s is in force on all %s", kind, Counted(judged, "route rule"))
 	}
-	if c.NotApplicable > 0 {
+	if c.NotApplicable > 0 && judged > 0 {
 		line += fmt.Sprintf("; it does not apply to %d more, which are not listed", c.NotApplicable)
 	}
 	return line
@@ -224,29 +233,31 @@ func (m *PolicyMatrix) leftOut(o TableOptions) []string {
 	return out
 }
 
-// legend explains the marks in view.
-func legend(rows []MatrixRow, o TableOptions) []string {
+// legend explains the marks in view, and how to see the reasons that are not.
+func legend(sure, open []MatrixRow, o TableOptions) []string {
 	seen := map[string]bool{}
-	for i := range rows {
-		for c := range rows[i].Cells {
-			seen[rows[i].Cells[c].State] = true
+	see := func(rows []MatrixRow) {
+		for i := range rows {
+			for c := range rows[i].Cells {
+				seen[rows[i].Cells[c].State] = true
+			}
 		}
 	}
+	see(sure)
+	hidden := !o.Wide && (seen[CellUnknown] || seen[CellLost] || seen[CellVoid])
+	see(open)
 	var out []string
-	add := func(state, text string) {
-		if seen[state] {
-			out = append(out, text)
+	for _, mark := range [][2]string{{CellUnknown, markUnknown + " = cannot tell"}, {CellLost, markLostAll + " = nothing of the policies there is in force"},
+		{CellVoid, markVoid + " = a policy names it and does not attach"}, {CellNotApplicable, markNotApplicable + " = does not apply"}} {
+		if seen[mark[0]] {
+			out = append(out, mark[1])
 		}
 	}
-	add(CellUnknown, markUnknown+" = cannot tell")
-	add(CellLost, markLostAll+" = nothing of the policies there is in force")
-	add(CellVoid, markVoid+" = a policy names it and does not attach")
-	add(CellNotApplicable, markNotApplicable+" = does not apply")
 	if out == nil {
 		return nil
 	}
 	line := strings.Join(out, ", ")
-	if !o.Wide && (seen[CellUnknown] || seen[CellLost] || seen[CellVoid]) {
+	if hidden {
 		line += "; -o wide says why"
 	}
 	return []string{line}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,9 @@ func (m *matrixMaker) rule(ref model.Ref, ids ...topology.NodeID) {
 		if len(ways) > 0 {
 			m.addWays(&rows, id, ways, len(all))
 		}
+	}
+	if !transit && len(rows.list)+len(rows.open) == 0 {
+		rows.open = m.unseenWays(ref, ids)
 	}
 	switch {
 	case transit:
@@ -61,8 +65,8 @@ type cellRow struct {
 
 // openWay is a parent of a route of which it is not known whether traffic comes through it.
 type openWay struct {
-	path Path
-	why  string
+	paths []Path // none: it is not even known which parent that would be
+	why   string
 }
 
 // openWays are those of the route of a rule.
@@ -83,13 +87,51 @@ func (m *matrixMaker) openWays(rule topology.NodeID) []openWay {
 		}
 		switch {
 		case topology.IsListenerSet(a.Parent.GroupKind()):
-			way.path = Path{ListenerSet: a.Parent.FullName(), Listener: section}
+			way.paths = []Path{{ListenerSet: a.Parent.FullName(), Listener: section}}
 		case topology.MeshParent(a.Parent.GroupKind()):
-			way.path = Path{Destination: targetName(a.Parent)}
+			way.paths = []Path{{Destination: targetName(a.Parent)}}
 		default:
-			way.path = Path{Gateway: a.Parent.FullName(), Listener: section}
+			way.paths = []Path{{Gateway: a.Parent.FullName(), Listener: section}}
 		}
 		out = append(out, way)
+	}
+	return out
+}
+
+// unseenWays is for rules that no known way leads to: there may be one by a Gateway or a route that is not in the input.
+func (m *matrixMaker) unseenWays(rule model.Ref, ids []topology.NodeID) []openWay {
+	for _, id := range ids {
+		if parents := m.res.Graph.Parents(topology.All, id); len(parents) > 0 && m.res.Graph.AsksForDefaults(parents[0]) {
+			return []openWay{{why: "the route asks for default Gateways, and the input has none that takes it"}}
+		}
+	}
+	if cluster := m.res.Snapshot.Cluster; cluster != nil && cluster.MissesAny(rule.GroupKind()) {
+		unread := m.res.Unread([]resolve.Gap{{Kind: rule.GroupKind()}})
+		return []openWay{{why: "could not be read: " + strings.Join(unread, ", ") + ", which may hand over to the route"}}
+	}
+	return nil
+}
+
+// leftOpen notes that it is not known whether traffic comes to a rule.
+func (m *matrixMaker) leftOpen(rule model.Ref, why string) {
+	if len(m.columns) == 0 {
+		return
+	}
+	if m.open == nil {
+		m.open = map[string]*model.Tally{}
+	}
+	if m.open[why] == nil {
+		m.open[why] = &model.Tally{}
+	}
+	m.open[why].Add(targetName(rule))
+}
+
+// openProblems says what leaves rules open.
+func (m *matrixMaker) openProblems() []model.Problem {
+	var out []model.Problem
+	for why, rules := range m.open {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: "ask the cluster, or read the manifests of it too (-f)",
+			Message: fmt.Sprintf("cannot tell who governs %s (%s): %s", Counted(rules.N, "route rule"), rules, why)})
 	}
 	return out
 }
@@ -158,11 +200,12 @@ func (r *matrixRows) add(cells []*sharedCell, row cellRow) {
 // finish is the rows in the shape of the contract.
 func (r *matrixRows) finish(m *matrixMaker, ref model.Ref) []MatrixRow {
 	for _, open := range r.open {
+		m.leftOpen(ref, open.why)
 		cells := make([]*sharedCell, len(m.columns))
 		for i, c := range m.columns {
 			cells[i] = c.open(ref.GroupKind(), open.why)
 		}
-		r.add(cells, cellRow{paths: []Path{open.path}})
+		r.add(cells, cellRow{paths: open.paths})
 	}
 	out := make([]MatrixRow, len(r.list))
 	for i, row := range r.list {
