@@ -77,7 +77,7 @@ func (c *matrixColumn) findUnattached(k *resolve.Kind) {
 	var reasons map[model.Ref][]model.Problem
 	for _, p := range k.Policies {
 		for i, ref := range p.Refs {
-			if ref.Selects != nil || k.Attaches(p, i) {
+			if ref.Selects != nil || k.Attaches(p, i) || len(k.Gaps().Ref(ref)) > 0 { // what it names may be among what could not be read
 				continue
 			}
 			if reasons == nil {

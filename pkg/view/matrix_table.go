@@ -204,7 +204,7 @@ func (c *MatrixCount) sentence(kind string, complete bool) string {
 		line = fmt.Sprintf("%s is in force on all %s", kind, Counted(judged, "route rule"))
 	}
 	if c.NotApplicable > 0 && judged > 0 {
-		line += fmt.Sprintf("; it does not apply to %d more, which are not listed", c.NotApplicable)
+		line += fmt.Sprintf("; it does not apply to %d more, not listed", c.NotApplicable)
 	}
 	return line
 }
