@@ -76,6 +76,7 @@ func Matrix(r *resolve.Resolution, q Query, required [][]model.GroupKind) *Polic
 	m.require(required)
 	nodes := m.nodes()
 	m.look(nodes)
+	m.findBlind()
 	m.ways.collector = collector{res: r}
 	m.ways.paths = map[topology.NodeID][]resolve.Path{}
 	copies := map[model.Ref][]topology.NodeID{} // the rules of routes that other routes hand over to, by object
@@ -128,6 +129,8 @@ type matrixMaker struct {
 	cells    []*sharedCell
 	doubtful map[model.Ref]string    // policies that a problem of the input leaves open
 	open     map[string]*model.Tally // rules of which it is not known whether traffic comes, by the reason
+
+	blindAt, blindOver map[topology.NodeID]unreadThings // at a node; at it and above it
 }
 
 // requirement is kinds of which one must not be missing.

@@ -153,18 +153,70 @@ func (m *matrixMaker) addWays(rows *matrixRows, id topology.NodeID, ways []resol
 	}
 }
 
-// blindTo says what is not read and may change what is in force at a rule. What only takes requests in its place does not.
-func (m *matrixMaker) blindTo(id topology.NodeID) string {
-	var out []string
-	for _, s := range m.res.BlindAt([]topology.NodeID{id}) {
-		if len(s.Hangs) == 0 {
-			out = append(out, s.Problem().Message)
+// unreadThings is what is not read at a node or above it: the first thing, and whether there are others.
+type unreadThings struct {
+	first  *resolve.BlindSpot
+	number int // its position among all
+	others bool
+}
+
+func (u *unreadThings) add(other unreadThings) {
+	switch {
+	case other.first == nil:
+	case u.first == nil:
+		*u = other
+	default:
+		u.others = u.others || other.others || u.first != other.first
+		if other.number < u.number {
+			u.first, u.number = other.first, other.number
 		}
 	}
-	if out == nil {
+}
+
+// findBlind notes where something is not read that may change what is in force. What only takes requests in the place of rules does not.
+func (m *matrixMaker) findBlind() {
+	for i, s := range m.res.BlindSpots() {
+		if len(s.Hangs) > 0 {
+			continue
+		}
+		if m.blindAt == nil {
+			m.blindAt, m.blindOver = map[topology.NodeID]unreadThings{}, map[topology.NodeID]unreadThings{}
+		}
+		for _, id := range s.At {
+			at := m.blindAt[id]
+			at.add(unreadThings{first: s, number: i})
+			m.blindAt[id] = at
+		}
+	}
+}
+
+// blindTo says what is not read and may change what is in force at a rule.
+func (m *matrixMaker) blindTo(rule topology.NodeID) string {
+	if m.blindAt == nil {
 		return ""
 	}
-	return firstOf(out)
+	found := m.blindAbove(rule)
+	switch {
+	case found.first == nil:
+		return ""
+	case found.others:
+		return found.first.Problem().Message + "; and more"
+	}
+	return found.first.Problem().Message
+}
+
+// blindAbove is what is not read at a node and above it.
+func (m *matrixMaker) blindAbove(id topology.NodeID) unreadThings {
+	if known, ok := m.blindOver[id]; ok {
+		return known
+	}
+	out := m.blindAt[id]
+	m.blindOver[id] = out // should there be a circle
+	for _, over := range m.res.Graph.Over(id) {
+		out.add(m.blindAbove(over))
+	}
+	m.blindOver[id] = out
+	return out
 }
 
 // pick are the cells on one of the ways.
