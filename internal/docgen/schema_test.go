@@ -20,7 +20,7 @@ import (
 func TestAnswersFitTheirSchema(t *testing.T) {
 	const demo = " -f ../../testdata/demo"
 	lines := []string{"version", "check --list", "check test ../../testdata/requirements"}
-	for _, args := range []string{"effective -A", "effective -A --show-none", "reach gw-auth", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
+	for _, args := range []string{"effective -A", "effective -A --show-none", "matrix -A", "matrix --missing RateLimitPolicy", "reach gw-auth", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
 		"status -A", "graph", "kinds", "check --fail-on none --ignore TargetNotFound --show-suppressed", "report", "request https://shop.example.com/cart"} {
 		lines = append(lines, args+demo)
 	}
@@ -29,7 +29,7 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 		t.Fatal("no demos of vendors", err)
 	}
 	for _, dir := range vendors {
-		lines = append(lines, "report -f "+dir, "diff ../../testdata/demo "+dir)
+		lines = append(lines, "report -f "+dir, "matrix -f "+dir, "diff ../../testdata/demo "+dir)
 	}
 	schemas, seen := schemas(t), map[string]bool{}
 	for _, line := range lines {

@@ -31,7 +31,7 @@ func TestShuffledDocuments(t *testing.T) {
 	lines := regexp.MustCompile(`"line": \d+|stdin:\d+`)
 	for _, args := range [][]string{
 		{"effective", "-A", "-o", "json"}, {"effective", "baker", "--verbose"}, {"reach", "gw-auth", "-o", "json"}, {"overridden", "-o", "json"},
-		{"explain", "cart", "-o", "json"}, {"graph", "-o", "json"}, {"graph", "-o", "dot"}, {"kinds", "-o", "json"},
+		{"explain", "cart", "-o", "json"}, {"graph", "-o", "json"}, {"graph", "-o", "dot"}, {"kinds", "-o", "json"}, {"matrix", "-A", "-o", "json"},
 		{"diff", "-", "--delete", "authpolicy/gw-auth", "-o", "json"}, {"diff", "-", "--delete", "gateway/external", "-o", "unified"},
 	} {
 		var first string

@@ -116,6 +116,7 @@ type answers struct {
 	status     *view.StatusList
 	reach      []*view.PolicyReach
 	explained  *view.Explanation
+	matrix     *view.PolicyMatrix
 }
 
 // resolutionFor resolves a cluster with these objects for a user who may read some of them.
@@ -160,6 +161,7 @@ func answersTo(in *model.Snapshot, may func(model.GroupKind, string) bool, catal
 	out := answers{effective: view.Effective(r, view.Query{ShowNone: true}), overridden: view.Overridden(r, view.Query{}, nil, ""),
 		status: view.Status(r, view.StatusQuery{Objects: true}, plugin.StatusFunctions(plugins.All()))}
 	out.explained = view.Explain(r, view.Query{}, "")
+	out.matrix = view.Matrix(r, view.Query{Kinds: policyKinds(in, r)}, nil)
 	for _, k := range r.Kinds {
 		for _, p := range k.Policies {
 			out.reach = append(out.reach, view.Reach(r, k, p, ""))
@@ -226,6 +228,7 @@ func compare(whole, got answers) []string {
 		}
 		compareStatus(whole.status.Items[i], item, wrong)
 	}
+	compareMatrix(whole.matrix, got.matrix, wrong)
 	if got.effective.Complete && !reflect.DeepEqual(got.effective.Items, whole.effective.Items) {
 		wrong("effective: complete")
 	}

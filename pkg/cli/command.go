@@ -14,6 +14,7 @@ type question struct {
 	outputFlags
 	labels   string
 	showNone bool
+	again    bool              // the answer is printed again whenever it changes
 	dot      render.DOTOptions // how graph draws
 	scope    []string          // how `overridden` names what was asked about, where the answer alone does not tell
 }

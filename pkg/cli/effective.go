@@ -1,13 +1,15 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
 )
 
 func (a App) effectiveCmd(s Streams) *cobra.Command {
-	q, watch, request := &question{}, false, ""
+	q, request := &question{}, ""
 	cmd := &cobra.Command{
 		Use:   "effective [TARGET]",
 		Short: "Show the policies in force on each route rule, with the source of every setting",
@@ -45,15 +47,12 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 		if request != "" && len(args) > 0 {
 			return usage("drop one of the two", "a TARGET and --for-request cannot be given together")
 		}
-		if watch {
-			return a.watch(cmd, q, s, answer, args)
-		}
-		return a.ask(cmd.Context(), q, s, s, answer, args)
+		return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.ask(ctx, q, s, to, answer, args) })
 	}
 	q.add(cmd, "table", "wide", "grouped", "tree", "yaml", "json", "name")
 	q.addLabels(cmd)
 	q.addTable(cmd)
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "print the answer again whenever it changes")
+	q.addWatch(cmd)
 	cmd.Flags().StringVar(&request, "for-request", "", "show what is in force for a request, given as '[METHOD] URL' with the flags of the request command")
 	cmd.Flags().BoolVar(&q.showNone, "show-none", false, "also list targets where no policy is in force")
 	cmd.Flags().BoolVar(&q.byRule, "by-rule", false, "print one line per rule, even if several rules have the same answer")

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
 )
@@ -17,23 +19,32 @@ POLICY is [KIND/]NAME[/RULE]. RULE is the name that 'effective' prints, or any u
   kubectl dopolicy reach gw-auth -f manifests/
 
   # where is one rule of it?
-  kubectl dopolicy reach authpolicy/gw-auth/geo -f manifests/`,
+  kubectl dopolicy reach authpolicy/gw-auth/geo -f manifests/
+
+  # in the cluster, and again on every change
+  kubectl dopolicy reach gw-auth -n infra -w`,
 		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			session, err := q.open(cmd.Context(), a.Plugins, s)
-			if err != nil {
-				return err
-			}
-			named, err := session.policy(args[0])
-			if err != nil {
-				return err
-			}
-			reach := view.Reach(session.Resolution, named.kind, named.policy, named.rule)
-			return q.write(s, session, args[0], reach, &reach.Envelope)
+			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.reach(ctx, q, s, to, args[0]) })
 		},
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
+	q.addWatch(cmd)
 	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyRuleWords))
 	return cmd
+}
+
+// reach is the whole of the command.
+func (a App) reach(ctx context.Context, q *question, s, to Streams, name string) error {
+	session, err := q.open(ctx, a.Plugins, s)
+	if err != nil {
+		return err
+	}
+	named, err := session.policy(name)
+	if err != nil {
+		return err
+	}
+	reach := view.Reach(session.Resolution, named.kind, named.policy, named.rule)
+	return q.write(to, session, name, reach, &reach.Envelope)
 }

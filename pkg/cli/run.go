@@ -91,11 +91,11 @@ cluster and needs no running controller.`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args:                       cobra.NoArgs,
 		SuggestionsMinimumDistance: 2,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:                       func(*cobra.Command, []string) error { return writeQuestions(s.Out) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.effectiveCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), a.graphCmd(s), a.requestCmd(s), a.diffCmd(s), a.checkCmd(s), a.reportCmd(s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
+	root.AddCommand(a.effectiveCmd(s), a.matrixCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), a.graphCmd(s), a.requestCmd(s), a.diffCmd(s), a.checkCmd(s), a.reportCmd(s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 	}

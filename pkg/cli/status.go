@@ -36,14 +36,18 @@ more than the objects, such as data planes and certificates, are neither predict
   kubectl dopolicy status -A -f manifests/ -o json
 
   # where does the reported status differ from the prediction?
-  kubectl dopolicy status -A --audit`,
+  kubectl dopolicy status -A --audit
+
+  # in the cluster, and again on every change
+  kubectl dopolicy status -n infra -w`,
 		Args: takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.status(cmd.Context(), q, s, args, all, audit)
+			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.status(ctx, q, s, to, args, all, audit) })
 		},
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
+	q.addWatch(cmd)
 	cmd.Flags().BoolVar(&audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does")
 	cmd.Flags().BoolVar(&all, "all", false, "also predict routes, gateways and listeners")
 	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyWords))
@@ -51,7 +55,7 @@ more than the objects, such as data planes and certificates, are neither predict
 }
 
 // status is the whole of the command.
-func (a App) status(ctx context.Context, q *question, s Streams, args []string, all, audit bool) error {
+func (a App) status(ctx context.Context, q *question, s, to Streams, args []string, all, audit bool) error {
 	if audit && q.overLive {
 		return usage("drop one of the two: statuses do not reflect files that are not applied yet", "--audit cannot be given with --live")
 	}
@@ -80,7 +84,7 @@ func (a App) status(ctx context.Context, q *question, s Streams, args []string, 
 		query.Policy = named.policy
 	}
 	list := view.Status(session.Resolution, query, plugin.StatusFunctions(a.Plugins))
-	if err := q.write(s, session, "", list, &list.Envelope); err != nil {
+	if err := q.write(to, session, "", list, &list.Envelope); err != nil {
 		return err
 	}
 	if audit && list.Summary.Differ > 0 {

@@ -20,19 +20,34 @@ const (
 	tryAgainIn = 5 * time.Second
 )
 
+// answering answers a question once: reading uses the first pair of streams, the answer is written to the second one.
+type answering func(ctx context.Context, s, to Streams) error
+
+// addWatch adds the flag of commands that can answer again.
+func (q *question) addWatch(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&q.again, "watch", "w", false, "print the answer again whenever it changes")
+}
+
+// run answers once or, with --watch, again and again.
+func (q *question) run(cmd *cobra.Command, s Streams, answer answering) error {
+	if q.again {
+		return q.watch(cmd.Context(), s, answer)
+	}
+	return answer(cmd.Context(), s, s)
+}
+
 // watch prints the answer, and prints it again whenever it changes, until it is interrupted. Errors after the first answer are told and the
 // watch goes on.
-func (a App) watch(cmd *cobra.Command, q *question, s Streams, answer answer, args []string) error {
+func (q *question) watch(ctx context.Context, s Streams, answer answering) error {
 	if !q.overLive && (len(q.files) > 0 || q.kustomization != "") {
 		return usage("drop -w, or add --live to combine the files with the cluster", "--watch works only with a cluster")
 	}
 	if slices.Contains(q.files, "-") {
 		return usage("save it to a file, and read that with -f", "--watch reads the input again, but standard input can be read only once")
 	}
-	ctx := cmd.Context()
 	q.cache = &load.Cache{}
 	var last printed
-	first, err := a.once(ctx, q, s, answer, args)
+	first, err := onceAside(ctx, s, answer)
 	if err != nil {
 		return err
 	}
@@ -62,7 +77,7 @@ func (a App) watch(cmd *cobra.Command, q *question, s Streams, answer answer, ar
 		}
 		q.cache.Forget(changed)
 		again = nil
-		next, err := a.once(ctx, q, s, answer, args)
+		next, err := onceAside(ctx, s, answer)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -85,13 +100,13 @@ func (a App) watch(cmd *cobra.Command, q *question, s Streams, answer answer, ar
 // printed is one answer as it is printed: what is told on the side, and the answer.
 type printed struct{ side, answer string }
 
-// once computes the answer.
-func (a App) once(ctx context.Context, q *question, s Streams, answer answer, args []string) (*printed, error) {
+// onceAside computes the answer.
+func onceAside(ctx context.Context, s Streams, answer answering) (*printed, error) {
 	var side, out bytes.Buffer
 	aside := s
 	aside.Err, aside.Out = &side, &out
-	err := a.ask(ctx, q, s, aside, answer, args)
-	if err != nil && !errors.Is(err, errIncomplete) { // with --strict an answer may be incomplete for a while
+	err := answer(ctx, s, aside)
+	if err != nil && !errors.Is(err, errIncomplete) && !errors.Is(err, errFindings) { // what is found or incomplete now may not be later
 		return nil, err
 	}
 	return &printed{side.String(), out.String()}, nil

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+func (a App) matrixCmd(s Streams) *cobra.Command {
+	q := &question{}
+	var missing []string
+	cmd := &cobra.Command{
+		Use:   "matrix [TARGET]",
+		Short: "Show who governs each route rule, one column for each policy kind, and which rules have no policy of a kind",
+		Long: `Show route rules as lines and policy kinds as columns. A cell names the levels from which what is in force comes, such as
+gateway, listener, route or rule, several as gateway+route. "-" means that no policy of the kind is in force, "lost" that nothing
+of the policies there is, "void" that a policy names the rule or something above it and does not attach, and "?" that it cannot be
+known. A rule with different policies on different paths has one line for each.
+
+--missing KIND lists only the rules on which no policy of the kind is in force, or on which that cannot be known, and exits
+with 1 if there are any. A rule that has one on one path and none on another is listed for the other path. It also exits with 1
+if the answer is incomplete, and with 3 if there is no route rule to look at.
+
+TARGET is written as for 'effective'. The columns are the kinds of the input, or those of --policy-kind and --missing.`,
+		Example: `  # who governs what?
+  kubectl dopolicy matrix -A
+
+  # which route rules have no AuthPolicy?
+  kubectl dopolicy matrix -A --missing AuthPolicy
+
+  # the same, in CI
+  kubectl dopolicy matrix -f manifests/ --missing AuthPolicy --missing RateLimitPolicy
+
+  # everything that comes through a gateway
+  kubectl dopolicy matrix gateway/external -n infra`,
+		Args: takes(0, 2),
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.matrix(ctx, q, s, to, args, missing) })
+	}
+	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.addLabels(cmd)
+	q.addTable(cmd)
+	q.addWatch(cmd)
+	cmd.Flags().StringSliceVar(&missing, "missing", nil, "only rules without a policy of this kind in force; exit with 1 if there are any (repeatable)")
+	a.completion(cmd, &q.sourceFlags, s, targetArguments)
+	_ = cmd.RegisterFlagCompletionFunc("missing", a.propose(&q.sourceFlags, s, (*sourceFlags).openKinds, policyKindWords))
+	return cmd
+}
+
+// matrix is the whole of the command.
+func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missing []string) error {
+	session, err := q.open(ctx, a.Plugins, s)
+	if err != nil {
+		return err
+	}
+	required, err := session.requiredKinds(missing)
+	if err != nil {
+		return err
+	}
+	query, typed, err := q.query(session, args)
+	if err != nil {
+		return err
+	}
+	for _, gk := range query.Kinds {
+		if session.Kind(gk) == nil {
+			return usage("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
+		}
+	}
+	m := view.Matrix(session.Resolution, query, required)
+	if len(required) > 0 && m.Rules == 0 {
+		return &noAnswer{"no route rule " + session.where() + " gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET"}
+	}
+	if err := q.write(to, session, typed, m, &m.Envelope); err != nil {
+		return err
+	}
+	if m.Found() {
+		return errFindings
+	}
+	return nil
+}
+
+// requiredKinds are the kinds that --missing names: of each name all kinds that it may mean.
+func (s *session) requiredKinds(names []string) ([][]model.GroupKind, error) {
+	var out [][]model.GroupKind
+	for _, name := range names {
+		named := s.policyKind(name)
+		if named == nil {
+			return nil, s.unknownPolicyKind(name)
+		}
+		var kinds []model.GroupKind
+		for _, k := range named {
+			if gk := k.Resolved().GroupKind; view.HoldsAtRoutes(s.Resolution, gk) {
+				kinds = append(kinds, gk)
+			}
+		}
+		if kinds == nil {
+			return nil, usage("ask: kubectl dopolicy effective --policy-kind "+named[0].GroupKind.String(), "policies of kind %s are not in force at route rules", named[0].GroupKind.Kind)
+		}
+		out = append(out, kinds)
+	}
+	return out, nil
+}

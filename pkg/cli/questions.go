@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+)
+
+// mainQuestions are what the program is mostly asked, each with how it is asked.
+func mainQuestions() [][2]string {
+	return [][2]string{
+		{"Which policies are in force on a route, and who set what?", "effective ROUTE"},
+		{"Who governs each route, and which have no AuthPolicy?", "matrix --missing AuthPolicy"},
+		{"Where is a policy in force, and where not?", "reach POLICY"},
+		{"Which settings were overridden, by whom and why?", "overridden"},
+		{"What would change if these files were applied?", "diff -f FOLDER"},
+	}
+}
+
+// writeQuestions is what the program prints without a command.
+func writeQuestions(w io.Writer) error {
+	width := 0
+	for _, q := range mainQuestions() {
+		width = max(width, len(q[0]))
+	}
+	for _, q := range mainQuestions() {
+		if _, err := fmt.Fprintf(w, "%-*s   kubectl dopolicy %s\n", width, q[0], q[1]); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprint(w, "\nThe cluster and namespace of your kubeconfig are asked; -A: all namespaces; -f FOLDER: manifests instead, without a cluster.\nAll commands: kubectl dopolicy help\n")
+	return err
+}

@@ -1,0 +1,272 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// The states of a cell of a matrix.
+const (
+	CellInForce       = "InForce"       // a policy of the kind is in force
+	CellNone          = "None"          // no policy of the kind is on the way
+	CellLost          = "Lost"          // policies of the kind are on the way, and nothing of them is in force
+	CellVoid          = "Void"          // a policy of the kind names something on the way, and does not attach to it
+	CellUnknown       = "Unknown"       // cannot be known
+	CellNotApplicable = "NotApplicable" // the kind has no say about such routes, or no traffic comes this way
+)
+
+// MatrixCell says who governs a route rule with the policies of one kind.
+type MatrixCell struct {
+	PolicyKind string      `json:"policyKind"`         // Kind.group
+	State      string      `json:"state"`              // InForce, None, Lost, Void, Unknown, NotApplicable
+	Levels     []string    `json:"levels,omitempty"`   // the roles at which the policies stand that something in force comes from, least specific first; of an unknown cell as far as was read
+	Policies   []model.Ref `json:"policies,omitempty"` // these policies; of a cell where nothing is in force those that are lost or void
+	Why        string      `json:"why,omitempty"`      // why the state is Lost, Void or Unknown
+}
+
+// MatrixRow is one route rule, on all paths on which its cells are the same.
+type MatrixRow struct {
+	Target  model.Ref    `json:"target"`            // the route rule
+	Paths   []Path       `json:"paths"`             // the ways on which it is so
+	Cells   []MatrixCell `json:"cells"`             // one of every kind, in their order
+	Missing []string     `json:"missing,omitempty"` // of the kinds that must not be missing, those of which no policy is in force
+	Unknown []string     `json:"unknown,omitempty"` // of these kinds, those of which it cannot be known
+
+	split bool // the rule has other rows
+}
+
+// MatrixCount counts the route rules by what is so of one policy kind on any of their paths, the worst first: missing, unknown, in force.
+type MatrixCount struct {
+	PolicyKind    string `json:"policyKind"`    // Kind.group, of alternatives with " or " between them
+	Missing       int    `json:"missing"`       // no policy is in force
+	Unknown       int    `json:"unknown"`       // cannot be known
+	InForce       int    `json:"inForce"`       // a policy is in force
+	NotApplicable int    `json:"notApplicable"` // the kind has no say
+}
+
+// PolicyMatrix answers `matrix`.
+type PolicyMatrix struct {
+	Envelope
+	Kinds     []string      `json:"kinds"`               // the policy kinds that the cells are about, as Kind.group
+	Required  []string      `json:"required,omitempty"`  // the kinds that must not be missing; there are then only rows where one is missing or unknown
+	Elsewhere []string      `json:"elsewhere,omitempty"` // policy kinds of the input that have no cells, as they hold elsewhere: at Services, workloads or proxies
+	Rules     int           `json:"rules"`               // how many route rules get traffic, or may
+	Idle      []model.Ref   `json:"idle,omitempty"`      // route rules that get no traffic; they have no rows
+	Counts    []MatrixCount `json:"counts"`              // of the required kinds or, without any, of all kinds
+	Items     []MatrixRow   `json:"items"`               // by target
+}
+
+// Found reports whether a required kind is missing on a rule, or may be: where it cannot be known, and where the answer is incomplete.
+func (m *PolicyMatrix) Found() bool {
+	return len(m.Required) > 0 && (len(m.Items) > 0 || !m.Complete)
+}
+
+// Matrix says for every route rule who governs it with the policies of each kind: of the kinds that the query names and those that are
+// required or, if there are none, of those in the input. Each of the required is one kind or several alternatives, of which one is enough.
+func Matrix(r *resolve.Resolution, q Query, required [][]model.GroupKind) *PolicyMatrix {
+	for _, kinds := range required {
+		q.Kinds = append(q.Kinds[:len(q.Kinds):len(q.Kinds)], kinds...)
+	}
+	m := matrixMaker{collector: collector{res: r, query: q}, out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}}}
+	m.begin()
+	m.nameColumns()
+	m.require(required)
+	nodes := m.nodes()
+	m.look(nodes)
+	m.findBlind()
+	m.ways.collector = collector{res: r}
+	m.ways.paths = map[topology.NodeID][]resolve.Path{}
+	copies := map[model.Ref][]topology.NodeID{} // the rules of routes that other routes hand over to, by object
+	for _, id := range nodes {
+		n := r.Node(id)
+		switch {
+		case n.Role != topology.Rule || int(id) >= r.Graph.Len():
+		case n.Hop == 0 && len(r.Graph.Instances(id)) == 0:
+			m.rule(n.Ref, id)
+		default:
+			copies[n.Ref] = append(copies[n.Ref], id)
+		}
+	}
+	for ref, ids := range copies {
+		m.rule(ref, ids...)
+	}
+	slices.SortStableFunc(m.out.Items, func(a, b MatrixRow) int { return compareTargets(a.Target, b.Target) })
+	slices.SortFunc(m.out.Idle, compareTargets)
+	m.out.Seal("PolicyMatrix", append(m.problems(), m.openProblems()...))
+	return m.out
+}
+
+// HoldsAtRoutes reports whether policies of a kind can be in force on the way to route rules, so that a matrix can have cells of it.
+func HoldsAtRoutes(r *resolve.Resolution, gk model.GroupKind) bool {
+	return slices.ContainsFunc(r.Kinds, func(k *resolve.Kind) bool {
+		if k.GroupKind != gk {
+			return false
+		}
+		for _, role := range []topology.Role{topology.Rule, topology.Route, topology.Listener, topology.ListenerSet, topology.Gateway, topology.GatewayClass} {
+			if k.Reaches(role) {
+				return true
+			}
+			for i := range k.Scopes {
+				if slices.Contains(k.Scopes[i].Effective, role) {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// matrixMaker makes a matrix.
+type matrixMaker struct {
+	collector
+	out      *PolicyMatrix
+	columns  []*matrixColumn
+	required []requirement
+	ways     EffectiveTargets // which knows the ways to nodes
+	cells    []*sharedCell
+	doubtful map[model.Ref]string    // policies that a problem of the input leaves open
+	open     map[string]*model.Tally // rules of which it is not known whether traffic comes, by the reason
+
+	blindAt, blindOver map[topology.NodeID]unreadThings // at a node; at it and above it
+}
+
+// requirement is kinds of which one must not be missing.
+type requirement struct {
+	name    string
+	columns []int
+}
+
+// nameColumns makes the columns.
+func (m *matrixMaker) nameColumns() {
+	at := map[model.GroupKind]*matrixColumn{}
+	elsewhere := map[model.GroupKind]bool{}
+	for _, k := range m.res.Kinds {
+		gk := k.GroupKind
+		named := slices.Contains(m.query.Kinds, gk)
+		if !named && (m.query.Kinds != nil || !k.InUse() || len(k.Policies) == 0) {
+			continue
+		}
+		if at[gk] == nil && !elsewhere[gk] {
+			if !HoldsAtRoutes(m.res, gk) {
+				elsewhere[gk] = true
+				m.out.Elsewhere = append(m.out.Elsewhere, gk.String())
+				continue
+			}
+			at[gk] = m.newColumn(gk)
+		}
+		if at[gk] != nil {
+			at[gk].add(k)
+		}
+	}
+	for _, p := range m.res.Problems {
+		if p.Ref != nil && p.Incomplete() && at[p.Ref.GroupKind()] != nil {
+			if m.doubtful == nil {
+				m.doubtful = map[model.Ref]string{}
+			}
+			m.doubtful[*p.Ref] = p.Message
+		}
+	}
+}
+
+// require notes what must not be missing, and begins to count.
+func (m *matrixMaker) require(required [][]model.GroupKind) {
+	for _, kinds := range required {
+		var need requirement
+		for i, c := range m.columns {
+			if slices.Contains(kinds, c.kind) {
+				need.columns = append(need.columns, i)
+				if need.name != "" {
+					need.name += " or "
+				}
+				need.name += c.kind.String()
+			}
+		}
+		if len(need.columns) > 0 && !slices.ContainsFunc(m.required, func(other requirement) bool { return other.name == need.name }) {
+			m.required = append(m.required, need)
+			m.out.Required = append(m.out.Required, need.name)
+			m.out.Counts = append(m.out.Counts, MatrixCount{PolicyKind: need.name})
+		}
+	}
+	if m.required == nil {
+		for _, c := range m.columns {
+			m.out.Counts = append(m.out.Counts, MatrixCount{PolicyKind: c.kind.String()})
+		}
+	}
+}
+
+// judged are the columns that are counted together.
+func (m *matrixMaker) judged() [][]int {
+	var out [][]int
+	for _, need := range m.required {
+		out = append(out, need.columns)
+	}
+	if out == nil {
+		for i := range m.columns {
+			out = append(out, []int{i})
+		}
+	}
+	return out
+}
+
+// addRows adds the rows of one rule, and counts them.
+func (m *matrixMaker) addRows(rows []MatrixRow) {
+	m.out.Rules++
+	worst := make([]string, len(m.out.Counts))
+	for i := range rows {
+		row := &rows[i]
+		row.split = len(rows) > 1
+		for j, columns := range m.judged() {
+			state := stateOf(row.Cells, columns)
+			if badness(state) > badness(worst[j]) {
+				worst[j] = state
+			}
+			switch {
+			case m.required == nil:
+			case state == CellNone:
+				row.Missing = append(row.Missing, m.required[j].name)
+			case state == CellUnknown:
+				row.Unknown = append(row.Unknown, m.required[j].name)
+			}
+		}
+		if m.required == nil || len(row.Missing)+len(row.Unknown) > 0 {
+			m.out.Items = append(m.out.Items, *row)
+		}
+	}
+	for j, state := range worst {
+		count := &m.out.Counts[j]
+		switch state {
+		case CellNone:
+			count.Missing++
+		case CellUnknown:
+			count.Unknown++
+		case CellInForce:
+			count.InForce++
+		default:
+			count.NotApplicable++
+		}
+	}
+}
+
+// stateOf is what is so of alternatives: in force if one of them is, else unknown if one of them is, else none unless none has a say.
+func stateOf(cells []MatrixCell, columns []int) string {
+	out := CellNotApplicable
+	for _, c := range columns {
+		switch state := cells[c].State; {
+		case state == CellInForce:
+			return state
+		case state == CellUnknown:
+			out = state
+		case state != CellNotApplicable && out == CellNotApplicable:
+			out = CellNone
+		}
+	}
+	return out
+}
+
+// badness orders what stateOf says.
+func badness(state string) int {
+	return slices.Index([]string{CellNotApplicable, CellInForce, CellUnknown, CellNone}, state)
+}

@@ -1,0 +1,264 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Table has a line for every row. Where kinds must not be missing, the rows of which that cannot be known stand apart, with the reason.
+func (m *PolicyMatrix) Table(o TableOptions) Table {
+	var t Table
+	shown := m.Items[:o.limit(len(m.Items))]
+	var sure, open []MatrixRow
+	for _, row := range shown {
+		if len(m.Required) > 0 && len(row.Missing) == 0 {
+			open = append(open, row)
+		} else {
+			sure = append(sure, row)
+		}
+	}
+	if len(m.Kinds) > 0 && len(sure) > 0 {
+		t.Blocks = append(t.Blocks, m.block(sure, o, false))
+	}
+	if len(open) > 0 {
+		b := m.block(open, o, true)
+		b.Heading = []string{"cannot tell:"}
+		t.Blocks = append(t.Blocks, b)
+	}
+	t.Footer = append(t.Footer, moreLine(len(m.Items)-len(shown), "line")...)
+	t.Footer = append(t.Footer, m.verdict()...)
+	t.Footer = append(t.Footer, m.leftOut(o)...)
+	t.Footer = append(t.Footer, legend(sure, open, o)...)
+	t.Footer = append(t.Footer, m.Closing()...)
+	return t
+}
+
+// Names are the routes of the rows, each once.
+func (m *PolicyMatrix) Names() []string {
+	return namesOf(m.Items, func(r *MatrixRow) *model.Ref { return &r.Target })
+}
+
+// block is rows with their columns. VIA is shown where rules have several rows, WHY to all who should read it.
+func (m *PolicyMatrix) block(rows []MatrixRow, o TableOptions, why bool) Block {
+	split := slices.ContainsFunc(rows, func(r MatrixRow) bool { return r.split })
+	b := Block{Columns: []Column{{Name: "NAMESPACE"}, {Name: "ROUTE"}, {Name: "RULE"}}}
+	kinds := kindNames{}
+	for _, k := range m.Kinds {
+		kinds.add(k)
+	}
+	for _, k := range m.Kinds {
+		b.Columns = append(b.Columns, Column{Name: kinds.short(k)})
+	}
+	b.Columns = append(b.Columns, Column{Name: "VIA", Wide: !split}, Column{Name: "WHY", Wide: !why})
+	for i := range rows {
+		r := &rows[i]
+		line := []Cell{{Text: r.Target.Namespace}, {Text: strings.ToLower(r.Target.Kind) + "/" + r.Target.Name}, {Text: r.Target.Section}}
+		var reasons []string
+		for c := range r.Cells {
+			cell := &r.Cells[c]
+			line = append(line, Cell{Text: cell.text(), Tone: cell.tone(len(m.Required) > 0)})
+			if cell.Why != "" {
+				reasons = append(reasons, cell.reason(kinds, len(r.Cells) == 1))
+			}
+		}
+		via, reason := viaText(r.Paths, r.Target, o), strings.Join(reasons, "; ")
+		b.Rows = append(b.Rows, append(line, Cell{Text: orDash(via)}, Cell{Text: orDash(reason)}))
+	}
+	return b
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// The marks of cells where no policy of the kind is in force for sure.
+const (
+	markNone          = "-"
+	markLostAll       = "lost"
+	markVoid          = "void"
+	markUnknown       = "?"
+	markNotApplicable = "n/a"
+)
+
+// text is a cell for people: the levels from which what is in force comes, or a mark.
+func (c *MatrixCell) text() string {
+	switch c.State {
+	case CellInForce:
+		return levelsText(c.Levels)
+	case CellUnknown:
+		return levelsText(c.Levels) + markUnknown
+	case CellLost:
+		return markLostAll
+	case CellVoid:
+		return markVoid
+	case CellNotApplicable:
+		return markNotApplicable
+	}
+	return markNone
+}
+
+func levelsText(levels []string) string {
+	words := make([]string, len(levels))
+	for i, level := range levels {
+		words[i] = level
+		switch level {
+		case string(topology.GatewayClass):
+			words[i] = "class"
+		case string(topology.ListenerSet):
+			words[i] = "listenerset"
+		case "section": // the listener of a Gateway that a policy names by its section
+			words[i] = string(topology.Listener)
+		}
+	}
+	return strings.Join(slices.Compact(words), "+")
+}
+
+func (c *MatrixCell) tone(required bool) Tone {
+	switch c.State {
+	case CellLost, CellVoid:
+		return Bad
+	case CellUnknown:
+		return Partly
+	case CellNone:
+		if required {
+			return Bad
+		}
+		return Dim
+	case CellNotApplicable:
+		return Dim
+	}
+	return Plain
+}
+
+// reason is why a cell is as it is, with the policies that it is about. A cell that is alone need not name its kind.
+func (c *MatrixCell) reason(kinds kindNames, alone bool) string {
+	var about []string
+	if !alone {
+		about = append(about, kinds.short(c.PolicyKind))
+	}
+	if c.State != CellUnknown {
+		var names []string
+		for _, p := range c.Policies {
+			names = append(names, p.FullName())
+		}
+		about = append(about, nameList(names, TableOptions{}))
+	}
+	if len(about) == 0 {
+		return c.Why
+	}
+	return strings.Join(about, " ") + ": " + c.Why
+}
+
+// verdict says in a line for each required kind on how many rules it is missing.
+func (m *PolicyMatrix) verdict() []string {
+	if m.Rules == 0 {
+		return []string{"no route rule that is asked about gets traffic"}
+	}
+	if len(m.Kinds) == 0 {
+		return []string{m.noPolicy() + " of a kind that is in force at route rules is in the input"}
+	}
+	if len(m.Required) == 0 {
+		return nil
+	}
+	var out []string
+	kinds := kindNames{}
+	for _, k := range m.Kinds {
+		kinds.add(k)
+	}
+	for i := range m.Counts {
+		c := &m.Counts[i]
+		var names []string
+		for _, alternative := range strings.Split(c.PolicyKind, " or ") {
+			names = append(names, kinds.short(alternative))
+		}
+		out = append(out, c.sentence(strings.Join(names, " or "), m.Complete))
+	}
+	return out
+}
+
+// sentence is a count for people. It claims that a kind is everywhere only if that is known.
+func (c *MatrixCount) sentence(kind string, complete bool) string {
+	judged := c.Missing + c.Unknown + c.InForce
+	var line string
+	switch {
+	case judged == 0:
+		line = fmt.Sprintf("%s applies to none of %s", kind, Counted(c.NotApplicable, "route rule"))
+	case c.Missing > 0 && c.Unknown > 0:
+		line = fmt.Sprintf("%s is missing on %d of %s, and cannot be told on %d", kind, c.Missing, Counted(judged, "route rule"), c.Unknown)
+	case c.Missing > 0:
+		line = fmt.Sprintf("%s is missing on %d of %s", kind, c.Missing, Counted(judged, "route rule"))
+	case c.Unknown > 0:
+		line = fmt.Sprintf("cannot tell whether %s is in force on %d of %s", kind, c.Unknown, Counted(judged, "route rule"))
+	case !complete:
+		line = fmt.Sprintf("%s is in force on %s, all that were read, but the answer is incomplete", kind, Counted(judged, "route rule"))
+	case judged == 1:
+		line = kind + " is in force on the only route rule"
+	default:
+		line = fmt.Sprintf("%s is in force on all %s", kind, Counted(judged, "route rule"))
+	}
+	if c.NotApplicable > 0 && judged > 0 {
+		line += fmt.Sprintf("; it does not apply to %d more, not listed", c.NotApplicable)
+	}
+	return line
+}
+
+// leftOut says what has no rows and no columns.
+func (m *PolicyMatrix) leftOut(o TableOptions) []string {
+	var out []string
+	if n := len(m.Idle); n > 0 {
+		names := make([]string, n)
+		for i, ref := range m.Idle {
+			names[i] = targetName(ref)
+		}
+		out = append(out, Counted(n, "route rule gets|route rules get")+" no traffic and "+nounFor(n, "is|are")+" not listed: "+nameList(names, o))
+	}
+	if n := len(m.Elsewhere); n > 0 {
+		kinds := kindNames{}
+		for _, k := range m.Elsewhere {
+			kinds.add(k)
+		}
+		names := make([]string, n)
+		for i, k := range m.Elsewhere {
+			names[i] = kinds.short(k)
+		}
+		out = append(out, "not in force at route rules, and not shown: "+nameList(names, o))
+	}
+	return out
+}
+
+// legend explains the marks in view, and how to see the reasons that are not.
+func legend(sure, open []MatrixRow, o TableOptions) []string {
+	seen := map[string]bool{}
+	see := func(rows []MatrixRow) {
+		for i := range rows {
+			for c := range rows[i].Cells {
+				seen[rows[i].Cells[c].State] = true
+			}
+		}
+	}
+	see(sure)
+	hidden := !o.Wide && (seen[CellUnknown] || seen[CellLost] || seen[CellVoid])
+	see(open)
+	var out []string
+	for _, mark := range [][2]string{{CellUnknown, markUnknown + " = cannot tell"}, {CellLost, markLostAll + " = nothing of the policies there is in force"},
+		{CellVoid, markVoid + " = a policy names it and does not attach"}, {CellNotApplicable, markNotApplicable + " = does not apply"}} {
+		if seen[mark[0]] {
+			out = append(out, mark[1])
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	line := strings.Join(out, ", ")
+	if hidden {
+		line += "; -o wide says why"
+	}
+	return []string{line}
+}
