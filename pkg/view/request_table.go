@@ -109,6 +109,10 @@ func (a *RequestResult) verdict() string {
 		return "conditional: " + assumed + ", unless one of the following changes it"
 	case "Misdirected":
 		text = "misdirected"
+	case "Allowed", "Denied":
+		text = strings.ToLower(a.Outcome)
+	case "NotEvaluated":
+		text = "unknown"
 	}
 	if a.Status != 0 {
 		text += " (" + strconv.Itoa(a.Status) + ")"
