@@ -40,7 +40,7 @@ func (f *connectionQuery) check(one *asked, args []string, other bool) error {
 	protocol := strings.ToUpper(one.Protocol)
 	example := "write: kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432"
 	switch {
-	case len(args) > 0 || other || one.gateway != "" || one.listener != "" || one.SNI != "" || one.GRPC != "" || one.From != "" || len(one.Headers) > 0:
+	case len(args) > 0 || other || one.gateway != "" || one.listener != "" || one.SNI != "" || one.GRPC != "" || one.From != "" || one.verb != "" || len(one.Headers) > 0:
 		return usage(example, "--from, --to and --port describe a connection and cannot be combined with a URL or other flags of a request")
 	case f.from == "" || f.to == "":
 		return usage(example, "a connection needs --from and --to")
@@ -53,13 +53,13 @@ func (f *connectionQuery) check(one *asked, args []string, other bool) error {
 }
 
 // connection answers whether policies let a connection through.
-func (a App) connection(ctx context.Context, q *question, s Streams, f *connectionQuery, protocol string) error {
+func (a App) connection(ctx context.Context, q *question, s Streams, f *connectionQuery, one *asked) error {
 	q.workloads = true
 	session, kinds, err := a.open(ctx, q, s)
 	if err != nil {
 		return err
 	}
-	ask := request.Query{Protocol: strings.ToUpper(protocol), Port: f.port}
+	ask := request.Query{Protocol: strings.ToUpper(one.Protocol), Port: f.port}
 	if ask.Protocol == "" {
 		ask.Protocol = connectionProtocols[0]
 	}
@@ -72,8 +72,15 @@ func (a App) connection(ctx context.Context, q *question, s Streams, f *connecti
 	if ask.From.Workload == topology.None && ask.To.Workload == topology.None {
 		return usage("use a pod for --from or --to", "no policy applies to a connection between two addresses")
 	}
-	out := view.Connection(session.Resolution, ask, kinds, plugin.Evaluators(a.Plugins))
-	return q.write(s, session, "", out, &out.Envelope)
+	expect, err := session.expectations(one.expect, false)
+	if err != nil {
+		return err
+	}
+	out := view.Connection(session.Resolution, ask, kinds, plugin.Evaluators(a.Plugins), expect...)
+	if err := q.write(s, session, "", out, &out.Envelope); err != nil {
+		return err
+	}
+	return q.unmet(s, out.Unmet())
 }
 
 // peer finds the workload that [NAMESPACE/][KIND/]NAME means, or reads an address.

@@ -42,6 +42,7 @@ func (q *asked) curl(words []string) error {
 		return usage("give exactly one URL", "the curl command must name one URL")
 	}
 	q.url, q.method, q.Headers = c.tidy(target), c.method(fs.Changed), c.sent()
+	q.expect = append(q.expect, c.expect...)
 	if data := c.body(); c.get && len(data) > 0 {
 		separator := "?"
 		if strings.Contains(q.url, "?") {
@@ -57,6 +58,7 @@ type curlOptions struct {
 	url, request, agent, cookie, referer, upload string
 	user                                         string // name:password
 	headers, json, form, connectTo               []string
+	expect                                       []string    // ours, in lines of request files
 	data                                         [5][]string // by option
 	head, get, asIs                              bool
 }
@@ -81,6 +83,7 @@ func (c *curlOptions) flags() *pflag.FlagSet {
 	fs.StringVarP(&c.user, "user", "u", "", "")
 	fs.BoolVar(&c.asIs, "path-as-is", false, "")
 	fs.StringArrayVar(&c.connectTo, "connect-to", nil, "")
+	fs.StringArrayVar(&c.expect, "expect", nil, "")
 	for name, short := range map[string]string{"output": "o", "max-time": "m", "write-out": "w", "cookie-jar": "c", "dump-header": "D", "cert": "E",
 		"resolve": "", "cacert": "", "key": "", "connect-timeout": "", "retry": "", "tls-max": "", "ciphers": "", "max-redirs": "", "limit-rate": ""} {
 		fs.StringArrayP(name, short, nil, "")

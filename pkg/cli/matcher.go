@@ -24,8 +24,8 @@ func (s *session) matcher() matcher {
 	return matcher{s, m}
 }
 
-// find answers a request.
-func (m matcher) find(q *asked) (*request.Answer, error) {
+// find answers a request; if several Gateways could take it, for each of them.
+func (m matcher) find(q *asked) ([]*request.Answer, error) {
 	r, err := request.New(q.method, q.url, q.Options)
 	var wrong *request.UsageError
 	if errors.As(err, &wrong) {
@@ -40,16 +40,7 @@ func (m matcher) find(q *asked) (*request.Answer, error) {
 			return nil, err
 		}
 	}
-	answer, err := m.Find(r, where)
-	var several *request.AmbiguousError
-	if errors.As(err, &several) {
-		var names []string
-		for _, ref := range several.Gateways {
-			names = append(names, ref.FullName())
-		}
-		return nil, usage("name one with --gateway: "+strings.Join(firstFew(names), ", "), "%s", several)
-	}
-	return answer, err
+	return m.FindAll(r, where)
 }
 
 // gateway finds the Gateway that [NAMESPACE/]NAME means.
@@ -84,7 +75,21 @@ func (s *session) answerTo(text string) (*request.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.matcher().find(&q)
+	if len(q.expect) > 0 {
+		return nil, usage("use the request command", "--expect is not for this command")
+	}
+	answers, err := s.matcher().find(&q)
+	if err != nil {
+		return nil, err
+	}
+	if len(answers) > 1 {
+		var names []string
+		for _, a := range answers {
+			names = append(names, s.Node(a.Gateway).Ref.FullName())
+		}
+		return nil, usage("name one with --gateway: "+strings.Join(firstFew(names), ", "), "%d Gateways have a listener for this request", len(answers))
+	}
+	return answers[0], nil
 }
 
 // effectiveFor is what is in force on the way of a request.

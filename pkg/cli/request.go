@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,16 +25,20 @@ type requestFlags struct {
 	request.Options
 	gateway  string
 	listener string
+	verb     string   // the method, as a flag
+	expect   []string // what is expected of the answer
 }
 
 func (f *requestFlags) add(fs *pflag.FlagSet) {
+	fs.StringVarP(&f.verb, "method", "X", "", "request method, in the place of the argument METHOD")
 	fs.StringArrayVarP(&f.Headers, "header", "H", nil, "request header, as 'name: value' (repeatable)")
-	fs.StringVar(&f.gateway, "gateway", "", "Gateway the request is sent to, as [NAMESPACE/]NAME (default: the one with a matching listener)")
+	fs.StringVar(&f.gateway, "gateway", "", "Gateway the request is sent to, as [NAMESPACE/]NAME (default: every one with a matching listener)")
 	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
 	fs.StringVar(&f.SNI, "sni", "", "TLS server name (default: the URL's host)")
 	fs.StringVar(&f.GRPC, "grpc", "", "gRPC request, as package.Service/Method")
 	fs.StringVar(&f.Protocol, "protocol", "", "a connection instead of an HTTP request: TLS|TCP|UDP; with --from and --to: TCP|UDP|SCTP")
 	fs.StringVar(&f.From, "from-namespace", "", "request in the mesh, from a client in this namespace")
+	fs.StringArrayVar(&f.expect, "expect", nil, "exit with 1 unless this is the answer: 200, 404, another status of the Gateway's own, allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME (repeatable)")
 }
 
 // asked is a request as it was typed.
@@ -50,8 +55,11 @@ func (q *asked) arguments(args []string) error {
 		if slices.Contains(methods, args[0]) {
 			return usage("write: kubectl dopolicy request "+args[0]+" https://shop.example.com/cart", "a request needs a URL")
 		}
-		q.method, q.url = "GET", args[0]
+		q.method, q.url = strings.ToUpper(cmp.Or(q.verb, "GET")), args[0]
 	case 2:
+		if q.verb != "" && !strings.EqualFold(q.verb, args[0]) {
+			return usage("drop one of the two", "-X %s and the method %s cannot be given together", q.verb, args[0])
+		}
 		q.method, q.url = strings.ToUpper(args[0]), args[1]
 	default:
 		return usage("write: kubectl dopolicy request [METHOD] URL, for example: request GET https://shop.example.com/cart", "a request needs a URL")
@@ -73,13 +81,30 @@ policies in force on that path. Nothing is sent.
 The URL gives the host and port to connect to; the host is also used as Host header and TLS server name unless
 -H 'Host: …' or --sni say otherwise. An outcome that the manifests do not determine is reported as Conditional.
 
+If several Gateways have a listener for the request, each has an answer. If nothing takes it, near misses are named: the
+rule or listener that only the method, a header, a query parameter, the path, the host or the port kept from it.
+
+--expect states what the answer has to be; the exit code is 1 unless everything that is expected is so, at every Gateway.
+  200, allowed      a rule takes it, all its backends are usable, and no policy is known to deny it. Whether credentials
+                    suffice, and what the backend answers, is not judged.
+  404, no-match     nothing takes it; 404 only where a Gateway answers with that status
+  301, 421, 500 …   a status that the Gateway itself answers with
+  denied            a policy denies it for certain
+  policy=KIND/[NAMESPACE/]NAME
+                    the policy is in force on the way
+What the input does not determine is not met, and the answer says why.
+
 With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
-curl command; lines that start with # are comments.
+curl command, with --expect where something is expected; lines that start with # are comments.
 
 With --from and --to, show whether policies allow a connection between two pods, and which rule decides at each
 end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`,
 		Example: `  # where does this request go, and which policies apply?
   kubectl dopolicy request GET https://shop.example.com/cart -H 'x-team: blue' -f manifests/
+
+  # in CI: is it served, protected by this policy, and nothing else exposed?
+  kubectl dopolicy request https://shop.example.com/cart --expect 200 --expect policy=authpolicy/gw-auth -f manifests/
+  kubectl dopolicy request -X DELETE https://shop.example.com/admin --expect 404 -f manifests/
 
   # a gRPC call, and a pasted curl command
   kubectl dopolicy request http://api.example.com --grpc shop.Cart/Add -f manifests/
@@ -92,14 +117,17 @@ end. A Deployment, StatefulSet or similar workload stands in for pods that are n
   kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`,
 		Args: takes(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := one.checkExpect(); err != nil {
+				return err
+			}
 			if ends.given() {
 				if err := ends.check(one, args, curl != "" || file != ""); err != nil {
 					return err
 				}
-				return a.connection(cmd.Context(), q, s, ends, one.Protocol)
+				return a.connection(cmd.Context(), q, s, ends, one)
 			}
 			if file != "" {
-				return a.requests(cmd.Context(), q, s, file, args, curl != "")
+				return a.requests(cmd.Context(), q, s, file, args, curl != "", one.expect)
 			}
 			if err := one.typed(args, curl); err != nil {
 				return err
@@ -125,8 +153,8 @@ func (q *asked) typed(args []string, curl string) error {
 	if curl == "" {
 		return q.arguments(args)
 	}
-	if len(args) > 0 {
-		return usage("drop one of the two", "a URL and --curl cannot be given together")
+	if len(args) > 0 || q.verb != "" {
+		return usage("drop one of the two", "a URL or -X and --curl cannot be given together")
 	}
 	words, err := shellWords(curl)
 	if err != nil {
@@ -151,15 +179,25 @@ func (a App) request(ctx context.Context, q *question, s Streams, one *asked) er
 	if err != nil {
 		return err
 	}
-	answer, err := session.matcher().find(one)
+	answers, err := session.matcher().asked(one)
 	if err != nil {
 		return err
 	}
-	out := view.Request(session.Resolution, answer, kinds, plugin.Evaluators(a.Plugins))
-	if answer.Rule != topology.None {
-		q.scope = requestScope(session.Node(answer.Rule).Ref)
+	if len(answers) > 1 {
+		out := view.RequestAtEach(session.Resolution, answers, kinds, plugin.Evaluators(a.Plugins))
+		if err := q.write(s, session, "", out, &out.Envelope); err != nil {
+			return err
+		}
+		return q.unmet(s, out.Unmet())
 	}
-	return q.write(s, session, "", out, &out.Envelope)
+	out := view.Request(session.Resolution, answers[0], kinds, plugin.Evaluators(a.Plugins))
+	if rule := answers[0].Answer.Rule; rule != topology.None {
+		q.scope = requestScope(session.Node(rule).Ref)
+	}
+	if err := q.write(s, session, "", out, &out.Envelope); err != nil {
+		return err
+	}
+	return q.unmet(s, out.Unmet())
 }
 
 // requestScope are the arguments that name a rule to `overridden`.
@@ -167,8 +205,8 @@ func requestScope(rule model.Ref) []string {
 	return []string{"--target", typedRef(rule), "-n", rule.Namespace}
 }
 
-// requests answers those of a file.
-func (a App) requests(ctx context.Context, q *question, s Streams, file string, args []string, curl bool) error {
+// requests answers those of a file; expect is what is expected of all of them, besides what their lines say.
+func (a App) requests(ctx context.Context, q *question, s Streams, file string, args []string, curl bool, expect []string) error {
 	if len(args) > 0 || curl {
 		return usage("drop one of the two", "--requests-file and a request cannot be given together")
 	}
@@ -181,16 +219,20 @@ func (a App) requests(ctx context.Context, q *question, s Streams, file string, 
 		return err
 	}
 	matcher := session.matcher()
-	answers := make([]*request.Answer, 0, len(all))
+	answers := make([]view.Asked, 0, len(all))
 	for i := range all {
-		answer, err := matcher.find(&all[i])
+		all[i].expect = append(slices.Clone(expect), all[i].expect...)
+		found, err := matcher.asked(&all[i])
 		if err != nil {
 			return at(all[i].place, err)
 		}
-		answers = append(answers, answer)
+		answers = append(answers, found...)
 	}
 	out := view.Requests(session.Resolution, answers, kinds, plugin.Evaluators(a.Plugins))
-	return q.write(s, session, "", out, &out.Envelope)
+	if err := q.write(s, session, "", out, &out.Envelope); err != nil {
+		return err
+	}
+	return q.unmet(s, out.Unmet())
 }
 
 // at says in which line of a file a request is wrong.
@@ -245,12 +287,18 @@ func parseRequest(text string) (asked, error) {
 	}
 	var q asked
 	if len(words) > 0 && words[0] == "curl" {
-		return q, q.curl(words)
+		if err := q.curl(words); err != nil {
+			return q, err
+		}
+		return q, q.checkExpect()
 	}
 	fs := pflag.NewFlagSet("request", pflag.ContinueOnError)
 	q.add(fs)
 	if err := fs.Parse(words); err != nil {
-		return q, usage("a request takes -H, --gateway, --listener, --sni, --grpc, --protocol and --from-namespace", "%s", err)
+		return q, usage("a request takes -X, -H, --gateway, --listener, --sni, --grpc, --protocol, --from-namespace and --expect", "%s", err)
+	}
+	if err := q.checkExpect(); err != nil {
+		return q, err
 	}
 	return q, q.arguments(fs.Args())
 }

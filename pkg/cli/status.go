@@ -19,8 +19,10 @@ func (a App) statusCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [POLICY]",
 		Short: "Predict the status conditions of policies (--all: also of routes, gateways and listeners)",
-		Long: `Predict the status a controller would write: for each policy, whether it is accepted and whether it is in force everywhere,
-partly or nowhere, naming what overrides it. --all adds the conditions of routes (per parent), gateways and listeners, and
+		Long: `Predict the status a controller would write: for each policy, whether it is accepted, and as a note every condition that is
+not plainly well. IN FORCE says where the policy is in force by the engine's own count, whether or not its controller
+reports that: yes, partly, no, or unknown, with the route rules or other targets that it stands above. TARGET names what
+the policy refers to, or what its selectors select. --all adds the conditions of routes (per parent), gateways and listeners, and
 the conditions that policies set on them. -A without a name implies --all.
 
 --audit compares the prediction with the status that objects report and shows only the differences, each with an explanation;

@@ -36,6 +36,8 @@ type Answer struct {
 	Filters  []string              // of the rule, by type
 	Why      []string              // the comparisons that decided
 	Shadowed []model.Ref           // rules of other routes that match as well, best first, one of each route
+	Near     []NearMiss            // where nothing takes it: what nearly does, nearest first
+	Failing  string                // of a rule of which some backends cannot be used: which share of the requests fails, and why
 	Problems []model.Problem
 }
 

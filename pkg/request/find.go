@@ -1,6 +1,7 @@
 package request
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -29,8 +30,27 @@ func (m *Matcher) Find(r Request, w Where) (*Answer, error) {
 	m.withheld(a)
 	t.beside()
 	t.foreignListeners(w)
+	t.near(w)
 	a.Problems = model.SortProblems(append(a.Problems, m.faults...))
 	return a, nil
+}
+
+// FindAll is Find for a request that several Gateways could take: an answer for each of them, by their names.
+func (m *Matcher) FindAll(r Request, w Where) ([]*Answer, error) {
+	one, err := m.Find(r, w)
+	var several *AmbiguousError
+	if !errors.As(err, &several) {
+		return []*Answer{one}, err
+	}
+	var out []*Answer
+	for _, id := range m.gateways(&r, w.Listener) {
+		w.Gateway = id
+		if one, err = m.Find(r, w); err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }
 
 // trace is a request on its way.

@@ -14,7 +14,7 @@ func (t *trace) foreignListeners(w Where) {
 	if a.Outcome != NoMatch || a.Listener != topology.None || r.From != "" {
 		return
 	}
-	gateways := m.gates
+	gateways := m.all()
 	if a.Gateway != topology.None {
 		gateways = []topology.NodeID{a.Gateway}
 	}

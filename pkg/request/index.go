@@ -102,6 +102,7 @@ type Matcher struct {
 	held     map[topology.NodeID][]entryListener   // listeners by Gateway or ListenerSet
 	gates    []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
 	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
+	refused  map[topology.NodeID][]refusal         // routes that are not attached, by Gateway; nil: not looked for yet
 	faults   []model.Problem
 	tidying  func(listener topology.NodeID) (Tidying, bool) // nil: nobody knows
 

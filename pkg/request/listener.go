@@ -149,8 +149,8 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%d Gateways have a listener for this request", len(e.Gateways))
 }
 
-// gateways are the Gateways with a listener for a request, by name.
-func (m *Matcher) gateways(r *Request, listener string) []topology.NodeID {
+// all are the Gateways, by name.
+func (m *Matcher) all() []topology.NodeID {
 	if m.gates == nil {
 		m.gates = []topology.NodeID{}
 		for _, id := range m.graph.Order(topology.Traffic) {
@@ -162,8 +162,13 @@ func (m *Matcher) gateways(r *Request, listener string) []topology.NodeID {
 			return cmp.Compare(m.graph.Node(a).Ref.FullName(), m.graph.Node(b).Ref.FullName())
 		})
 	}
+	return m.gates
+}
+
+// gateways are the Gateways with a listener for a request, by name.
+func (m *Matcher) gateways(r *Request, listener string) []topology.NodeID {
 	var out []topology.NodeID
-	for _, id := range m.gates {
+	for _, id := range m.all() {
 		if open, _ := m.port(r, id, listener); len(m.fitting(open, r.wanted())) > 0 {
 			out = append(out, id)
 		}

@@ -93,7 +93,8 @@ func (t *trace) backends() {
 		}
 		t.because(why)
 	case lost > 0:
-		t.because(fmt.Sprintf("%d of %d requests fail: %s", lost, total, strings.Join(broken, "; ")))
+		a.Failing = fmt.Sprintf("%d of %d requests fail: %s", lost, total, strings.Join(broken, "; "))
+		t.because(a.Failing)
 	}
 	t.foreignBackends(foreign)
 }

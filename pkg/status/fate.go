@@ -29,6 +29,8 @@ type Fate struct {
 	Conflicts  []Conflict  // the same, target by target
 	Kept       int         // targets that nobody keeps it out of
 	Affected   []model.Ref // objects that it changes: declared and effective targets, and the backends behind these
+
+	held map[model.Ref]holdAt // what it has at every effective target where it sets something
 }
 
 // Conflict is a target that another policy keeps one out of, with what put that one first.
@@ -130,11 +132,14 @@ func (c *counter) context(id topology.NodeID, s resolve.StackID) {
 		shares = c.share(s)
 		c.shares[s] = shares
 	}
-	for _, sh := range shares {
+	for i, sh := range shares {
 		f := c.fates[sh.policy.Base()]
 		f.Contexts++
 		paths := len(c.kind.Paths(id, s))
 		f.Paths += paths
+		if paths > 0 {
+			f.note(c.res.Node(id), shares, i)
+		}
 		if sh.holds > 0 {
 			f.Reached += paths
 		}

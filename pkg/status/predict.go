@@ -39,6 +39,8 @@ type Prediction struct {
 	Affected  []model.Ref    // of policies: the objects that they really change
 	Refused   bool           // of policies: the API refuses it, so that it has no status
 	Silent    bool           // of policies: the controller writes no conditions
+	Force     *Force         // of policies: where they are in force
+	Selected  []model.Ref    // of policies: the targets that no reference names, as those of selectors
 
 	Block Block // of policies: what their kind reports in place of conditions
 
@@ -114,8 +116,14 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 		}
 		for _, f := range fates {
 			p := Prediction{Object: f.Policy.Ref(), Policy: f.Policy, Affected: f.Affected, Refused: f.Policy.Refused, Silent: f.Policy.Kind.Status.Silent, Block: blocks[f.Policy]}
+			in := Input{r, k, f}
+			force := forceOf(in)
+			p.Selected = selected(in)
+			if force.Targets > 0 || p.Block.Note == "" { // else the note says what the object is
+				p.Force = &force
+			}
 			if !p.Refused && !p.Silent && k.Sees(f.Policy.Ref().Namespace) {
-				p.Ancestors, p.Missed = unsure(Input{r, k, f}, write), missed(Input{r, k, f})
+				p.Ancestors, p.Missed = unsure(in, write), missed(in)
 			}
 			out = append(out, p)
 		}

@@ -32,6 +32,13 @@ func (f *Fate) join(o *Fate) {
 	f.Contexts, f.Paths, f.Reached = f.Contexts+o.Contexts, f.Paths+o.Paths, f.Reached+o.Reached
 	f.Sets, f.Holds = f.Sets+o.Sets, f.Holds+o.Holds
 	f.Lost = append(f.Lost, o.Lost...)
+	for ref, at := range o.held {
+		if f.held == nil {
+			f.held = map[model.Ref]holdAt{}
+		}
+		at.hold |= f.held[ref].hold
+		f.held[ref] = at
+	}
 	f.Conflicts, f.Kept = append(f.Conflicts, o.Conflicts...), f.Kept+o.Kept
 	for _, both := range []struct{ into, from *[]model.Ref }{{&f.LostTo, &o.LostTo}, {&f.Overriders, &o.Overriders}, {&f.Holders, &o.Holders}, {&f.RejectedBy, &o.RejectedBy}, {&f.Affected, &o.Affected}} {
 		*both.into = append(*both.into, *both.from...)

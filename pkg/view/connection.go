@@ -46,8 +46,8 @@ type ConnectionAnswer struct {
 	unread bool // policies that may judge it as well are not evaluated
 }
 
-// Connection is what the policies of all kinds that judge connections, or of those given, say about one.
-func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind, evaluators request.Evaluators) *ConnectionAnswer {
+// Connection is what the policies of all kinds that judge connections, or of those given, say about one, and whether that is as expected.
+func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind, evaluators request.Evaluators, expect ...Expect) *ConnectionAnswer {
 	outcome, verdicts := evaluators.Judge(q, r, kinds)
 	out := &ConnectionAnswer{RequestResult: RequestResult{Request: connectionText(r, q), Outcome: string(outcome), Why: []string{}, Backends: []RequestBackend{},
 		Shadowed: []model.Ref{}, Effective: []EffectivePolicy{}}}
@@ -95,6 +95,7 @@ func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind,
 		}
 	}
 	out.Seal("RequestAnswer", problems)
+	out.expect(expect, doubtsOf(out.Problems, out.Decisions, nil))
 	return out
 }
 
@@ -138,9 +139,13 @@ func (d *Decision) sentence() string {
 	if d.Direction != "" {
 		s = d.Direction + " " + s
 	}
+	const most = 4
 	var by []string
-	for _, r := range d.By {
+	for _, r := range d.By[:min(len(d.By), most)] {
 		by = append(by, r.words()+" of "+r.Policy.String())
+	}
+	if more := len(d.By) - most; more > 0 {
+		by = append(by, fmt.Sprintf("%d more", more))
 	}
 	if d.Outcome != "NotEvaluated" && by != nil {
 		s += " by " + strings.Join(by, ", ")
@@ -165,7 +170,7 @@ func (a *ConnectionAnswer) Table(TableOptions) Table {
 	if a.unread && a.Outcome != string(request.NotEvaluated) {
 		verdict = "unknown: " + verdict + " by the evaluated policies, but others may decide otherwise"
 	}
-	b := Block{Heading: []string{a.Request.Text, verdict},
+	b := Block{Heading: append([]string{a.Request.Text, verdict}, a.expectationLines()...),
 		Columns: []Column{{Name: "DIRECTION"}, {Name: "AT", Rank: 6, Least: 12}, {Name: "STAGE", Rank: 5, Least: 8}, {Name: "RESULT"}, {Name: "RULE", Rank: 7, Least: 8}, {Name: "POLICY", Rank: 4, Least: 14, KeepEnd: true},
 			{Name: "FILE", Wide: true}, {Name: "WHY", Rank: 9, Least: 24, Wrap: true}}}
 	for i := range a.Decisions {

@@ -54,7 +54,11 @@ type RequestResult struct {
 	Effective   []EffectivePolicy `json:"effective"`             // the policies in force on the way
 	Decisions   []Decision        `json:"decisions,omitempty"`   // of the kinds that judge it
 
+	NearMisses   []NearMiss    `json:"nearMisses,omitempty"`   // where nothing takes it: what one part alone kept from taking it, nearest first
+	Expectations []Expectation `json:"expectations,omitempty"` // what was expected of it, and whether that is so
+
 	hostname string          // of the listener
+	failing  string          // which share of the requests fails, and why
 	own      []model.Problem // of this request
 }
 
@@ -67,32 +71,65 @@ type RequestAnswer struct {
 // RequestAnswerList answers `request` for several requests.
 type RequestAnswerList struct {
 	Envelope
-	Items []RequestResult `json:"items"` // in the order of the requests
+	Items []RequestResult `json:"items"` // in the order of the requests; of a request that several Gateways could take, one for each, by their names
+
+	one bool // they answer the same request
+}
+
+// Asked is an answer, and what is expected of it.
+type Asked struct {
+	Answer *request.Answer
+	Expect []Expect
 }
 
 // Request is what becomes of a request, with the policies in force on its way.
-func Request(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswer {
+func Request(r *resolve.Resolution, asked Asked, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswer {
 	w := requestWriter{survey: newCollector(r, kinds), evaluators: evaluators}
-	out := &RequestAnswer{RequestResult: w.result(a)}
-	out.Seal("RequestAnswer", append(w.survey.problems(), a.Problems...))
+	out := &RequestAnswer{RequestResult: w.result(asked.Answer)}
+	out.Seal("RequestAnswer", append(w.survey.problems(), asked.Answer.Problems...))
+	guessed := func(gk model.GroupKind) bool {
+		k := r.Kind(gk)
+		return k != nil && k.Generic()
+	}
+	out.expect(asked.Expect, doubtsOf(out.Problems, out.Decisions, guessed))
 	return out
 }
 
 // Requests is what becomes of each of several requests.
-func Requests(r *resolve.Resolution, answers []*request.Answer, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswerList {
+func Requests(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswerList {
 	w := requestWriter{survey: newCollector(r, kinds), evaluators: evaluators}
-	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(answers))}
+	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(all))}
 	var problems []model.Problem
-	for _, a := range answers {
-		out.Items = append(out.Items, w.result(a))
-		for _, p := range a.Problems {
-			if p.Ref == nil {
-				p.Message = a.Request.Text + ": " + p.Message
-			}
-			problems = append(problems, p)
+	for _, asked := range all {
+		if len(asked.Expect) > 0 { // what leaves other requests open is no doubt about this one
+			one := Request(r, asked, kinds, evaluators)
+			out.Items = append(out.Items, one.RequestResult)
+			problems = append(problems, about(asked.Answer, one.Problems)...)
+			continue
 		}
+		out.Items = append(out.Items, w.result(asked.Answer))
+		problems = append(problems, about(asked.Answer, asked.Answer.Problems)...)
 	}
 	out.Seal("RequestAnswerList", append(w.survey.problems(), problems...))
+	return out
+}
+
+// RequestAtEach is what becomes of one request at each of several Gateways that could take it.
+func RequestAtEach(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswerList {
+	out := Requests(r, all, kinds, evaluators)
+	out.one = true
+	return out
+}
+
+// about names the request in the problems that are the answer's own and name no object.
+func about(a *request.Answer, problems []model.Problem) []model.Problem {
+	out := slices.Clone(problems)
+	for i := range out {
+		own := func(p model.Problem) bool { return p.Ref == nil && p.Message == out[i].Message }
+		if slices.ContainsFunc(a.Problems, own) {
+			out[i].Message = a.Request.Text + ": " + out[i].Message
+		}
+	}
 	return out
 }
 
@@ -172,6 +209,7 @@ func (w *requestWriter) result(a *request.Answer) RequestResult {
 	if a.Location != nil {
 		out.Location = a.Location.URL
 	}
+	out.NearMisses, out.failing = w.nearMisses(a), a.Failing
 	out.Effective = append(out.Effective, w.effective(a)...)
 	out.Decisions = w.judge(a)
 	return out

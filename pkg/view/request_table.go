@@ -8,18 +8,21 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Table says on its first line where the request goes, then why, then what is in force on its way.
-func (a *RequestAnswer) Table(o TableOptions) Table {
+// head says where the request goes, then why.
+func (a *RequestResult) head() []string {
 	head := []string{a.pathText()}
 	if a.Outcome != "Matched" {
 		head = append(head, a.verdict())
 	}
+	head = append(head, a.expectationLines()...)
 	for i, why := range a.Why {
 		head = append(head, [...]string{"why: ", "     "}[min(i, 1)]+why)
 	}
+	for i := range a.NearMisses {
+		head = append(head, [...]string{"near miss: ", "           "}[min(i, 1)]+a.NearMisses[i].line())
+	}
 	for i := range a.Decisions {
-		kind, _, _ := strings.Cut(a.Decisions[i].PolicyKind, ".")
-		head = append(head, kind+": "+a.Decisions[i].sentence())
+		head = append(head, a.Decisions[i].kind()+": "+a.Decisions[i].sentence())
 	}
 	for i, ref := range a.Shadowed {
 		head = append(head, [...]string{"shadowed: ", "          "}[min(i, 1)]+ref.String())
@@ -29,6 +32,11 @@ func (a *RequestAnswer) Table(o TableOptions) Table {
 			head = append(head, "implementations differ: "+p.Message)
 		}
 	}
+	return head
+}
+
+// Table says on its first line where the request goes, then why, then what is in force on its way.
+func (a *RequestAnswer) Table(o TableOptions) Table {
 	list := &EffectivePolicyList{Envelope: a.Envelope, Items: a.Effective}
 	o.Grouped = true
 	body := list.Table(o)
@@ -45,7 +53,7 @@ func (a *RequestAnswer) Table(o TableOptions) Table {
 		}
 		body.Footer = append(body.Footer, a.Closing()...)
 	}
-	return Table{Blocks: append([]Block{{Heading: head}}, body.Blocks...), Footer: body.Footer}
+	return Table{Blocks: append([]Block{{Heading: a.head()}}, body.Blocks...), Footer: body.Footer}
 }
 
 // pathText is the road of the request as far as it gets.
@@ -102,6 +110,10 @@ func (a *RequestResult) verdict() string {
 		return "conditional: " + assumed + ", unless one of the following changes it"
 	case "Misdirected":
 		text = "misdirected"
+	case "Allowed", "Denied":
+		text = strings.ToLower(a.Outcome)
+	case "NotEvaluated":
+		text = "unknown"
 	}
 	if a.Status != 0 {
 		text += " (" + strconv.Itoa(a.Status) + ")"
@@ -133,42 +145,4 @@ func backendName(ref model.Ref) string {
 		s += ":" + ref.Section
 	}
 	return s
-}
-
-// Table has one line for each request.
-func (l *RequestAnswerList) Table(o TableOptions) Table {
-	b := Block{Columns: []Column{{Name: "REQUEST", Rank: 2, Least: 24}, {Name: "OUTCOME", Rank: 1, Least: 8}, {Name: "LISTENER", Rank: 8, Least: 12, Optional: true}, {Name: "ROUTE", Rank: 3, Least: 12, KeepEnd: true},
-		{Name: "RULE", Rank: 4, Least: 8}, {Name: "BACKENDS", Rank: 7, Least: 12, KeepEnd: true, Optional: true}, {Name: "WHY", Wide: true}}}
-	dash := func(s string) Cell {
-		if s == "" {
-			s = "-"
-		}
-		return Cell{Text: s}
-	}
-	shown := l.Items[:o.limit(len(l.Items))]
-	for i := range shown {
-		a := &shown[i]
-		outcome := Cell{Text: a.Outcome}
-		switch a.Outcome {
-		case "Matched":
-			outcome.Tone = Good
-		case "Conditional":
-			outcome.Tone = Partly
-		case "NoMatch", "BackendError", "Misdirected":
-			outcome.Tone = Bad
-		}
-		listener, route, rule := "", "", ""
-		if a.Listener != "" {
-			listener = a.Gateway + " " + a.Listener
-		} else if a.Service != "" {
-			listener = a.Service
-		}
-		if a.Route != nil {
-			route, rule = objectName(a.Route.WithoutSection()), a.Route.Section
-		}
-		b.Rows = append(b.Rows, []Cell{{Text: a.Request.Text}, outcome, dash(listener), dash(route), dash(rule), dash(a.backendText()), dash(strings.Join(a.Why, "; "))})
-	}
-	t := Table{Blocks: []Block{b}, Footer: moreLine(len(l.Items)-len(shown), "request")}
-	t.Footer = append(t.Footer, l.Closing()...)
-	return t
 }

@@ -31,6 +31,15 @@ type AncestorStatus struct {
 	Conditions     []Condition  `json:"conditions"`               // in the order in which they are written
 }
 
+// PolicyForce is where a policy is in force, of the route rules or other targets that it stands above, whatever its controller reports.
+type PolicyForce struct {
+	State   string `json:"state"`          // Everywhere, Partly, Nowhere, Unknown
+	Targets int    `json:"targets"`        // on whose way it stands, each once
+	Wholly  int    `json:"wholly"`         // those where everything that it sets is in force
+	Partly  int    `json:"partly"`         // those where some of it is
+	Level   string `json:"level,omitzero"` // what the targets are, as rule, listener, dataplane; absent where they differ
+}
+
 // ObjectStatus is the predicted status of one object.
 type ObjectStatus struct {
 	Object         model.Ref        `json:"object"`                   // the policy, route or gateway
@@ -40,6 +49,9 @@ type ObjectStatus struct {
 	SupportedKinds []string         `json:"supportedKinds,omitzero"`  // of a listener: the kinds of routes that it takes
 	// AttachedListenerSets is of a Gateway: how many ListenerSets it takes that are accepted.
 	AttachedListenerSets *int `json:"attachedListenerSets,omitempty"`
+
+	Targets []model.Ref  `json:"targets,omitempty"` // of a policy: what its references name, and what its selectors select
+	InForce *PolicyForce `json:"inForce,omitempty"` // of a policy: where it is in force
 
 	Status any `json:"status,omitempty"` // of a policy: what its kind reports below status in place of conditions
 
@@ -51,7 +63,6 @@ type ObjectStatus struct {
 	Differences []Difference     `json:"differences,omitzero"` // of an audit: what is not as predicted
 	Remarks     []Difference     `json:"remarks,omitzero"`     // of an audit: what differs and does not count
 
-	targets []model.Ref
 	policy  bool
 	refused bool // by its API
 }
@@ -136,7 +147,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		}
 		item := objectStatus(p)
 		if i < policies {
-			item.policy, item.targets = true, targets[p.Object]
+			item.policy, item.Targets = true, append(targets[p.Object], p.Selected...)
 		}
 		if q.Audit {
 			item.audit(auditor, p)
@@ -166,13 +177,15 @@ func boolCompare(a, b bool) int {
 	return -1
 }
 
-// targetsOf are the references of the policies, as they name them.
+// targetsOf are the references of the policies, as they name them; selectors name nothing.
 func targetsOf(kinds []*resolve.Kind) map[model.Ref][]model.Ref {
 	out := map[model.Ref][]model.Ref{}
 	for _, k := range kinds {
 		for _, p := range k.Policies {
 			for _, t := range p.Refs {
-				out[p.Ref()] = append(out[p.Ref()], t.Ref)
+				if t.Selects == nil {
+					out[p.Ref()] = append(out[p.Ref()], t.Ref)
+				}
 			}
 		}
 	}
@@ -182,6 +195,9 @@ func targetsOf(kinds []*resolve.Kind) map[model.Ref][]model.Ref {
 func objectStatus(p status.Prediction) ObjectStatus {
 	out := ObjectStatus{Object: p.Object, Ancestors: []AncestorStatus{}, Affected: []model.Ref{}, AttachedRoutes: p.AttachedRoutes, SupportedKinds: p.SupportedKinds,
 		AttachedListenerSets: p.AttachedListenerSets, refused: p.Refused}
+	if f := p.Force; f != nil {
+		out.InForce = &PolicyForce{State: string(f.State), Targets: f.Targets, Wholly: f.Wholly, Partly: f.Partly, Level: string(f.Role)}
+	}
 	out.Status, out.Note = p.Block.Fields, p.Block.Note
 	if p.Silent {
 		out.Note = noConditions

@@ -52,16 +52,8 @@ func (l *StatusList) Names() []string {
 
 // policyRows is a policy as one line, or one for every different verdict that its ancestors come to.
 func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
-	var targets []string
-	for _, t := range s.targets {
-		name, _ := commandArgument(t)
-		if t.Namespace != s.Object.Namespace && t.Namespace != "" {
-			name += " -n " + t.Namespace
-		}
-		targets = append(targets, name)
-	}
 	arg, namespace := commandArgument(s.Object)
-	blank := []Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: strings.Join(targets, ", ")}, {Text: "-"}, {Text: "-"}, {Text: ""}}
+	blank := []Cell{{Text: strings.Join(append([]string{arg}, namespace...), " ")}, {Text: s.targetText(o)}, {Text: "-"}, s.InForce.cell(), {Text: ""}}
 	switch {
 	case s.refused:
 		blank[2] = Cell{Text: "refused", Tone: Bad}
@@ -69,7 +61,10 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 	case s.Note != "":
 		blank[4].Text = s.Note
 		return [][]Cell{blank}
-	case len(s.Ancestors) == 0 && len(s.targets) == 0:
+	case len(s.Ancestors) == 0 && s.InForce != nil && s.InForce.Wholly+s.InForce.Partly > 0:
+		blank[4].Text = "the controller reports nothing about this policy"
+		return [][]Cell{blank}
+	case len(s.Ancestors) == 0 && len(s.Targets) == 0:
 		blank[4].Text = "nothing is reported about a policy without references"
 		return [][]Cell{blank}
 	case len(s.Ancestors) == 0:
@@ -87,6 +82,67 @@ func (s *ObjectStatus) policyRows(o TableOptions) [][]Cell {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// mostTargets is how many targets of a policy are named in a narrow table.
+const mostTargets = 3
+
+// targetText names the targets as they are named on the command line.
+func (s *ObjectStatus) targetText(o TableOptions) string {
+	shown := s.Targets
+	if !o.Wide && len(shown) > mostTargets {
+		shown = shown[:mostTargets]
+	}
+	var out []string
+	for _, t := range shown {
+		name, _ := commandArgument(t)
+		if t.Namespace != s.Object.Namespace && t.Namespace != "" {
+			name += " -n " + t.Namespace
+		}
+		out = append(out, name)
+	}
+	text := strings.Join(out, ", ")
+	if more := len(s.Targets) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return dashed(text)
+}
+
+// cell says where a policy is in force, with a count of the targets.
+func (f *PolicyForce) cell() Cell {
+	if f == nil {
+		return Cell{Text: "-"}
+	}
+	count := func(n int) string { return " (" + Counted(n, f.noun()) + ")" }
+	switch f.State {
+	case "Everywhere":
+		return Cell{Text: "yes" + count(f.Targets), Tone: Good}
+	case "Partly":
+		if reached := f.Wholly + f.Partly; reached < f.Targets {
+			return Cell{Text: fmt.Sprintf("partly (%d of %s)", reached, Counted(f.Targets, f.noun())), Tone: Partly}
+		}
+		return Cell{Text: "partly" + count(f.Targets), Tone: Partly}
+	case "Unknown":
+		return Cell{Text: "unknown"}
+	}
+	return Cell{Text: "no", Tone: Bad}
+}
+
+// noun is what the targets are, in words.
+func (f *PolicyForce) noun() string {
+	switch f.Level {
+	case "":
+		return "target"
+	case "backend":
+		return "Service"
+	case "service":
+		return "Service"
+	case "dataplane":
+		return "proxy|proxies"
+	case "gatewayClass", "gateway", "listenerSet":
+		return strings.ToUpper(f.Level[:1]) + f.Level[1:]
+	}
+	return f.Level
 }
 
 // verdict is conditions that a policy has towards some of its ancestors.
@@ -111,33 +167,34 @@ func (s *ObjectStatus) verdicts() []verdict {
 	return out
 }
 
-// fill writes the conditions into the cells of a row.
+// fill writes the conditions into the cells of a row: whether the policy is accepted, and as a note whatever else is not plainly well.
 func (v *verdict) fill(row []Cell, o TableOptions) {
+	var notes []string
 	for _, c := range v.conditions {
-		cell := Cell{Text: c.Status, Tone: conditionTone(c)}
-		switch {
-		case c.Status == "True" && c.Reason == c.Type && noted(c.Type):
-			cell.Text = c.Type
-		case c.Reason != c.Type && !stateWord(c):
-			cell.Text += " " + c.Reason
+		tone := conditionTone(c)
+		if c.Type == "Accepted" || stateWord(c) {
+			row[2] = Cell{Text: c.Status, Tone: tone}
+			if c.Reason != c.Type && !stateWord(c) {
+				row[2].Text += " " + c.Reason
+			}
+			if c.Status != "True" || tone == Partly || o.Wide {
+				notes = append(notes, c.Message)
+			}
+			continue
 		}
-		switch {
-		case c.Type == "Accepted", stateWord(c):
-			row[2] = cell
-		case c.Type == "ResolvedRefs" || c.Type == "Warning": // say nothing about being in force
-		case row[3].Text == "-":
-			row[3] = cell
-		default:
-			row[3] = Cell{Text: row[3].Text + ", " + cell.Text, Tone: max(row[3].Tone, cell.Tone)}
+		if c.Status == "True" && tone != Partly && !o.Wide {
+			continue
 		}
-		switch {
-		case c.Status == "True" && cell.Tone != Partly && !o.Wide:
-		case noted(c.Type) && row[4].Text != "":
-			row[4].Text += "; " + c.Message
-		default:
-			row[4].Text = c.Message
+		note := c.Type
+		if c.Status != "True" {
+			note += " " + c.Status
 		}
+		if c.Reason != c.Type {
+			note += " " + c.Reason
+		}
+		notes = append(notes, note+": "+c.Message)
 	}
+	row[4].Text = strings.Join(notes, "; ")
 }
 
 // stateWord reports whether a condition stands for a word that the implementation writes in the place of conditions.

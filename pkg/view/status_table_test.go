@@ -14,7 +14,18 @@ func statuses(items ...ObjectStatus) *StatusList {
 
 // predicted is a policy of namespace infra with its own conditions.
 func predicted(name string, target model.Ref, conditions ...Condition) ObjectStatus {
-	item := ObjectStatus{Object: *authPolicy("infra", name), targets: []model.Ref{target}, policy: true, refused: conditions == nil}
+	item := ObjectStatus{Object: *authPolicy("infra", name), Targets: []model.Ref{target}, policy: true, refused: conditions == nil}
+	item.InForce = &PolicyForce{State: "Nowhere", Targets: 3, Level: "rule"}
+	for _, c := range conditions {
+		switch c {
+		case everywhere:
+			item.InForce = &PolicyForce{State: "Everywhere", Targets: 1, Wholly: 1, Level: "rule"}
+		case somewhere:
+			item.InForce = &PolicyForce{State: "Partly", Targets: 3, Wholly: 1, Partly: 1, Level: "rule"}
+		case theirWords:
+			item.InForce = &PolicyForce{State: "Partly", Targets: 3, Partly: 3, Level: "dataplane"}
+		}
+	}
 	if conditions != nil {
 		item.Ancestors = []AncestorStatus{{Conditions: conditions}}
 	}
@@ -45,13 +56,13 @@ func TestStatusOfPolicies(t *testing.T) {
 		predicted("their-words", gateway(""), fine, theirWords),
 		predicted("broken", gateway("")))
 	same(t, text(l.Table(TableOptions{})),
-		"authpolicy/gw-auth -n infra | gateway/external | True | True | ",
-		"authpolicy/half -n infra | gateway/external/https | True | True PartiallyProgrammed | overridden by bakery/cart",
-		"authpolicy/lost -n infra | httproute/baker/rule-1 -n bakery | True | False Overridden | overridden by infra/other",
-		"authpolicy/typo -n infra | gateway/external | False TargetNotFound | - | Gateway infra/externall not found",
-		"authpolicy/idle -n infra | gateway/external | True | - | ",
-		"authpolicy/their-words -n infra | gateway/external | True | True | AuthPolicy has been partially enforced",
-		"authpolicy/broken -n infra | gateway/external | refused | - | ")
+		"authpolicy/gw-auth -n infra | gateway/external | True | yes (1 rule) | ",
+		"authpolicy/half -n infra | gateway/external/https | True | partly (2 of 3 rules) | Programmed PartiallyProgrammed: overridden by bakery/cart",
+		"authpolicy/lost -n infra | httproute/baker/rule-1 -n bakery | True | no | Programmed False Overridden: overridden by infra/other",
+		"authpolicy/typo -n infra | gateway/external | False TargetNotFound | no | Gateway infra/externall not found",
+		"authpolicy/idle -n infra | gateway/external | True | no | ",
+		"authpolicy/their-words -n infra | gateway/external | True | partly (3 proxies) | Enforced: AuthPolicy has been partially enforced",
+		"authpolicy/broken -n infra | gateway/external | refused | no | ")
 	var columns string
 	for _, c := range l.Table(TableOptions{}).Blocks[0].Columns {
 		columns += c.Name + " "
@@ -64,7 +75,7 @@ func TestStatusOfPolicies(t *testing.T) {
 func TestStatusTones(t *testing.T) {
 	rows := statuses(predicted("a", gateway(""), fine, everywhere), predicted("b", gateway(""), fine, somewhere), predicted("c", gateway(""), fine, theirWords),
 		predicted("d", gateway(""), fine, nowhere), predicted("e", gateway(""), notFound), predicted("f", gateway(""))).Table(TableOptions{}).Blocks[0].Rows
-	for i, want := range [][2]Tone{{Good, Good}, {Good, Partly}, {Good, Partly}, {Good, Bad}, {Bad, Plain}, {Bad, Plain}} {
+	for i, want := range [][2]Tone{{Good, Good}, {Good, Partly}, {Good, Partly}, {Good, Bad}, {Bad, Bad}, {Bad, Bad}} {
 		if got := [2]Tone{rows[i][2].Tone, rows[i][3].Tone}; got != want {
 			t.Errorf("%s: tones %v, want %v", rows[i][0].Text, got, want)
 		}
@@ -85,13 +96,13 @@ func TestStatusTonesOfObjects(t *testing.T) {
 // With -o wide the message is shown also where all is well.
 func TestStatusWide(t *testing.T) {
 	same(t, text(statuses(predicted("gw-auth", gateway(""), fine, everywhere)).Table(TableOptions{Wide: true})),
-		"authpolicy/gw-auth -n infra | gateway/external | True | True | in force on all paths")
+		"authpolicy/gw-auth -n infra | gateway/external | True | yes (1 rule) | the policy has been accepted; Programmed: in force on all paths")
 }
 
 func TestStatusOfSeveralTargets(t *testing.T) {
 	item := predicted("many", gateway(""), fine, everywhere)
-	item.targets = append(item.targets, httpRoute("baker", ""), model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "shop"})
-	same(t, text(statuses(item).Table(TableOptions{})), "authpolicy/many -n infra | gateway/external, httproute/baker -n bakery, gatewayclass/shop | True | True | ")
+	item.Targets = append(item.Targets, httpRoute("baker", ""), model.Ref{Group: "gateway.networking.k8s.io", Kind: "GatewayClass", Name: "shop"})
+	same(t, text(statuses(item).Table(TableOptions{})), "authpolicy/many -n infra | gateway/external, httproute/baker -n bakery, gatewayclass/shop | True | yes (1 rule) | ")
 }
 
 // Other objects stand below the policies, a line for each condition and parent.
@@ -102,7 +113,7 @@ func TestStatusOfObjects(t *testing.T) {
 	own := ObjectStatus{Object: gateway("https"), Ancestors: []AncestorStatus{{Conditions: []Condition{{"Accepted", "True", "Accepted", "the listener is accepted"}}}}}
 	l := statuses(predicted("gw-auth", gateway(""), fine, everywhere), attached("baker", parent, routeAccepted, resolvedRefs), own, attached("cart", AncestorRef{Ref: gateway("")}, resolvedRefs))
 	same(t, text(l.Table(TableOptions{})),
-		"authpolicy/gw-auth -n infra | gateway/external | True | True | ",
+		"authpolicy/gw-auth -n infra | gateway/external | True | yes (1 rule) | ",
 		"HTTPRoute bakery/baker | Gateway infra/external http port 8080 | Accepted | False | NotAllowedByListeners",
 		"HTTPRoute bakery/baker | Gateway infra/external http port 8080 | ResolvedRefs | True | ResolvedRefs",
 		"Gateway infra/external https | - | Accepted | True | Accepted",
@@ -118,7 +129,7 @@ func TestStatusLimit(t *testing.T) {
 	l := statuses(predicted("a", gateway(""), fine, everywhere), predicted("b", gateway(""), fine, everywhere), predicted("c", gateway(""), fine, everywhere),
 		attached("baker", AncestorRef{Ref: gateway("")}, fine, everywhere))
 	same(t, text(l.Table(TableOptions{Limit: 1})),
-		"authpolicy/a -n infra | gateway/external | True | True | ",
+		"authpolicy/a -n infra | gateway/external | True | yes (1 rule) | ",
 		"HTTPRoute bakery/baker | Gateway infra/external | Accepted | True | Accepted",
 		"> … and 2 more lines (--limit 0 shows all)",
 		"> … and 1 more line (--limit 0 shows all)")
@@ -139,4 +150,14 @@ func TestStatusNames(t *testing.T) {
 	if len(got) != 2 || got[0] != "authpolicy.example.com/gw-auth" || got[1] != "gateway.gateway.networking.k8s.io/external" {
 		t.Errorf("names %q", got)
 	}
+}
+
+// Of many targets the first are named, and with -o wide all; a policy of which nothing is known has no cell.
+func TestStatusOfManyTargets(t *testing.T) {
+	item := predicted("many", gateway(""), fine)
+	item.Targets = append(item.Targets, httpRoute("a", ""), httpRoute("b", ""), httpRoute("c", ""), httpRoute("d", ""))
+	item.InForce = &PolicyForce{State: "Unknown"}
+	same(t, text(statuses(item).Table(TableOptions{})), "authpolicy/many -n infra | gateway/external, httproute/a -n bakery, httproute/b -n bakery and 2 more | True | unknown | ")
+	item.Targets, item.InForce = nil, nil
+	same(t, text(statuses(item).Table(TableOptions{})), "authpolicy/many -n infra | - | True | - | ")
 }

@@ -149,7 +149,8 @@ func TestStatusJSON(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"paint/app/c": `{"object":{"group":"x.io","kind":"Paint","namespace":"app","name":"c"},"ancestors":[{"ancestorRef":null,"conditions":[` +
-			`{"type":"Accepted","status":"False","reason":"TargetNotFound","message":"HTTPRoute app/gone not found"}]}],"affected":[]}`,
+			`{"type":"Accepted","status":"False","reason":"TargetNotFound","message":"HTTPRoute app/gone not found"}]}],"affected":[],` +
+			`"targets":[{"group":"gateway.networking.k8s.io","kind":"HTTPRoute","namespace":"app","name":"gone"}],"inForce":{"state":"Nowhere","targets":0,"wholly":0,"partly":0}}`,
 		"gateway/infra/gw web": `{"object":{"group":"gateway.networking.k8s.io","kind":"Gateway","namespace":"infra","name":"gw","section":"web"},"ancestors":[{"ancestorRef":null,"conditions":[` +
 			`{"type":"Accepted","status":"True","reason":"Accepted","message":"the listener is accepted"},` +
 			`{"type":"ResolvedRefs","status":"True","reason":"ResolvedRefs","message":"all references are resolved"}]}],"affected":[],"attachedRoutes":1,` +

@@ -1,7 +1,6 @@
 package istio
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +52,7 @@ type judgement struct {
 // list is the rules of one action that match, and those that may.
 type list struct {
 	sure, maybe []request.Decider
+	all         []request.Decider // those that match not as well
 	n           int
 	open        []string
 }
@@ -76,7 +76,7 @@ func (j *judgement) verdict() *request.Judgement {
 		return settle(request.Denied, "DENY", deny.sure, "a rule that denies matches")
 	}
 	if allow.n > 0 && len(allow.sure)+len(allow.maybe) == 0 {
-		return settle(request.Denied, "ALLOW", nil, fmt.Sprintf("there are rules that allow, and none of the %d matches", allow.n))
+		return settle(request.Denied, "ALLOW", allow.all, "none of the rules that allow matches")
 	}
 	if by := append(slices.Clone(custom.sure), custom.maybe...); len(by) > 0 {
 		unknown("CUSTOM", by, "a provider is asked, whose answer no manifest tells")
@@ -111,11 +111,12 @@ func (j *judgement) ask(action string) list {
 		out.n++
 		j.open = nil
 		matches := j.matches(merge.Plain(rule.Value))
+		p := j.outcome.Layers[rule.From[0].Layer].Policy
+		decider := request.Decider{Policy: p.Ref(), Origin: p.Object.OriginOf("spec", "rules", indexOf(rule.Name)), Rule: rule.Name, Action: action}
+		out.all = append(out.all, decider)
 		if matches == topology.No {
 			continue
 		}
-		p := j.outcome.Layers[rule.From[0].Layer].Policy
-		decider := request.Decider{Policy: p.Ref(), Origin: p.Object.OriginOf("spec", "rules", indexOf(rule.Name)), Rule: rule.Name, Action: action}
 		if matches == topology.Yes {
 			out.sure = append(out.sure, decider)
 			continue

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// expectHint lists what --expect takes.
+const expectHint = "use 200, 404, another status that a Gateway itself answers with (3xx, 421, 500), allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME"
+
+// readExpect reads one --expect as far as that needs no input. Of a policy the name is still to be found.
+func readExpect(text string) (view.Expect, error) {
+	out := view.Expect{Text: text}
+	if name, found := strings.CutPrefix(text, "policy="); found {
+		parts := strings.Split(name, "/")
+		if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
+			return out, usage("write policy=KIND/NAME or policy=KIND/NAMESPACE/NAME", "--expect %s names no policy", text)
+		}
+		return out, nil
+	}
+	if slices.Contains([]string{view.ExpectAllowed, view.ExpectDenied, view.ExpectNoMatch}, text) {
+		out.Outcome = text
+		return out, nil
+	}
+	status, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return out, usage(expectHint, "cannot expect %q", text)
+	case status == 401 || status == 403:
+		return out, usage("expect denied: which status a denial has is up to the implementation", "cannot expect status %d", status)
+	case status == 200 || status == 404 || status == 421 || status == 500 || status >= 300 && status <= 399:
+		out.Status = status
+		return out, nil
+	}
+	return out, usage(expectHint, "cannot expect status %d: only a backend answers with it", status)
+}
+
+// checkExpect refuses what cannot be expected of any request.
+func (f *requestFlags) checkExpect() error {
+	for _, text := range f.expect {
+		if _, err := readExpect(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expectations are what is expected of a request, with the policies that are meant. speaksHTTP tells whether there can be a status.
+func (s *session) expectations(texts []string, speaksHTTP bool) ([]view.Expect, error) {
+	var out []view.Expect
+	for _, text := range texts {
+		e, err := readExpect(text)
+		if err != nil {
+			return nil, err
+		}
+		if e.Status != 0 && !speaksHTTP {
+			return nil, usage("expect allowed, denied or no-match", "cannot expect status %d of a connection: it has none", e.Status)
+		}
+		if name, found := strings.CutPrefix(text, "policy="); found {
+			if err := s.expectedPolicy(&e, strings.Split(name, "/")); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// expectedPolicy finds the policy that KIND/[NAMESPACE/]NAME means. That there is none is a finding: it may have been deleted.
+func (s *session) expectedPolicy(e *view.Expect, parts []string) error {
+	kinds, name := s.policyKind(parts[0]), parts[len(parts)-1]
+	var found []model.Ref
+	var names []string
+	for _, k := range s.Kinds {
+		if k.Again() {
+			continue
+		}
+		for _, p := range k.Policies {
+			ref := p.Ref()
+			if !among(kinds, p.Kind.GroupKind) || len(parts) == 3 && ref.Namespace != parts[1] {
+				continue
+			}
+			names = append(names, ref.Name)
+			if ref.Name == name {
+				found = append(found, ref)
+			}
+		}
+	}
+	if here := slices.DeleteFunc(slices.Clone(found), func(r model.Ref) bool { return !s.inNamespace(r) }); len(found) > 1 && len(here) > 0 {
+		found = here
+	}
+	switch {
+	case len(found) == 1:
+		e.Policy = &found[0]
+	case len(found) > 1:
+		return usage("name one as policy=KIND/NAMESPACE/NAME: "+refList(found), "--expect %s is ambiguous: %d policies have this name", e.Text, len(found))
+	default:
+		e.Missing = "there is no " + strings.Join(parts, "/") + " " + s.where()
+		if near := form.Nearest(name, names); len(near) > 0 && near[0] != name {
+			e.Missing += ", only " + strings.ToLower(parts[0]) + "/" + near[0]
+		}
+	}
+	return nil
+}
+
+// asked is the answers to a request, with what is expected of each.
+func (m matcher) asked(q *asked) ([]view.Asked, error) {
+	answers, err := m.find(q)
+	if err != nil {
+		return nil, err
+	}
+	protocol := answers[0].Request.Protocol
+	expect, err := m.expectations(q.expect, protocol == request.HTTP || protocol == request.GRPC)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]view.Asked, len(answers))
+	for i, a := range answers {
+		out[i] = view.Asked{Answer: a, Expect: expect}
+	}
+	return out, nil
+}
+
+// unmet is the error of a command whose expectations are not all met: each of lines says so of one. Formats in which the answer does not tell leave
+// that to stderr.
+func (q *question) unmet(s Streams, lines []string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	if !slices.Contains([]string{"table", "wide", "json", "yaml"}, q.format) {
+		for _, line := range lines {
+			if _, err := fmt.Fprintln(s.Err, line); err != nil {
+				return fmt.Errorf("writing what is not met: %w", err)
+			}
+		}
+	}
+	return errFindings
+}
