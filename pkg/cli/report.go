@@ -227,7 +227,7 @@ func (f *reportFlags) picture(s Streams, r *report.Report) (report.Picture, []mo
 	if f.noPicture {
 		return report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
-	less := r.Topology.Collapse(f.collapse)
+	less := r.Topology.Collapse(f.collapse, render.Fits)
 	if less != r.Topology {
 		r.Drawn = less
 	}
