@@ -2,21 +2,29 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// legendEntry is a sample of something in the picture, with what it means.
+// legendEntry is a sample of something in the picture, with what it means: a piece of a line and a sign or a frame, or one of the two.
 type legendEntry struct {
-	cells string
-	below string // of a line sample: the cell that it stands on
-	count int    // how many cells there are
-	width int    // about, in points
+	line  *stroke
+	sign  string // a cell
+	means string
+	ink   shade // of the meaning
 }
 
-// leastLegend is how wide a legend may be in any case, in points.
-const leastLegend = 420
+// The widths of the parts of an entry, in points, and how wide a legend may be in any case.
+const (
+	lineSample  = 30
+	signSample  = 22
+	leastLegend = 420
+)
+
+// captionWidth is how many characters of the caption stand in a line of leastLegend points.
+const captionWidth = 92
 
 // legend says what colours, lines and signs mean, of those that the picture has. It is not much wider than the picture.
 func (d *clusters) legend() string {
@@ -25,58 +33,57 @@ func (d *clusters) legend() string {
 		return ""
 	}
 	wide, _ := d.extent()
-	var rows []string
-	for most := max(leastLegend, wide); len(entries) > 0; {
-		n, width := 0, 0
-		for n < len(entries) && (n == 0 || width+entries[n].width <= most) {
-			width += entries[n].width
-			n++
-		}
-		rows = append(rows, tag("TR", tag("TD", legendRow(entries[:n]), attribute{"ALIGN", "LEFT"})))
-		entries = entries[n:]
-	}
-	for _, line := range folded(d.caption, max(captionWidth, wide*captionWidth/leastLegend)) {
-		if line == "" {
-			break
-		}
-		rows = append(rows, tag("TR", tag("TD", d.text(line, d.c.muted, smallSize), attribute{"ALIGN", "LEFT"})))
-	}
-	return tag("TABLE", strings.Join(rows, ""), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "1"})
-}
-
-// captionWidth is how many characters of the caption stand in a line of leastLegend points.
-const captionWidth = 92
-
-// legendRow is a table of entries side by side. A line sample is the lower edge of the upper of two cells.
-func legendRow(entries []legendEntry) string {
-	var cells, below strings.Builder
+	wide = max(wide, leastLegend)
+	widest := 0
 	for _, e := range entries {
-		cells.WriteString(e.cells)
-		below.WriteString(e.below)
+		widest = max(widest, lineSample+signSample+textWidth(e.means, smallSize)+16)
 	}
-	rows := tag("TR", cells.String())
-	if below.Len() > 0 {
-		rows += tag("TR", below.String())
+	across := min(max(wide/widest, 1), len(entries))
+	down := (len(entries) + across - 1) / across
+	var rows strings.Builder
+	for y := range down { // column by column, so that what belongs together stands together
+		var upper, lower strings.Builder
+		for x := range across {
+			if at := x*down + y; at < len(entries) {
+				up, low := d.legendCells(entries[at])
+				upper.WriteString(up)
+				lower.WriteString(low)
+			}
+		}
+		rows.WriteString(tag("TR", upper.String()) + tag("TR", lower.String()))
 	}
-	return tag("TABLE", rows, attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "2"}, attribute{"CELLPADDING", "2"})
+	if d.caption != "" {
+		for _, line := range folded(d.caption, wide*captionWidth/leastLegend) {
+			rows.WriteString(tag("TR", tag("TD", d.text(line, d.c.muted, smallSize), attribute{"COLSPAN", strconv.Itoa(3 * across)}, attribute{"ALIGN", "LEFT"})))
+		}
+	}
+	return tag("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "2"}, attribute{"CELLPADDING", "2"})
 }
 
-// sampled is an entry of one sample and its meaning.
-func (d *clusters) sampled(sample string, width int, means string) legendEntry {
-	e := legendEntry{cells: sample, width: width}
-	e.say(d, means)
-	return e
+// legendCells are the cells of an entry in the upper and the lower of two rows: a line sample is the edge between them.
+func (d *clusters) legendCells(e legendEntry) (upper, lower string) {
+	width, none := attribute{"WIDTH", strconv.Itoa(lineSample)}, attribute{"CELLPADDING", "0"}
+	if e.line == nil {
+		upper = tag("TD", "", width, none)
+	} else {
+		upper = tag("TD", "", attribute{"BORDER", sampleWidth(*e.line)}, attribute{"SIDES", "B"}, attribute{"STYLE", e.line.style}, attribute{"COLOR", d.value(e.line.colour)}, width, none)
+	}
+	if e.sign == "" {
+		e.sign = tall("")
+	}
+	return upper + e.sign + tall(d.text(e.means+"\u00a0\u00a0", e.ink, smallSize), attribute{"ALIGN", "LEFT"}), tag("TD", "", none)
 }
 
-// say adds a cell with what the samples before it mean.
-func (e *legendEntry) say(d *clusters, means string) {
-	e.cells += tall(d.text(means+"\u00a0\u00a0", d.c.muted, smallSize), attribute{"ALIGN", "LEFT"})
-	e.width += textWidth(means, smallSize) + 16
-}
-
-// tall is a cell as high as a line sample with the cell below it.
+// tall is a cell of two rows.
 func tall(inner string, list ...attribute) string {
 	return tag("TD", inner, append(list, attribute{"ROWSPAN", "2"})...)
+}
+
+func sampleWidth(s stroke) string {
+	if s.width == "3" {
+		return "3"
+	}
+	return map[bool]string{true: "2", false: "1"}[s.style != "solid" || s.width > "1"]
 }
 
 // lineEntries explain lines and the signs before policies, which say the same.
@@ -88,38 +95,20 @@ func (d *clusters) lineEntries() []legendEntry {
 		if !used[state] && !d.states[state] {
 			continue
 		}
-		var e legendEntry
+		e := legendEntry{means: s.means, ink: d.c.muted}
 		if used[state] {
-			e = d.lineSample(s)
+			e.line = &s
 		}
 		if d.states[state] {
 			mark, colour := sign(state)
-			e.cells += tall(d.text(mark, colour, nameSize), attribute{"WIDTH", "13"})
-			e.width += 17
+			e.sign = tall(d.text(mark, colour, nameSize), attribute{"WIDTH", "13"})
 		}
-		means := s.means
 		if state == view.EdgeOverridden && d.states[state] {
-			means += ", name struck through"
+			e.means += ", name struck through"
 		}
-		e.say(d, means)
 		out = append(out, e)
 	}
 	return out
-}
-
-// lineSample is a piece of a line.
-func (d *clusters) lineSample(s stroke) legendEntry {
-	return legendEntry{
-		cells: tag("TD", "", attribute{"BORDER", sampleWidth(s)}, attribute{"SIDES", "B"}, attribute{"STYLE", s.style}, attribute{"COLOR", d.value(s.colour)}, attribute{"WIDTH", "30"}, attribute{"CELLPADDING", "0"}),
-		below: tag("TD", "", attribute{"CELLPADDING", "0"}), width: 34,
-	}
-}
-
-func sampleWidth(s stroke) string {
-	if s.width == "3" {
-		return "3"
-	}
-	return map[bool]string{true: "2", false: "1"}[s.style != "solid" || s.width > "1"]
 }
 
 // kindEntries explain the colours of policies.
@@ -127,52 +116,50 @@ func (d *clusters) kindEntries() []legendEntry {
 	var out []legendEntry
 	for i := range d.kinds {
 		h := hues()[i%len(hues())]
-		name := clip(d.kindName(i), nameWidth)
-		out = append(out, legendEntry{width: textWidth(name, smallSize) + 8,
-			cells: tall(d.text(name, h.line, smallSize), attribute{"BGCOLOR", d.value(h.fill)}, attribute{"BORDER", "1"}, attribute{"COLOR", d.value(h.line)})})
+		out = append(out, legendEntry{sign: d.frame(attribute{"BORDER", "1"}, attribute{"COLOR", d.value(h.line)}, attribute{"BGCOLOR", d.value(h.fill)}), means: clip(d.kindName(i), nameWidth), ink: h.line})
 	}
 	return out
+}
+
+// frame is a sample of a frame.
+func (d *clusters) frame(list ...attribute) string {
+	return tall("", append(list, attribute{"WIDTH", "18"})...)
 }
 
 // markEntries explain what is neither a line nor a policy: frames, points, counts.
 func (d *clusters) markEntries() []legendEntry {
 	var out []legendEntry
+	add := func(sign, means string) { out = append(out, legendEntry{sign: sign, means: means, ink: d.c.muted}) }
 	has := func(is func(b *box) bool) bool { return slices.ContainsFunc(d.boxes, is) }
-	frame := func(means string, list ...attribute) {
-		out = append(out, d.sampled(tall("", append(list, attribute{"WIDTH", "18"})...), 22, means))
-	}
+	any := func(is func(n *note) bool) bool { return slices.ContainsFunc(d.notes, is) }
 	if has(func(b *box) bool { return b.entry != nil }) {
-		out = append(out, d.sampled(tall(d.text("•", d.c.traffic, nameSize)), 10, "traffic to one object comes together"))
+		add(tall(d.text("•", d.c.traffic, nameSize)), "traffic to one object comes together")
 	}
 	if len(d.spreads) > 0 {
 		h := hues()[d.spreads[0].from.kind%len(hues())]
-		e := d.lineSample(stroke{colour: h.line, style: "solid", width: "1"})
-		e.cells += tall(d.text("•", h.line, nameSize))
-		e.width += 10
-		e.say(d, "the lines of a policy part")
-		out = append(out, e)
+		out = append(out, legendEntry{line: &stroke{colour: h.line, style: "solid", width: "1"}, sign: tall(d.text("•", h.line, nameSize)), means: "to where the lines of a policy part", ink: d.c.muted})
 	}
 	if has(func(b *box) bool { return missing(b.node) && !b.dangles }) {
-		frame("known by name only", attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.value(d.c.frame)})
+		add(d.frame(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.value(d.c.frame)}), "known by name only")
 	}
 	if has(func(b *box) bool { return b.dangles }) {
-		frame("referred to, but missing", attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.value(d.c.missing)})
+		add(d.frame(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.value(d.c.missing)}), "referred to, but missing")
 	}
 	if has(func(b *box) bool { return b.node.Labels["request"] != "" }) {
-		frame("takes the request", attribute{"BORDER", "2"}, attribute{"COLOR", d.value(d.c.request)})
+		add(d.frame(attribute{"BORDER", "2"}, attribute{"COLOR", d.value(d.c.request)}), "takes the request")
 	}
-	if has(func(b *box) bool { return b.focus }) || slices.ContainsFunc(d.notes, func(n *note) bool { return n.focus }) {
-		frame("in focus", attribute{"BORDER", "3"}, attribute{"COLOR", d.value(d.c.text)})
+	if has(func(b *box) bool { return b.focus }) || any(func(n *note) bool { return n.focus }) {
+		add(d.frame(attribute{"BORDER", "3"}, attribute{"COLOR", d.value(d.c.text)}), "in focus")
 	}
 	if has(func(b *box) bool { return len(b.node.Members) > 0 }) {
-		sheet := tag("TABLE", tag("TR", tag("TD", "", attribute{"WIDTH", "14"}, attribute{"HEIGHT", "8"})), attribute{"BORDER", "1"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"}, attribute{"COLOR", d.value(d.c.frame)})
-		out = append(out, d.sampled(tall(d.stack(sheet)), 26, "several drawn as one"))
+		sheet := tag("TABLE", tag("TR", tag("TD", "", attribute{"WIDTH", "12"}, attribute{"HEIGHT", "7"})), attribute{"BORDER", "1"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "0"}, attribute{"CELLPADDING", "0"}, attribute{"COLOR", d.value(d.c.frame)})
+		add(tall(d.stack(sheet)), "several drawn as one")
 	}
 	if d.counts() {
-		out = append(out, d.sampled(tall(d.text("×2", d.c.muted, smallSize)), 16, "so many drawn as one"))
+		add(tall(d.text("×2", d.c.muted, smallSize)), "so many drawn as one")
 	}
-	if has(func(b *box) bool { return cluster(b.node) != "" }) || slices.ContainsFunc(d.notes, func(n *note) bool { return cluster(n.node) != "" }) {
-		frame("namespace", attribute{"BORDER", "1"}, attribute{"STYLE", "rounded"}, attribute{"COLOR", d.value(d.c.groupFrame)}, attribute{"BGCOLOR", d.value(d.c.group)})
+	if has(func(b *box) bool { return cluster(b.node) != "" }) || any(func(n *note) bool { return cluster(n.node) != "" }) {
+		add(d.frame(attribute{"BORDER", "1"}, attribute{"STYLE", "rounded"}, attribute{"COLOR", d.value(d.c.groupFrame)}, attribute{"BGCOLOR", d.value(d.c.group)}), "namespace")
 	}
 	return out
 }

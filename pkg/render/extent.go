@@ -14,6 +14,7 @@ const (
 	columnGap = 40
 	frameHigh = 40 // the name of a frame, and what is above and below in it
 	frameWide = 20
+	labelHigh = 24 // the label of a line, and what is above it
 )
 
 // tallest is how many times as high as wide a picture may be by its extent: what is drawn may be a little taller.
@@ -62,10 +63,16 @@ func (p *picture) extent() (wide, high int) {
 			heights[column] += map[bool]int{true: slices.Max(own) + frameHigh, false: own[column]}[frame != ""]
 		}
 	}
+	labels := make([]int, columns) // behind each column
+	for i := range p.lines {
+		if l := &p.lines[i]; l.label != "" || times(l.count) != "" {
+			labels[l.from.column()] += labelHigh
+		}
+	}
 	for _, w := range widths {
 		wide += w + columnGap
 	}
-	return wide + frameWide, slices.Max(append(heights, 1))
+	return wide + frameWide, max(slices.Max(append(heights, 1)), slices.Max(append(labels, 0)))
 }
 
 // noteWidth is about how wide a policy is drawn.
