@@ -56,8 +56,7 @@ func Measured(svg []byte) ([]byte, error) {
 // width is how wide a line is, in points: 0 for one that nothing is seen of, and for a sign, which is as wide as fonts have it.
 func (f *faces) width(a map[string]string, line string) (float64, error) {
 	size := number(cmp.Or(a["font-size"], "14"))
-	line = strings.TrimSpace(line)
-	if line == "" || !(size > 0) || slices.Contains(signs(), line) {
+	if mark := strings.TrimSpace(line); mark == "" || !(size > 0) || slices.Contains(signs(), mark) {
 		return 0, nil
 	}
 	face, err := f.face(fontOf(a), size)

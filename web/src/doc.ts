@@ -22,6 +22,7 @@ export class Doc {
   readonly inputs: string[];
   readonly scope: string[]; // what the question was narrowed to
   readonly complete: boolean;
+  readonly redacted: boolean; // the values of settings were taken out
   readonly effective: ValueRef[];
   readonly overridden: ValueRef[];
   readonly statuses: ValueRef[];
@@ -37,6 +38,7 @@ export class Doc {
     this.scope = [...(scope?.namespace ? [`namespace ${scope.namespace}`] : []), ...(scope?.policyKinds ?? [])];
     this.inputs = (pack.value<unknown[] | undefined>(this.parts('inputs')) ?? []).map(inputName);
     this.complete = pack.value<boolean | undefined>(this.parts('complete')) !== false;
+    this.redacted = pack.value<boolean | undefined>(this.parts('redacted')) === true;
     this.effective = this.items('effective');
     this.overridden = this.items('overridden');
     this.statuses = this.items('status');
