@@ -96,7 +96,7 @@ const ROOM = 40; // for a value in the table
 
 function Settings({ rules, policyKind, ordered }: { rules: Rule[]; policyKind: string; ordered: boolean }): JSX.Element {
   return (
-    <ul class="plain settings">
+    <ul class="plain inforce">
       {rules.slice(0, SETTINGS).map((r, i) => (
         <li key={i}>
           <span class="state effective" aria-hidden="true">●</span> <Name of={(ordered ? `${i + 1}. ` : '') + r.name} />
