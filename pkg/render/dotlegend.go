@@ -52,8 +52,16 @@ func (d *clusters) legend() string {
 		}
 		rows.WriteString(tag("TR", upper.String()) + tag("TR", lower.String()))
 	}
-	if d.caption != "" {
-		for _, line := range folded(d.caption, wide*captionWidth/leastLegend) {
+	if d.caption != "" { // as wide as the columns above it, or it would stretch them
+		columns := 0
+		for at := 0; at < len(entries); at += down {
+			column := 0
+			for _, e := range entries[at:min(at+down, len(entries))] {
+				column = max(column, textWidth(e.means, smallSize))
+			}
+			columns += lineSample + signSample + column
+		}
+		for _, line := range folded(d.caption, columns*captionWidth/leastLegend) {
 			rows.WriteString(tag("TR", tag("TD", d.text(line, d.c.muted, smallSize), attribute{"COLSPAN", strconv.Itoa(3 * across)}, attribute{"ALIGN", "LEFT"})))
 		}
 	}
