@@ -240,7 +240,7 @@ func (f *reportFlags) picture(s Streams, r *report.Report) (report.Picture, []mo
 	if f.noPicture {
 		return report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
-	less := r.Topology.Collapse(f.collapse, render.Fits)
+	less := r.Topology.Collapse(f.collapse, render.DOTOptions{}.Fits)
 	if less != r.Topology {
 		r.Drawn = less
 	}

@@ -21,7 +21,10 @@ const (
 const tallest = 3.2
 
 // Fits reports whether the picture of a topology is at most four times as high as wide, as far as can be told before it is drawn.
-func Fits(t *view.Topology) bool {
+func (o DOTOptions) Fits(t *view.Topology) bool {
+	if o.Layout == LayoutFlat { // it is for programs
+		return true
+	}
 	wide, high := newPicture(t).extent()
 	return float64(high) <= tallest*float64(wide)
 }

@@ -25,7 +25,7 @@ func shelf(routes, count int) *view.Topology {
 // A picture with one column that is much longer than the others are wide does not fit, nor does one with many labels between two columns.
 func TestFits(t *testing.T) {
 	for routes, want := range map[int]bool{0: true, 1: true, 8: true, 40: false, 1000: false} {
-		if got := Fits(shelf(routes, 1)); got != want {
+		if got := (DOTOptions{}).Fits(shelf(routes, 1)); got != want {
 			t.Errorf("%d routes fit: %v", routes, got)
 		}
 	}
