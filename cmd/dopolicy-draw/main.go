@@ -48,6 +48,9 @@ func draw(in io.Reader, out io.Writer, format string) (err error) {
 	if format == "png" {
 		return raster.PNG(out, picture)
 	}
+	if picture, err = raster.Measured(picture); err != nil {
+		return err
+	}
 	_, err = out.Write(picture)
 	return err
 }

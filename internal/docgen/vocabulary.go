@@ -47,8 +47,8 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"Deciding.By": words[reflect.TypeFor[merge.Criterion]()], "Loss.Reason": reasons, "OverriddenRule.Reason": reasons,
 		"ReachItem.State": {view.StateEffective, view.StatePartial, view.StateOverridden, string(merge.Unset), string(merge.ConditionFalse), string(merge.Conflicted), view.StateIgnored},
 
-		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden},
-		"GraphEdge.State":    {view.EdgeWhole, view.EdgePartial, view.EdgeLost, view.EdgeDangling, view.EdgeTaken},
+		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden, view.EdgeIdle},
+		"GraphEdge.State":    {view.EdgeWhole, view.EdgePartial, view.EdgeLost, view.EdgeIdle, view.EdgeDangling, view.EdgeTaken},
 		"Topology.Collapsed": {view.CollapseRules, view.CollapseRoute, view.CollapseNamespace},
 		"KindInfo.Class":     {"Inherited", "Direct"},
 

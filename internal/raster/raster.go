@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"github.com/fogleman/gg"
-	"golang.org/x/image/font"
 )
 
 // density is how many pixels a point of the drawing is wide and high, so that text is sharp on today's screens.
@@ -80,7 +79,7 @@ type painter struct {
 	dx, dy     float64 // of the group that everything is in, in points
 	left, top  float64 // of the part that is seen
 	translated bool
-	faces      map[sized]font.Face
+	faces
 }
 
 // newPainter has the size that the root element names.
@@ -94,7 +93,7 @@ func newPainter(root map[string]string) (*painter, error) {
 	if !(wide*high < 2*maxPixels) {
 		return nil, fmt.Errorf("%g by %g points are too large", box[2], box[3])
 	}
-	return &painter{Context: gg.NewContext(int(wide), int(high)), scale: scale, left: box[0], top: box[1], faces: map[sized]font.Face{}}, nil
+	return &painter{Context: gg.NewContext(int(wide), int(high)), scale: scale, left: box[0], top: box[1]}, nil
 }
 
 // x and y place a point of the drawing in the picture.

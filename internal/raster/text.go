@@ -57,10 +57,13 @@ func (p *painter) text(d *xml.Decoder, a map[string]string) error {
 	return nil
 }
 
-// face is a font at a size in pixels. Reading a font takes longer than painting a line with it.
-func (p *painter) face(at style, size float64) (font.Face, error) {
+// faces are the fonts that were read. Reading one takes longer than painting a line with it.
+type faces struct{ known map[sized]font.Face }
+
+// face is a font at a size, in pixels or whatever else lengths are wanted in.
+func (f *faces) face(at style, size float64) (font.Face, error) {
 	key := sized{at, size}
-	if face, known := p.faces[key]; known {
+	if face, known := f.known[key]; known {
 		return face, nil
 	}
 	read, err := opentype.Parse(fonts(at))
@@ -71,14 +74,17 @@ func (p *painter) face(at style, size float64) (font.Face, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.faces[key] = face
+	if f.known == nil {
+		f.known = map[sized]font.Face{}
+	}
+	f.known[key] = face
 	return face, nil
 }
 
 // style tells the fonts apart.
 type style struct{ mono, bold, italic bool }
 
-// sized is a font at a size in pixels.
+// sized is a font at a size.
 type sized struct {
 	style
 	size float64

@@ -119,10 +119,10 @@ func (s *session) isPolicy(name string) bool {
 func (g *graphScope) collapsed(t *view.Topology, format string) *view.Topology {
 	switch render.Format(format) {
 	case render.DOT, render.Mermaid, render.SVG, render.PNG:
-		return t.Collapse(g.collapse)
+		return t.Collapse(g.collapse, render.DOTOptions{}.Fits)
 	}
 	if g.explicit {
-		return t.Collapse(g.collapse)
+		return t.Collapse(g.collapse, render.DOTOptions{}.Fits)
 	}
 	return t
 }

@@ -33,6 +33,7 @@ type reportFlags struct {
 	title     string
 	collapse  string
 	noPicture bool
+	redact    bool
 }
 
 func (a App) reportCmd(s Streams) *cobra.Command {
@@ -46,12 +47,20 @@ kinds, what is in force on every rule and why, overridden settings, predicted st
 self-contained: it needs no network, and can be mailed, attached to a build or opened from disk.
 
 The report covers everything that was read, unless -n or --policy-kind limit it. Findings are those of check, with the same config
-file; they do not affect the exit code (use check for that).`,
+file; they do not affect the exit code (use check for that).
+
+--redact takes out, before anything is computed: the values of policy settings, their conditions (when), annotations of policies, the
+messages of reported statuses, what objects of unknown kinds contain, and the values of filters and timeouts of routes. Names, labels,
+targets, hostnames, and the matches of routes stay, so that the report still shows which setting wins and which is overridden. A block with a
+condition counts as not applied, and the report is then marked incomplete; objects are not judged by schemas.`,
 		Example: `  # manifests
   kubectl dopolicy report -f manifests/ > report.html
 
   # a cluster, opened in the browser
   kubectl dopolicy report --open
+
+  # for someone who must not see limits and keys
+  kubectl dopolicy report -f manifests/ --redact > report.html
 
   # the same data as JSON
   kubectl dopolicy report -f manifests/ -o json`,
@@ -70,6 +79,7 @@ file; they do not affect the exit code (use check for that).`,
 	fs.StringVar(&f.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike in the picture: "+strings.Join(view.CollapseLevels(), "|"))
 	complete(cmd, "collapse", view.CollapseLevels())
 	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the topology picture")
+	fs.BoolVar(&f.redact, "redact", false, "leave out the values of policy settings and of filters of routes")
 	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
 	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
@@ -118,6 +128,9 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	if err != nil {
 		return err
 	}
+	if f.redact {
+		session = redactedSession(session)
+	}
 	session.Problems = append(session.Problems, f.crds.problems...)
 	query := report.Query{Check: options, Status: plugin.StatusFunctions(a.Plugins)}
 	if query.Query, _, err = f.query(session, nil); err != nil {
@@ -136,7 +149,7 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 
 // facts say what the report is about.
 func (f *reportFlags) facts(s *session, version string) report.Facts {
-	out := report.Facts{Version: version, Inputs: f.inputs(s)}
+	out := report.Facts{Version: version, Inputs: f.inputs(s), Redacted: s.Snapshot.WithoutValues()}
 	if !f.allNamespaces {
 		out.Scope.Namespace = f.namespace
 	}
@@ -227,7 +240,7 @@ func (f *reportFlags) picture(s Streams, r *report.Report) (report.Picture, []mo
 	if f.noPicture {
 		return report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
-	less := r.Topology.Collapse(f.collapse)
+	less := r.Topology.Collapse(f.collapse, render.DOTOptions{}.Fits)
 	if less != r.Topology {
 		r.Drawn = less
 	}

@@ -18,7 +18,7 @@ import (
 var ErrMissingField = errors.New("a field it reads is not there")
 
 // ErrRedacted is the error of a condition where the values it would read were taken out: the block is taken not to apply.
-var ErrRedacted = errors.New("cannot be evaluated, because the snapshot is redacted")
+var ErrRedacted = errors.New("cannot be evaluated, because values are left out (redacted)")
 
 // Conditions compiles and evaluates the D/O conditions of one run. The zero value is ready; it is safe for concurrent use.
 type Conditions struct {

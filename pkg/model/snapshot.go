@@ -56,6 +56,7 @@ type Snapshot struct {
 	Objects  []*Object
 	Problems []Problem
 	Cluster  *Cluster // that it was read from; nil: from manifests, which may be any part of one
+	Redacted bool     // the settings of policies have no values: they were taken out after reading
 
 	byKind map[GroupKind]*ofKind
 }
@@ -88,6 +89,11 @@ func NewSnapshot(objects []*Object, problems []Problem) *Snapshot {
 		i += n
 	}
 	return s
+}
+
+// WithoutValues reports whether the settings of policies have no values: they were taken out after reading, or before the snapshot was saved.
+func (s *Snapshot) WithoutValues() bool {
+	return s.Redacted || s.Cluster != nil && s.Cluster.Redacted
 }
 
 // Get is the object that ref names (its section is ignored), or nil.

@@ -135,9 +135,9 @@ func (d *clusters) stack(table string) string {
 }
 
 // kindsIn are the numbers of the policy kinds that have chips in a box.
-func (d *clusters) kindsIn(b *box) []int {
+func (p *picture) kindsIn(b *box) []int {
 	var out []int
-	for i, kind := range d.kinds {
+	for i, kind := range p.kinds {
 		for _, r := range b.rows {
 			if len(r.chips[kind]) > 0 {
 				out = append(out, i)

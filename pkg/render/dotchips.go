@@ -22,11 +22,11 @@ func (d *clusters) chipCells(b *box, r *row, kinds []int, out string, rule []att
 }
 
 // chipWidth is how wide the names in the column of a policy kind are, in points, or else the name of the kind.
-func (d *clusters) chipWidth(b *box, k int) int {
+func (p *picture) chipWidth(b *box, k int) int {
 	const room = 2
-	widest := textWidth(clip(d.kindName(k), nameWidth), smallSize) - signWidth + room
+	widest := textWidth(clip(p.kindName(k), nameWidth), smallSize) - signWidth + room
 	for _, r := range b.rows {
-		for _, c := range r.chips[d.kinds[k]] {
+		for _, c := range r.chips[p.kinds[k]] {
 			widest = max(widest, textWidth(c.label(b.node), smallSize))
 		}
 	}
@@ -60,6 +60,8 @@ func (d *clusters) chips(list []chip, at *view.GraphNode, most, width int) strin
 		label := d.text(c.label(at), d.c.text, smallSize)
 		if c.state == view.EdgeOverridden {
 			label = tag("S", d.text(c.label(at), d.c.muted, smallSize))
+		} else if c.state == view.EdgeIdle {
+			label = d.text(c.label(at), d.c.muted, smallSize)
 		}
 		rows.WriteString(tag("TR", tag("TD", d.text(mark, colour, nameSize), attribute{"WIDTH", strconv.Itoa(signWidth)}, attribute{"HEIGHT", strconv.Itoa(chipHeight)})+tag("TD", label, attribute{"ALIGN", "LEFT"}, attribute{"WIDTH", strconv.Itoa(width)})))
 	}

@@ -131,7 +131,7 @@ func (d *clusters) edge(l *line) {
 	if l.kind != view.EdgeParent {
 		weight = "2"
 	}
-	if l.from.column() >= l.to.column() || l.kind == view.EdgeEffective || l.kind == view.EdgeOverridden {
+	if l.from.column() >= l.to.column() || isFate(l.kind) {
 		free, weight = "false", "1"
 	}
 	arrow, head := s.arrow, d.end(l.to, false)

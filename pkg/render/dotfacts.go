@@ -31,7 +31,7 @@ func groupFacts(n *view.GraphNode) []string {
 	var out []string
 	say := func(before, key, after string) {
 		if n.Labels[key] != "" {
-			out = append(out, folded(before+n.Labels[key]+after)...)
+			out = append(out, folded(before+n.Labels[key]+after, nameWidth)...)
 		}
 	}
 	if n.Labels["sample"] != "" {
@@ -51,12 +51,12 @@ func groupFacts(n *view.GraphNode) []string {
 	return out
 }
 
-// folded breaks a list of words into lines.
-func folded(s string) []string {
+// folded breaks a list of words into lines of about so many characters.
+func folded(s string, most int) []string {
 	var out []string
 	for i, word := range strings.Split(s, ", ") {
 		last := len(out) - 1
-		if i > 0 && len(out[last])+len(word) < nameWidth {
+		if i > 0 && len(out[last])+len(word) < most {
 			out[last] += ", " + word
 			continue
 		}

@@ -234,7 +234,7 @@ func (p *picture) edge(e view.GraphEdge) {
 		return
 	}
 	l := line{from: from, to: to, kind: e.Kind, state: e.State, count: e.Count}
-	if e.Kind == view.EdgeEffective || e.Kind == view.EdgeOverridden {
+	if isFate(e.Kind) {
 		l.state = cmp.Or(e.State, e.Kind)
 		p.chip(l, e.By)
 		if from.note == nil || !from.note.focus {

@@ -141,7 +141,7 @@ func (p *picture) spread() {
 	points := map[pair]*spread{}
 	for i := range p.lines {
 		l := &p.lines[i]
-		if l.kind != view.EdgeEffective && l.kind != view.EdgeOverridden || l.from.note == nil || l.to.box == nil || l.from.note.column >= l.to.box.column-1 {
+		if !isFate(l.kind) || l.from.note == nil || l.to.box == nil || l.from.note.column >= l.to.box.column-1 {
 			continue
 		}
 		key := pair{l.from.note, l.to.box}

@@ -16,6 +16,11 @@ type chip struct {
 	by    []string // nodes of the policies that won
 }
 
+// isFate reports whether edges of a kind say what became of a policy somewhere.
+func isFate(kind string) bool {
+	return kind == view.EdgeEffective || kind == view.EdgeOverridden || kind == view.EdgeIdle
+}
+
 // byLabel names the policies that won.
 func (p *picture) byLabel(by []string) string {
 	if len(by) == 0 {
@@ -49,7 +54,7 @@ func (p *picture) chip(l line, by []string) {
 
 // sortChips sorts the chips of every row: what is in force first.
 func (p *picture) sortChips() {
-	order := []string{view.EdgeEffective, "partial", view.EdgeOverridden}
+	order := []string{view.EdgeEffective, "partial", view.EdgeOverridden, view.EdgeIdle}
 	for _, b := range p.boxes {
 		for _, r := range b.rows {
 			for _, chips := range r.chips {

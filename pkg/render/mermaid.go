@@ -161,7 +161,7 @@ func (m *mermaid) edge(number int, l *line) {
 	if _, known := m.pens[what]; !known {
 		what = l.kind
 	}
-	arrow := map[string]string{"taken": "==>", "effective": "==>", "partial": "-.->", "overridden": "-.->", "dangling": "-.-x"}[what]
+	arrow := map[string]string{"taken": "==>", "effective": "==>", "partial": "-.->", "overridden": "-.->", "conditionFalse": "-.->", "dangling": "-.-x"}[what]
 	if arrow == "" {
 		arrow = "-->"
 	}
@@ -179,13 +179,13 @@ func (m *mermaid) edge(number int, l *line) {
 
 // drawnStates are the states in the order of legends.
 func drawnStates() []string {
-	return []string{view.EdgeParent, "taken", view.EdgeEffective, "partial", view.EdgeOverridden, view.EdgeDangling, view.EdgeTargets}
+	return []string{view.EdgeParent, "taken", view.EdgeEffective, "partial", view.EdgeOverridden, view.EdgeIdle, view.EdgeDangling, view.EdgeTargets}
 }
 
 // legend says what lines and signs mean, of those that are there.
 func (m *mermaid) legend() []string {
 	var out []string
-	lines := map[string]string{view.EdgeParent: "grey line", "taken": "thick purple line", view.EdgeEffective: "green line", "partial": "orange dashes", view.EdgeOverridden: "red dots",
+	lines := map[string]string{view.EdgeParent: "grey line", "taken": "thick purple line", view.EdgeEffective: "green line", "partial": "orange dashes", view.EdgeOverridden: "red dots", view.EdgeIdle: "grey dots",
 		view.EdgeDangling: "dark dashes with a cross", view.EdgeTargets: "blue-grey line"}
 	for _, state := range drawnStates() {
 		var signs []string

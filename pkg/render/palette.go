@@ -37,7 +37,7 @@ type ink struct {
 	head, body, group, groupFrame        shade // fills of boxes, and namespaces
 	traffic, request                     shade
 	effective, partial, overridden       shade
-	dangling, unknown                    shade
+	dangling, unknown, idle              shade
 	missing                              shade // the frame of what is not in the input
 	policyFill, policyFrame, sectionFill shade // where the kind does not count
 }
@@ -48,7 +48,7 @@ func colours() ink {
 		head: shade{"#eceff2", "#2a3038"}, body: shade{"#fefefe", "#1c2127"}, group: shade{"#f7f8f9", "#181c22"}, groupFrame: shade{"#c3c9cf", "#3b434c"},
 		traffic: shade{"#7f8790", "#87909a"}, request: shade{"#8e2a8b", "#e39be0"},
 		effective: shade{"#00855f", "#3ecf9f"}, partial: shade{"#b87500", "#f5bd41"}, overridden: shade{"#b83200", "#ff8052"},
-		dangling: shade{"#3a3f45", "#d3d7db"}, unknown: shade{"#6c839c", "#8ba3bc"}, missing: shade{"#b83200", "#ff8052"},
+		dangling: shade{"#3a3f45", "#d3d7db"}, unknown: shade{"#6c839c", "#8ba3bc"}, idle: shade{"#5f6873", "#9fa8b3"}, missing: shade{"#b83200", "#ff8052"},
 		policyFill: shade{"#eef1f5", "#262d35"}, policyFrame: shade{"#4d5b6b", "#b2bfcc"}, sectionFill: shade{"#f4f6f7", "#20262c"},
 	}
 }
@@ -74,7 +74,7 @@ func hues() []hue {
 func shades() []shade {
 	c := colours()
 	out := []shade{c.ground, c.text, c.muted, c.frame, c.head, c.body, c.group, c.groupFrame, c.traffic, c.request, c.effective, c.partial, c.overridden,
-		c.dangling, c.unknown, c.missing, c.policyFill, c.policyFrame, c.sectionFill}
+		c.dangling, c.unknown, c.idle, c.missing, c.policyFill, c.policyFrame, c.sectionFill}
 	for _, h := range hues() {
 		out = append(out, h.line, h.fill)
 	}
@@ -111,13 +111,14 @@ type stroke struct {
 func pens() map[string]stroke {
 	c := colours()
 	return map[string]stroke{
-		"parent":     {c.traffic, "solid", "1", "normal", "", "traffic"},
-		"taken":      {c.request, "solid", "3", "normal", "", "way of the request"},
-		"effective":  {c.effective, "solid", "1.6", "normal", "", "in force"},
-		"partial":    {c.partial, "dashed", "1.6", "normal", "6 3", "partly in force"},
-		"overridden": {c.overridden, "dotted", "1.8", "normal", "1.5 3.5", "overridden"},
-		"dangling":   {c.dangling, "dashed", "1", "odiamond", "7 2 1.5 2", "to what is not in the input"},
-		"targets":    {c.unknown, "solid", "0.7", "vee", "", "targets"},
+		"parent":         {c.traffic, "solid", "1", "normal", "", "traffic"},
+		"taken":          {c.request, "solid", "3", "normal", "", "way of the request"},
+		"effective":      {c.effective, "solid", "1.6", "normal", "", "in force"},
+		"partial":        {c.partial, "dashed", "1.6", "normal", "6 3", "partly in force"},
+		"overridden":     {c.overridden, "dotted", "1.8", "normal", "1.5 3.5", "overridden"},
+		"conditionFalse": {c.idle, "dotted", "1.2", "onormal", "1 5", "condition false"},
+		"dangling":       {c.dangling, "dashed", "1", "odiamond", "7 2 1.5 2", "to what is not in the input, ends in a diamond"},
+		"targets":        {c.unknown, "solid", "0.7", "vee", "", "reaches nothing"},
 	}
 }
 
@@ -143,6 +144,8 @@ func sign(state string) (string, shade) {
 		return "●", c.effective
 	case "partial":
 		return "◐", c.partial
+	case "conditionFalse":
+		return "⊘", c.idle
 	}
 	return "○", c.overridden
 }

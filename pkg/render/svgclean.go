@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ func svgShapes() map[string][]string {
 		"polygon":  {"points"},
 		"polyline": {"points"},
 		"ellipse":  {"cx", "cy", "rx", "ry"},
-		"text":     {"x", "y", "text-anchor", "font-size", "font-weight", "font-style", "text-decoration"},
+		"text":     {"x", "y", "text-anchor", "font-size", "font-weight", "font-style", "text-decoration", "textLength", "lengthAdjust"},
 		"tspan":    {"x", "y", "dx", "dy", "font-size", "font-weight", "font-style", "text-decoration"},
 	}
 }
@@ -203,7 +204,7 @@ func (c *cleaner) text(e, out *element) []*element {
 	y, errY := strconv.ParseFloat(out.attribute("y"), 64)
 	size, errSize := strconv.ParseFloat(out.attribute("font-size"), 64)
 	mark := strings.TrimSpace(e.text)
-	if errX != nil || errY != nil || errSize != nil || !slices.Contains([]string{"●", "◐", "○"}, mark) {
+	if errX != nil || errY != nil || errSize != nil || !slices.Contains([]string{"●", "◐", "○", "⊘"}, mark) {
 		return []*element{out}
 	}
 	// Graphviz takes the sign for as wide as a blank, and puts the middle of that where the middle of the sign should be.
@@ -211,7 +212,7 @@ func (c *cleaner) text(e, out *element) []*element {
 	return signShape(mark, x+blank*size, y-above*size, radius*size, out.attribute("fill"))
 }
 
-// signShape draws a sign: a disc, a ring, or a ring whose left half is filled.
+// signShape draws a sign: a disc, a ring, a ring whose left half is filled, or one that is struck through.
 func signShape(mark string, x, y, r float64, colour string) []*element {
 	n := func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 	ring := &element{name: "ellipse", attrs: []attribute{{"cx", n(x)}, {"cy", n(y)}, {"rx", n(r)}, {"ry", n(r)}, {"fill", "none"}, {"stroke", colour}, {"stroke-width", "1.1"}}}
@@ -222,6 +223,10 @@ func signShape(mark string, x, y, r float64, colour string) []*element {
 	case "◐":
 		half := fmt.Sprintf("M%s,%sA%s,%s 0 0 0 %s,%sZ", n(x), n(y-r), n(r), n(r), n(x), n(y+r))
 		return []*element{ring, {name: "path", attrs: []attribute{{"d", half}, {"fill", colour}}}}
+	case "⊘":
+		d := r * math.Sqrt2 / 2
+		bar := fmt.Sprintf("M%s,%sL%s,%s", n(x-d), n(y+d), n(x+d), n(y-d))
+		return []*element{ring, {name: "path", attrs: []attribute{{"d", bar}, {"fill", "none"}, {"stroke", colour}, {"stroke-width", "1.1"}}}}
 	}
 	return []*element{ring}
 }

@@ -30,6 +30,8 @@ type Facts struct {
 	Version string  `json:"version"` // of the program
 	Inputs  []Input `json:"inputs"`  // what was read, in the order of the command line
 	Scope   Scope   `json:"scope"`   // what it was narrowed to
+
+	Redacted bool `json:"redacted,omitempty"` // the values of settings were taken out
 }
 
 // The kinds of inputs.
@@ -78,11 +80,29 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
 		Status:     view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status),
 		Findings:   check.Run(r, q.Check),
 	}
+	if facts.Redacted {
+		out.Effective.Routes = withoutValues(out.Effective.Routes)
+	}
 	out.Bare = bare(r, q.In, out.Effective)
 	var problems []model.Problem
 	for _, part := range []*view.Envelope{&out.Topology.Envelope, &out.Effective.Envelope, &out.Overridden.Envelope, &out.Status.Envelope, &out.Findings.Envelope} {
 		problems = append(problems, part.Problems...)
 	}
 	out.Seal("Report", problems)
+	return out
+}
+
+// redacted stands for a value that was taken out.
+const redacted = "REDACTED"
+
+// withoutValues are what the rules of routes say themselves, by name alone: headers and the like may hold what not everybody should see.
+func withoutValues(routes []view.RouteSettings) []view.RouteSettings {
+	out := slices.Clone(routes)
+	for i := range out {
+		out[i].Rules = slices.Clone(out[i].Rules)
+		for j := range out[i].Rules {
+			out[i].Rules[j].Value = redacted
+		}
+	}
 	return out
 }

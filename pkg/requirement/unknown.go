@@ -78,8 +78,8 @@ func (d *unknowns) about(req *caseOf, p *view.EffectiveTarget) string {
 		if why := d.inForce(f); why != "" {
 			return why
 		}
-		if c := d.res.Snapshot.Cluster; c != nil && c.Redacted && req.looks.values && len(f.Policy.Rules) > 0 {
-			return "the values of settings are left out of the snapshot"
+		if d.res.Snapshot.WithoutValues() && req.looks.values && len(f.Policy.Rules) > 0 {
+			return "the values of settings are left out"
 		}
 	}
 	return ""

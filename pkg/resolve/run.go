@@ -84,7 +84,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resoluti
 	r := &Resolution{Snapshot: in, Graph: g, Settings: c.Settings(), byRef: map[model.Ref]topology.NodeID{}, knowledge: c.Knowledge()}
 	kinds, problems := c.Discover(in)
 	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
-	conditions := &expression.Conditions{Redacted: in.Cluster != nil && in.Cluster.Redacted}
+	conditions := &expression.Conditions{Redacted: in.WithoutValues()}
 	for _, pk := range kinds {
 		if isMember(kinds, pk) {
 			r.Kinds = append(r.Kinds, r.Without(pk))

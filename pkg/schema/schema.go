@@ -10,11 +10,14 @@ import (
 
 // Problems judges the custom resources of an input as the API server would when they are created: by the schemas and validation rules of the
 // CustomResourceDefinitions in the input, and of further ones that take the place of those in the input that define the same kind. What was
-// read from a cluster is not judged: its server has done so, and parts of it may have been left out.
+// read from a cluster is not judged: its server has done so, and parts of it may have been left out. Without the values nothing is.
 func Problems(in *model.Snapshot, further []*model.Object) []model.Problem {
 	defined := definitions(in.Definitions(), further)
 	if len(defined) == 0 {
 		return nil
+	}
+	if in.Redacted {
+		return []model.Problem{{Severity: model.Info, Code: model.NoSchema, Message: "no object is judged by a schema: the values were taken out (--redact)", Hint: "run check without --redact"}}
 	}
 	var problems []model.Problem
 	var judged []*model.Object

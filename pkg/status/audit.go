@@ -200,8 +200,8 @@ func (c *comparison) audit() Audit {
 	if doubt := c.openQuestion(); doubt != "" {
 		c.demote(doubt, Missing, Unexpected, Different, DanglingTarget, Overridden, Truncated)
 		c.compared = false
-	} else if c.kind != nil && c.res.Snapshot.Cluster != nil && c.res.Snapshot.Cluster.Redacted {
-		c.demote("the values of settings are left out of the snapshot", Different)
+	} else if c.kind != nil && c.res.Snapshot.WithoutValues() {
+		c.demote("the values of settings are left out", Different)
 	}
 	out := Audit{Result: NotCompared, Reports: c.reports, Differences: c.differ, Notes: c.notes}
 	switch {
@@ -215,12 +215,11 @@ func (c *comparison) audit() Audit {
 
 // openQuestion is why what is predicted of the object may be wrong, "" if nothing says so.
 func (c *comparison) openQuestion() string {
-	cluster := c.res.Snapshot.Cluster
 	switch {
 	case c.lost != "":
 		return c.lost
-	case c.p.Policy != nil && c.p.Policy.Fault != "" && cluster != nil && cluster.Redacted:
-		return "it rests on values that are left out of the snapshot: " + c.p.Policy.Fault
+	case c.p.Policy != nil && c.p.Policy.Fault != "" && c.res.Snapshot.WithoutValues():
+		return "it rests on values that are left out: " + c.p.Policy.Fault
 	}
 	return c.doubts[c.object.Ref]
 }

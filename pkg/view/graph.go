@@ -12,6 +12,7 @@ const (
 	EdgeTargets    = "targets"
 	EdgeEffective  = "effective"
 	EdgeOverridden = "overridden"
+	EdgeIdle       = "conditionFalse" // also a state of EdgeTargets
 )
 
 // The states of edges of a Topology. GraphEdge says which edges have which.

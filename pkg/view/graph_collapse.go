@@ -28,8 +28,10 @@ const (
 )
 
 // Collapse draws the topology with fewer nodes: nodes that stand for several objects list them, and edges that stand for several count
-// them. What the drawing is about keeps its own nodes. The topology itself stays as it is.
-func (t *Topology) Collapse(level string) *Topology {
+// them. What the drawing is about keeps its own nodes. The topology itself stays as it is. CollapseAuto goes on until fits, which knows the shape
+// of the picture, is content as well; nil always is.
+func (t *Topology) Collapse(level string, fits func(*Topology) bool) *Topology {
+	enough := func(t *Topology) bool { return t.readable() && (fits == nil || fits(t)) }
 	switch level {
 	case CollapseNone:
 		return t
@@ -38,19 +40,19 @@ func (t *Topology) Collapse(level string) *Topology {
 	case CollapseRoute:
 		return t.foldRules().joinSimilar(CollapseRoute, similarRoutes())
 	case CollapseNamespace:
-		return t.foldRules().foldNamespaces()
+		return t.foldRules().foldNamespaces((*Topology).readable)
 	}
-	if t.readable() {
+	if enough(t) {
 		return t
 	}
 	less := t.foldRules()
-	if less.readable() {
+	if enough(less) {
 		return less
 	}
-	if routes := less.joinSimilar(CollapseRoute, similarRoutes()); routes.readable() {
+	if routes := less.joinSimilar(CollapseRoute, similarRoutes()); enough(routes) {
 		return routes
 	}
-	return less.foldNamespaces()
+	return less.foldNamespaces(enough)
 }
 
 // readable reports whether the picture is small enough.
@@ -106,7 +108,7 @@ func (t *Topology) foldParts(role topology.Role, level string, describe func(f *
 
 // foldNamespaces draws one node for each namespace, and as many for all that look alike if these are too many: first for namespaces alone, then
 // for Gateways too, in the end for all of one kind.
-func (t *Topology) foldNamespaces() *Topology {
+func (t *Topology) foldNamespaces(enough func(*Topology) bool) *Topology {
 	f := newFolding(t)
 	heads := map[string]int32{}
 	for i := range t.Nodes {
@@ -121,13 +123,13 @@ func (t *Topology) foldNamespaces() *Topology {
 		f.renamed[heads[space]] = true
 	}
 	out := f.topology(CollapseNamespace, func(g *GraphNode, members []int32) { f.asNamespace(g, members) })
-	if !out.readable() {
+	if !enough(out) {
 		out = out.joinSimilar(CollapseNamespace, similarNamespaces())
 	}
-	if !out.readable() {
+	if !enough(out) {
 		out = out.foldListeners().joinSimilar(CollapseNamespace, similarGateways())
 	}
-	if !out.readable() {
+	if !enough(out) {
 		out = out.joinSimilar(CollapseNamespace, similarKinds())
 	}
 	return out

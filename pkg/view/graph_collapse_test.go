@@ -63,7 +63,7 @@ func TestCollapseEdges(t *testing.T) {
 	for seed := range uint64(150) {
 		whole := Graph(resolutionOf(t, randomDocs(rand.New(rand.NewPCG(seed, 4)))...), GraphQuery{})
 		for _, level := range []string{CollapseRules, CollapseRoute, CollapseNamespace} {
-			drawn := whole.Collapse(level)
+			drawn := whole.Collapse(level, nil)
 			as := standsFor(t, whole, drawn)
 			want := map[string][]string{}
 			for _, e := range whole.Edges {
@@ -129,7 +129,7 @@ func shopDocs() []string {
 
 // Routes with the same parents and policies are one node, and so are their policies and Services.
 func TestCollapseRoutes(t *testing.T) {
-	g := Graph(resolutionOf(t, shopDocs()...), GraphQuery{}).Collapse(CollapseRoute)
+	g := Graph(resolutionOf(t, shopDocs()...), GraphQuery{}).Collapse(CollapseRoute, nil)
 	var got []string
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.Ref.Namespace == "app" {
@@ -155,7 +155,7 @@ func TestCollapseRoutes(t *testing.T) {
 // A namespace is one node, with what is in it told.
 func TestCollapseNamespace(t *testing.T) {
 	docs := append(shopDocs(), cacheDoc("app", "lost", "a: 1", "HTTPRoute/gone"))
-	g := Graph(resolutionOf(t, docs...), GraphQuery{}).Collapse(CollapseNamespace)
+	g := Graph(resolutionOf(t, docs...), GraphQuery{}).Collapse(CollapseNamespace, nil)
 	at := slices.IndexFunc(g.Nodes, func(n GraphNode) bool { return n.Kind == string(topology.Namespace) })
 	if at < 0 {
 		t.Fatal("no namespace is drawn")
@@ -176,11 +176,11 @@ func TestCollapseKeeps(t *testing.T) {
 	rule := r.Graph.Lookup(model.Ref{Group: gateways, Kind: "HTTPRoute", Namespace: "app", Name: "h08", Section: "r1"})
 	gateway := r.Graph.Lookup(model.Ref{Group: gateways, Kind: "Gateway", Namespace: "infra", Name: "g", Section: "http"})
 	for _, level := range []string{CollapseRules, CollapseRoute, CollapseNamespace} {
-		g := Graph(r, GraphQuery{Focus: rule, Depth: 9}).Collapse(level)
+		g := Graph(r, GraphQuery{Focus: rule, Depth: 9}).Collapse(level, nil)
 		if !slices.ContainsFunc(g.Nodes, func(n GraphNode) bool { return n.ID == g.Focus[0] && n.Kind == string(topology.Rule) }) {
 			t.Errorf("%s: the focus is gone", level)
 		}
-		g = Graph(r, GraphQuery{Taken: slices.Concat(gateway, route, rule)}).Collapse(level)
+		g = Graph(r, GraphQuery{Taken: slices.Concat(gateway, route, rule)}).Collapse(level, nil)
 		taken := map[string]int{}
 		for _, e := range g.Edges {
 			taken[e.State]++
@@ -222,7 +222,7 @@ func TestCollapseAuto(t *testing.T) {
 			}
 		}
 		whole := Graph(resolutionOf(t, docs...), GraphQuery{})
-		g := whole.Collapse(CollapseAuto)
+		g := whole.Collapse(CollapseAuto, nil)
 		if g.Collapsed != tc.want || !g.readable() {
 			t.Errorf("%s: %q with %d nodes", name, g.Collapsed, len(g.Nodes))
 		}
@@ -250,7 +250,7 @@ func TestCollapseHostileNames(t *testing.T) {
 		`{apiVersion: x.io/v1, kind: Cache, metadata: {name: "<script>\"\\`+"\\u202e"+`", namespace: app}, spec: {targetRef: {group: `+gateways+`, kind: HTTPRoute, name: a}, a: 1}}`)
 	for _, level := range CollapseLevels() {
 		ids := map[string]int{}
-		for _, n := range Graph(r, GraphQuery{}).Collapse(level).Nodes {
+		for _, n := range Graph(r, GraphQuery{}).Collapse(level, nil).Nodes {
 			ids[n.ID]++
 		}
 		for _, id := range slices.Sorted(maps.Keys(ids)) {

@@ -153,11 +153,9 @@ func (d *drawing) export(e *edge) GraphEdge {
 			out.State = EdgeDangling
 		}
 	default:
-		out.Kind = EdgeEffective
-		if !e.won {
-			out.Kind = EdgeOverridden
-		} else if e.lost {
-			out.State = EdgePartial
+		out.Kind = e.state()
+		if out.Kind == EdgePartial {
+			out.Kind, out.State = EdgeEffective, EdgePartial
 		}
 	}
 	if e.lost {

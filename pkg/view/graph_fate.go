@@ -12,12 +12,13 @@ import (
 // fate is what became of a policy: at one effective target, or at all that it reaches through one of its targets.
 type fate struct {
 	won, lost bool
+	idle      bool             // a block does not apply, because its condition is false
 	by        []*policy.Policy // whom it lost to, each once
 }
 
 // add joins what became of the policy elsewhere.
 func (f *fate) add(x *fate) {
-	f.won, f.lost = f.won || x.won, f.lost || x.lost
+	f.won, f.lost, f.idle = f.won || x.won, f.lost || x.lost, f.idle || x.idle
 	for _, p := range x.by {
 		if !slices.Contains(f.by, p) {
 			f.by = append(f.by, p)
@@ -28,12 +29,14 @@ func (f *fate) add(x *fate) {
 // state is the word of a GraphEdge for it.
 func (f *fate) state() string {
 	switch {
-	case f.won && f.lost:
+	case f.won && (f.lost || f.idle):
 		return EdgePartial
 	case f.won:
 		return EdgeWhole
 	case f.lost:
 		return EdgeLost
+	case f.idle:
+		return EdgeIdle
 	}
 	return ""
 }
@@ -78,6 +81,10 @@ func (s *layerFates) of(stack resolve.StackID) []layerFate {
 			continue
 		}
 		lost := &all[l.From.Layer].fate
+		if l.Reason == merge.ConditionFalse { // nobody overrides it
+			lost.idle = true
+			continue
+		}
 		lost.lost = true
 		for _, to := range l.To {
 			if w := o.Layers[to.Layer].Policy; w.Builtin == "" && !slices.Contains(lost.by, w.Base()) {
@@ -85,7 +92,7 @@ func (s *layerFates) of(stack resolve.StackID) []layerFate {
 			}
 		}
 	}
-	all = slices.DeleteFunc(all, func(f layerFate) bool { return f.part.Builtin != "" || !f.won && !f.lost })
+	all = slices.DeleteFunc(all, func(f layerFate) bool { return f.part.Builtin != "" || f.state() == "" })
 	s.byStack[stack] = all
 	return all
 }

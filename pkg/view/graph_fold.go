@@ -177,11 +177,9 @@ func (f *folding) merged(strands []strand, ids []string) GraphEdge {
 	}
 	switch word := joinedWord(words); classOf(&out) {
 	case fateEdge:
-		out.Kind, out.State = EdgeEffective, ""
-		if word == EdgeLost {
-			out.Kind = EdgeOverridden
-		} else if word == EdgePartial {
-			out.State = EdgePartial
+		out.Kind, out.State = word, ""
+		if word == EdgePartial {
+			out.Kind, out.State = EdgeEffective, EdgePartial
 		}
 	case targetsEdge:
 		out.State = word

@@ -207,8 +207,14 @@ func (f *folding) became(i int) string {
 	case len(words) == 1 && words[EdgeDangling]:
 		return EdgeDangling
 	}
-	return joinedWord(words)
+	if word := joinedWord(words); word != EdgeIdle {
+		return word
+	}
+	return idlePolicy
 }
+
+// idlePolicy is what people read for EdgeIdle.
+const idlePolicy = "condition false"
 
 // tally counts what became of policies.
 type tally map[string]int
@@ -216,7 +222,7 @@ type tally map[string]int
 // String lists what there is, the best first.
 func (t tally) String() string {
 	var out []string
-	for _, word := range []string{EdgeWhole, EdgePartial, EdgeLost, "unreached", EdgeDangling, unattachedPolicy} {
+	for _, word := range []string{EdgeWhole, EdgePartial, EdgeLost, idlePolicy, "unreached", EdgeDangling, unattachedPolicy} {
 		if t[word] > 0 {
 			out = append(out, strconv.Itoa(t[word])+" "+word)
 		}

@@ -3,6 +3,11 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Table lists the edges of the graph, one per line.
@@ -41,11 +46,43 @@ func (t *Topology) CollapsedLine() string {
 	case CollapseRules:
 		return "rules are drawn as their routes (--collapse none draws them)"
 	case CollapseRoute:
-		return "routes that look alike are drawn as one, with their policies and Services (--collapse none draws all)"
+		return "routes that look alike are drawn as one, with their policies and Services" + t.joinedLine() + " (--collapse none draws all)"
 	case CollapseNamespace:
-		return "what is in a namespace is drawn as one, and so is what looks alike (--collapse none draws all)"
+		return "what is in a namespace is drawn as one, and so is what looks alike" + t.joinedLine() + " (--collapse none draws all)"
 	}
 	return ""
+}
+
+// joinedLine counts what is drawn as one, by kind: ": 60 HTTPRoutes as 3, 2 Services as 1"; "" if nothing is.
+func (t *Topology) joinedLine() string {
+	objects, nodes := map[string]int{}, map[string]int{}
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; n.Ref.Name == "" && len(n.Members) > 0 {
+			sections := 0
+			for _, m := range n.Members {
+				if m.Section != "" {
+					sections++
+					continue
+				}
+				objects[m.Kind]++
+			}
+			if sections < len(n.Members) && topology.Role(n.Kind) != topology.Namespace {
+				nodes[n.Ref.Kind]++
+			}
+		}
+	}
+	var out []string
+	for _, kind := range slices.SortedFunc(maps.Keys(objects), byHolding) {
+		text := plural(objects[kind], kind)
+		if nodes[kind] > 0 {
+			text += fmt.Sprintf(" as %d", nodes[kind])
+		}
+		out = append(out, text)
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(out, ", ")
 }
 
 // edgeCell is the kind of an edge; an effective one may be partial. What became of a policy through a target stands behind it.
@@ -54,6 +91,7 @@ func edgeCell(e GraphEdge) Cell {
 	if e.State != "" && (e.Kind == EdgeTargets || e.State == EdgeDangling) {
 		text = e.Kind + ": " + e.State
 	}
+	text = strings.Replace(text, EdgeIdle, idlePolicy, 1)
 	if e.Count > 1 {
 		text += fmt.Sprintf(" ×%d", e.Count)
 	}
@@ -68,7 +106,7 @@ func edgeTone(what string) Tone {
 		return Partly
 	case EdgeOverridden, EdgeDangling:
 		return Bad
-	case EdgeParent:
+	case EdgeParent, EdgeIdle:
 		return Dim
 	}
 	return Plain

@@ -290,7 +290,7 @@ func TestGraphWhole(t *testing.T) {
 		for i := range queriesOf(r) {
 			g, h := Graph(r, queriesOf(r)[i]), Graph(again, queriesOf(again)[i])
 			for _, level := range CollapseLevels() {
-				one, other := g.Collapse(level), h.Collapse(level)
+				one, other := g.Collapse(level, nil), h.Collapse(level, nil)
 				drawn := map[string]bool{}
 				for _, n := range one.Nodes {
 					if drawn[n.ID] {

@@ -246,17 +246,18 @@ type GraphNode struct {
 }
 
 // GraphEdge joins two nodes. Kind: parent (traffic flows from → to), targets (policy → its target), effective (policy → an
-// effective target where it is in force), overridden (policy → one where it is not).
+// effective target where it is in force), overridden (policy → one where it is not, and lost), conditionFalse (policy → one where it does not
+// apply, because its condition is false).
 //
 // State is, on an effective edge, "partial" where only part of the policy is in force; on a targets edge what became of the policy at all
-// that it reaches through that target: "effective", "partial" (in part, or not everywhere), "overridden" (nowhere), "dangling" (the target
-// is not in the input) or nothing (it reaches nothing, or nothing is known); on a parent edge "taken" if the request asked about goes that
+// that it reaches through that target: "effective", "partial" (in part, or not everywhere), "overridden" (nowhere), "conditionFalse" (nowhere,
+// because its condition is false), "dangling" (the target is not in the input) or nothing (it reaches nothing, or nothing is known); on a parent edge "taken" if the request asked about goes that
 // way, "dangling" if what it points to is not in the input.
 type GraphEdge struct {
 	From  string   `json:"from"`            // the id of a node
 	To    string   `json:"to"`              // the id of a node
 	Kind  string   `json:"kind"`            // what the edge says
-	State string   `json:"state,omitempty"` // partial, effective, overridden, dangling or taken; see the edge
+	State string   `json:"state,omitempty"` // partial, effective, overridden, conditionFalse, dangling or taken; see the edge
 	Count int      `json:"count,omitempty"` // how many edges a collapsed picture draws as this one, if more than one
 	By    []string `json:"by,omitempty"`    // the ids of the policies that won, on overridden and partial edges
 }

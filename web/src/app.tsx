@@ -95,7 +95,7 @@ function Header({ theme, change }: { theme: Theme; change: (theme: Theme) => voi
 function about(doc: Doc): string {
   const most = 4;
   const names = doc.inputs.slice(0, most).join(', ') + (doc.inputs.length > most ? ` and ${doc.inputs.length - most} more` : '');
-  return [names, ...doc.scope, doc.complete ? '' : 'not complete'].filter(Boolean).join(' · ');
+  return [names, ...doc.scope, doc.redacted ? 'values left out' : '', doc.complete ? '' : 'not complete'].filter(Boolean).join(' · ');
 }
 
 function Nav(): JSX.Element {

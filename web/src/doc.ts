@@ -22,6 +22,7 @@ export class Doc {
   readonly inputs: string[];
   readonly scope: string[]; // what the question was narrowed to
   readonly complete: boolean;
+  readonly redacted: boolean; // the values of settings were taken out
   readonly effective: ValueRef[];
   readonly overridden: ValueRef[];
   readonly statuses: ValueRef[];
@@ -37,6 +38,7 @@ export class Doc {
     this.scope = [...(scope?.namespace ? [`namespace ${scope.namespace}`] : []), ...(scope?.policyKinds ?? [])];
     this.inputs = (pack.value<unknown[] | undefined>(this.parts('inputs')) ?? []).map(inputName);
     this.complete = pack.value<boolean | undefined>(this.parts('complete')) !== false;
+    this.redacted = pack.value<boolean | undefined>(this.parts('redacted')) === true;
     this.effective = this.items('effective');
     this.overridden = this.items('overridden');
     this.statuses = this.items('status');
@@ -204,7 +206,7 @@ export class Doc {
     for (const [id, ref] of this.byID()) {
       if (this.pack.text(this.pack.field(ref, 'kind')) !== 'policy') continue;
       const node = this.graphNode(id)!;
-      if (!node.members) fates.set(id, { policy: node.ref, state: 'unknown', effective: 0, partial: 0, overridden: 0, dangling: 0 });
+      if (!node.members) fates.set(id, { policy: node.ref, state: 'unknown', effective: 0, partial: 0, overridden: 0, idle: 0, dangling: 0 });
     }
     const { pack } = this;
     for (const edge of pack.list(pack.field(this.parts('topology'), 'edges'))) {
@@ -215,6 +217,7 @@ export class Doc {
       const weight = pack.value<number | undefined>(pack.field(edge, 'count')) ?? 1;
       if (kind === 'effective') fate[state === 'partial' ? 'partial' : 'effective'] += weight;
       else if (kind === 'overridden') fate.overridden += weight;
+      else if (kind === 'conditionFalse') fate.idle += weight;
       else if (kind === 'targets' && state === 'dangling') fate.dangling++;
     }
     for (const t of this.troubles()) {
@@ -240,16 +243,18 @@ export class Doc {
 /** What became of a policy: on how many effective targets it is in force, partly in force, overridden; and how many of its targets are missing. */
 export interface Fate {
   policy: Ref;
-  state: 'effective' | 'partial' | 'overridden' | 'dangling' | 'unknown';
+  state: 'effective' | 'partial' | 'overridden' | 'idle' | 'dangling' | 'unknown';
   effective: number;
   partial: number;
   overridden: number;
+  idle: number; // where its condition is false
   dangling: number;
 }
 
 function stateOf(f: Fate): Fate['state'] {
-  if (f.effective + f.partial > 0) return f.partial + f.overridden > 0 ? 'partial' : 'effective';
+  if (f.effective + f.partial > 0) return f.partial + f.overridden + f.idle > 0 ? 'partial' : 'effective';
   if (f.overridden > 0) return 'overridden';
+  if (f.idle > 0) return 'idle';
   return f.dangling > 0 ? 'dangling' : 'unknown';
 }
 

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { usePage } from './context';
 import type { Joined } from './doc';
-import { Copy, NodeLink, Place, Some, State, TargetLink } from './parts';
+import { Copy, NodeLink, Place, Some, State, TargetLink, Value, graphState } from './parts';
 import { TroubleList } from './problems';
 import { nodeLink, ruleLink, viewLink } from './route';
 import { StatusBody } from './status';
-import { counted, flow, fullName, kindName, sourceName, targetName } from './text';
+import { isIdle } from './rows';
+import { counted, fullName, kindName, sourceName, targetName } from './text';
 import type { Effective, GraphEdge, Ref } from './types';
 import { via } from './via';
 
@@ -65,6 +66,7 @@ function Members({ of: { node, from, to } }: { of: Joined }): JSX.Element {
       <Attached edges={from.filter((e) => e.kind === 'targets')} />
       <Edges title="In force here" edges={from.filter((e) => e.kind === 'effective')} end="from" />
       <Edges title="Overridden here" edges={from.filter((e) => e.kind === 'overridden')} end="from" />
+      <Edges title="Condition false here" edges={from.filter((e) => e.kind === 'conditionFalse')} end="from" />
       <Edges title="Leads to" edges={to.filter((e) => e.kind === 'parent')} end="to" />
     </>
   );
@@ -82,10 +84,11 @@ function Policy({ of: { node, to } }: { of: Joined }): JSX.Element {
       {origin && <p><Place origin={origin} /></p>}
       <h3>Targets</h3>
       {targets.length === 0 && <p><State of="dangling" word="nothing that is in the input" /></p>}
-      <Some of={targets} noun="target" each={(e) => <><Named id={e.to} /> {e.state && <State of={e.state} />}</>} />
+      <Some of={targets} noun="target" each={(e) => <><Named id={e.to} /> {e.state && <State of={graphState(e.state)} />}</>} />
       <Edges title="In force" edges={edges('effective', false)} end="to" state="effective" />
       <Edges title="Partly in force" edges={edges('effective', true)} end="to" state="partial" />
       <Edges title="Overridden" edges={edges('overridden')} end="to" state="overridden" />
+      <Edges title="Condition false" edges={edges('conditionFalse')} end="to" state="idle" />
       {reached.length > 0 && <p><a href={viewLink('overridden', { q: fullName(node.ref) })}>What it lost</a> · <a href={viewLink('rules', { q: fullName(node.ref) })}>Where it has a part</a></p>}
     </>
   );
@@ -134,13 +137,13 @@ function InForce({ items }: { items: Effective[] }): JSX.Element {
             {item.rules.length === 0 && <li><State of="bare" /></li>}
             {item.rules.map((r, j) => (
               <li key={j}>
-                <span class="state effective"><span aria-hidden="true">●</span><span class="offscreen">in force:</span></span> <span class="name">{r.name}</span> <code class="value">{flow(r.value, 60)}</code>
+                <span class="state effective"><span aria-hidden="true">●</span><span class="offscreen">in force:</span></span> <span class="name">{r.name}</span> <Value of={r.value} room={60} />
                 <div class="dim">{r.sources.map((s, k) => <>{k > 0 && ' + '}{s.policy ? <NodeLink of={s.policy} text={fullName(s.policy)} /> : sourceName(s)} <Place origin={s.origin} /></>)} · {r.why}</div>
               </li>
             ))}
             {[...item.rules.flatMap((r) => r.lost.map((l) => ({ rule: r.name, l }))), ...item.lost.map((l) => ({ rule: l.rule, l }))].map(({ rule, l }, j) => (
               <li key={`lost${j}`}>
-                <span class="state overridden"><span aria-hidden="true">○</span> lost:</span> <span class="name">{rule}</span>
+                {isIdle(l) ? <State of="idle" word="condition false:" /> : <State of="overridden" word="lost:" />} <span class="name">{rule}</span>
                 <div class="dim">{l.policy ? <NodeLink of={l.policy} text={fullName(l.policy)} /> : sourceName(l)} · {l.message}</div>
               </li>
             ))}
@@ -156,7 +159,7 @@ function Attached({ edges }: { edges: GraphEdge[] }): JSX.Element | null {
   return (
     <>
       <h3>Policies attached here</h3>
-      <Some of={edges} noun="policy" each={(e) => <><Named id={e.from} /> {e.state && <State of={e.state} />}</>} />
+      <Some of={edges} noun="policy" each={(e) => <><Named id={e.from} /> {e.state && <State of={graphState(e.state)} />}</>} />
     </>
   );
 }

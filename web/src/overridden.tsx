@@ -5,6 +5,8 @@ import { type Doc, once } from './doc';
 import { Choice, From, Heading, Name, Pager, Place, Search, Some, Sources, State, TargetLink, Value, usePages } from './parts';
 import { viewLink } from './route';
 import { words } from './rows';
+import { brief } from './brief';
+import { type Column, Head, SortChoice, sorted } from './sort';
 import { counted, flow, grouped, kindName, objectName, originText, sourceName, targetName } from './text';
 import type { Overridden, Ref } from './types';
 
@@ -43,19 +45,28 @@ function makeGroups(doc: Doc): Group[] {
   return [...found.values()];
 }
 
+const COLUMNS: Column<Group>[] = [
+  { id: 'policy', text: 'Policy', key: (g) => `${kindName(g.first.policyKind)} ${sourceName(g.first.source)}` },
+  { id: 'setting', text: 'Setting', key: (g) => `${g.first.rule} ${brief(g.first.value)}` },
+  { id: 'target', text: 'Lost on', key: (g) => g.targets.length },
+  { id: 'to', text: 'To', key: (g) => g.first.lostTo.map(sourceName).join(' ') },
+  { id: 'why', text: 'Why', key: (g) => g.first.why },
+];
+
 /** The settings that lost, to whom and why. */
 export function OverriddenView(): JSX.Element {
   const { doc, route, say } = usePage();
   const all = groups(doc);
-  const [q, kind, show] = ['q', 'kind', 'show'].map((k) => route.query.get(k) ?? '') as [string, string, string];
+  const [q, kind, show, sort] = ['q', 'kind', 'show', 'sort'].map((k) => route.query.get(k) ?? '') as [string, string, string, string];
   const found = useMemo(() => {
     const asked = words(q);
     const targetTexts = asked.length > 0 ? all.map(once0) : [];
-    return all.filter((g, i) => (!kind || g.first.policyKind === kind) && (show !== 'nowhere' || g.first.everywhere) &&
+    const asking = all.filter((g, i) => (!kind || g.first.policyKind === kind) && (show !== 'nowhere' || g.first.everywhere) &&
       asked.every((w) => g.text.includes(w) || targetTexts[i]!().includes(w)));
-  }, [all, q, kind, show]);
+    return sorted(asking, sort, COLUMNS);
+  }, [all, q, kind, show, sort]);
   const { from, to } = usePages(found.length, Number(route.query.get('page') ?? 1) || 1);
-  const change = (by: Record<string, string>): void => go(viewLink('overridden', { q, kind, show, ...by }), true);
+  const change = (by: Record<string, string>): void => go(viewLink('overridden', { q, kind, show, sort, ...by }), true);
   const kinds = useMemo(() => [...new Set(all.map((g) => g.first.policyKind))].sort(), [all]);
   const nowhere = all.filter((g) => g.first.everywhere).length;
   useEffect(() => {
@@ -70,11 +81,12 @@ export function OverriddenView(): JSX.Element {
             <Search label="Search" hint="settings, policies, targets, reasons" value={q} change={(text) => change({ q: text })} />
             <Choice label="Policy kind" value={kind} all={[['', 'all'], ...kinds.map((k): [string, string] => [k, kindName(k)])]} change={(k) => change({ kind: k })} />
             <Choice label="Show" value={show} all={[['', 'everything'], ['nowhere', `in force nowhere (${nowhere})`]]} change={(s) => change({ show: s })} />
+            <SortChoice columns={COLUMNS} sort={sort} change={(by) => change({ sort: by })} />
           </search>
           <p class="count">{counted(doc.overridden.length, 'loss')} in {found.length === all.length ? counted(all.length, 'row') : `${grouped(found.length)} of ${counted(all.length, 'row')}`}</p>
           <div class="scroll" role="region" aria-label="Settings that lost" tabIndex={0}>
             <table class="overridden" aria-rowcount={found.length + 1}>
-              <thead><tr aria-rowindex={1}><th scope="col">Policy</th><th scope="col">Setting</th><th scope="col">Lost on</th><th scope="col">To</th><th scope="col">Why</th></tr></thead>
+              <Head columns={COLUMNS} sort={sort} change={(by) => change({ sort: by })} rowindex />
               <tbody>{found.slice(from, to).map((g, i) => <Line key={from + i} group={g} at={from + i} />)}</tbody>
             </table>
           </div>
@@ -112,7 +124,7 @@ function Line({ group, at }: { group: Group; at: number }): JSX.Element {
   return (
     <tr aria-rowindex={at + 2}>
       <td><span class="dim">{kindName(first.policyKind)}</span> <From source={first.source} policyKind={first.policyKind} /><div><Place origin={first.source.origin} /></div></td>
-      <th scope="row"><Name of={first.rule} />{first.everywhere && <div><State of="overridden" word="in force nowhere" /></div>}<div class="dim"><Value of={first.value} /></div></th>
+      <th scope="row"><Name of={first.rule} />{first.reason === 'ConditionFalse' ? <div><State of="idle" /></div> : first.everywhere && <div><State of="overridden" word="in force nowhere" /></div>}<div class="dim"><Value of={first.value} /></div></th>
       <td>{targets.length > 1 && <div>{counted(targets.length, 'target')}</div>}<Some of={byObject(targets)} most={4} noun="object" each={(same) => <Sections of={same} />} /></td>
       <td><Sources all={first.lostTo} policyKind={first.policyKind} /></td>
       <td class="prose">{first.why}<div class="dim">{first.message}</div></td>

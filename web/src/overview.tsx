@@ -105,12 +105,13 @@ function Summary(): JSX.Element {
   );
 }
 
-const ORDER: Fate['state'][] = ['dangling', 'unknown', 'overridden', 'partial', 'effective'];
+const ORDER: Fate['state'][] = ['dangling', 'unknown', 'overridden', 'idle', 'partial', 'effective'];
 
 function Policies({ all }: { all: Fate[] }): JSX.Element {
   return (
     <>
       <h3>{counted(all.length, 'policy')}</h3>
+      <p class="dim">On so many targets: ● in force, ◐ partly in force, ○ overridden{all.some((f) => f.idle > 0) && ', ⊘ condition false'}</p>
       {ORDER.map((state) => {
         const same = all.filter((f) => f.state === state);
         return same.length > 0 && (
@@ -125,12 +126,12 @@ function Policies({ all }: { all: Fate[] }): JSX.Element {
 }
 
 const WORDS: Record<Fate['state'], string> = {
-  dangling: 'target not found', unknown: 'reaches nothing', overridden: 'in force nowhere', partial: 'partly in force', effective: 'in force everywhere',
+  dangling: 'target not found', unknown: 'reaches nothing', overridden: 'in force nowhere', idle: 'condition false', partial: 'partly in force', effective: 'in force everywhere',
 };
 
 function share(f: Fate): string {
-  const all = f.effective + f.partial + f.overridden;
+  const all = f.effective + f.partial + f.overridden + f.idle;
   if (all === 0) return '';
-  const parts = [f.effective > 0 && `● ${grouped(f.effective)}`, f.partial > 0 && `◐ ${grouped(f.partial)}`, f.overridden > 0 && `○ ${grouped(f.overridden)}`];
+  const parts = [f.effective > 0 && `● ${grouped(f.effective)}`, f.partial > 0 && `◐ ${grouped(f.partial)}`, f.overridden > 0 && `○ ${grouped(f.overridden)}`, f.idle > 0 && `⊘ ${grouped(f.idle)}`];
   return parts.filter(Boolean).join(' ');
 }

@@ -2,14 +2,16 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { usePage } from './context';
+import { brief, isBrief } from './brief';
 import { nodeLink, ruleLink } from './route';
-import { counted, flow, fullName, grouped, kindName, nodeID, originText, sourceName, targetName } from './text';
+import { block, counted, fullName, grouped, kindName, nodeID, originText, sourceName, targetName } from './text';
 import type { Origin, Ref, Source } from './types';
 
 const STATES: Record<string, { sign: string; word: string }> = {
   effective: { sign: '●', word: 'in force' },
   partial: { sign: '◐', word: 'partly in force' },
   overridden: { sign: '○', word: 'overridden' },
+  idle: { sign: '⊘', word: 'condition false' },
   dangling: { sign: '✕', word: 'target not found' },
   ignored: { sign: '–', word: 'ignored' },
   bare: { sign: '◌', word: 'nothing in force' },
@@ -23,6 +25,11 @@ export function State({ of, word }: { of: string; word?: string }): JSX.Element 
       <span aria-hidden="true">{state.sign}</span> {word ?? state.word}
     </span>
   );
+}
+
+/** The states of the graph that are called differently here. */
+export function graphState(state: string): string {
+  return state === 'conditionFalse' ? 'idle' : state;
 }
 
 /** The roles of policies in a stack, as states. */
@@ -88,18 +95,17 @@ export function Place({ origin }: { origin: Origin | undefined }): JSX.Element |
   return text ? <span class="origin">{broken(text, /(?<=\/)/)}</span> : null;
 }
 
-const LONG = 160;
-
-/** A value on one line; a long one can be opened. */
-export function Value({ of }: { of: unknown }): JSX.Element {
+/** A value: what matters of it on one line, and on demand the whole. */
+export function Value({ of, room }: { of: unknown; room?: number }): JSX.Element {
   const { printing } = usePage();
   const [open, setOpen] = useState(false);
-  const text = flow(of, open || printing ? Infinity : LONG);
-  const cut = text.length >= LONG;
+  const text = brief(of, room);
+  const whole = isBrief(of, text);
   return (
     <>
       <code class="value">{text}</code>
-      {cut && <button type="button" class="more" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? 'less' : 'all of it'}</button>}
+      {!whole && <> <button type="button" class="more" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? 'less' : 'whole value'}</button></>}
+      {!whole && (open || printing) && <pre class="whole" tabIndex={0} aria-label="The whole value as YAML">{block(of)}</pre>}
     </>
   );
 }

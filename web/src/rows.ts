@@ -1,7 +1,7 @@
 import { type Doc, once } from './doc';
 import type { ValueRef } from './pack';
 import { flow, fullName, kindName, originText, sourceName, targetName } from './text';
-import type { Effective, Path, Ref, Rule, RuleLoss } from './types';
+import type { Effective, Loss, Path, Ref, Rule, RuleLoss } from './types';
 import { via } from './via';
 
 /** A row of the table: one policy kind on one target, or a target on which nothing is in force. */
@@ -130,7 +130,13 @@ function ruleText(rule: Rule): string {
   return `${rule.name} ${flow(rule.value, 2000)} ${sources} ${losers}`;
 }
 
+/** isIdle is whether a setting did not lose to another one: its block does not apply. */
+export function isIdle(loss: Loss): boolean {
+  return loss.reason === 'ConditionFalse';
+}
+
 /** lostCount is how many settings lost on the way to an item. */
 export function lostCount(item: Effective): number {
-  return item.lost.length + item.rules.reduce((n, r) => n + r.lost.length, 0);
+  const lost = (all: Loss[]): number => all.reduce((n, l) => n + (isIdle(l) ? 0 : 1), 0);
+  return lost(item.lost) + item.rules.reduce((n, r) => n + lost(r.lost), 0);
 }

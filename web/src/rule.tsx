@@ -1,10 +1,14 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { brief } from './brief';
 import { usePage } from './context';
 import { Copy, From, Heading, Name, NodeLink, Place, Sources, State, Value, roleState } from './parts';
 import { TroubleList } from './problems';
 import { ruleLink, viewLink } from './route';
-import { block, fullName, kindName, nodeID, objectName, sourceName } from './text';
-import type { Effective, Loss, Ref } from './types';
+import { isIdle } from './rows';
+import { type Column, Head, sorted } from './sort';
+import { block, fullName, kindName, nodeID, objectName, originText, sameObject, sourceName } from './text';
+import type { Effective, Loss, PolicyUse, Ref, Rule } from './types';
 import { via } from './via';
 
 /** Everything about one target: what is in force there, from where and why, and what lost. */
@@ -55,7 +59,36 @@ function Siblings({ of, section }: { of: Ref; section: string }): JSX.Element | 
   );
 }
 
+/** A setting in force, with its place in the order; or one that lost. */
+interface Setting {
+  name: string;
+  value: unknown;
+  from: string;
+  why: string;
+  origin: string;
+}
+
+const COLUMNS: Column<Setting>[] = [
+  { id: 'setting', text: 'Setting', key: (s) => s.name },
+  { id: 'value', text: 'Value', key: (s) => brief(s.value) },
+  { id: 'from', text: 'From', key: (s) => s.from },
+  { id: 'why', text: 'Why', key: (s) => s.why },
+  { id: 'origin', text: 'Written in', key: (s) => s.origin },
+];
+
+function inForce(item: Effective): (Setting & { rule: Rule })[] {
+  return item.rules.map((rule, i) => ({
+    rule, name: (item.ordered ? `${i + 1}. ` : '') + rule.name, value: rule.value, why: rule.why,
+    from: rule.sources.map(sourceName).join(' '), origin: rule.sources.map((s) => originText(s.origin)).join(' '),
+  }));
+}
+
+function lossOf({ rule, loss }: { rule: string; loss: Loss }): Setting & { loss: Loss } {
+  return { loss, name: rule, value: loss.value, from: sourceName(loss), why: loss.why, origin: originText(loss.origin) };
+}
+
 function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element {
+  const [sort, setSort] = useState('');
   const lost: { rule: string; loss: Loss }[] = [];
   for (const rule of item.rules) for (const loss of rule.lost) lost.push({ rule: rule.name, loss });
   for (const loss of item.lost) lost.push({ rule: loss.rule, loss });
@@ -66,11 +99,11 @@ function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element
       {item.rules.length === 0 && <p class="nothing"><State of="bare" /></p>}
       <div class="scroll" role="region" aria-label={`${kindName(item.policyKind)}: what is in force, and what lost`} tabIndex={0}>
         <table class="settings">
-          <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th><th scope="col">Why</th><th scope="col">Written in</th></tr></thead>
+          <Head columns={COLUMNS} sort={sort} change={setSort} />
           <tbody>
-            {item.rules.map((r, i) => (
-              <tr key={i}>
-                <th scope="row"><State of="effective" word="" /><span class="offscreen">in force: </span><Name of={(item.ordered ? `${i + 1}. ` : '') + r.name} /></th>
+            {sorted(inForce(item), sort, COLUMNS).map(({ rule: r, name }) => (
+              <tr key={name}>
+                <th scope="row"><State of="effective" word="" /><span class="offscreen">in force: </span><Name of={name} /></th>
                 <td><Value of={r.value} /></td>
                 <td><Sources all={r.sources} policyKind={item.policyKind} /></td>
                 <td>{r.why}{r.sources.map((s, j) => s.condition && <div key={j} class="condition">when <code>{s.condition}</code></div>)}</td>
@@ -78,7 +111,7 @@ function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element
               </tr>
             ))}
           </tbody>
-          {lost.length > 0 && <Losses all={lost} item={item} />}
+          {lost.length > 0 && <Losses all={sorted(lost.map(lossOf), sort, COLUMNS)} item={item} />}
         </table>
       </div>
       <Stack item={item} />
@@ -86,20 +119,26 @@ function Kind({ item, apart }: { item: Effective; apart: boolean }): JSX.Element
   );
 }
 
-function Losses({ all, item }: { all: { rule: string; loss: Loss }[]; item: Effective }): JSX.Element {
+function Losses({ all, item }: { all: { name: string; loss: Loss }[]; item: Effective }): JSX.Element {
   return (
     <tbody class="lost">
-      {all.map(({ rule, loss }, i) => (
-        <tr key={i}>
-          <th scope="row"><State of="overridden" word="" /><span class="offscreen">lost: </span><Name of={rule} /></th>
+      {all.map(({ name, loss }, i) => (
+        <tr key={`${name} ${i}`}>
+          <th scope="row"><State of={isIdle(loss) ? 'idle' : 'overridden'} word="" /><span class="offscreen">{isIdle(loss) ? 'not applied: ' : 'lost: '}</span><Name of={name} /></th>
           <td><Value of={loss.value} /></td>
           <td><From source={loss} policyKind={item.policyKind} /></td>
-          <td><span class="state overridden">lost</span>, {loss.why}<div class="dim">{loss.message}</div></td>
+          <td>{isIdle(loss) ? <span class="state idle">condition false</span> : <><span class="state overridden">lost</span>, {loss.why}</>}<div class="dim">{loss.message}</div></td>
           <td><Place origin={loss.origin} /></td>
         </tr>
       ))}
     </tbody>
   );
+}
+
+/** What became of a policy of the stack. One that lost nothing to others has a condition that is false. */
+function stackState(use: PolicyUse, item: Effective): string {
+  const own = [...item.lost, ...item.rules.flatMap((r) => r.lost)].filter((l) => l.policy && use.policy && sameObject(l.policy, use.policy));
+  return use.role === 'lost' && own.length > 0 && own.every(isIdle) ? 'idle' : roleState(use.role);
 }
 
 function Stack({ item }: { item: Effective }): JSX.Element {
@@ -111,7 +150,7 @@ function Stack({ item }: { item: Effective }): JSX.Element {
         <ol>
           {item.policies.map((use, i) => (
             <li key={i}>
-              <State of={roleState(use.role)} /> {use.policy ? <From source={use} policyKind={item.policyKind} /> : sourceName(use)}
+              <State of={stackState(use, item)} /> {use.policy ? <From source={use} policyKind={item.policyKind} /> : sourceName(use)}
               <span class="dim"> on </span><span class="name">{use.target.kind} {fullName(use.target)} {use.target.section}</span>
               {use.strategy && <span class="dim"> · {use.strategy}</span>} <Place origin={use.origin} />
             </li>

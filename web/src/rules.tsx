@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import { brief } from './brief';
 import { go, usePage } from './context';
 import { Choice, From, Heading, Name, Pager, Search, State, broken, usePages } from './parts';
 import { ruleLink, viewLink } from './route';
 import { type Row, lostCount } from './rows';
-import { counted, grouped, kindName, targetName } from './text';
+import { type Column, Head, SortChoice, sorted } from './sort';
+import { counted, grouped, kindName, sourceName, targetName } from './text';
 import type { Rule } from './types';
 import { via } from './via';
 
@@ -14,11 +16,12 @@ export function RulesView(): JSX.Element {
   const { query } = route;
   const asked = { text: query.get('q') ?? '', kind: query.get('kind') ?? '', namespace: query.get('ns') ?? '', show: query.get('show') ?? '' };
   const plain = !asked.text && !asked.kind && !asked.namespace && !asked.show;
-  const found = useMemo(() => (plain ? undefined : rows.find(asked)), [rows, asked.text, asked.kind, asked.namespace, asked.show]);
+  const sort = query.get('sort') ?? '';
+  const found = useMemo(() => (plain && !sort ? undefined : sorted(rows.find(asked), sort, COLUMNS)), [rows, asked.text, asked.kind, asked.namespace, asked.show, sort]);
   const total = late || found ? rows.count() : rows.filled();
   const count = found?.length ?? total;
   const { from, to } = usePages(count, Number(query.get('page') ?? 1) || 1);
-  const change = (by: Record<string, string>): void => go(viewLink('rules', { q: asked.text, kind: asked.kind, ns: asked.namespace, show: asked.show, ...by }), true);
+  const change = (by: Record<string, string>): void => go(viewLink('rules', { q: asked.text, kind: asked.kind, ns: asked.namespace, show: asked.show, sort, ...by }), true);
   useEffect(() => {
     if (!plain) say(`${counted(count, 'row')} found`);
   }, [count, plain]);
@@ -26,7 +29,7 @@ export function RulesView(): JSX.Element {
   return (
     <>
       <Heading>Rules</Heading>
-      <Filters asked={asked} change={change} />
+      <Filters asked={asked} sort={sort} change={change} />
       <p class="count">
         {plain ? counted(count, 'row') : `${grouped(count)} of ${counted(total, 'row')}`}
         {count === 0 && <> · <button type="button" class="more" onClick={() => go(viewLink('rules'))}>show all</button></>}
@@ -34,9 +37,7 @@ export function RulesView(): JSX.Element {
       <div class="scroll" role="region" aria-label="What is in force" tabIndex={0}>
         <table class="rules" aria-rowcount={count + 1}>
           <caption class="offscreen">What is in force, by target and policy kind</caption>
-          <thead>
-            <tr aria-rowindex={1}><th scope="col">Namespace</th><th scope="col">Route</th><th scope="col">Rule</th><th scope="col">Via</th><th scope="col">Policy kind</th><th scope="col">In force ← from</th><th scope="col">Lost</th></tr>
-          </thead>
+          <Head columns={COLUMNS} sort={sort} change={(by) => change({ sort: by })} rowindex />
           <tbody>{shown.map((row, i) => <Line key={from + i} row={row} at={from + i} />)}</tbody>
         </table>
       </div>
@@ -45,7 +46,18 @@ export function RulesView(): JSX.Element {
   );
 }
 
-function Filters({ asked, change }: { asked: { text: string; kind: string; namespace: string; show: string }; change: (by: Record<string, string>) => void }): JSX.Element {
+/** The columns, with what the rows are sorted by. */
+const COLUMNS: Column<Row>[] = [
+  { id: 'namespace', text: 'Namespace', key: (r) => r.target.namespace ?? '' },
+  { id: 'route', text: 'Route', key: (r) => `${r.target.kind}/${r.target.name}` },
+  { id: 'rule', text: 'Rule', key: (r) => r.target.section ?? '' },
+  { id: 'via', text: 'Via', key: (r) => (r.item ? via(r.item.paths, r.target, 3, true) : '') },
+  { id: 'kind', text: 'Policy kind', key: (r) => kindName(r.policyKind) },
+  { id: 'inforce', text: 'In force ← from', key: (r) => (r.item?.rules ?? []).map((rule) => `${rule.name} ${brief(rule.value, ROOM)} ${rule.sources.map(sourceName).join(' ')}`).join(' ') },
+  { id: 'lost', text: 'Lost', key: (r) => (r.item ? lostCount(r.item) : 0) },
+];
+
+function Filters({ asked, sort, change }: { asked: { text: string; kind: string; namespace: string; show: string }; sort: string; change: (by: Record<string, string>) => void }): JSX.Element {
   const { rows, late } = usePage();
   const { kinds, namespaces } = late ? rows.facets() : { kinds: [], namespaces: [] };
   const short = kinds.map(kindName);
@@ -56,6 +68,7 @@ function Filters({ asked, change }: { asked: { text: string; kind: string; names
       <Choice label="Policy kind" value={asked.kind} all={[['', 'all'], ...kinds.map((k, i): [string, string] => [k, kindText(k, i)])]} change={(kind) => change({ kind })} />
       <Choice label="Namespace" value={asked.namespace} all={[['', 'all'], ...namespaces.map((n): [string, string] => [n, n])]} change={(ns) => change({ ns })} />
       <Choice label="Show" value={asked.show} all={[['', 'everything'], ['lost', 'where settings lost'], ['bare', 'where nothing is in force']]} change={(show) => change({ show })} />
+      <SortChoice columns={COLUMNS} sort={sort} change={(by) => change({ sort: by })} />
     </search>
   );
 }
@@ -79,13 +92,16 @@ function Line({ row, at }: { row: Row; at: number }): JSX.Element {
 }
 
 const SETTINGS = 6;
+const ROOM = 40; // for a value in the table
 
 function Settings({ rules, policyKind, ordered }: { rules: Rule[]; policyKind: string; ordered: boolean }): JSX.Element {
   return (
-    <ul class="plain settings">
+    <ul class="plain inforce">
       {rules.slice(0, SETTINGS).map((r, i) => (
         <li key={i}>
           <span class="state effective" aria-hidden="true">●</span> <Name of={(ordered ? `${i + 1}. ` : '') + r.name} />
+{' '}
+          <code class="value">{brief(r.value, ROOM)}</code>
           <span class="dim"> ← </span>{r.sources.map((s, j) => <>{j > 0 && ' + '}<From key={j} source={s} policyKind={policyKind} /></>)}
         </li>
       ))}

@@ -5,6 +5,7 @@ import type { Doc } from './doc';
 import { Choice, Heading, NodeLink, Pager, Search, usePages } from './parts';
 import { viewLink } from './route';
 import { words } from './rows';
+import { type Column, Head, SortChoice, sorted } from './sort';
 import { counted, groupKind, grouped, targetName } from './text';
 import type { Ancestor, Condition, Difference, Status } from './types';
 
@@ -23,19 +24,34 @@ function texts(doc: Doc): string[] {
   return made;
 }
 
+/** The columns. Conditions are sorted by how bad they are. */
+function columnsOf(doc: Doc): Column<number>[] {
+  return [
+    { id: 'object', text: 'Object', key: (i) => targetName(doc.status(i).object) },
+    { id: 'conditions', text: 'Conditions', key: (i) => worst(doc.status(i)) },
+  ];
+}
+
+function worst(s: Status): number {
+  if (s.verdict === 'Differs') return 0;
+  return Math.min(4, ...s.ancestors.flatMap((a) => a.conditions.map((c) => ['bad', 'unsure', 'plain', 'good'].indexOf(tone(c)) + 1)));
+}
+
 /** What policies, routes and gateways should report about themselves. */
 export function StatusView(): JSX.Element {
   const { doc, route, say } = usePage();
-  const [q, kind, show] = ['q', 'kind', 'show'].map((k) => route.query.get(k) ?? '') as [string, string, string];
+  const [q, kind, show, sort] = ['q', 'kind', 'show', 'sort'].map((k) => route.query.get(k) ?? '') as [string, string, string, string];
+  const columns = useMemo(() => columnsOf(doc), [doc]);
   const all = useMemo(() => doc.statuses.map((_, i) => i), [doc]);
   const kinds = useMemo(() => [...new Set(all.map((i) => groupKind(doc.status(i).object)))].sort(), [doc]);
   const found = useMemo(() => {
     const asked = words(q);
     const text = asked.length > 0 ? texts(doc) : [];
-    return all.filter((i) => (!kind || groupKind(doc.status(i).object) === kind) && (show !== 'bad' || isBad(doc.status(i))) && asked.every((w) => text[i]!.includes(w)));
-  }, [doc, q, kind, show]);
+    const asking = all.filter((i) => (!kind || groupKind(doc.status(i).object) === kind) && (show !== 'bad' || isBad(doc.status(i))) && asked.every((w) => text[i]!.includes(w)));
+    return sorted(asking, sort, columns);
+  }, [doc, q, kind, show, sort]);
   const { from, to } = usePages(found.length, Number(route.query.get('page') ?? 1) || 1);
-  const change = (by: Record<string, string>): void => go(viewLink('status', { q, kind, show, ...by }), true);
+  const change = (by: Record<string, string>): void => go(viewLink('status', { q, kind, show, sort, ...by }), true);
   useEffect(() => {
     if (q || kind || show) say(`${counted(found.length, 'object')} found`);
   }, [found]);
@@ -47,11 +63,12 @@ export function StatusView(): JSX.Element {
         <Search label="Search" hint="objects, conditions, reasons, messages" value={q} change={(text) => change({ q: text })} />
         <Choice label="Kind" value={kind} all={[['', 'all'], ...kinds.map((k): [string, string] => [k, k.split('.')[0]!])]} change={(k) => change({ kind: k })} />
         <Choice label="Show" value={show} all={[['', 'everything'], ['bad', 'not as it should be']]} change={(s) => change({ show: s })} />
+        <SortChoice columns={columns} sort={sort} change={(by) => change({ sort: by })} />
       </search>
       <p class="count">{found.length === all.length ? counted(all.length, 'object') : `${grouped(found.length)} of ${counted(all.length, 'object')}`}</p>
       <div class="scroll" role="region" aria-label="Predicted status" tabIndex={0}>
         <table class="statuses" aria-rowcount={found.length + 1}>
-          <thead><tr aria-rowindex={1}><th scope="col">Object</th><th scope="col">Conditions</th></tr></thead>
+          <Head columns={columns} sort={sort} change={(by) => change({ sort: by })} rowindex />
           <tbody>
             {found.slice(from, to).map((i, at) => {
               const s = doc.status(i);
