@@ -45,15 +45,19 @@ func (m *PolicyMatrix) Names() []string {
 // block is rows with their columns. VIA is shown where rules have several rows, WHY to all who should read it.
 func (m *PolicyMatrix) block(rows []MatrixRow, o TableOptions, why bool) Block {
 	split := slices.ContainsFunc(rows, func(r MatrixRow) bool { return r.split })
-	b := Block{Columns: []Column{{Name: "NAMESPACE"}, {Name: "ROUTE"}, {Name: "RULE"}}}
+	b := Block{Columns: []Column{{Name: "NAMESPACE", Rank: 2, Least: 9}, {Name: "ROUTE", Rank: 6, Least: 10, Short: shortName}, {Name: "RULE", Rank: 5, Least: 8}}}
 	kinds := kindNames{}
 	for _, k := range m.Kinds {
 		kinds.add(k)
 	}
 	for _, k := range m.Kinds {
-		b.Columns = append(b.Columns, Column{Name: kinds.short(k)})
+		name := kinds.short(k)
+		if o.Terminal {
+			name = shortKind(name)
+		}
+		b.Columns = append(b.Columns, Column{Name: name, Rank: 3, Least: 8})
 	}
-	b.Columns = append(b.Columns, Column{Name: "VIA", Wide: !split}, Column{Name: "WHY", Wide: !why})
+	b.Columns = append(b.Columns, Column{Name: "VIA", Wide: !split, Rank: 8, Least: 10, Short: shortVia}, Column{Name: "WHY", Wide: !why, Rank: 9, Least: 24, Wrap: true})
 	for i := range rows {
 		r := &rows[i]
 		line := []Cell{{Text: r.Target.Namespace}, {Text: strings.ToLower(r.Target.Kind) + "/" + r.Target.Name}, {Text: r.Target.Section}}
