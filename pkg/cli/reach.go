@@ -8,32 +8,39 @@ import (
 func (a App) reachCmd(s Streams) *cobra.Command {
 	q := &question{}
 	cmd := &cobra.Command{
-		Use:   "reach POLICY[/RULE]",
+		Use:   "reach POLICY[/RULE]…",
 		Short: "Show where a policy, or one rule of it, is in force and where it is not",
 		Long: `Show every gateway, route and rule below a policy's targets, and whether the policy is in force there.
 
-POLICY is [KIND/]NAME[/RULE]. RULE is the name that 'effective' prints, or any unambiguous ending of it.`,
+POLICY is [KIND/]NAME[/RULE]; several may be given, also as KIND NAME[/RULE]…. RULE is the name that 'effective' prints, or any unambiguous ending of it.`,
 		Example: `  # where is this policy in force?
   kubectl dopolicy reach gw-auth -f manifests/
 
   # where is one rule of it?
   kubectl dopolicy reach authpolicy/gw-auth/geo -f manifests/`,
-		Args: takes(1, 1),
+		Args: takes(1, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			session, err := q.open(cmd.Context(), a.Plugins, s)
 			if err != nil {
 				return err
 			}
-			named, err := session.policy(args[0])
+			named, err := policyNames{session}.each(args)
 			if err != nil {
 				return err
 			}
-			reach := view.Reach(session.Resolution, named.kind, named.policy, named.rule)
-			return q.write(s, session, args[0], reach, &reach.Envelope)
+			all := make([]*view.PolicyReach, len(named))
+			for i, n := range named {
+				all[i] = view.Reach(session.Resolution, n.kind, n.policy, n.rule)
+			}
+			if len(all) == 1 {
+				return q.write(s, session, args[0], all[0], &all[0].Envelope)
+			}
+			list := view.Reaches(all)
+			return q.write(s, session, "", list, &list.Envelope)
 		},
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
-	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyRuleWords))
+	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyRuleWords))
 	return cmd
 }

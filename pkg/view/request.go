@@ -75,6 +75,7 @@ func Request(r *resolve.Resolution, a *request.Answer, kinds []model.GroupKind, 
 	w := requestWriter{survey: newCollector(r, kinds), evaluators: evaluators}
 	out := &RequestAnswer{RequestResult: w.result(a)}
 	out.Seal("RequestAnswer", append(w.survey.problems(), a.Problems...))
+	out.touches = w.survey.touching()
 	return out
 }
 
@@ -93,6 +94,7 @@ func Requests(r *resolve.Resolution, answers []*request.Answer, kinds []model.Gr
 		}
 	}
 	out.Seal("RequestAnswerList", append(w.survey.problems(), problems...))
+	out.touches = w.survey.touching()
 	return out
 }
 
@@ -110,6 +112,7 @@ func EffectiveForRequest(r *resolve.Resolution, a *request.Answer, kinds []model
 		list.unattached = a.Why
 	}
 	list.Seal("EffectivePolicyList", append(w.survey.problems(), a.Problems...))
+	list.touches = w.survey.touching()
 	return list
 }
 
