@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -55,6 +56,9 @@ func (s *session) searchPolicy(text string) (policySearch, error) {
 		}
 	}
 	if len(parts) > 2 {
+		if err := (mistaken{s}).target(text); err != nil {
+			return policySearch{}, err
+		}
 		return policySearch{}, s.unknownPolicyKind(parts[0])
 	}
 	narrowed, err := s.kinds()
@@ -101,10 +105,14 @@ func (s *session) policyNotOne(text string, f policySearch) error {
 	if len(f.found) > 1 {
 		return usage("name one of: "+refList(f.refs()), "%q is ambiguous: %d policies have this name", f.name, len(f.found))
 	}
-	if len(f.elsewhere) == 0 {
-		if err := (selection{s}).known(); err != nil {
-			return err
+	if err := (selection{s}).known(); err != nil {
+		var none *noAnswer
+		if errors.As(err, &none) && len(f.elsewhere) > 0 {
+			return &noAnswer{none.what, "there is " + refList(f.elsewhere)}
 		}
+		return err
+	}
+	if len(f.elsewhere) == 0 {
 		if err := (mistaken{s}).target(text); err != nil {
 			return err
 		}

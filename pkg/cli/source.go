@@ -99,7 +99,7 @@ func resolved(in *model.Snapshot, catalog *descriptor.Catalog, more ...topology.
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
 	resolution := resolve.Run(in, graph, catalog)
-	resolution.Problems = append(resolution.Problems, <-idle...)
+	resolution.Problems = append(resolution.Problems, slices.DeleteFunc(<-idle, resolve.AboutVariable)...)
 	return resolution
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // sum writes all problems of one code in one line.
@@ -41,7 +42,7 @@ func sumText(all []trouble) string {
 	code := string(all[0].Code)
 	switch what := fmt.Sprintf("%d %s", len(missing), pluralOf(kind, len(missing))); {
 	case each && all[0].Code == model.BackendNotFound:
-		return fmt.Sprintf("%d backend references of %d routes lead to %s not there, such as %s (%s)", n, len(owners), what+are(len(missing)), all[0].Missing, code)
+		return fmt.Sprintf("%d backend references of %s lead to %s not there, such as %s (%s)", n, view.Counted(len(owners), "route"), what+are(len(missing)), all[0].Missing, code)
 	case each && all[0].Code == model.TargetNotFound:
 		return fmt.Sprintf("%d policies target %s not there, such as %s: they do not attach there (%s)", len(owners), what+are(len(missing)), all[0].Missing, code)
 	}

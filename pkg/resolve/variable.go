@@ -35,16 +35,19 @@ func (r *Resolution) unrendered() {
 	if len(s.uses) == 0 {
 		return
 	}
-	r.Problems = slices.DeleteFunc(r.Problems, aboutVariable)
+	r.Problems = slices.DeleteFunc(r.Problems, AboutVariable)
 	for _, name := range s.order {
 		r.Problems = append(r.Problems, s.uses[name].problem(name))
 	}
 }
 
-// aboutVariable reports whether a problem is that something with a variable for a name is not there.
-func aboutVariable(p model.Problem) bool {
+// AboutVariable reports whether a problem is that something with a variable for a name is not there, or does not fit.
+func AboutVariable(p model.Problem) bool {
 	if p.Missing != nil {
 		return hasVariable(p.Missing.Name) || hasVariable(p.Missing.Namespace) || hasVariable(p.Missing.Section)
+	}
+	if p.Code == model.NotReached {
+		return hasVariable(p.Message) // which hostname fits is not known
 	}
 	return p.Code == model.NotEvaluated && p.Ref != nil && (hasVariable(p.Ref.Name) || hasVariable(p.Ref.Namespace))
 }
@@ -121,12 +124,12 @@ func (s *variableScan) count(name string, o *model.Object) {
 
 // problem tells about a variable once.
 func (u *variableUse) problem(name string) model.Problem {
-	where := "once"
+	where := "a name, namespace or hostname"
 	if u.times > 1 {
-		where = fmt.Sprintf("%d times", u.times)
+		where = fmt.Sprintf("%d names, namespaces or hostnames", u.times)
 	}
 	return model.Problem{Severity: model.Error, Code: model.UnrenderedVariable,
-		Message: fmt.Sprintf("${%s} is an unrendered variable: it stands %s for a name, a namespace or a hostname, so what belongs together is not known", name, where),
+		Message: fmt.Sprintf("${%s} is an unrendered variable in %s: what belongs together is not known", name, where),
 		Hint:    "render the manifests first, for example with flux build, kustomize build or envsubst, and read the result",
 	}.At(u.first)
 }

@@ -77,5 +77,8 @@ func OverriddenOf(r *resolve.Resolution, q Query, policies []*policy.Policy, rul
 		out.Items, problems = append(out.Items, one.Items...), append(problems, one.Problems...)
 	}
 	out.Seal("OverriddenRuleList", problems)
+	if q.Targets == nil {
+		out.touches = touchingPolicies(policies...)
+	}
 	return out
 }

@@ -25,6 +25,8 @@ func (a *collector) touching() func(model.Problem) bool {
 		switch {
 		case p.Incomplete() || p.Ref == nil:
 			return true
+		case a.otherKind(p.Ref.GroupKind()):
+			return false
 		case a.query.Targets == nil:
 			return !besidePolicies(a.res, p)
 		case p.Severity == model.Info && p.Code != model.NotReached: // told only where all are
@@ -35,6 +37,12 @@ func (a *collector) touching() func(model.Problem) bool {
 		}
 		return t.touches(p)
 	}
+}
+
+// otherKind reports whether a kind is a policy kind that was not asked about, and has no say about those that were.
+func (a *collector) otherKind(gk model.GroupKind) bool {
+	k := a.res.Kind(gk)
+	return k != nil && a.query.Kinds != nil && !slices.Contains(a.query.Kinds, gk) && !slices.Contains(a.query.Kinds, k.Resolved().GroupKind)
 }
 
 // besidePolicies reports whether a problem is about what becomes of traffic, and changes nothing about the policies in force.
@@ -148,9 +156,11 @@ func (t *toucher) anyOver(ids []topology.NodeID) bool {
 	return slices.ContainsFunc(ids, func(id topology.NodeID) bool { return t.over[id] })
 }
 
-// touchingPolicy tells which problems touch an answer about one policy, wherever it is.
-func touchingPolicy(of *policy.Policy) func(model.Problem) bool {
-	return func(p model.Problem) bool { return p.Incomplete() || p.Ref == nil || *p.Ref == of.Ref() }
+// touchingPolicies tells which problems touch an answer about some policies, wherever they are.
+func touchingPolicies(of ...*policy.Policy) func(model.Problem) bool {
+	return func(p model.Problem) bool {
+		return p.Incomplete() || p.Ref == nil || slices.ContainsFunc(of, func(x *policy.Policy) bool { return x.Ref() == *p.Ref })
+	}
 }
 
 // touchingStatus tells which problems touch the statuses that are listed: those of the objects themselves, and of what else policies depend on.
