@@ -90,7 +90,9 @@ func (q *question) writeNothing(s Streams, session *session, what string, v rend
 		if q.parsed != nil {
 			break
 		}
-		fmt.Fprintln(s.Err, render.Escape(what))
+		for _, line := range append([]string{what}, e.Closing()...) {
+			fmt.Fprintln(s.Err, render.Escape(line))
+		}
 		if q.strict && !e.Complete {
 			return errIncomplete
 		}

@@ -35,7 +35,8 @@ func Problems(w io.Writer, problems []model.Problem, o ProblemOptions) error {
 	p := printer{w: out, style: style{color: o.Color, ascii: o.ASCII}}
 	left := false
 	for _, kind := range problemKinds(problems, o) {
-		if o.Rest != "" && len(kind) > mostTold {
+		various := kind[0].Code == model.NotEvaluated // each for a reason of its own
+		if o.Rest != "" && len(kind) > mostTold && !various {
 			left = true
 			p.sum(kind)
 			continue
