@@ -35,7 +35,7 @@ func (s *session) policy(text string) (namedPolicy, error) {
 		return namedPolicy{}, err
 	}
 	if len(search.found) != 1 {
-		return namedPolicy{}, s.policyNotOne(text, search)
+		return namedPolicy{}, mistaken{s}.notOne(text, search)
 	}
 	out := search.found[0]
 	if search.rule != "" {
@@ -101,11 +101,11 @@ func (f *policySearch) refs() []model.Ref {
 	return out
 }
 
-func (s *session) policyNotOne(text string, f policySearch) error {
+func (s mistaken) notOne(text string, f policySearch) error {
 	if len(f.found) > 1 {
 		return usage("name one of: "+refList(f.refs()), "%q is ambiguous: %d policies have this name", f.name, len(f.found))
 	}
-	if err := (selection{s}).known(); err != nil {
+	if err := (selection{s.session}).known(); err != nil {
 		var none *noAnswer
 		if errors.As(err, &none) && len(f.elsewhere) > 0 {
 			return &noAnswer{none.what, "there is " + refList(f.elsewhere)}
@@ -113,7 +113,7 @@ func (s *session) policyNotOne(text string, f policySearch) error {
 		return err
 	}
 	if len(f.elsewhere) == 0 {
-		if err := (mistaken{s}).target(text); err != nil {
+		if err := s.target(text); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// missing is a problem of an object that names one that is not there.
-func missing(code model.Code, owner, kind, name string) model.Problem {
+// missingOne is a problem of an object that names one that is not there.
+func missingOne(code model.Code, owner, kind, name string) model.Problem {
 	ref, to := model.Ref{Kind: "HTTPRoute", Namespace: "shop", Name: owner}, model.Ref{Kind: kind, Namespace: "shop", Name: name}
 	return model.Problem{Severity: model.Warning, Code: code, Ref: &ref, Missing: &to, Message: owner + " names " + to.String()}
 }
@@ -24,9 +24,9 @@ func TestManyOfAKindAreOneLine(t *testing.T) {
 	}
 	var backends, targets, mixed, others []model.Problem
 	for i := range 8 {
-		backends = append(backends, missing(model.BackendNotFound, fmt.Sprintf("r%d", i/2), "Service", fmt.Sprintf("s%d", i/4)))
-		targets = append(targets, missing(model.TargetNotFound, fmt.Sprintf("p%d", i), "Gateway", "edge"))
-		mixed = append(mixed, missing(model.BackendNotFound, "r", []string{"Service", "Backend"}[i%2], fmt.Sprint("b", i)))
+		backends = append(backends, missingOne(model.BackendNotFound, fmt.Sprintf("r%d", i/2), "Service", fmt.Sprintf("s%d", i/4)))
+		targets = append(targets, missingOne(model.TargetNotFound, fmt.Sprintf("p%d", i), "Gateway", "edge"))
+		mixed = append(mixed, missingOne(model.BackendNotFound, "r", []string{"Service", "Backend"}[i%2], fmt.Sprint("b", i)))
 		others = append(others, model.Problem{Severity: model.Warning, Code: model.WrongType, Message: fmt.Sprintf("x%d is no list", i), Hint: "write a list"})
 	}
 	for _, c := range []struct {
