@@ -21,7 +21,7 @@ import (
 // answers are the shapes of the contract, by kind.
 func answers() map[string]any {
 	return map[string]any{
-		"EffectivePolicyList": view.EffectivePolicyList{}, "PolicyReach": view.PolicyReach{}, "PolicyMatrix": view.PolicyMatrix{}, "OverriddenRuleList": view.OverriddenRuleList{},
+		"EffectivePolicyList": view.EffectivePolicyList{}, "PolicyReach": view.PolicyReach{}, "PolicyReachList": view.PolicyReachList{}, "PolicyMatrix": view.PolicyMatrix{}, "OverriddenRuleList": view.OverriddenRuleList{},
 		"Explanation": view.Explanation{}, "StatusList": view.StatusList{}, "Topology": view.Topology{}, "KindList": view.KindList{}, "EffectivePolicyDiff": view.EffectivePolicyDiff{},
 		"RequestAnswer": view.RequestAnswer{}, "RequestAnswerList": view.RequestAnswerList{},
 		"Version": view.Version{}, "Snapshot": model.Header{},

@@ -136,6 +136,9 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if options.Kinds, err = session.kinds(); err != nil {
 		return err
 	}
+	if err := (selection{session}).known(); err != nil {
+		return err
+	}
 	if f.namespace != "" && !f.allNamespaces {
 		options.In = func(namespace string) bool { return namespace == f.namespace }
 	}

@@ -16,6 +16,7 @@ type question struct {
 	showNone bool
 	again    bool              // the answer is printed again whenever it changes
 	dot      render.DOTOptions // how graph draws
+	nothing  string            // what to say if the answer has no content, because no route was selected
 	scope    []string          // how `overridden` names what was asked about, where the answer alone does not tell
 }
 
@@ -38,9 +39,17 @@ func (q *question) query(s *session, args []string) (query view.Query, typed str
 	if len(args) > 0 && q.labels != "" {
 		return query, "", usage("drop one of the two", "a name and a selector cannot be given together")
 	}
+	if len(args) == 0 {
+		if err := (selection{s}).known(); err != nil {
+			return query, "", err
+		}
+	}
 	var ref model.Ref
 	if query.Targets, ref, err = s.targets(args, sel); err != nil {
 		return query, "", err
+	}
+	if len(args) == 0 {
+		q.nothing = selection{s}.nothing(query.Targets, q.labels)
 	}
 	if query.Kinds, err = s.kinds(); err != nil {
 		return query, "", err

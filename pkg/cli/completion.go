@@ -120,6 +120,11 @@ func firstArgument(words func(s *session, typed string) []string) proposals {
 	}
 }
 
+// everyArgument completes each of several arguments.
+func everyArgument(words func(s *session, typed string) []string) proposals {
+	return func(s *session, _ []string, typed string) []string { return words(s, typed) }
+}
+
 // inFlag completes the value of a flag, whatever the arguments are.
 func inFlag(words func(s *session, typed string) []string) proposals {
 	return func(s *session, _ []string, typed string) []string { return words(s, typed) }

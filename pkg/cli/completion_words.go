@@ -51,17 +51,14 @@ func nameWords(s *session, kind model.GroupKind, typed string) []string {
 	return out
 }
 
-// targetArguments complete [KIND/]NAME[/SECTION] or KIND NAME.
+// targetArguments complete [KIND/]NAME[/SECTION]… or KIND NAME….
 func targetArguments(s *session, args []string, typed string) []string {
-	switch len(args) {
-	case 0:
-		return targetWords(s, typed)
-	case 1:
+	if len(args) > 0 {
 		if gk, known := s.findKind(args[0]); known {
 			return nameWords(s, gk, typed)
 		}
 	}
-	return nil
+	return targetWords(s, typed)
 }
 
 // explainArguments complete a target and, behind it, a rule.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -57,7 +58,27 @@ func (f *connectionFlags) add(fs *pflag.FlagSet) {
 		flag.Hidden, flag.Usage = !common, usage
 	})
 	fs.AddFlagSet(kube)
-	fs.IntVarP(&f.level, "v", "v", 0, "log verbosity: 1 prints notes, 6 also the requests to the server")
+	fs.IntVarP(&f.level, "v", "v", 0, "log verbosity: 1, also as -v alone, is --verbose; 6 prints the requests to the server too")
+}
+
+// bareVerbosity lets -v stand alone. kubectl's -v takes a level, as a word of its own too.
+func bareVerbosity(args []string) []string {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		if arg == "--" {
+			break
+		}
+		if arg != "-v" {
+			continue
+		}
+		if i+1 < len(out) {
+			if _, err := strconv.Atoi(out[i+1]); err == nil {
+				continue
+			}
+		}
+		out[i] = "-v=1"
+	}
+	return out
 }
 
 // given repeats the flags that choose the cluster and the user, for commands proposed to the user.

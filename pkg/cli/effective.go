@@ -11,11 +11,11 @@ import (
 func (a App) effectiveCmd(s Streams) *cobra.Command {
 	q, request := &question{}, ""
 	cmd := &cobra.Command{
-		Use:   "effective [TARGET]",
+		Use:   "effective [TARGET…]",
 		Short: "Show the policies in force on each route rule, with the source of every setting",
 		Long: `Show the effective policies of a route, rule, gateway, listener or backend, or of everything.
 
-TARGET is [KIND/]NAME[/SECTION] or KIND NAME. Without a kind, it is a route. A section is a listener, a rule's name,
+TARGET is [KIND/]NAME[/SECTION]; several may be given, also as KIND NAME…. Without a kind, it is a route. A section is a listener, a rule's name,
 rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 		Example: `  # every rule of one route, in the cluster and namespace of the kubeconfig
   kubectl dopolicy effective baker
@@ -34,7 +34,7 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 
   # as another user sees it, and again on every change
   kubectl dopolicy effective baker --as dev@example.com -w`,
-		Args: takes(0, 2),
+		Args: takes(0, manyArguments),
 	}
 	answer := func(s *session, query view.Query) (render.View, *view.Envelope, error) {
 		if request != "" {

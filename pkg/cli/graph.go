@@ -17,7 +17,7 @@ type graphFlags struct {
 func (a App) graphCmd(s Streams) *cobra.Command {
 	q, g := &question{}, &graphFlags{}
 	cmd := &cobra.Command{
-		Use:   "graph [TARGET | --focus TARGET|POLICY [--depth N]]",
+		Use:   "graph [TARGET… | --focus TARGET|POLICY [--depth N]]",
 		Short: "Draw targets, their policies and where each is in force",
 		Long: `Draw gateways, listeners, routes, rules and backends with the policies attached to them. Edges show where a policy is in
 force, partly in force or overridden. Objects that are referenced but missing from the input are drawn too, with dangling
@@ -39,7 +39,7 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
 
   # the surroundings of one route, for Markdown
   kubectl dopolicy graph --focus httproute/baker --depth 1 -f manifests/ -o mermaid`,
-		Args: takes(0, 2),
+		Args: takes(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := g.check(cmd, args, q.labels); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ type outputFlags struct {
 	noHeaders bool
 	strict    bool
 	verbose   bool
+	quiet     bool
 	byRule    bool
 	limit     int
 	sortBy    []string
@@ -36,7 +38,8 @@ func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.color, "color", string(render.Auto), "colour the output: "+strings.Join(render.ColorModes(), "|"))
 	fs.BoolVar(&f.strict, "strict", false, "exit with 3 if the answer is incomplete")
-	fs.BoolVar(&f.verbose, "verbose", false, "also print notes, such as assumptions made")
+	fs.BoolVar(&f.verbose, "verbose", false, "print every problem of the input by itself, and notes, such as assumptions made")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print only problems that could change the answer")
 	fs.BoolVar(&f.noHeaders, "no-headers", false, "do not print column names")
 	f.templateFlags.add(cmd)
 	// The flag was added just above, the only thing that can go wrong.
@@ -90,21 +93,49 @@ func (f *outputFlags) check(outputGiven bool) error {
 // errIncomplete is what --strict makes of an answer that was written and is incomplete.
 var errIncomplete = &noAnswer{"the answer is incomplete", "the problems above say what is missing"}
 
-// write prints the problems to stderr and the answer to stdout. With --strict an incomplete answer is an error, as it always is when
-// nothing could be read.
+// write prints the answer to stdout, and then the problems that touch it to stderr. With --strict an incomplete answer is an error, as it
+// always is when nothing could be read.
 func (q *question) write(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
-	mode, err := render.ParseColorMode(q.color)
-	if err != nil {
+	err := q.writeAnswer(s, session, typed, v, e)
+	if err != nil && !errors.Is(err, errIncomplete) {
 		return err
 	}
-	if err := render.Problems(s.Err, e.Problems, render.ProblemOptions{Verbose: q.verbose || q.level > 0, Color: q.colored(mode, s, s.ErrIsTTY), ASCII: !utf8Locale(s)}); err != nil {
-		return err
+	if failed := q.tell(s, &q.sourceFlags, e); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// writeAnswer is writeOnly, but that an answer without content, because nothing was selected, says so.
+func (q *question) writeAnswer(s Streams, session *session, typed string, v render.View, e *view.Envelope) error {
+	if what := q.nothingSaid(session, v); what != "" {
+		return q.writeNothing(s, session, what, v, e)
 	}
 	return q.writeOnly(s, session, typed, v, e)
 }
 
+// tell prints the problems of an answer: those that touch it, all of them, or only those that could change it.
+func (f *outputFlags) tell(s Streams, source *sourceFlags, e *view.Envelope) error {
+	mode, err := render.ParseColorMode(f.color)
+	if err != nil {
+		return err
+	}
+	o := render.ProblemOptions{Verbose: f.verbose || source.level > 0, Color: f.colored(mode, s, s.ErrIsTTY), ASCII: !utf8Locale(s)}
+	problems := e.Problems
+	switch {
+	case f.quiet:
+		problems = slices.DeleteFunc(slices.Clone(problems), func(p model.Problem) bool { return !p.Incomplete() })
+	case !o.Verbose:
+		problems = e.Touching()
+	}
+	if !o.Verbose {
+		o.Rest = "to list each: -v, or " + strings.TrimSpace("kubectl dopolicy check "+source.given())
+	}
+	return render.Problems(s.Err, problems, o)
+}
+
 // colored reports whether a stream gets colour.
-func (q *question) colored(mode render.ColorMode, s Streams, tty bool) bool {
+func (f *outputFlags) colored(mode render.ColorMode, s Streams, tty bool) bool {
 	noColor, _ := s.LookupEnv("NO_COLOR")
 	return mode.Enabled(render.Terminal{IsTerminal: tty, NoColor: noColor != ""})
 }

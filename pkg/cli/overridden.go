@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
 )
@@ -9,38 +10,36 @@ func (a App) overriddenCmd(s Streams) *cobra.Command {
 	q := &question{}
 	var target string
 	cmd := &cobra.Command{
-		Use:   "overridden [POLICY[/RULE]] [--target TARGET]",
+		Use:   "overridden [POLICY[/RULE]…] [--target TARGET]",
 		Short: "Show which settings were overridden, by which policy and why",
-		Long:  `Show the settings that a policy sets but that are not in force: those of one policy, at one target, or all.`,
+		Long:  `Show the settings that a policy sets but that are not in force: those of some policies, at one target, or all.`,
 		Example: `  # which settings were overridden on this route?
   kubectl dopolicy overridden --target httproute/baker -f manifests/
 
   # where did this policy lose, and to whom?
   kubectl dopolicy overridden gw-auth -f manifests/`,
-		Args: takes(0, 1),
+		Args: takes(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			session, err := q.open(cmd.Context(), a.Plugins, s)
 			if err != nil {
 				return err
 			}
-			var named namedPolicy
-			if len(args) > 0 {
-				if named, err = session.policy(args[0]); err != nil {
-					return err
-				}
+			named, err := policyNames{session}.each(args)
+			if err != nil {
+				return err
 			}
 			query, typed, err := overriddenQuery(q, session, target, len(args) > 0)
 			if err != nil {
 				return err
 			}
-			list := view.Overridden(session.Resolution, query, named.policy, named.rule)
+			list := overriddenList(session, query, named)
 			return q.write(s, session, typed, list, &list.Envelope)
 		},
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
 	cmd.Flags().StringVar(&target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
-	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyRuleWords))
+	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyRuleWords))
 	_ = cmd.RegisterFlagCompletionFunc("target", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(targetWords)))
 	return cmd
 }
@@ -56,4 +55,20 @@ func overriddenQuery(q *question, s *session, target string, named bool) (view.Q
 		query.Targets = nil
 	}
 	return query, typed, err
+}
+
+// overriddenList is what lost: of the policies that are named, or of every one.
+func overriddenList(s *session, query view.Query, named []namedPolicy) *view.OverriddenRuleList {
+	switch len(named) {
+	case 0:
+		return view.Overridden(s.Resolution, query, nil, "")
+	case 1:
+		return view.Overridden(s.Resolution, query, named[0].policy, named[0].rule)
+	}
+	var policies []*policy.Policy
+	var rules []string
+	for _, n := range named {
+		policies, rules = append(policies, n.policy), append(rules, n.rule)
+	}
+	return view.OverriddenOf(s.Resolution, query, policies, rules)
 }

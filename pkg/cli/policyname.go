@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -19,8 +20,34 @@ type namedPolicy struct {
 	rule   string // full printed name; "" for the whole policy
 }
 
+// policySearch is what was found of a policy that was typed.
+type policySearch struct {
+	name, rule string
+	found      []namedPolicy
+	names      []string    // of the policies that could have been meant
+	elsewhere  []model.Ref // those of the name in other namespaces
+}
+
 // policy finds [KIND/]NAME[/RULE]; the first segment is a kind only if it names a known policy kind.
 func (s *session) policy(text string) (namedPolicy, error) {
+	search, err := s.searchPolicy(text)
+	if err != nil {
+		return namedPolicy{}, err
+	}
+	if len(search.found) != 1 {
+		return namedPolicy{}, mistaken{s}.notOne(text, search)
+	}
+	out := search.found[0]
+	if search.rule != "" {
+		if out.rule, err = pickRule(s.ruleNames(out), search.rule, out.policy.Ref().String()); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// searchPolicy looks for a policy, and for what else may be meant.
+func (s *session) searchPolicy(text string) (policySearch, error) {
 	parts := strings.SplitN(text, "/", 3)
 	var only []*resolve.Kind
 	if len(parts) > 1 {
@@ -29,15 +56,19 @@ func (s *session) policy(text string) (namedPolicy, error) {
 		}
 	}
 	if len(parts) > 2 {
-		return namedPolicy{}, s.unknownPolicyKind(parts[0])
+		if err := (mistaken{s}).target(text); err != nil {
+			return policySearch{}, err
+		}
+		return policySearch{}, s.unknownPolicyKind(parts[0])
 	}
 	narrowed, err := s.kinds()
 	if err != nil {
-		return namedPolicy{}, err
+		return policySearch{}, err
 	}
-	var found []namedPolicy
-	var names []string
-	var elsewhere []model.Ref
+	out := policySearch{name: parts[0]}
+	if len(parts) == 2 {
+		out.rule = parts[1]
+	}
 	for _, k := range s.Kinds {
 		if k.Again() || narrowed != nil && !slices.Contains(narrowed, k.GroupKind) {
 			continue
@@ -47,48 +78,55 @@ func (s *session) policy(text string) (namedPolicy, error) {
 				continue
 			}
 			if !s.inNamespace(p.Ref()) {
-				if p.Ref().Name == parts[0] {
-					elsewhere = append(elsewhere, p.Ref())
+				if p.Ref().Name == out.name {
+					out.elsewhere = append(out.elsewhere, p.Ref())
 				}
 				continue
 			}
-			names = append(names, p.Ref().Name)
-			if p.Ref().Name == parts[0] {
-				found = append(found, namedPolicy{kind: k, policy: p})
+			out.names = append(out.names, p.Ref().Name)
+			if p.Ref().Name == out.name {
+				out.found = append(out.found, namedPolicy{kind: k, policy: p})
 			}
-		}
-	}
-	if len(found) != 1 {
-		return namedPolicy{}, s.policyNotOne(parts[0], found, names, elsewhere)
-	}
-	out := found[0]
-	if len(parts) == 2 {
-		var err error
-		if out.rule, err = pickRule(s.ruleNames(out), parts[1], out.policy.Ref().String()); err != nil {
-			return out, err
 		}
 	}
 	return out, nil
 }
 
-func (s *session) policyNotOne(name string, found []namedPolicy, names []string, elsewhere []model.Ref) error {
-	if len(found) > 1 {
-		var refs []model.Ref
-		for _, f := range found {
-			refs = append(refs, f.policy.Ref())
+// refs are the policies that were found.
+func (f *policySearch) refs() []model.Ref {
+	var out []model.Ref
+	for _, n := range f.found {
+		out = append(out, n.policy.Ref())
+	}
+	return out
+}
+
+func (s mistaken) notOne(text string, f policySearch) error {
+	if len(f.found) > 1 {
+		return usage("name one of: "+refList(f.refs()), "%q is ambiguous: %d policies have this name", f.name, len(f.found))
+	}
+	if err := (selection{s.session}).known(); err != nil {
+		var none *noAnswer
+		if errors.As(err, &none) && len(f.elsewhere) > 0 {
+			return &noAnswer{none.what, "there is " + refList(f.elsewhere)}
 		}
-		return usage("name one of: "+refList(refs), "%q is ambiguous: %d policies have this name", name, len(found))
+		return err
+	}
+	if len(f.elsewhere) == 0 {
+		if err := s.target(text); err != nil {
+			return err
+		}
 	}
 	hint := ""
-	switch near := form.Nearest(name, names); {
-	case len(elsewhere) > 0:
-		hint = "there is " + refList(elsewhere)
+	switch near := form.Nearest(f.name, f.names); {
+	case len(f.elsewhere) > 0:
+		hint = "there is " + refList(f.elsewhere)
 	case len(near) > 0:
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
-	case len(names) > 0:
-		hint = "there are: " + strings.Join(firstFew(names), ", ")
+	case len(f.names) > 0:
+		hint = "there are: " + strings.Join(firstFew(f.names), ", ")
 	}
-	return s.missed(hint, "no policy %q %s", name, s.where())
+	return s.missed(hint, "no policy %q %s", f.name, s.where())
 }
 
 // ruleNames are the rules of a policy as they are printed, sorted, each once. What a kind with scopes calls them shows where they hold.

@@ -10,11 +10,11 @@ import (
 func (a App) reachCmd(s Streams) *cobra.Command {
 	q := &question{}
 	cmd := &cobra.Command{
-		Use:   "reach POLICY[/RULE]",
+		Use:   "reach POLICY[/RULE]…",
 		Short: "Show where a policy, or one rule of it, is in force and where it is not",
 		Long: `Show every gateway, route and rule below a policy's targets, and whether the policy is in force there.
 
-POLICY is [KIND/]NAME[/RULE]. RULE is the name that 'effective' prints, or any unambiguous ending of it.`,
+POLICY is [KIND/]NAME[/RULE]; several may be given, also as KIND NAME[/RULE]…. RULE is the name that 'effective' prints, or any unambiguous ending of it.`,
 		Example: `  # where is this policy in force?
   kubectl dopolicy reach gw-auth -f manifests/
 
@@ -23,28 +23,35 @@ POLICY is [KIND/]NAME[/RULE]. RULE is the name that 'effective' prints, or any u
 
   # in the cluster, and again on every change
   kubectl dopolicy reach gw-auth -n infra -w`,
-		Args: takes(1, 1),
+		Args: takes(1, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.reach(ctx, q, s, to, args[0]) })
+			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.reach(ctx, q, s, to, args) })
 		},
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name")
 	q.addTable(cmd)
 	q.addWatch(cmd)
-	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyRuleWords))
+	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyRuleWords))
 	return cmd
 }
 
 // reach is the whole of the command.
-func (a App) reach(ctx context.Context, q *question, s, to Streams, name string) error {
+func (a App) reach(ctx context.Context, q *question, s, to Streams, names []string) error {
 	session, err := q.open(ctx, a.Plugins, s)
 	if err != nil {
 		return err
 	}
-	named, err := session.policy(name)
+	named, err := policyNames{session}.each(names)
 	if err != nil {
 		return err
 	}
-	reach := view.Reach(session.Resolution, named.kind, named.policy, named.rule)
-	return q.write(to, session, name, reach, &reach.Envelope)
+	all := make([]*view.PolicyReach, len(named))
+	for i, n := range named {
+		all[i] = view.Reach(session.Resolution, n.kind, n.policy, n.rule)
+	}
+	if len(all) == 1 {
+		return q.write(to, session, names[0], all[0], &all[0].Envelope)
+	}
+	list := view.Reaches(all)
+	return q.write(to, session, "", list, &list.Envelope)
 }

@@ -214,13 +214,7 @@ func (f *reportFlags) writeReport(s Streams, r *report.Report) error {
 		picture, missing = f.picture(s, r)
 		problems = append(slices.Clip(problems), missing...)
 	}
-	mode, err := render.ParseColorMode(f.color)
-	if err != nil {
-		return err
-	}
-	if err := render.Problems(s.Err, problems, render.ProblemOptions{Verbose: f.verbose || f.level > 0, Color: f.colored(mode, s, s.ErrIsTTY), ASCII: !utf8Locale(s)}); err != nil {
-		return err
-	}
+	var err error
 	if f.format == reportJSON {
 		err = report.JSON(s.Out, r)
 	} else {
@@ -228,6 +222,11 @@ func (f *reportFlags) writeReport(s Streams, r *report.Report) error {
 	}
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
+	}
+	told := r.Envelope
+	told.Problems = problems
+	if err := f.tell(s, &f.sourceFlags, &told); err != nil {
+		return err
 	}
 	if f.strict && !r.Complete {
 		return errIncomplete

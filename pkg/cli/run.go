@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -51,6 +52,7 @@ type App struct {
 func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	limitMemory(s)
 	root := a.Command(s)
+	args = bareVerbosity(args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
@@ -162,6 +164,9 @@ func (e *usageError) Error() string { return e.what }
 func usage(hint, format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), hint}
 }
+
+// manyArguments is for commands that take as many as are given.
+const manyArguments = math.MaxInt
 
 // takes checks the number of arguments, and shows how the command is written.
 func takes(least, most int) cobra.PositionalArgs {

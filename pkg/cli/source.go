@@ -99,7 +99,7 @@ func resolved(in *model.Snapshot, catalog *descriptor.Catalog, more ...topology.
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
 	resolution := resolve.Run(in, graph, catalog)
-	resolution.Problems = append(resolution.Problems, <-idle...)
+	resolution.Problems = append(resolution.Problems, slices.DeleteFunc(<-idle, resolve.AboutVariable)...)
 	return resolution
 }
 
@@ -155,16 +155,21 @@ func (f *sourceFlags) filesOrKustomization() error {
 	return nil
 }
 
-// missed is a usage error about a name that is not in the input. What could not be read comes before it: the name may be in there.
+// missed is a usage error about a name that is not in the input. What could not be read comes before it.
 func (s *session) missed(hint, format string, args ...any) error {
-	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return !p.Incomplete() })
-	if err := render.Problems(s.streams.Err, broken, render.ProblemOptions{}); err != nil {
+	if err := s.tellUnread(); err != nil {
 		return err
 	}
 	if s.Snapshot.Cluster != nil && len(s.Snapshot.Cluster.Gaps) > 0 {
 		return &noAnswer{fmt.Sprintf(format, args...) + " among the objects that could be read", hint}
 	}
 	return usage(hint, format, args...)
+}
+
+// tellUnread prints what could not be read: a name that is not found may be in there.
+func (s *session) tellUnread() error {
+	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return !p.Incomplete() })
+	return render.Problems(s.streams.Err, broken, render.ProblemOptions{})
 }
 
 func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*descriptor.Catalog, error) {

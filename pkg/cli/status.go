@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ func (a App) statusCmd(s Streams) *cobra.Command {
 	q := &question{}
 	var all, audit bool
 	cmd := &cobra.Command{
-		Use:   "status [POLICY]",
+		Use:   "status [POLICY…]",
 		Short: "Predict the status conditions of policies (--all: also of routes, gateways and listeners)",
 		Long: `Predict the status a controller would write: for each policy, whether it is accepted, and as a note every condition that is
 not plainly well. IN FORCE says where the policy is in force by the engine's own count, whether or not its controller
@@ -42,7 +43,7 @@ more than the objects, such as data planes and certificates, are neither predict
 
   # in the cluster, and again on every change
   kubectl dopolicy status -n infra -w`,
-		Args: takes(0, 1),
+		Args: takes(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.status(ctx, q, s, to, args, all, audit) })
 		},
@@ -52,7 +53,7 @@ more than the objects, such as data planes and certificates, are neither predict
 	q.addWatch(cmd)
 	cmd.Flags().BoolVar(&audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does")
 	cmd.Flags().BoolVar(&all, "all", false, "also predict routes, gateways and listeners")
-	a.completion(cmd, &q.sourceFlags, s, firstArgument(policyWords))
+	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyWords))
 	return cmd
 }
 
@@ -75,17 +76,23 @@ func (a App) status(ctx context.Context, q *question, s, to Streams, args []stri
 	if q.namespace != "" && !q.allNamespaces {
 		query.In = func(namespace string) bool { return namespace == q.namespace }
 	}
-	if len(args) > 0 {
-		named, err := session.policy(args[0])
-		if err != nil {
+	if len(args) == 0 {
+		if err := (selection{session}).known(); err != nil {
 			return err
 		}
-		if named.rule != "" {
-			return usage("status is about whole policies; use `reach` for a rule", "%q names a rule", args[0])
-		}
-		query.Policy = named.policy
 	}
-	list := view.Status(session.Resolution, query, plugin.StatusFunctions(a.Plugins))
+	named, err := policyNames{session}.each(args)
+	if err != nil {
+		return err
+	}
+	var policies []*policy.Policy
+	for i, n := range named {
+		if n.rule != "" {
+			return usage("status is about whole policies; use `reach` for a rule", "%q names a rule", args[i])
+		}
+		policies = append(policies, n.policy)
+	}
+	list := statusList(session, query, policies, plugin.StatusFunctions(a.Plugins))
 	if err := q.write(to, session, "", list, &list.Envelope); err != nil {
 		return err
 	}
@@ -93,4 +100,16 @@ func (a App) status(ctx context.Context, q *question, s, to Streams, args []stri
 		return errFindings
 	}
 	return nil
+}
+
+// statusList is the statuses of the policies that are named, or of every one.
+func statusList(s *session, query view.StatusQuery, policies []*policy.Policy, funcs status.Functions) *view.StatusList {
+	switch len(policies) {
+	case 0:
+		return view.Status(s.Resolution, query, funcs)
+	case 1:
+		query.Policy = policies[0]
+		return view.Status(s.Resolution, query, funcs)
+	}
+	return view.StatusOf(s.Resolution, query, policies, funcs)
 }

@@ -32,7 +32,7 @@ func targetKinds() []targetKind {
 		return targetKind{model.GroupKind{Group: "apps", Kind: kind}, plural, short}
 	}
 	return []targetKind{gw("HTTPRoute", "httproutes"), gw("GRPCRoute", "grpcroutes"), gw("TLSRoute", "tlsroutes"), gw("TCPRoute", "tcproutes"),
-		gw("UDPRoute", "udproutes"), gw("Gateway", "gateways", "gtw"), gw("GatewayClass", "gatewayclasses", "gc"),
+		gw("UDPRoute", "udproutes"), gw("Gateway", "gateways", "gtw", "gw"), gw("GatewayClass", "gatewayclasses", "gc"),
 		gw("ListenerSet", "listenersets", "lset"),
 		{model.GroupKind{Group: "gateway.networking.x-k8s.io", Kind: "XListenerSet"}, "xlistenersets", nil}, core("Service", "services", "svc"), core("Namespace", "namespaces", "ns"),
 		core("Pod", "pods", "po"), apps("Deployment", "deployments", "deploy"), apps("StatefulSet", "statefulsets", "sts"), apps("DaemonSet", "daemonsets", "ds"),
@@ -62,7 +62,7 @@ func (s *session) findKind(word string) (model.GroupKind, bool) {
 			return gk, true
 		}
 	}
-	return model.GroupKind{}, false
+	return mistaken{s}.kindOf(word)
 }
 
 // servedAs reports whether the server the input is from calls a kind so.
@@ -95,6 +95,9 @@ func (s *session) parseTarget(args []string) (wanted, error) {
 	if gk, ok := s.findKind(parts[0]); ok && len(parts) > 1 {
 		w.kind, parts = gk, parts[1:]
 	} else if len(args) == 2 || len(parts) > 2 {
+		if err := (mistaken{s}).policy(text); err != nil {
+			return w, err
+		}
 		return w, unknownKind(parts[0])
 	}
 	if len(parts) > 2 || slices.Contains(parts, "") {
@@ -129,13 +132,18 @@ func (s *session) target(args []string) (model.Ref, []topology.NodeID, error) {
 	}
 	switch len(found) {
 	case 0:
-		return model.Ref{}, nil, s.notFound(w)
+		return model.Ref{}, nil, s.notFound(w, strings.Join(args, "/"))
 	case 1:
 	default:
 		return model.Ref{}, nil, usage("name one of: "+refList(found), "%q is ambiguous: %d objects have this name", w.name, len(found))
 	}
 	ref := found[0]
 	ids := s.Graph.Lookup(ref.In(w.section))
+	if len(ids) == 0 {
+		if err := (mistaken{s}).policy(strings.Join(args, "/")); err != nil {
+			return ref, nil, err
+		}
+	}
 	if len(ids) == 0 && w.section != "" {
 		sections := s.Graph.Sections(ref)
 		hint := "it has: " + strings.Join(sections, ", ")
@@ -176,7 +184,13 @@ func (s *session) inNamespace(ref model.Ref) bool {
 	return s.flags.namespace == "" || s.flags.allNamespaces || ref.Namespace == "" || ref.Namespace == s.flags.namespace
 }
 
-func (s *session) notFound(w wanted) error {
+func (s *session) notFound(w wanted, text string) error {
+	if err := (selection{s}).known(); err != nil {
+		return err
+	}
+	if err := (mistaken{s}).policy(text); err != nil {
+		return err
+	}
 	var near []string
 	var all []model.Ref
 	for _, ref := range s.candidates(w) {

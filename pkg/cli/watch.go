@@ -126,9 +126,9 @@ func (p *printed) print(s Streams, format string, last *printed) error {
 		}
 	}
 	*last = *p
-	if _, err := fmt.Fprint(s.Err, p.side); err != nil {
+	if _, err := fmt.Fprint(s.Out, p.answer); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(s.Out, p.answer)
+	_, err := fmt.Fprint(s.Err, p.side)
 	return err
 }

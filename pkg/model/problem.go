@@ -77,6 +77,8 @@ const (
 	AnnotationIgnored Code = "AnnotationIgnored"
 	PolicyInError     Code = "PolicyInError"
 
+	UnrenderedVariable Code = "UnrenderedVariable"
+
 	UnknownIgnore Code = "UnknownIgnore"
 
 	NeverInForce     Code = "NeverInForce"
@@ -107,6 +109,9 @@ type Problem struct {
 	Origin   *Origin  `json:"origin,omitempty"` // where it is
 	Message  string   `json:"message"`          // one sentence: what is wrong
 	Hint     string   `json:"hint,omitempty"`   // what to do about it
+
+	Missing *Ref `json:"-"` // what the object at fault names and is not there, where that is the trouble
+	Meant   *Ref `json:"-"` // what it may mean instead
 }
 
 // At is p about the given object, at the place it was read from, or at that of the field at path in it.

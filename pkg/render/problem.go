@@ -15,6 +15,7 @@ import (
 const (
 	mostOfKind = 20
 	mostAlike  = 5
+	mostTold   = 3 // of a kind, beside an answer; of more only the first is told, with their number
 )
 
 // ProblemOptions say which problems are written, and how.
@@ -22,6 +23,9 @@ type ProblemOptions struct {
 	Verbose bool // also notes: problems of severity info. That a policy or a route is not reached is always said
 	Color   bool
 	ASCII   bool
+
+	// Rest is where to find what is left out. Not "": where there are many of a kind they are one line with a count.
+	Rest string
 }
 
 // Problems writes problems for people, in the order given: what is wrong, where, and what to do about it. Objects with the same trouble
@@ -29,8 +33,18 @@ type ProblemOptions struct {
 func Problems(w io.Writer, problems []model.Problem, o ProblemOptions) error {
 	out := bufio.NewWriter(w)
 	p := printer{w: out, style: style{color: o.Color, ascii: o.ASCII}}
+	left := false
 	for _, kind := range problemKinds(problems, o) {
+		various := kind[0].Code == model.NotEvaluated // each for a reason of its own
+		if o.Rest != "" && len(kind) > mostTold && !various {
+			left = true
+			p.sum(kind)
+			continue
+		}
 		p.problemKind(kind)
+	}
+	if left {
+		p.line("hint: ", p.style.text(o.Rest))
 	}
 	return out.Flush()
 }

@@ -173,7 +173,7 @@ func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.Node
 		}
 		return found
 	}
-	return k.missing(ref, t, warn)
+	return k.missing(p, ref, t, warn)
 }
 
 // unnamed reports whether a node is a rule that does not have the name itself.
@@ -226,7 +226,7 @@ func (k *attacher) selected(p *policy.Policy, t policy.TargetRef, warn func(mode
 }
 
 // missing says why a reference leads nowhere, or stands in for what no graph can know.
-func (k *attacher) missing(ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
+func (k *attacher) missing(p *policy.Policy, ref model.Ref, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
 	g := k.res.Graph
 	if k.res.Snapshot.Cluster.MissesRef(ref) && k.res.Snapshot.Get(ref) == nil {
 		warn(model.NotEvaluated, "ask for the permission to list "+strings.ToLower(descriptor.Plural(ref.Kind)), "%s may not be read: whether the policy attaches there is not known", ref)
@@ -250,10 +250,14 @@ func (k *attacher) missing(ref model.Ref, t policy.TargetRef, warn func(model.Co
 		if sections := g.Sections(ref); len(sections) > 0 {
 			hint = "it has: " + strings.Join(sections, ", ")
 		}
-		warn(model.TargetNotFound, hint, "%s has no section %q: the policy does not attach, not even to the whole object", ref.WithoutSection(), ref.Section)
+		whole := ref.WithoutSection()
+		k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint, Missing: &ref, Meant: &whole,
+			Message: fmt.Sprintf("%s has no section %q: the policy does not attach, not even to the whole object", whole, ref.Section)})
 		return nil
 	}
-	warn(model.TargetNotFound, k.res.hintOf(ref), "%s is not found: the policy does not attach", ref)
+	hint, meant := k.res.hintOf(ref)
+	k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: model.TargetNotFound, Hint: hint, Missing: &ref, Meant: meant,
+		Message: fmt.Sprintf("%s is not found: the policy does not attach", ref)})
 	return nil
 }
 

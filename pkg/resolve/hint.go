@@ -7,8 +7,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// hintOf is what may be meant by the name of an object that is not there.
-func (r *Resolution) hintOf(ref model.Ref) string {
+// hintOf is what to do about the name of an object that is not there, and the object that may be meant by it.
+func (r *Resolution) hintOf(ref model.Ref) (string, *model.Ref) {
 	var names []string
 	var elsewhere *model.Object
 	for _, o := range r.Snapshot.Of(ref.GroupKind()) {
@@ -19,13 +19,14 @@ func (r *Resolution) hintOf(ref model.Ref) string {
 		}
 	}
 	if elsewhere != nil {
-		return fmt.Sprintf("there is %s, in another namespace", elsewhere.Ref)
+		return fmt.Sprintf("there is %s, in another namespace", elsewhere.Ref), &elsewhere.Ref
 	}
 	if near := form.Nearest(ref.Name, names); len(near) > 0 {
-		return "did you mean " + model.Ref{Kind: ref.Kind, Namespace: ref.Namespace, Name: near[0]}.String() + "?"
+		meant := model.Ref{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: near[0]}
+		return "did you mean " + meant.String() + "?", &meant
 	}
 	if r.Snapshot.Cluster == nil {
-		return "add its manifest if it exists"
+		return "add its manifest if it exists", nil
 	}
-	return ""
+	return "", nil
 }

@@ -119,6 +119,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resoluti
 		}
 	}
 	r.Problems = append(r.Problems, r.switched()...)
+	r.unrendered()
 	return r
 }
 

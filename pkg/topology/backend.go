@@ -163,9 +163,12 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 	if v.open != "" {
 		r.leaveOpen(to, v.open)
 	}
-	if _, said := bs.missing[to.ref]; v.assumed && !said {
-		bs.missing[to.ref] = struct{}{}
-		bs.noteName(topic{what: backendMissing}, to.ref.String(), nil)
+	if v.assumed {
+		if _, said := bs.missing[to.ref]; !said {
+			bs.missing[to.ref] = struct{}{}
+			bs.noteName(topic{what: backendMissing}, to.ref.String(), nil)
+		}
+		bs.notes[topic{what: backendMissing}].use(rule)
 	}
 	if gk != serviceKind {
 		return id, true
@@ -185,6 +188,9 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 // refuse reports p as a warning about a backendRef; reason is that of the route's ResolvedRefs condition, "" if it has none.
 func (bs *backends) refuse(r *route, to backendRef, reason string, p model.Problem) {
 	p.Severity = model.Warning
+	if reason == "BackendNotFound" {
+		p.Missing = &to.ref
+	}
 	if reason != "" && r.unresolved == (Unresolved{}) {
 		r.unresolved = Unresolved{Reason: reason, Message: p.Message}
 	}

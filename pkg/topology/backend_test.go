@@ -80,7 +80,7 @@ func TestBackends(t *testing.T) { // G33-G36
 		{"TCP before UDP", "apiVersion: v1\nkind: Service\nmetadata: {name: b, namespace: demo}\nspec: {ports: [{name: u, port: 53, protocol: UDP}, {name: t, port: 53}]}\n---\n",
 			`{name: b, port: 53}`, "b t", ""},
 		{"absent and nothing known of its namespace", "", `{name: b, port: 80}`, "b",
-			"info NotEvaluated: 1 backend is not in the input and assumed to exist: service/demo/b"},
+			"info NotEvaluated: 1 rule names 1 backend that is not in the input: not judged, assumed to exist: service/demo/b"},
 		{"absent although its Namespace is there", demo, `{name: b, port: 80}`, "",
 			"warning BackendNotFound httproute/demo/r: rule rule-1 sends to service/demo/b, which does not exist"},
 		{"absent although another Service is there", service, `{name: c, port: 80}`, "",

@@ -38,6 +38,25 @@ type tally struct {
 	first    *model.Object
 	last     string
 	namesake string // of what is missing: an object of the same name in another namespace
+
+	uses    int    // of what is missing: how many rules name it
+	lastUse NodeID // the rule that was counted last
+}
+
+// use counts a rule that names what is missing; several times in a row it counts once.
+func (c *tally) use(rule NodeID) {
+	if c.uses == 0 || c.lastUse != rule {
+		c.uses++
+	}
+	c.lastUse = rule
+}
+
+// users says how many rules name what is missing.
+func (c *tally) users() string {
+	if c.uses == 1 {
+		return "1 rule names "
+	}
+	return itoa(c.uses) + " rules name "
 }
 
 // note counts o under t; met several times in a row it counts once.
@@ -111,7 +130,7 @@ func (t topic) problem(c *tally) model.Problem {
 		return t.missing(c)
 	case backendMissing:
 		return model.Problem{
-			Severity: model.Info, Message: c.of("backend is", "backends are") + " not in the input and assumed to exist: " + c.String(),
+			Severity: model.Info, Message: c.users() + c.of("backend that is", "backends that are") + " not in the input: not judged, assumed to exist: " + c.String(),
 			Hint: "add the manifests of the backends",
 		}
 	case contentNotChecked:

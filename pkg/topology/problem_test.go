@@ -114,7 +114,7 @@ func TestProblems(t *testing.T) {
 		{"Gateways outside the input", routeWith(`{parentRefs: [{name: gw}, {name: gw, port: 1}]}`) + manifest("GRPCRoute", "r", `{parentRefs: [{name: gw}]}`), []string{
 			"info NotEvaluated gateway/demo/gw: gateway/demo/gw is not in the input; no path through it for 2 routes: grpcroute/demo/r, httproute/demo/r"}},
 		{"Services outside the input", routeWith(`{rules: [{backendRefs: [{name: x, port: 1}, {name: y, port: 1}]}, {backendRefs: [{name: x, port: 2}]}]}`), []string{
-			"info NotEvaluated: 2 backends are not in the input and assumed to exist: service/demo/x, service/demo/y"}},
+			"info NotEvaluated: 2 rules name 2 backends that are not in the input: not judged, assumed to exist: service/demo/x, service/demo/y"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { equal(t, "problems", build(t, tt.in).codes(), tt.want) })

@@ -53,6 +53,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 		}
 	}
 	list.Seal("EffectivePolicyList", a.problems())
+	list.touches = a.touching()
 	return list
 }
 

@@ -25,6 +25,7 @@ func Explain(r *resolve.Resolution, q Query, rule string) *Explanation {
 		}
 	})
 	out.Seal("Explanation", a.problems())
+	out.touches = a.touching()
 	return out
 }
 

@@ -131,6 +131,7 @@ func (d *drawing) finish() *Topology {
 	}
 	d.narrow(out)
 	out.Seal("Topology", d.said(out))
+	out.touches = touchingDrawn(d.res, out)
 	return out
 }
 

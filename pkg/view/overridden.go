@@ -47,6 +47,10 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 		}
 	})
 	list.Seal("OverriddenRuleList", a.problems())
+	list.touches = a.touching()
+	if of != nil && q.Targets == nil {
+		list.touches = touchingPolicies(of)
+	}
 	return list
 }
 

@@ -92,6 +92,7 @@ func Request(r *resolve.Resolution, asked Asked, kinds []model.GroupKind, evalua
 		return k != nil && k.Generic()
 	}
 	out.expect(asked.Expect, doubtsOf(out.Problems, out.Decisions, guessed))
+	out.touches = w.survey.touching()
 	return out
 }
 
@@ -111,6 +112,7 @@ func Requests(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, evalu
 		problems = append(problems, about(asked.Answer, asked.Answer.Problems)...)
 	}
 	out.Seal("RequestAnswerList", append(w.survey.problems(), problems...))
+	out.touches = w.survey.touching()
 	return out
 }
 
@@ -147,6 +149,7 @@ func EffectiveForRequest(r *resolve.Resolution, a *request.Answer, kinds []model
 		list.unattached = a.Why
 	}
 	list.Seal("EffectivePolicyList", append(w.survey.problems(), a.Problems...))
+	list.touches = w.survey.touching()
 	return list
 }
 

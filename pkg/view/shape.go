@@ -14,6 +14,8 @@ type Envelope struct {
 	Kind       string          `json:"kind"`       // the name of the shape
 	Complete   bool            `json:"complete"`   // false: something that could change the answer is not known; problems say what
 	Problems   []model.Problem `json:"problems"`   // what is wrong or not known, the worst first
+
+	touches func(model.Problem) bool // whether a problem touches the answer; nil: each does
 }
 
 // Seal fills in the version and the kind, sorts the problems and settles completeness.

@@ -161,6 +161,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		list.summarize()
 	}
 	list.Seal("StatusList", problems)
+	list.touches = touchingStatus(r, list)
 	return list
 }
 

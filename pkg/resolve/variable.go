@@ -1,0 +1,168 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// unrendered reports the variables, such as ${APP}, that stand where names, namespaces and hostnames should: each once. What such a name leads
+// to is not missing; nobody knows what it is.
+func (r *Resolution) unrendered() {
+	s := variableScan{uses: map[string]*variableUse{}}
+	known := topology.Kinds()
+	for _, gk := range r.Snapshot.Kinds() {
+		if r.Kind(gk) == nil && !slices.Contains(known, gk) { // nothing depends on it
+			continue
+		}
+		for _, o := range r.Snapshot.Of(gk) {
+			s.object(o)
+		}
+	}
+	for _, k := range r.Kinds {
+		if k.Again() {
+			continue
+		}
+		for _, p := range k.Policies {
+			for _, t := range p.Refs {
+				s.names(p.Object, t.Ref.Name, t.Ref.Namespace, t.Ref.Section)
+			}
+		}
+	}
+	if len(s.uses) == 0 {
+		return
+	}
+	r.Problems = slices.DeleteFunc(r.Problems, AboutVariable)
+	for _, name := range s.order {
+		r.Problems = append(r.Problems, s.uses[name].problem(name))
+	}
+}
+
+// AboutVariable reports whether a problem is that something with a variable for a name is not there, or does not fit.
+func AboutVariable(p model.Problem) bool {
+	if p.Missing != nil {
+		return hasVariable(p.Missing.Name) || hasVariable(p.Missing.Namespace) || hasVariable(p.Missing.Section)
+	}
+	if p.Code == model.NotReached {
+		return hasVariable(p.Message) // which hostname fits is not known
+	}
+	return p.Code == model.NotEvaluated && p.Ref != nil && (hasVariable(p.Ref.Name) || hasVariable(p.Ref.Namespace))
+}
+
+// variableUse is where a variable stands.
+type variableUse struct {
+	times int
+	first *model.Object
+}
+
+// variableScan finds variables.
+type variableScan struct {
+	uses  map[string]*variableUse
+	order []string // in which they were found
+}
+
+// object looks at an object on which traffic or policies depend.
+func (s *variableScan) object(o *model.Object) {
+	gk := o.Ref.GroupKind()
+	s.names(o, o.Ref.Name, o.Ref.Namespace)
+	spec := o.Body.Field("spec")
+	switch {
+	case slices.Contains(topology.RouteKinds(), gk):
+		for _, h := range spec.Field("hostnames").Items {
+			s.names(o, h.Text())
+		}
+		s.references(o, spec.Field("parentRefs"))
+		for _, rule := range spec.Field("rules").Items {
+			s.references(o, rule.Field("backendRefs"))
+		}
+	case gk.Group != "" && spec.Has("listeners"):
+		s.names(o, spec.Text("gatewayClassName"))
+		for _, l := range spec.Field("listeners").Items {
+			s.names(o, l.Text("name"), l.Text("hostname"))
+		}
+	}
+}
+
+// references looks at a list of references.
+func (s *variableScan) references(o *model.Object, list model.Body) {
+	for _, ref := range list.Items {
+		for key, v := range ref.Fields {
+			switch key {
+			case "name", "namespace", "sectionName":
+				s.names(o, v.Text())
+			}
+		}
+	}
+}
+
+// names looks at texts of an object.
+func (s *variableScan) names(o *model.Object, texts ...string) {
+	for _, text := range texts {
+		for rest := text; ; {
+			name, after, found := cutVariable(rest)
+			if !found {
+				break
+			}
+			s.count(name, o)
+			rest = after
+		}
+	}
+}
+
+func (s *variableScan) count(name string, o *model.Object) {
+	use := s.uses[name]
+	if use == nil {
+		use = &variableUse{first: o}
+		s.uses[name] = use
+		s.order = append(s.order, name)
+	}
+	use.times++
+}
+
+// problem tells about a variable once.
+func (u *variableUse) problem(name string) model.Problem {
+	where := "a name, namespace or hostname"
+	if u.times > 1 {
+		where = fmt.Sprintf("%d names, namespaces or hostnames", u.times)
+	}
+	return model.Problem{Severity: model.Error, Code: model.UnrenderedVariable,
+		Message: fmt.Sprintf("${%s} is an unrendered variable in %s: what belongs together is not known", name, where),
+		Hint:    "render the manifests first, for example with flux build, kustomize build or envsubst, and read the result",
+	}.At(u.first)
+}
+
+func hasVariable(text string) bool {
+	_, _, found := cutVariable(text)
+	return found
+}
+
+// cutVariable finds the first variable in a text: ${NAME}, or with more behind the name as in ${NAME:-default}. $${NAME} is none.
+func cutVariable(text string) (name, after string, found bool) {
+	for {
+		at := strings.Index(text, "${")
+		if at < 0 {
+			return "", "", false
+		}
+		escaped := at > 0 && text[at-1] == '$'
+		inner, rest, closed := strings.Cut(text[at+2:], "}")
+		if !closed {
+			return "", "", false
+		}
+		if name := inner[:nameLength(inner)]; name != "" && !escaped {
+			return name, rest, true
+		}
+		text = rest
+	}
+}
+
+// nameLength is how much of a text is the name of a variable.
+func nameLength(text string) int {
+	n := 0
+	for n < len(text) && (text[n] == '_' || text[n] >= 'a' && text[n] <= 'z' || text[n] >= 'A' && text[n] <= 'Z' || n > 0 && text[n] >= '0' && text[n] <= '9') {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,34 @@
+package resolve
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestCutVariable(t *testing.T) {
+	for text, want := range map[string][]string{
+		"shop":                    nil,
+		"${APP}":                  {"APP"},
+		"${APP}.${DOMAIN:=x.com}": {"APP", "DOMAIN"},
+		"a-${app_1}-b":            {"app_1"},
+		"$${APP}":                 nil,
+		"$${APP}-${B}":            {"B"},
+		"${APP":                   nil,
+		"${}":                     nil,
+		"${1}":                    nil,
+		"$APP":                    nil,
+		"${var/a/b}":              {"var"},
+	} {
+		var got []string
+		for rest := text; ; {
+			name, after, found := cutVariable(rest)
+			if !found {
+				break
+			}
+			got, rest = append(got, name), after
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,18 @@
+package view
+
+// Empty reports whether there is nothing in the answer: neither settings nor targets without any.
+func (e *EffectivePolicyList) Empty() bool {
+	return len(e.Items)+len(e.Routes)+len(e.bare)+len(e.bareWays)+len(e.unattached)+len(e.gateways)+e.unlisted == 0
+}
+
+// Empty reports whether there is nothing in the answer.
+func (e *Explanation) Empty() bool { return len(e.Items) == 0 }
+
+// Empty reports whether there is nothing in the answer.
+func (l *OverriddenRuleList) Empty() bool { return len(l.Items) == 0 }
+
+// Empty reports whether nothing is drawn.
+func (t *Topology) Empty() bool { return len(t.Nodes) == 0 }
+
+// Empty reports whether there is no status; that an audit found no difference is an answer.
+func (l *StatusList) Empty() bool { return len(l.Items) == 0 && l.Summary == nil }

@@ -1,0 +1,84 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+)
+
+// PolicyReachList answers `reach` for several policies.
+type PolicyReachList struct {
+	Envelope
+	Items []PolicyReach `json:"items"` // in the order asked for
+}
+
+// Reaches puts the answers about several policies into one.
+func Reaches(all []*PolicyReach) *PolicyReachList {
+	out := &PolicyReachList{Items: []PolicyReach{}}
+	var problems []model.Problem
+	for _, r := range all {
+		out.Items = append(out.Items, *r)
+		problems = append(problems, r.Problems...)
+	}
+	out.Seal("PolicyReachList", problems)
+	return out
+}
+
+// Table shows one policy after the other.
+func (l *PolicyReachList) Table(o TableOptions) Table {
+	var out Table
+	for i := range l.Items {
+		t := l.Items[i].Table(o)
+		out.Blocks = append(out.Blocks, t.Blocks...)
+		for _, line := range t.Footer {
+			if !slices.Contains(out.Footer, line) {
+				out.Footer = append(out.Footer, line)
+			}
+		}
+	}
+	return out
+}
+
+// Names are those of all targets, each once.
+func (l *PolicyReachList) Names() []string {
+	var out []string
+	for i := range l.Items {
+		out = append(out, l.Items[i].Names()...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// StatusOf predicts the conditions of some policies, in the order given.
+func StatusOf(r *resolve.Resolution, q StatusQuery, policies []*policy.Policy, funcs status.Functions) *StatusList {
+	out := &StatusList{Items: []ObjectStatus{}}
+	var problems []model.Problem
+	for _, p := range policies {
+		q.Policy = p
+		one := Status(r, q, funcs)
+		out.Items, problems = append(out.Items, one.Items...), append(problems, one.Problems...)
+	}
+	if q.Audit {
+		out.summarize()
+	}
+	out.Seal("StatusList", problems)
+	return out
+}
+
+// OverriddenOf lists what lost of several policies: the settings of one after the other.
+func OverriddenOf(r *resolve.Resolution, q Query, policies []*policy.Policy, rules []string) *OverriddenRuleList {
+	out := &OverriddenRuleList{Items: []OverriddenRule{}}
+	var problems []model.Problem
+	for i, p := range policies {
+		one := Overridden(r, q, p, rules[i])
+		out.Items, problems = append(out.Items, one.Items...), append(problems, one.Problems...)
+	}
+	out.Seal("OverriddenRuleList", problems)
+	if q.Targets == nil {
+		out.touches = touchingPolicies(policies...)
+	}
+	return out
+}
