@@ -19,6 +19,8 @@ type outcome struct {
 	findings []finding
 	foreign  int // documents that are not meant for Kubernetes
 	readable int // objects, and lists of objects
+
+	namespace string // of objects that name none; "" for that of all
 }
 
 // finding is a problem, perhaps with an object whose reference is complete only later.
@@ -77,6 +79,7 @@ type subject struct {
 // decode reads one piece. Its text is wiped: it may hold a Secret, or something that was meant as one.
 func (w *worker) decode(p piece) (out outcome) {
 	defer clear(p.text)
+	out.namespace = p.namespace
 	first := p.line
 	if p.from != "" {
 		first = noLines
