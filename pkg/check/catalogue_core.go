@@ -10,6 +10,7 @@ var inputRules = []model.Rule{
 	{ID: model.DuplicateObject, Severities: faults, Summary: "two different versions of one object; both are ignored", Fix: "keep one"},
 	{ID: model.WrongType, Severities: warnings, Summary: "a field that is read has the wrong type, and what needs it is ignored; or the reader takes a key for a boolean", Fix: "fix it, or quote it"},
 	{ID: model.LimitExceeded, Severities: faults, Summary: "a document is beyond the limits of reading", Fix: "split it"},
+	{ID: model.UnrenderedVariable, Severities: warnings, Summary: "a variable of a template (`${NAME}`) stands where an object is named or names others; what it is about is not known", Fix: "render the manifests before, or read the folder that says how with `-R` (docs/gitops.md)"},
 	{ID: model.Forbidden, Severities: warnings, Summary: "the cluster did not let a list be read", Fix: "ask for the permission that the hint names"},
 	{ID: model.InvalidObject, Severities: warnings, Summary: "the API server would reject the object; still evaluated", Fix: "fix it before it is applied"},
 	{ID: model.NamespaceAssumed, Severities: notes, Summary: "objects in files have no namespace; reported once", Fix: "give `-n`, or write the namespace into the objects"},

@@ -141,6 +141,9 @@ func (w *walk) origin(root *kustomization, o built) model.Origin {
 		return model.Origin{File: path.Join(root.name, o.from.ConfiguredIn)}
 	case o.from.Path != "":
 		name := path.Join(root.name, o.from.Path)
+		if file, made := w.stands[name]; made {
+			return model.Origin{File: file}
+		}
 		return model.Origin{File: name, Line: w.line(name, o.kind, o.name)}
 	}
 	return model.Origin{File: root.file.name}

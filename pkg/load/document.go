@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"runtime"
@@ -60,12 +61,13 @@ type worker struct {
 
 // document is a document while it is being read.
 type document struct {
-	file  source
-	from  string // the context of the cluster that the document is from; "": it is a manifest
-	first int    // the file's line on which its text begins
-	odd   []oddKey
-	press *press
-	out   *outcome
+	file      source
+	from      string // the context of the cluster that the document is from; "": it is a manifest
+	first     int    // the file's line on which its text begins
+	odd       []oddKey
+	variables bool // there may be some in the text
+	press     *press
+	out       *outcome
 }
 
 // subject is a value that should be an object: a document, or an item of a list. Lines are those of the text.
@@ -84,7 +86,8 @@ func (w *worker) decode(p piece) (out outcome) {
 	if p.from != "" {
 		first = noLines
 	}
-	d := &document{file: p.file, from: p.from, first: p.line, press: w.press.begin(first), out: &out}
+	d := &document{file: p.file, from: p.from, first: p.line, press: w.press.begin(first), out: &out,
+		variables: bytes.Contains(p.text, []byte("${"))}
 	nodes, failed := parse(p.text, *w.limits)
 	if failed != nil {
 		d.report(nil, failed)

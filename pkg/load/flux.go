@@ -150,9 +150,9 @@ func (r *repo) remark(l *lead, what string) {
 	r.in.problems = append(r.in.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Origin: &l.at, Message: l.String() + " " + what})
 }
 
-// filled reports whether everything is there that a Flux Kustomization takes variables from, as far as it can be.
+// filled reports whether everything is there that a lead takes values from, as far as it can be.
 func (r *repo) filled(l *lead) bool {
-	return !slices.ContainsFunc(l.list("spec", "postBuild", "substituteFrom"), func(from any) bool {
+	return !slices.ContainsFunc(slices.Concat(l.list("spec", "postBuild", "substituteFrom"), l.list("spec", "valuesFrom")), func(from any) bool {
 		return model.Text(from, "kind") == "ConfigMap" && r.configMap(l.namespace, model.Text(from, "name")) == nil
 	})
 }

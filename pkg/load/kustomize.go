@@ -28,7 +28,7 @@ func kustomize(ctx context.Context, o Options, in *reader, limits Limits) ([]pie
 func newWalk(in *reader, limits Limits) *walk {
 	return &walk{
 		disk: &shelf{FileSystem: filesys.MakeFsOnDisk(), files: map[string][]byte{}, own: map[string][]byte{}},
-		in:   in, limits: limits, docs: map[string][]manifest{}, declared: map[string][]declaration{},
+		in:   in, limits: limits, docs: map[string][]manifest{}, declared: map[string][]declaration{}, stands: map[string]string{},
 	}
 }
 

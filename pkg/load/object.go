@@ -29,6 +29,7 @@ func (d *document) object(s subject, m *tree) {
 	o.Annotations = d.texts(o, meta, "annotations")
 	o.Created = d.created(o, meta)
 	d.oddKeys(s, o)
+	d.unrendered(o, m)
 	d.out.objects = append(d.out.objects, o)
 	d.out.readable++
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
@@ -184,19 +185,12 @@ func (w *walk) inflate(ctx context.Context, k *kustomization) error {
 	if w.charts == nil || len(k.HelmCharts) == 0 {
 		return nil
 	}
-	home := "charts"
-	if k.HelmGlobals != nil && k.HelmGlobals.ChartHome != "" {
-		home = k.HelmGlobals.ChartHome
-	}
 	for i, c := range k.HelmCharts {
 		e := entry{role: asChart, in: k, at: model.Origin{File: k.file.name, Line: k.doc.lineOf("helmCharts")}, field: "helmCharts"}
-		at := path.Join(home, c.Name)
-		if c.Repo != "" && c.Version != "" {
-			at = path.Join(home, c.Name+"-"+c.Version, c.Name)
-		}
+		at := k.chartPath(c)
 		dir, err := filesys.ConfirmDir(w.disk, k.dir.Join(at))
 		if err != nil || !dir.HasPrefix(k.dir) && (w.within == "" || !dir.HasPrefix(w.within)) {
-			return e.refuse(buildHint, "the chart %s is not in %s, and nothing is fetched", c.Name, path.Join(k.name, home))
+			return e.refuse(buildHint, "the chart %s is not there (%s), and nothing is fetched", c.Name, path.Join(k.name, at))
 		}
 		what := rendering{dir: dir, release: c.ReleaseName, namespace: c.Namespace, crds: c.IncludeCRDs, bare: c.ValuesMerge == "replace"}
 		if what.release == "" {
@@ -212,12 +206,25 @@ func (w *walk) inflate(ctx context.Context, k *kustomization) error {
 		if err != nil {
 			return e.refuse(buildHint, "the chart %s is not rendered: %s", c.Name, err)
 		}
-		file := "helmCharts-" + c.Name + "-" + string(rune('a'+i%26)) + ".yaml"
+		file := fmt.Sprintf("helmCharts-%d.yaml", i)
 		w.disk.own[k.dir.Join(file)] = text
+		w.stands[path.Join(k.name, file)] = k.file.name
 		k.Resources = append(k.Resources, file)
 	}
 	k.HelmCharts, k.HelmGlobals = nil, nil
 	return w.rewrite(k, k.Kustomization)
+}
+
+// chartPath is where the chart of a kustomization is, from its folder.
+func (k *kustomization) chartPath(c types.HelmChart) string {
+	home := "charts"
+	if k.HelmGlobals != nil && k.HelmGlobals.ChartHome != "" {
+		home = k.HelmGlobals.ChartHome
+	}
+	if c.Repo != "" && c.Version != "" {
+		return path.Join(home, c.Name+"-"+c.Version, c.Name)
+	}
+	return path.Join(home, c.Name)
 }
 
 // chartValues are the values that a kustomization gives to a chart.

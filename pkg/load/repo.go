@@ -220,7 +220,7 @@ func (r *repo) followAll(ctx context.Context) error {
 		for len(r.queue) > 0 {
 			l := r.queue[0]
 			r.queue = r.queue[1:]
-			if l.kind == fluxKustomization && !r.filled(l) {
+			if !r.filled(l) {
 				r.waiting = append(r.waiting, l)
 				continue
 			}

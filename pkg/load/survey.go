@@ -51,6 +51,9 @@ func (r *repo) survey(ctx context.Context, f *finder) error {
 			r.note(one, e)
 		}
 		for _, c := range one.k.HelmCharts {
+			if chart := r.chartAt[realPath(one.k.dir.Join(one.k.chartPath(c)))]; chart != nil {
+				chart.reached = true
+			}
 			for _, file := range append(c.AdditionalValuesFiles, c.ValuesFile) {
 				r.note(one, entry{role: asData, in: one.k, text: file})
 			}

@@ -31,6 +31,7 @@ type walk struct {
 	docs     map[string][]manifest    // by absolute path
 	declared map[string][]declaration // by the name of the resource file
 	within   filesys.ConfirmedDir     // where files may lie that are not below the folder of their kustomization; "": nowhere
+	stands   map[string]string        // the kustomization files in whose place files stand that are on no disk, by the names of both
 	charts   *charts                  // what renders the charts of kustomizations; nil: they are refused
 }
 

@@ -32,6 +32,7 @@ const (
 	DuplicateObject       Code = "DuplicateObject"
 	WrongType             Code = "WrongType"
 	LimitExceeded         Code = "LimitExceeded"
+	UnrenderedVariable    Code = "UnrenderedVariable"
 	Forbidden             Code = "Forbidden"
 	InvalidObject         Code = "InvalidObject"
 	NamespaceAssumed      Code = "NamespaceAssumed"
@@ -119,9 +120,9 @@ func (p Problem) At(o *Object, path ...string) Problem {
 	return p
 }
 
-// Incomplete reports whether p could change the answer: an error, a list we may not read, or something not evaluated.
+// Incomplete reports whether p could change the answer: an error, a list we may not read, a name that is not known, or something not evaluated.
 func (p Problem) Incomplete() bool {
-	return p.Severity == Error || p.Code == Forbidden || p.Code == NotEvaluated && p.Severity == Warning
+	return p.Severity == Error || p.Code == Forbidden || p.Code == UnrenderedVariable || p.Code == NotEvaluated && p.Severity == Warning
 }
 
 // SortProblems returns the problems in a stable order, errors first, each one once.

@@ -253,6 +253,10 @@ func (k *attacher) missing(ref model.Ref, t policy.TargetRef, warn func(model.Co
 		warn(model.TargetNotFound, hint, "%s has no section %q: the policy does not attach, not even to the whole object", ref.WithoutSection(), ref.Section)
 		return nil
 	}
+	if strings.Contains(ref.Name+ref.Namespace, "${") {
+		warn(model.TargetNotFound, "render the manifests before", "an unrendered variable: what the target %s would be is not known, and the policy does not attach", ref)
+		return nil
+	}
 	warn(model.TargetNotFound, k.res.hintOf(ref), "%s is not found: the policy does not attach", ref)
 	return nil
 }
