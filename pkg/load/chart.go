@@ -226,11 +226,11 @@ func (r *repo) omitChart(by fmt.Stringer) {
 		r.omit(l, why, hint)
 		return
 	}
-	r.omission(omission{kind: "chart", why: why, hint: hint}, by)
+	r.add(omission{kind: "chart", why: why, hint: hint}, by)
 }
 
 // chartPieces are the documents that a chart made, each from the template that it names.
-func (r *repo) chartPieces(name string, text []byte) ([]piece, error) {
+func (r *land) chartPieces(name string, text []byte) ([]piece, error) {
 	var out []piece
 	for _, p := range split(source{}, text) {
 		file := name
@@ -285,7 +285,7 @@ func (r *repo) freeCharts(ctx context.Context) error {
 }
 
 // manifestOf is what the Chart.yaml of a chart says.
-func (r *repo) manifestOf(ctx context.Context, c *chart) (any, error) {
+func (r *land) manifestOf(ctx context.Context, c *chart) (any, error) {
 	docs, err := r.walk.manifests(ctx, spot{dir: c.dir, file: "Chart.yaml", name: c.name + "/Chart.yaml"})
 	if err != nil || len(docs) == 0 {
 		return nil, err

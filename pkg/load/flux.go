@@ -66,7 +66,7 @@ func (r *repo) overlaid(ctx context.Context, o order, change func(*types.Kustomi
 }
 
 // fluxChange changes a kustomization as Flux does.
-func (r *repo) fluxChange(l *lead, dir filesys.ConfirmedDir, k *types.Kustomization) error {
+func (r *land) fluxChange(l *lead, dir filesys.ConfirmedDir, k *types.Kustomization) error {
 	if len(k.Resources) == 0 {
 		k.BuildMetadata = append(k.BuildMetadata, types.OriginAnnotations) // else it might be empty, which is an error
 	}
@@ -146,12 +146,12 @@ func textsAt(v any, path ...string) map[string]string {
 }
 
 // remark says something about a lead that was followed. The answer stands.
-func (r *repo) remark(l *lead, what string) {
-	r.in.problems = append(r.in.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Origin: &l.at, Message: l.String() + " " + what})
+func (r *omissions) remark(l *lead, what string) {
+	r.remarks = append(r.remarks, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Origin: &l.at, Message: l.String() + " " + what})
 }
 
 // filled reports whether everything is there that a lead takes values from, as far as it can be.
-func (r *repo) filled(l *lead) bool {
+func (r *known) filled(l *lead) bool {
 	return !slices.ContainsFunc(slices.Concat(l.list("spec", "postBuild", "substituteFrom"), l.list("spec", "valuesFrom")), func(from any) bool {
 		return model.Text(from, "kind") == "ConfigMap" && r.configMap(l.namespace, model.Text(from, "name")) == nil
 	})

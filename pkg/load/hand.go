@@ -20,7 +20,7 @@ type top struct {
 }
 
 // findTops notes from where paths count: the top of the git working tree that a folder of the input lies in, and the folder itself.
-func (r *repo) findTops(paths []string) {
+func (r *land) findTops(paths []string) {
 	for _, p := range paths {
 		dir, err := filesys.ConfirmDir(r.walk.disk, p)
 		if p == "-" || err != nil {
@@ -41,7 +41,7 @@ func (r *repo) findTops(paths []string) {
 }
 
 // locate finds the folder at a path of the repository, which cannot lead out of it.
-func (r *repo) locate(at string) (dir filesys.ConfirmedDir, from top, found bool) {
+func (r *land) locate(at string) (dir filesys.ConfirmedDir, from top, found bool) {
 	for _, t := range r.tops {
 		dir, err := filesys.ConfirmDir(r.walk.disk, t.dir.Join(filepath.FromSlash(path.Clean("/"+at))))
 		if err == nil && dir.HasPrefix(t.dir) {
@@ -52,7 +52,7 @@ func (r *repo) locate(at string) (dir filesys.ConfirmedDir, from top, found bool
 }
 
 // nameOf is a file or folder as the user would type it, if it is below a top.
-func (r *repo) nameOf(real string) string {
+func (r *land) nameOf(real string) string {
 	for _, t := range slices.Backward(r.tops) {
 		if filesys.ConfirmedDir(real).HasPrefix(t.dir) {
 			return t.nameOf(real)
@@ -171,6 +171,14 @@ func (h *hands) holds(o origin) bool {
 		return len(all) == 0 || has(all, id)
 	}
 	return all[id] && named(func(other string) bool { return all[other] }) == 1
+}
+
+// lends reports whether a source of an Application that is called so is the repository at hand.
+func (h *hands) lends(l *lead, ref string) bool {
+	return slices.ContainsFunc(l.sources(), func(s any) bool {
+		url := plainURL(model.Text(s, "repoURL"))
+		return model.Text(s, "ref") == ref && h.holds(origin{"argo", url, url})
+	})
 }
 
 func has(m map[string]bool, key string) bool { _, ok := m[key]; return ok }

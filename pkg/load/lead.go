@@ -189,17 +189,23 @@ type omission struct {
 	part            bool // they were rendered, but not wholly
 }
 
+// omissions are what was left out of a reading.
+type omissions struct {
+	omitted []*omission
+	remarks []model.Problem // about what was followed
+}
+
 // omit notes that a lead was not rendered.
-func (r *repo) omit(l *lead, why, hint string) {
-	r.omission(omission{kind: l.kind, why: why, hint: hint, at: l.at}, l)
+func (r *omissions) omit(l *lead, why, hint string) {
+	r.add(omission{kind: l.kind, why: why, hint: hint, at: l.at}, l)
 }
 
 // omitPart notes that a lead was not rendered wholly.
-func (r *repo) omitPart(l *lead, why, hint string) {
-	r.omission(omission{kind: l.kind, why: why, hint: hint, at: l.at, part: true}, l)
+func (r *omissions) omitPart(l *lead, why, hint string) {
+	r.add(omission{kind: l.kind, why: why, hint: hint, at: l.at, part: true}, l)
 }
 
-func (r *repo) omission(o omission, which fmt.Stringer) {
+func (r *omissions) add(o omission, which fmt.Stringer) {
 	i := slices.IndexFunc(r.omitted, func(other *omission) bool { return other.kind == o.kind && other.why == o.why })
 	if i < 0 {
 		i = len(r.omitted)

@@ -96,7 +96,7 @@ func appendValues(list [][]byte, v any) [][]byte {
 }
 
 // valuesFile is a file at a path that counts from a folder, inside the repository.
-func (r *repo) valuesFile(ctx context.Context, within top, from filesys.ConfirmedDir, name string) ([]byte, error) {
+func (r *land) valuesFile(ctx context.Context, within top, from filesys.ConfirmedDir, name string) ([]byte, error) {
 	at := from.Join(filepath.FromSlash(name))
 	if strings.HasPrefix(name, "/") {
 		at = within.dir.Join(filepath.FromSlash(name))
@@ -131,7 +131,7 @@ func (r *repo) applicationChart(ctx context.Context, l *lead, s any, at order, f
 		base := at.dir
 		if strings.HasPrefix(name, "$") { // a file of another source
 			ref, rest, _ := strings.Cut(name[1:], "/")
-			if !r.lends(l, ref) {
+			if !r.hand.lends(l, ref) {
 				r.omit(l, "a file of values is in another repository", renderHint)
 				return nil
 			}
@@ -167,17 +167,6 @@ func (r *repo) applicationChart(ctx context.Context, l *lead, s any, at order, f
 		namespace = at.namespace
 	}
 	return r.rendered(ctx, l, at.name, namespace, what)
-}
-
-// lends reports whether a source of an Application that is called so is the repository at hand.
-func (r *repo) lends(l *lead, ref string) bool {
-	for _, s := range l.sources() {
-		if model.Text(s, "ref") == ref {
-			url := plainURL(model.Text(s, "repoURL"))
-			return r.hand.holds(origin{"argo", url, url})
-		}
-	}
-	return false
 }
 
 // inflate renders the charts of a kustomization and puts what they make among its resources.

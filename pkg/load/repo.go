@@ -20,14 +20,10 @@ type repo struct {
 	o      Options
 	limits Limits
 	in     *reader
-	walk   *walk // of which every build has another
-
-	tops    []top
-	folders map[string]*folder // those with a kustomization, by their real path
-	chartAt map[string]*chart  // by the real path of the folder
-	used    map[string]bool    // real paths of the files that kustomizations name
-	taken   map[string]bool    // real paths of the folders with such files
-	left    int                // manifests of such folders that no kustomization names
+	land
+	known
+	omissions
+	left int // manifests beside what kustomizations name that none of them does
 
 	hand    hands
 	found   []*lead // the leads as they stand in files
@@ -37,17 +33,15 @@ type repo struct {
 	seen    map[string]bool
 	reached map[string]bool
 
-	pieces  []piece // what is read
-	maps    configMaps
-	omitted []*omission
 	spent   time.Duration // on builds
 	stopped bool          // a build did not end, and the library cannot run twice
 }
 
 // render reads the sources that were found, and what kustomizations and other objects among them make of them.
 func (o Options) render(ctx context.Context, in *reader, limits Limits, f *finder) ([]piece, error) {
-	r := &repo{o: o, limits: limits, in: in, walk: newWalk(in, limits), folders: map[string]*folder{}, chartAt: map[string]*chart{},
-		used: map[string]bool{}, taken: map[string]bool{}, seen: map[string]bool{}, reached: map[string]bool{}}
+	w := newWalk(in, limits)
+	r := &repo{o: o, limits: limits, in: in, seen: map[string]bool{}, reached: map[string]bool{}, known: known{reads: w, namespace: o.Namespace},
+		land: land{walk: w, folders: map[string]*folder{}, chartAt: map[string]*chart{}, used: map[string]bool{}, taken: map[string]bool{}}}
 	r.walk.charts = newCharts(o.Helm)
 	r.findTops(o.Paths)
 	if err := r.survey(ctx, f); err != nil {
@@ -104,7 +98,7 @@ func (r *repo) run(ctx context.Context, plain []piece) error {
 	}
 	r.emit(free)
 	for _, f := range r.roots() {
-		if err := r.built(ctx, r.order(f.k.dir, f.k.name)); err != nil {
+		if err := r.built(ctx, order{dir: f.k.dir, name: f.k.name}); err != nil {
 			return err
 		}
 	}
@@ -131,8 +125,6 @@ type order struct {
 	namespace   string // of objects without one; "" for that of all
 	by          *lead  // nil: nothing led to it
 }
-
-func (r *repo) order(dir filesys.ConfirmedDir, name string) order { return order{dir: dir, name: name} }
 
 // built adds what comes out of a build. One that fails costs what it would have made, and is told.
 func (r *repo) built(ctx context.Context, o order) error {
@@ -181,8 +173,8 @@ func (r *repo) build(ctx context.Context, o order) ([]piece, error) {
 		b.finish = o.finish.text
 	}
 	pieces, err := w.build(ctx, b)
-	if err == nil && o.finish != nil {
-		r.unset(o, o.finish)
+	if what := o.finish.told(); err == nil && what != "" && o.by != nil {
+		r.remark(o.by, what)
 	}
 	return pieces, err
 }

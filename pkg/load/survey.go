@@ -26,8 +26,18 @@ func (f *folder) component() bool { return f.k.Kind == types.ComponentKind }
 // place is a folder of the input.
 type place struct{ path, name string }
 
+// land is the folders of an input: what they hold, and where paths count from.
+type land struct {
+	walk    *walk // of which every build has another
+	tops    []top
+	folders map[string]*folder // those with a kustomization, by their real path
+	chartAt map[string]*chart  // by the real path of the folder
+	used    map[string]bool    // real paths of the files that kustomizations name
+	taken   map[string]bool    // real paths of the folders with such files
+}
+
 // survey reads the kustomizations among the folders, and notes what they name.
-func (r *repo) survey(ctx context.Context, f *finder) error {
+func (r *land) survey(ctx context.Context, f *finder) error {
 	for _, at := range f.charts {
 		dir, err := filesys.ConfirmDir(r.walk.disk, at.path)
 		if err != nil {
@@ -70,7 +80,7 @@ func (r *repo) survey(ctx context.Context, f *finder) error {
 }
 
 // note notes the file or folder that an entry of a kustomization names.
-func (r *repo) note(f *folder, e entry) {
+func (r *land) note(f *folder, e entry) {
 	text := e.text
 	switch e.role {
 	case asLiteral, asInline, asChart:
@@ -156,7 +166,7 @@ func (r *repo) circles(ctx context.Context) error {
 		}
 		meet(dir)
 		f := r.folders[dir]
-		if err := r.built(ctx, r.order(f.k.dir, f.k.name)); err != nil {
+		if err := r.built(ctx, order{dir: f.k.dir, name: f.k.name}); err != nil {
 			return err
 		}
 	}
@@ -181,7 +191,7 @@ func (c claims) hold(dir string) bool {
 }
 
 // kustomizationIn is the kustomization file in a folder, "" if there is none.
-func (r *repo) kustomizationIn(dir filesys.ConfirmedDir) string {
+func (r *land) kustomizationIn(dir filesys.ConfirmedDir) string {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if at := dir.Join(name); r.walk.disk.Exists(at) && !r.walk.disk.IsDir(at) {
 			return at
@@ -191,7 +201,7 @@ func (r *repo) kustomizationIn(dir filesys.ConfirmedDir) string {
 }
 
 // generated is the kustomization of a folder that has none: all manifests in it and below, where folders with a kustomization stand for themselves.
-func (r *repo) generated(dir filesys.ConfirmedDir) (*types.Kustomization, error) {
+func (r *land) generated(dir filesys.ConfirmedDir) (*types.Kustomization, error) {
 	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
 	var list func(below string) error
 	list = func(below string) error {
@@ -224,6 +234,7 @@ func (r *repo) generated(dir filesys.ConfirmedDir) (*types.Kustomization, error)
 
 // tell says what was left out.
 func (r *repo) tell() {
+	r.in.problems = append(r.in.problems, r.remarks...)
 	for _, o := range r.omitted {
 		r.in.problems = append(r.in.problems, o.problem())
 	}

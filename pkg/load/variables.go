@@ -117,43 +117,46 @@ func (f *finish) text(o *resource.Resource) ([]byte, error) {
 	return o.MarshalJSON()
 }
 
-// unset tells which variables were replaced by nothing.
-func (r *repo) unset(o order, f *finish) {
-	if f.vars == nil || len(f.vars.unset) == 0 || o.by == nil {
-		return
+// told is which variables were replaced by nothing, for people; "" if none were.
+func (f *finish) told() string {
+	if f == nil || f.vars == nil || len(f.vars.unset) == 0 {
+		return ""
 	}
-	names := slices.Sorted(maps.Keys(f.vars.unset))
-	r.remark(o.by, "does not set "+strings.Join(names, ", ")+": nothing is put in the place of such variables")
+	names := strings.Join(slices.Sorted(maps.Keys(f.vars.unset)), ", ")
+	return "does not set " + names + ": nothing is put in the place of such variables"
 }
 
-// configMaps are the ConfigMaps and Secrets among the documents that were read up to now.
-type configMaps struct {
-	upTo    int
-	data    map[string]map[string]string
-	secrets map[string]bool
+// known is what was read up to now, with the ConfigMaps and Secrets in it.
+type known struct {
+	pieces    []piece
+	reads     *walk
+	namespace string // of objects without one
+	upTo      int
+	data      map[string]map[string]string
+	secrets   map[string]bool
 }
 
 // configMap is the data of a ConfigMap that was read; nil if none was.
-func (r *repo) configMap(namespace, name string) map[string]string {
+func (r *known) configMap(namespace, name string) map[string]string {
 	r.index()
-	return r.maps.data[namespace+"/"+name]
+	return r.data[namespace+"/"+name]
 }
 
-func (r *repo) holdsSecret(namespace, name string) bool {
+func (r *known) holdsSecret(namespace, name string) bool {
 	r.index()
-	return r.maps.secrets[namespace+"/"+name]
+	return r.secrets[namespace+"/"+name]
 }
 
-func (r *repo) index() {
-	if r.maps.data == nil {
-		r.maps.data, r.maps.secrets = map[string]map[string]string{}, map[string]bool{}
+func (r *known) index() {
+	if r.data == nil {
+		r.data, r.secrets = map[string]map[string]string{}, map[string]bool{}
 	}
-	for ; r.maps.upTo < len(r.pieces); r.maps.upTo++ {
-		p := r.pieces[r.maps.upTo]
+	for ; r.upTo < len(r.pieces); r.upTo++ {
+		p := r.pieces[r.upTo]
 		if !bytes.Contains(p.text, []byte("ConfigMap")) && !bytes.Contains(p.text, []byte("Secret")) {
 			continue
 		}
-		docs, failed := r.walk.parse(p.text)
+		docs, failed := r.reads.parse(p.text)
 		if failed != nil {
 			continue
 		}
@@ -162,12 +165,12 @@ func (r *repo) index() {
 				if model.Text(v, "apiVersion") != "v1" {
 					continue
 				}
-				id := cmp.Or(model.Text(v, "metadata", "namespace"), p.namespace, r.o.Namespace, "default") + "/" + model.Text(v, "metadata", "name")
+				id := cmp.Or(model.Text(v, "metadata", "namespace"), p.namespace, r.namespace, "default") + "/" + model.Text(v, "metadata", "name")
 				switch model.Text(v, "kind") {
 				case "ConfigMap":
-					r.maps.data[id] = textsAt(v, "data")
+					r.data[id] = textsAt(v, "data")
 				case "Secret":
-					r.maps.secrets[id] = true
+					r.secrets[id] = true
 				}
 			}
 		}
