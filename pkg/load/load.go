@@ -112,6 +112,9 @@ func (o Options) pieces(ctx context.Context, r *reader, limits Limits) ([]piece,
 		return kustomize(ctx, o, r, limits)
 	case len(o.Texts) > 0:
 		r.problems = append(r.problems, o.Problems...)
+		if o.Recursive && o.Render {
+			r.problems = append(r.problems, unbuilt(o.Texts)...)
+		}
 		sources := make([]source, len(o.Texts))
 		for i := range o.Texts {
 			sources[i] = source{name: o.Texts[i].Name, named: o.Texts[i].Named, text: &o.Texts[i]}
