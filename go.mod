@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/cli/browser v1.3.0
+	github.com/fluxcd/pkg/envsubst v1.8.0
 	github.com/fogleman/gg v1.3.0
 	github.com/go-fonts/liberation v0.3.3
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3

@@ -29,7 +29,7 @@ var kindRules = []model.Rule{
 
 // targetRules are the findings about what policies and routes refer to.
 var targetRules = []model.Rule{
-	{ID: model.UnrenderedVariable, Severities: faults, Summary: "a variable such as `${APP}` stands where a name, a namespace or a hostname should", Fix: "render the manifests first"},
+	{ID: model.UnrenderedVariable, Severities: faults, Summary: "a variable such as `${APP}` stands where a name, a namespace or a hostname should", Fix: "render the manifests first, or read the folder that says how with `-R` (docs/gitops.md)"},
 	{ID: model.UnknownKind, Severities: warnings, Summary: "a policy targets a kind that is not defined anywhere; nothing is inherited there", Fix: "add the CRD, or fix the reference", Clause: "P14"},
 	{ID: model.TargetNotFound, Severities: warnings, Summary: "a target or its section does not exist, or there is no reference at all; not attached there", Fix: "fix the reference; the hint has near names", Clause: "E13, P7"},
 	{ID: model.InvalidTarget, Severities: warnings, Summary: "the policy kind may not target this kind or section; not attached", Fix: "target what the hint lists", Clause: "P10"},

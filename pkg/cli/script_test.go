@@ -20,7 +20,7 @@ import (
 var built = cli.Build{Version: "v1.2.3", Commit: "0123456789abcdef0123456789abcdef01234567", Date: "2026-01-02T03:04:05Z"}
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"kubectl-dopolicy": func() {
+	testscript.Main(m, map[string]func(){"helm": helm, "kubectl-dopolicy": func() {
 		os.Exit(cli.App{Plugins: plugins.All(), Build: built}.Run(context.Background(), os.Args[1:], cli.Terminal()))
 	}})
 }

@@ -27,6 +27,7 @@ type sourceFlags struct {
 	connectionFlags
 	files         []string
 	recursive     bool
+	helm          bool
 	overLive      bool
 	cache         *load.Cache // of lists that were read before
 	kustomization string
@@ -43,7 +44,8 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 	f.addCluster(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
-	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders")
+	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders, and render what they hold: kustomizations, Flux Kustomizations, Argo CD Applications")
+	fs.BoolVar(&f.helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program (off by default: it is a program that runs on the input)")
 	fs.BoolVar(&f.overLive, "live", false, "answer for the cluster as if the files had been applied to it")
 	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
 	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
@@ -129,7 +131,7 @@ func told(s Streams, in *model.Snapshot, err error) error {
 
 // manifests are the files or the kustomization that the flags name.
 func (f *sourceFlags) manifests(catalog *descriptor.Catalog, s Streams) load.Options {
-	return load.Options{Paths: f.files, Recursive: f.recursive, Kustomization: f.kustomization, Stdin: s.In,
+	return load.Options{Paths: f.files, Recursive: f.recursive, Render: f.recursive, Helm: f.helm, Kustomization: f.kustomization, Stdin: s.In,
 		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped)}
 }
 
@@ -198,6 +200,9 @@ func (f *sourceFlags) given() string {
 	}
 	if f.recursive {
 		out = append(out, "-R")
+	}
+	if f.helm {
+		out = append(out, "--enable-helm")
 	}
 	if f.overLive {
 		out = append(out, "--live")

@@ -40,9 +40,11 @@ func (o Options) gather(outcomes []outcome, there []*model.Object, from *model.C
 		r.foreign += out.foreign
 	}
 	cluster := scopes(slices.Concat(there, r.objects), slices.Concat(o.ClusterScoped, from.WithoutNamespace()))
-	for _, o := range r.objects {
-		if inNamespace(o, cluster(o.Ref.GroupKind()), r.namespace) {
-			r.assumed[o.Ref] = true
+	for _, out := range outcomes {
+		for _, o := range out.objects {
+			if inNamespace(o, cluster(o.Ref.GroupKind()), cmp.Or(out.namespace, r.namespace)) && out.namespace == "" {
+				r.assumed[o.Ref] = true
+			}
 		}
 	}
 	for _, out := range outcomes {

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -23,6 +24,9 @@ type build struct {
 	disk   *shelf
 	root   *kustomization
 	limits Limits
+
+	anywhere bool                                     // files need not be below the folders of their kustomizations
+	finish   func(*resource.Resource) ([]byte, error) // makes the text of an object; nil: it is that of the library
 }
 
 // built is an object that came out of a build.
@@ -73,7 +77,7 @@ func (b build) run(ctx context.Context) ([]built, error) {
 			}
 		}
 		if failed != nil {
-			return nil, &Error{What: b.root.name, Err: failed, Hint: buildHint}
+			return nil, &Error{What: b.root.name, Err: endless{failed}, Hint: buildHint}
 		}
 	}
 }
@@ -83,7 +87,13 @@ func (b build) objects() ([]built, error) {
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionNone
 	options.LoadRestrictions = types.LoadRestrictionsRootOnly
+	if b.anywhere {
+		options.LoadRestrictions = types.LoadRestrictionsNone
+	}
 	options.PluginConfig = types.DisabledPluginConfig()
+	if len(b.root.OpenAPI) > 0 {
+		defer openapi.ResetOpenAPI() // the library would use it for the next build as well
+	}
 	objects, err := krusty.MakeKustomizer(options).Run(b.disk, b.root.dir.String())
 	if err != nil {
 		return nil, err
@@ -108,9 +118,13 @@ func (b build) write(objects resmap.ResMap, out []built) error {
 	}
 	left := b.limits.Total
 	for i, o := range objects.Resources() {
-		text, err := o.MarshalJSON()
+		finish := (*resource.Resource).MarshalJSON
+		if b.finish != nil {
+			finish = b.finish
+		}
+		text, err := finish(o)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
 		}
 		if left -= int64(len(text)); left < 0 {
 			return errors.New("the objects take more than the limit for all files together")
@@ -127,6 +141,9 @@ func (w *walk) origin(root *kustomization, o built) model.Origin {
 		return model.Origin{File: path.Join(root.name, o.from.ConfiguredIn)}
 	case o.from.Path != "":
 		name := path.Join(root.name, o.from.Path)
+		if file, made := w.stands[name]; made {
+			return model.Origin{File: file}
+		}
 		return model.Origin{File: name, Line: w.line(name, o.kind, o.name)}
 	}
 	return model.Origin{File: root.file.name}
@@ -155,6 +172,9 @@ func plainly(err error) error {
 	}
 	return errors.New(text)
 }
+
+// endless is the error of a build that goes on behind the scenes.
+type endless struct{ error }
 
 // heapBytes is how much memory objects take, those no longer in use included.
 func heapBytes() uint64 {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"runtime"
@@ -19,6 +20,8 @@ type outcome struct {
 	findings []finding
 	foreign  int // documents that are not meant for Kubernetes
 	readable int // objects, and lists of objects
+
+	namespace string // of objects that name none; "" for that of all
 }
 
 // finding is a problem, perhaps with an object whose reference is complete only later.
@@ -58,12 +61,12 @@ type worker struct {
 
 // document is a document while it is being read.
 type document struct {
-	file  source
-	from  string // the context of the cluster that the document is from; "": it is a manifest
-	first int    // the file's line on which its text begins
-	odd   []oddKey
-	press *press
-	out   *outcome
+	file      source
+	from      string // the context of the cluster that the document is from; "": it is a manifest
+	first     int    // the file's line on which its text begins
+	odd       []oddKey
+	press     *press
+	out       *outcome
 }
 
 // subject is a value that should be an object: a document, or an item of a list. Lines are those of the text.
@@ -77,6 +80,7 @@ type subject struct {
 // decode reads one piece. Its text is wiped: it may hold a Secret, or something that was meant as one.
 func (w *worker) decode(p piece) (out outcome) {
 	defer clear(p.text)
+	out.namespace = p.namespace
 	first := p.line
 	if p.from != "" {
 		first = noLines

@@ -29,7 +29,7 @@ func (s spot) path() string { return s.dir.Join(s.file) }
 func (w *walk) follow(ctx context.Context, e entry) error {
 	switch e.role {
 	case asChart:
-		return e.refuse(buildHint, "charts are not inflated")
+		return e.refuse("give --enable-helm, or "+buildHint, "charts are not inflated")
 	case asLiteral:
 		// The library would repeat the value.
 		if strings.Index(e.text, "=") < 1 {
@@ -114,7 +114,7 @@ func (w *walk) file(ctx context.Context, e entry, s spot) error {
 	switch {
 	case s.file == "":
 		return e.refuse("name the files in it", "%s is a folder", s.name)
-	case !s.dir.HasPrefix(e.in.dir):
+	case !s.dir.HasPrefix(e.in.dir) && (w.within == "" || !s.dir.HasPrefix(w.within)):
 		return e.refuse("kustomize reads files only from the folder of the kustomization and those below it", "%s is outside of %s", s.name, e.in.name)
 	case e.role == asData || e.role == asEnv:
 		text, err := w.read(ctx, s)
@@ -145,6 +145,9 @@ func (w *walk) read(ctx context.Context, s spot) ([]byte, error) {
 	if text, ok := w.disk.files[s.path()]; ok {
 		return text, nil
 	}
+	if text := w.disk.own[s.path()]; text != nil {
+		return text, nil
+	}
 	info, err := os.Stat(s.path())
 	switch {
 	case err != nil:
@@ -152,12 +155,13 @@ func (w *walk) read(ctx context.Context, s spot) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, &Error{What: s.name, Err: errors.New("it is not a regular file")}
 	}
+	before := len(w.in.problems)
 	text, err := w.in.open(ctx, source{path: s.path(), name: s.name})
 	switch {
 	case err != nil:
 		return nil, err
-	case len(w.in.problems) > 0:
-		return nil, &Error{What: s.name, Err: errors.New(w.in.problems[0].Message)}
+	case len(w.in.problems) > before:
+		return nil, &Error{What: s.name, Err: errors.New(w.in.problems[before].Message)}
 	}
 	w.disk.files[s.path()] = text
 	return text, nil

@@ -17,7 +17,11 @@ type Options struct {
 	// files that end in .yaml, .yml or .json are read; hidden ones are not, and links to other folders are not followed.
 	Paths     []string
 	Recursive bool // read sub-folders too
-	Stdin     io.Reader
+	// Render has a recursive folder read as the tools do that deploy it: kustomizations in it are built, and what objects lead to (Flux
+	// Kustomizations, Argo CD Applications, Helm releases) is read as they say. What cannot be rendered is in the problems.
+	Render bool
+	Helm   bool // charts are rendered with the helm program, if there is one
+	Stdin  io.Reader
 	// Texts are files that were read already, with what was found wrong on the way. They are read instead of Paths.
 	Texts    []Text
 	Problems []model.Problem
@@ -105,9 +109,12 @@ func (o Options) pieces(ctx context.Context, r *reader, limits Limits) ([]piece,
 	case o.Kustomization != "" && len(o.Paths) > 0:
 		return nil, &Error{What: "input", Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
-		return kustomize(ctx, o.Kustomization, r, limits)
+		return kustomize(ctx, o, r, limits)
 	case len(o.Texts) > 0:
 		r.problems = append(r.problems, o.Problems...)
+		if o.Recursive && o.Render {
+			r.problems = append(r.problems, unbuilt(o.Texts)...)
+		}
 		sources := make([]source, len(o.Texts))
 		for i := range o.Texts {
 			sources[i] = source{name: o.Texts[i].Name, named: o.Texts[i].Named, text: &o.Texts[i]}
@@ -116,11 +123,14 @@ func (o Options) pieces(ctx context.Context, r *reader, limits Limits) ([]piece,
 	case len(o.Paths) == 0:
 		return nil, &Error{What: "input", Err: errors.New("there are no files to read"), Hint: "name files or folders with -f"}
 	}
-	sources, err := find(o.Paths, o.Recursive)
+	f, err := find(o.Paths, o.Recursive, o.Recursive && o.Render)
 	if err != nil {
 		return nil, err
 	}
-	return r.read(ctx, sources)
+	if f.render {
+		return o.render(ctx, r, limits, f)
+	}
+	return r.read(ctx, f.sources)
 }
 
 func nothingHint(found int) string {

@@ -1,7 +1,9 @@
 package load
 
 import (
+	"bytes"
 	"context"
+	"path"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -26,6 +28,19 @@ func laid(base *model.Snapshot, o Options, r *reading) *model.Snapshot {
 	s := model.NewSnapshot(append(kept, objects...), model.SortProblems(slices.Concat(still, r.problems, found)))
 	s.Cluster = base.Cluster
 	return s
+}
+
+// unbuilt tells of texts that would be rendered if they were on disk.
+func unbuilt(texts []Text) []model.Problem {
+	for _, t := range texts {
+		name := path.Base(t.Name)
+		if isKustomization(name) || name == "Chart.yaml" || bytes.Contains(t.Content, []byte("toolkit.fluxcd.io/v")) || bytes.Contains(t.Content, []byte("argoproj.io/v")) {
+			return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Origin: &model.Origin{File: t.Name},
+				Message: "nothing is rendered in a revision of git: its manifests are read as they stand, without kustomizations, Flux, Argo CD and Helm",
+				Hint:    "check the revision out (git worktree add FOLDER REV), and name the folder"}}
+		}
+	}
+	return nil
 }
 
 // Without is a snapshot without some of its objects, and what was wrong with these.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
 )
 
 // stdinName is how origins name standard input.
@@ -19,24 +21,28 @@ type source struct {
 	name  string // as the user would type it, with forward slashes
 	named bool   // given by its own name rather than found in a folder
 	text  *Text  // what is in it, if that is known
+	real  string // the path without links; empty for standard input
 }
 
 // finder collects the files of an input, each once, in the order in which they are reached.
 type finder struct {
 	recursive bool
+	render    bool // kustomizations and charts are told apart from manifests
 	sources   []source
 	at        map[string]int // by the real path
+
+	kustomized, charts []place
 }
 
 // find lists the files that the paths stand for. It fails on a path that is missing and on a folder without manifests.
-func find(paths []string, recursive bool) ([]source, error) {
-	f := &finder{recursive: recursive, at: map[string]int{}}
+func find(paths []string, recursive, render bool) (*finder, error) {
+	f := &finder{recursive: recursive, render: render, at: map[string]int{}}
 	for _, p := range paths {
 		if err := f.add(p); err != nil {
 			return nil, err
 		}
 	}
-	return f.sources, nil
+	return f, nil
 }
 
 func (f *finder) add(p string) error {
@@ -72,7 +78,7 @@ func (f *finder) put(s source) {
 		f.sources[i].named = f.sources[i].named || s.named
 		return
 	}
-	f.at[key] = len(f.sources)
+	f.at[key], s.real = len(f.sources), key
 	f.sources = append(f.sources, s)
 }
 
@@ -83,6 +89,10 @@ func (f *finder) folder(dir, name string) (found bool, err error) {
 	if err != nil {
 		return false, pathError(name, err)
 	}
+	if f.render && slices.ContainsFunc(entries, isChart) {
+		f.charts = append(f.charts, place{dir, name})
+		return true, nil
+	}
 	for _, e := range entries {
 		p, n := filepath.Join(dir, e.Name()), path.Join(name, e.Name())
 		var here bool
@@ -90,6 +100,11 @@ func (f *finder) folder(dir, name string) (found bool, err error) {
 		case hidden(e.Name()):
 		case e.IsDir():
 			here, err = f.below(p, n)
+		case f.render && isKustomization(e.Name()):
+			here = true
+			if last := len(f.kustomized) - 1; last < 0 || f.kustomized[last].name != name {
+				f.kustomized = append(f.kustomized, place{dir, name})
+			}
 		case isManifest(e.Name()):
 			here, err = f.file(p, n)
 		}
@@ -119,6 +134,12 @@ func (f *finder) file(p, name string) (bool, error) {
 	}
 	f.put(source{path: p, name: name})
 	return true, nil
+}
+
+func isChart(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" && !e.IsDir() }
+
+func isKustomization(name string) bool {
+	return slices.Contains(konfig.RecognizedKustomizationFileNames(), name)
 }
 
 // realPath tells files apart: the absolute path without links, or as much of that as can be found out.

@@ -8,6 +8,9 @@ type piece struct {
 	from string // the context of the cluster, if the document is part of a snapshot
 	line int    // of the first line of text, in the file
 	text []byte
+
+	real      string // the path of the file without links; "" where it was made
+	namespace string // of objects without one; "" for that of all
 }
 
 // split cuts a file into its documents at the lines that begin or end one, so that a broken document cannot spoil the

@@ -30,6 +30,9 @@ type walk struct {
 	visits   int
 	docs     map[string][]manifest    // by absolute path
 	declared map[string][]declaration // by the name of the resource file
+	within   filesys.ConfirmedDir     // where files may lie that are not below the folder of their kustomization; "": nowhere
+	stands   map[string]string        // the kustomization files in whose place files stand that are on no disk, by the names of both
+	charts   *charts                  // what renders the charts of kustomizations; nil: they are refused
 }
 
 // kustomization is one kustomization on the walk.
@@ -42,6 +45,9 @@ type kustomization struct {
 	component bool                 // named under components
 	parent    *kustomization       // the one that names it; nil for the root
 	plugins   *kustomization       // its resources configure generators or transformers of this one; nil: they are objects
+
+	made   *types.Kustomization       // takes the place of a file, which the folder does not hold
+	change func(*types.Kustomization) // what is built otherwise than the file says; nil: nothing
 }
 
 const folderHint = "name the folder that holds kustomization.yaml"
@@ -64,16 +70,28 @@ func (w *walk) root(ctx context.Context, named string) (*kustomization, error) {
 		return nil, pathError(name, err)
 	}
 	k := &kustomization{dir: dir, name: name}
+	return k, w.begin(ctx, k)
+}
+
+// begin walks the root of a build, and has the library read it as it is to be built.
+func (w *walk) begin(ctx context.Context, k *kustomization) error {
 	if err := w.visit(ctx, k); err != nil {
-		return nil, err
+		return err
 	}
 	asking := k.Kustomization
 	asking.SortOptions = nil // sorting takes time with the square of the number of objects, and their order does not matter here
 	asking.BuildMetadata = append([]string{types.OriginAnnotations}, asking.BuildMetadata...)
-	if w.disk.files[k.file.path()], err = json.Marshal(asking); err != nil {
-		return nil, &Error{What: k.file.name, Err: err}
+	return w.rewrite(k, asking)
+}
+
+// rewrite has the library read something else than the kustomization file of k.
+func (w *walk) rewrite(k *kustomization, as types.Kustomization) error {
+	text, err := json.Marshal(as)
+	if err != nil {
+		return &Error{What: k.file.name, Err: err}
 	}
-	return k, nil
+	w.disk.own[k.file.path()] = text
+	return nil
 }
 
 // visit reads the kustomization in k's folder and everything that it names.
@@ -82,6 +100,12 @@ func (w *walk) visit(ctx context.Context, k *kustomization) error {
 		return &Error{What: k.name, Err: errors.New("kustomizations are named more than " + strconv.Itoa(maxVisits) + " times"), Hint: buildHint}
 	}
 	if err := w.open(ctx, k); err != nil {
+		return err
+	}
+	if k.change != nil {
+		k.change(&k.Kustomization)
+	}
+	if err := w.inflate(ctx, k); err != nil {
 		return err
 	}
 	if err := k.check(); err != nil {
@@ -97,6 +121,11 @@ func (w *walk) visit(ctx context.Context, k *kustomization) error {
 
 // open finds and reads the kustomization file.
 func (w *walk) open(ctx context.Context, k *kustomization) error {
+	if k.made != nil {
+		k.Kustomization = *k.made
+		k.file = spot{dir: k.dir, file: konfig.DefaultKustomizationFileName(), name: k.name}
+		return nil
+	}
 	var found []string
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		dir, file, err := w.disk.CleanedAbs(k.dir.Join(name))

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -52,6 +53,11 @@ func (f *referents) backend(from sender, to model.Ref, exists bool) judgement {
 	}
 	switch {
 	case exists:
+	case strings.Contains(to.Name+to.Namespace, "${"):
+		v.assumed = true
+		if v.open == "" {
+			v.open = "an unrendered variable: what " + to.String() + " would be is not known"
+		}
 	case f.complete(to):
 		return judgement{reason: "BackendNotFound", code: model.BackendNotFound, why: "which does not exist"}
 	default:

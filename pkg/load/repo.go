@@ -1,0 +1,256 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// repo is a folder that is read as the tools do that deploy what it holds: kustomizations are built, and what objects lead to (Flux
+// Kustomizations, Argo CD Applications, Helm releases) is read through these objects and not otherwise.
+type repo struct {
+	o      Options
+	limits Limits
+	in     *reader
+	land
+	known
+	omissions
+	left int // manifests beside what kustomizations name that none of them does
+
+	hand    hands
+	found   []*lead // the leads as they stand in files
+	claims  claims  // where they lead
+	queue   []*lead // still to be followed
+	waiting []*lead // until what they are to be filled in with is found
+	seen    map[string]bool
+	reached map[string]bool
+
+	spent   time.Duration // on builds
+	stopped bool          // a build did not end, and the library cannot run twice
+}
+
+// render reads the sources that were found, and what kustomizations and other objects among them make of them.
+func (o Options) render(ctx context.Context, in *reader, limits Limits, f *finder) ([]piece, error) {
+	w := newWalk(in, limits)
+	r := &repo{o: o, limits: limits, in: in, seen: map[string]bool{}, reached: map[string]bool{}, known: known{reads: w, namespace: o.Namespace},
+		land: land{walk: w, folders: map[string]*folder{}, chartAt: map[string]*chart{}, used: map[string]bool{}, taken: map[string]bool{}}}
+	r.walk.charts = newCharts(o.Helm)
+	r.findTops(o.Paths)
+	if err := r.survey(ctx, f); err != nil {
+		return nil, err
+	}
+	plain, err := r.plain(ctx, f.sources)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.scanUsed(ctx); err != nil {
+		return nil, err
+	}
+	if len(r.folders)+len(r.chartAt)+len(r.found) == 0 {
+		return plain, nil
+	}
+	r.settle()
+	return r.pieces, r.run(ctx, plain)
+}
+
+// plain is the documents of the files that no kustomization names. Those beside files that one names are not deployed, and only
+// looked at for what they would lead to.
+func (r *repo) plain(ctx context.Context, sources []source) ([]piece, error) {
+	var out []piece
+	for _, s := range sources {
+		if r.used[s.real] {
+			continue
+		}
+		before := r.in.left
+		more, err := r.in.read(ctx, []source{s})
+		if err != nil {
+			return nil, err
+		}
+		for i := range more {
+			more[i].real = s.real
+			r.found = append(r.found, r.leads(more[i])...)
+		}
+		if s.real != "" && r.taken[filepath.Dir(s.real)] {
+			r.left++
+			r.in.left = before
+			continue
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// run reads what is not read through anything else, and follows what that leads to.
+func (r *repo) run(ctx context.Context, plain []piece) error {
+	var free []piece
+	for _, p := range plain {
+		if p.real == "" || !r.claims.hold(filepath.Dir(p.real)) {
+			free = append(free, p)
+		}
+	}
+	r.emit(free)
+	for _, f := range r.roots() {
+		if err := r.built(ctx, order{dir: f.k.dir, name: f.k.name}); err != nil {
+			return err
+		}
+	}
+	if err := r.followAll(ctx); err != nil {
+		return err
+	}
+	if err := r.circles(ctx); err != nil {
+		return err
+	}
+	if err := r.freeCharts(ctx); err != nil {
+		return err
+	}
+	r.tell()
+	return nil
+}
+
+// order is a build of the kustomization in a folder.
+type order struct {
+	dir, within filesys.ConfirmedDir
+	name        string // of the folder, as the user would type it
+	made        *types.Kustomization
+	change      func(*types.Kustomization)
+	finish      *finish
+	namespace   string // of objects without one; "" for that of all
+	by          *lead  // nil: nothing led to it
+}
+
+// built adds what comes out of a build. One that fails costs what it would have made, and is told.
+func (r *repo) built(ctx context.Context, o order) error {
+	if r.stopped {
+		r.failed(o, errors.New("an earlier build did not end, and no other can be run"), "")
+		return nil
+	}
+	start := time.Now()
+	pieces, err := r.build(ctx, o)
+	r.spent += time.Since(start)
+	var failed *Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &failed):
+		r.stopped = errors.As(err, new(endless))
+		r.failed(o, failed, failed.Hint)
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		r.stopped = true
+		r.failed(o, fmt.Errorf("all builds together take longer than %s", r.limits.Build), buildHint)
+		return nil
+	case err != nil:
+		return err
+	}
+	for i := range pieces {
+		pieces[i].namespace = o.namespace
+	}
+	r.emit(pieces)
+	return nil
+}
+
+func (r *repo) build(ctx context.Context, o order) ([]piece, error) {
+	limits := r.limits
+	limits.Build -= r.spent
+	ctx, stop := context.WithTimeout(ctx, limits.Build)
+	defer stop()
+	w := r.walk.another()
+	w.within = o.within
+	k := &kustomization{dir: o.dir, name: o.name, made: o.made, change: o.change}
+	if err := w.begin(ctx, k); err != nil {
+		return nil, err
+	}
+	b := build{root: k, limits: limits}
+	if o.finish != nil {
+		b.finish = o.finish.text
+	}
+	pieces, err := w.build(ctx, b)
+	if what := o.finish.told(); err == nil && what != "" && o.by != nil {
+		r.remark(o.by, what)
+	}
+	return pieces, err
+}
+
+// failed tells that something could not be built.
+func (r *repo) failed(o order, err error, hint string) {
+	if at, ok := err.(*Error); ok && at.What == o.name {
+		err = at.Err
+	}
+	p := model.Problem{Severity: model.Error, Code: model.NotEvaluated, Origin: &model.Origin{File: o.name},
+		Message: "the kustomization in " + o.name + " is not built: " + err.Error(), Hint: hint}
+	if o.by != nil {
+		p.Origin = &o.by.at
+		p.Message = o.by.String() + ": " + p.Message
+	}
+	r.in.problems = append(r.in.problems, p)
+}
+
+// emit adds documents to what is read, and has followed what they lead to.
+func (r *repo) emit(pieces []piece) {
+	for _, p := range pieces {
+		for _, l := range r.leads(p) {
+			if key := l.key(); !r.seen[key] {
+				r.seen[key] = true
+				r.queue = append(r.queue, l)
+			}
+		}
+	}
+	r.pieces = append(r.pieces, pieces...)
+}
+
+// followAll follows leads until there are none that can be reached.
+func (r *repo) followAll(ctx context.Context) error {
+	for {
+		for len(r.queue) > 0 {
+			l := r.queue[0]
+			r.queue = r.queue[1:]
+			if !r.filled(l) {
+				r.waiting = append(r.waiting, l)
+				continue
+			}
+			if err := r.follow(ctx, l); err != nil {
+				return err
+			}
+		}
+		r.queue = slices.DeleteFunc(slices.Clone(r.waiting), func(l *lead) bool { return !r.filled(l) })
+		switch next := r.bootstrap(); {
+		case len(r.queue) > 0:
+			r.waiting = slices.DeleteFunc(r.waiting, r.filled)
+		case next != nil:
+			r.queue = append(r.queue, next)
+		case len(r.waiting) > 0: // in vain
+			l := r.waiting[0]
+			r.waiting = r.waiting[1:]
+			if err := r.follow(ctx, l); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// follow reads where a lead leads.
+func (r *repo) follow(ctx context.Context, l *lead) error {
+	for _, path := range l.paths() {
+		r.reached[l.kind+" "+path] = true
+	}
+	switch l.kind {
+	case fluxKustomization:
+		return r.flux(ctx, l)
+	case argoApplication:
+		return r.application(ctx, l)
+	case helmRelease:
+		return r.release(ctx, l)
+	}
+	r.omit(l, "it makes Applications of what it finds elsewhere", "render it where it runs, and read the result: argocd appset generate FILE")
+	return nil
+}
