@@ -15,6 +15,7 @@ type run struct {
 	program program
 	path    string // of the peer's program
 	version string
+	kept    kept
 	known   []class
 	workers int
 }

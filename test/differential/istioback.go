@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -19,6 +20,7 @@ func translated(out facts, translate translate, in *input, items []istioItem) er
 		if err != nil {
 			return err
 		}
+		bare := len(back.Objects)
 		wanted := map[string]bool{} // facts about what is said of one target only
 		for n, item := range items {
 			if serves := item.kind() != "DestinationRule" && (item.Target.Kind == "Service" || item.Target.Kind == "ServiceEntry"); serves == served {
@@ -29,12 +31,16 @@ func translated(out facts, translate translate, in *input, items []istioItem) er
 			}
 		}
 		written := map[string]bool{}
-		for fact, policy := range tunnelBack(in, items) {
+		tunneled := tunnelBack(in, items)
+		for _, fact := range slices.Sorted(maps.Keys(tunneled)) {
 			name := fact[strings.LastIndex(fact, " "):]
 			if wanted[fact] = true; !written[name] && !served {
-				back.Objects = append(back.Objects, policy)
+				back.Objects = append(back.Objects, tunneled[fact])
 			}
 			written[name] = true
+		}
+		if len(back.Objects) == bare {
+			continue // there is nothing to be told
 		}
 		said, err := translate(back)
 		if err != nil {
@@ -139,7 +145,8 @@ func tracingBack(spec object) []object {
 func metricsBack(spec object) []object {
 	var out, names []object
 	providers, _ := spec["metrics"].(object)
-	for provider, v := range providers {
+	for _, provider := range slices.Sorted(maps.Keys(providers)) {
+		v := providers[provider]
 		entry := object{"providers": []object{{"name": provider}}}
 		names = append(names, object{"name": provider})
 		if every := at(v, "reportingInterval"); every != nil {
@@ -164,7 +171,8 @@ func overridesBack(mode string, end any) []object {
 	}
 	var out []object
 	overrides, _ := at(end, "overrides").(object)
-	for metric, v := range overrides {
+	for _, metric := range slices.Sorted(maps.Keys(overrides)) {
+		v := overrides[metric]
 		field := "customMetric"
 		if slices.Contains(istioMetrics, metric) {
 			field = "metric"
@@ -184,8 +192,10 @@ func overridesBack(mode string, end any) []object {
 func logsBack(spec object) []object {
 	var out []object
 	providers, _ := spec["accessLogging"].(object)
-	for provider, ends := range providers {
-		for mode, end := range ends.(object) {
+	for _, provider := range slices.Sorted(maps.Keys(providers)) {
+		ends := providers[provider].(object)
+		for _, mode := range slices.Sorted(maps.Keys(ends)) {
+			end := ends[mode]
 			entry := object{"match": object{"mode": mode}, "providers": []object{{"name": provider}}}
 			for _, field := range []string{"disabled", "filter"} {
 				if said := at(end, field); said != nil {

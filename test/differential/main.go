@@ -55,7 +55,7 @@ func parse(args []string) (options, error) {
 	numbers := fs.String("seeds", "1..1000", "the seeds of the inputs, FIRST..LAST")
 	fs.DurationVar(&o.each, "for", 0, "end with each peer after this time")
 	fs.StringVar(&o.program, "program", "", "the kubectl-dopolicy to compare (default: built from this tree)")
-	fs.StringVar(&o.built, "built", "", "keep the programs of the peers in this folder, and take those that are there")
+	fs.StringVar(&o.built, "built", "", "keep the programs of the peers and their answers in this folder, and take what is there")
 	fs.BoolVar(&o.reduce, "reduce", true, "reduce the input of every new class of differences")
 	fs.Int64Var(&o.show, "show", 0, "print the input of this seed, and what both sides say of it")
 	fs.StringVar(&o.truth, "truth", "", "write the figures into this file")
@@ -104,6 +104,11 @@ func (o options) run(ctx context.Context) error {
 		if r.path, r.version, err = p.build(ctx, cmp.Or(o.built, folder)); err != nil {
 			return err
 		}
+		if o.built != "" {
+			if r.kept, err = keptAnswers(r.path); err != nil {
+				return err
+			}
+		}
 		switch {
 		case o.show > 0:
 			err = r.show(ctx, o.show)
@@ -151,7 +156,7 @@ func (o options) compare(ctx context.Context, r *run) (*tally, error) {
 	if o.each > 0 {
 		until = time.Now().Add(o.each)
 	}
-	t, err := r.all(ctx, o.seeds, until, func(*tally) bool { return false })
+	t, err := r.all(ctx, o.seeds, until, progress(r.peer.name))
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +177,23 @@ func (o options) compare(ctx context.Context, r *run) (*tally, error) {
 		}
 	}
 	return t, nil
+}
+
+// progress tells how far a run is after every 500 inputs, and of every class that nothing explains when it is met first. It never ends the run.
+func progress(peer string) func(*tally) bool {
+	told := map[string]bool{}
+	return func(t *tally) bool {
+		for signature, f := range t.Classes {
+			if f.Known == nil && !told[signature] {
+				told[signature] = true
+				fmt.Fprintf(os.Stderr, "%s: seed %d: %s\n", peer, f.Seed, signature)
+			}
+		}
+		if t.Inputs%500 == 0 {
+			fmt.Fprintf(os.Stderr, "%s: %d inputs, %d open differences\n", peer, t.Inputs, t.open())
+		}
+		return false
+	}
 }
 
 // tell prints an open class with its input, reduced if that is wanted.

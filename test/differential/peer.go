@@ -73,9 +73,10 @@ func temporary(pattern string, text []byte) (path string, remove func(), err err
 
 // peerProcess is a running peer. It reads an input a line and writes an answer a line.
 type peerProcess struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	kept kept
 }
 
 // answered is what a peer writes: its facts, or why there are none.
@@ -186,7 +187,7 @@ func (r *run) start(ctx context.Context) (*peerProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peerProcess{cmd, in, bufio.NewReaderSize(out, 1<<20)}, cmd.Start()
+	return &peerProcess{cmd, in, bufio.NewReaderSize(out, 1<<20), r.kept}, cmd.Start()
 }
 
 // ask has the peer answer one input, with values as canonical writes them. An input that it refuses has errRefused.
@@ -194,6 +195,9 @@ func (p *peerProcess) ask(in *input) (facts, error) {
 	text, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
+	}
+	if out, err := p.kept.get(text); out != nil || err != nil {
+		return out, err
 	}
 	if _, err := p.in.Write(append(text, '\n')); err != nil {
 		return nil, fmt.Errorf("asking the peer: %w", err)
@@ -213,7 +217,7 @@ func (p *peerProcess) ask(in *input) (facts, error) {
 	for key, value := range a.Facts {
 		set(out, key, normalised(value))
 	}
-	return out, nil
+	return out, p.kept.put(text, out)
 }
 
 func (p *peerProcess) stop() error {
