@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"runtime"
@@ -61,12 +60,12 @@ type worker struct {
 
 // document is a document while it is being read.
 type document struct {
-	file      source
-	from      string // the context of the cluster that the document is from; "": it is a manifest
-	first     int    // the file's line on which its text begins
-	odd       []oddKey
-	press     *press
-	out       *outcome
+	file  source
+	from  string // the context of the cluster that the document is from; "": it is a manifest
+	first int    // the file's line on which its text begins
+	odd   []oddKey
+	press *press
+	out   *outcome
 }
 
 // subject is a value that should be an object: a document, or an item of a list. Lines are those of the text.
