@@ -20,7 +20,7 @@ import (
 func TestAnswersFitTheirSchema(t *testing.T) {
 	const demo = " -f ../../testdata/demo"
 	lines := []string{"version", "check --list", "check test ../../testdata/requirements"}
-	for _, args := range []string{"effective -A", "effective -A --show-none", "matrix -A", "matrix --missing RateLimitPolicy", "reach gw-auth", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
+	for _, args := range []string{"effective -A", "effective -A --show-none", "matrix -A", "matrix --missing RateLimitPolicy", "reach gw-auth", "reach gw-auth gw-cap", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
 		"status -A", "graph", "kinds", "check --fail-on none --ignore TargetNotFound --show-suppressed", "report", "request https://shop.example.com/cart"} {
 		lines = append(lines, args+demo)
 	}

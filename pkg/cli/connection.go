@@ -72,7 +72,7 @@ func (a App) connection(ctx context.Context, q *question, s Streams, f *connecti
 	if ask.From.Workload == topology.None && ask.To.Workload == topology.None {
 		return usage("use a pod for --from or --to", "no policy applies to a connection between two addresses")
 	}
-	expect, err := session.expectations(one.expect, false)
+	expect, err := expectations(session, one.expect, false)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (f *requestFlags) checkExpect() error {
 }
 
 // expectations are what is expected of a request, with the policies that are meant. speaksHTTP tells whether there can be a status.
-func (s *session) expectations(texts []string, speaksHTTP bool) ([]view.Expect, error) {
+func expectations(s *session, texts []string, speaksHTTP bool) ([]view.Expect, error) {
 	var out []view.Expect
 	for _, text := range texts {
 		e, err := readExpect(text)
@@ -64,7 +64,7 @@ func (s *session) expectations(texts []string, speaksHTTP bool) ([]view.Expect, 
 			return nil, usage("expect allowed, denied or no-match", "cannot expect status %d of a connection: it has none", e.Status)
 		}
 		if name, found := strings.CutPrefix(text, "policy="); found {
-			if err := s.expectedPolicy(&e, strings.Split(name, "/")); err != nil {
+			if err := expectedPolicy(s, &e, strings.Split(name, "/")); err != nil {
 				return nil, err
 			}
 		}
@@ -74,7 +74,7 @@ func (s *session) expectations(texts []string, speaksHTTP bool) ([]view.Expect, 
 }
 
 // expectedPolicy finds the policy that KIND/[NAMESPACE/]NAME means. That there is none is a finding: it may have been deleted.
-func (s *session) expectedPolicy(e *view.Expect, parts []string) error {
+func expectedPolicy(s *session, e *view.Expect, parts []string) error {
 	kinds, name := s.policyKind(parts[0]), parts[len(parts)-1]
 	var found []model.Ref
 	var names []string
@@ -117,7 +117,7 @@ func (m matcher) asked(q *asked) ([]view.Asked, error) {
 		return nil, err
 	}
 	protocol := answers[0].Request.Protocol
-	expect, err := m.expectations(q.expect, protocol == request.HTTP || protocol == request.GRPC)
+	expect, err := expectations(m.session, q.expect, protocol == request.HTTP || protocol == request.GRPC)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missi
 	if err != nil {
 		return err
 	}
-	required, err := session.requiredKinds(missing)
+	required, err := requiredKinds(session, missing)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missi
 }
 
 // requiredKinds are the kinds that --missing names: of each name all kinds that it may mean.
-func (s *session) requiredKinds(names []string) ([][]model.GroupKind, error) {
+func requiredKinds(s *session, names []string) ([][]model.GroupKind, error) {
 	var out [][]model.GroupKind
 	for _, name := range names {
 		named := s.policyKind(name)

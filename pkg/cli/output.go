@@ -120,7 +120,7 @@ func (f *outputFlags) tell(s Streams, source *sourceFlags, e *view.Envelope) err
 	if err != nil {
 		return err
 	}
-	o := render.ProblemOptions{Verbose: f.verbose || source.level > 0, Color: f.colored(mode, s, s.ErrIsTTY), ASCII: !utf8Locale(s)}
+	o := render.ProblemOptions{Verbose: f.verbose || source.level > 0, Color: f.colored(mode, s, s.ErrIsTTY), ASCII: !utf8Locale(s), Width: s.columns(s.ErrIsTTY)}
 	problems := e.Problems
 	switch {
 	case f.quiet:
@@ -147,7 +147,7 @@ func (q *question) writeOnly(s Streams, session *session, typed string, v render
 		return err
 	}
 	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
-		Template: q.parsed, Terminal: s.OutIsTTY, Width: s.tableWidth(), Version: q.version, Root: q.root,
+		Template: q.parsed, Terminal: s.OutIsTTY, Width: s.columns(s.OutIsTTY), Version: q.version, Root: q.root,
 		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
 	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {
 		return usage("name one of them, in capitals or not", "%v", unknown)
@@ -178,17 +178,17 @@ func utf8Locale(s Streams) bool {
 // Terminal are the streams of the process.
 func Terminal() Streams {
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, OutIsTTY: isTTY(os.Stdout), ErrIsTTY: isTTY(os.Stderr), LookupEnv: os.LookupEnv}
-	if s.OutIsTTY {
-		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+	for _, out := range []*os.File{os.Stderr, os.Stdout} {
+		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
 			s.Width = width
 		}
 	}
 	return s
 }
 
-// tableWidth is how wide tables may be: the terminal, or what COLUMNS says of it.
-func (s Streams) tableWidth() int {
-	if !s.OutIsTTY {
+// columns is how wide text may be that goes to a stream: the terminal, or what COLUMNS says of it; 0, any, where the stream is no terminal.
+func (s Streams) columns(tty bool) int {
+	if !tty {
 		return 0
 	}
 	if text, ok := s.LookupEnv("COLUMNS"); ok {

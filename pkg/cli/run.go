@@ -37,7 +37,7 @@ type Streams struct {
 	Out, Err  io.Writer
 	OutIsTTY  bool
 	ErrIsTTY  bool
-	Width     int // columns of the terminal behind Out; 0: unknown, or none
+	Width     int // columns of the terminal behind Out or Err; 0: unknown, or none
 	LookupEnv func(string) (string, bool)
 	Draw      render.Drawer // of the answer to be written; nil: pictures are not asked for
 }

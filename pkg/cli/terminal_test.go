@@ -29,6 +29,7 @@ var onTerminal = map[string]string{
 	"status":          "status -A",
 	"request":         "request GET https://shop.example.com/cart/checkout",
 	"check":           "check",
+	"matrix":          "matrix",
 	"explain":         "explain baker/rule-1 limits.cap -n bakery",
 }
 

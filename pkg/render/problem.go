@@ -23,6 +23,7 @@ type ProblemOptions struct {
 	Verbose bool // also notes: problems of severity info. That a policy or a route is not reached is always said
 	Color   bool
 	ASCII   bool
+	Width   int // columns of the terminal; 0: any
 
 	// Rest is where to find what is left out. Not "": where there are many of a kind they are one line with a count.
 	Rest string
@@ -32,7 +33,7 @@ type ProblemOptions struct {
 // share an entry, and what is too much of one kind is counted. The caller passes them as a view holds them: sorted, each once.
 func Problems(w io.Writer, problems []model.Problem, o ProblemOptions) error {
 	out := bufio.NewWriter(w)
-	p := printer{w: out, style: style{color: o.Color, ascii: o.ASCII}}
+	p := printer{w: out, style: style{color: o.Color, ascii: o.ASCII}, width: o.Width}
 	left := false
 	for _, kind := range problemKinds(problems, o) {
 		various := kind[0].Code == model.NotEvaluated // each for a reason of its own
@@ -44,7 +45,7 @@ func Problems(w io.Writer, problems []model.Problem, o ProblemOptions) error {
 		p.problemKind(kind)
 	}
 	if left {
-		p.line("hint: ", p.style.text(o.Rest))
+		p.hint(o.Rest)
 	}
 	return out.Flush()
 }
@@ -94,32 +95,47 @@ func (p printer) problemKind(all []trouble) {
 	shown := all[:min(len(all), mostOfKind)]
 	for i := range shown {
 		t := &shown[i]
-		p.label(t.Severity)
-		p.line(p.style.text(t.sentence()))
+		p.tell(t.Severity, t.sentence())
 		if also := t.others(); also != "" {
-			p.line("  also: ", p.style.text(also))
+			p.labelled("  also:", view.Plain, also)
 		}
 		if t.Hint != "" && (i == len(shown)-1 || shown[i+1].Hint != t.Hint) {
-			p.line("hint: ", p.style.text(t.Hint))
+			p.hint(t.Hint)
 		}
 	}
 	if rest := len(all) - len(shown); rest > 0 {
-		p.label(all[0].Severity)
-		p.line(p.style.text(fmt.Sprintf("… and %d more of this kind (%s)", rest, all[0].Code)))
+		p.tell(all[0].Severity, fmt.Sprintf("… and %d more of this kind (%s)", rest, all[0].Code))
 	}
 }
 
-// label writes how bad it is.
-func (p printer) label(s model.Severity) {
+// tell writes how bad it is, and what it is.
+func (p printer) tell(s model.Severity, text string) {
 	switch s {
 	case model.Error:
-		p.write(p.style.paint("error:", view.Bad))
+		p.labelled("error:", view.Bad, text)
 	case model.Warning:
-		p.write(p.style.paint("warning:", view.Partly))
+		p.labelled("warning:", view.Partly, text)
 	default:
-		p.write(p.style.paint("note:", view.Dim))
+		p.labelled("note:", view.Dim, text)
 	}
-	p.write(" ")
+}
+
+// hint writes what to do.
+func (p printer) hint(text string) { p.labelled("hint:", view.Plain, text) }
+
+// labelled writes a text behind a label; what does not fit into the terminal goes below, indented.
+func (p printer) labelled(label string, tone view.Tone, text string) {
+	p.write(p.style.paint(label, tone) + " ")
+	lines := []string{p.style.text(text)}
+	if p.width > 0 {
+		lines = wrapWords(lines[0], max(p.width-columns(label)-1, 1))
+	}
+	for i, line := range lines {
+		if i > 0 {
+			p.write("  ")
+		}
+		p.line(line)
+	}
 }
 
 func (p printer) write(s string) { _, _ = p.w.WriteString(s) }

@@ -11,15 +11,14 @@ import (
 
 // sum writes all problems of one code in one line.
 func (p printer) sum(all []trouble) {
-	p.label(all[0].Severity)
-	p.line(p.style.text(sumText(all)))
+	p.tell(all[0].Severity, sumText(all))
 	for i := range all {
 		if all[i].Hint != all[0].Hint {
 			return
 		}
 	}
 	if all[0].Hint != "" {
-		p.line("hint: ", p.style.text(all[0].Hint))
+		p.hint(all[0].Hint)
 	}
 }
 

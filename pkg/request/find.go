@@ -24,13 +24,13 @@ func (m *Matcher) Find(r Request, w Where) (*Answer, error) {
 	}
 	a := t.answer
 	t.explain()
-	m.unusual(a)
+	unusual(a)
 	m.alternatives(t, w)
 	m.untidy(t, w)
 	m.withheld(a)
 	t.beside()
 	t.foreignListeners(w)
-	t.near(w)
+	a.Near = nearby{t, w}.nearest()
 	a.Problems = model.SortProblems(append(a.Problems, m.faults...))
 	return a, nil
 }
@@ -123,7 +123,7 @@ func (t *trace) gateway(w Where) {
 		return
 	}
 	open, refused := m.port(r, a.Gateway, w.Listener)
-	t.places = m.fitting(open, r.wanted())
+	t.places = fitting(open, r.wanted())
 	if isAddress(r.Address) && r.SNI != r.Address && r.wanted() == r.SNI && r.SNI == r.Host {
 		t.because("the server name is taken to be the Host, because the connection is to an address")
 	}

@@ -19,7 +19,7 @@ func (t *trace) foreignListeners(w Where) {
 		gateways = []topology.NodeID{a.Gateway}
 	}
 	for _, gateway := range gateways {
-		for _, p := range m.fitting(m.listeners(gateway), r.wanted()) {
+		for _, p := range fitting(m.listeners(gateway), r.wanted()) {
 			n := m.graph.Node(p.id)
 			if p.facts.Port != r.Port || !p.facts.Accepted || !strings.Contains(p.facts.Protocol, "/") || w.Listener != "" && n.Ref.Section != w.Listener {
 				continue

@@ -110,14 +110,14 @@ func (m *Matcher) undecided(r *Request, gateway topology.NodeID, name string) []
 	for _, set := range m.graph.SetsOf(gateway) {
 		if facts := m.graph.Set(set); facts.State == topology.SetUnknown && !slices.Contains(m.graph.Children(topology.Traffic, gateway), set) {
 			open, _ := m.port(r, set, name)
-			out = append(out, m.fitting(open, r.wanted())...)
+			out = append(out, fitting(open, r.wanted())...)
 		}
 	}
 	return out
 }
 
 // fitting are the listeners that are for a host, the most specific first.
-func (m *Matcher) fitting(open []entryListener, host string) []entryListener {
+func fitting(open []entryListener, host string) []entryListener {
 	var out []entryListener
 	for _, p := range open {
 		if p.facts.Protocol == "TCP" || p.facts.Protocol == "UDP" || takes(p.facts.Hostname, host) { // where there are no names, a hostname means nothing
@@ -169,7 +169,7 @@ func (m *Matcher) all() []topology.NodeID {
 func (m *Matcher) gateways(r *Request, listener string) []topology.NodeID {
 	var out []topology.NodeID
 	for _, id := range m.all() {
-		if open, _ := m.port(r, id, listener); len(m.fitting(open, r.wanted())) > 0 {
+		if open, _ := m.port(r, id, listener); len(fitting(open, r.wanted())) > 0 {
 			out = append(out, id)
 		}
 	}
@@ -182,7 +182,7 @@ func (m *Matcher) misdirected(r *Request, chosen entryListener, open []entryList
 	if r.Host == r.SNI || r.Protocol == TLS || !r.Secure || chosen.facts.Protocol != "HTTPS" {
 		return "", ""
 	}
-	own := m.fitting(open, r.Host)
+	own := fitting(open, r.Host)
 	switch {
 	case !takes(chosen.facts.Hostname, r.Host) && len(own) > 0:
 		return Misdirected, fmt.Sprintf("the server name %s leads to %s, the host %s belongs to %s", r.SNI, m.name(chosen), r.Host, m.name(own[0]))

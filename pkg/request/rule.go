@@ -174,7 +174,7 @@ func (t *trace) listenerFilters() {
 }
 
 // unusual notes what is repeated, of which the first is compared.
-func (m *Matcher) unusual(a *Answer) {
+func unusual(a *Answer) {
 	r := &a.Request
 	if r.Protocol != HTTP {
 		return

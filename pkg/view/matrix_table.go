@@ -55,7 +55,7 @@ func (m *PolicyMatrix) block(rows []MatrixRow, o TableOptions, why bool) Block {
 		if o.Terminal {
 			name = shortKind(name)
 		}
-		b.Columns = append(b.Columns, Column{Name: name, Rank: 3, Least: 8})
+		b.Columns = append(b.Columns, Column{Name: name, Rank: 3, Least: 8, Short: shortLevels})
 	}
 	b.Columns = append(b.Columns, Column{Name: "VIA", Wide: !split, Rank: 8, Least: 10, Short: shortVia}, Column{Name: "WHY", Wide: !why, Rank: 9, Least: 24, Wrap: true})
 	for i := range rows {

@@ -46,6 +46,9 @@ func shortWhy(why string) string {
 	return short
 }
 
+// shortLevels is a list of levels in fewer letters: "gw+route".
+func shortLevels(levels string) string { return strings.Replace(levels, "gateway+", "gw+", 1) }
+
 // shortVia is the Gateway of a path, without its namespace and its listeners.
 func shortVia(via string) string {
 	short, _, _ := strings.Cut(via, " (")

@@ -1,0 +1,55 @@
+package request
+
+import "strings"
+
+// likeness is how many characters two texts have in common at their beginnings and ends.
+func likeness(a, b string) int {
+	most, n := min(len(a), len(b)), 0
+	for n < most && a[n] == b[n] {
+		n++
+	}
+	end := 0
+	for end < most-n && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	return n + end
+}
+
+// alikePaths reports whether a path may be a slip for another: their first segments are alike.
+func alikePaths(a, b string) bool {
+	first := func(path string) string {
+		one, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		return one
+	}
+	a, b = first(a), first(b)
+	return 2*likeness(a, b) >= max(len(a), len(b), 1)
+}
+
+// alikeHosts reports whether a host may be a slip for a hostname: one label is misspelt, or differs behind a first one that is right, or is too
+// much or too little.
+func alikeHosts(name, host string) bool {
+	if rest, wild := strings.CutPrefix(name, "*."); wild {
+		first, _, _ := strings.Cut(host, ".")
+		if rest == host {
+			return true
+		}
+		name = first + "." + rest
+	}
+	a, b := strings.Split(name, "."), strings.Split(host, ".")
+	most, begin := min(len(a), len(b)), 0
+	for begin < most && a[begin] == b[begin] {
+		begin++
+	}
+	end := 0
+	for end < most-begin && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	a, b = a[begin:len(a)-end], b[begin:len(b)-end]
+	switch {
+	case begin+end < 1 || len(a) > 1 || len(b) > 1:
+		return false
+	case len(a) == 0 || len(b) == 0:
+		return begin+end > 1
+	}
+	return begin > 0 && begin+end > 1 || 2*likeness(a[0], b[0]) >= max(len(a[0]), len(b[0]))
+}
