@@ -49,7 +49,7 @@ func (p *printer) table(t view.Table, o Options) {
 		p.paragraph(s)
 	}
 	if len(p.dropped) > 0 { // a reader has to know that there is more
-		p.paragraph("left out for want of room: " + strings.Join(slices.Compact(slices.Sorted(slices.Values(p.dropped))), ", ") + " (-o wide shows all)")
+		p.paragraph("columns left out to fit the terminal: " + strings.Join(slices.Compact(slices.Sorted(slices.Values(p.dropped))), ", ") + " (-o wide shows all)")
 	}
 }
 
