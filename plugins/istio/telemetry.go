@@ -75,6 +75,8 @@ func telemetry(at place) *policy.Situation {
 			return telemetryDefaults
 		case !s.plain():
 			return telemetryWorkload
+		case p.Ref().Namespace == root && service == root && proxy != root:
+			return telemetryService // Istio takes it as the mesh's first, and once more as that of the Service's namespace, which is what counts
 		case p.Ref().Namespace == root:
 			return telemetryRoot
 		case p.Ref().Namespace == proxy:
