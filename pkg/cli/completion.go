@@ -110,16 +110,6 @@ func prefixed(prefix string, words []string) []string {
 	return out
 }
 
-// firstArgument completes one argument, and none behind it.
-func firstArgument(words func(s *session, typed string) []string) proposals {
-	return func(s *session, args []string, typed string) []string {
-		if len(args) > 0 {
-			return nil
-		}
-		return words(s, typed)
-	}
-}
-
 // everyArgument completes each of several arguments.
 func everyArgument(words func(s *session, typed string) []string) proposals {
 	return func(s *session, _ []string, typed string) []string { return words(s, typed) }

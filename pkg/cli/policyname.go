@@ -105,7 +105,7 @@ func (s mistaken) notOne(text string, f policySearch) error {
 	if len(f.found) > 1 {
 		return usage("name one of: "+refList(f.refs()), "%q is ambiguous: %d policies have this name", f.name, len(f.found))
 	}
-	if err := (selection{s.session}).known(); err != nil {
+	if err := selection(s).known(); err != nil {
 		var none *noAnswer
 		if errors.As(err, &none) && len(f.elsewhere) > 0 {
 			return &noAnswer{none.what, "there is " + refList(f.elsewhere)}

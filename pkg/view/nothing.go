@@ -1,12 +1,12 @@
 package view
 
 // Empty reports whether there is nothing in the answer: neither settings nor targets without any.
-func (e *EffectivePolicyList) Empty() bool {
-	return len(e.Items)+len(e.Routes)+len(e.bare)+len(e.bareWays)+len(e.unattached)+len(e.gateways)+e.unlisted == 0
+func (l *EffectivePolicyList) Empty() bool {
+	return len(l.Items)+len(l.Routes)+len(l.bare)+len(l.bareWays)+len(l.unattached)+len(l.gateways)+l.unlisted == 0
 }
 
 // Empty reports whether there is nothing in the answer.
-func (e *Explanation) Empty() bool { return len(e.Items) == 0 }
+func (l *Explanation) Empty() bool { return len(l.Items) == 0 }
 
 // Empty reports whether there is nothing in the answer.
 func (l *OverriddenRuleList) Empty() bool { return len(l.Items) == 0 }
