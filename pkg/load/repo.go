@@ -28,6 +28,7 @@ type repo struct {
 	hand    hands
 	found   []*lead // the leads as they stand in files
 	claims  claims  // where they lead
+	entered claims  // where those lead that were followed
 	queue   []*lead // still to be followed
 	waiting []*lead // until what they are to be filled in with is found
 	seen    map[string]bool
@@ -40,7 +41,7 @@ type repo struct {
 // render reads the sources that were found, and what kustomizations and other objects among them make of them.
 func (o Options) render(ctx context.Context, in *reader, limits Limits, f *finder) ([]piece, error) {
 	w := newWalk(in, limits)
-	r := &repo{o: o, limits: limits, in: in, seen: map[string]bool{}, reached: map[string]bool{}, known: known{reads: w, namespace: o.Namespace},
+	r := &repo{o: o, limits: limits, in: in, seen: map[string]bool{}, reached: map[string]bool{}, entered: claims{}, known: known{reads: w, namespace: o.Namespace},
 		land: land{walk: w, folders: map[string]*folder{}, chartAt: map[string]*chart{}, used: map[string]bool{}, taken: map[string]bool{}}}
 	r.walk.charts = newCharts(o.Helm)
 	r.findTops(o.Paths)
@@ -221,9 +222,11 @@ func (r *repo) followAll(ctx context.Context) error {
 			}
 		}
 		r.queue = slices.DeleteFunc(slices.Clone(r.waiting), func(l *lead) bool { return !r.filled(l) })
-		switch next := r.bootstrap(); {
-		case len(r.queue) > 0:
+		if len(r.queue) > 0 {
 			r.waiting = slices.DeleteFunc(r.waiting, r.filled)
+			continue
+		}
+		switch next := r.bootstrap(); {
 		case next != nil:
 			r.queue = append(r.queue, next)
 		case len(r.waiting) > 0: // in vain
@@ -242,6 +245,9 @@ func (r *repo) followAll(ctx context.Context) error {
 func (r *repo) follow(ctx context.Context, l *lead) error {
 	for _, path := range l.paths() {
 		r.reached[l.kind+" "+path] = true
+		if dir, _, ok := r.locate(path); ok && l.kind != helmRelease {
+			r.entered[dir.String()] = true
+		}
 	}
 	switch l.kind {
 	case fluxKustomization:
