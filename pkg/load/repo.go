@@ -164,7 +164,7 @@ func (r *repo) build(ctx context.Context, o order) ([]piece, error) {
 	ctx, stop := context.WithTimeout(ctx, limits.Build)
 	defer stop()
 	w := r.walk.another()
-	w.within = o.within
+	w.within, w.without = o.within, true
 	k := &kustomization{dir: o.dir, name: o.name, made: o.made, change: o.change}
 	if err := w.begin(ctx, k); err != nil {
 		return nil, err
@@ -174,6 +174,12 @@ func (r *repo) build(ctx context.Context, o order) ([]piece, error) {
 		b.finish = o.finish.text
 	}
 	pieces, err := w.build(ctx, b)
+	switch {
+	case err == nil:
+		r.went(w.lacks)
+	case len(w.lacks) > 0 && ctx.Err() == nil && !errors.As(err, new(endless)): // what fails may need what is missing
+		err = w.lacks[0].refusal
+	}
 	if what := o.finish.told(); err == nil && what != "" && o.by != nil {
 		r.remark(o.by, what)
 	}
