@@ -180,6 +180,9 @@ func (r *repo) build(ctx context.Context, o order) ([]piece, error) {
 	case len(w.lacks) > 0 && ctx.Err() == nil && !errors.As(err, new(endless)): // what fails may need what is missing
 		err = w.lacks[0].refusal
 	}
+	if o.by != nil && o.finish != nil && o.finish.vars != nil && o.finish.vars.asked {
+		r.omitPart(o.by, hiddenVariables, hiddenHint)
+	}
 	if what := o.finish.told(); err == nil && what != "" && o.by != nil {
 		r.remark(o.by, what)
 	}
@@ -221,6 +224,11 @@ func (r *repo) followAll(ctx context.Context) error {
 			r.queue = r.queue[1:]
 			if !r.filled(l) {
 				r.waiting = append(r.waiting, l)
+				continue
+			}
+			if !l.late && r.lacksSecret(l) {
+				l.late = true
+				r.queue = append(r.queue, l)
 				continue
 			}
 			if err := r.follow(ctx, l); err != nil {
