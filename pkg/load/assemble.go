@@ -148,6 +148,13 @@ func duplicate(copies []*model.Object) model.Problem {
 	for i, o := range copies {
 		places[i] = o.Origin.String()
 	}
+	if once := slices.Compact(slices.Clone(places)); len(once) == 1 {
+		return model.Problem{
+			Severity: model.Error, Code: model.DuplicateObject,
+			Message: fmt.Sprintf("%s: %s is deployed more than once, each time differently; none is used", copies[0].Ref, once[0]),
+			Hint:    "read one cluster, or one overlay, at a time",
+		}.At(copies[0])
+	}
 	last := len(places) - 1
 	none := "both are ignored"
 	if last > 1 {

@@ -30,6 +30,7 @@ const (
 
 // Hints for what is not rendered.
 const (
+	notAsked   = "charts are rendered only if that is asked for"
 	renderHint = "render it where it is deployed, and read the result too"
 	helmHint   = "--enable-helm has the helm program render it"
 )
@@ -218,7 +219,7 @@ func (r *repo) rendered(ctx context.Context, by fmt.Stringer, name, namespace st
 
 // omitChart notes that a chart is not rendered because helm does not run.
 func (r *repo) omitChart(by fmt.Stringer) {
-	why, hint := "charts are rendered only if that is asked for", helmHint
+	why, hint := notAsked, helmHint
 	if r.o.Helm {
 		why, hint = "there is no helm program", "install helm, or "+renderHint
 	}

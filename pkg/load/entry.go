@@ -47,6 +47,11 @@ func (e entry) remote(address string) error {
 	return e.refuse("download it and name the copy; if it is a path, write ./ in front", "%s is remote, and nothing is fetched", address)
 }
 
+// uninflated is refuse for a chart.
+func (e entry) uninflated() error {
+	return e.refuse("give --enable-helm, or "+buildHint, "charts are not inflated")
+}
+
 // entries collects what a kustomization names.
 type entries struct {
 	of   *kustomization

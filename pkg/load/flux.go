@@ -20,6 +20,12 @@ const (
 	pathHint        = "paths count from the top of the git repository, or from the folder given with -f"
 )
 
+// What is said of variables from Secrets.
+const (
+	hiddenVariables = "variables come from Secrets, whose values are not read"
+	hiddenHint      = "what needs them is left as it stands: ${NAME}"
+)
+
 // flux builds what a Flux Kustomization deploys.
 func (r *repo) flux(ctx context.Context, l *lead) error {
 	dir, from, there := r.locate(l.text("spec", "path"))
@@ -157,12 +163,19 @@ func (r *known) filled(l *lead) bool {
 	})
 }
 
+// lacksSecret reports whether a Secret was not read that a lead takes variables from.
+func (r *known) lacksSecret(l *lead) bool {
+	return slices.ContainsFunc(l.list("spec", "postBuild", "substituteFrom"), func(from any) bool {
+		return model.Text(from, "kind") == "Secret" && !r.holdsSecret(l.namespace, model.Text(from, "name"))
+	})
+}
+
 // variables are those of a Flux Kustomization, from what it takes them from and itself.
 func (r *repo) variables(l *lead) *variables {
 	if model.Get(l.value, "spec", "postBuild") == nil {
 		return nil
 	}
-	v := &variables{values: map[string]string{}, unset: map[string]bool{}, always: l.text("spec", "postBuild", "substituteStrategy") == "Always"}
+	v := &variables{values: map[string]string{}, hidden: map[string]bool{}, unset: map[string]bool{}, always: l.text("spec", "postBuild", "substituteStrategy") == "Always"}
 	for _, from := range l.list("spec", "postBuild", "substituteFrom") {
 		kind, name := model.Text(from, "kind"), model.Text(from, "name")
 		optional, _ := model.Get(from, "optional").(bool)
@@ -172,9 +185,13 @@ func (r *repo) variables(l *lead) *variables {
 			for key, value := range values {
 				v.set(key, value)
 			}
-		case kind == "Secret" && (!optional || r.holdsSecret(l.namespace, name)):
+		case kind == "Secret" && r.holdsSecret(l.namespace, name):
+			for key := range r.secretKeys(l.namespace, name) {
+				v.hide(key)
+			}
+		case kind == "Secret" && !optional:
 			v.open = true
-			r.omitPart(l, "variables come from Secrets, whose values are not read", "what needs them is left as it stands: ${NAME}")
+			r.omitPart(l, hiddenVariables, hiddenHint)
 		case !optional:
 			v.open = true
 			r.omitPart(l, "variables come from ConfigMaps that are not in the input", "read them too")

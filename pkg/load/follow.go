@@ -29,7 +29,7 @@ func (s spot) path() string { return s.dir.Join(s.file) }
 func (w *walk) follow(ctx context.Context, e entry) error {
 	switch e.role {
 	case asChart:
-		return e.refuse("give --enable-helm, or "+buildHint, "charts are not inflated")
+		return e.uninflated()
 	case asLiteral:
 		// The library would repeat the value.
 		if strings.Index(e.text, "=") < 1 {

@@ -35,7 +35,7 @@ func newWalk(in *reader, limits Limits) *walk {
 // another is a walk for another build, which does not read again what was read for this one.
 func (w *walk) another() *walk {
 	next := *w
-	next.visits = 0
+	next.visits, next.lacks = 0, nil
 	next.disk = &shelf{FileSystem: w.disk.FileSystem, files: w.disk.files, own: map[string][]byte{}}
 	return &next
 }

@@ -28,6 +28,7 @@ type lead struct {
 	namespace, name string
 	value           any
 	at              model.Origin
+	late            bool   // it was put behind others, which may bring the Secret that it takes variables from
 	file            string // the real path of the file it stands in; "" where it came out of a build
 }
 
@@ -130,23 +131,36 @@ func (r *repo) settle() {
 	}
 }
 
-// bootstrap is a lead that stands in the folder it leads to, as the one with which everything begins does. Nil: there is none that was not followed.
+// bootstrap is a lead with which everything begins: one that stands in the folder it leads to, else one in a folder that is read through nothing
+// but leads that were not followed, as it is where that folder leaves out its own. Nil: there is none that was not followed.
 func (r *repo) bootstrap() *lead {
+	l := r.first(func(l *lead, dir string) bool { return r.deploys(dir, l.file) })
+	if l == nil {
+		l = r.first(func(l *lead, _ string) bool {
+			in := filepath.Dir(l.file)
+			return l.file != "" && r.claims.hold(in) && !r.entered.hold(in)
+		})
+	}
+	if l != nil {
+		r.seen[l.key()] = true
+	}
+	return l
+}
+
+// first is the lead that was not followed, begins something and leads to the topmost folder.
+func (r *repo) first(begins func(l *lead, dir string) bool) *lead {
 	var best *lead
 	var at string
 	for _, l := range r.unreached() {
 		for i, path := range l.paths() {
 			dir, _, ok := r.locate(path)
-			if !ok || !r.hand.holds(l.origins()[i]) || !r.deploys(dir.String(), l.file) {
+			if !ok || !r.hand.holds(l.origins()[i]) || !begins(l, dir.String()) {
 				continue
 			}
 			if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at), l.at.Compare(best.at)) < 0 {
 				best, at = l, dir.String()
 			}
 		}
-	}
-	if best != nil {
-		r.seen[best.key()] = true
 	}
 	return best
 }

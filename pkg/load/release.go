@@ -179,7 +179,12 @@ func (w *walk) inflate(ctx context.Context, k *kustomization) error {
 		at := k.chartPath(c)
 		dir, err := filesys.ConfirmDir(w.disk, k.dir.Join(at))
 		if err != nil || !dir.HasPrefix(k.dir) && (w.within == "" || !dir.HasPrefix(w.within)) {
-			return e.refuse(buildHint, "the chart %s is not there (%s), and nothing is fetched", c.Name, path.Join(k.name, at))
+			missing := e.refuse(buildHint, "the chart %s is not there (%s), and nothing is fetched", c.Name, path.Join(k.name, at))
+			if !w.without {
+				return missing
+			}
+			w.lacking(e, "a chart of it is not in the input, and nothing is fetched", renderHint, missing)
+			continue
 		}
 		what := rendering{dir: dir, release: c.ReleaseName, namespace: c.Namespace, crds: c.IncludeCRDs, bare: c.ValuesMerge == "replace"}
 		if what.release == "" {

@@ -28,6 +28,7 @@ type repo struct {
 	hand    hands
 	found   []*lead // the leads as they stand in files
 	claims  claims  // where they lead
+	entered claims  // where those lead that were followed
 	queue   []*lead // still to be followed
 	waiting []*lead // until what they are to be filled in with is found
 	seen    map[string]bool
@@ -40,7 +41,7 @@ type repo struct {
 // render reads the sources that were found, and what kustomizations and other objects among them make of them.
 func (o Options) render(ctx context.Context, in *reader, limits Limits, f *finder) ([]piece, error) {
 	w := newWalk(in, limits)
-	r := &repo{o: o, limits: limits, in: in, seen: map[string]bool{}, reached: map[string]bool{}, known: known{reads: w, namespace: o.Namespace},
+	r := &repo{o: o, limits: limits, in: in, seen: map[string]bool{}, reached: map[string]bool{}, entered: claims{}, known: known{reads: w, namespace: o.Namespace},
 		land: land{walk: w, folders: map[string]*folder{}, chartAt: map[string]*chart{}, used: map[string]bool{}, taken: map[string]bool{}}}
 	r.walk.charts = newCharts(o.Helm)
 	r.findTops(o.Paths)
@@ -163,7 +164,7 @@ func (r *repo) build(ctx context.Context, o order) ([]piece, error) {
 	ctx, stop := context.WithTimeout(ctx, limits.Build)
 	defer stop()
 	w := r.walk.another()
-	w.within = o.within
+	w.within, w.without = o.within, true
 	k := &kustomization{dir: o.dir, name: o.name, made: o.made, change: o.change}
 	if err := w.begin(ctx, k); err != nil {
 		return nil, err
@@ -173,6 +174,15 @@ func (r *repo) build(ctx context.Context, o order) ([]piece, error) {
 		b.finish = o.finish.text
 	}
 	pieces, err := w.build(ctx, b)
+	switch {
+	case err == nil:
+		r.went(w.lacks)
+	case len(w.lacks) > 0 && ctx.Err() == nil && !errors.As(err, new(endless)): // what fails may need what is missing
+		err = w.lacks[0].refusal
+	}
+	if o.by != nil && o.finish != nil && o.finish.vars != nil && o.finish.vars.asked {
+		r.omitPart(o.by, hiddenVariables, hiddenHint)
+	}
 	if what := o.finish.told(); err == nil && what != "" && o.by != nil {
 		r.remark(o.by, what)
 	}
@@ -216,14 +226,21 @@ func (r *repo) followAll(ctx context.Context) error {
 				r.waiting = append(r.waiting, l)
 				continue
 			}
+			if !l.late && r.lacksSecret(l) {
+				l.late = true
+				r.queue = append(r.queue, l)
+				continue
+			}
 			if err := r.follow(ctx, l); err != nil {
 				return err
 			}
 		}
 		r.queue = slices.DeleteFunc(slices.Clone(r.waiting), func(l *lead) bool { return !r.filled(l) })
-		switch next := r.bootstrap(); {
-		case len(r.queue) > 0:
+		if len(r.queue) > 0 {
 			r.waiting = slices.DeleteFunc(r.waiting, r.filled)
+			continue
+		}
+		switch next := r.bootstrap(); {
 		case next != nil:
 			r.queue = append(r.queue, next)
 		case len(r.waiting) > 0: // in vain
@@ -242,6 +259,9 @@ func (r *repo) followAll(ctx context.Context) error {
 func (r *repo) follow(ctx context.Context, l *lead) error {
 	for _, path := range l.paths() {
 		r.reached[l.kind+" "+path] = true
+		if dir, _, ok := r.locate(path); ok && l.kind != helmRelease {
+			r.entered[dir.String()] = true
+		}
 	}
 	switch l.kind {
 	case fluxKustomization:

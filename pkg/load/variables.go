@@ -27,11 +27,26 @@ const (
 type variables struct {
 	values map[string]string
 	always bool            // replace even if there are none
+	hidden map[string]bool // those whose values are not read: they stay as they stand
 	open   bool            // there are others, which are not known: what is not among these stays as it stands
+	asked  bool            // for one that is hidden
 	unset  map[string]bool // those that were asked for and are not set
 }
 
-func (v *variables) set(name, value string) { v.values[name] = strings.ReplaceAll(value, "\n", "") }
+// set gives a variable a value. As with hide, what is said last counts.
+func (v *variables) set(name, value string) {
+	v.values[name] = strings.ReplaceAll(value, "\n", "")
+	delete(v.hidden, name)
+}
+
+// hide has a variable stay as it stands.
+func (v *variables) hide(name string) {
+	v.hidden[name] = true
+	delete(v.values, name)
+}
+
+// some reports whether there is anything to replace.
+func (v *variables) some() bool { return len(v.values)+len(v.hidden) > 0 || v.always || v.open }
 
 var variableName = regexp.MustCompile("^[_[:alpha:]][_[:alpha:][:digit:]]*$")
 
@@ -52,6 +67,9 @@ func (v *variables) replace(text []byte) ([]byte, error) {
 	out, err := envsubst.Eval(string(text), func(name string) (string, bool) {
 		value, set := v.values[name]
 		switch {
+		case v.hidden[name]:
+			v.asked = true
+			return "${" + name + "}", true
 		case !set && v.open:
 			return "${" + name + "}", true
 		case !set:
@@ -61,6 +79,9 @@ func (v *variables) replace(text []byte) ([]byte, error) {
 	})
 	if err != nil && strings.Contains(err.Error(), "variable not set") {
 		out, err = envsubst.Eval(string(text), func(name string) (string, bool) {
+			if v.hidden[name] {
+				return "${" + name + "}", true
+			}
 			if _, set := v.values[name]; !set {
 				v.unset[name] = true
 			}
@@ -84,7 +105,7 @@ const substituteSwitch = "kustomize.toolkit.fluxcd.io/substitute"
 // text is an object as JSON when all is done.
 func (f *finish) text(o *resource.Resource) ([]byte, error) {
 	off := o.GetLabels()[substituteSwitch] == "disabled" || o.GetAnnotations()[substituteSwitch] == "disabled"
-	if v := f.vars; v != nil && !off && (len(v.values) > 0 || v.always || v.open) {
+	if v := f.vars; v != nil && !off && v.some() {
 		text, err := o.AsYAML()
 		if err != nil {
 			return nil, err
@@ -133,7 +154,7 @@ type known struct {
 	namespace string // of objects without one
 	upTo      int
 	data      map[string]map[string]string
-	secrets   map[string]bool
+	secrets   map[string]map[string]bool // the keys of each, without values
 }
 
 // configMap is the data of a ConfigMap that was read; nil if none was.
@@ -142,14 +163,17 @@ func (r *known) configMap(namespace, name string) map[string]string {
 	return r.data[namespace+"/"+name]
 }
 
-func (r *known) holdsSecret(namespace, name string) bool {
+// secretKeys are the keys of a Secret that was read; nil if none was. They can be read where the values are encrypted.
+func (r *known) secretKeys(namespace, name string) map[string]bool {
 	r.index()
 	return r.secrets[namespace+"/"+name]
 }
 
+func (r *known) holdsSecret(namespace, name string) bool { return r.secretKeys(namespace, name) != nil }
+
 func (r *known) index() {
 	if r.data == nil {
-		r.data, r.secrets = map[string]map[string]string{}, map[string]bool{}
+		r.data, r.secrets = map[string]map[string]string{}, map[string]map[string]bool{}
 	}
 	for ; r.upTo < len(r.pieces); r.upTo++ {
 		p := r.pieces[r.upTo]
@@ -170,7 +194,15 @@ func (r *known) index() {
 				case "ConfigMap":
 					r.data[id] = textsAt(v, "data")
 				case "Secret":
-					r.secrets[id] = true
+					if r.secrets[id] == nil {
+						r.secrets[id] = map[string]bool{}
+					}
+					for _, field := range []string{"data", "stringData"} {
+						m, _ := model.Get(v, field).(map[string]any)
+						for key := range m {
+							r.secrets[id][key] = true
+						}
+					}
 				}
 			}
 		}

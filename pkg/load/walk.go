@@ -33,6 +33,8 @@ type walk struct {
 	within   filesys.ConfirmedDir     // where files may lie that are not below the folder of their kustomization; "": nowhere
 	stands   map[string]string        // the kustomization files in whose place files stand that are on no disk, by the names of both
 	charts   *charts                  // what renders the charts of kustomizations; nil: they are refused
+	without  bool                     // go without objects that would have to be fetched and charts that are not rendered, and note them
+	lacks    []lack
 }
 
 // kustomization is one kustomization on the walk.
@@ -106,6 +108,9 @@ func (w *walk) visit(ctx context.Context, k *kustomization) error {
 		k.change(&k.Kustomization)
 	}
 	if err := w.inflate(ctx, k); err != nil {
+		return err
+	}
+	if err := w.lighten(k); err != nil {
 		return err
 	}
 	if err := k.check(); err != nil {

@@ -135,6 +135,9 @@ func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.Node
 	warn := func(code model.Code, hint, format string, args ...any) {
 		k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 	}
+	if hasVariable(t.Ref.Kind) || hasVariable(t.Ref.Group) { // what it may be is not known, and told with the variables
+		return nil
+	}
 	if !p.Kind.Allows(t.Ref) {
 		form := strings.ToLower(t.Ref.Kind)
 		if t.Ref.Section != "" {

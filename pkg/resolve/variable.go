@@ -28,7 +28,7 @@ func (r *Resolution) unrendered() {
 		}
 		for _, p := range k.Policies {
 			for _, t := range p.Refs {
-				s.names(p.Object, t.Ref.Name, t.Ref.Namespace, t.Ref.Section)
+				s.names(p.Object, t.Ref.Group, t.Ref.Kind, t.Ref.Name, t.Ref.Namespace, t.Ref.Section)
 			}
 		}
 	}
