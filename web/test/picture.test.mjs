@@ -132,14 +132,14 @@ test('the picture turns dark with the page, and is printed light and whole', asy
   const page = await open(t, browser, href, { colorScheme: 'light' });
   const fill = () => page.locator('.canvas svg text').first().evaluate((e) => getComputedStyle(e).fill);
   const light = await fill();
-  await page.getByLabel('Theme').selectOption('dark');
+  await page.getByLabel('Theme').first().selectOption('dark');
   assert.notEqual(await fill(), light);
-  await page.getByLabel('Theme').selectOption('auto');
+  await page.getByLabel('Theme').first().selectOption('auto');
   await page.emulateMedia({ colorScheme: 'dark' });
   assert.notEqual(await fill(), light);
-  await page.getByLabel('Theme').selectOption('light');
+  await page.getByLabel('Theme').first().selectOption('light');
   assert.equal(await fill(), light);
-  await page.getByLabel('Theme').selectOption('dark');
+  await page.getByLabel('Theme').first().selectOption('dark');
   const whole = await frame(page);
   await page.getByRole('button', { name: 'Zoom in' }).click();
   const zoomed = await frame(page);

@@ -11,7 +11,7 @@ const shown = (page, selector) => page.locator(selector).first().isVisible();
 
 test('what is printed is light, without what is only to be clicked, and with everything opened', async (t) => {
   const page = await open(t, browser, report(demo) + '#/rule/HTTPRoute/bakery/baker/rule-1', { colorScheme: 'dark' });
-  await page.getByLabel('Theme').selectOption('dark');
+  await page.getByLabel('Theme').first().selectOption('dark');
   await page.emulateMedia({ media: 'print' });
   await settled(page);
   assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor), 'rgb(255, 255, 255)');

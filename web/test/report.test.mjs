@@ -60,9 +60,9 @@ test('search and filters narrow the table, and the address keeps them', async (t
   await search(page, 'kind:ratelimit ns:bakery');
   assert.equal((await rows(page)).length, 2);
   await search(page, '');
-  await page.getByLabel('Namespace').first().selectOption('bakery'); // behind it is the list of orders, for small screens
+  await page.getByLabel('Namespace').first().selectOption('bakery');
   assert.equal((await rows(page)).length, 6);
-  await page.getByLabel('Policy kind').selectOption({ label: 'AuthPolicy' });
+  await page.getByLabel('Policy kind').first().selectOption({ label: 'AuthPolicy' });
   assert.equal((await rows(page)).length, 2);
   await page.reload();
   assert.equal((await rows(page)).length, 2);
@@ -124,13 +124,13 @@ test('overridden, problems and status tell what the commands tell', async (t) =>
   assert.match(await page.locator('.count').innerText(), new RegExp(`^${lost.length} losses`));
   const text = await page.locator('main').innerText();
   for (const item of lost) assert.ok(text.includes(item.message), item.message);
-  await page.getByLabel('Show').selectOption('nowhere');
+  await page.getByLabel('Show').first().selectOption('nowhere');
   assert.ok((await rows(page)).every((r) => r.includes('in force nowhere')));
 
   await go(page, '#/problems');
   const findings = JSON.parse(run('check', '-f', demo, '--show-suppressed', '-o', 'json')).items;
   assert.equal((await rows(page)).length, findings.length);
-  await page.getByLabel('Severity').selectOption('warning');
+  await page.getByLabel('Severity').first().selectOption('warning');
   assert.equal((await rows(page)).length, findings.filter((f) => f.severity === 'warning').length);
   assert.match((await rows(page)).join('\n'), /hint: did you mean gateway\/infra\/external\?/);
 
@@ -159,14 +159,14 @@ test('the theme follows the browser and the switch', async (t) => {
   const page = await open(t, browser, href, { colorScheme: 'dark' });
   const back = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const dark = await back();
-  await page.getByLabel('Theme').selectOption('light');
+  await page.getByLabel('Theme').first().selectOption('light');
   const light = await back();
   assert.notEqual(light, dark);
   await page.emulateMedia({ colorScheme: 'light' });
   assert.equal(await back(), light);
-  await page.getByLabel('Theme').selectOption('dark');
+  await page.getByLabel('Theme').first().selectOption('dark');
   assert.equal(await back(), dark);
-  await page.getByLabel('Theme').selectOption('auto');
+  await page.getByLabel('Theme').first().selectOption('auto');
   assert.equal(await back(), light);
 });
 
