@@ -4,15 +4,20 @@ import "strings"
 
 // likeness is how many characters two texts have in common at their beginnings and ends.
 func likeness(a, b string) int {
-	most, n := min(len(a), len(b)), 0
-	for n < most && a[n] == b[n] {
-		n++
+	begin, end := common([]byte(a), []byte(b))
+	return begin + end
+}
+
+// common is how much two lists have in common at their beginnings, and of the rest at their ends.
+func common[E comparable](a, b []E) (begin, end int) {
+	most := min(len(a), len(b))
+	for begin < most && a[begin] == b[begin] {
+		begin++
 	}
-	end := 0
-	for end < most-n && a[len(a)-1-end] == b[len(b)-1-end] {
+	for end < most-begin && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++
 	}
-	return n + end
+	return begin, end
 }
 
 // alikePaths reports whether a path may be a slip for another: their first segments are alike.
@@ -36,14 +41,7 @@ func alikeHosts(name, host string) bool {
 		name = first + "." + rest
 	}
 	a, b := strings.Split(name, "."), strings.Split(host, ".")
-	most, begin := min(len(a), len(b)), 0
-	for begin < most && a[begin] == b[begin] {
-		begin++
-	}
-	end := 0
-	for end < most-begin && a[len(a)-1-end] == b[len(b)-1-end] {
-		end++
-	}
+	begin, end := common(a, b)
 	a, b = a[begin:len(a)-end], b[begin:len(b)-end]
 	switch {
 	case begin+end < 1 || len(a) > 1 || len(b) > 1:

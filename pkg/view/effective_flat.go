@@ -169,15 +169,9 @@ func commonLines(lines []flatLine) (common, rest []flatLine) {
 
 // row is the line with its target before it.
 func (l *flatLine) row(o TableOptions) []Cell {
-	namespace, name, section := l.object.Namespace, l.object.Name, sectionList(l.sections, o)
+	namespace, name, section := dashed(l.object.Namespace), l.object.Name, sectionList(l.sections, o)
 	if l.object.Kind != "" {
 		name = strings.ToLower(l.object.Kind) + "/" + name
-	}
-	if namespace == "" {
-		namespace = "-"
-	}
-	if section == "" {
-		section = "-"
 	}
 	cells := l.cells
 	if l.unsure {
@@ -185,7 +179,7 @@ func (l *flatLine) row(o TableOptions) []Cell {
 		cells = append([]Cell{{Text: strings.TrimPrefix(cells[0].Text, unsure), Tone: cells[0].Tone}}, cells[1:]...)
 	}
 	row := make([]Cell, 0, 4+len(cells))
-	return append(append(row, Cell{Text: namespace}, Cell{Text: name}, Cell{Text: section}, Cell{Text: l.via}), cells...)
+	return append(append(row, Cell{Text: namespace}, Cell{Text: name}, Cell{Text: dashed(section)}, Cell{Text: l.via}), cells...)
 }
 
 // rowText tells rows apart.

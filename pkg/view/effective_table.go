@@ -158,11 +158,7 @@ func (b *Block) dropFirstColumn() {
 func rowsText(rows [][]Cell) string {
 	var b strings.Builder
 	for _, row := range rows {
-		for _, c := range row {
-			b.WriteString(c.Text)
-			b.WriteByte(0)
-		}
-		b.WriteByte('\n')
+		b.WriteString(rowText(row) + "\n")
 	}
 	return b.String()
 }
@@ -225,11 +221,7 @@ func fromText(item *EffectivePolicy, sources []Source) string {
 func eachSource(sources []Source, fact func(Source) string) string {
 	parts := make([]string, 0, len(sources))
 	for _, s := range sources {
-		text := fact(s)
-		if text == "" {
-			text = "-"
-		}
-		parts = append(parts, text)
+		parts = append(parts, dashed(fact(s)))
 	}
 	if len(parts) == 0 {
 		return "-"

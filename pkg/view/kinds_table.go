@@ -24,10 +24,7 @@ func (l *KindList) Table(o TableOptions) Table {
 		row := []Cell{}
 		for _, text := range []string{k.Kind, strings.Join(k.ShortNames, ", "), k.Vendor, k.Class, nameList(k.Targets, o), strconv.Itoa(k.Objects),
 			k.Plural, strings.Join(k.Strategies, ", "), strings.Join(k.Effective, ", "), k.Rules, k.From} {
-			if text == "" {
-				text = "-"
-			}
-			row = append(row, Cell{Text: text, Tone: tone})
+			row = append(row, Cell{Text: dashed(text), Tone: tone})
 		}
 		b.Rows = append(b.Rows, row)
 	}

@@ -70,16 +70,9 @@ func (m *PolicyMatrix) block(rows []MatrixRow, o TableOptions, why bool) Block {
 			}
 		}
 		via, reason := viaText(r.Paths, r.Target, o), strings.Join(reasons, "; ")
-		b.Rows = append(b.Rows, append(line, Cell{Text: orDash(via)}, Cell{Text: orDash(reason)}))
+		b.Rows = append(b.Rows, append(line, Cell{Text: dashed(via)}, Cell{Text: dashed(reason)}))
 	}
 	return b
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // The marks of cells where no policy of the kind is in force for sure.
