@@ -1,18 +1,14 @@
 package vectortest
 
 import (
-	"context"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
 // policyKinds are the policy kinds of an input of which a matrix can have cells.
@@ -49,14 +45,7 @@ func cellsOf(m *view.PolicyMatrix) map[onPath]view.MatrixCell {
 // TestMatrix holds the matrix of every vector and of the demos against what is in force: the same levels, at the same rules, on the same paths.
 func TestMatrix(t *testing.T) {
 	compared := 0
-	eachVector(t, func(t *testing.T, o load.Options, settings []string) { compared += matrices(t, o, settings) })
-	demos, err := filepath.Glob("../../testdata/vendors-demo/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, demo := range append(demos, "../../testdata/demo", "../../testdata/demo-rfc0009") {
-		t.Run(filepath.Base(demo), func(t *testing.T) { compared += matrices(t, load.Options{Paths: []string{demo}}, nil) })
-	}
+	eachInput(t, func(t *testing.T, o load.Options, settings []string) { compared += matrices(t, o, settings) })
 	if compared < 800 {
 		t.Errorf("only %d cells were compared", compared)
 	}
@@ -64,14 +53,7 @@ func TestMatrix(t *testing.T) {
 
 func matrices(t *testing.T, o load.Options, settings []string) (compared int) {
 	t.Helper()
-	in, err := load.Files(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, catalog := loaded(t, o, settings)
 	r := resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
 	cells := cellsOf(view.Matrix(r, view.Query{}, nil))
 	atRules := map[string]bool{} // kinds with results at rules

@@ -14,8 +14,10 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 	"go.yaml.in/yaml/v3"
@@ -164,6 +166,33 @@ func eachVector(t *testing.T, test func(t *testing.T, o load.Options, settings [
 			test(t, o, settings)
 		})
 	}
+}
+
+// eachInput does so for every vector and for the demos.
+func eachInput(t *testing.T, test func(t *testing.T, o load.Options, settings []string)) {
+	t.Helper()
+	eachVector(t, test)
+	demos, err := filepath.Glob("../../testdata/vendors-demo/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, demo := range append(demos, "../../testdata/demo", "../../testdata/demo-rfc0009") {
+		t.Run(filepath.Base(demo), func(t *testing.T) { test(t, load.Options{Paths: []string{demo}}, nil) })
+	}
+}
+
+// loaded reads an input, and what all vendors know with some settings.
+func loaded(t *testing.T, o load.Options, settings []string) (*model.Snapshot, *descriptor.Catalog) {
+	t.Helper()
+	in, err := load.Files(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, catalog
 }
 
 // read splits a vector from its manifests.

@@ -1,9 +1,7 @@
 package vectortest
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,14 +22,7 @@ import (
 // sentence, and where a finding or a status says what put one policy before another, that must be what decided.
 func TestOneVoice(t *testing.T) {
 	losses := 0
-	eachVector(t, func(t *testing.T, o load.Options, settings []string) { losses += voices(t, o, settings) })
-	demos, err := filepath.Glob("../../testdata/vendors-demo/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, demo := range append(demos, "../../testdata/demo", "../../testdata/demo-rfc0009") {
-		t.Run(filepath.Base(demo), func(t *testing.T) { losses += voices(t, load.Options{Paths: []string{demo}}, nil) })
-	}
+	eachInput(t, func(t *testing.T, o load.Options, settings []string) { losses += voices(t, o, settings) })
 	if losses < 800 {
 		t.Errorf("only %d losses were compared", losses)
 	}
@@ -65,14 +56,7 @@ func lossKey(kind string, target model.Ref, paths []view.Path, rule string, s vi
 
 func voices(t *testing.T, o load.Options, settings []string) int {
 	t.Helper()
-	in, err := load.Files(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, catalog := loaded(t, o, settings)
 	r := resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
 	list := view.Overridden(r, view.Query{}, nil, "")
 	want := map[string][]said{}

@@ -1,7 +1,6 @@
 package vectortest
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -49,14 +48,7 @@ type user struct {
 
 func withheld(t *testing.T, o load.Options, settings []string, users func(*model.Snapshot) []user) {
 	t.Helper()
-	in, err := load.Files(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, catalog := loaded(t, o, settings)
 	whole := answersTo(in, func(model.GroupKind, string) bool { return true }, catalog)
 	for _, u := range users(in) {
 		got := answersTo(in, u.may, catalog)

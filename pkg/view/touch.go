@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -163,43 +164,45 @@ func touchingPolicies(of ...*policy.Policy) func(model.Problem) bool {
 	}
 }
 
-// touchingStatus tells which problems touch the statuses that are listed: those of the objects themselves, and of what else policies depend on.
-func touchingStatus(r *resolve.Resolution, list *StatusList) func(model.Problem) bool {
-	var listed map[model.Ref]bool
+// touchingObjects tells which problems touch an answer about some objects; of all others, those that other says. What objects these are is found out
+// at the first question.
+func touchingObjects(find func(add func(model.Ref)), other func(p model.Problem, ref model.Ref) bool) func(model.Problem) bool {
+	objects := sync.OnceValue(func() map[model.Ref]bool {
+		out := map[model.Ref]bool{}
+		find(func(ref model.Ref) { out[ref.WithoutSection()] = true })
+		return out
+	})
 	return func(p model.Problem) bool {
 		if p.Incomplete() || p.Ref == nil {
 			return true
 		}
-		if listed == nil {
-			listed = make(map[model.Ref]bool, len(list.Items))
-			for i := range list.Items {
-				listed[list.Items[i].Object.WithoutSection()] = true
-			}
-		}
 		ref := p.Ref.WithoutSection()
-		own := r.Kind(ref.GroupKind()) != nil || slices.Contains(topology.RouteKinds(), ref.GroupKind())
-		return listed[ref] || !own && !besidePolicies(r, p)
+		return objects()[ref] || other(p, ref)
 	}
+}
+
+// touchingStatus tells which problems touch the statuses that are listed: those of the objects themselves, and of what else policies depend on.
+func touchingStatus(r *resolve.Resolution, list *StatusList) func(model.Problem) bool {
+	return touchingObjects(func(add func(model.Ref)) {
+		for i := range list.Items {
+			add(list.Items[i].Object)
+		}
+	}, func(p model.Problem, ref model.Ref) bool {
+		own := r.Kind(ref.GroupKind()) != nil || slices.Contains(topology.RouteKinds(), ref.GroupKind())
+		return !own && !besidePolicies(r, p)
+	})
 }
 
 // touchingDrawn tells which problems touch a picture: those of what is drawn.
 func touchingDrawn(r *resolve.Resolution, t *Topology) func(model.Problem) bool {
-	var drawn map[model.Ref]bool
-	return func(p model.Problem) bool {
-		if p.Incomplete() || p.Ref == nil {
-			return true
-		}
-		if drawn == nil {
-			drawn = make(map[model.Ref]bool, len(t.Nodes))
-			for i := range t.Nodes {
-				drawn[t.Nodes[i].Ref.WithoutSection()] = true
-				for _, member := range t.Nodes[i].Members {
-					drawn[member.WithoutSection()] = true
-				}
+	return touchingObjects(func(add func(model.Ref)) {
+		for i := range t.Nodes {
+			add(t.Nodes[i].Ref)
+			for _, member := range t.Nodes[i].Members {
+				add(member)
 			}
 		}
-		ref := p.Ref.WithoutSection()
-		inGraph := r.Kind(ref.GroupKind()) != nil || len(r.Lookup(ref)) > 0
-		return drawn[ref] || !inGraph
-	}
+	}, func(_ model.Problem, ref model.Ref) bool {
+		return r.Kind(ref.GroupKind()) == nil && len(r.Lookup(ref)) == 0
+	})
 }
