@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
@@ -85,14 +84,13 @@ func (a App) status(ctx context.Context, q *question, s, to Streams, args []stri
 	if err != nil {
 		return err
 	}
-	var policies []*policy.Policy
 	for i, n := range named {
 		if n.rule != "" {
 			return usage("status is about whole policies; use `reach` for a rule", "%q names a rule", args[i])
 		}
-		policies = append(policies, n.policy)
+		query.Policies = append(query.Policies, n.policy)
 	}
-	list := statusList(session, query, policies, plugin.StatusFunctions(a.Plugins))
+	list := view.Status(session.Resolution, query, plugin.StatusFunctions(a.Plugins))
 	if err := q.write(to, session, "", list, &list.Envelope); err != nil {
 		return err
 	}
@@ -100,16 +98,4 @@ func (a App) status(ctx context.Context, q *question, s, to Streams, args []stri
 		return errFindings
 	}
 	return nil
-}
-
-// statusList is the statuses of the policies that are named, or of every one.
-func statusList(s *session, query view.StatusQuery, policies []*policy.Policy, funcs status.Functions) *view.StatusList {
-	switch len(policies) {
-	case 0:
-		return view.Status(s.Resolution, query, funcs)
-	case 1:
-		query.Policy = policies[0]
-		return view.Status(s.Resolution, query, funcs)
-	}
-	return view.StatusOf(s.Resolution, query, policies, funcs)
 }

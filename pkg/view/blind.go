@@ -60,12 +60,14 @@ func hangsOnEntry(r *resolve.Resolution, s *resolve.BlindSpot) bool {
 
 // blind tells what is not read and may matter to the statuses that are asked about.
 func (q *StatusQuery) blind(r *resolve.Resolution, kinds []*resolve.Kind) []model.Problem {
-	if q.Policy != nil {
-		i := slices.IndexFunc(kinds, func(k *resolve.Kind) bool { return k.Has(q.Policy) })
-		if i < 0 {
-			return nil
+	if q.Policies != nil {
+		var out []model.Problem
+		for _, p := range q.Policies {
+			if i := slices.IndexFunc(kinds, func(k *resolve.Kind) bool { return k.Has(p) }); i >= 0 {
+				out = append(out, blindTo(r, kinds[i], p, nil)...)
+			}
 		}
-		return blindTo(r, kinds[i], q.Policy, nil)
+		return out
 	}
 	if q.In == nil {
 		return resolve.Tell(r.BlindSpots())

@@ -6,7 +6,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
 // PolicyReachList answers `reach` for several policies.
@@ -50,22 +49,6 @@ func (l *PolicyReachList) Names() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// StatusOf predicts the conditions of some policies, in the order given.
-func StatusOf(r *resolve.Resolution, q StatusQuery, policies []*policy.Policy, funcs status.Functions) *StatusList {
-	out := &StatusList{Items: []ObjectStatus{}}
-	var problems []model.Problem
-	for _, p := range policies {
-		q.Policy = p
-		one := Status(r, q, funcs)
-		out.Items, problems = append(out.Items, one.Items...), append(problems, one.Problems...)
-	}
-	if q.Audit {
-		out.summarize()
-	}
-	out.Seal("StatusList", problems)
-	return out
 }
 
 // OverriddenOf lists what lost of several policies: the settings of one after the other.

@@ -70,36 +70,48 @@ type ObjectStatus struct {
 // StatusList answers `status`.
 type StatusList struct {
 	Envelope
-	Items   []ObjectStatus `json:"items"`             // policies first, sorted by object
+	Items   []ObjectStatus `json:"items"`             // policies first, sorted by object; those that were named, in their order
 	Summary *AuditSummary  `json:"summary,omitempty"` // of an audit
 }
 
 // StatusQuery is what `status` is asked about.
 type StatusQuery struct {
-	Policy  *policy.Policy              // nil: every one
-	In      func(namespace string) bool // nil: every namespace
-	Kinds   []model.GroupKind           // nil: every policy kind
-	Objects bool                        // also routes, Gateways, ListenerSets and listeners
-	Audit   bool                        // hold the predictions against what the objects report
+	Policies []*policy.Policy            // these, in this order; nil: every one
+	In       func(namespace string) bool // nil: every namespace
+	Kinds    []model.GroupKind           // nil: every policy kind
+	Objects  bool                        // also routes, Gateways, ListenerSets and listeners
+	Audit    bool                        // hold the predictions against what the objects report
+}
+
+// place is where a policy stands among those that are asked about, 0 where all are; -1 if it is not asked about.
+func (q *StatusQuery) place(ref model.Ref) int {
+	if q.Policies == nil {
+		return 0
+	}
+	return slices.IndexFunc(q.Policies, func(p *policy.Policy) bool { return p.Ref() == ref })
 }
 
 // foldProblems are those of the stacks that what is asked about depends on, and of the policies themselves.
 func foldProblems(k *resolve.Kind, q StatusQuery) []model.Problem {
 	var out []model.Problem
 	for _, p := range k.Policies {
-		if q.Policy == nil || p == q.Policy {
+		if q.Policies == nil || slices.Contains(q.Policies, p) {
 			out = append(out, k.Guesses().Of(p)...)
 		}
 	}
-	if len(k.Policies) == 0 || q.Policy != nil && !k.Has(q.Policy) {
+	if len(k.Policies) == 0 || q.Policies != nil && !slices.ContainsFunc(q.Policies, k.Has) {
 		return out
 	}
-	var below []bool // the stacks that the policy is in, where conditions depend on nothing else
-	if q.Policy != nil && k.Generic() {
-		below = k.Below(q.Policy)
+	var below [][]bool // the stacks that each policy is in, where conditions depend on nothing else
+	if k.Generic() {
+		for _, p := range q.Policies {
+			if k.Has(p) {
+				below = append(below, k.Below(p))
+			}
+		}
 	}
 	k.InForce(func(s resolve.StackID) {
-		if below == nil || below[s] {
+		if below == nil || slices.ContainsFunc(below, func(in []bool) bool { return in[s] }) {
 			out = append(out, k.Verdict(s).Problems...)
 		}
 	})
@@ -116,9 +128,9 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		}
 	}
 	problems := slices.Clone(r.Problems)
-	if q.Policy != nil {
+	if q.Policies != nil {
 		problems = slices.DeleteFunc(problems, func(p model.Problem) bool {
-			return p.Ref != nil && *p.Ref != q.Policy.Ref() && p.Severity != model.Error && !p.Incomplete()
+			return p.Ref != nil && q.place(*p.Ref) < 0 && p.Severity != model.Error && !p.Incomplete()
 		})
 	}
 	for _, k := range kinds {
@@ -129,7 +141,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 	in := func(ref model.Ref) bool { return q.In == nil || ref.Namespace == "" || q.In(ref.Namespace) }
 	predictions := status.Policies(r, kinds, funcs)
 	for _, p := range status.OverLimit(predictions) {
-		if (q.Policy == nil || *p.Ref == q.Policy.Ref()) && in(*p.Ref) {
+		if q.place(*p.Ref) >= 0 && in(*p.Ref) {
 			problems = append(problems, p)
 		}
 	}
@@ -142,7 +154,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		auditor = status.NewAuditor(r, kinds, predictions, problems)
 	}
 	for i, p := range predictions {
-		if q.Policy != nil && i < policies && q.Policy.Ref() != p.Object || !in(p.Object) {
+		if i < policies && q.place(p.Object) < 0 || !in(p.Object) {
 			continue
 		}
 		item := objectStatus(p)
@@ -155,7 +167,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 		list.Items = append(list.Items, item)
 	}
 	slices.SortStableFunc(list.Items, func(a, b ObjectStatus) int {
-		return cmp.Or(-boolCompare(a.policy, b.policy), a.Object.Compare(b.Object))
+		return cmp.Or(-boolCompare(a.policy, b.policy), cmp.Compare(q.place(a.Object), q.place(b.Object)), a.Object.Compare(b.Object))
 	})
 	if q.Audit {
 		list.summarize()

@@ -90,8 +90,10 @@ func TestStatusQuery(t *testing.T) {
 		"one namespace":            {StatusQuery{In: infra}, "paint/infra/a paint/infra/b"},
 		"one namespace's objects":  {StatusQuery{In: infra, Objects: true}, "paint/infra/a paint/infra/b gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
 		"one kind":                 {StatusQuery{Kinds: paint}, "paint/app/c paint/infra/a paint/infra/b"},
-		"one policy":               {StatusQuery{Policy: policyNamed("b")}, "paint/infra/b"},
-		"one policy of other kind": {StatusQuery{Policy: policyNamed("g"), Kinds: paint}, ""},
+		"one policy":               {StatusQuery{Policies: []*policy.Policy{policyNamed("b")}}, "paint/infra/b"},
+		"several policies":         {StatusQuery{Policies: []*policy.Policy{policyNamed("g"), policyNamed("b"), policyNamed("a")}}, "gloss/app/g paint/infra/b paint/infra/a"},
+		"several, and objects":     {StatusQuery{Policies: []*policy.Policy{policyNamed("b"), policyNamed("a")}, In: infra, Objects: true}, "paint/infra/b paint/infra/a gateway/infra/gw gateway/infra/gw tcp gateway/infra/gw web"},
+		"one policy of other kind": {StatusQuery{Policies: []*policy.Policy{policyNamed("g")}, Kinds: paint}, ""},
 		"no namespace":             {StatusQuery{In: func(string) bool { return false }, Objects: true}, ""},
 	} {
 		l := Status(r, tc.query, status.Functions{})
@@ -128,7 +130,7 @@ func TestStatusProblemsOfOnePolicy(t *testing.T) {
 		if k.GroupKind.Kind != "Gloss" {
 			continue
 		}
-		for _, p := range Status(r, StatusQuery{Policy: k.Policies[0]}, status.Functions{}).Problems {
+		for _, p := range Status(r, StatusQuery{Policies: []*policy.Policy{k.Policies[0]}}, status.Functions{}).Problems {
 			if p.Ref != nil && p.Ref.Kind == "Paint" {
 				t.Errorf("asked about Gloss app/g: %s %s %s", p.Code, p.Ref, p.Message)
 			}
