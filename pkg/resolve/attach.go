@@ -135,7 +135,7 @@ func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.Node
 	warn := func(code model.Code, hint, format string, args ...any) {
 		k.res.problem(p, t, model.Problem{Severity: model.Warning, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 	}
-	if hasVariable(t.Ref.Kind) || hasVariable(t.Ref.Group) { // what it may be is not known, and told with the variables
+	if model.HasVariable(t.Ref.Kind) || model.HasVariable(t.Ref.Group) { // what it may be is not known, and told with the variables
 		return nil
 	}
 	if !p.Kind.Allows(t.Ref) {

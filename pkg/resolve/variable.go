@@ -3,7 +3,6 @@ package resolve
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -44,12 +43,12 @@ func (r *Resolution) unrendered() {
 // AboutVariable reports whether a problem is that something with a variable for a name is not there, or does not fit.
 func AboutVariable(p model.Problem) bool {
 	if p.Missing != nil {
-		return hasVariable(p.Missing.Name) || hasVariable(p.Missing.Namespace) || hasVariable(p.Missing.Section)
+		return model.HasVariable(p.Missing.Name) || model.HasVariable(p.Missing.Namespace) || model.HasVariable(p.Missing.Section)
 	}
 	if p.Code == model.NotReached {
-		return hasVariable(p.Message) // which hostname fits is not known
+		return model.HasVariable(p.Message) // which hostname fits is not known
 	}
-	return p.Code == model.NotEvaluated && p.Ref != nil && (hasVariable(p.Ref.Name) || hasVariable(p.Ref.Namespace))
+	return p.Code == model.NotEvaluated && p.Ref != nil && (model.HasVariable(p.Ref.Name) || model.HasVariable(p.Ref.Namespace))
 }
 
 // variableUse is where a variable stands.
@@ -102,7 +101,7 @@ func (s *variableScan) references(o *model.Object, list model.Body) {
 func (s *variableScan) names(o *model.Object, texts ...string) {
 	for _, text := range texts {
 		for rest := text; ; {
-			name, after, found := cutVariable(rest)
+			name, after, found := model.CutVariable(rest)
 			if !found {
 				break
 			}
@@ -132,37 +131,4 @@ func (u *variableUse) problem(name string) model.Problem {
 		Message: fmt.Sprintf("${%s} is an unrendered variable in %s: what belongs together is not known", name, where),
 		Hint:    "render the manifests first, for example with flux build, kustomize build or envsubst, and read the result",
 	}.At(u.first)
-}
-
-func hasVariable(text string) bool {
-	_, _, found := cutVariable(text)
-	return found
-}
-
-// cutVariable finds the first variable in a text: ${NAME}, or with more behind the name as in ${NAME:-default}. $${NAME} is none.
-func cutVariable(text string) (name, after string, found bool) {
-	for {
-		at := strings.Index(text, "${")
-		if at < 0 {
-			return "", "", false
-		}
-		escaped := at > 0 && text[at-1] == '$'
-		inner, rest, closed := strings.Cut(text[at+2:], "}")
-		if !closed {
-			return "", "", false
-		}
-		if name := inner[:nameLength(inner)]; name != "" && !escaped {
-			return name, rest, true
-		}
-		text = rest
-	}
-}
-
-// nameLength is how much of a text is the name of a variable.
-func nameLength(text string) int {
-	n := 0
-	for n < len(text) && (text[n] == '_' || text[n] >= 'a' && text[n] <= 'z' || text[n] >= 'A' && text[n] <= 'Z' || n > 0 && text[n] >= '0' && text[n] <= '9') {
-		n++
-	}
-	return n
 }

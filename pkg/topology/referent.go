@@ -2,7 +2,6 @@ package topology
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -53,7 +52,7 @@ func (f *referents) backend(from sender, to model.Ref, exists bool) judgement {
 	}
 	switch {
 	case exists:
-	case strings.Contains(to.Name+to.Namespace, "${"):
+	case model.HasVariable(to.Name) || model.HasVariable(to.Namespace):
 		v.assumed = true
 		if v.open == "" {
 			v.open = "an unrendered variable: what " + to.String() + " would be is not known"

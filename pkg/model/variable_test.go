@@ -1,4 +1,4 @@
-package resolve
+package model
 
 import (
 	"slices"
@@ -21,7 +21,7 @@ func TestCutVariable(t *testing.T) {
 	} {
 		var got []string
 		for rest := text; ; {
-			name, after, found := cutVariable(rest)
+			name, after, found := CutVariable(rest)
 			if !found {
 				break
 			}
