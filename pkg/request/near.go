@@ -68,7 +68,7 @@ func (n nearby) nearest() []NearMiss {
 		found = likely
 	}
 	slices.SortStableFunc(found, func(a, b NearMiss) int {
-		return cmp.Or(cmp.Compare(nearness(a.Part), nearness(b.Part)), cmp.Compare(b.alike, a.alike), cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.Rule, b.Rule))
+		return cmp.Or(cmp.Compare(nearness(a.Part), nearness(b.Part)), cmp.Compare(b.alike, a.alike), cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Why, b.Why))
 	})
 	var out []NearMiss
 	seen := map[topology.NodeID]bool{}
