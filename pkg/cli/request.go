@@ -70,12 +70,7 @@ func (q *asked) arguments(args []string) error {
 // methods are words that are no host.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"}
 
-func (a App) requestCmd(s Streams) *cobra.Command {
-	q, one, ends, curl, file := &question{}, &asked{}, &connectionQuery{}, "", ""
-	cmd := &cobra.Command{
-		Use:   "request [METHOD] URL",
-		Short: "Show which listener, route and rule serve a request, why, and which policies apply",
-		Long: `Show which listener, route, rule and backends serve a request, why this rule beats every other matching rule, and the
+const requestLong = `Show which listener, route, rule and backends serve a request, why this rule beats every other matching rule, and the
 policies in force on that path. Nothing is sent.
 
 The URL gives the host and port to connect to; the host is also used as Host header and TLS server name unless
@@ -98,8 +93,9 @@ With --requests-file, every line of the file is one request, written like the ar
 curl command, with --expect where something is expected; lines that start with # are comments.
 
 With --from and --to, show whether policies allow a connection between two pods, and which rule decides at each
-end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`,
-		Example: `  # where does this request go, and which policies apply?
+end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`
+
+const requestExample = `  # where does this request go, and which policies apply?
   kubectl dopolicy request GET https://shop.example.com/cart -H 'x-team: blue' -f manifests/
 
   # in CI: is it served, protected by this policy, and nothing else exposed?
@@ -114,8 +110,16 @@ end. A Deployment, StatefulSet or similar workload stands in for pods that are n
   kubectl dopolicy request http://cart.shop:8080/ --from-namespace web
 
   # may this pod connect to that one?
-  kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`,
-		Args: takes(0, 2),
+  kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`
+
+func (a App) requestCmd(s Streams) *cobra.Command {
+	q, one, ends, curl, file := &question{}, &asked{}, &connectionQuery{}, "", ""
+	cmd := &cobra.Command{
+		Use:     "request [METHOD] URL",
+		Short:   "Show which listener, route and rule serve a request, why, and which policies apply",
+		Long:    requestLong,
+		Example: requestExample,
+		Args:    takes(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := one.checkExpect(); err != nil {
 				return err

@@ -29,10 +29,10 @@ func fitColumns(texts [][]string, all []view.Column, width int) fit {
 		return f
 	}
 	f.gap = narrowGap
-	natural, order := f.widths, byRank(all)
+	natural, order, short := f.widths, byRank(all), shortColumns(texts, all)
 	for {
 		f.widths = slices.Clone(natural)
-		shortened := f.shorten(texts, all, order, width)
+		shortened := f.shorten(short, order, width)
 		drop := slices.IndexFunc(order, func(c int) bool { return all[c].Optional })
 		f.cut(all, order, width, leastWidth)
 		if f.total() > width && drop < 0 {
@@ -40,10 +40,10 @@ func fitColumns(texts [][]string, all []view.Column, width int) fit {
 			drop = slices.IndexFunc(order, func(c int) bool { return all[c].Rank > 1 })
 		}
 		if f.total() <= width || drop < 0 {
-			for c, short := range shortened {
+			for _, c := range shortened {
 				for i, row := range texts {
 					if c < len(row) {
-						row[c] = short[i]
+						row[c] = short[c].cells[i]
 					}
 				}
 			}
@@ -81,26 +81,42 @@ func naturalWidths(texts [][]string, all []view.Column) []int {
 	return out
 }
 
-// shorten shortens column after column until the rows fit, and returns the new cells by column.
-func (f *fit) shorten(texts [][]string, all []view.Column, order []int, width int) map[int][]string {
-	out := map[int][]string{}
+// shortColumn is a column in its short form.
+type shortColumn struct {
+	cells []string // by row
+	width int
+}
+
+// shortColumns are those columns that have a short form.
+func shortColumns(texts [][]string, all []view.Column) map[int]shortColumn {
+	out := map[int]shortColumn{}
+	for c := range all {
+		if all[c].Short == nil {
+			continue
+		}
+		short := shortColumn{cells: make([]string, len(texts)), width: columns(all[c].Name)}
+		for i, row := range texts {
+			if c < len(row) {
+				short.cells[i] = all[c].Short(row[c])
+				short.width = max(short.width, columns(short.cells[i]))
+			}
+		}
+		out[c] = short
+	}
+	return out
+}
+
+// shorten shortens column after column until the rows fit, and returns which.
+func (f *fit) shorten(short map[int]shortColumn, order []int, width int) []int {
+	var out []int
 	for _, c := range order {
 		if f.total() <= width {
 			break
 		}
-		if all[c].Short == nil {
-			continue
+		if column, has := short[c]; has {
+			f.widths[c] = min(f.widths[c], column.width)
+			out = append(out, c)
 		}
-		cells := make([]string, len(texts))
-		most := columns(all[c].Name)
-		for i, row := range texts {
-			if c < len(row) {
-				cells[i] = all[c].Short(row[c])
-				most = max(most, columns(cells[i]))
-			}
-		}
-		f.widths[c] = min(f.widths[c], most)
-		out[c] = cells
 	}
 	return out
 }
