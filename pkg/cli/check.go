@@ -73,7 +73,7 @@ called test, write ./test.`,
 			return a.check(cmd, f, s, args)
 		},
 	}
-	f.add(cmd, "table", "wide", "yaml", "json", "name", "sarif", "junit", "github")
+	f.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
 	f.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.ignore, "ignore", nil, "finding ids to ignore (repeatable)")

@@ -64,7 +64,7 @@ func (a App) diffCmd(s Streams) *cobra.Command {
 
 func (f *diffFlags) addTo(cmd *cobra.Command) {
 	f.addCluster(cmd)
-	f.outputFlags.add(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "name"})
+	f.outputFlags.add(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
 	f.addTable(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed("output")) }
 	fs := cmd.Flags()

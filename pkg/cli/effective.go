@@ -49,7 +49,7 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 		}
 		return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.ask(ctx, q, s, to, answer, args) })
 	}
-	q.add(cmd, "table", "wide", "grouped", "tree", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "grouped", "tree", "yaml", "json", "ndjson", "name")
 	q.addLabels(cmd)
 	q.addTable(cmd)
 	q.addWatch(cmd)

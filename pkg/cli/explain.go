@@ -38,7 +38,7 @@ what it contributed and what was overridden. RULE limits this to one rule or set
 			return q.write(s, session, typed, out, &out.Envelope)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addTable(cmd)
 	a.completion(cmd, &q.sourceFlags, s, q.explainArguments)
 	return cmd

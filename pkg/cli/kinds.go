@@ -29,7 +29,7 @@ func (a App) kindsCmd(s Streams) *cobra.Command {
 			return q.write(s, session, "", list, &list.Envelope)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	a.completion(cmd, &q.sourceFlags, s, nil)
 	return cmd
 }

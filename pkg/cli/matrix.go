@@ -41,7 +41,7 @@ TARGET is written as for 'effective'. The columns are the kinds of the input, or
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.matrix(ctx, q, s, to, args, missing) })
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addLabels(cmd)
 	q.addTable(cmd)
 	q.addWatch(cmd)

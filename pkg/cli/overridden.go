@@ -36,7 +36,7 @@ func (a App) overriddenCmd(s Streams) *cobra.Command {
 			return q.write(s, session, typed, list, &list.Envelope)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addTable(cmd)
 	cmd.Flags().StringVar(&target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
 	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyRuleWords))

@@ -28,7 +28,7 @@ POLICY is [KIND/]NAME[/RULE]; several may be given, also as KIND NAME[/RULE]….
 			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.reach(ctx, q, s, to, args) })
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addTable(cmd)
 	q.addWatch(cmd)
 	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyRuleWords))

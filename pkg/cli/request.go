@@ -139,7 +139,7 @@ func (a App) requestCmd(s Streams) *cobra.Command {
 			return a.request(cmd.Context(), q, s, one)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addTable(cmd)
 	one.add(cmd.Flags())
 	ends.add(cmd.Flags())

@@ -47,7 +47,7 @@ more than the objects, such as data planes and certificates, are neither predict
 			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.status(ctx, q, s, to, args, all, audit) })
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	q.addTable(cmd)
 	q.addWatch(cmd)
 	cmd.Flags().BoolVar(&audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does")

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"unsafe"
 )
 
 // Body is the whole content of an object: JSON values, each with the line on which it stands. It is packed into one string, because a
@@ -11,6 +12,15 @@ type Body struct {
 	tape packed
 	at   int
 }
+
+// BodyKey is where the content of a Body is in memory. Bodies with the same key have the same content.
+type BodyKey struct {
+	tape    *byte
+	len, at int
+}
+
+// Key tells bodies apart without reading them.
+func (b Body) Key() BodyKey { return BodyKey{unsafe.StringData(string(b.tape)), len(b.tape), b.at} }
 
 // Value is the whole content: map[string]any, []any, string, bool, int64, float64 or nil. The caller may change it.
 func (b Body) Value() any {

@@ -5,13 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 )
-
-// streamView is a view that can be written item by item: head is the view without its items, which are its last field.
-type streamView interface {
-	Stream() (head any, items iter.Seq[any])
-}
 
 // writeJSON writes v with an indent of two. Large answers are written item by item, so that memory does not hold them a second time.
 func writeJSON(w *bufio.Writer, v any) error {
@@ -23,7 +17,7 @@ func writeJSON(w *bufio.Writer, v any) error {
 
 // writeJSONBehind is writeJSON with every line but the first behind a prefix, and no line break at the end.
 func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
-	s, ok := v.(streamView)
+	head, items, ok := itemsApart(v)
 	if !ok {
 		text, err := newJSONText(prefix).of(v)
 		if err != nil {
@@ -32,7 +26,6 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 		_, err = w.Write(bytes.TrimSuffix(text, []byte("\n")))
 		return err
 	}
-	head, items := s.Stream()
 	text, err := newJSONText(prefix).of(head)
 	if err != nil {
 		return err
@@ -45,14 +38,14 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 	_, _ = w.Write(open)
 	separator, end := "[\n", "[]"+closing
 	indent := prefix + "    "
-	item := newJSONText(indent)
+	item := newJSONItems(indent, false)
 	for v := range items {
 		text, err := item.of(v)
 		if err != nil {
 			return err
 		}
 		_, _ = w.WriteString(separator + indent)
-		_, _ = w.Write(bytes.TrimSuffix(text, []byte("\n")))
+		_, _ = w.Write(text)
 		separator, end = ",\n", "\n"+prefix+"  ]"+closing
 	}
 	_, err = w.WriteString(end)
@@ -67,10 +60,16 @@ type jsonText struct {
 
 // newJSONText indents by two behind a prefix, and leaves < and & as they are.
 func newJSONText(prefix string) *jsonText {
+	t := newPlainJSONText()
+	t.encoder.SetIndent(prefix, "  ")
+	return t
+}
+
+// newPlainJSONText writes values on one line.
+func newPlainJSONText() *jsonText {
 	t := &jsonText{}
 	t.encoder = json.NewEncoder(&t.buffer)
 	t.encoder.SetEscapeHTML(false)
-	t.encoder.SetIndent(prefix, "  ")
 	return t
 }
 

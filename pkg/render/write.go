@@ -24,6 +24,7 @@ const (
 	Name    Format = "name"
 	YAML    Format = "yaml"
 	JSON    Format = "json"
+	NDJSON  Format = "ndjson"
 	DOT     Format = "dot"
 	Mermaid Format = "mermaid"
 	SVG     Format = "svg"
@@ -89,7 +90,7 @@ func formats(v View) []string {
 	if _, ok := v.(commentView); ok {
 		out = append(out, string(Markdown))
 	}
-	out = append(out, string(YAML), string(JSON))
+	out = append(out, string(YAML), string(JSON), string(NDJSON))
 	if _, ok := v.(*view.Topology); ok {
 		out = append(out, string(DOT), string(Mermaid), string(SVG), string(PNG))
 	}
@@ -139,6 +140,8 @@ func write(w *bufio.Writer, v View, o Options) error {
 	switch o.Format {
 	case JSON:
 		return writeJSON(w, v)
+	case NDJSON:
+		return writeNDJSON(w, v)
 	case YAML:
 		return writeYAML(w, v)
 	case DOT:

@@ -70,14 +70,65 @@ func TestYAMLSaysTheSameAsJSON(t *testing.T) {
 	}
 }
 
+// The lines are the answer, taken apart: put together they are its JSON.
+func TestNDJSONIsTheAnswerInLines(t *testing.T) {
+	for _, v := range views() {
+		var want, got map[string]any
+		if err := json.Unmarshal([]byte(written(t, v, Options{Format: JSON})), &want); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(written(t, v, Options{Format: NDJSON}), "\n"), "\n")
+		if err := json.Unmarshal([]byte(lines[0]), &got); err != nil {
+			t.Fatal(err)
+		}
+		if itemsField(v) >= 0 {
+			if _, there := got["items"]; there {
+				t.Errorf("%T: the first line has items", v)
+			}
+			items := []any{}
+			for _, line := range lines[1:] {
+				var item any
+				if err := json.Unmarshal([]byte(line), &item); err != nil {
+					t.Fatal(err)
+				}
+				items = append(items, item)
+			}
+			got["items"] = items
+			if want["items"] == nil {
+				want["items"] = []any{}
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%T: got %v, want %v", v, got, want)
+		}
+	}
+}
+
+// A list that two items share is written once and looked up the second time; one of the same length at another place is not mistaken for it.
+func TestSharedListsAreWrittenAlike(t *testing.T) {
+	shared := []view.Path{{Gateway: "a/one"}}
+	l := &view.EffectivePolicyList{Items: []view.EffectivePolicy{{Paths: shared}, {Paths: []view.Path{{Gateway: "a/two"}}}, {Paths: shared}}}
+	var got struct {
+		Items []struct{ Paths []view.Path }
+	}
+	if err := json.Unmarshal([]byte(written(t, l, Options{Format: JSON})), &got); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"a/one", "a/two", "a/one"} {
+		if got.Items[i].Paths[0].Gateway != want {
+			t.Errorf("item %d: got %v", i, got.Items[i].Paths)
+		}
+	}
+}
+
 func TestFormats(t *testing.T) {
 	for _, tc := range []struct {
 		v    View
 		want string
 	}{
-		{(*view.EffectivePolicyList)(nil), "table wide grouped tree name yaml json"},
-		{(*view.KindList)(nil), "table wide name yaml json"},
-		{(*view.Topology)(nil), "table wide name yaml json dot mermaid svg png"},
+		{(*view.EffectivePolicyList)(nil), "table wide grouped tree name yaml json ndjson"},
+		{(*view.KindList)(nil), "table wide name yaml json ndjson"},
+		{(*view.Topology)(nil), "table wide name yaml json ndjson dot mermaid svg png"},
 	} {
 		if got := strings.Join(formats(tc.v), " "); got != tc.want {
 			t.Errorf("%T: got %q, want %q", tc.v, got, tc.want)
@@ -88,7 +139,7 @@ func TestFormats(t *testing.T) {
 func TestUnsupportedFormat(t *testing.T) {
 	var out bytes.Buffer
 	err := Write(&out, effective(), Options{Format: DOT})
-	if want := `unknown output format "dot", use one of table, wide, grouped, tree, name, yaml, json`; fmt.Sprint(err) != want || out.Len() > 0 {
+	if want := `unknown output format "dot", use one of table, wide, grouped, tree, name, yaml, json, ndjson`; fmt.Sprint(err) != want || out.Len() > 0 {
 		t.Errorf("got %q and %q", err, out.String())
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // writeYAML writes v as block-style YAML with the keys in the order of the JSON form, item by item where v allows it.
 func writeYAML(w *bufio.Writer, v any) error {
-	s, ok := v.(streamView)
+	head, items, ok := itemsApart(v)
 	if !ok {
 		text, err := yamlText(nil, v)
 		if err != nil {
@@ -23,7 +23,6 @@ func writeYAML(w *bufio.Writer, v any) error {
 		_, err = w.Write(text)
 		return err
 	}
-	head, items := s.Stream()
 	text, err := yamlText(nil, head)
 	if err != nil {
 		return err

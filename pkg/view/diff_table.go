@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strings"
 
@@ -199,11 +198,4 @@ func (d *EffectivePolicyDiff) uncoveredLines(o TableOptions) []string {
 // Names are the targets that change, each once.
 func (d *EffectivePolicyDiff) Names() []string {
 	return namesOf(d.Items, func(c *PolicyChange) *model.Ref { return &c.Target })
-}
-
-// Stream is the answer without its items, and these.
-func (d *EffectivePolicyDiff) Stream() (head any, items iter.Seq[any]) {
-	rest := *d
-	rest.Items = []PolicyChange{}
-	return &rest, eachItem(d.Items)
 }

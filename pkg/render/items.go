@@ -1,0 +1,74 @@
+package render
+
+import (
+	"bufio"
+	"iter"
+	"reflect"
+)
+
+// itemsField is the field of an answer that is the list of its items, and -1 for an answer that has none. Only the type matters.
+func itemsField(v any) int {
+	t := reflect.TypeOf(v)
+	if t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil || t.Kind() != reflect.Struct {
+		return -1
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Tag.Get("json") == "items" && f.Type.Kind() == reflect.Slice {
+			return i
+		}
+	}
+	return -1
+}
+
+// eachItem hands out the items by reference: they are large.
+func eachItem(items reflect.Value) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for i := range items.Len() {
+			if !yield(items.Index(i).Addr().Interface()) {
+				return
+			}
+		}
+	}
+}
+
+// itemsApart takes an answer apart whose last field is its items, for writers that do not want it in memory twice: head is the answer with an
+// empty list.
+func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
+	field := itemsField(v)
+	if field < 0 {
+		return nil, nil, false
+	}
+	whole := reflect.Indirect(reflect.ValueOf(v))
+	for i := field + 1; i < whole.NumField(); i++ {
+		if f := whole.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
+			return nil, nil, false
+		}
+	}
+	rest := reflect.New(whole.Type())
+	rest.Elem().Set(whole)
+	rest.Elem().Field(field).Set(reflect.MakeSlice(whole.Type().Field(field).Type, 0, 0))
+	return rest.Interface(), eachItem(whole.Field(field)), true
+}
+
+// writeNDJSON writes an answer as lines of JSON: first all of it but its items, then a line for each of these.
+func writeNDJSON(w *bufio.Writer, v any) error {
+	head := newJSONItems("", true)
+	field := itemsField(v)
+	if field < 0 {
+		return head.line(w, v)
+	}
+	head.skip = `"items"`
+	if err := head.line(w, v); err != nil {
+		return err
+	}
+	item := newJSONItems("", true)
+	for v := range eachItem(reflect.Indirect(reflect.ValueOf(v)).Field(field)) {
+		if err := item.line(w, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
