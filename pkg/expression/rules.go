@@ -2,6 +2,7 @@ package expression
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -19,8 +20,8 @@ func NewRules(texts ...string) *Rules {
 
 // compiledRules are rules that one run has compiled.
 type compiledRules struct {
-	each []*Condition
 	all  *Condition // holds only if every rule does: nearly every object is judged by it alone
+	each func() []*Condition
 }
 
 // compile compiles rules, once. They do not draw on the budget of the users' conditions.
@@ -33,10 +34,12 @@ func (c *Conditions) compile(r *Rules) *compiledRules {
 	if c.rules == nil {
 		c.unpaid, c.rules = &Conditions{free: true}, map[*Rules]*compiledRules{}
 	}
-	out := &compiledRules{all: c.unpaid.Compile("(" + strings.Join(r.texts, "\n) && (") + "\n)")}
-	for _, text := range r.texts {
-		out.each = append(out.each, c.unpaid.Compile(text))
-	}
+	out := &compiledRules{all: c.unpaid.Compile("(" + strings.Join(r.texts, "\n) && (") + "\n)"), each: sync.OnceValue(func() (each []*Condition) {
+		for _, text := range r.texts {
+			each = append(each, c.unpaid.Compile(text))
+		}
+		return each
+	})}
 	c.rules[r] = out
 	return out
 }
@@ -61,7 +64,7 @@ func (c *Conditions) Broken(r *Rules, body model.Body) (out []int) {
 	if holds(rules.all, false) {
 		return nil
 	}
-	for i, rule := range rules.each {
+	for i, rule := range rules.each() {
 		if !holds(rule, true) {
 			out = append(out, i)
 		}
