@@ -33,6 +33,14 @@ type Resolution struct {
 	knowledge *descriptor.Knowledge
 	looked    sync.Once // for what is not read
 	blind     blindness
+
+	shared sync.Map // what Shared made, by key
+}
+
+// Shared is what make gives for a key, made once for a resolution: several questions of one run often count the same. It is not to be changed.
+func Shared[T any](r *Resolution, key any, make func() T) T {
+	once, _ := r.shared.LoadOrStore(key, sync.OnceValue(make))
+	return once.(func() T)()
 }
 
 // Kind is one policy kind with its policies, and where they meet.

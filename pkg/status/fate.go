@@ -48,8 +48,14 @@ type Lost struct {
 	Beside  []model.Ref // all policies of the stacks in which nobody has it, the loser included
 }
 
-// Fates counts for every policy of a kind, in the order of the kind's policies.
+// Fates are those of every policy of a kind, in the order of the kind's policies. They are not to be changed.
 func Fates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
+	type fatesIn struct{ kind *resolve.Kind }
+	return resolve.Shared(r, fatesIn{k}, func() []*Fate { return countFates(r, k) })
+}
+
+// countFates counts for every policy of a kind.
+func countFates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 	c := counter{res: r, kind: k, fates: map[*policy.Policy]*Fate{}, affected: map[*policy.Policy]map[model.Ref]bool{}, lost: map[*policy.Policy]losses{},
 		spared: map[spot]bool{}, refused: map[spot]bool{}}
 	out := make([]*Fate, len(k.Policies))

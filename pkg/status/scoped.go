@@ -12,11 +12,12 @@ func fatesOf(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 	if k.Again() {
 		return nil
 	}
-	out := Fates(r, k)
-	for _, scope := range r.Scopes(k) {
-		if scope == k {
-			continue
-		}
+	scopes := slices.DeleteFunc(slices.Clone(r.Scopes(k)), func(scope *resolve.Kind) bool { return scope == k })
+	if len(scopes) == 0 {
+		return Fates(r, k)
+	}
+	out := countFates(r, k)
+	for _, scope := range scopes {
 		for i, more := range Fates(r, scope) {
 			out[i].join(more)
 		}
