@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 )
@@ -23,7 +22,7 @@ func readConfig(name string, given bool, known check.Catalogue) (check.Config, e
 	if !given {
 		name = configFile
 	}
-	text, err := os.ReadFile(name)
+	text, err := readSmall(name, given)
 	switch {
 	case !given && errors.Is(err, fs.ErrNotExist):
 		return check.Config{}, nil

@@ -104,7 +104,7 @@ func readTests(names []string) ([]requirement.TestFile, error) {
 			if err != nil || entry.IsDir() || info.IsDir() && !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) {
 				return err
 			}
-			text, err := os.ReadFile(path)
+			text, err := readSmall(path, path == name)
 			if err != nil {
 				return err
 			}
@@ -131,14 +131,14 @@ func (f *checkTestFlags) run(ctx context.Context, plugins []plugin.Plugin, s Str
 	for _, name := range file.Requirements {
 		names = append(names, beside(file.Name, name))
 	}
-	reqs, err := readRequirements(names)
+	reqs, err := readRequirements(names, nil)
 	if err != nil {
 		return nil, err
 	}
 	kinds := f.sourceFlags
 	kinds.settings = slices.Concat(file.Settings, f.settings)
 	for _, name := range file.PolicyKinds {
-		kinds.policyKinds = append(slices.Clone(kinds.policyKinds), beside(file.Name, name))
+		kinds.foundKinds = append(kinds.foundKinds, beside(file.Name, name))
 	}
 	var out []requirement.TestResult
 	for i := range file.Tests {
@@ -171,7 +171,11 @@ func runTest(ctx context.Context, catalog *descriptor.Catalog, s Streams, t *req
 func testInput(ctx context.Context, catalog *descriptor.Catalog, s Streams, t *requirement.Test) (*resolve.Resolution, []string) {
 	options := load.Options{ClusterScoped: catalog.ClusterScoped()}
 	for _, name := range t.Files {
-		options.Paths = append(options.Paths, beside(t.Origin.File, name))
+		path := beside(t.Origin.File, name)
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return nil, []string{path + ": not a regular file"}
+		}
+		options.Paths = append(options.Paths, path)
 	}
 	if t.Input != "" {
 		options.Paths, options.Stdin = append(options.Paths, "-"), bytes.NewReader([]byte(t.Input))

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
@@ -16,20 +16,21 @@ func (f *checkFlags) required(config check.Config) ([]*requirement.Requirement, 
 	for _, name := range config.Requirements {
 		files = append(files, beside(f.config, name))
 	}
-	return readRequirements(append(files, f.requirements...))
+	return readRequirements(files, f.requirements)
 }
 
-// readRequirements reads files of requirements; one that is named twice is read once.
-func readRequirements(files []string) ([]*requirement.Requirement, error) {
+// readRequirements reads files of requirements, those that other files name and those that the command line does; one that is named twice is
+// read once.
+func readRequirements(found, byHand []string) ([]*requirement.Requirement, error) {
 	var sources []form.Source
 	seen := map[string]bool{}
-	for _, name := range files {
+	for i, name := range slices.Concat(found, byHand) {
 		if clean := filepath.Clean(name); seen[clean] {
 			continue
 		} else {
 			seen[clean] = true
 		}
-		text, err := os.ReadFile(name)
+		text, err := readSmall(name, i >= len(found))
 		if err != nil {
 			return nil, &noAnswer{fmt.Sprintf("reading requirements: %s", err), "give a file with Requirements (docs/requirements.md)"}
 		}

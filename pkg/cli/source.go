@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -34,6 +33,7 @@ type sourceFlags struct {
 	namespace     string
 	allNamespaces bool
 	policyKinds   []string
+	foundKinds    []string // the same, named by another file
 	onlyKinds     []string
 	settings      []string
 	workloads     bool              // pods are asked about, whether or not there are policies about them
@@ -176,8 +176,8 @@ func (s *session) tellUnread() error {
 
 func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*descriptor.Catalog, error) {
 	var user []form.Source
-	for _, name := range f.policyKinds {
-		text, err := os.ReadFile(name)
+	for i, name := range slices.Concat(f.foundKinds, f.policyKinds) {
+		text, err := readSmall(name, i >= len(f.foundKinds))
 		if err != nil {
 			return nil, &noAnswer{fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents"}
 		}

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -73,7 +72,7 @@ func (f *templateFlags) read(output string, given bool) (bool, error) {
 		return false, usage(templateHint(form.format), "output format %q needs a template", name)
 	}
 	if form.file {
-		data, err := os.ReadFile(text)
+		data, err := readSmall(text, true)
 		if err != nil {
 			return false, &noAnswer{fmt.Sprintf("reading the template: %s", err), "-o " + name + " takes the name of a file"}
 		}

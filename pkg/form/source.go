@@ -40,21 +40,32 @@ func TextOf(n *yaml.Node, key string) string {
 	return ""
 }
 
-// follow puts the nodes that aliases stand for in their place; false if the document is nested too deeply, as one within itself is.
-func follow(n *yaml.Node, depth int) bool {
-	const deepest = 50
+// What a file that people write may hold at most, aliases counted as what they stand for.
+const (
+	deepest   = 50 // maps and lists inside each other
+	mostNodes = 1_000_000
+)
+
+// follower puts the nodes that aliases stand for in their place.
+type follower struct{ left int }
+
+// follow says what is wrong with a document that is too large, as one within itself is; "" if nothing is.
+func (f *follower) follow(n *yaml.Node, depth int) string {
 	if depth > deepest {
-		return false
+		return fmt.Sprintf("nested deeper than %d", deepest)
 	}
 	for i, kid := range n.Content {
+		if f.left--; f.left < 0 {
+			return fmt.Sprintf("more than %d keys and values, with what aliases repeat", mostNodes)
+		}
 		if kid.Kind == yaml.AliasNode {
 			n.Content[i] = kid.Alias
 		}
-		if !follow(n.Content[i], depth+1) {
-			return false
+		if wrong := f.follow(n.Content[i], depth+1); wrong != "" {
+			return wrong
 		}
 	}
-	return true
+	return ""
 }
 
 // Documents splits the file into its documents, without empty ones. The error is an *Error.
@@ -62,6 +73,7 @@ func (src Source) Documents() ([]*yaml.Node, error) {
 	if src.JSON {
 		return jsonDocuments(src)
 	}
+	f := follower{mostNodes}
 	dec := yaml.NewDecoder(strings.NewReader(string(src.Text)))
 	var out []*yaml.Node
 	for {
@@ -78,8 +90,8 @@ func (src Source) Documents() ([]*yaml.Node, error) {
 			return nil, &Error{[]string{src.Name + ":" + text}}
 		}
 		if len(n.Content) == 1 && n.Content[0].ShortTag() != "!!null" {
-			if !follow(n.Content[0], 0) {
-				return nil, &Error{[]string{fmt.Sprintf("%s:%d: nested too deeply", src.Name, n.Content[0].Line)}}
+			if wrong := f.follow(n.Content[0], 0); wrong != "" {
+				return nil, &Error{[]string{fmt.Sprintf("%s:%d: %s", src.Name, n.Content[0].Line, wrong)}}
 			}
 			out = append(out, n.Content[0])
 		}

@@ -72,7 +72,7 @@ func TestArchiveBeyondLimit(t *testing.T) {
 	if archive.Close() != nil || z.Close() != nil {
 		t.Fatal("packing")
 	}
-	r := &reader{left: 9_000}
+	r := &reader{left: 3_000}
 	if _, err := r.unpack(context.Background(), source{name: "x.tgz"}, packed.Bytes()); err != nil || len(r.problems) != 1 || r.problems[0].Code != model.LimitExceeded {
 		t.Errorf("%v, %v", r.problems, err)
 	}

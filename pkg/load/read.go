@@ -98,6 +98,10 @@ func (r *reader) open(ctx context.Context, s source) ([]byte, error) {
 		return nil, nil
 	}
 	text, err := slurp(ctx, io.LimitReader(in, max(r.left, r.left+1)), size)
+	if errors.Is(err, errBinary) {
+		r.broken(s, errBinary.Error(), "")
+		return nil, nil
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -119,8 +123,11 @@ func (r *reader) refuse(s source) {
 	})
 }
 
-// slurp reads all of in. Pipes and terminals may never end, so it does not wait longer than ctx lasts; a read that is
-// given up then stays behind until its other end closes.
+// errBinary is the error of a stream that is no text: some devices never end.
+var errBinary = errors.New("it is not text")
+
+// slurp reads all of in, of the given size if that is known. Pipes and terminals may never end, so it does not wait longer than ctx lasts; a read
+// that is given up then stays behind until its other end closes.
 func slurp(ctx context.Context, in io.Reader, size int64) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -128,6 +135,11 @@ func slurp(ctx context.Context, in io.Reader, size int64) ([]byte, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
+		if size == 0 {
+			text, err := slurpText(in)
+			done <- result{text, err}
+			return
+		}
 		var b bytes.Buffer
 		b.Grow(int(size) + bytes.MinRead)
 		_, err := b.ReadFrom(in)
@@ -139,6 +151,30 @@ func slurp(ctx context.Context, in io.Reader, size int64) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// slurpText reads a stream of unknown length, in parts, so that nothing is copied until it has ended. It gives up on what is no text.
+func slurpText(in io.Reader) ([]byte, error) {
+	var parts [][]byte
+	for size := bytes.MinRead; ; size = min(2*size, 1<<20) {
+		part := make([]byte, size)
+		n, err := io.ReadFull(in, part)
+		parts = append(parts, part[:n])
+		if first := parts[0]; bytes.IndexByte(part[:n], 0) >= 0 && !isGzip(first) && !isUTF16(first) {
+			return nil, errBinary
+		}
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return bytes.Join(parts, nil), nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// isUTF16 reports whether text begins with the mark of UTF-16.
+func isUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 }
 
 // utf8Text is text without a byte order mark. The mark of UTF-16, which some shells write into redirected output, has the text

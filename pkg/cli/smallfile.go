@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// mostSmall is how many bytes a file may have that people write by hand: requirements, tests, configs, descriptors, templates.
+const mostSmall = 16 << 20
+
+// readSmall reads a file that people write. One that the command line names may be a pipe, as of <(…); one that another file names, or that
+// is found, has to be a regular file.
+func readSmall(name string, byHand bool) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !byHand && !info.Mode().IsRegular() {
+		return nil, &os.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostSmall+1))
+	if err == nil && len(text) > mostSmall {
+		err = &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", mostSmall>>20)}
+	}
+	return text, err
+}
