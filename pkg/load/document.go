@@ -66,6 +66,8 @@ type document struct {
 	odd   []oddKey
 	press *press
 	out   *outcome
+
+	others int // values that are no objects
 }
 
 // subject is a value that should be an object: a document, or an item of a list. Lines are those of the text.
@@ -80,12 +82,25 @@ type subject struct {
 func (w *worker) decode(p piece) (out outcome) {
 	defer clear(p.text)
 	out.namespace = p.namespace
+	w.read(p, &out)
+	return out
+}
+
+// read adds what a piece holds.
+func (w *worker) read(p piece, out *outcome) {
+	nodes, failed := parse(p.text, *w.limits)
+	if failed != nil && p.many {
+		for _, one := range split(p.file, p.text) {
+			one.from, one.line = p.from, one.line+p.line-1
+			w.read(one, out)
+		}
+		return
+	}
 	first := p.line
 	if p.from != "" {
 		first = noLines
 	}
-	d := &document{file: p.file, from: p.from, first: p.line, press: w.press.begin(first), out: &out}
-	nodes, failed := parse(p.text, *w.limits)
+	d := &document{file: p.file, from: p.from, first: p.line, press: w.press.begin(first), out: out}
 	if failed != nil {
 		d.report(nil, failed)
 	}
@@ -107,7 +122,6 @@ func (w *worker) decode(p piece) (out outcome) {
 			d.take(subject{value: v, line: n.Line, until: math.MaxInt})
 		}
 	}
-	return out
 }
 
 // report adds trouble; of is the object that has it, or nil where it keeps something from being one.
@@ -160,8 +174,14 @@ func (d *document) notMap(s subject) {
 
 // other is YAML that is not meant for Kubernetes. It is only counted where it may be expected: in a folder.
 func (d *document) other(s subject, message string) {
+	const many = 50 // of one piece
 	if d.file.named || s.inner {
-		d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: message})
+		switch d.others++; {
+		case d.others < many:
+			d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: message})
+		case d.others == many:
+			d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: "not used: no object, and there are more like it"})
+		}
 		return
 	}
 	d.out.foreign++

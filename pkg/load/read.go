@@ -48,7 +48,7 @@ func (r *reader) read(ctx context.Context, sources []source) ([]piece, error) {
 // documents are the documents of one file.
 func (r *reader) documents(s source, text []byte) ([]piece, error) {
 	if !isSnapshot(text) {
-		return split(s, text), nil
+		return splitLarge(s, text), nil
 	}
 	if r.header != nil {
 		return nil, &Error{What: s.name, Err: errors.New("a second snapshot; an answer is about one cluster"), Hint: "name one of them"}

@@ -8,19 +8,54 @@ type piece struct {
 	from string // the context of the cluster, if the document is part of a snapshot
 	line int    // of the first line of text, in the file
 	text []byte
+	many bool // text is several small documents: if one is broken, each is parsed by itself
 
 	real      string // the path of the file without links; "" where it was made
 	namespace string // of objects without one; "" for that of all
 }
 
 // split cuts a file into its documents at the lines that begin or end one, so that a broken document cannot spoil the
-// next. Pieces without content (blank lines and comments only) are left out.
+// next. Pieces without content (blank lines, comments and {} only) are left out.
 func split(file source, text []byte) []piece {
 	var pieces []piece
+	cuts(text, func(start, end, line int) {
+		pieces = append(pieces, piece{file: file, line: line, text: text[start:end:end]})
+	})
+	return pieces
+}
+
+// fewBytes is up to how many bytes small documents are parsed together: a YAML reader for each takes longer than to read them.
+const fewBytes = 8 << 10
+
+// splitLarge is split, with small documents that follow each other in one piece.
+func splitLarge(file source, text []byte) []piece {
+	var pieces []piece
+	last, lastFits := 0, false // where the last piece began, and whether another one can join it
+	cuts(text, func(start, end, line int) {
+		fits := joins(text[start:end])
+		if n := len(pieces) - 1; n >= 0 && fits && lastFits && last+len(pieces[n].text) == start && end-last <= fewBytes {
+			pieces[n].text, pieces[n].many = text[last:end:end], true
+			return
+		}
+		pieces = append(pieces, piece{file: file, line: line, text: text[start:end:end]})
+		last, lastFits = start, fits
+	})
+	return pieces
+}
+
+// joins reports whether a document may be parsed with others: JSON has a reader of its own, directives and anchors are for one document.
+func joins(text []byte) bool {
+	first := contentStart(text)
+	return len(text) <= fewBytes && text[first] != '{' && text[first] != '[' && bytes.IndexByte(text, '&') < 0 && bytes.IndexByte(text, '%') < 0
+}
+
+// cuts calls cut for every document with where it begins and ends, and the line on which it begins.
+func cuts(text []byte, each func(start, end, line int)) {
 	start, startLine := 0, 1
 	cut := func(end, line int) {
-		if p := text[start:end:end]; contentStart(p) < len(p) {
-			pieces = append(pieces, piece{file: file, line: startLine, text: p})
+		p := text[start:end]
+		if p = p[contentStart(p):]; len(p) > 0 && string(bytes.TrimSpace(p)) != "{}" {
+			each(start, end, startLine)
 		}
 		start, startLine = end, line
 	}
@@ -47,7 +82,6 @@ func split(file source, text []byte) []piece {
 		at, line = next, line+1
 	}
 	cut(len(text), line)
-	return pieces
 }
 
 // lineEnd is where the line that begins at i ends, its line break included.
