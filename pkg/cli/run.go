@@ -42,6 +42,16 @@ type Streams struct {
 	Draw      render.Drawer // of the answer to be written; nil: pictures are not asked for
 }
 
+// inRunner reports whether a CI runner reads the output, which takes some of it as commands.
+func (s Streams) inRunner() bool {
+	for _, name := range []string{"GITHUB_ACTIONS", "TF_BUILD"} {
+		if value, _ := s.LookupEnv(name); value != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // App is what the program is made of.
 type App struct {
 	Plugins []plugin.Plugin
@@ -51,6 +61,9 @@ type App struct {
 // Run runs one command line (without the program's name) and returns the exit code.
 func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	limitMemory(s)
+	if s.inRunner() {
+		s.Err = render.RunnerText(s.Err)
+	}
 	root := a.Command(s)
 	args = bareVerbosity(args)
 	root.SetArgs(args)

@@ -59,8 +59,10 @@ func visible(r rune) string {
 }
 
 // encoded replaces the hostile characters in a JSON or YAML text by what escape makes of them, line breaks and tabs aside: those of the
-// text itself are layout, those of values are escaped already. The caller sees to it that all others stand in double quotes.
+// text itself are layout, those of values are escaped already. So it does with the bracket of what CI runners take as a command. The caller sees
+// to it that all others stand in double quotes.
 func encoded(text []byte, escape func(rune) string) []byte {
+	text = bracketEscaped(text, escape('['))
 	clean := true
 	for _, c := range text {
 		if c >= 0x7f {

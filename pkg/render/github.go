@@ -47,8 +47,10 @@ func githubCommand(s model.Severity) string {
 	return string(s)
 }
 
-// githubText is the message of a workflow command. Control characters are visible, so that there is no line end in it.
+// githubText is the message of a workflow command. Control characters are visible, so that there is no line end in it, and there is no
+// other command in it.
 func githubText(s string) string {
+	s = string(bracketEscaped([]byte(s), " ["))
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(Escape(s))
 }
 

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/xml"
 	"fmt"
@@ -85,11 +86,13 @@ func (all *junitSuites) write(w *bufio.Writer) error {
 	if _, err := w.WriteString(xml.Header); err != nil {
 		return err
 	}
-	e := xml.NewEncoder(w)
+	var text bytes.Buffer
+	e := xml.NewEncoder(&text)
 	e.Indent("", "  ")
 	if err := e.Encode(all); err != nil {
 		return fmt.Errorf("writing XML: %w", err)
 	}
+	_, _ = w.Write(bracketEscaped(text.Bytes(), "&#91;"))
 	return w.WriteByte('\n')
 }
 

@@ -60,6 +60,7 @@ type Options struct {
 	Color     bool              // repeat in colour what the text says
 	ASCII     bool              // draw tables and trees with ASCII only
 	Template  *Template         // what to print, instead of a Format
+	Runner    bool              // a CI runner reads it, which takes some of it as commands
 	Terminal  bool              // a person looks at it: what a Template prints of the answer is escaped
 	SortBy    []string          // columns to sort the rows of a table by
 	Width     int               // columns of the terminal that tables have to fit into; 0: any
@@ -112,11 +113,19 @@ func Write(w io.Writer, v View, o Options) error {
 	if supported := formats(v); o.Template == nil && !slices.Contains(supported, string(o.Format)) {
 		return fmt.Errorf("unknown output format %q, use one of %s", o.Format, strings.Join(supported, ", "))
 	}
+	if o.Runner && o.isText() {
+		w = RunnerText(w)
+	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	if err := write(out, v, o); err != nil {
 		return err
 	}
 	return out.Flush()
+}
+
+// isText reports whether what is written is for people, without escapes of its own.
+func (o Options) isText() bool {
+	return o.Template != nil || !slices.Contains([]Format{YAML, JSON, NDJSON, SARIF, JUnit, GitHub, SVG, PNG}, o.Format)
 }
 
 func write(w *bufio.Writer, v View, o Options) error {

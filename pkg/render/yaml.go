@@ -206,7 +206,7 @@ func literal(token []byte) (string, bool) {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if strings.ContainsFunc(line, hostile) || strings.HasSuffix(line, " ") {
+		if strings.ContainsFunc(line, hostile) || strings.HasSuffix(line, " ") || strings.HasPrefix(strings.TrimLeft(line, " \t"), "::") {
 			return "", false
 		}
 	}

@@ -1,0 +1,53 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+func TestRunnerText(t *testing.T) {
+	for text, want := range map[string]string{
+		"::error::x\n":             ": :error::x\n",
+		"a ::error::x\n":           "a ::error::x\n",
+		"a\n  ::add-mask::x\n":     "a\n  : :add-mask::x\n",
+		"\t::stop-commands::x":     "\t: :stop-commands::x",
+		"see ##[group]x":           "see ## [group]x",
+		"a ##vso[task.setvar]x":    "a ##vso [task.setvar]x",
+		"## A heading\na::b [c]\n": "## A heading\na::b [c]\n",
+		": : x\n":                  ": : x\n",
+		":::x\n":                   ": ::x\n",
+	} {
+		for cut := range len(text) + 1 { // wherever a write ends
+			var out strings.Builder
+			w := RunnerText(&out)
+			for _, part := range []string{text[:cut], text[cut:]} {
+				if n, err := w.Write([]byte(part)); err != nil || n != len(part) {
+					t.Fatal(n, err)
+				}
+			}
+			if out.String() != want {
+				t.Errorf("%q cut at %d: got %q, want %q", text, cut, out.String(), want)
+			}
+		}
+	}
+}
+
+// No format lets a name or a value out as a command of a runner.
+func TestFormatsHaveNoRunnerCommands(t *testing.T) {
+	hostile := "::set-env name=X::y\n  ::add-mask::z\n##[command]x ##vso[task.setvar]y"
+	list := effective()
+	list.Items[0].Target = model.Ref{Group: "g", Kind: "K", Namespace: "::warning::", Name: hostile}
+	list.Items[0].Rules[0] = view.Rule{Name: hostile, Value: map[string]any{hostile: hostile}, Why: hostile}
+	list.Problems = []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: hostile, Hint: hostile}}
+	for _, format := range formats(list) {
+		text := written(t, list, Options{Format: Format(format), Runner: true})
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") {
+				t.Errorf("%s: %q", format, line)
+			}
+		}
+	}
+}
