@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -116,11 +117,11 @@ func (l *listing) reset() {
 // read reads the list to its end. If it expires between two pages, it is read anew, all at once.
 func (l *listing) read(ctx context.Context) error {
 	if l.job.name != "" {
-		_, err := l.page(ctx, collection(l.job.kind, "")+"/"+l.job.name, nil)
+		_, _, err := l.page(ctx, collection(l.job.kind, "")+"/"+l.job.name, nil)
 		l.press.deliver()
 		return err
 	}
-	chunk, anew := l.r.o.Chunk, false
+	chunk, anew, empty := l.r.o.Chunk, false, 0
 	for next := ""; ; {
 		query := url.Values{}
 		if chunk > 0 {
@@ -129,7 +130,10 @@ func (l *listing) read(ctx context.Context) error {
 		if next != "" {
 			query.Set("continue", next)
 		}
-		more, err := l.page(ctx, collection(l.job.kind, l.job.namespace), query)
+		more, found, err := l.page(ctx, collection(l.job.kind, l.job.namespace), query)
+		if empty++; found {
+			empty = 0
+		}
 		switch {
 		case err != nil && next != "" && expired(err) && !anew:
 			l.reset()
@@ -140,6 +144,9 @@ func (l *listing) read(ctx context.Context) error {
 		case more == "":
 			l.press.deliver()
 			return nil
+		}
+		if empty > mostEmpty {
+			return fmt.Errorf("the list goes on without an object for more than %d pages", mostEmpty)
 		}
 		if more == next {
 			return errors.New("the server says that the list goes on where it went on before")
@@ -154,25 +161,26 @@ func expired(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.As(err, &status) && status.Status().Code == http.StatusGone
 }
 
-// page reads one page, and returns where the list goes on, or "".
-func (l *listing) page(ctx context.Context, path string, query url.Values) (more string, err error) {
+// page reads one page, and returns where the list goes on, or "", and whether there was anything on the page.
+func (l *listing) page(ctx context.Context, path string, query url.Values) (more string, found bool, err error) {
 	body, err := l.r.server.get(ctx, path, query)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	v, err := readTree(body, l.words, l.r.limits)
 	m := asMap(v)
 	switch {
 	case err != nil:
-		return "", errors.New("the server's answer cannot be read: " + err.Error())
+		return "", false, errors.New("the server's answer cannot be read: " + err.Error())
 	case m == nil || !isList(m) && l.job.name == "":
-		return "", errors.New("the server's answer is not a list")
+		return "", false, errors.New("the server's answer is not a list")
 	}
 	if l.job.name != "" && (m.text("kind") != l.job.kind.Kind || asMap(m.at("metadata")).text("name") != l.job.name) {
-		return "", errors.New("the server's answer is not the object that was asked for")
+		return "", false, errors.New("the server's answer is not the object that was asked for")
 	}
 	d := &document{from: l.r.o.Context, press: l.press.begin(noLines), out: &l.out}
 	before := len(l.out.objects)
+	entries, _ := asList(m.at("items"))
 	if l.job.keep != nil {
 		m = l.kept(m)
 	}
@@ -181,7 +189,7 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	}
 	d.take(subject{value: m})
 	l.r.o.Progress.Objects.Add(int64(len(l.out.objects) - before))
-	return asMap(m.at("metadata")).text("continue"), nil
+	return asMap(m.at("metadata")).text("continue"), len(entries) > 0, nil
 }
 
 // kept is the list with those of its items only that the job keeps.

@@ -42,6 +42,7 @@ func NewServer(config *rest.Config, log func(format string, args ...any)) (*Serv
 	if err != nil {
 		return nil, err
 	}
+	client = guarded(client)
 	r, err := rest.UnversionedRESTClientForConfigAndClient(config, client)
 	if err != nil {
 		return nil, err
@@ -88,11 +89,14 @@ func (s *Server) get(ctx context.Context, path string, query url.Values) ([]byte
 }
 
 // passes reports whether the same request may be answered when it is made again: the connection broke, or the server failed. A server
-// that does not answer at all is not asked again.
+// that does not answer at all, or with too much, is not asked again.
 func passes(err error) bool {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		return status.Status().Code >= 500 || apierrors.IsTooManyRequests(err)
+	}
+	if given := guardError(""); errors.As(err, &given) {
+		return false
 	}
 	var dial *net.OpError
 	return !errors.As(err, &dial) || dial.Op != "dial"
