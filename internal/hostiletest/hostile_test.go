@@ -68,6 +68,9 @@ var attacks = []attack{
 	{"lists within lists in JSON", "effective -f @file", text(strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000)), 3, "nested deeper than 100"},
 	{"many small documents", "effective -f @file", repeated("---\na: 1\n", 200_000), 3, "neither apiVersion nor kind"},
 	{"many empty documents", "effective -f @file", repeated("---\n{}\n", 1_600_000), 3, "no document could be read"},
+	{"unique items", "check -f @file", definition("", "uniqueItems: true", "{a: x}", 30_000), 1, "more than 200000000 steps"},
+	{"a large pattern", "check -f @file", definition("pattern: '^(a?){500}a{500}$'", "", strings.Repeat("a", 1000), 2_000), 1, "more than 200000000 steps"},
+	{"rules within rules", "check -f @file", definition("", "x-kubernetes-validations: [{rule: 'self.all(x, self.all(y, self.all(z, x + y + z != \"\")))'}]", "v", 5_000), 1, "SchemaViolation"},
 }
 
 func TestAttacks(t *testing.T) {
@@ -125,6 +128,47 @@ func aliases(head string) func() []byte {
 		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
 	}
 	return text(b.String())
+}
+
+// definition is a kind whose objects have a list of items, with what the schema says of an item and of the list, and one such object.
+func definition(ofItem, ofList, item string, n int) func() []byte {
+	kind := "string"
+	if strings.HasPrefix(item, "{") {
+		kind = "object\n                  x-kubernetes-preserve-unknown-fields: true"
+	}
+	return func() []byte {
+		return []byte(route + `---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  names: {kind: Thing, plural: things}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              list:
+                type: array
+                ` + ofList + `
+                items:
+                  type: ` + kind + `
+                  ` + ofItem + `
+---
+apiVersion: example.com/v1
+kind: Thing
+metadata: {name: t, namespace: a}
+spec:
+  list:
+` + strings.Repeat("  - "+item+"\n", n))
+	}
 }
 
 // zipped is a text many times, compressed.

@@ -42,6 +42,15 @@ func Problems(in *model.Snapshot, further []*model.Object) []model.Problem {
 	}
 	versions := usedVersions(judged, defined)
 	model.SideBySide(len(versions), 1, func(i int) { versions[i].compile() })
+	m, dear := meter{}, []*model.Object{}
+	judged = slices.DeleteFunc(judged, func(o *model.Object) bool {
+		if m.affords(defined[o.Ref.GroupKind()].versions[o.Version], o) {
+			return false
+		}
+		dear = append(dear, o)
+		return true
+	})
+	problems = append(problems, unaffordable(dear)...)
 	found := make([][]model.Problem, len(judged))
 	model.SideBySide(len(judged), model.Few, func(i int) { found[i] = defined[judged[i].Ref.GroupKind()].judge(judged[i]) })
 	for _, v := range versions {

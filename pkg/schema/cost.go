@@ -1,0 +1,143 @@
+package schema
+
+import (
+	"fmt"
+	"regexp/syntax"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// mostSteps is how much the schemas of one run may cost where the API server has no limit: a pattern costs its length, as a program, for each byte of a
+// text, and unique items cost the square of their number. It stands for some seconds.
+const mostSteps = 200_000_000
+
+// meter adds up what judging costs, before anything is judged.
+type meter struct {
+	spent    int
+	patterns map[string]int // what each costs for one byte
+}
+
+// affords reports whether an object can be judged within the budget; if so, it is charged for.
+func (m *meter) affords(v *version, o *model.Object) bool {
+	if v == nil || v.structural == nil {
+		return true
+	}
+	cost := m.value(v.structural, o.Body.Value())
+	if m.spent+cost > mostSteps {
+		return false
+	}
+	m.spent += cost
+	return true
+}
+
+// value is what judging a value costs, capped where it is too much in any case.
+func (m *meter) value(s *schema.Structural, v any) int {
+	if s == nil {
+		return 0
+	}
+	cost := 0
+	add := func(more int) { cost = min(cost+more, 2*mostSteps) }
+	if s.ValueValidation != nil {
+		add(m.validation(s.ValueValidation, v))
+	}
+	switch t := v.(type) {
+	case map[string]any:
+		for key, inner := range t {
+			if p, ok := s.Properties[key]; ok {
+				add(m.value(&p, inner))
+			} else if s.AdditionalProperties != nil {
+				add(m.value(s.AdditionalProperties.Structural, inner))
+			}
+		}
+	case []any:
+		for _, inner := range t {
+			add(m.value(s.Items, inner))
+		}
+	}
+	return cost
+}
+
+func (m *meter) validation(s *schema.ValueValidation, v any) int {
+	cost := 0
+	add := func(more int) { cost = min(cost+more, 2*mostSteps) }
+	switch t := v.(type) {
+	case string:
+		add(len(t) * m.pattern(s.Pattern))
+	case []any:
+		if n := min(len(t), 1<<20); s.UniqueItems {
+			add(n * n)
+		}
+	}
+	for _, list := range [][]schema.NestedValueValidation{s.AllOf, s.OneOf, s.AnyOf} {
+		for i := range list {
+			add(m.nested(&list[i], v))
+		}
+	}
+	if s.Not != nil {
+		add(m.nested(s.Not, v))
+	}
+	return cost
+}
+
+func (m *meter) nested(s *schema.NestedValueValidation, v any) int {
+	if s == nil {
+		return 0
+	}
+	cost := m.validation(&s.ValueValidation, v)
+	add := func(more int) { cost = min(cost+more, 2*mostSteps) }
+	switch t := v.(type) {
+	case map[string]any:
+		for key, inner := range t {
+			if p, ok := s.Properties[key]; ok {
+				add(m.nested(&p, inner))
+			} else {
+				add(m.nested(s.AdditionalProperties, inner))
+			}
+		}
+	case []any:
+		for _, inner := range t {
+			add(m.nested(s.Items, inner))
+		}
+	}
+	return cost
+}
+
+// pattern is what a pattern costs for one byte: the length of its program.
+func (m *meter) pattern(text string) int {
+	if text == "" {
+		return 0
+	}
+	if cost, ok := m.patterns[text]; ok {
+		return cost
+	}
+	cost := 0
+	if parsed, err := syntax.Parse(text, syntax.Perl); err == nil {
+		if program, err := syntax.Compile(parsed.Simplify()); err == nil {
+			cost = len(program.Inst)
+		}
+	}
+	if m.patterns == nil {
+		m.patterns = map[string]int{}
+	}
+	m.patterns[text] = cost
+	return cost
+}
+
+// unaffordable is the problem of objects that are not judged.
+func unaffordable(all []*model.Object) []model.Problem {
+	if len(all) == 0 {
+		return nil
+	}
+	return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		Message: fmt.Sprintf("%s, this one first, %s not judged by the schema: patterns and lists of unique items would take more than %d steps", objects(len(all)), are(len(all)), mostSteps),
+		Hint:    "check fewer objects at once, or apply them with --dry-run=server"}.At(all[0])}
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
