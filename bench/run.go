@@ -64,6 +64,11 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return fmt.Errorf("writing reports: %w", err)
 	}
 	r.paging(p, o.runs)
+	all, err := b.everyCommand(ctx)
+	if err != nil {
+		return fmt.Errorf("running every command: %w", err)
+	}
+	r.commands(all, o.runs)
 	return nil
 }
 
