@@ -155,7 +155,7 @@ func (r *repo) directory(ctx context.Context, l *lead, options any, at order) er
 	for i := range pieces {
 		pieces[i].namespace = at.namespace
 	}
-	r.emit(pieces)
+	r.emit(pieces, l)
 	return nil
 }
 

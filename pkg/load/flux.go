@@ -30,8 +30,8 @@ const (
 func (r *repo) flux(ctx context.Context, l *lead) error {
 	dir, from, there := r.locate(l.text("spec", "path"))
 	switch {
-	case model.Get(l.value, "spec", "kubeConfig") != nil:
-		r.omit(l, otherCluster, "")
+	case l.remote() && r.chosen == "":
+		r.omit(l, otherCluster, destinationHint)
 		return nil
 	case !r.hand.holds(l.origins()[0]):
 		r.omit(l, otherRepository, "read that too, rendered: flux build kustomization NAME --path FOLDER --dry-run")

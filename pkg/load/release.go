@@ -19,8 +19,8 @@ const noChart = "the chart is not in the input"
 
 // release renders the chart of a HelmRelease, if it is in the input.
 func (r *repo) release(ctx context.Context, l *lead) error {
-	if model.Get(l.value, "spec", "kubeConfig") != nil {
-		r.omit(l, otherCluster, "")
+	if l.remote() && r.chosen == "" {
+		r.omit(l, otherCluster, destinationHint)
 		return nil
 	}
 	if len(l.paths()) == 0 || !r.hand.holds(l.origins()[0]) {

@@ -238,6 +238,9 @@ func (r *repo) tell() {
 	for _, o := range r.omitted {
 		r.in.problems = append(r.in.problems, o.problem())
 	}
+	if p := r.several(&r.known); p != nil {
+		r.in.problems = append(r.in.problems, *p)
+	}
 	if r.left > 0 {
 		r.in.problems = append(r.in.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
 			Message: counted(r.left, "manifest is", "manifests are") + " not read: the kustomization of the folder does not name " + map[bool]string{true: "it", false: "them"}[r.left == 1],
