@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -111,16 +112,34 @@ func (l *lead) sources() []any {
 }
 
 // settle finds out what the leads in files count from and where they lead.
-func (r *repo) settle() {
+func (r *repo) settle(ctx context.Context) {
 	r.hand.remotes = remotes(r.tops)
-	for _, l := range r.found {
+	all := slices.Clone(r.found)
+	meet := func(l *lead) {
 		for i, o := range l.origins() {
 			_, _, there := r.locate(l.paths()[i])
 			r.hand.meet(o, there && !rootPath(l.paths()[i]))
 		}
 	}
-	r.claims = claims{}
+	for _, l := range all {
+		meet(l)
+		if l.kind == argoApplicationSet {
+			for url, there := range newGenerator(&r.land, &r.hand, l).repositories(ctx, l.list("spec", "generators")) {
+				r.hand.meet(origin{"argo", url, url}, there)
+			}
+		}
+	}
 	for _, l := range r.found {
+		if l.kind == argoApplicationSet {
+			made, _ := newGenerator(&r.land, &r.hand, l).applications(ctx, l)
+			for _, app := range made {
+				meet(app)
+			}
+			all = append(all, made...)
+		}
+	}
+	r.claims = claims{}
+	for _, l := range all {
 		if l.kind == helmRelease { // it leads to a chart, which nothing else reads
 			continue
 		}

@@ -60,7 +60,7 @@ func (o Options) render(ctx context.Context, in *reader, limits Limits, f *finde
 	if len(r.folders)+len(r.chartAt)+len(r.found) == 0 {
 		return plain, r.misnamed()
 	}
-	r.settle()
+	r.settle(ctx)
 	if err := r.run(ctx, plain); err != nil {
 		return nil, err
 	}
@@ -287,6 +287,20 @@ func (r *repo) follow(ctx context.Context, l *lead) error {
 	case helmRelease:
 		return r.release(ctx, l)
 	}
-	r.omit(l, "it makes Applications of what it finds elsewhere", "render it where it runs, and read the result: argocd appset generate FILE")
+	made, why := newGenerator(&r.land, &r.hand, l).applications(ctx, l)
+	for _, app := range made {
+		if key := app.key(); !r.seen[key] {
+			r.seen[key] = true
+			r.queue = append(r.queue, app)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case why != nil && len(made) > 0:
+		r.omitPart(l, why.Error(), setHint)
+	case why != nil:
+		r.omit(l, why.Error(), setHint)
+	}
 	return nil
 }

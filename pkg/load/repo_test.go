@@ -183,7 +183,7 @@ func TestArgo(t *testing.T) {
 		"argo/apps.yaml": appTo("a", "a", "") + "---\n" + appTo("k", "k", "    kustomize: {namePrefix: pre-, patches: [{target: {kind: Thing}, patch: '- {op: add, path: /spec, value: {x: y}}'}]}\n") + "---\n" +
 			appTo("deep", "deep", "    directory: {recurse: true, exclude: '{x/*,z.yaml}', include: '*.yaml'}\n") + "---\n" +
 			strings.Replace(appTo("remote", "a", "    chart: redis\n"), "path: a", "targetRevision: '1'", 1),
-		"argo/set.yaml":        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: set, namespace: argocd}\nspec: {generators: []}\n",
+		"argo/set.yaml":        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: set, namespace: argocd}\nspec: {generators: [{clusters: {}}]}\n",
 		"a/a.yaml":             bare("a") + "---\n" + thing("named"),
 		"a/sub/b.yaml":         bare("b"),
 		"k/kustomization.yaml": "resources: [k.yaml]\n",
@@ -205,7 +205,7 @@ func TestArgo(t *testing.T) {
 		"thing/k-ns/pre-k k/k.yaml:1",
 		"thing/ns/named a/a.yaml:6",
 		"warning NotEvaluated: argo/apps.yaml:30: Application argocd/remote is not rendered: the chart is in another repository",
-		"warning NotEvaluated: argo/set.yaml:1: ApplicationSet argocd/set is not rendered: it makes Applications of what it finds elsewhere")
+		"warning NotEvaluated: argo/set.yaml:1: ApplicationSet argocd/set is not rendered: it makes Applications of what is not in the input (generator clusters)")
 }
 
 // A repository in which the Kustomizations of all apps come out of a build, patched. One is disabled: its kustomization does not name it.
