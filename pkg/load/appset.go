@@ -83,9 +83,6 @@ func (g generator) repositories(ctx context.Context, v any) map[string]bool {
 
 // applications are those that an ApplicationSet makes, and why they are not all; nil if they are.
 func (g generator) applications(ctx context.Context, l *lead) (out []*lead, why error) {
-	if model.Get(l.value, "spec", "templatePatch") != nil {
-		return nil, errors.New("it patches its template")
-	}
 	for _, from := range l.list("spec", "generators") {
 		sets, err := g.generate(ctx, from)
 		if err != nil {
@@ -95,6 +92,9 @@ func (g generator) applications(ctx context.Context, l *lead) (out []*lead, why 
 		for _, set := range sets {
 			made, err := g.write.tree(model.Get(l.value, "spec", "template"), set)
 			app, _ := made.(map[string]any)
+			if patch := l.text("spec", "templatePatch"); err == nil && patch != "" {
+				err = g.patches(patch, set)
+			}
 			switch {
 			case err != nil:
 				why = err
@@ -112,6 +112,38 @@ func (g generator) applications(ctx context.Context, l *lead) (out []*lead, why 
 		}
 	}
 	return out, why
+}
+
+// patches is the error of a patch of the template that may change what is deployed, or where.
+func (g generator) patches(patch string, set values) error {
+	unknown := errors.New("it patches its template")
+	if !g.write.goes {
+		return unknown
+	}
+	text, err := g.write.text(patch, set)
+	if err != nil {
+		return unknown
+	}
+	docs, failed := g.land.walk.parse([]byte(text))
+	if failed != nil {
+		return unknown
+	}
+	for _, doc := range docs {
+		for field, v := range fieldsOf(doc.value) {
+			for inner := range fieldsOf(v) {
+				if field != "metadata" && (field != "spec" || !slices.Contains([]string{"ignoreDifferences", "info", "project", "revisionHistoryLimit", "syncPolicy"}, inner)) ||
+					field == "metadata" && (inner == "name" || inner == "namespace") {
+					return unknown
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func fieldsOf(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
 }
 
 // generate is what one generator gives.

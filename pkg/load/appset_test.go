@@ -62,18 +62,31 @@ func TestApplicationSetsOfListsAndFiles(t *testing.T) {
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed", "info NotKubernetes: 1 document is not a Kubernetes object")
 }
 
+// A patch of the template that changes nothing of what is deployed, and functions that make names of names.
+func TestApplicationSetsPatched(t *testing.T) {
+	options := "  goTemplate: true\n  templatePatch: |\n    {{- if eq .path.basename \"a-conf\" }}\n    spec:\n      ignoreDifferences: [{kind: ConfigMap}]\n    {{- end }}\n"
+	git := "  - git:\n      repoURL: https://example.com/org/repo.git\n      directories: [{path: 'apps/*'}]\n"
+	write(t, map[string]string{
+		"set.yaml":           setOf("s", options, git, `{{ regexReplaceAll "-conf$" .path.basename "" }}`) + setSource + "{{ .path.path }}'}\n",
+		"apps/a-conf/a.yaml": bare("a"),
+		"apps/b/b.yaml":      bare("b"),
+	})
+	same(t, objectsOf(t), "thing/a/a apps/a-conf/a.yaml:1", "thing/b/b apps/b/b.yaml:1")
+}
+
 // What is not known is named, and what is known is read all the same.
 func TestApplicationSetsLeftOut(t *testing.T) {
 	list := "  - list:\n      elements: [{name: one}]\n"
 	for name, c := range map[string]struct{ set, why string }{
-		"clusters":  {setOf("s", "", "  - clusters: {}\n", "{{name}}") + setSource + "a'}\n", "is not rendered: it makes Applications of what is not in the input (generator clusters)"},
-		"part":      {setOf("s", "", "  - clusters: {}\n"+list, "{{name}}") + setSource + "a'}\n", "is rendered in part: it makes Applications of what is not in the input (generator clusters)"},
-		"patch":     {setOf("s", "  templatePatch: 'x'\n", list, "{{name}}") + setSource + "a'}\n", "is not rendered: it patches its template"},
-		"elsewhere": {setOf("s", "", "  - git: {repoURL: 'https://example.com/org/other.git', directories: [{path: '*'}]}\n", "x") + "---\n" + appTo("app", "a", ""), "is not rendered: the source is another repository than the one that is read"},
-		"selector":  {setOf("s", "", strings.TrimSuffix(list, "\n")+"\n    selector: {matchLabels: {a: b}}\n", "{{name}}") + setSource + "a'}\n", "is not rendered: a generator has a selector or a template of its own"},
-		"function":  {setOf("s", "  goTemplate: true\n", list, "{{ .name | sha256sum }}") + setSource + "a'}\n", `is not rendered: its template s-{{ .name | sha256sum }} is not filled in: :1: function "sha256sum" not defined`},
-		"loop":      {setOf("s", "  goTemplate: true\n", list, "{{ range .name }}{{ end }}") + setSource + "a'}\n", "is not rendered: its template s-{{ range .name }}{{ end }} is not filled in: it has {{range .name}}{{end}}"},
-		"format":    {setOf("s", "  goTemplate: true\n", list, "{{ printf \"%9999d\" 1 }}") + setSource + "a'}\n", "is not rendered: its template s-{{ printf \"%9999d\" 1 }} is not filled in: it calls printf"},
+		"clusters":          {setOf("s", "", "  - clusters: {}\n", "{{name}}") + setSource + "a'}\n", "is not rendered: it makes Applications of what is not in the input (generator clusters)"},
+		"part":              {setOf("s", "", "  - clusters: {}\n"+list, "{{name}}") + setSource + "a'}\n", "is rendered in part: it makes Applications of what is not in the input (generator clusters)"},
+		"patch":             {setOf("s", "  goTemplate: true\n  templatePatch: '{spec: {source: {path: b}}}'\n", list, "{{.name}}") + setSource + "a'}\n", "is not rendered: it patches its template"},
+		"patch is no patch": {setOf("s", "  templatePatch: x\n", list, "{{name}}") + setSource + "a'}\n", "is not rendered: it patches its template"},
+		"elsewhere":         {setOf("s", "", "  - git: {repoURL: 'https://example.com/org/other.git', directories: [{path: '*'}]}\n", "x") + "---\n" + appTo("app", "a", ""), "is not rendered: the source is another repository than the one that is read"},
+		"selector":          {setOf("s", "", strings.TrimSuffix(list, "\n")+"\n    selector: {matchLabels: {a: b}}\n", "{{name}}") + setSource + "a'}\n", "is not rendered: a generator has a selector or a template of its own"},
+		"function":          {setOf("s", "  goTemplate: true\n", list, "{{ .name | sha256sum }}") + setSource + "a'}\n", `is not rendered: its template s-{{ .name | sha256sum }} is not filled in: :1: function "sha256sum" not defined`},
+		"loop":              {setOf("s", "  goTemplate: true\n", list, "{{ range .name }}{{ end }}") + setSource + "a'}\n", "is not rendered: its template s-{{ range .name }}{{ end }} is not filled in: it has {{range .name}}{{end}}"},
+		"format":            {setOf("s", "  goTemplate: true\n", list, "{{ printf \"%9999d\" 1 }}") + setSource + "a'}\n", "is not rendered: its template s-{{ printf \"%9999d\" 1 }} is not filled in: it calls printf"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, map[string]string{"set.yaml": c.set, "a/a.yaml": thing("a")})

@@ -184,6 +184,19 @@ var templateFunctions = template.FuncMap{
 		}
 		return strings.ReplaceAll(text, old, by), nil
 	},
+	"base":      path.Base,
+	"dir":       path.Dir,
+	"ext":       path.Ext,
+	"contains":  func(part, text string) bool { return strings.Contains(text, part) },
+	"hasPrefix": func(start, text string) bool { return strings.HasPrefix(text, start) },
+	"hasSuffix": func(end, text string) bool { return strings.HasSuffix(text, end) },
+	"regexReplaceAll": func(pattern, text, by string) (string, error) {
+		re, err := regexp.Compile(pattern)
+		if err != nil || (len(text)+1)*(len(by)*(len(text)+1)+1) > maxReplaced {
+			return "", errors.New("it cannot be replaced")
+		}
+		return re.ReplaceAllString(text, by), nil
+	},
 	"splitList": func(at, text string) []string { return strings.Split(text, at) },
 	"default": func(other any, given ...any) any {
 		if len(given) == 0 || given[0] == nil || reflect.ValueOf(given[0]).IsZero() {
