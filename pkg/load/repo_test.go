@@ -208,6 +208,19 @@ func TestArgo(t *testing.T) {
 		"warning NotEvaluated: argo/set.yaml:1: ApplicationSet argocd/set is not rendered: it makes Applications of what is not in the input (generator clusters)")
 }
 
+// What a plugin renders is read as if there were none, and told: a kustomization with its namespace, plain manifests as they stand, once.
+func TestArgoPlugins(t *testing.T) {
+	write(t, map[string]string{
+		"apps.yaml":            appTo("k", "k", "    plugin: {name: build-with-helm}\n") + "---\n" + appTo("a", "a", "    plugin: {name: pick}\n") + "---\n" + appTo("b", "a", "    plugin: {name: pick}\n"),
+		"k/kustomization.yaml": "resources: [k.yaml]\n",
+		"k/k.yaml":             bare("k"),
+		"a/a.yaml":             bare("a") + "---\n" + thing("named"),
+	})
+	same(t, about(rendered(t, ".")), "thing/default/a a/a.yaml:1", "thing/k-ns/k k/k.yaml:1", "thing/ns/named a/a.yaml:6",
+		"warning NotEvaluated: apps.yaml:1: 3 Applications are rendered in part: a plugin renders it, which is not run: it is read as if there were none (argocd/a, argocd/b, argocd/k)",
+		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
+}
+
 // A repository in which the Kustomizations of all apps come out of a build, patched. One is disabled: its kustomization does not name it.
 func TestFluxOfFlux(t *testing.T) {
 	write(t, map[string]string{
