@@ -62,6 +62,18 @@ func TestApplicationSetsOfListsAndFiles(t *testing.T) {
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed", "info NotKubernetes: 1 document is not a Kubernetes object")
 }
 
+// An ApplicationSet that stands in a folder which one of its own Applications deploys is where everything begins.
+func TestApplicationSetOfItself(t *testing.T) {
+	git := "  - git:\n      repoURL: https://example.com/org/repo.git\n      directories: [{path: 'apps/*'}]\n"
+	write(t, map[string]string{
+		"apps/argocd/kustomization.yaml": "resources: [set.yaml, a.yaml]\n",
+		"apps/argocd/set.yaml":           setOf("s", "", git, "{{path.basename}}") + setSource + "{{path}}'}\n",
+		"apps/argocd/a.yaml":             bare("a"),
+		"apps/shop/b.yaml":               bare("b"),
+	})
+	same(t, objectsOf(t), "thing/argocd/a apps/argocd/a.yaml:1", "thing/shop/b apps/shop/b.yaml:1")
+}
+
 // A patch of the template that changes nothing of what is deployed, and functions that make names of names.
 func TestApplicationSetsPatched(t *testing.T) {
 	options := "  goTemplate: true\n  templatePatch: |\n    {{- if eq .path.basename \"a-conf\" }}\n    spec:\n      ignoreDifferences: [{kind: ConfigMap}]\n    {{- end }}\n"

@@ -30,6 +30,7 @@ type lead struct {
 	value           any
 	at              model.Origin
 	into            string // the cluster that it is in, if something else deploys it
+	made            []*lead // the Applications that an ApplicationSet makes, if it was asked for them
 	late            bool   // it was put behind others, which may bring the Secret that it takes variables from
 	file            string // the real path of the file it stands in; "" where it came out of a build
 }
@@ -131,11 +132,11 @@ func (r *repo) settle(ctx context.Context) {
 	}
 	for _, l := range r.found {
 		if l.kind == argoApplicationSet {
-			made, _ := newGenerator(&r.land, &r.hand, l).applications(ctx, l)
-			for _, app := range made {
+			l.made, _ = newGenerator(&r.land, &r.hand, l).applications(ctx, l)
+			for _, app := range l.made {
 				meet(app)
 			}
-			all = append(all, made...)
+			all = append(all, l.made...)
 		}
 	}
 	r.claims = claims{}
@@ -172,13 +173,15 @@ func (r *repo) first(begins func(l *lead, dir string) bool) *lead {
 	var best *lead
 	var at string
 	for _, l := range r.unreached() {
-		for i, path := range l.paths() {
-			dir, _, ok := r.locate(path)
-			if !ok || !r.hand.holds(l.origins()[i]) || !begins(l, dir.String()) {
-				continue
-			}
-			if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at), l.at.Compare(best.at)) < 0 {
-				best, at = l, dir.String()
+		for _, to := range append([]*lead{l}, l.made...) {
+			for i, path := range to.paths() {
+				dir, _, ok := r.locate(path)
+				if !ok || !r.hand.holds(to.origins()[i]) || !begins(l, dir.String()) {
+					continue
+				}
+				if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at), l.at.Compare(best.at)) < 0 {
+					best, at = l, dir.String()
+				}
 			}
 		}
 	}
@@ -210,7 +213,7 @@ func (r *repo) unreached() []*lead {
 		if r.seen[l.key()] {
 			return true
 		}
-		return len(paths) == 0 || slices.ContainsFunc(paths, func(path string) bool { return r.reached[l.kind+" "+path] })
+		return len(paths) == 0 && len(l.made) == 0 || slices.ContainsFunc(paths, func(path string) bool { return r.reached[l.kind+" "+path] })
 	})
 }
 
