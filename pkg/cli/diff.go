@@ -103,6 +103,9 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	if err != nil {
 		return err
 	}
+	if unknown := (selection{before}).known(); unknown != nil && (selection{after}).known() != nil {
+		return unknown
+	}
 	kinds, err := f.kindsOf(before, after)
 	if err != nil {
 		return err

@@ -29,10 +29,10 @@ type lead struct {
 	namespace, name string
 	value           any
 	at              model.Origin
-	into            string // the cluster that it is in, if something else deploys it
+	into            string  // the cluster that it is in, if something else deploys it
 	made            []*lead // the Applications that an ApplicationSet makes, if it was asked for them
-	late            bool   // it was put behind others, which may bring the Secret that it takes variables from
-	file            string // the real path of the file it stands in; "" where it came out of a build
+	late            bool    // it was put behind others, which may bring the Secret that it takes variables from
+	file            string  // the real path of the file it stands in; "" where it came out of a build
 }
 
 // String is how problems call a lead.

@@ -76,7 +76,10 @@ func (r *repo) valuesFrom(l *lead, v any) []byte {
 	switch {
 	case model.Text(v, "kind") == "ConfigMap" && there && model.Text(v, "targetPath") == "":
 		return []byte(text)
-	case model.Text(v, "kind") == "ConfigMap" && !there && optional, model.Text(v, "kind") == "Secret" && optional && !r.holdsSecret(l.namespace, name):
+	case model.Text(v, "kind") == "ConfigMap" && !there && optional:
+		return nil
+	case model.Text(v, "kind") == "Secret" && optional && !r.holdsSecret(l.namespace, name):
+		r.omitPart(l, "an optional Secret with values is not in the input, and counts as missing", renderHint)
 		return nil
 	}
 	r.omitPart(l, "values come from Secrets, from ConfigMaps that are not in the input, or are put at a path", renderHint)

@@ -188,6 +188,9 @@ func (r *repo) build(ctx context.Context, o order) ([]piece, error) {
 	if o.by != nil && o.finish != nil && o.finish.vars != nil && o.finish.vars.asked {
 		r.omitPart(o.by, hiddenVariables, hiddenHint)
 	}
+	if o.by != nil && o.finish != nil && o.finish.vars != nil && o.finish.vars.missed {
+		r.omitPart(o.by, maybeVariables, maybeHint)
+	}
 	if what := o.finish.told(); err == nil && what != "" && o.by != nil {
 		r.remark(o.by, what)
 	}

@@ -21,6 +21,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 		list.Items = make([]EffectivePolicy, 0, a.answerAll())
 	}
 	covered := make([]bool, r.Len())
+	var open unknownWays
 	ways := map[topology.NodeID][]Path{} // that are covered, of what was asked for by name
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		item := a.item(k, id, s, paths)
@@ -48,12 +49,14 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 			if bare := a.uncovered(id, ways[id]); len(bare) > 0 {
 				list.bareWays = append(list.bareWays, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.WithoutSection(), TableOptions{}))
 			}
+		case n.Role == topology.Rule && !a.reached(id) && !q.compared:
+			open.add(a, id)
 		case n.Role == topology.Route && q.Targets != nil && !a.reached(id) && len(r.Graph.Instances(id)) == 0:
 			list.unattached = append(list.unattached, r.Graph.Unattached(id))
 		}
 	}
-	list.Seal("EffectivePolicyList", a.problems())
-	list.touches = a.touching()
+	list.Seal("EffectivePolicyList", append(a.problems(), open.problems()...))
+	list.touches, list.open = a.touching(), len(open) > 0
 	return list
 }
 
