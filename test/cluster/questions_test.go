@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// output is what a program has written so far.
-type output struct {
+// written is what a program has written so far.
+type written struct {
 	lock sync.Mutex
 	text strings.Builder
 }
 
-func (o *output) Write(p []byte) (int, error) {
+func (o *written) Write(p []byte) (int, error) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	return o.text.Write(p)
 }
 
 // after is what was written behind the first n bytes.
-func (o *output) after(n int) string {
+func (o *written) after(n int) string {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	return o.text.String()[n:]
@@ -31,7 +31,7 @@ func (o *output) after(n int) string {
 // watching starts the plugin, and returns what waits until it has written a text anew.
 func watching(t *testing.T, kubeconfig string, args ...string) (await func(text string)) {
 	t.Helper()
-	out := &output{}
+	out := &written{}
 	cmd := exec.Command(Plugin(t), args...)
 	cmd.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
