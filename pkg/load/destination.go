@@ -66,7 +66,7 @@ func (d *destinations) skips(l *lead) bool {
 		d.met = map[string]bool{}
 	}
 	d.met[to] = true
-	return d.chosen != "" && to != d.chosen && to != ownCluster
+	return d.chosen != "" && to != d.chosen && (to != ownCluster || l.kind == helmRelease)
 }
 
 // aside reports whether what a lead deploys is only looked at for what it leads to.

@@ -73,17 +73,19 @@ func TestArgoOneDestination(t *testing.T) {
 func TestFluxDestinations(t *testing.T) {
 	write(t, map[string]string{
 		"ks.yaml":      fluxTo("here", "./here", "") + "---\n" + fluxTo("there", "./there", "  kubeConfig: {secretRef: {name: prod}}\n"),
-		"here/a.yaml":  bare("a"),
+		"here/a.yaml":  bare("a") + "---\n" + helmReleaseOf("elsewhere", ""),
 		"there/b.yaml": bare("b"),
 	})
-	same(t, about(rendered(t, ".")), "thing/default/a here/a.yaml:1",
+	const chart = "warning NotEvaluated: here/a.yaml:6: HelmRelease apps/elsewhere is not rendered: the chart is not in the input"
+	same(t, about(rendered(t, ".")), "thing/default/a here/a.yaml:1", "helmrelease/apps/elsewhere here/a.yaml:6", chart,
 		"warning NotEvaluated: ks.yaml:8: Kustomization flux-system/there is not rendered: it is for another cluster",
 		"info NamespaceAssumed: 1 object has no namespace: default is assumed")
-	for destination, want := range map[string]string{"prod": "thing/default/b there/b.yaml:1", "in-cluster": "thing/default/a here/a.yaml:1"} {
+	for destination, want := range map[string][]string{"prod": {"thing/default/b there/b.yaml:1"},
+		"in-cluster": {"thing/default/a here/a.yaml:1", "helmrelease/apps/elsewhere here/a.yaml:6", chart}} {
 		s, err := readFor(t, destination)
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, about(s), want, "info NamespaceAssumed: 1 object has no namespace: default is assumed")
+		same(t, about(s), append(want, "info NamespaceAssumed: 1 object has no namespace: default is assumed")...)
 	}
 }

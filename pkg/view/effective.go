@@ -42,6 +42,10 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 		switch {
 		case (n.Role == topology.Gateway || n.Role == topology.ListenerSet) && q.Targets != nil && q.Through == nil:
 			list.gateways = append(list.gateways, n.Ref)
+		case n.Role == topology.Rule && !n.Transit && (a.atRules[n.Ref.GroupKind()] || len(a.atRules) == 0) && !a.reached(id):
+			if !q.compared {
+				open.add(a, id)
+			}
 		case n.Role == topology.Rule && (n.Transit || !a.atRules[n.Ref.GroupKind()]):
 		case n.Role == topology.Rule && !covered[id] && a.reached(id):
 			list.bare = append(list.bare, n.Ref)
@@ -49,8 +53,6 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 			if bare := a.uncovered(id, ways[id]); len(bare) > 0 {
 				list.bareWays = append(list.bareWays, " is in force on "+targetName(n.Ref)+" via "+viaText(bare, n.Ref.WithoutSection(), TableOptions{}))
 			}
-		case n.Role == topology.Rule && !a.reached(id) && !q.compared:
-			open.add(a, id)
 		case n.Role == topology.Route && q.Targets != nil && !a.reached(id) && len(r.Graph.Instances(id)) == 0:
 			list.unattached = append(list.unattached, r.Graph.Unattached(id))
 		}
