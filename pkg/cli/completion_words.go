@@ -61,7 +61,7 @@ func targetArguments(s *session, args []string, typed string) []string {
 	return targetWords(s, typed)
 }
 
-// explainArguments complete a target and, behind it, a rule.
+// explainArguments complete targets and, behind them, a rule.
 func (q *question) explainArguments(s *session, args []string, typed string) []string {
 	if len(args) == 0 {
 		return targetWords(s, typed)
@@ -69,9 +69,8 @@ func (q *question) explainArguments(s *session, args []string, typed string) []s
 	if gk, kind := s.findKind(args[0]); kind && len(args) == 1 {
 		return nameWords(s, gk, typed)
 	}
-	target, rule := splitExplain(s, args)
-	query, _, err := q.query(s, target)
-	if err != nil || rule != "" {
+	query, _, err := q.query(s, args)
+	if err != nil { // the last one is a rule
 		return nil
 	}
 	return ruleWords(view.RuleNames(s.Resolution, query), typed)

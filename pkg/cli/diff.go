@@ -74,6 +74,7 @@ func (f *diffFlags) addTo(cmd *cobra.Command) {
 	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization to apply to the second side (instead of -f)")
 	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders, on both sides, and render what they hold")
 	fs.BoolVar(&f.helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program")
+	fs.StringVar(&f.destination, "destination", "", "with -R: only what is deployed to this cluster, on both sides")
 	fs.StringArrayVar(&f.deleted, "delete", nil, "remove an object from the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
 	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
 	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "compare all namespaces (the default without -n)")
@@ -101,6 +102,9 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	before, after, err := r.both(ctx, from, to)
 	if err != nil {
 		return err
+	}
+	if unknown := (selection{before}).known(); unknown != nil && (selection{after}).known() != nil {
+		return unknown
 	}
 	kinds, err := f.kindsOf(before, after)
 	if err != nil {

@@ -8,31 +8,25 @@ import (
 func (a App) explainCmd(s Streams) *cobra.Command {
 	q := &question{}
 	cmd := &cobra.Command{
-		Use:   "explain TARGET [RULE]",
+		Use:   "explain TARGET… [RULE]",
 		Short: "Show how policies were merged, step by step",
-		Long: `Show how the policies above a target were merged, most specific first: each step with its strategy and condition,
-what it contributed and what was overridden. RULE limits this to one rule or setting; it is the name that
+		Long: `Show how the policies above targets were merged, most specific first: each step with its strategy and condition,
+what it contributed and what was overridden. RULE, the last word, limits this to one rule or setting; it is the name that
 'effective' prints, or any unambiguous ending of it.`,
 		Example: `  # the whole merge
   kubectl dopolicy explain baker/rule-1 -f manifests/
 
   # one setting of it
   kubectl dopolicy explain baker/rule-1 limits.cap -f manifests/`,
-		Args: takes(1, 3),
+		Args: takes(1, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			session, err := q.open(cmd.Context(), a.Plugins, s)
 			if err != nil {
 				return err
 			}
-			target, rule := splitExplain(session, args)
-			query, typed, err := q.query(session, target)
+			query, typed, rule, err := q.explained(session, args)
 			if err != nil {
 				return err
-			}
-			if rule != "" {
-				if rule, err = pickRule(view.RuleNames(session.Resolution, query), rule, typed); err != nil {
-					return err
-				}
 			}
 			out := view.Explain(session.Resolution, query, rule)
 			return q.write(s, session, typed, out, &out.Envelope)
@@ -44,15 +38,24 @@ what it contributed and what was overridden. RULE limits this to one rule or set
 	return cmd
 }
 
-// splitExplain tells TARGET RULE from KIND NAME [RULE].
-func splitExplain(s *session, args []string) (target []string, rule string) {
-	if _, isKind := s.findKind(args[0]); isKind && len(args) > 1 {
-		target, args = args[:2], args[2:]
-	} else {
-		target, args = args[:1], args[1:]
+// explained tells TARGET… from TARGET… RULE: the last word is a rule of the targets before it, if they have one of that name.
+func (q *question) explained(s *session, args []string) (query view.Query, typed, rule string, err error) {
+	if _, isKind := s.findKind(args[0]); isKind && len(args) == 2 || len(args) == 1 {
+		query, typed, err = q.query(s, args)
+		return query, typed, "", err
 	}
-	if len(args) > 0 {
-		rule = args[0]
+	last := len(args) - 1
+	query, typed, err = q.query(s, args[:last])
+	if err != nil {
+		return query, "", "", err
 	}
-	return target, rule
+	rule, err = pickRule(view.RuleNames(s.Resolution, query), args[last], typed)
+	if err == nil {
+		return query, typed, rule, nil
+	}
+	if _, _, unknown := s.targets(args[last:], selector{}); unknown != nil {
+		return query, "", "", err
+	}
+	query, typed, err = q.query(s, args)
+	return query, typed, "", err
 }

@@ -186,7 +186,7 @@ func takes(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usage("write: kubectl dopolicy "+cmd.Use, "%s is required", strings.Fields(cmd.Use)[1])
+			return usage("write: kubectl dopolicy "+cmd.Use, "%s is required", strings.TrimSuffix(strings.Fields(cmd.Use)[1], "…"))
 		case len(args) > most:
 			return usage("write: kubectl dopolicy "+cmd.Use, "%s: unexpected argument %q", cmd.Name(), args[most])
 		}

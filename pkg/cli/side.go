@@ -124,5 +124,5 @@ func (r *sideReader) lay(ctx context.Context, base *model.Snapshot) (*model.Snap
 }
 
 func (r *sideReader) options() load.Options {
-	return load.Options{Recursive: r.flags.recursive, Render: r.flags.recursive, Helm: r.flags.helm, Stdin: r.streams.In, Namespace: r.flags.namespace, ClusterScoped: r.catalog.ClusterScoped()}
+	return load.Options{Recursive: r.flags.recursive, Render: r.flags.recursive, Helm: r.flags.helm, Destination: r.flags.destination, Stdin: r.streams.In, Namespace: r.flags.namespace, ClusterScoped: r.catalog.ClusterScoped()}
 }

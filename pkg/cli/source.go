@@ -27,6 +27,7 @@ type sourceFlags struct {
 	files         []string
 	recursive     bool
 	helm          bool
+	destination   string
 	overLive      bool
 	cache         *load.Cache // of lists that were read before
 	kustomization string
@@ -46,6 +47,7 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder with manifests, or - for standard input (repeatable)")
 	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders, and render what they hold: kustomizations, Flux Kustomizations, Argo CD Applications")
 	fs.BoolVar(&f.helm, "enable-helm", false, "with -R and -k: render charts of the input with the helm program (off by default: it is a program that runs on the input)")
+	fs.StringVar(&f.destination, "destination", "", "with -R: only what is deployed to this cluster, by its name or address in Applications, or the name of the Secret with its kubeconfig")
 	fs.BoolVar(&f.overLive, "live", false, "answer for the cluster as if the files had been applied to it")
 	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
 	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
@@ -131,7 +133,7 @@ func told(s Streams, in *model.Snapshot, err error) error {
 
 // manifests are the files or the kustomization that the flags name.
 func (f *sourceFlags) manifests(catalog *descriptor.Catalog, s Streams) load.Options {
-	return load.Options{Paths: f.files, Recursive: f.recursive, Render: f.recursive, Helm: f.helm, Kustomization: f.kustomization, Stdin: s.In,
+	return load.Options{Paths: f.files, Recursive: f.recursive, Render: f.recursive, Helm: f.helm, Destination: f.destination, Kustomization: f.kustomization, Stdin: s.In,
 		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped)}
 }
 
@@ -149,10 +151,13 @@ func (f *sourceFlags) checkSources() error {
 	return nil
 }
 
-// filesOrKustomization sees to it that not both are named.
+// filesOrKustomization sees to it that not both are named, and that a destination is chosen only where one is looked for.
 func (f *sourceFlags) filesOrKustomization() error {
-	if f.kustomization != "" && len(f.files) > 0 {
+	switch {
+	case f.kustomization != "" && len(f.files) > 0:
 		return usage("drop one of the two", "only one of -f and -k can be given")
+	case f.destination != "" && !f.recursive:
+		return usage("add -R, which follows Applications and Kustomizations", "--destination needs -R")
 	}
 	return nil
 }
@@ -203,6 +208,9 @@ func (f *sourceFlags) given() string {
 	}
 	if f.helm {
 		out = append(out, "--enable-helm")
+	}
+	if f.destination != "" {
+		repeat("--destination", []string{f.destination})
 	}
 	if f.overLive {
 		out = append(out, "--live")

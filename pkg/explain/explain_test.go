@@ -43,6 +43,15 @@ func TestEveryReasonHasWords(t *testing.T) {
 	}
 }
 
+// A sentence without a gap names nobody, whoever won.
+func TestClauseWithoutAGap(t *testing.T) {
+	ignored := byReason[merge.Ignored].clauses(&teller{loss: &merge.Loss{}})
+	ignored[0].names = []string{"the settings below it"}
+	if got := ignored[0].String(); got != "the setting is not read at this place" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestShort(t *testing.T) {
 	for reason, want := range map[merge.Reason]string{merge.MoreSpecificWins: "more specific default", merge.AtomicReplaced: "replaced whole by Gateway",
 		merge.LessSpecificOverrides: "override of Gateway", merge.ConditionFalse: "condition false"} {

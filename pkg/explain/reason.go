@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -154,7 +155,7 @@ func (t *teller) invalid() []clause {
 }
 
 func (c clause) String() string {
-	if len(c.names) == 0 {
+	if len(c.names) == 0 || !strings.Contains(c.format, "%s") {
 		return c.format
 	}
 	return fmt.Sprintf(c.format, Few(c.names))

@@ -46,9 +46,10 @@ func (r *repo) application(ctx context.Context, l *lead) error {
 // applicationSource reads one source, by the tool that it asks for, else by what the folder holds.
 func (r *repo) applicationSource(ctx context.Context, l *lead, s any, at order, from top) error {
 	has := func(field string) bool { return model.Get(s, field) != nil }
+	if has("plugin") {
+		r.omitPart(l, "a plugin renders it, which is not run: it is read as if there were none", renderHint)
+	}
 	switch {
-	case has("plugin"):
-		r.omit(l, "a plugin renders it", renderHint)
 	case has("helm") || !has("kustomize") && !has("directory") && r.walk.disk.Exists(at.dir.Join("Chart.yaml")):
 		return r.applicationChart(ctx, l, s, at, from)
 	case has("kustomize") || !has("directory") && r.kustomizationIn(at.dir) != "":
@@ -57,10 +58,15 @@ func (r *repo) applicationSource(ctx context.Context, l *lead, s any, at order, 
 			return nil
 		}
 		return r.overlaid(ctx, at, func(k *types.Kustomization) error { return argoChange(model.Get(s, "kustomize"), k) })
-	default:
-		return r.directory(ctx, l, model.Get(s, "directory"), at)
+	case has("plugin"): // which may pick any of the manifests: they are read once for all such Applications, and not put into a namespace
+		if key := "plugin " + at.dir.String(); !r.seen[key] {
+			r.seen[key] = true
+			at.namespace = ""
+			return r.directory(ctx, l, nil, at)
+		}
+		return nil
 	}
-	return nil
+	return r.directory(ctx, l, model.Get(s, "directory"), at)
 }
 
 // argoChange changes a kustomization as Argo CD does.
@@ -155,7 +161,7 @@ func (r *repo) directory(ctx context.Context, l *lead, options any, at order) er
 	for i := range pieces {
 		pieces[i].namespace = at.namespace
 	}
-	r.emit(pieces)
+	r.emit(pieces, l)
 	return nil
 }
 

@@ -213,7 +213,8 @@ func (r *repo) rendered(ctx context.Context, by fmt.Stringer, name, namespace st
 	for i := range pieces {
 		pieces[i].namespace = namespace
 	}
-	r.emit(pieces)
+	l, _ := by.(*lead)
+	r.emit(pieces, l)
 	return nil
 }
 

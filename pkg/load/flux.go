@@ -24,14 +24,16 @@ const (
 const (
 	hiddenVariables = "variables come from Secrets, whose values are not read"
 	hiddenHint      = "what needs them is left as it stands: ${NAME}"
+	maybeVariables  = "it asks for variables that an optional Secret may have, which is not in the input and counts as missing"
+	maybeHint       = "read the Secret too; of its keys only the names are read"
 )
 
 // flux builds what a Flux Kustomization deploys.
 func (r *repo) flux(ctx context.Context, l *lead) error {
 	dir, from, there := r.locate(l.text("spec", "path"))
 	switch {
-	case model.Get(l.value, "spec", "kubeConfig") != nil:
-		r.omit(l, otherCluster, "")
+	case l.remote() && r.chosen == "":
+		r.omit(l, otherCluster, destinationHint)
 		return nil
 	case !r.hand.holds(l.origins()[0]):
 		r.omit(l, otherRepository, "read that too, rendered: flux build kustomization NAME --path FOLDER --dry-run")
@@ -189,7 +191,9 @@ func (r *repo) variables(l *lead) *variables {
 			for key := range r.secretKeys(l.namespace, name) {
 				v.hide(key)
 			}
-		case kind == "Secret" && !optional:
+		case kind == "Secret" && optional:
+			v.maybe = true
+		case kind == "Secret":
 			v.open = true
 			r.omitPart(l, hiddenVariables, hiddenHint)
 		case !optional:

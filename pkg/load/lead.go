@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -28,8 +29,10 @@ type lead struct {
 	namespace, name string
 	value           any
 	at              model.Origin
-	late            bool   // it was put behind others, which may bring the Secret that it takes variables from
-	file            string // the real path of the file it stands in; "" where it came out of a build
+	into            string  // the cluster that it is in, if something else deploys it
+	made            []*lead // the Applications that an ApplicationSet makes, if it was asked for them
+	late            bool    // it was put behind others, which may bring the Secret that it takes variables from
+	file            string  // the real path of the file it stands in; "" where it came out of a build
 }
 
 // String is how problems call a lead.
@@ -110,16 +113,34 @@ func (l *lead) sources() []any {
 }
 
 // settle finds out what the leads in files count from and where they lead.
-func (r *repo) settle() {
+func (r *repo) settle(ctx context.Context) {
 	r.hand.remotes = remotes(r.tops)
-	for _, l := range r.found {
+	all := slices.Clone(r.found)
+	meet := func(l *lead) {
 		for i, o := range l.origins() {
 			_, _, there := r.locate(l.paths()[i])
 			r.hand.meet(o, there && !rootPath(l.paths()[i]))
 		}
 	}
-	r.claims = claims{}
+	for _, l := range all {
+		meet(l)
+		if l.kind == argoApplicationSet {
+			for url, there := range newGenerator(&r.land, &r.hand, l).repositories(ctx, l.list("spec", "generators")) {
+				r.hand.meet(origin{"argo", url, url}, there)
+			}
+		}
+	}
 	for _, l := range r.found {
+		if l.kind == argoApplicationSet {
+			l.made, _ = newGenerator(&r.land, &r.hand, l).applications(ctx, l)
+			for _, app := range l.made {
+				meet(app)
+			}
+			all = append(all, l.made...)
+		}
+	}
+	r.claims = claims{}
+	for _, l := range all {
 		if l.kind == helmRelease { // it leads to a chart, which nothing else reads
 			continue
 		}
@@ -152,13 +173,15 @@ func (r *repo) first(begins func(l *lead, dir string) bool) *lead {
 	var best *lead
 	var at string
 	for _, l := range r.unreached() {
-		for i, path := range l.paths() {
-			dir, _, ok := r.locate(path)
-			if !ok || !r.hand.holds(l.origins()[i]) || !begins(l, dir.String()) {
-				continue
-			}
-			if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at), l.at.Compare(best.at)) < 0 {
-				best, at = l, dir.String()
+		for _, to := range append([]*lead{l}, l.made...) {
+			for i, path := range to.paths() {
+				dir, _, ok := r.locate(path)
+				if !ok || !r.hand.holds(to.origins()[i]) || !begins(l, dir.String()) {
+					continue
+				}
+				if best == nil || cmp.Or(cmp.Compare(len(dir), len(at)), cmp.Compare(dir.String(), at), l.at.Compare(best.at)) < 0 {
+					best, at = l, dir.String()
+				}
 			}
 		}
 	}
@@ -190,7 +213,7 @@ func (r *repo) unreached() []*lead {
 		if r.seen[l.key()] {
 			return true
 		}
-		return len(paths) == 0 || slices.ContainsFunc(paths, func(path string) bool { return r.reached[l.kind+" "+path] })
+		return len(paths) == 0 && len(l.made) == 0 || slices.ContainsFunc(paths, func(path string) bool { return r.reached[l.kind+" "+path] })
 	})
 }
 

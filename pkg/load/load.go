@@ -21,7 +21,10 @@ type Options struct {
 	// Kustomizations, Argo CD Applications, Helm releases) is read as they say. What cannot be rendered is in the problems.
 	Render bool
 	Helm   bool // charts are rendered with the helm program, if there is one
-	Stdin  io.Reader
+	// Destination is the cluster to read, if what is rendered is for several: as Argo CD calls it, or its address, or the name of the object
+	// with the kubeconfig that Flux reaches it with. That of the tools themselves is in-cluster. Empty means all, and they are told.
+	Destination string
+	Stdin       io.Reader
 	// Texts are files that were read already, with what was found wrong on the way. They are read instead of Paths.
 	Texts    []Text
 	Problems []model.Problem

@@ -19,8 +19,8 @@ const noChart = "the chart is not in the input"
 
 // release renders the chart of a HelmRelease, if it is in the input.
 func (r *repo) release(ctx context.Context, l *lead) error {
-	if model.Get(l.value, "spec", "kubeConfig") != nil {
-		r.omit(l, otherCluster, "")
+	if l.remote() && r.chosen == "" {
+		r.omit(l, otherCluster, destinationHint)
 		return nil
 	}
 	if len(l.paths()) == 0 || !r.hand.holds(l.origins()[0]) {
@@ -76,7 +76,10 @@ func (r *repo) valuesFrom(l *lead, v any) []byte {
 	switch {
 	case model.Text(v, "kind") == "ConfigMap" && there && model.Text(v, "targetPath") == "":
 		return []byte(text)
-	case model.Text(v, "kind") == "ConfigMap" && !there && optional, model.Text(v, "kind") == "Secret" && optional && !r.holdsSecret(l.namespace, name):
+	case model.Text(v, "kind") == "ConfigMap" && !there && optional:
+		return nil
+	case model.Text(v, "kind") == "Secret" && optional && !r.holdsSecret(l.namespace, name):
+		r.omitPart(l, "an optional Secret with values is not in the input, and counts as missing", renderHint)
 		return nil
 	}
 	r.omitPart(l, "values come from Secrets, from ConfigMaps that are not in the input, or are put at a path", renderHint)

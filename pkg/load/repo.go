@@ -23,6 +23,7 @@ type repo struct {
 	land
 	known
 	omissions
+	destinations
 	left int // manifests beside what kustomizations name that none of them does
 
 	hand    hands
@@ -44,6 +45,7 @@ func (o Options) render(ctx context.Context, in *reader, limits Limits, f *finde
 	r := &repo{o: o, limits: limits, in: in, seen: map[string]bool{}, reached: map[string]bool{}, entered: claims{}, known: known{reads: w, namespace: o.Namespace},
 		land: land{walk: w, folders: map[string]*folder{}, chartAt: map[string]*chart{}, used: map[string]bool{}, taken: map[string]bool{}}}
 	r.walk.charts = newCharts(o.Helm)
+	r.chosen = plainDestination(o.Destination)
 	r.findTops(o.Paths)
 	if err := r.survey(ctx, f); err != nil {
 		return nil, err
@@ -56,10 +58,13 @@ func (o Options) render(ctx context.Context, in *reader, limits Limits, f *finde
 		return nil, err
 	}
 	if len(r.folders)+len(r.chartAt)+len(r.found) == 0 {
-		return plain, nil
+		return plain, r.misnamed()
 	}
-	r.settle()
-	return r.pieces, r.run(ctx, plain)
+	r.settle(ctx)
+	if err := r.run(ctx, plain); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(r.pieces, func(p piece) bool { return p.aside }), r.misnamed()
 }
 
 // plain is the documents of the files that no kustomization names. Those beside files that one names are not deployed, and only
@@ -97,7 +102,7 @@ func (r *repo) run(ctx context.Context, plain []piece) error {
 			free = append(free, p)
 		}
 	}
-	r.emit(free)
+	r.emit(free, nil)
 	for _, f := range r.roots() {
 		if err := r.built(ctx, order{dir: f.k.dir, name: f.k.name}); err != nil {
 			return err
@@ -154,7 +159,7 @@ func (r *repo) built(ctx context.Context, o order) error {
 	for i := range pieces {
 		pieces[i].namespace = o.namespace
 	}
-	r.emit(pieces)
+	r.emit(pieces, o.by)
 	return nil
 }
 
@@ -183,6 +188,9 @@ func (r *repo) build(ctx context.Context, o order) ([]piece, error) {
 	if o.by != nil && o.finish != nil && o.finish.vars != nil && o.finish.vars.asked {
 		r.omitPart(o.by, hiddenVariables, hiddenHint)
 	}
+	if o.by != nil && o.finish != nil && o.finish.vars != nil && o.finish.vars.missed {
+		r.omitPart(o.by, maybeVariables, maybeHint)
+	}
 	if what := o.finish.told(); err == nil && what != "" && o.by != nil {
 		r.remark(o.by, what)
 	}
@@ -203,15 +211,23 @@ func (r *repo) failed(o order, err error, hint string) {
 	r.in.problems = append(r.in.problems, p)
 }
 
-// emit adds documents to what is read, and has followed what they lead to.
-func (r *repo) emit(pieces []piece) {
-	for _, p := range pieces {
+// emit adds documents to what is read, and has followed what they lead to. They come from a lead, or from nil.
+func (r *repo) emit(pieces []piece, by *lead) {
+	aside := r.aside(by)
+	for i, p := range pieces {
+		pieces[i].aside = aside
 		for _, l := range r.leads(p) {
+			if by != nil && by.kind != helmRelease {
+				l.into = by.destination()
+			}
 			if key := l.key(); !r.seen[key] {
 				r.seen[key] = true
 				r.queue = append(r.queue, l)
 			}
 		}
+	}
+	if by != nil && !aside {
+		r.sent = append(r.sent, sending{by, len(r.pieces), len(r.pieces) + len(pieces)})
 	}
 	r.pieces = append(r.pieces, pieces...)
 }
@@ -263,6 +279,9 @@ func (r *repo) follow(ctx context.Context, l *lead) error {
 			r.entered[dir.String()] = true
 		}
 	}
+	if r.skips(l) {
+		return nil
+	}
 	switch l.kind {
 	case fluxKustomization:
 		return r.flux(ctx, l)
@@ -271,6 +290,20 @@ func (r *repo) follow(ctx context.Context, l *lead) error {
 	case helmRelease:
 		return r.release(ctx, l)
 	}
-	r.omit(l, "it makes Applications of what it finds elsewhere", "render it where it runs, and read the result: argocd appset generate FILE")
+	made, why := newGenerator(&r.land, &r.hand, l).applications(ctx, l)
+	for _, app := range made {
+		if key := app.key(); !r.seen[key] {
+			r.seen[key] = true
+			r.queue = append(r.queue, app)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case why != nil && len(made) > 0:
+		r.omitPart(l, why.Error(), setHint)
+	case why != nil:
+		r.omit(l, why.Error(), setHint)
+	}
 	return nil
 }

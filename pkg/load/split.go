@@ -12,6 +12,7 @@ type piece struct {
 
 	real      string // the path of the file without links; "" where it was made
 	namespace string // of objects without one; "" for that of all
+	aside     bool   // it is for another cluster than the one that is asked about
 }
 
 // split cuts a file into its documents at the lines that begin or end one, so that a broken document cannot spoil the

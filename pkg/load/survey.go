@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -236,7 +237,17 @@ func (r *land) generated(dir filesys.ConfirmedDir) (*types.Kustomization, error)
 func (r *repo) tell() {
 	r.in.problems = append(r.in.problems, r.remarks...)
 	for _, o := range r.omitted {
+		o.which = slices.DeleteFunc(o.which, func(which fmt.Stringer) bool {
+			l, led := which.(*lead)
+			return led && r.aside(l)
+		})
+		if len(o.which) == 0 { // it is for another cluster than the one that is asked about
+			continue
+		}
 		r.in.problems = append(r.in.problems, o.problem())
+	}
+	if p := r.several(&r.known); p != nil {
+		r.in.problems = append(r.in.problems, *p)
 	}
 	if r.left > 0 {
 		r.in.problems = append(r.in.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,

@@ -30,6 +30,8 @@ type variables struct {
 	hidden map[string]bool // those whose values are not read: they stay as they stand
 	open   bool            // there are others, which are not known: what is not among these stays as it stands
 	asked  bool            // for one that is hidden
+	maybe  bool            // a Secret that may be missing is not in the input: it counts as missing
+	missed bool            // something was asked for that this Secret may have
 	unset  map[string]bool // those that were asked for and are not set
 }
 
@@ -66,6 +68,7 @@ func (v *variables) replace(text []byte) ([]byte, error) {
 	}
 	out, err := envsubst.Eval(string(text), func(name string) (string, bool) {
 		value, set := v.values[name]
+		v.missed = v.missed || v.maybe && !set && !v.hidden[name]
 		switch {
 		case v.hidden[name]:
 			v.asked = true

@@ -2,29 +2,43 @@ package model
 
 import "strings"
 
-// HasVariable reports whether there is a variable in a text that nobody has given a value.
+// HasVariable reports whether there is something in a text that stands for a value which nobody has filled in.
 func HasVariable(text string) bool {
 	_, _, found := CutVariable(text)
 	return found
 }
 
-// CutVariable finds the first variable in a text: ${NAME}, or with more behind the name as in ${NAME:-default}. $${NAME} is none.
-func CutVariable(text string) (name, after string, found bool) {
-	for {
-		at := strings.Index(text, "${")
-		if at < 0 {
-			return "", "", false
+// Encrypted is how CutVariable calls every value that SOPS has encrypted.
+const Encrypted = "ENC[…]"
+
+// CutVariable finds the first thing in a text that stands for a value: ${NAME}, or with more behind the name as in ${NAME:-default} ($${NAME} is
+// none); {{ a template }}; <path:a secret of a vault#key>; or a value that SOPS has encrypted. The variable is as it stands, without what is
+// behind the name.
+func CutVariable(text string) (variable, after string, found bool) {
+	for at := 0; at < len(text); at++ {
+		rest := text[at:]
+		switch {
+		case strings.HasPrefix(rest, "${"):
+			inner, after, closed := strings.Cut(rest[2:], "}")
+			escaped := at > 0 && text[at-1] == '$'
+			if name := inner[:nameLength(inner)]; closed && name != "" && !escaped {
+				return "${" + name + "}", after, true
+			}
+		case strings.HasPrefix(rest, "{{"):
+			if inner, after, closed := strings.Cut(rest[2:], "}}"); closed {
+				return "{{ " + strings.TrimSpace(inner) + " }}", after, true
+			}
+		case strings.HasPrefix(rest, "<path:"):
+			if inner, after, closed := strings.Cut(rest[1:], ">"); closed {
+				return "<" + inner + ">", after, true
+			}
+		case strings.HasPrefix(rest, "ENC[AES256_GCM,"):
+			if _, after, closed := strings.Cut(rest, "]"); closed {
+				return Encrypted, after, true
+			}
 		}
-		escaped := at > 0 && text[at-1] == '$'
-		inner, rest, closed := strings.Cut(text[at+2:], "}")
-		if !closed {
-			return "", "", false
-		}
-		if name := inner[:nameLength(inner)]; name != "" && !escaped {
-			return name, rest, true
-		}
-		text = rest
 	}
+	return "", "", false
 }
 
 // nameLength is how much of a text is the name of a variable.

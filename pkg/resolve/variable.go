@@ -127,8 +127,14 @@ func (u *variableUse) problem(name string) model.Problem {
 	if u.times > 1 {
 		where = fmt.Sprintf("%d names, namespaces or hostnames", u.times)
 	}
+	if name == model.Encrypted {
+		return model.Problem{Severity: model.Error, Code: model.UnrenderedVariable,
+			Message: fmt.Sprintf("a value that SOPS has encrypted stands in %s: what belongs together is not known", where),
+			Hint:    "decrypt the manifests first (sops decrypt FILE), and read the result",
+		}.At(u.first)
+	}
 	return model.Problem{Severity: model.Error, Code: model.UnrenderedVariable,
-		Message: fmt.Sprintf("${%s} is an unrendered variable in %s: what belongs together is not known", name, where),
+		Message: fmt.Sprintf("%s is an unrendered variable in %s: what belongs together is not known", name, where),
 		Hint:    "render the manifests first, for example with flux build, kustomize build or envsubst, and read the result",
 	}.At(u.first)
 }

@@ -100,7 +100,7 @@ func forceOf(in Input) Force {
 		}
 	}
 	switch {
-	case in.unknownForce():
+	case in.unknownForce(), out.Targets == 0 && in.unseenWay():
 		out.State = ForceUnknown
 	case out.Wholly+out.Partly == 0:
 		out.State = Nowhere
@@ -122,6 +122,20 @@ func (in Input) unknownForce() bool {
 	}
 	return !p.Refused && (!in.Kind.Sees(p.Ref().Namespace) || lost(in) || slices.ContainsFunc(p.Refs, in.withheld) || len(in.Kind.Gaps().Of(p)) > 0 ||
 		slices.ContainsFunc(in.Kind.Guesses().Of(p), model.Problem.Incomplete))
+}
+
+// unseenWay reports whether traffic may come to a target by a Gateway or a Service that is not in the input.
+func (in Input) unseenWay() bool {
+	g := in.Resolution.Graph
+	return slices.ContainsFunc(in.Fate.Targets, func(id topology.NodeID) bool {
+		if int(id) >= g.Len() {
+			return false
+		}
+		if g.Node(id).Role == topology.Rule {
+			id = g.Parents(topology.All, id)[0]
+		}
+		return slices.ContainsFunc(g.Attachments(id), func(a topology.Attachment) bool { return a.State == topology.Unknown || a.Missing })
+	})
 }
 
 // selected are the targets of a policy that no reference names: those that its selectors select, or that it is for by itself.

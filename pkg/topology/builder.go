@@ -13,4 +13,5 @@ type Builder struct {
 	delegations     []Delegation
 	portless        map[model.GroupKind]bool // whose ports are those that rules send to
 	extensions      []Extension
+	makers          []func(in *model.Snapshot, made func(object, by model.Ref))
 }

@@ -33,7 +33,8 @@ const (
 type certificates struct {
 	in     *model.Snapshot
 	covers coverage
-	check  bool // whether what is no PEM is a flaw for Authority
+	made   map[model.Ref]model.Ref // objects that need not be in the input, and what makes them
+	check  bool                    // whether what is no PEM is a flaw for Authority
 }
 
 // keyPair looks for a flaw of what should be a certificate with its key. The text says what it is.
@@ -95,7 +96,11 @@ func (c certificates) find(ref model.Ref) (*model.Object, Flaw, string) {
 		return o, NoFlaw, ""
 	case ref.GroupKind() == configMapKind && ref.Name == clusterCA:
 		return nil, NoFlaw, ""
-	case c.complete(ref.GroupKind(), ref.Namespace):
+	}
+	if by, made := c.maker(ref); made {
+		return nil, WithheldCertificate, by.String() + " makes " + ref.String()
+	}
+	if c.complete(ref.GroupKind(), ref.Namespace) {
 		return nil, MissingCertificate, ref.String() + " does not exist"
 	}
 	return nil, WithheldCertificate, ref.String() + " is not in the input"
@@ -184,7 +189,11 @@ func (c *certifier) refer(owner model.Ref, v model.Body, at fieldPosition, u use
 	case NoFlaw:
 		return Unresolved{}
 	case WithheldCertificate:
-		c.noteName(topic{what: certificateWithheld}, to.String(), nil)
+		name := to.String()
+		if by, made := c.certificates.maker(to); made {
+			name += " (made by " + by.String() + ")"
+		}
+		c.noteName(topic{what: certificateWithheld}, name, nil)
 		if c.covers.withheld(to.GroupKind(), to.Namespace) {
 			return Unresolved{Message: what, gap: objectGap}
 		}

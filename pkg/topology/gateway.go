@@ -75,7 +75,7 @@ func newGateways(d *draft) *gateways {
 		gatewayOf: map[NodeID]int{},
 		clients:   map[NodeID]Unresolved{},
 		unknown:   d.usual(),
-		trust:     certifier{d, certificates{in: d.in, covers: d.covers, check: d.settings.Bool(CheckCertificates)}},
+		trust:     certifier{d, certificates{in: d.in, covers: d.covers, made: d.made(d.in), check: d.settings.Bool(CheckCertificates)}},
 		asked:     map[selection]Truth{},
 		names:     map[string]struct{}{},
 	}

@@ -20,6 +20,8 @@ type Query struct {
 
 	// Namespace is the one that was asked about: problems of it matter even where nothing was found. "": none in particular.
 	Namespace string
+
+	compared bool // with another input: what this one does not have is told by the comparison
 }
 
 // collector collects what one view looks at.

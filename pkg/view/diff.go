@@ -156,6 +156,7 @@ func (s *side) answer(q DiffQuery) {
 			}
 		}
 	}
+	query.compared = true
 	s.list = Effective(s.res, query)
 	if q.Namespace != "" {
 		s.list.Items = slices.DeleteFunc(s.list.Items, func(i EffectivePolicy) bool { return i.Target.Namespace != q.Namespace })

@@ -21,6 +21,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 		list.Items = make([]EffectivePolicy, 0, a.answerAll())
 	}
 	covered := make([]bool, r.Len())
+	var open unknownWays
 	ways := map[topology.NodeID][]Path{} // that are covered, of what was asked for by name
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		item := a.item(k, id, s, paths)
@@ -41,6 +42,10 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 		switch {
 		case (n.Role == topology.Gateway || n.Role == topology.ListenerSet) && q.Targets != nil && q.Through == nil:
 			list.gateways = append(list.gateways, n.Ref)
+		case n.Role == topology.Rule && !n.Transit && (a.atRules[n.Ref.GroupKind()] || len(a.atRules) == 0) && !a.reached(id):
+			if !q.compared {
+				open.add(a, id)
+			}
 		case n.Role == topology.Rule && (n.Transit || !a.atRules[n.Ref.GroupKind()]):
 		case n.Role == topology.Rule && !covered[id] && a.reached(id):
 			list.bare = append(list.bare, n.Ref)
@@ -52,8 +57,8 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 			list.unattached = append(list.unattached, r.Graph.Unattached(id))
 		}
 	}
-	list.Seal("EffectivePolicyList", a.problems())
-	list.touches = a.touching()
+	list.Seal("EffectivePolicyList", append(a.problems(), open.problems()...))
+	list.touches, list.open = a.touching(), len(open) > 0
 	return list
 }
 

@@ -51,7 +51,7 @@ func flatLines(groups []pathGroup, kinds kindNames, o TableOptions) []flatLine {
 	rows := map[*Rule][][]Cell{} // of answers that many targets share
 	for i := range groups {
 		g := &groups[i]
-		via := viaCell(g, o)
+		via := viaCell(g.paths, g.target, o)
 		for _, items := range g.sections() {
 			sections := []string{items[0].Target.Section}
 			for _, item := range items {
@@ -74,13 +74,9 @@ func flatLines(groups []pathGroup, kinds kindNames, o TableOptions) []flatLine {
 	return out
 }
 
-// viaCell is how traffic gets to a group, "-" where the target's name says it.
-func viaCell(g *pathGroup, o TableOptions) string {
-	via := viaText(g.paths, g.target, o)
-	if via == "" {
-		return "-"
-	}
-	return strings.TrimPrefix(via, "Gateway ")
+// viaCell is how traffic gets to a target, "-" where its name says it.
+func viaCell(paths []Path, target model.Ref, o TableOptions) string {
+	return dashed(strings.TrimPrefix(viaText(paths, target, o), "Gateway "))
 }
 
 // flatNouns name the columns after the targets, if these are all of one sort.

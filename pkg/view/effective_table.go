@@ -102,7 +102,7 @@ func (e *Envelope) nothingInForce(o TableOptions) string {
 
 // noPolicy claims no more than is known.
 func (e *Envelope) noPolicy() string {
-	if slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
+	if e.open || slices.ContainsFunc(e.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
 		return "cannot tell whether a policy"
 	}
 	return "no policy"

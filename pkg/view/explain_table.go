@@ -118,9 +118,9 @@ func (s *Step) lines() []string {
 // results are the lines below the fold: what is in force, with its sources, and what is not. They have two cells, the second of which
 // takes the rest of the line.
 func (p *ExplainedPolicy) results(o TableOptions) [][]Cell {
-	width := explainWidth
+	value := p.summaries.rule
 	if o.Wide {
-		width = 0
+		value = func(r *Rule) string { return valueText(r.Value, 0) }
 	}
 	var out [][]Cell
 	for i := range p.Rules {
@@ -131,7 +131,7 @@ func (p *ExplainedPolicy) results(o TableOptions) [][]Cell {
 			}
 			return sourceName(s)
 		})
-		out = append(out, markUnsure([]Cell{{Text: "=", Tone: Good}, {Text: fmt.Sprintf("%s = %s   (%s)", r.Name, valueText(r.Value, width), from)}}, p.Unread))
+		out = append(out, markUnsure([]Cell{{Text: "=", Tone: Good}, {Text: fmt.Sprintf("%s = %s   (%s)", r.Name, value(r), from)}}, p.Unread))
 	}
 	for i := range p.Lost {
 		l := &p.Lost[i]

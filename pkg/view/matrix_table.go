@@ -69,8 +69,7 @@ func (m *PolicyMatrix) block(rows []MatrixRow, o TableOptions, why bool) Block {
 				reasons = append(reasons, cell.reason(kinds, len(r.Cells) == 1))
 			}
 		}
-		via, reason := viaText(r.Paths, r.Target, o), strings.Join(reasons, "; ")
-		b.Rows = append(b.Rows, append(line, Cell{Text: dashed(via)}, Cell{Text: dashed(reason)}))
+		b.Rows = append(b.Rows, append(line, Cell{Text: viaCell(r.Paths, r.Target, o)}, Cell{Text: dashed(strings.Join(reasons, "; "))}))
 	}
 	return b
 }

@@ -129,7 +129,7 @@ func (m *matrixMaker) leftOpen(rule model.Ref, why string) {
 func (m *matrixMaker) openProblems() []model.Problem {
 	var out []model.Problem
 	for why, rules := range m.open {
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: "also read the manifests that have it (-f), or ask the cluster",
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: openHint,
 			Message: fmt.Sprintf("cannot tell who governs %s (%s): %s", Counted(rules.N, "route rule"), rules, why)})
 	}
 	return out

@@ -12,23 +12,56 @@ import (
 // Overridden lists what lost at the targets asked for: of the given policy, or of every one if it is nil; of one rule (its full
 // printed name), or of every one if rule is "".
 func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) *OverriddenRuleList {
+	if of == nil {
+		return overridden(r, q, []askedSettings{{rule: rule}})
+	}
+	return OverriddenOf(r, q, []*policy.Policy{of}, []string{rule})
+}
+
+// OverriddenOf lists what lost of several policies, of one rule of each or of every one: the settings of one after the other.
+func OverriddenOf(r *resolve.Resolution, q Query, policies []*policy.Policy, rules []string) *OverriddenRuleList {
+	var asked []askedSettings
+	for i, p := range policies {
+		asked = append(asked, askedSettings{p, rules[i]})
+	}
+	list := overridden(r, q, asked)
+	if q.Targets == nil {
+		list.touches = touchingPolicies(policies...)
+	}
+	return list
+}
+
+// askedSettings is what is asked about: the settings of a policy, nil for all of them, by the name of a rule or "".
+type askedSettings struct {
+	policy *policy.Policy
+	rule   string
+}
+
+// among reports whether a policy is one of several layers.
+func (s askedSettings) among(layers []resolve.Layer) bool {
+	return s.policy == nil || slices.ContainsFunc(layers, func(l resolve.Layer) bool { return l.Policy.Base() == s.policy })
+}
+
+func overridden(r *resolve.Resolution, q Query, asked []askedSettings) *OverriddenRuleList {
 	list := &OverriddenRuleList{Items: []OverriddenRule{}}
+	found := make([][]OverriddenRule, len(asked))
 	q.ShowNone = false
 	a := collector{res: r, query: q}
 	stands := map[*resolve.Kind]map[setting]bool{}
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
-		if of != nil && !k.Has(of) {
+		if !slices.ContainsFunc(asked, func(w askedSettings) bool { return w.policy == nil || k.Has(w.policy) }) {
 			return
 		}
 		o := k.Verdict(s)
-		if of != nil && !slices.ContainsFunc(o.Layers, func(l resolve.Layer) bool { return l.Policy.Base() == of }) {
+		if !slices.ContainsFunc(asked, func(w askedSettings) bool { return w.among(o.Layers) }) {
 			return
 		}
 		a.found = append(append(a.found, o.Problems...), k.Guesses().Below(id, s)...)
 		w := writer{r, o}
 		for _, l := range o.Losses() {
 			p := o.Layers[l.From.Layer].Policy
-			if of != nil && p.Base() != of || !names(l.Rule, rule) {
+			wanted := func(w askedSettings) bool { return (w.policy == nil || p.Base() == w.policy) && names(l.Rule, w.rule) }
+			if !slices.ContainsFunc(asked, wanted) {
 				continue
 			}
 			if stands[k] == nil {
@@ -43,14 +76,16 @@ func Overridden(r *resolve.Resolution, q Query, of *policy.Policy, rule string) 
 				slices.Sort(item.Unread)
 				item.Unread = slices.Compact(item.Unread)
 			}
-			list.Items = append(list.Items, item)
+			for i, w := range asked {
+				if wanted(w) {
+					found[i] = append(found[i], item)
+				}
+			}
 		}
 	})
+	list.Items = append(list.Items, slices.Concat(found...)...)
 	list.Seal("OverriddenRuleList", a.problems())
 	list.touches = a.touching()
-	if of != nil && q.Targets == nil {
-		list.touches = touchingPolicies(of)
-	}
 	return list
 }
 

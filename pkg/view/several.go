@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
 // PolicyReachList answers `reach` for several policies.
@@ -49,19 +47,4 @@ func (l *PolicyReachList) Names() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// OverriddenOf lists what lost of several policies: the settings of one after the other.
-func OverriddenOf(r *resolve.Resolution, q Query, policies []*policy.Policy, rules []string) *OverriddenRuleList {
-	out := &OverriddenRuleList{Items: []OverriddenRule{}}
-	var problems []model.Problem
-	for i, p := range policies {
-		one := Overridden(r, q, p, rules[i])
-		out.Items, problems = append(out.Items, one.Items...), append(problems, one.Problems...)
-	}
-	out.Seal("OverriddenRuleList", problems)
-	if q.Targets == nil {
-		out.touches = touchingPolicies(policies...)
-	}
-	return out
 }

@@ -16,6 +16,7 @@ type Envelope struct {
 	Problems   []model.Problem `json:"problems"`   // what is wrong or not known, the worst first
 
 	touches func(model.Problem) bool // whether a problem touches the answer; nil: each does
+	open    bool                     // it is not known whether a policy is in force where none is found
 }
 
 // Seal fills in the version and the kind, sorts the problems and settles completeness.

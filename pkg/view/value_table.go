@@ -12,9 +12,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// explainWidth is how wide a value may be in a table that cuts.
-const explainWidth = 72
-
 // wholeDepth is a depth that is never reached.
 const wholeDepth = -1
 

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 //go:embed kinds.json
@@ -17,6 +18,7 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuadrant", Kinds: kinds,
 		Functions: descriptor.Functions{Auto: map[string]descriptor.Auto{"kuadrant.Profile": profile},
+			Links:  []topology.Linker{link},
 			Advice: map[string]policy.Advice{"kuadrant.Advice": advice},
 			Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
 			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},

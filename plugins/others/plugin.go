@@ -4,11 +4,15 @@ package others
 import (
 	_ "embed" // kinds.json
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 //go:embed kinds.json
 var kinds []byte
 
 // Plugin hands the vendor over.
-func Plugin() plugin.Plugin { return plugin.Plugin{Name: "others", Kinds: kinds} }
+func Plugin() plugin.Plugin {
+	return plugin.Plugin{Name: "others", Kinds: kinds, Functions: descriptor.Functions{Links: []topology.Linker{link}}}
+}

@@ -1,0 +1,351 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// maxApplications is how many Applications one ApplicationSet may make.
+const maxApplications = 5000
+
+// Why an ApplicationSet is not rendered.
+var (
+	errTooMany    = errors.New("it makes more than " + strconv.Itoa(maxApplications) + " Applications")
+	errRepository = errors.New(otherRepository)
+)
+
+const setHint = "render it where it runs, and read the result: argocd appset generate FILE. Until then what it deploys is read as it stands, without its namespaces"
+
+// values are what a generator gives a template: texts by their full names, or, for Go templates, a tree.
+type values map[string]any
+
+// both are the values of two generators; those of the second count. Without Go templates they must not differ.
+func (w writer) both(a, b values) (values, error) {
+	out := maps.Clone(a)
+	for key, v := range b {
+		before, there := out[key]
+		inner, isMap := before.(map[string]any)
+		more, areMaps := v.(map[string]any)
+		switch {
+		case there && !w.goes && before != v:
+			return nil, errors.New("the generators of a matrix give " + key + " different values")
+		case isMap && areMaps:
+			merged, err := w.both(inner, more)
+			if err != nil {
+				return nil, err
+			}
+			out[key] = map[string]any(merged)
+		default:
+			out[key] = v
+		}
+	}
+	return out, nil
+}
+
+// generator makes the Applications of one ApplicationSet.
+type generator struct {
+	land  *land
+	holds func(origin) bool // the repository at hand
+	write writer            // renders texts
+}
+
+func newGenerator(at *land, hand *hands, l *lead) generator {
+	return generator{land: at, holds: hand.holds, write: newWriter(l)}
+}
+
+// repositories are the addresses that the generators of an ApplicationSet read, and whether what they look for is there.
+func (g generator) repositories(ctx context.Context, v any) map[string]bool {
+	out := map[string]bool{}
+	switch v := v.(type) {
+	case []any:
+		for _, inner := range v {
+			maps.Copy(out, g.repositories(ctx, inner))
+		}
+	case map[string]any:
+		if from := v["git"]; from != nil {
+			g.holds = func(origin) bool { return true }
+			sets, _ := g.git(ctx, from)
+			out[plainURL(model.Text(from, "repoURL"))] = len(sets) > 0
+		}
+		maps.Copy(out, g.repositories(ctx, model.Get(v, "matrix", "generators")))
+	}
+	return out
+}
+
+// applications are those that an ApplicationSet makes, and why they are not all; nil if they are.
+func (g generator) applications(ctx context.Context, l *lead) (out []*lead, why error) {
+	for _, from := range l.list("spec", "generators") {
+		sets, err := g.generate(ctx, from)
+		if err != nil {
+			why = err
+			continue
+		}
+		for _, set := range sets {
+			made, err := g.write.tree(model.Get(l.value, "spec", "template"), set)
+			app, _ := made.(map[string]any)
+			if patch := l.text("spec", "templatePatch"); err == nil && patch != "" {
+				err = g.patches(patch, set)
+			}
+			switch {
+			case err != nil:
+				why = err
+				continue
+			case len(out) == maxApplications:
+				return out, errTooMany
+			case app == nil:
+				continue
+			}
+			namespace := model.Text(app, "metadata", "namespace")
+			if namespace == "" {
+				namespace = l.namespace
+			}
+			out = append(out, &lead{kind: argoApplication, namespace: namespace, name: model.Text(app, "metadata", "name"), value: app, at: l.at, into: l.into})
+		}
+	}
+	return out, why
+}
+
+// patches is the error of a patch of the template that may change what is deployed, or where.
+func (g generator) patches(patch string, set values) error {
+	unknown := errors.New("it patches its template")
+	if !g.write.goes {
+		return unknown
+	}
+	text, err := g.write.text(patch, set)
+	if err != nil {
+		return unknown
+	}
+	docs, failed := g.land.walk.parse([]byte(text))
+	if failed != nil {
+		return unknown
+	}
+	for _, doc := range docs {
+		for field, v := range fieldsOf(doc.value) {
+			for inner := range fieldsOf(v) {
+				if field != "metadata" && (field != "spec" || !slices.Contains([]string{"ignoreDifferences", "info", "project", "revisionHistoryLimit", "syncPolicy"}, inner)) ||
+					field == "metadata" && (inner == "name" || inner == "namespace") {
+					return unknown
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func fieldsOf(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+// generate is what one generator gives.
+func (g generator) generate(ctx context.Context, from any) ([]values, error) {
+	fields, _ := from.(map[string]any)
+	kind := ""
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		switch {
+		case name == "selector" || model.Get(from, name, "template") != nil:
+			return nil, errors.New("a generator has a selector or a template of its own")
+		case kind != "":
+			return nil, errors.New("a generator is of several kinds")
+		}
+		kind = name
+	}
+	switch kind {
+	case "list":
+		if model.Get(from, "list", "elementsYaml") != nil {
+			return nil, errors.New("a list is made by a template")
+		}
+		return g.list(from)
+	case "git":
+		return g.git(ctx, model.Get(from, "git"))
+	case "matrix":
+		return g.matrix(ctx, from)
+	}
+	return nil, errors.New("it makes Applications of what is not in the input (generator " + kind + ")")
+}
+
+func (g generator) list(from any) ([]values, error) {
+	elements, _ := model.Get(from, "list", "elements").([]any)
+	var out []values
+	for _, e := range elements {
+		m, ok := e.(map[string]any)
+		if !ok {
+			return nil, errors.New("an element of a list is no map")
+		}
+		set := values{}
+		for key, v := range m {
+			g.write.put(set, v, key)
+		}
+		out = append(out, set)
+	}
+	return out, nil
+}
+
+// matrix is every combination of what two generators give. The second one may use what the first one gives.
+func (g generator) matrix(ctx context.Context, from any) ([]values, error) {
+	pair, _ := model.Get(from, "matrix", "generators").([]any)
+	if len(pair) != 2 {
+		return nil, errors.New("a matrix has two generators")
+	}
+	first, err := g.generate(ctx, pair[0])
+	if err != nil {
+		return nil, err
+	}
+	var out []values
+	for _, a := range first {
+		filled, err := g.write.tree(pair[1], a)
+		if err != nil {
+			return nil, err
+		}
+		second, err := g.generate(ctx, filled)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range second {
+			if len(out) == maxApplications {
+				return nil, errTooMany
+			}
+			both, err := g.write.both(b, a)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, both)
+		}
+	}
+	return out, nil
+}
+
+// git gives the folders, or the files, that patterns pick out of the repository at hand.
+func (g generator) git(ctx context.Context, from any) ([]values, error) {
+	url := plainURL(model.Text(from, "repoURL"))
+	if !g.holds(origin{"argo", url, url}) {
+		return nil, errRepository
+	}
+	var out []values
+	add := func(at string, more values) error {
+		set := g.write.path(model.Text(from, "pathParamPrefix"), at)
+		maps.Copy(more, set)
+		extra, _ := model.Get(from, "values").(map[string]any)
+		for key, v := range extra {
+			filled, err := g.write.tree(v, more)
+			if err != nil {
+				return err
+			}
+			g.write.put(more, filled, "values", key)
+		}
+		if len(out) == maxApplications {
+			return errTooMany
+		}
+		out = append(out, more)
+		return nil
+	}
+	if files := patterns(from, "files"); len(files) > 0 {
+		for _, t := range g.land.tops[:min(1, len(g.land.tops))] {
+			for _, file := range t.files(files) {
+				docs, err := g.land.walk.manifests(ctx, spot{dir: t.dir, file: file, name: t.nameOf(t.dir.Join(file))})
+				if err != nil {
+					return nil, cause(err)
+				}
+				for _, doc := range docs {
+					more := values{}
+					fields, _ := doc.value.(map[string]any)
+					for key, v := range fields {
+						g.write.put(more, v, key)
+					}
+					if err := add(file, more); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+		return out, nil
+	}
+	for _, dir := range g.land.directories(patterns(from, "directories")) {
+		if err := add(dir+"/", values{}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// pattern picks paths, or takes out what another one picks.
+type pattern struct {
+	path    string
+	exclude bool
+}
+
+func patterns(from any, field string) (out []pattern) {
+	list, _ := model.Get(from, field).([]any)
+	for _, p := range list {
+		exclude, _ := model.Get(p, "exclude").(bool)
+		out = append(out, pattern{path: model.Text(p, "path"), exclude: exclude})
+	}
+	return out
+}
+
+// pick reports whether patterns pick a path.
+func pick(list []pattern, at string, match func(pattern, at string) bool) bool {
+	picked := false
+	for _, p := range list {
+		if match(p.path, at) {
+			if p.exclude {
+				return false
+			}
+			picked = true
+		}
+	}
+	return picked
+}
+
+// directories are the folders of the repository that patterns pick, from the first place where there are any.
+func (r *land) directories(list []pattern) []string {
+	for _, t := range r.tops {
+		var out []string
+		_ = filepath.WalkDir(t.dir.String(), func(at string, e fs.DirEntry, err error) error {
+			below, failed := filepath.Rel(t.dir.String(), at)
+			switch {
+			case err != nil || failed != nil || !e.IsDir():
+				return nil
+			case below == ".":
+				return nil
+			case hidden(e.Name()):
+				return fs.SkipDir
+			}
+			below = filepath.ToSlash(below)
+			if pick(list, below, func(pattern, at string) bool { ok, _ := path.Match(strings.TrimPrefix(pattern, "/"), at); return ok }) {
+				out = append(out, below)
+			}
+			return nil
+		})
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// files are the files below a top that patterns pick, in which * stands for slashes too.
+func (t top) files(list []pattern) (out []string) {
+	_ = filepath.WalkDir(t.dir.String(), func(at string, e fs.DirEntry, err error) error {
+		below, failed := filepath.Rel(t.dir.String(), at)
+		switch {
+		case err != nil || failed != nil:
+			return nil
+		case e.IsDir() && below != "." && hidden(e.Name()):
+			return fs.SkipDir
+		case e.Type().IsRegular() && pick(list, filepath.ToSlash(below), func(pattern, at string) bool { re := glob(pattern); return re != nil && re.MatchString(at) }):
+			out = append(out, filepath.ToSlash(below))
+		}
+		return nil
+	})
+	return out
+}
