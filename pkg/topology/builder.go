@@ -13,4 +13,6 @@ type Builder struct {
 	delegations     []Delegation
 	portless        map[model.GroupKind]bool // whose ports are those that rules send to
 	extensions      []Extension
+	parents         []Parents
+	alike           []likeness
 }

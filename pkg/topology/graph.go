@@ -87,6 +87,8 @@ type Graph struct {
 	portless   map[model.GroupKind]bool
 	problems   []model.Problem
 	uses       map[NodeID][]Use
+	core       []string // names of the group that has none
+	together   bool
 
 	listeners
 	portmates    map[NodeID]owned

@@ -18,7 +18,8 @@ type route struct {
 	gatewayBound bool // a parentRef names something other than a Service
 	meshBound    bool // all parentRefs name Services
 	unresolved   Unresolved
-	portless     bool // a backendRef without the port it needs was reported
+	portless     bool     // a backendRef without the port it needs was reported
+	core         []string // how its implementation calls the group that has no name
 }
 
 const (
@@ -39,18 +40,31 @@ type routes struct {
 func (rs *routes) addRoutes() {
 	for _, gk := range routeKinds {
 		for _, o := range rs.in.Of(gk) {
-			r := route{id: rs.add(Node{Role: Route, Ref: o.Ref, Object: o, table: int32(len(rs.tables))}), object: o, kind: gk}
-			rs.tables = append(rs.tables, nil)
-			rs.under(o.Ref.Namespace, r.id)
-			if r.spec = rs.spec(o); r.spec.bad {
-				continue
-			}
-			rs.parents.attach(&r)
-			rs.addRules(&r)
-			if r.unresolved != (Unresolved{}) {
-				rs.unresolved[r.id] = r.unresolved
-			}
+			rs.addRoute(o, gk)
 		}
+	}
+	for _, k := range rs.alike {
+		for _, o := range rs.in.Of(k.kind) {
+			rs.addRoute(o, k.like)
+		}
+	}
+}
+
+// addRoute adds a route, which is read like those of a kind.
+func (rs *routes) addRoute(o *model.Object, kind model.GroupKind) {
+	r := route{id: rs.add(Node{Role: Route, Ref: o.Ref, Object: o, table: int32(len(rs.tables))}), object: o, kind: kind}
+	rs.tables = append(rs.tables, nil)
+	rs.under(o.Ref.Namespace, r.id)
+	if r.spec = rs.spec(o); r.spec.bad {
+		return
+	}
+	rs.parents.attach(&r)
+	if judged(rs.tables[rs.nodes[r.id].table]) {
+		r.core = rs.parents.decides.core
+	}
+	rs.addRules(&r)
+	if r.unresolved != (Unresolved{}) {
+		rs.unresolved[r.id] = r.unresolved
 	}
 }
 

@@ -30,6 +30,7 @@ const (
 
 // link tells what the vendor adds to the graph.
 func link(b *topology.Builder) {
+	b.JudgeParents(topology.Parents{Judge: judgeParents, CoreName: "core", Together: true})
 	b.Extend(func(b *topology.Extender, in *model.Snapshot, s model.Settings) []model.Problem {
 		if !present(in, s) {
 			return nil

@@ -31,7 +31,7 @@ func readOutbound(in *model.Snapshot, set settings) *outboundParents {
 			seen := map[*model.Object]bool{}
 			for _, p := range o.Body.At("spec", "parentRefs").Items {
 				parent := j.parent(o, p)
-				if parent == nil || parent.Ref.GroupKind() == serverKind || j.accepted(o, p).reason != accepted {
+				if parent == nil || parent.Ref.GroupKind() == serverKind || j.accepted(o, portOf(o, p)).reason != accepted {
 					continue
 				}
 				if p.Field("port").IsNull() {

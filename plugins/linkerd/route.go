@@ -2,8 +2,11 @@ package linkerd
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // The reasons of the condition Accepted.
@@ -28,6 +31,7 @@ type routeJudge struct {
 	set       settings
 	strongest map[parentPort]int // the first kind in strength that names the parent
 	by        map[parentPort]*model.Object
+	shown     map[string]bool // namespaces that the manifests show
 }
 
 func newRouteJudge(in *model.Snapshot, set settings) *routeJudge {
@@ -59,12 +63,16 @@ func parentKind(r reference) (model.GroupKind, bool) {
 
 // portOf is the parent that a parentRef is to, with its port.
 func portOf(route *model.Object, p model.Body) parentPort {
-	r := readReference(p, parentGroup(route))
+	port, _ := p.Field("port").Value().(int64)
+	return meant(route, readReference(p, parentGroup(route)), port)
+}
+
+// meant is the parent that a reference means; without a name it is none that Linkerd knows.
+func meant(route *model.Object, r reference, port int64) parentPort {
 	gk, ok := parentKind(r)
 	if !ok {
 		return parentPort{}
 	}
-	port, _ := p.Field("port").Value().(int64)
 	return parentPort{r.in(gk, route.Ref.Namespace), port}
 }
 
@@ -85,8 +93,7 @@ type parentVerdict struct {
 }
 
 // accepted decides about one parentRef, which has to be to a kind that Linkerd knows.
-func (j *routeJudge) accepted(route *model.Object, p model.Body) parentVerdict {
-	at := portOf(route, p)
+func (j *routeJudge) accepted(route *model.Object, at parentPort) parentVerdict {
 	o := j.in.Get(at.ref)
 	rank := slices.IndexFunc(strength, func(kinds []model.GroupKind) bool { return slices.Contains(kinds, route.Ref.GroupKind()) })
 	switch {
@@ -105,4 +112,77 @@ func (j *routeJudge) accepted(route *model.Object, p model.Body) parentVerdict {
 		}
 	}
 	return parentVerdict{reason: accepted, why: "the " + at.ref.Kind + " takes the route"}
+}
+
+// controller is the name under which Linkerd writes statuses.
+const controller = "linkerd.io/policy-controller"
+
+// judgeParents decides about parents of routes, as Linkerd's controller does (ST index.rs).
+func judgeParents(in *model.Snapshot, s model.Settings) func(*model.Object, model.Ref, int32) *topology.ParentVerdict {
+	if !present(in, s) {
+		return nil
+	}
+	j := newRouteJudge(in, readSettings(s))
+	return func(route *model.Object, parent model.Ref, port int32) *topology.ParentVerdict {
+		r := reference{parent.Group, parent.Kind, parent.Namespace, parent.Name}
+		if strings.EqualFold(r.group, "core") {
+			r.group = ""
+		}
+		at := meant(route, r, int64(port))
+		if at.ref.Name == "" || !slices.ContainsFunc(strength, func(kinds []model.GroupKind) bool { return slices.Contains(kinds, route.Ref.GroupKind()) }) {
+			return nil
+		}
+		v := j.accepted(route, at)
+		out := &topology.ParentVerdict{State: topology.State(v.reason), Reason: v.why, Missing: v.missing && at.ref.Kind == "Service", Controller: controller}
+		if at.ref.Kind != "Server" {
+			refs := j.resolved(route, at.ref)
+			out.Refs = &refs
+		}
+		return out
+	}
+}
+
+// resolved is what the condition ResolvedRefs says: the first backend that is no good decides (ST backend_condition).
+func (j *routeJudge) resolved(route *model.Object, parent model.Ref) topology.Unresolved {
+	for _, rule := range route.Body.At("spec", "rules").Items {
+		for _, b := range rule.Field("backendRefs").Items {
+			r := readReference(b, "")
+			if b.Field("kind").IsNull() {
+				r.kind = "Service"
+			}
+			gk, ok := parentKind(r)
+			ref := r.in(gk, route.Ref.Namespace)
+			switch {
+			case !ok || gk == serverKind:
+				return topology.Unresolved{Reason: "InvalidKind", Message: "a backend cannot be a " + r.kind + " of group " + strconv.Quote(r.group)}
+			case j.in.Get(ref) == nil && !j.whole(ref):
+				return topology.Unresolved{Message: ref.String() + " is not in the input"}
+			case j.in.Get(ref) == nil:
+				return topology.Unresolved{Reason: "BackendNotFound", Message: ref.String() + " does not exist"}
+			case gk == egressKind && ref != parent:
+				return topology.Unresolved{Reason: "InvalidKind", Message: ref.String() + " can be a backend of routes on itself only"}
+			}
+		}
+	}
+	return topology.Unresolved{}
+}
+
+// whole reports whether an object of the kind is known not to exist where the input has none: of a cluster all are read; of manifests the
+// Services of a namespace are taken to be there if one is, or the Namespace.
+func (j *routeJudge) whole(ref model.Ref) bool {
+	if j.in.Cluster != nil {
+		return !j.in.Cluster.MissesRef(ref)
+	}
+	if j.shown == nil {
+		j.shown = map[string]bool{}
+		for _, gk := range []model.GroupKind{serviceKind, egressKind} {
+			for _, o := range j.in.Of(gk) {
+				j.shown[o.Ref.Namespace] = true
+			}
+		}
+		for _, o := range j.in.Of(namespaceKind) {
+			j.shown[o.Ref.Name] = true
+		}
+	}
+	return j.shown[ref.Namespace]
 }

@@ -1,0 +1,38 @@
+package descriptor
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"go.yaml.in/yaml/v3"
+)
+
+// routeKind is a kind of routes of a vendor's own, and that of the Gateway API that they are read like.
+type routeKind struct{ kind, like model.GroupKind }
+
+// routeKinds reads a vendor's own kinds of routes.
+func (r *vendorReader) routeKinds(n *yaml.Node) {
+	r.List(n, func(e *yaml.Node) {
+		var kind, like string
+		r.Object(e, map[string]form.Field{"kind": r.Text(&kind), "like": r.Text(&like)})
+		at := slices.IndexFunc(topology.RouteKinds(), func(gk model.GroupKind) bool { return gk.Kind == like })
+		switch gk := model.ParseGroupKind(kind); {
+		case gk.Kind == "" || gk.Group == "":
+			r.Fail(e, "field \"kind\" must be Kind.group")
+		case at < 0:
+			r.Fail(e, "field \"like\" must be a kind of routes of the Gateway API, not %q", like)
+		default:
+			r.routes = append(r.routes, routeKind{gk, topology.RouteKinds()[at]})
+			r.knowledge.kinds[gk] = true
+		}
+	})
+}
+
+// linkRoutes tells graphs of the vendors' own kinds of routes.
+func (c *Catalog) linkRoutes(b *topology.Builder) {
+	for _, k := range c.routes {
+		b.RoutesLike(k.kind, k.like)
+	}
+}
