@@ -81,6 +81,9 @@ func (l *Extender) Beside(role Role, ref model.Ref, o *model.Object) NodeID {
 	return id
 }
 
+// Beside lists the further nodes of an object or a section that extensions made.
+func (g *Graph) Beside(ref model.Ref) []NodeID { return g.beside[ref] }
+
 // Connect puts a node right above another one in a family.
 func (l *Extender) Connect(family string, from, to NodeID) {
 	f := l.families[family]

@@ -2,7 +2,9 @@ package linkerd
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -20,21 +22,27 @@ type outboundParents struct {
 	in     *model.Snapshot
 	routes map[*model.Object][]*model.Object // attached, of HTTP and gRPC
 	order  []*model.Object
-	whole  map[*model.Object]bool // a route is on all ports
+	whole  map[*model.Object]bool    // a route is on all ports
+	ports  map[*model.Object][]int64 // that routes are on
 }
 
 func readOutbound(in *model.Snapshot, set settings) *outboundParents {
-	w := &outboundParents{in: in, routes: map[*model.Object][]*model.Object{}, whole: map[*model.Object]bool{}}
+	w := &outboundParents{in: in, routes: map[*model.Object][]*model.Object{}, whole: map[*model.Object]bool{}, ports: map[*model.Object][]int64{}}
 	j := newRouteJudge(in, set)
 	for _, gk := range []model.GroupKind{grpcRouteKind, httpRouteKind, ownRouteKind} {
 		for _, o := range in.Of(gk) {
+			if read := blocksOf(o, gk == grpcRouteKind); read.bad != nil { // the route is left out
+				continue
+			}
 			seen := map[*model.Object]bool{}
 			for _, p := range o.Body.At("spec", "parentRefs").Items {
 				parent := j.parent(o, p)
 				if parent == nil || parent.Ref.GroupKind() == serverKind || j.accepted(o, portOf(o, p)).reason != accepted {
 					continue
 				}
-				if p.Field("port").IsNull() {
+				if n, ok := p.Field("port").Value().(int64); ok {
+					w.ports[parent] = append(w.ports[parent], n)
+				} else {
 					w.whole[parent] = true
 				}
 				if !seen[parent] {
@@ -113,7 +121,7 @@ func outbound(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topo
 		n := g.Node(id)
 		switch n.Role {
 		case outboundParentRole:
-			routed := len(w.routes[n.Object]) > 0 && n.Object.Ref.GroupKind() == serviceKind && w.whole[n.Object]
+			routed := w.routed(n.Object)
 			own := blocksOf(n.Object, false)
 			return situationOf(id, id, own, nil, own.any() && !routed)
 		case outboundRuleRole:
@@ -128,6 +136,19 @@ func outbound(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topo
 		}
 		return nil
 	}
+}
+
+// routed reports whether routes take all that is sent to a parent.
+func (w *outboundParents) routed(parent *model.Object) bool {
+	if w.whole[parent] || parent.Ref.GroupKind() != serviceKind || len(w.ports[parent]) == 0 {
+		return w.whole[parent]
+	}
+	for _, p := range parent.Body.At("spec", "ports").Items {
+		if n, _ := p.Field("port").Value().(int64); !slices.Contains(w.ports[parent], n) {
+			return false
+		}
+	}
+	return true
 }
 
 func indexOfRule(route *model.Object, section string) int {
@@ -188,16 +209,16 @@ func (b *blocks) rule(route *model.Object, i int) {
 
 // situationOf puts the blocks of a parent and those of a route together: of each sort those of the route, if it has any, replace the parent's.
 func situationOf(id, up topology.NodeID, parent blocks, route *blocks, bare bool) *policy.Situation {
-	layers := []*policy.Policy{policy.NewBuiltin("annotations of "+parent.object.Ref.String(), parent.object, []string{"metadata", "annotations"}, nil)}
+	layers := []*policy.Policy{parent.layer()}
 	if route != nil {
-		layers = append(layers, policy.NewBuiltin("annotations of "+route.object.Ref.String(), route.object, []string{"metadata", "annotations"}, nil))
+		layers = append(layers, route.layer())
 		if route.fromRule != nil {
 			layers = append(layers, policy.NewBuiltin("timeouts of the rule", route.object, route.fromRule, nil))
 		}
 	}
 	return &policy.Situation{Key: strconv.Itoa(int(id)), Builtins: layers, Bare: bare,
 		Place: func(p *policy.Policy) (topology.NodeID, topology.Role) {
-			if p == layers[0] {
+			if p.Object == parent.object {
 				return up, topology.Frontend
 			}
 			return id, topology.Route
@@ -205,6 +226,18 @@ func situationOf(id, up topology.NodeID, parent blocks, route *blocks, bare bool
 		Fold: func([]*policy.Policy) merge.PlanFunc {
 			return func(merge.Stack) ([]merge.Unit, []merge.Effect) { return foldBlocks(parent, route) }
 		}}
+}
+
+// layer is the annotations of an object as a layer.
+func (b *blocks) layer() *policy.Policy {
+	var units []merge.Unit
+	for name, block := range map[string]map[string]any{"retry": b.retry, "timeouts": b.timeouts, "failureAccrual": b.accrual, "loadBias": b.bias} {
+		if block != nil {
+			units = append(units, merge.Unit{Path: merge.Keys(name), Value: block})
+		}
+	}
+	slices.SortFunc(units, func(a, b merge.Unit) int { return strings.Compare(a.Path.String(), b.Path.String()) })
+	return policy.NewSettings(b.object, []string{"metadata", "annotations"}, units)
 }
 
 func foldBlocks(parent blocks, route *blocks) ([]merge.Unit, []merge.Effect) {

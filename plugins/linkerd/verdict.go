@@ -55,6 +55,8 @@ type judge struct {
 	port      int
 	addresses []netip.Addr
 	doubts    []string
+	notes     []string // what else there is to say
+	asked     bool     // some grant is for identities
 }
 
 // candidate is a grant with what it is called.
@@ -68,7 +70,10 @@ func (j *judge) judge() *request.Judgement {
 	d := request.Decision{At: j.to.object.Ref, Outcome: request.Allowed}
 	out := &request.Judgement{}
 	settle := func(o request.Outcome, why ...string) *request.Judgement {
-		d.Outcome, d.Why = o, why
+		d.Outcome, d.Why = o, append(why, j.notes...)
+		if j.asked {
+			d.Why = append(d.Why, out.Problems[len(out.Problems)-1].Message)
+		}
 		out.Outcome, out.Decisions = o, []request.Decision{d}
 		return out
 	}
@@ -146,7 +151,8 @@ func (j *judge) grants(v *server) (out []candidate, where string) {
 		p := place{world: j.world, load: j.to, port: j.port}
 		_, access := p.fallback()
 		word, _ := access.Blocks[0].Units[0].Value.(string)
-		where = access.Builtin + " (" + word + ")"
+		where = "default " + word
+		j.notes = append(j.notes, "no Server governs the port, and the default is "+word+" ("+access.Builtin+")")
 		if g, ok := j.word(word); ok {
 			out = append(out, candidate{grant: g})
 		}
@@ -215,6 +221,7 @@ func (j *judge) matchIdentities(g grant) topology.Truth {
 	if g.identities == nil && !g.anyTLS {
 		return topology.Yes
 	}
+	j.asked = true
 	switch {
 	case j.from == nil:
 		return topology.No
@@ -274,3 +281,6 @@ func (j *judge) assumption() model.Problem {
 	}
 	return p.At(j.from.object)
 }
+
+// together leaves the judgement to that of Servers, which asks the policies of all kinds.
+func together(request.Query, *resolve.Resolution, *resolve.Kind) *request.Judgement { return nil }
