@@ -118,11 +118,6 @@ func (w *world) voided(g grant) []model.Problem {
 	return []model.Problem{p}
 }
 
-// voidPolicy documents policies that their authentications void.
-var voidPolicy = model.Rule{ID: "AuthorizationIsVoid", Severities: []model.Severity{model.Warning},
-	Summary: "an authorization grants nothing, because an authentication that it requires is missing or cannot be used",
-	Fix:     "create the authentication, correct the reference, or require one of each sort only"}
-
 // granted is the union of the grants of one kind at a Server, or at a route on one (IX client_authzs). Nothing is compared.
 func granted(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topology.NodeID) *policy.Situation {
 	if !present(in, s) {

@@ -60,7 +60,7 @@ func egressAccepted(r *resolve.Resolution, _ *resolve.Kind, fates []*status.Fate
 	set := readSettings(r.Settings)
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, f := range fates {
-		c := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted"}
+		c := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "no network meets one of the cluster"}
 		if what := overlap(f.Policy.Object, set); what != "" {
 			c = status.Condition{Type: "Accepted", Status: "False", Reason: "EgressReasonNetworkOverlap", Message: "networks overlap those of the cluster: " + what}
 		}

@@ -40,7 +40,7 @@ func link(b *topology.Builder) {
 		linkServers(b, w)
 		linkEgress(b, w)
 		linkOutbound(b, in, w.set)
-		return append(w.notes(), refusals(in)...)
+		return slices.Concat(w.notes(), refusals(in), idle(in, w), profiles(in))
 	})
 }
 
@@ -78,7 +78,7 @@ func linkServers(b *topology.Extender, w *world) {
 func linkEgress(b *topology.Extender, w *world) {
 	b.Family(egressFamily, egressRole)
 	for _, o := range w.in.Of(egressKind) {
-		b.Add(egressRole, o)
+		b.Beside(egressRole, o.Ref, o) // as a backend of routes it has another node
 	}
 }
 
@@ -113,6 +113,16 @@ func (w *world) notes() []model.Problem {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// profiles says that ServiceProfiles, which count before routes and annotations, are not evaluated.
+func profiles(in *model.Snapshot) []model.Problem {
+	var out []model.Problem
+	for _, o := range in.Of(model.GroupKind{Group: "linkerd.io", Kind: "ServiceProfile"}) {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: "a ServiceProfile is not evaluated: for its Service it counts before routes and annotations"}.At(o))
 	}
 	return out
 }

@@ -17,7 +17,7 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "linkerd", Kinds: kinds,
+	return plugin.Plugin{Name: "linkerd", Kinds: kinds, Findings: findings(),
 		Status:     status.Functions{Boards: map[string]status.Board{"linkerd.LimitAccepted": limitAccepted, "linkerd.EgressAccepted": egressAccepted}},
 		Evaluators: request.Evaluators{"linkerd.Verdict": verdict, "linkerd.Together": together},
 		Functions: descriptor.Functions{Links: []topology.Linker{link},

@@ -127,7 +127,7 @@ func limitAccepted(r *resolve.Resolution, _ *resolve.Kind, fates []*status.Fate)
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, f := range fates {
 		ref, ok := limitedServer(f.Policy.Object)
-		c := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted"}
+		c := status.Condition{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "it is the first on its Server"}
 		switch {
 		case !ok || r.Snapshot.Get(ref) == nil && !r.Snapshot.Cluster.MissesRef(ref):
 			c.Status, c.Reason, c.Message = "False", "NoMatchingTarget", "the target is no Server, or does not exist"

@@ -2,6 +2,7 @@ package linkerd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -202,7 +203,10 @@ func overlaps(in *model.Snapshot) []model.Problem {
 	var out []model.Problem
 	type place struct{ namespace, field, port string }
 	before := map[place][]*model.Object{}
-	for _, o := range in.Of(serverKind) {
+	all := slices.Clone(in.Of(serverKind))
+	timeless := slices.ContainsFunc(all, func(o *model.Object) bool { return o.Created.IsZero() })
+	slices.SortStableFunc(all, func(a, b *model.Object) int { return byAge(a, b, timeless) })
+	for _, o := range all {
 		for _, field := range []string{"podSelector", "externalWorkloadSelector"} {
 			selector := o.Body.At("spec", field)
 			if !selector.IsObject() {
@@ -222,8 +226,3 @@ func overlaps(in *model.Snapshot) []model.Problem {
 	}
 	return out
 }
-
-// serversOverlap documents Servers on one port.
-var serversOverlap = model.Rule{ID: "ServersOverlap", Severities: []model.Severity{model.Warning},
-	Summary: "two Servers select the same port of the same workloads; the older one governs it, and the other one is ignored there",
-	Fix:     "give one of them another port or selector, or delete it"}
