@@ -154,7 +154,7 @@ func (w *tableWriter) readHostnames(r *route) {
 func (w *tableWriter) attachTo(r *route, p parentRef) {
 	a := Attachment{Parent: p.ref, Port: p.port, Listener: None, State: Unknown}
 	switch gk := p.ref.GroupKind(); {
-	case r.kind != r.object.Ref.GroupKind():
+	case r.kind != r.object.Ref.GroupKind() && !slices.Contains(r.takers, gk):
 		a.State, a.Silent, a.Reason = NoMatchingParent, true, "nobody takes "+r.object.Ref.Kind+"s of group "+r.object.Ref.Group+" at a "+p.ref.Kind
 	case gk == gatewayKind:
 		w.attachToGateway(r, a)

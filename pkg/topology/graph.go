@@ -89,6 +89,7 @@ type Graph struct {
 	uses       map[NodeID][]Use
 	core       []string // names of the group that has none
 	together   bool
+	alike      []likeness
 
 	listeners
 	portmates    map[NodeID]owned

@@ -28,16 +28,19 @@ type ParentVerdict struct {
 // JudgeParents has an implementation decide about parents of routes.
 func (b *Builder) JudgeParents(p Parents) { b.parents = append(b.parents, p) }
 
-// RoutesLike makes the objects of a kind routes, which are read like those of a kind of the Gateway API. Only implementations that judge parents
-// take them.
-func (b *Builder) RoutesLike(gk, like model.GroupKind) {
+// RoutesLike makes the objects of a kind routes, which are read like those of a kind of the Gateway API. Parents of the given kinds take them as
+// they take those; of others only implementations that judge parents do.
+func (b *Builder) RoutesLike(gk, like model.GroupKind, parents ...model.GroupKind) {
 	if isRoute(like) && !isRoute(gk) && !slices.ContainsFunc(b.alike, func(k likeness) bool { return k.kind == gk }) {
-		b.alike = append(b.alike, likeness{gk, like})
+		b.alike = append(b.alike, likeness{gk, like, parents})
 	}
 }
 
-// likeness is a kind of routes that are read like those of another one.
-type likeness struct{ kind, like model.GroupKind }
+// likeness is a kind of routes that are read like those of another one, and the kinds of parents that take them.
+type likeness struct {
+	kind, like model.GroupKind
+	parents    []model.GroupKind
+}
 
 // parentJudge asks the implementations about parents.
 type parentJudge struct {
@@ -105,6 +108,17 @@ func (w *tableWriter) attachJudged(r *route, a Attachment, v *ParentVerdict) {
 		w.services.all = append(w.services.all, bound)
 	}
 	w.table = append(w.table, a)
+}
+
+// RouteKind is the name of the Gateway API's kind of routes that a route is read as.
+func (g *Graph) RouteKind(route NodeID) string {
+	n := &g.nodes[route]
+	for _, k := range g.alike {
+		if k.kind == n.Ref.GroupKind() {
+			return k.like.Kind
+		}
+	}
+	return n.Ref.Kind
 }
 
 // RoutesTogether reports whether clients of Services get the routes of their namespace beside those of the Service's.

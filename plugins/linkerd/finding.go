@@ -1,6 +1,7 @@
 package linkerd
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,9 +18,6 @@ var (
 	serversOverlap = model.Rule{ID: "ServersOverlap", Severities: []model.Severity{model.Warning},
 		Summary: "two Servers select the same port of the same workloads; the older one governs it, and the other one is ignored there",
 		Fix:     "give one of them another port or selector, or delete it"}
-	idleAnnotation = model.Rule{ID: "AnnotationHasNoEffect", Severities: []model.Severity{model.Warning},
-		Summary: "an annotation is not read, because its value is none, or means nothing beside the others",
-		Fix:     "correct it, or take it out"}
 	unusedAuthentication = model.Rule{ID: "AuthenticationUnused", Severities: []model.Severity{model.Info},
 		Summary: "no authorization requires an authentication: it has no effect",
 		Fix:     "name it in the requiredAuthenticationRefs of an AuthorizationPolicy, or delete it"}
@@ -32,7 +30,7 @@ var (
 )
 
 func findings() []plugin.Finding {
-	return []plugin.Finding{{Rule: voidPolicy}, {Rule: serversOverlap}, {Rule: idleAnnotation}, {Rule: unusedAuthentication, Find: unused}, {Rule: openAccess, Find: opened},
+	return []plugin.Finding{{Rule: voidPolicy}, {Rule: serversOverlap}, {Rule: unusedAuthentication, Find: unused}, {Rule: openAccess, Find: opened},
 		{Rule: lostTimeouts, Find: replaced}}
 }
 
@@ -40,7 +38,7 @@ func findings() []plugin.Finding {
 func idle(in *model.Snapshot, w *world) []model.Problem {
 	var out []model.Problem
 	say := func(o *model.Object, format string, args ...any) {
-		out = append(out, idleAnnotation.Problem(format, args...).At(o))
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: fmt.Sprintf(format, args...)}.At(o))
 	}
 	inward := func(o *model.Object, notes map[string]string) {
 		if word, ok := notes[defaultPolicyNote]; ok && !slices.Contains(policyWords, word) {

@@ -40,7 +40,7 @@ func link(b *topology.Builder) {
 		linkServers(b, w)
 		linkEgress(b, w)
 		linkOutbound(b, in, w.set)
-		return slices.Concat(w.notes(), refusals(in), idle(in, w), profiles(in))
+		return slices.Concat(w.notes(), refusals(in, w), idle(in, w), profiles(in))
 	})
 }
 

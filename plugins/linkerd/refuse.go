@@ -9,7 +9,7 @@ import (
 )
 
 // refusals repeats what the admission webhook says to objects (AD): what it refuses is reported, and evaluated as the controller's index reads it.
-func refusals(in *model.Snapshot) []model.Problem {
+func refusals(in *model.Snapshot, w *world) []model.Problem {
 	var out []model.Problem
 	for _, judge := range []struct {
 		kind  model.GroupKind
@@ -25,7 +25,7 @@ func refusals(in *model.Snapshot) []model.Problem {
 			}
 		}
 	}
-	return append(out, overlaps(in)...)
+	return append(out, overlaps(in, w)...)
 }
 
 func refuseAuthorization(o *model.Object, spec model.Body) string {
@@ -199,7 +199,8 @@ func refuseRoute(o *model.Object, spec model.Body) string {
 }
 
 // overlaps reports Servers that the webhook would not let in beside others, because it can tell that both select a port.
-func overlaps(in *model.Snapshot) []model.Problem {
+// Where they select workloads of the input, what they lose is told.
+func overlaps(in *model.Snapshot, w *world) []model.Problem {
 	var out []model.Problem
 	type place struct{ namespace, field, port string }
 	before := map[place][]*model.Object{}
@@ -207,6 +208,7 @@ func overlaps(in *model.Snapshot) []model.Problem {
 	timeless := slices.ContainsFunc(all, func(o *model.Object) bool { return o.Created.IsZero() })
 	slices.SortStableFunc(all, func(a, b *model.Object) int { return byAge(a, b, timeless) })
 	for _, o := range all {
+		told := slices.ContainsFunc(w.workloads, w.byObject[o].selects)
 		for _, field := range []string{"podSelector", "externalWorkloadSelector"} {
 			selector := o.Body.At("spec", field)
 			if !selector.IsObject() {
@@ -215,6 +217,9 @@ func overlaps(in *model.Snapshot) []model.Problem {
 			at := place{o.Ref.Namespace, field, o.Body.At("spec", "port").String()}
 			for _, other := range before[at] {
 				theirs := other.Body.At("spec", field)
+				if told {
+					break
+				}
 				if selector.Len() == 0 || theirs.Len() == 0 || selector.String() == theirs.String() {
 					out = append(out, model.Problem{Severity: model.Warning, Code: serversOverlap.ID, Hint: "give one of them another port or selector",
 						Message: "Server " + other.Ref.FullName() + " selects the same port: the older one governs it, and the admission webhook lets no second one in"}.At(o))

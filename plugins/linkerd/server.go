@@ -20,6 +20,7 @@ func governedPorts(g *topology.Graph, in *model.Snapshot, s model.Settings) poli
 		v := w.byObject[p.Object]
 		var out []topology.NodeID
 		selected, outside := 0, ""
+		var lost []string
 		for _, load := range w.workloads {
 			if !v.selects(load) {
 				continue
@@ -30,10 +31,19 @@ func governedPorts(g *topology.Graph, in *model.Snapshot, s model.Settings) poli
 				continue
 			}
 			for _, port := range load.portsOf(v.port()) {
+				if by := w.governor(load, port); by != v {
+					lost = append(lost, fmt.Sprintf("port %d of %s is governed by Server %s, which comes before it", port, load.object.Ref, by.object.Ref.FullName()))
+				}
 				out = append(out, g.Lookup(load.object.Ref.In(strconv.Itoa(port)))...)
 			}
 		}
-		if len(out) > 0 || v.bad != "" {
+		switch {
+		case len(lost) > 1:
+			lost[0] += fmt.Sprintf(" (and %d more)", len(lost)-1)
+			fallthrough
+		case len(lost) == 1:
+			return out, []model.Problem{serversOverlap.Problem("%s", lost[0]).At(p.Object)}
+		case len(out) > 0 || v.bad != "":
 			return out, nil
 		}
 		problem := model.Problem{Severity: model.Info, Code: model.NotReached, Message: "it selects no workload of the input"}
