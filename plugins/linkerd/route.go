@@ -13,6 +13,7 @@ import (
 const (
 	accepted         = "Accepted"
 	noMatchingParent = "NoMatchingParent"
+	unknown          = string(topology.Unknown)
 	routeConflicted  = "RouteReasonConflicted"
 )
 
@@ -92,16 +93,32 @@ type parentVerdict struct {
 	by          *model.Object
 }
 
+// rivals is a kind of routes that goes before those of a rank and of which not all may be read; "" if there is none.
+func (j *routeJudge) rivals(rank int) string {
+	for _, kinds := range strength[:max(0, rank)] {
+		for _, gk := range kinds {
+			if j.in.Cluster.MissesAny(gk) {
+				return gk.Kind
+			}
+		}
+	}
+	return ""
+}
+
 // accepted decides about one parentRef, which has to be to a kind that Linkerd knows.
 func (j *routeJudge) accepted(route *model.Object, at parentPort) parentVerdict {
 	o := j.in.Get(at.ref)
 	rank := slices.IndexFunc(strength, func(kinds []model.GroupKind) bool { return slices.Contains(kinds, route.Ref.GroupKind()) })
 	switch {
+	case o == nil && at.ref.Kind != "Service" && j.in.Cluster.MissesRef(at.ref):
+		return parentVerdict{reason: unknown, why: at.ref.String() + " may not be read"}
 	case at.ref.Kind == "Server" && o != nil:
 		return parentVerdict{reason: accepted, why: "the Server takes the route"}
 	case at.ref.Kind != "Server" && j.strongest[at] < rank: // whether or not the parent exists
 		by := j.by[at]
 		return parentVerdict{reason: routeConflicted, why: by.Ref.String() + " is on the same parent, and kind " + by.Ref.Kind + " goes before " + route.Ref.Kind, by: by}
+	case at.ref.Kind != "Server" && j.rivals(rank) != "":
+		return parentVerdict{reason: unknown, why: "routes of kind " + j.rivals(rank) + " may not be read, and go before " + route.Ref.Kind}
 	case o == nil:
 		return parentVerdict{reason: noMatchingParent, why: at.ref.String() + " does not exist", missing: true}
 	case at.ref.Kind == "EgressNetwork" && overlap(o, j.set) != "":
@@ -156,7 +173,7 @@ func (j *routeJudge) resolved(route *model.Object, parent model.Ref) topology.Un
 			case !ok || gk == serverKind:
 				return topology.Unresolved{Reason: "InvalidKind", Message: "a backend cannot be a " + r.kind + " of group " + strconv.Quote(r.group)}
 			case j.in.Get(ref) == nil && !j.whole(ref):
-				return topology.Unresolved{Message: ref.String() + " is not in the input"}
+				return topology.Unresolved{Message: ref.String() + " is not in the input, or may not be read"}
 			case j.in.Get(ref) == nil:
 				return topology.Unresolved{Reason: "BackendNotFound", Message: ref.String() + " does not exist"}
 			case gk == egressKind && ref != parent:
