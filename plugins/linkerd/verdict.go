@@ -86,6 +86,10 @@ func (j *judge) judge() *request.Judgement {
 	}
 	out.Problems = append(out.Problems, j.assumption())
 	server := j.governor(j.to, j.port)
+	if other := j.rival(server); other != nil {
+		return settle(request.NotEvaluated, fmt.Sprintf("which of Server %s and Server %s governs the port depends on their ages, which the input does not tell, and they decide otherwise",
+			server.object.Ref.FullName(), other.object.Ref.FullName()))
+	}
 	all, where := j.grants(server)
 	fits := topology.No
 	for i := range all {
@@ -112,6 +116,33 @@ func (j *judge) judge() *request.Judgement {
 		return settle(request.Denied, where+" lets nobody in")
 	}
 	return settle(request.Denied, "no grant at "+where+" fits")
+}
+
+// rival is a Server that may govern the port in the place of the one that comes first by name, and decides otherwise; nil if there is none.
+func (j *judge) rival(first *server) *server {
+	if first == nil {
+		return nil
+	}
+	for _, v := range j.servers[j.to.object.Ref.Namespace] {
+		timeless := v.object.Created.IsZero() || first.object.Created.IsZero()
+		if v != first && timeless && v.selects(j.to) && slices.Contains(j.to.portsOf(v.port()), j.port) && j.fits(v) != j.fits(first) {
+			return v
+		}
+	}
+	return nil
+}
+
+// fits is how well the best grant of a Server fits, and whether paths decide.
+func (j *judge) fits(v *server) [2]topology.Truth {
+	var out [2]topology.Truth
+	all, _ := j.grants(v)
+	for _, c := range all {
+		out[0] = max(out[0], j.match(c.grant))
+	}
+	if len(v.asked()) > 0 {
+		out[1] = topology.Yes
+	}
+	return out
 }
 
 // byPath judges where routes decide: what the Server grants holds for all of them, and any may have grants of its own.
