@@ -70,6 +70,9 @@ func (j *judge) judge() *request.Judgement {
 	d := request.Decision{At: j.to.object.Ref, Outcome: request.Allowed}
 	out := &request.Judgement{}
 	settle := func(o request.Outcome, why ...string) *request.Judgement {
+		if o == request.Denied && j.to.meshed == topology.Maybe {
+			o, why = request.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+" has a proxy that asks is not known: "+j.to.why)
+		}
 		d.Outcome, d.Why = o, append(why, j.notes...)
 		if j.asked {
 			d.Why = append(d.Why, out.Problems[len(out.Problems)-1].Message)
