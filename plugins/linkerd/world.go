@@ -146,8 +146,8 @@ func (w *world) findPorts(load *workload) {
 
 // shown reports whether what is in force at the ports of a workload without a Server is worth an answer: not if it is known to be outside of the
 // mesh, where no proxy asks.
-func (load *workload) shown() bool {
-	return load.meshed != topology.No || marked(load.object) && load.notes[injectNote] == ""
+func (w *workload) shown() bool {
+	return w.meshed != topology.No || marked(w.object) && w.notes[injectNote] == ""
 }
 
 // governor is the Server that governs a port of a workload, nil if none does.
