@@ -98,6 +98,9 @@ func describedPlurals(t *testing.T) []string {
 	var out []string
 	for _, name := range strings.Fields(run(t, "kinds -o name -f testdata/vendors-demo/gatewayapi")) {
 		plural, _, _ := strings.Cut(name, ".")
+		if plural == "outbounds" { // there are no such objects
+			continue
+		}
 		out = append(out, plural)
 	}
 	slices.Sort(out)

@@ -64,6 +64,9 @@ func matrices(t *testing.T, o load.Options, settings []string) (compared int) {
 		if item.Target.Section == "" || !slices.Contains(topology.RouteKinds(), item.Target.GroupKind()) {
 			continue
 		}
+		if k := r.Kind(model.ParseGroupKind(item.PolicyKind)); !k.Reaches(topology.Rule) && !k.Reaches(topology.Route) {
+			continue // annotations on the way to a rule are no policies of the rule
+		}
 		atRules[item.PolicyKind] = true
 		for _, p := range item.Paths {
 			want[onPath{item.PolicyKind, item.Target, p.Key()}] = levelsOf(item)

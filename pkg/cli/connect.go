@@ -241,7 +241,10 @@ func ReadKinds(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []mod
 		}
 		if slices.ContainsFunc(together, asked) {
 			for _, one := range together {
-				out = append(append(out, one.GroupKind), one.Reads...)
+				out = append(out, one.Reads...)
+				if !one.Virtual {
+					out = append(out, one.GroupKind)
+				}
 			}
 		}
 	}

@@ -20,6 +20,7 @@ type Catalog struct {
 	chosen   model.Settings
 	builder  *builder
 	cluster  []model.GroupKind
+	routes   []routeKind
 
 	knowledge Knowledge
 }
@@ -38,7 +39,7 @@ func (c *Catalog) Links() []topology.Linker {
 			about = append(append(about, k.GroupKind), k.Members...)
 		}
 	}
-	return append(slices.Clone(c.builder.funcs.Links), func(b *topology.Builder) { b.Workloads(about...) })
+	return append(slices.Clone(c.builder.funcs.Links), func(b *topology.Builder) { b.Workloads(about...) }, c.linkRoutes)
 }
 
 // NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
@@ -157,6 +158,7 @@ func (b *builder) file(src file, vendor string) error {
 		b.catalog.settings = append(b.catalog.settings, v.settings...)
 		b.managers[v.name] = v.controllers
 		b.catalog.cluster = append(b.catalog.cluster, v.cluster...)
+		b.catalog.routes = append(b.catalog.routes, v.routes...)
 	}
 	for _, n := range docs {
 		kind := form.TextOf(n, "kind")

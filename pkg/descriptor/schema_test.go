@@ -118,6 +118,9 @@ func TestWrongDescriptors(t *testing.T) { // every mistake with file, line and a
 		{"set with a mistake", vendorDoc + "settings: [{name: s, values: [a], default: a, doc: d}]\n---\n" + paint.Kind("variants: [{when: {setting: s, is: a}, set: {plural: [x]}}]"), "kinds.yaml:9: a text is expected here"},
 		{"vendor without a name", "apiVersion: dopolicy.dev/v1alpha1\nkind: Vendor\n", `kinds.yaml:1: field "name" is missing`},
 		{"vendor field", vendorDoc + "setting: []\n", `kinds.yaml:4: unknown field "setting" (did you mean "settings"?)`},
+		{"route kind without group", vendorDoc + "routes: [{kind: Way, like: HTTPRoute}]\n", `kinds.yaml:4: field "kind" must be Kind.group`},
+		{"route kind like nothing", vendorDoc + "routes: [{kind: Way.ways.example.com, like: Gateway}]\n", `kinds.yaml:4: field "like" must be a kind of routes of the Gateway API, not "Gateway"`},
+		{"parent of a route kind", vendorDoc + "routes: [{kind: Way.ways.example.com, like: HTTPRoute, parents: [Pod]}]\n", `kinds.yaml:4: field "parents" can have Gateway and Service, not "Pod"`},
 		{"setting without doc", vendorDoc + "settings: [{name: s}]\n", `kinds.yaml:4: a setting needs "name" and "doc"`},
 		{"setting type", vendorDoc + "settings: [{name: s, doc: d, type: int}]\n", `kinds.yaml:4: "int" is not one of text, bool`},
 	} {

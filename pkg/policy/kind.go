@@ -15,6 +15,7 @@ type Kind struct {
 	From      string // where the description comes from, for people
 	Profile   string // the vendor's profile in use, "" where it has only one
 	Doc       string // how the kind is read, in half a line
+	Virtual   bool   // there are no objects of the kind: its settings stand in others, such as annotations
 	Plural    string
 	Short     []string
 	Cluster   bool

@@ -70,7 +70,7 @@ type Situator func(g *topology.Graph, in *model.Snapshot, s model.Settings) func
 // Situation is what a fold has to know of its target. Targets with the same key at which the same parts hold share their result.
 type Situation struct {
 	Key      string
-	Builtins []*Policy // what no policy wrote, as layers before those of policies
+	Builtins []*Policy // what no policy of the kind wrote, as layers before those of policies
 	Bare     bool      // something is in force even where no policy holds
 
 	// Compare says which of two parts comes first, before the kind's comparator is asked; nil: it alone decides.
@@ -86,4 +86,10 @@ type Situation struct {
 // NewBuiltin is settings that no policy wrote: what to call them, the object in which they stand and where in it.
 func NewBuiltin(label string, o *model.Object, at []string, units []merge.Unit) *Policy {
 	return &Policy{Builtin: label, Object: o, at: at, Blocks: []merge.Block{{Kind: merge.Bare, Units: units}}}
+}
+
+// NewSettings is settings that stand in an object which is no policy of the kind, such as annotations: a layer like those of policies, by the
+// name of the object.
+func NewSettings(o *model.Object, at []string, units []merge.Unit) *Policy {
+	return &Policy{Object: o, at: at, Blocks: []merge.Block{{Kind: merge.Bare, Units: units}}}
 }

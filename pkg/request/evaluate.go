@@ -82,7 +82,7 @@ func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKin
 	var judgements []Judgement
 	for _, k := range r.Kinds {
 		f := e[k.Evaluate]
-		if f == nil || k.Again() || len(k.Policies) == 0 || kinds != nil && !slices.Contains(kinds, k.GroupKind) {
+		if f == nil || k.Again() || !k.InUse() || kinds != nil && !slices.Contains(kinds, k.GroupKind) {
 			continue
 		}
 		v := f(q, r, k)

@@ -151,11 +151,11 @@ func (m *Matcher) open() map[topology.NodeID][]topology.NodeID {
 
 // addRoute adds the candidates of a route at one place.
 func (m *Matcher) addRoute(to index, place, route topology.NodeID) {
-	n := m.graph.Node(route)
-	t := to[n.Ref.Kind]
+	n, kind := m.graph.Node(route), m.graph.RouteKind(route)
+	t := to[kind]
 	if t == nil {
 		t = table{}
-		to[n.Ref.Kind] = t
+		to[kind] = t
 	}
 	hosts, open := m.hostnamesAt(place, route)
 	for _, rule := range m.graph.Children(topology.All, route) {
@@ -163,7 +163,7 @@ func (m *Matcher) addRoute(to index, place, route topology.NodeID) {
 		matches := m.matches(rule)
 		for _, host := range hosts {
 			c.host = host
-			if !hasMatches(n.Ref.Kind) {
+			if !hasMatches(kind) {
 				t.add(c)
 				continue
 			}
@@ -172,7 +172,7 @@ func (m *Matcher) addRoute(to index, place, route topology.NodeID) {
 				t.add(c)
 			}
 		}
-		if !hasMatches(n.Ref.Kind) {
+		if !hasMatches(kind) {
 			break // such routes have one rule
 		}
 	}
@@ -183,7 +183,7 @@ func hasMatches(kind string) bool { return kind == "HTTPRoute" || kind == "GRPCR
 // hostnamesAt are the hostnames under which a route is attached to a place, each once, and why that is not known.
 func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Hostname, open string) {
 	seen := map[topology.Hostname]bool{}
-	kind := m.graph.Node(route).Ref.Kind
+	kind := m.graph.RouteKind(route)
 	everything := m.graph.Node(place).Role != topology.Listener || kind == "TCPRoute" || kind == "UDPRoute"
 	for _, a := range m.graph.Attachments(route) {
 		if a.Listener != place || everything {
@@ -214,12 +214,12 @@ func (m *Matcher) matches(rule topology.NodeID) []match {
 	if known, ok := m.compiled[rule]; ok {
 		return known
 	}
-	n := m.graph.Node(rule)
-	if n.Object == nil || !hasMatches(n.Ref.Kind) {
+	n, kind := m.graph.Node(rule), m.graph.RouteKind(rule)
+	if n.Object == nil || !hasMatches(kind) {
 		return nil
 	}
 	body := ruleBody(n)
-	out, faults := m.compiler.rule(body, n.Ref.Kind == "GRPCRoute")
+	out, faults := m.compiler.rule(body, kind == "GRPCRoute")
 	for _, f := range faults {
 		m.faults = append(m.faults, matchFault(n, f))
 	}

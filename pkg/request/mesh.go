@@ -58,7 +58,10 @@ func (t *trace) toService(service model.Ref) {
 	producers, consumers, kind := t.meshRoutes(front, service)
 	from := producers
 	what := "producer routes, which hold for every client"
-	if len(consumers) > 0 {
+	switch {
+	case len(consumers) > 0 && len(producers) > 0 && m.graph.RoutesTogether():
+		from, what = slices.Concat(consumers, producers), "producer routes, and consumer routes of namespace "+t.r.From
+	case len(consumers) > 0:
 		from, what = consumers, "consumer routes of namespace "+t.r.From
 	}
 	if len(from) == 0 {

@@ -27,7 +27,7 @@ func (n nearby) unattached(answering []entryListener) []NearMiss {
 	for _, u := range refused {
 		route := n.m.graph.Node(u.route)
 		here := u.listener == topology.None || slices.ContainsFunc(answering, func(p entryListener) bool { return p.id == u.listener })
-		if route.Ref.Kind != kind || !here || !forOne(hostsOf(route), host) {
+		if n.m.graph.RouteKind(u.route) != kind || !here || !forOne(hostsOf(route), host) {
 			continue
 		}
 		for _, rule := range n.m.graph.Children(topology.All, u.route) {

@@ -98,7 +98,7 @@ func (s *shadows) readPrints() {
 }
 
 func (s *shadows) printsOf(route topology.NodeID) []print {
-	g, kind := s.m.graph, s.m.graph.Node(route).Ref.Kind
+	g, kind := s.m.graph, s.m.graph.RouteKind(route)
 	var out []print
 	var text []byte
 	for _, rule := range g.Children(topology.All, route) {
@@ -120,9 +120,9 @@ func (s *shadows) printsOf(route topology.NodeID) []print {
 func (s *shadows) candidate(route topology.NodeID, p print, host topology.Hostname) candidate {
 	g := s.m.graph
 	c := candidate{route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host, nth: p.nth}
-	if hasMatches(g.Node(route).Ref.Kind) {
+	if hasMatches(g.RouteKind(route)) {
 		plain := compiler{textOnly: true}
-		matches, _ := plain.rule(ruleBody(g.Node(p.rule)), g.Node(route).Ref.Kind == "GRPCRoute")
+		matches, _ := plain.rule(ruleBody(g.Node(p.rule)), g.RouteKind(route) == "GRPCRoute")
 		c.match = &matches[p.nth]
 	}
 	return c
@@ -167,7 +167,7 @@ func (s *shadows) at(place topology.NodeID) {
 		if s.prints[route] == nil {
 			continue
 		}
-		where := meeting{kind: n.Ref.Kind}
+		where := meeting{kind: g.RouteKind(route)}
 		if g.Node(place).Role == topology.Frontend {
 			where.namespace = n.Ref.Namespace
 		}

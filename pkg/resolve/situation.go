@@ -44,6 +44,11 @@ func (k *scoped) buildSituated(s StackID, at *policy.Situation) *Verdict {
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(level), Target: i, Blocks: []merge.Block{{Kind: merge.Bare}}, Wrote: l.sets(), Unwritten: a.Policy.Builtin != "", Meta: a.Policy}) // the fold reads policies itself, and accounts for what it read
 	}
 	for _, p := range at.Builtins {
+		if p.Builtin == "" { // settings of another object
+			own := *p
+			own.Kind = k.Kind.Kind
+			p = &own
+		}
 		add(policy.Attached{Policy: p, Ref: -1}, false)
 	}
 	parts := make([]policy.Attached, 0, len(k.stacks[s]))

@@ -223,7 +223,14 @@ func route(r *resolve.Resolution, id topology.NodeID) Prediction {
 		if v.MaySilent {
 			refs = Condition{"ResolvedRefs", "Unknown", "NotEvaluated", v.Reason}
 		}
-		p.Ancestors = append(p.Ancestors, Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, refs}})
+		entry := Ancestor{Ref: &parent, Port: v.Port, Controller: controllerOf(r, parent), Conditions: []Condition{accepted, refs}}
+		if v.Verdict != nil {
+			entry.Controller, entry.Conditions = v.Verdict.Controller, []Condition{accepted}
+			if v.Verdict.Refs != nil {
+				entry.Conditions = append(entry.Conditions, resolvedRefs(*v.Verdict.Refs))
+			}
+		}
+		p.Ancestors = append(p.Ancestors, entry)
 	}
 	return p
 }

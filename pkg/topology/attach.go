@@ -37,6 +37,8 @@ type Attachment struct {
 	Implicit  bool       // no parentRef says so: the route asks for default Gateways, and this is one (G20)
 	Hostnames []Hostname // of an accepted attachment: the pairs that survive, in the route's order (G16); see anyHost
 	Reason    string     // one plain sentence
+
+	Verdict *ParentVerdict // of an implementation that judges the parent itself; nil: the Gateway API's rules decided
 }
 
 // parentRef is a parentRef with its defaults filled in.
@@ -55,6 +57,7 @@ const (
 type tableWriter struct {
 	*gateways
 	services     *bindings
+	decides      parentJudge
 	asking       map[NodeID]struct{} // routes that ask for default Gateways (G20)
 	routeParents bool                // a parentRef names an HTTPRoute
 	portHosts    map[NodeID]portHosts
@@ -67,7 +70,7 @@ type tableWriter struct {
 
 func newTableWriter(gs *gateways, services *bindings) *tableWriter {
 	return &tableWriter{
-		gateways: gs, services: services,
+		gateways: gs, services: services, decides: gs.parentJudge(),
 		asking: map[NodeID]struct{}{}, portHosts: map[NodeID]portHosts{}, parents: map[parentRef]struct{}{},
 	}
 }
@@ -92,6 +95,10 @@ func (w *tableWriter) attach(r *route) {
 			continue
 		}
 		w.parents[p] = struct{}{}
+		if v := w.decides.parent(r.object, p); v != nil {
+			w.attachJudged(r, Attachment{Parent: p.ref, Port: p.port, Listener: None}, v)
+			continue
+		}
 		r.gatewayBound = r.gatewayBound || !MeshParent(p.ref.GroupKind())
 		w.attachTo(r, p)
 	}
@@ -102,7 +109,7 @@ func (w *tableWriter) attach(r *route) {
 
 func (f *fields) parentRef() (parentRef, bool) {
 	p := parentRef{port: f.port("port"), ref: model.Ref{
-		Group:     f.textOr("group", gatewayGroup),
+		Group:     f.textOr("group", f.at.object.Ref.Group),
 		Kind:      f.textOr("kind", gatewayKind.Kind),
 		Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace),
 		Name:      f.text("name"),
@@ -147,6 +154,8 @@ func (w *tableWriter) readHostnames(r *route) {
 func (w *tableWriter) attachTo(r *route, p parentRef) {
 	a := Attachment{Parent: p.ref, Port: p.port, Listener: None, State: Unknown}
 	switch gk := p.ref.GroupKind(); {
+	case r.kind != r.object.Ref.GroupKind() && !slices.Contains(r.takers, gk):
+		a.State, a.Silent, a.Reason = NoMatchingParent, true, "nobody takes "+r.object.Ref.Kind+"s of group "+r.object.Ref.Group+" at a "+p.ref.Kind
 	case gk == gatewayKind:
 		w.attachToGateway(r, a)
 		return

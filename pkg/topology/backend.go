@@ -79,7 +79,7 @@ func (bs *backends) addBackends(r *route, id NodeID, rule *fields) {
 			continue
 		}
 		if to, ok := f.backendRef(); ok {
-			to.does = "sends to"
+			to.ref, to.does = plain(to.ref, r.core), "sends to"
 			bs.send(r, id, to)
 		}
 		bs.checkFilters(r, id, &f)
@@ -152,7 +152,7 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 	} else {
 		id, exists = None, bs.in.Get(to.ref) != nil
 	}
-	v := bs.backend(sender{r.kind, r.object.Ref.Namespace, r.meshBound}, to.ref, exists)
+	v := bs.backend(sender{kind: r.kind, namespace: r.object.Ref.Namespace, mesh: r.meshBound}, to.ref, exists)
 	says := func(what string) string {
 		return "rule " + bs.nodes[rule].Ref.Section + " " + to.does + " " + what
 	}

@@ -14,6 +14,7 @@ type binding struct {
 	route     NodeID
 	row       int           // in the route's attachment table
 	port      *frontendPort // nil: all ports
+	decided   bool          // an implementation accepted the route, whatever else is there
 }
 
 // frontendPort is a port of a Service as parentRefs name it.
@@ -96,6 +97,7 @@ func (bs *bindings) connect() {
 		row := &bs.tables[bs.nodes[x.route].table][x.row]
 		by, unread := bs.winner(x, held[client{x.service, x.namespace}]), bs.unreadRivals(x)
 		switch {
+		case x.decided:
 		case unread != "": // decided by what is known; answers are marked
 			row.State, row.Hostnames = Unknown, nil
 			row.Reason = "routes of kind " + unread + " in namespace " + x.namespace + " may not be read, and go before " + x.kind.Kind

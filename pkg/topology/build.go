@@ -33,5 +33,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	gs.into(g)
 	g.asking, g.portmates, g.owners = rows.asking, ports.portmates, ports.findOwners()
 	extended.into(g)
+	g.alike = d.alike
+	g.core, g.together = rows.decides.core, rows.decides.together
 	return g
 }

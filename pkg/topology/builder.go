@@ -14,4 +14,6 @@ type Builder struct {
 	portless        map[model.GroupKind]bool // whose ports are those that rules send to
 	extensions      []Extension
 	makers          []func(in *model.Snapshot, made func(object, by model.Ref))
+	parents         []Parents
+	alike           []likeness
 }

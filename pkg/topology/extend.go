@@ -69,6 +69,21 @@ func (l *Extender) Sections(owner NodeID, role Role, names []string) []NodeID {
 // Under says that what policies say of a node holds at a part of it as well, unless they say something of the part.
 func (l *Extender) Under(owner, part NodeID) { l.d.above = append(l.d.above, edge{part, owner}) }
 
+// Beside is a further node for what may have one already, in a role of its own: what holds where it comes into play at one place, as a route
+// does at each of its parents. Whoever looks for the object, or for its section, finds it as well.
+func (l *Extender) Beside(role Role, ref model.Ref, o *model.Object) NodeID {
+	id := NodeID(len(l.d.nodes))
+	l.d.nodes = append(l.d.nodes, Node{Role: role, Ref: ref, Object: o})
+	if l.d.beside == nil {
+		l.d.beside = map[model.Ref][]NodeID{}
+	}
+	l.d.beside[ref] = append(l.d.beside[ref], id)
+	return id
+}
+
+// Beside lists the further nodes of an object or a section that extensions made.
+func (g *Graph) Beside(ref model.Ref) []NodeID { return g.beside[ref] }
+
 // Connect puts a node right above another one in a family.
 func (l *Extender) Connect(family string, from, to NodeID) {
 	f := l.families[family]

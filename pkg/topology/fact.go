@@ -61,9 +61,15 @@ func (g *Graph) Unattached(route NodeID) string {
 	if len(verdicts) == 0 {
 		return ref.String() + " names no Gateway: no traffic reaches it"
 	}
+	if slices.ContainsFunc(verdicts, func(v Attachment) bool { return v.Verdict != nil && v.State == Accepted }) {
+		return ""
+	}
 	var reasons []string
 	what := " is attached to no listener: "
-	if g.meshBound(g.nodes[route].Object) {
+	switch {
+	case judged(verdicts):
+		what = " is attached to no parent: "
+	case g.meshBound(g.nodes[route].Object):
 		what = " is attached to no Service: "
 	}
 	for _, v := range verdicts {

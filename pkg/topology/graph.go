@@ -87,6 +87,9 @@ type Graph struct {
 	portless   map[model.GroupKind]bool
 	problems   []model.Problem
 	uses       map[NodeID][]Use
+	core       []string // names of the group that has none
+	together   bool
+	alike      []likeness
 
 	listeners
 	portmates    map[NodeID]owned

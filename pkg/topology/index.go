@@ -17,6 +17,7 @@ type index struct {
 	firstPort NodeID
 	frontends map[model.Ref]NodeID
 	instances map[NodeID][]NodeID // of routes that others delegate to, and of their rules
+	beside    map[model.Ref][]NodeID
 }
 
 // Len is the number of nodes.

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -12,6 +13,9 @@ import (
 // Of the objects in the input only those of the roles' kinds, and those that a rule names as a backend, have nodes.
 func (x *index) Lookup(ref model.Ref) []NodeID {
 	found := x.withInstances(x.lookup(ref))
+	if more := x.beside[ref]; more != nil {
+		found = append(slices.Clip(found), more...)
+	}
 	if len(x.frontends) == 0 {
 		return found
 	}

@@ -14,3 +14,9 @@ func PodMetadata(o *model.Object) (labels, annotations map[string]string) {
 	}
 	return podLabels(o), annotations
 }
+
+// PodSpec is the spec of a workload's pods.
+func PodSpec(o *model.Object) model.Body {
+	spec, _ := podSpec(o)
+	return spec
+}

@@ -19,6 +19,7 @@ type sender struct {
 	kind      model.GroupKind
 	namespace string
 	mesh      bool // all its parents are Services: its backends need no grant (gatewayapi G33)
+	judged    bool // an implementation without Gateways decided about its parents
 }
 
 // judgement is what became of a reference to a backend.
@@ -131,7 +132,8 @@ func (g *Graph) Backends(rule NodeID) []BackendRef {
 	if n.Role != Rule || n.Object == nil {
 		return nil
 	}
-	from := sender{n.Ref.GroupKind(), n.Ref.Namespace, g.meshBound(n.Object)}
+	all := g.Attachments(g.byObject[n.Object])
+	from := sender{n.Ref.GroupKind(), n.Ref.Namespace, g.meshBound(n.Object), judged(all)}
 	var r reader // its problems were reported when the graph was built
 	spec := r.spec(n.Object)
 	var out []BackendRef
@@ -139,6 +141,9 @@ func (g *Graph) Backends(rule NodeID) []BackendRef {
 	for i, v := range n.Object.Body.At("spec", "rules", itoa(n.Index), "backendRefs").Items {
 		f := r.entry(v, at.entry(i))
 		if to, ok := f.backendRef(); ok {
+			if from.judged {
+				to.ref = plain(to.ref, g.core)
+			}
 			out = append(out, g.backendRef(from, to, weight(f.m.Field("weight"))))
 		}
 	}
@@ -188,5 +193,5 @@ func weight(v model.Body) int {
 // meshBound reports whether all parents of a route are Services.
 func (g *Graph) meshBound(route *model.Object) bool {
 	all := g.Attachments(g.byObject[route])
-	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return !MeshParent(a.Parent.GroupKind()) })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return a.Verdict == nil && !MeshParent(a.Parent.GroupKind()) })
 }

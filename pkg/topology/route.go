@@ -18,7 +18,9 @@ type route struct {
 	gatewayBound bool // a parentRef names something other than a Service
 	meshBound    bool // all parentRefs name Services
 	unresolved   Unresolved
-	portless     bool // a backendRef without the port it needs was reported
+	portless     bool              // a backendRef without the port it needs was reported
+	takers       []model.GroupKind // of a kind that is read like another one: the kinds of parents that take it as they take those
+	core         []string          // how its implementation calls the group that has no name
 }
 
 const (
@@ -39,18 +41,31 @@ type routes struct {
 func (rs *routes) addRoutes() {
 	for _, gk := range routeKinds {
 		for _, o := range rs.in.Of(gk) {
-			r := route{id: rs.add(Node{Role: Route, Ref: o.Ref, Object: o, table: int32(len(rs.tables))}), object: o, kind: gk}
-			rs.tables = append(rs.tables, nil)
-			rs.under(o.Ref.Namespace, r.id)
-			if r.spec = rs.spec(o); r.spec.bad {
-				continue
-			}
-			rs.parents.attach(&r)
-			rs.addRules(&r)
-			if r.unresolved != (Unresolved{}) {
-				rs.unresolved[r.id] = r.unresolved
-			}
+			rs.addRoute(o, gk, nil)
 		}
+	}
+	for _, k := range rs.alike {
+		for _, o := range rs.in.Of(k.kind) {
+			rs.addRoute(o, k.like, k.parents)
+		}
+	}
+}
+
+// addRoute adds a route, which is read like those of a kind. If that is not its own, parents of some kinds alone take it.
+func (rs *routes) addRoute(o *model.Object, kind model.GroupKind, takers []model.GroupKind) {
+	r := route{id: rs.add(Node{Role: Route, Ref: o.Ref, Object: o, table: int32(len(rs.tables))}), object: o, kind: kind, takers: takers}
+	rs.tables = append(rs.tables, nil)
+	rs.under(o.Ref.Namespace, r.id)
+	if r.spec = rs.spec(o); r.spec.bad {
+		return
+	}
+	rs.parents.attach(&r)
+	if judged(rs.tables[rs.nodes[r.id].table]) {
+		r.core = rs.parents.decides.core
+	}
+	rs.addRules(&r)
+	if r.unresolved != (Unresolved{}) {
+		rs.unresolved[r.id] = r.unresolved
 	}
 }
 

@@ -66,7 +66,7 @@ func (a *collector) each(see func(*resolve.Kind, topology.NodeID, resolve.StackI
 				ways = k.Via(a.only, id, ways)
 			}
 			if len(ways) > 0 {
-				see(k, id, s, a.pathsOf(k, s, ways))
+				see(k, id, s, a.pathsOf(k, id, s, ways))
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func (p *EffectiveTargets) addPaths(met *nodePaths, k *resolve.Kind, id topology
 		}
 		return
 	}
-	for _, path := range p.collector.pathsOf(k, s, ways) {
+	for _, path := range p.collector.pathsOf(k, id, s, ways) {
 		met.add(k, s, "\xff"+path.Key(), pathInForce{paths: []Path{path}})
 	}
 }

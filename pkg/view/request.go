@@ -256,7 +256,24 @@ func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
 	for _, id := range backends {
 		out = append(out, w.at(id, a.Listener, a.Rule)...)
 	}
+	for _, id := range w.beside(a) {
+		out = append(out, w.at(id)...)
+	}
 	return out
+}
+
+// beside are the nodes that stand for the rule at the Service that a request of the mesh is for, or for the Service itself where no rule takes it.
+func (w *requestWriter) beside(a *request.Answer) []topology.NodeID {
+	r := w.survey.res
+	switch {
+	case a.Service.Name == "":
+		return nil
+	case a.Rule == topology.None:
+		return r.Graph.Beside(a.Service)
+	}
+	return slices.DeleteFunc(slices.Clone(r.Graph.Beside(r.Node(a.Rule).Ref)), func(id topology.NodeID) bool {
+		return !slices.ContainsFunc(r.Graph.Over(id), func(up topology.NodeID) bool { return r.Node(up).Ref == a.Service })
+	})
 }
 
 // stepsOf are the nodes from the Gateway, or the Service in the mesh, to the rule, as far as the request gets.

@@ -6,7 +6,7 @@ import (
 )
 
 // pathsOf puts the ways to a target of one kind into the shape of the contract. The same ways share one list, which is not to be changed.
-func (a *collector) pathsOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path) []Path {
+func (a *collector) pathsOf(k *resolve.Kind, target topology.NodeID, s resolve.StackID, ways []resolve.Path) []Path {
 	if k.Scope == nil {
 		return a.paths(ways)
 	}
@@ -33,7 +33,7 @@ func (a *collector) pathsOf(k *resolve.Kind, s resolve.StackID, ways []resolve.P
 				a.spaces[n.Ref.Namespace] = true
 			case topology.Namespace, topology.Workload: // the target itself says where it is
 			default:
-				if i == 0 { // the target itself
+				if i == 0 && step == target {
 					continue
 				}
 				p.Destination = destinationName(n)
