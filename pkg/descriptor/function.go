@@ -28,6 +28,7 @@ type Functions struct {
 	Attach           map[string]policy.Attacher
 	Search           map[string]policy.Search
 	Builtins         map[string]policy.BuiltinOf
+	Entries          map[string]policy.EntryOf
 	Writers, Markers []string
 	Evaluators       []string
 	Links            []topology.Linker
@@ -52,6 +53,7 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Attach, o.Attach)
 	add(&f.Search, o.Search)
 	add(&f.Builtins, o.Builtins)
+	add(&f.Entries, o.Entries)
 	add(&f.Labels, o.Labels)
 	add(&f.Legs, o.Legs)
 	add(&f.Folds, o.Folds)

@@ -13,6 +13,7 @@ type Attachment struct {
 	Targets      []TargetForm
 	Refs         []RefForm
 	Filters      []topology.Role // where filters of routes name policies of the kind: at rules, at backendRefs; nil: nowhere
+	FilterRoutes []string        // the kinds of routes whose filters count
 	Namespaces   Namespaces
 	Discovers    Discovers // nil: the implementation sees all namespaces
 	Labels       Labeler   // nil: labels count as they are

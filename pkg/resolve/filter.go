@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -38,7 +39,7 @@ func (k *attacher) filters() {
 			continue
 		}
 		rule := n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
-		if n.Ref.Kind != "HTTPRoute" {
+		if !slices.Contains(k.FilterRoutes, n.Ref.Kind) {
 			k.unread(id, rule, byRef)
 			continue
 		}
@@ -75,7 +76,7 @@ func (k *attacher) unread(id topology.NodeID, rule model.Body, byRef map[model.R
 		for _, e := range extensionRefs(of, k.GroupKind, n.Ref.Namespace) {
 			if p := byRef[e.ref]; p != nil && n.Hop == 0 {
 				k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(
-					"a filter in %s names %s: only those of HTTPRoutes attach policies", n.Ref, p.Ref())}.At(p.Object))
+					"a filter in %s names %s: only those of %ss attach policies", n.Ref, p.Ref(), strings.Join(k.FilterRoutes, "s and "))}.At(p.Object))
 			}
 		}
 	}

@@ -128,6 +128,9 @@ func (k layout) lay() *Verdict {
 	for i, l := range o.Layers {
 		var blocks []merge.Block
 		blocks, o.Layers[i].Fault = k.blocks(l.attached)
+		if o.Layers[i].Fault == "" {
+			blocks = k.withEntry(l.Policy, blocks)
+		}
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
 			Blocks: blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
