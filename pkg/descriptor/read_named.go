@@ -44,7 +44,7 @@ func (r attachmentReader) filterRoutes(n *yaml.Node, kinds []string) []string {
 func (r specReader) entries(n *yaml.Node) {
 	e := &policy.Entries{}
 	r.Object(n, map[string]form.Field{"at": r.Path(&e.At), "settings": r.Path(&e.Settings),
-		"func": named(r.Reader, &e.Choose, r.funcs.Entries, "to choose entries")})
+		"func": function(r.Reader, &e.Choose, r.funcs.Entries, "to choose entries")})
 	if e.At == nil || e.Settings == nil || e.Choose == nil {
 		r.Fail(n, "entries need \"at\", \"settings\" and \"func\"")
 	}
