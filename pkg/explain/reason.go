@@ -45,7 +45,7 @@ var byReason = map[merge.Reason]words{
 	merge.Invalid: {short: "policy in error", fate: "in error", join: " because of ",
 		clauses: (*teller).invalid},
 	merge.Ignored: {short: "ignored", fate: "ignored",
-		clauses: all("the setting is not read at this place")},
+		clauses: func(*teller) []clause { return []clause{{"the setting is not read at this place", nil}} }},
 	merge.Shadowed: {short: "never reached", fate: "never reached", join: " behind ",
 		clauses: all("never reached: %s decides first")},
 	merge.NotEvaluated: {short: "not evaluated", fate: "not evaluated", join: " beside ",

@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Entries are settings of a policy for single routes, which count before its others on the ways through these: a list of which at most one
@@ -17,6 +19,14 @@ type Entries struct {
 
 // EntryOf says which entry of a list is for a route, -1 if none is.
 type EntryOf func(entries []model.Body, route model.Ref) int
+
+// TellsRoutes reports whether results of the kind at backends may depend on the route that leads there: policies have settings for single routes,
+// or routes have settings that beat theirs.
+func (k *Kind) TellsRoutes() bool {
+	return k.Content.Entries != nil || slices.ContainsFunc(k.Builtins, func(b Builtin) bool {
+		return b.At == topology.Route && (k.Reaches(topology.Backend) || k.Reaches(topology.Port))
+	})
+}
 
 // For is the position of the policy's entry for a route, -1 if it has none.
 func (e *Entries) For(p *Policy, route model.Ref) int {

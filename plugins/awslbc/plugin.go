@@ -31,6 +31,7 @@ func Plugin() plugin.Plugin {
 		Functions: descriptor.Functions{
 			Entries:   map[string]policy.EntryOf{"aws-lbc.EntryFor": entryFor},
 			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": reference},
+			Checks:    map[string]policy.Check{"aws-lbc.GatewayAsBackend": gatewayAsBackend},
 			Voids:     map[string]policy.Void{"aws-lbc.Unreconciled": unreconciled, "aws-lbc.OneConfiguration": oneConfiguration},
 			Lints:     map[string]policy.Lint{"aws-lbc.Listeners": listeners, "aws-lbc.Twice": twice},
 			Plans: map[string]func(model.Settings) merge.PlanFunc{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
 // entryFor is the entry for a route: the one that names it, else the first for its kind and namespace, else the first for its kind.
@@ -53,6 +54,16 @@ func reference(_ *model.Object, body any, _ model.Settings) any {
 	whole := maps.Clone(body.(map[string]any))
 	whole["spec"] = spec
 	return whole
+}
+
+// gatewayAsBackend finds configurations of Gateways that routes send to: that is an extension of the controller, and nothing here follows it.
+func gatewayAsBackend(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
+	at := []string{"spec", "targetReference"}
+	if p.Object.Body.At(at...).Text("kind") != "Gateway" {
+		return "", nil
+	}
+	problem := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: "a Gateway as a backend of routes is not evaluated"}.At(p.Object, at...)
+	return "Gateways as backends are not evaluated", []model.Problem{problem}
 }
 
 // defaults merges the default configurations of a class and of a Gateway. The one with priority wins field by field; the entries for routes are
