@@ -34,6 +34,11 @@ func protocol(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	return pick(s, func(u merge.Unit) bool { return !tcp || u.Path[0].Name != "protocolVersion" })
 }
 
+// noVersion leaves out the version of a protocol behind a TLSRoute, which prescribes TCP.
+func noVersion(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+	return pick(s, func(merge.Unit) bool { return false })
+}
+
 // association is what a VpcAssociationPolicy does; one that ends the association has no security groups.
 func association(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	ends := false
@@ -58,7 +63,9 @@ func unitsOf(s merge.Stack) []merge.Unit {
 	var out []merge.Unit
 	for _, l := range s.Layers {
 		for _, b := range l.Blocks {
-			out = append(out, b.Units...)
+			if b.Strategy.Func == nil { // else the policy is in error here
+				out = append(out, b.Units...)
+			}
 		}
 	}
 	return out
@@ -68,6 +75,14 @@ func unitsOf(s merge.Stack) []merge.Unit {
 func pick(s merge.Stack, counts func(merge.Unit) bool) ([]merge.Unit, []merge.Effect) {
 	var units []merge.Unit
 	var effects []merge.Effect
+	for _, l := range s.Layers {
+		for _, b := range l.Blocks {
+			if b.Strategy.Func != nil {
+				_, lost := b.Strategy.Func(b.Units, nil)
+				effects = append(effects, lost...)
+			}
+		}
+	}
 	for _, u := range unitsOf(s) {
 		if counts(u) {
 			units, effects = append(units, u), append(effects, effect(u, merge.Taken))

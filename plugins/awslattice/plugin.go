@@ -39,6 +39,7 @@ func Plugin() plugin.Plugin {
 			Lints:    map[string]policy.Lint{"aws-lattice.CallOrder": callOrder},
 			Builtins: map[string]policy.BuiltinOf{"aws-lattice.RouteVersion": routeVersion, "aws-lattice.RouteProtocol": routeProtocol},
 			Plans: map[string]func(model.Settings) merge.PlanFunc{
+				"aws-lattice.NoVersion":    func(model.Settings) merge.PlanFunc { return noVersion },
 				"aws-lattice.Protocol":     func(model.Settings) merge.PlanFunc { return protocol },
 				"aws-lattice.Association":  func(model.Settings) merge.PlanFunc { return association },
 				"aws-lattice.Destinations": func(model.Settings) merge.PlanFunc { return destinations }},
