@@ -7,6 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/awslbc"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoygateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/gke"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gloo"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/istio"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kgateway"
@@ -20,5 +21,5 @@ import (
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoygateway.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin()}
 }

@@ -56,8 +56,8 @@ func (r strategyReader) choice(n *yaml.Node) policy.Choice {
 	switch {
 	case err != nil:
 		r.Fail(n, "%s", err)
-	case c.Strategy.Wins == merge.Both:
-		r.Fail(n, "%q is not supported yet", s)
+	case c.Strategy.Wins == merge.Both && !slices.Contains([]string{"evaluation", "application", "display"}, form.TextOf(r.document, "result")):
+		r.Fail(n, "%q gives a list: say with \"result\" what its order means", s)
 	}
 	return c
 }

@@ -49,7 +49,7 @@ var byReason = map[merge.Reason]words{
 	merge.Shadowed: {short: "never reached", fate: "never reached", join: " behind ",
 		clauses: all("never reached: %s decides first")},
 	merge.NotEvaluated: {short: "not evaluated", fate: "not evaluated", join: " beside ",
-		clauses: all("cannot tell whether it is in force next to the setting of %s")},
+		clauses: (*teller).notEvaluated},
 }
 
 // How a winner's line names the losers.
@@ -118,6 +118,8 @@ func (t *teller) atomicReplaced() []clause {
 
 func (t *teller) conflicted() []clause {
 	switch loser := t.layer(); {
+	case loser.By != nil && loser.Policy.Kind.SameTarget == policy.AllLose:
+		return []clause{{"rejected: it and %s are for the same object, and of several none is in force", []string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
 	case len(t.loss.To) == 0 && loser.By == nil:
 		return []clause{{"rejected", nil}}
 	case len(t.loss.To) == 0:
@@ -133,6 +135,13 @@ func (t *teller) conditionFalse() []clause {
 		return []clause{{"the condition is not met: %s", []string{when.Text}}}
 	}
 	return []clause{{"the condition is not met", nil}}
+}
+
+func (t *teller) notEvaluated() []clause {
+	if loser := t.layer(); loser.Rejected && loser.By != nil {
+		return []clause{{"cannot tell which is in force, it or %s, which targets the same object", []string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
+	}
+	return all("cannot tell whether it is in force next to the setting of %s")(t)
 }
 
 func (t *teller) noEffect() []clause {

@@ -59,6 +59,8 @@ const (
 	Conflict SameTarget = "conflict"
 	Fill     SameTarget = "fill"
 	Disjoint SameTarget = "disjoint" // rule by rule; who sets a rule that another one has is rejected
+	AllLose  SameTarget = "none"     // several on one target keep each other out: none is in force
+	Unstated SameTarget = "unknown"  // which of several is in force is stated nowhere
 )
 
 // Discovers says which namespaces an implementation sees; nil: all of them. Objects elsewhere do not exist for it.

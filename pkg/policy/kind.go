@@ -15,6 +15,7 @@ type Kind struct {
 	From      string // where the description comes from, for people
 	Profile   string // the vendor's profile in use, "" where it has only one
 	Doc       string // how the kind is read, in half a line
+	Inferred  string // what of that is inferred and stated nowhere; "": nothing is
 	Plural    string
 	Short     []string
 	Cluster   bool
@@ -71,6 +72,14 @@ type StatusWords struct {
 	Refuses bool         // a policy is not attached where its status has no room for another ancestor
 	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
 	Complete []string
+	Accepted *AcceptedWords // nil: those of GEP-713
+}
+
+// AcceptedWords are a kind's own words for whether a policy is accepted.
+type AcceptedWords struct {
+	Type, Yes                               string
+	Conflicted, Invalid, NotFound, NotGiven string // reasons
+	Alone                                   bool   // there is no condition beside it
 }
 
 // StateField is a word by which the vendor says what became of a policy, in the place of a condition.

@@ -286,6 +286,10 @@ func (k contest) compete() {
 		k.rejectedAt = map[topology.NodeID][]Rejection{}
 		k.competeDisjoint()
 		return
+	case k.SameTarget == policy.AllLose, k.SameTarget == policy.Unstated:
+		k.rejectedAt = map[topology.NodeID][]Rejection{}
+		k.keepEachOtherOut()
+		return
 	case k.RejectsWhole:
 		k.competeEverywhere()
 		return

@@ -154,6 +154,12 @@ func (o *Verdict) rejection(k *Kind, l Layer) *merge.Rejection {
 		shared = func(w Layer) bool { return w.Policy == l.By && w.Node == l.Node }
 	}
 	reason := merge.SameLevelOrder
+	switch k.SameTarget {
+	case policy.AllLose:
+		return &merge.Rejection{Reason: merge.Conflicted, By: -1}
+	case policy.Unstated:
+		return &merge.Rejection{Reason: merge.NotEvaluated, By: -1}
+	}
 	if k.SameTarget == policy.Conflict || k.SameTarget == policy.Disjoint {
 		reason = merge.Conflicted
 	}

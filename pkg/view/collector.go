@@ -316,7 +316,7 @@ func bindingName(ref model.Ref) string {
 func (a *collector) problems() []model.Problem {
 	out := append(slices.Clone(a.found), a.blind()...)
 	for _, p := range a.res.Problems {
-		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
+		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen || p.Code == model.Inferred) && !a.kinds[about.GroupKind()] {
 			continue
 		}
 		if p.Severity != model.Error && a.unasked(p.Ref) {
