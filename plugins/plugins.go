@@ -3,6 +3,9 @@ package plugins
 
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/agc"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/airlock"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/apisix"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/awslattice"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/awslbc"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoygateway"
@@ -11,15 +14,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gloo"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/istio"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kgateway"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/kong"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuadrant"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuma"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/networkpolicy"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/nginx"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/ocm"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/others"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/traefik"
 )
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), agc.Plugin(), airlock.Plugin(), apisix.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kong.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin(), traefik.Plugin()}
 }

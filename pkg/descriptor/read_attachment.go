@@ -1,6 +1,7 @@
 package descriptor
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
@@ -61,6 +62,7 @@ func (r attachmentReader) refs(n *yaml.Node) {
 		}
 		if sort == "named" {
 			f.Search = policy.NamedBy(r.kind, by)
+			r.kind.NamedByRoutes = slices.ContainsFunc(by, func(n policy.Naming) bool { return slices.Contains(topology.RouteKinds(), n.Kind) })
 		}
 		if f.At == nil && !f.ByVendor() {
 			r.Fail(e, "field \"at\" is missing")

@@ -14,13 +14,15 @@ type Attachment struct {
 	Refs         []RefForm
 	Filters      []topology.Role // where filters of routes name policies of the kind: at rules, at backendRefs; nil: nowhere
 	FilterRoutes []string        // the kinds of routes whose filters count
-	Namespaces   Namespaces
-	Discovers    Discovers // nil: the implementation sees all namespaces
-	Labels       Labeler   // nil: labels count as they are
-	SameTarget   SameTarget
-	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
-	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
-	Dialects     bool     // whose the Gateways are decides how the kind is read
+
+	NamedByRoutes bool // routes name policies of the kind outside of filters
+	Namespaces    Namespaces
+	Discovers     Discovers // nil: the implementation sees all namespaces
+	Labels        Labeler   // nil: labels count as they are
+	SameTarget    SameTarget
+	RejectsWhole  bool     // a policy that another one keeps out of one target is out everywhere
+	Controllers   []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+	Dialects      bool     // whose the Gateways are decides how the kind is read
 }
 
 // Allows reports whether a policy may target ref.

@@ -21,9 +21,9 @@ type Entries struct {
 type EntryOf func(entries []model.Body, route model.Ref) int
 
 // TellsRoutes reports whether results of the kind at backends may depend on the route that leads there: policies have settings for single routes,
-// or routes have settings that beat theirs.
+// routes name policies, or have settings that beat theirs.
 func (k *Kind) TellsRoutes() bool {
-	return k.Content.Entries != nil || slices.ContainsFunc(k.Builtins, func(b Builtin) bool {
+	return k.Content.Entries != nil || k.NamedByRoutes && k.Reaches(topology.Backend) || slices.ContainsFunc(k.Builtins, func(b Builtin) bool {
 		return b.At == topology.Route && (k.Reaches(topology.Backend) || k.Reaches(topology.Port))
 	})
 }

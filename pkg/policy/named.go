@@ -39,7 +39,7 @@ func NamedBy(k *Kind, by []Naming) Search {
 				}
 				out = append(out, a)
 			}
-			if out == nil && len(p.Refs) == 0 {
+			if out == nil && len(p.Refs) == 0 && k.Filters == nil {
 				return nil, []model.Problem{unnamed(p, by)}
 			}
 			return out, k.unknownNamers(p, by, out, g)

@@ -3,6 +3,7 @@ package resolve
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -20,6 +21,24 @@ func (k *routed) ownEntries(id topology.NodeID) (fact, bool) {
 	}
 	has := func(p *policy.Policy) bool { return k.Content.Entries.For(p, n.Ref) >= 0 }
 	return fact{byRoute, strconv.Itoa(int(id))}, slices.ContainsFunc(k.Policies, has)
+}
+
+// ByRoute reports whether results at backends may depend on the route that leads there, and whether on its rule as well: routes or filters name
+// policies, policies have settings for single routes, or are in error on some ways.
+func (k *Kind) ByRoute() (route, rule bool) {
+	if !k.Reaches(topology.Backend) && !k.Reaches(topology.Port) {
+		return false, false
+	}
+	route = k.TellsRoutes()
+	rule = route && k.Filters != nil
+	for _, p := range k.Policies {
+		for ref := range p.Faults {
+			if strings.HasSuffix(ref.Kind, "Route") {
+				route, rule = true, rule || ref.Section != ""
+			}
+		}
+	}
+	return route, rule
 }
 
 // withEntry is the blocks of a policy with what it has for the route of the stack, which counts before the others.

@@ -129,7 +129,7 @@ func (k *attacher) unreferenced() []model.Problem {
 	var out []model.Problem
 	for _, p := range k.Policies {
 		ns := p.Ref().Namespace
-		if len(p.Refs) > 0 || len(k.targetsOf[p]) > 0 || len(k.byBackend[p]) > 0 || p.Refused || !k.Sees(ns) || k.res.Snapshot.Cluster.Misses(httpRoute, ns) {
+		if p.Kind.Filters == nil || len(p.Refs) > 0 || len(k.targetsOf[p]) > 0 || len(k.byBackend[p]) > 0 || p.Refused || !k.Sees(ns) || k.res.Snapshot.Cluster.Misses(httpRoute, ns) {
 			continue
 		}
 		if slices.ContainsFunc(p.Problems, func(f model.Problem) bool { return f.Severity != model.Info }) { // which says what is wrong with its references

@@ -42,7 +42,7 @@ type collector struct {
 	judged   bool // what routes that are not read mean is told for each request
 	clusters bool // whole clusters were looked at: policies come there from any namespace
 
-	byRoute bool // the ways of a kind are made for which it matters by which route they lead
+	byRoute, byRule bool // the ways of a kind are made for which it matters by which route, or rule, they lead
 
 	only *policy.Policy // not nil: only the ways by which this policy itself comes to a target
 }
@@ -230,7 +230,7 @@ func (a *collector) paths(ways []resolve.Path) []Path {
 					key = binary.AppendUvarint(key, uint64(step)+1)
 				}
 			case topology.Rule:
-				if a.res.Node(step).Transit {
+				if a.res.Node(step).Transit || a.byRule {
 					key = binary.AppendUvarint(key, uint64(step)+1)
 				}
 			}
@@ -263,6 +263,9 @@ func (a *collector) paths(ways []resolve.Path) []Path {
 					p.Route = n.Ref.Kind + " " + n.Ref.FullName()
 				}
 			case topology.Rule:
+				if a.byRule {
+					p.Route = n.Ref.Kind + " " + n.Ref.FullName() + " " + n.Ref.Section
+				}
 				if n.Transit {
 					p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules, n.Ref.Section)
 				}
