@@ -25,7 +25,7 @@ func (k *routed) ownEntries(id topology.NodeID) (fact, bool) {
 
 // ByRoute reports whether results at backends may depend on the route that leads there, and whether on its rule as well: routes or filters name
 // policies, policies have settings for single routes, or are in error on some ways.
-func (k *Kind) ByRoute() (route, rule bool) {
+func ByRoute(k *Kind) (route, rule bool) {
 	if !k.Reaches(topology.Backend) && !k.Reaches(topology.Port) {
 		return false, false
 	}

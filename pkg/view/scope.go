@@ -8,7 +8,7 @@ import (
 // pathsOf puts the ways to a target of one kind into the shape of the contract. The same ways share one list, which is not to be changed.
 func (a *collector) pathsOf(k *resolve.Kind, s resolve.StackID, ways []resolve.Path) []Path {
 	if k.Scope == nil {
-		a.byRoute, a.byRule = k.ByRoute()
+		a.byRoute, a.byRule = resolve.ByRoute(k)
 		out := a.paths(ways)
 		a.byRoute, a.byRule = false, false
 		return out
