@@ -143,7 +143,7 @@ func (e *Values) place(target model.Ref, f merge.From) string {
 		return b
 	}
 	level := e.Verdict.Layers[f.Layer].Level
-	if (level == topology.Route || level == topology.Rule) && e.Places[f.Layer].WithoutSection() != target.WithoutSection() {
+	if (level == topology.Route || level == topology.Rule) && strings.HasSuffix(target.Kind, "Route") && e.Places[f.Layer].WithoutSection() != target.WithoutSection() {
 		return "parent " + string(level)
 	}
 	return Level(string(level))
