@@ -61,7 +61,7 @@ func (r attachmentReader) refs(n *yaml.Node) {
 			r.Fail(e, "a reference of the form \"named\" needs \"by\", and no other has it")
 		}
 		if sort == "named" {
-			f.Search = policy.NamedBy(r.kind, by)
+			f.Search, f.By = policy.NamedBy(r.kind, by), by
 			r.kind.NamedByRoutes = slices.ContainsFunc(by, func(n policy.Naming) bool { return slices.Contains(topology.RouteKinds(), n.Kind) })
 		}
 		if f.At == nil && !f.ByVendor() {

@@ -77,7 +77,7 @@ func named(gk model.GroupKind, by []Naming, g *topology.Graph, in *model.Snapsho
 
 // Names are the objects of a kind that an object names, in its order.
 func (n Naming) Names(gk model.GroupKind, o *model.Object) []model.Ref {
-	own := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace}
+	own := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.Ref.Namespace} // of kinds with namespaces
 	var out []model.Ref
 	if n.Annotation != "" {
 		for _, name := range strings.Split(o.Annotations[n.Annotation], ",") {

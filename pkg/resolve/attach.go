@@ -70,6 +70,7 @@ func (k *attacher) attach() {
 		k.attached[id] = nodePolicies{policies: ordered, ageIgnored: ageIgnored}
 	}
 	k.filters()
+	k.absentees()
 	k.voids()
 	k.lint()
 }
