@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/apisix"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/awslattice"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/awslbc"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/envoyaigateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoygateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gke"
@@ -26,5 +27,5 @@ import (
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), agc.Plugin(), airlock.Plugin(), apisix.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kong.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin(), traefik.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), agc.Plugin(), airlock.Plugin(), apisix.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoyaigateway.Plugin(), envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kong.Plugin(), kuadrant.Plugin(), kuma.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin(), traefik.Plugin()}
 }

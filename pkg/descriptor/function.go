@@ -32,6 +32,7 @@ type Functions struct {
 	Writers, Markers []string
 	Evaluators       []string
 	Links            []topology.Linker
+	Generate         []Generator
 	ScopeFunctions
 }
 
@@ -63,6 +64,7 @@ func (f *Functions) Add(o Functions) {
 	f.Writers, f.Markers = append(f.Writers, o.Writers...), append(f.Markers, o.Markers...)
 	f.Evaluators = append(f.Evaluators, o.Evaluators...)
 	f.Links = append(f.Links, o.Links...)
+	f.Generate = append(f.Generate, o.Generate...)
 }
 
 // add copies named functions into a map, which is made for the first.
