@@ -42,6 +42,10 @@ func (r statusReader) accepted(n *yaml.Node) {
 
 // writes reads whether the vendor reports anything at all.
 func (r statusReader) writes(n *yaml.Node) {
+	if n.Value == "unknown" {
+		r.kind.Status.Silent, r.kind.Status.Unstated = true, true
+		return
+	}
 	writes := true
 	r.Flag(&writes)(n)
 	r.kind.Status.Silent = !writes

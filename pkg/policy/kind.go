@@ -60,16 +60,17 @@ func (k *Kind) AboutWorkloads() bool {
 
 // StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
 type StatusWords struct {
-	Type    string       // of the condition
-	All     string       // reason: in force everywhere
-	Some    string       // in force somewhere or in part
-	None    string       // in force nowhere
-	NoScope string       // nothing to be in force on; "" for no condition
-	Func    string       // the registered writer; "" for the usual conditions
-	Silent  bool         // the vendor writes no conditions
-	States  []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
-	Marks   string       // the registered writer of marks on other objects
-	Refuses bool         // a policy is not attached where its status has no room for another ancestor
+	Type     string       // of the condition
+	All      string       // reason: in force everywhere
+	Some     string       // in force somewhere or in part
+	None     string       // in force nowhere
+	NoScope  string       // nothing to be in force on; "" for no condition
+	Func     string       // the registered writer; "" for the usual conditions
+	Silent   bool         // the vendor writes no conditions
+	Unstated bool         // of a Silent one: or it is not known which
+	States   []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
+	Marks    string       // the registered writer of marks on other objects
+	Refuses  bool         // a policy is not attached where its status has no room for another ancestor
 	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
 	Complete []string
 	Accepted *AcceptedWords // nil: those of GEP-713
