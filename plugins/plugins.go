@@ -3,11 +3,19 @@ package plugins
 
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/agc"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/airlock"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/apisix"
+	awslattice "github.com/dopolicy/kubectl-dopolicy/plugins/aws-lattice"
+	awslbc "github.com/dopolicy/kubectl-dopolicy/plugins/aws-lbc"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/envoyaigateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoygateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/gke"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gloo"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/istio"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kgateway"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/kong"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuadrant"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kuma"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/linkerd"
@@ -15,9 +23,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/nginx"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/ocm"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/others"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/traefik"
 )
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), linkerd.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin()}
+	return []plugin.Plugin{
+		gatewayapi.Plugin(), agc.Plugin(), airlock.Plugin(), apisix.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoyaigateway.Plugin(),
+		envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kong.Plugin(), kuadrant.Plugin(), kuma.Plugin(),
+		linkerd.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin(), traefik.Plugin(),
+	}
 }

@@ -113,7 +113,7 @@ func pureCore(s source) []breach {
 	return out
 }
 
-var vendor = regexp.MustCompile(`(?i)kuadrant|kgateway|envoy[-_. ]?gateway|gateway\.envoyproxy|kuma|istio|nginx|gloo|linkerd|network[-_. ]?polic`)
+var vendor = regexp.MustCompile(`(?i)kuadrant|kgateway|envoy[-_. ]?gateway|gateway\.envoyproxy|kuma|istio|nginx|gloo|linkerd|network[-_. ]?polic|\baws|lattice|\bgke\b|alb[-.]|traefik|kong(hq)?\b|apisix|airlock|cilium|calico`)
 
 // noVendor: no vendor's name stands under pkg/, in code or comments.
 func noVendor(s source) []breach {

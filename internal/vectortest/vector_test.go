@@ -232,7 +232,7 @@ func (e expectation) fits(item view.EffectivePolicy) bool {
 	}
 	return slices.ContainsFunc(item.Paths, func(p view.Path) bool {
 		have := map[string]string{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet, "listener": p.Listener,
-			"destination": p.Destination, "direction": p.Direction, "mesh": p.Mesh, "dataplane": p.Dataplane, "hostname": p.Hostname, "binding": p.Binding,
+			"destination": p.Destination, "direction": p.Direction, "mesh": p.Mesh, "dataplane": p.Dataplane, "hostname": p.Hostname, "binding": p.Binding, "route": p.Route,
 			"delegatedFrom": fmt.Sprint(p.DelegatedFrom), "delegatedRules": fmt.Sprint(p.DelegatedRules)}
 		for key, want := range e.Via {
 			if have[key] != fmt.Sprint(want) {

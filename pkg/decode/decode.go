@@ -159,6 +159,9 @@ func (d *decoder) words() []string {
 	for _, r := range d.kind.Refs {
 		under(r.At)
 	}
+	if c.Entries != nil {
+		under(c.Entries.At)
+	}
 	for _, b := range []merge.BlockKind{merge.Defaults, merge.Overrides} {
 		if at := c.Blocks[b]; at != nil && !(d.kind.Generic() && !isBlock(d.body.At(at...))) {
 			under(at)

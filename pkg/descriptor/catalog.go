@@ -243,7 +243,7 @@ func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind) 
 	k.Vendor, k.From, k.Settings = raw.vendor, raw.file, settings
 	k.Profile = settings.Text(raw.vendor + ".profile")
 	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
-	(&kindReader{reader: reader{r, k, &b.funcs}}).read(node)
+	(&kindReader{reader: reader{r, k, &b.funcs, node}}).read(node)
 	return k, r.Err()
 }
 

@@ -28,9 +28,11 @@ type Functions struct {
 	Attach           map[string]policy.Attacher
 	Search           map[string]policy.Search
 	Builtins         map[string]policy.BuiltinOf
+	Entries          map[string]policy.EntryOf
 	Writers, Markers []string
 	Evaluators       []string
 	Links            []topology.Linker
+	Generate         []Generator
 	ScopeFunctions
 }
 
@@ -52,6 +54,7 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Attach, o.Attach)
 	add(&f.Search, o.Search)
 	add(&f.Builtins, o.Builtins)
+	add(&f.Entries, o.Entries)
 	add(&f.Labels, o.Labels)
 	add(&f.Legs, o.Legs)
 	add(&f.Folds, o.Folds)
@@ -61,6 +64,7 @@ func (f *Functions) Add(o Functions) {
 	f.Writers, f.Markers = append(f.Writers, o.Writers...), append(f.Markers, o.Markers...)
 	f.Evaluators = append(f.Evaluators, o.Evaluators...)
 	f.Links = append(f.Links, o.Links...)
+	f.Generate = append(f.Generate, o.Generate...)
 }
 
 // add copies named functions into a map, which is made for the first.

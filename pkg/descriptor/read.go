@@ -18,6 +18,8 @@ type reader struct {
 	*form.Reader
 	kind  *policy.Kind
 	funcs *Functions
+
+	document *yaml.Node // the PolicyKind document; nil: not asked for
 }
 
 // kindReader reads one PolicyKind document into a Kind.
@@ -51,9 +53,9 @@ func (r *kindReader) read(n *yaml.Node) {
 	none := func(*yaml.Node) {}
 	fields := map[string]form.Field{
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
-		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.short, "cluster": r.Flag(&k.Cluster), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual),
+		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.short, "cluster": r.Flag(&k.Cluster), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual), "inferred": r.Text(&k.Inferred),
 		"class": either(r.Reader, &r.direct, "inherited", "direct"), "fold": either(r.Reader, &r.bottomUp, "checked", "bottomUp"),
-		"sameTarget": word(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint}, "union"),
+		"sameTarget": word(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint, policy.AllLose, policy.Unstated}, "union"),
 		"rejects":    either(r.Reader, &k.RejectsWhole, "target", "policy"),
 		"reads":      r.kinds(&k.Reads, false), "members": r.kinds(&k.Members, true),
 		"evaluate": r.remote(&k.Evaluate, r.funcs.Evaluators, "to judge requests"),

@@ -1,6 +1,7 @@
 package descriptor
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
@@ -43,14 +44,25 @@ func (r attachmentReader) refs(n *yaml.Node) {
 		var f policy.RefForm
 		sort := "ref"
 		var on []string
-		r.Object(e, map[string]form.Field{"at": r.Path(&f.At), "form": r.Word(&sort, []string{"ref", "selector", "filter", "subject"}, "labels", "whole"),
+		var by []policy.Naming
+		var routes []string
+		r.Object(e, map[string]form.Field{"at": r.Path(&f.At), "form": r.Word(&sort, []string{"ref", "selector", "filter", "subject", "named"}, "labels", "whole"), "by": r.naming(&by),
+			"routes": r.Texts(&routes),
 			"unless": r.Path(&f.Unless), "missing": either(r.Reader, &f.Silent, "report", "silent"), "leg": nil, "func": r.attacher(&f), "on": r.Texts(&on),
 			"empty": either(r.Reader, &f.EmptyNone, "all", "none"), "unlabelled": either(r.Reader, &f.NeverUnlabelled, "may", "never"),
 			"namespaces": either(r.Reader, &f.NamespacesField, "own", "field"), "everywhereFrom": r.Text(&f.Everywhere), "rules": either(r.Reader, &f.Named, "any", "named"),
 			"listeners": either(r.Reader, &f.InSets, "own", "sets"), "role": nil, "root": nil})
 		if sort == "filter" {
 			r.kind.Filters = r.filters(e, on, f)
+			r.kind.FilterRoutes = r.filterRoutes(e, routes)
 			return
+		}
+		if (sort == "named") != (by != nil) {
+			r.Fail(e, "a reference of the form \"named\" needs \"by\", and no other has it")
+		}
+		if sort == "named" {
+			f.Search, f.By = policy.NamedBy(r.kind, by), by
+			r.kind.NamedByRoutes = slices.ContainsFunc(by, func(n policy.Naming) bool { return slices.Contains(topology.RouteKinds(), n.Kind) })
 		}
 		if f.At == nil && !f.ByVendor() {
 			r.Fail(e, "field \"at\" is missing")

@@ -16,7 +16,7 @@ type reachReader struct{ reader }
 
 func (r reachReader) fields() map[string]form.Field {
 	k := &r.kind.Reach
-	return map[string]form.Field{"family": r.family, "effective": r.effective, "routes": r.routes,
+	return map[string]form.Field{"family": r.family, "effective": r.effective, "routes": r.routes, "holds": either(r.Reader, &k.Local, "below", "target"),
 		"listenerSets": word(r.Reader, &k.ListenerSets, []policy.ListenerSets{policy.SetsTaken, policy.SetsNamed, policy.SetsUnknown}),
 		"paths":        named(r.Reader, &k.Step, r.funcs.Path, "to judge paths"),
 		"voids":        functions(r.Reader, &k.Voids, r.funcs.Voids, "to say where nothing is in force")}

@@ -45,12 +45,10 @@ func (r reader) shape(n *yaml.Node) merge.Shape {
 			p.Path = r.pattern(e)
 		} else {
 			r.Object(e, map[string]form.Field{"path": func(n *yaml.Node) { p.Path = r.pattern(n) }, "keys": r.Texts(&p.Keys), "choice": r.Text(&p.Choice), "filler": r.Flag(&p.Filler),
-				"order": r.Word(&order, []string{"lower", "patch"}), "list": r.Word(&list, []string{"replace", "append", "numbers"}), "combine": r.combine(&p)})
+				"order": r.Word(&order, []string{"lower", "patch", "keys"}), "list": r.Word(&list, []string{"replace", "append", "numbers"}), "combine": r.combine(&p)})
 			p.Append, p.Numbers = list == "append", list == "numbers"
-			if order == "patch" {
-				p.Order = merge.PatchOrder
-			}
-			if p.Order == merge.PatchOrder && p.Keys == nil {
+			p.Order = map[string]merge.ListOrder{"patch": merge.PatchOrder, "keys": merge.KeyOrder}[order]
+			if p.Order != merge.LowerOrder && p.Keys == nil {
 				r.Fail(e, "only a keyed list has an order: \"keys\" is missing")
 			}
 		}

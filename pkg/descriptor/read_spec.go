@@ -21,7 +21,8 @@ func (r specReader) content(n *yaml.Node) {
 	c := &r.kind.Content
 	r.Object(n, map[string]form.Field{"at": r.Path(&c.At), "fields": r.Texts(&c.Fields), "condition": r.Text(&c.Condition),
 		"unset": r.Texts(&c.Unset), "claims": r.Flag(&c.Claims), "designs": r.Flag(&c.Designs), "oneSet": r.Flag(&c.OneSet), "nulls": r.nulls,
-		"zero": word(r.Reader, &c.Zero, []policy.ZeroValues{policy.ZeroSet, policy.ZeroUnset, policy.ZeroTail}),
+		"entries": r.entries,
+		"zero":    word(r.Reader, &c.Zero, []policy.ZeroValues{policy.ZeroSet, policy.ZeroUnset, policy.ZeroTail}),
 		"blocks": func(n *yaml.Node) {
 			var defaults, overrides []string
 			r.Object(n, map[string]form.Field{"defaults": r.Path(&defaults), "overrides": r.Path(&overrides)})

@@ -56,8 +56,8 @@ func (r strategyReader) choice(n *yaml.Node) policy.Choice {
 	switch {
 	case err != nil:
 		r.Fail(n, "%s", err)
-	case c.Strategy.Wins == merge.Both:
-		r.Fail(n, "%q is not supported yet", s)
+	case c.Strategy.Wins == merge.Both && !slices.Contains([]string{"evaluation", "application", "display"}, form.TextOf(r.document, "result")):
+		r.Fail(n, "%q gives a list: say with \"result\" what its order means", s)
 	}
 	return c
 }
@@ -68,13 +68,15 @@ func (r strategyReader) place(n *yaml.Node) policy.Place {
 	root, rest, _ := strings.Cut(s, ".")
 	switch {
 	case rest == "":
-		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD)", s)
+		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD, by.FIELD)", s)
 	case root == "block" || root == "spec":
 		return policy.Place{Block: root == "block", Path: strings.Split(rest, ".")}
+	case root == "by":
+		return policy.Place{By: true, Path: strings.Split(rest, ".")}
 	case slices.Contains([]string{"lower", "annotation", "setting"}, root):
 		r.Fail(n, "a strategy read at %q is not supported yet", root)
 	default:
-		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD)", s)
+		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD, by.FIELD)", s)
 	}
 	return policy.Place{Path: []string{s}}
 }

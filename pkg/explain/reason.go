@@ -46,11 +46,11 @@ var byReason = map[merge.Reason]words{
 	merge.Invalid: {short: "policy in error", fate: "in error", join: " because of ",
 		clauses: (*teller).invalid},
 	merge.Ignored: {short: "ignored", fate: "ignored",
-		clauses: all("the setting is not read at this place")},
+		clauses: func(*teller) []clause { return []clause{{"the setting is not read at this place", nil}} }},
 	merge.Shadowed: {short: "never reached", fate: "never reached", join: " behind ",
 		clauses: all("never reached: %s decides first")},
 	merge.NotEvaluated: {short: "not evaluated", fate: "not evaluated", join: " beside ",
-		clauses: all("cannot tell whether it is in force next to the setting of %s")},
+		clauses: (*teller).notEvaluated},
 }
 
 // How a winner's line names the losers.
@@ -119,6 +119,8 @@ func (t *teller) atomicReplaced() []clause {
 
 func (t *teller) conflicted() []clause {
 	switch loser := t.layer(); {
+	case loser.By != nil && loser.Policy.Kind.SameTarget == policy.AllLose:
+		return []clause{{"rejected: it and %s are for the same object, and of several none is in force", []string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
 	case len(t.loss.To) == 0 && loser.By == nil:
 		return []clause{{"rejected", nil}}
 	case len(t.loss.To) == 0:
@@ -134,6 +136,13 @@ func (t *teller) conditionFalse() []clause {
 		return []clause{{"the condition is not met: %s", []string{when.Text}}}
 	}
 	return []clause{{"the condition is not met", nil}}
+}
+
+func (t *teller) notEvaluated() []clause {
+	if loser := t.layer(); loser.Rejected && loser.By != nil {
+		return []clause{{"cannot tell which is in force, it or %s, which targets the same object", []string{loser.By.Ref().Kind + " " + loser.By.Ref().FullName()}}}
+	}
+	return all("cannot tell whether it is in force next to the setting of %s")(t)
 }
 
 func (t *teller) noEffect() []clause {

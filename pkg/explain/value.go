@@ -113,7 +113,7 @@ func (e *Values) ground(target model.Ref, r *merge.Rule) string {
 		}
 		return "merged from " + strings.Join(levels, ", ")
 	}
-	override := s.Block == merge.Overrides
+	override := overrides(s, r)
 	at := e.Places[s.Layer]
 	here := at == target || at == target.WithoutSection()
 	switch {
@@ -143,7 +143,7 @@ func (e *Values) place(target model.Ref, f merge.From) string {
 		return b
 	}
 	level := e.Verdict.Layers[f.Layer].Level
-	if (level == topology.Route || level == topology.Rule) && e.Places[f.Layer].WithoutSection() != target.WithoutSection() {
+	if (level == topology.Route || level == topology.Rule) && strings.HasSuffix(target.Kind, "Route") && e.Places[f.Layer].WithoutSection() != target.WithoutSection() {
 		return "parent " + string(level)
 	}
 	return Level(string(level))
@@ -174,7 +174,7 @@ func (e *Values) beaten(r *merge.Rule) string {
 	for i := range r.Lost {
 		l := &r.Lost[i]
 		w := byReason[l.Reason]
-		if w.override && winner.Block != merge.Overrides || w.beats == replaces && winner.Block == merge.Overrides {
+		if override := overrides(winner, r); w.override && !override || w.beats == replaces && override {
 			continue
 		}
 		losers[w.beats] = append(losers[w.beats], e.loser(winner, l))
@@ -190,6 +190,13 @@ func (e *Values) beaten(r *merge.Rule) string {
 		}
 	}
 	return out
+}
+
+// overrides reports whether a source of a rule stands against what is below it: its block says so, or its policy was merged so.
+func overrides(from merge.From, r *merge.Rule) bool {
+	return from.Block == merge.Overrides || slices.ContainsFunc(r.Lost, func(l merge.Loss) bool {
+		return byReason[l.Reason].override && slices.ContainsFunc(l.To, func(w merge.Winner) bool { return w.From == from })
+	})
 }
 
 // loser is the policy that lost; a policy may also beat a block of its own.

@@ -53,6 +53,8 @@ func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) 
 		winners, places := byWinner(found[p])
 		message := fmt.Sprintf("%s is rejected %s: policies of this kind cannot share a target", p.Ref(), strings.Join(places, "; "))
 		switch {
+		case k.SameTarget == policy.AllLose:
+			message = fmt.Sprintf("%s is not in force, and neither is %s: of several policies of this kind on one target none is", p.Ref(), explain.Few(winners))
 		case k.RejectsWhole && k.SameTarget == policy.Disjoint:
 			message = fmt.Sprintf("%s is rejected on all its targets by %s: they set the same on one of them", p.Ref(), explain.Few(winners))
 		case k.RejectsWhole:

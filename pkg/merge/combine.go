@@ -162,29 +162,38 @@ func (f *folder) combine(shape Shape, low, high []Unit, st *Step) (rest, added [
 	return low, added
 }
 
-// reorder puts the entries of keyed lists with PatchOrder into the order of a strategic merge patch, the patch being the winning side.
+// reorder puts the entries of keyed lists with PatchOrder into the order of a strategic merge patch, the patch being the winning side, and those
+// with KeyOrder into that of their keys.
 func (s Shape) reorder(units, target, patch []Unit) []Unit {
 	for i := range s {
 		pt := &s[i]
-		if pt.Order != PatchOrder || pt.Keys == nil {
-			continue
-		}
-		entries := func(side []Unit) map[string][]string {
-			out := map[string][]string{}
-			for _, u := range side {
-				if n := len(u.Path) - 1; n >= 0 && u.Path[n].Form == pt.As && pt.fits(u.Path[:n]) {
-					list := u.Path[:n].code()
-					out[list] = append(out[list], u.Path[n].Name)
-				}
+		switch {
+		case pt.Keys == nil:
+		case pt.Order == KeyOrder:
+			for list, names := range pt.entries(units) {
+				slices.Sort(names)
+				units = arrange(units, list, names)
 			}
-			return out
-		}
-		before, over := entries(target), entries(patch)
-		for list, names := range over {
-			units = arrange(units, list, patchOrder(before[list], names))
+		case pt.Order == PatchOrder:
+			before := pt.entries(target)
+			for list, names := range pt.entries(patch) {
+				units = arrange(units, list, patchOrder(before[list], names))
+			}
 		}
 	}
 	return units
+}
+
+// entries are the names of the entries of the pattern's lists, by list.
+func (pt *Pattern) entries(side []Unit) map[string][]string {
+	out := map[string][]string{}
+	for _, u := range side {
+		if n := len(u.Path) - 1; n >= 0 && u.Path[n].Form == pt.As && pt.fits(u.Path[:n]) {
+			list := u.Path[:n].code()
+			out[list] = append(out[list], u.Path[n].Name)
+		}
+	}
+	return out
 }
 
 // arrange puts the entries of one list into the given order, in the places that they have.

@@ -150,6 +150,7 @@ type ListOrder uint8
 const (
 	LowerOrder ListOrder = iota // the lower side's entries, then what the higher adds
 	PatchOrder                  // as a strategic merge patch orders them
+	KeyOrder                    // by their keys, once two sides are merged
 )
 
 // Pattern says where to cut, and what is special about the units there. A segment may be Any; the last may be Deep.

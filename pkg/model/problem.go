@@ -67,6 +67,7 @@ const (
 	OrderSensitive        Code = "OrderSensitive"
 	ForeignReference      Code = "ForeignReference"
 	ProfileChosen         Code = "ProfileChosen"
+	Inferred              Code = "Inferred"
 	Experimental          Code = "Experimental"
 	ConflictingStrategy   Code = "ConflictingStrategy"
 	ConstraintInDefaults  Code = "ConstraintInDefaults"

@@ -13,13 +13,16 @@ type Attachment struct {
 	Targets      []TargetForm
 	Refs         []RefForm
 	Filters      []topology.Role // where filters of routes name policies of the kind: at rules, at backendRefs; nil: nowhere
-	Namespaces   Namespaces
-	Discovers    Discovers // nil: the implementation sees all namespaces
-	Labels       Labeler   // nil: labels count as they are
-	SameTarget   SameTarget
-	RejectsWhole bool     // a policy that another one keeps out of one target is out everywhere
-	Controllers  []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
-	Dialects     bool     // whose the Gateways are decides how the kind is read
+	FilterRoutes []string        // the kinds of routes whose filters count
+
+	NamedByRoutes bool // routes name policies of the kind outside of filters
+	Namespaces    Namespaces
+	Discovers     Discovers // nil: the implementation sees all namespaces
+	Labels        Labeler   // nil: labels count as they are
+	SameTarget    SameTarget
+	RejectsWhole  bool     // a policy that another one keeps out of one target is out everywhere
+	Controllers   []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+	Dialects      bool     // whose the Gateways are decides how the kind is read
 }
 
 // Allows reports whether a policy may target ref.
@@ -58,6 +61,8 @@ const (
 	Conflict SameTarget = "conflict"
 	Fill     SameTarget = "fill"
 	Disjoint SameTarget = "disjoint" // rule by rule; who sets a rule that another one has is rejected
+	AllLose  SameTarget = "none"     // several on one target keep each other out: none is in force
+	Unstated SameTarget = "unknown"  // which of several is in force is stated nowhere
 )
 
 // Discovers says which namespaces an implementation sees; nil: all of them. Objects elsewhere do not exist for it.

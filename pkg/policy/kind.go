@@ -16,6 +16,7 @@ type Kind struct {
 	Profile   string // the vendor's profile in use, "" where it has only one
 	Doc       string // how the kind is read, in half a line
 	Virtual   bool   // there are no objects of the kind: its settings stand in others, such as annotations
+	Inferred  string // what of that is inferred and stated nowhere; "": nothing is
 	Plural    string
 	Short     []string
 	Cluster   bool
@@ -60,18 +61,27 @@ func (k *Kind) AboutWorkloads() bool {
 
 // StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
 type StatusWords struct {
-	Type    string       // of the condition
-	All     string       // reason: in force everywhere
-	Some    string       // in force somewhere or in part
-	None    string       // in force nowhere
-	NoScope string       // nothing to be in force on; "" for no condition
-	Func    string       // the registered writer; "" for the usual conditions
-	Silent  bool         // the vendor writes no conditions
-	States  []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
-	Marks   string       // the registered writer of marks on other objects
-	Refuses bool         // a policy is not attached where its status has no room for another ancestor
+	Type     string       // of the condition
+	All      string       // reason: in force everywhere
+	Some     string       // in force somewhere or in part
+	None     string       // in force nowhere
+	NoScope  string       // nothing to be in force on; "" for no condition
+	Func     string       // the registered writer; "" for the usual conditions
+	Silent   bool         // the vendor writes no conditions
+	Unstated bool         // of a Silent one: or it is not known which
+	States   []StateField // words in the place of conditions; Func predicts them as conditions of the type with the word as status and reason
+	Marks    string       // the registered writer of marks on other objects
+	Refuses  bool         // a policy is not attached where its status has no room for another ancestor
 	// Complete are the types of conditions that Func writes wherever they hold: one that it does not write is not so.
 	Complete []string
+	Accepted *AcceptedWords // nil: those of GEP-713
+}
+
+// AcceptedWords are a kind's own words for whether a policy is accepted.
+type AcceptedWords struct {
+	Type, Yes                               string
+	Conflicted, Invalid, NotFound, NotGiven string // reasons
+	Alone                                   bool   // there is no condition beside it
 }
 
 // StateField is a word by which the vendor says what became of a policy, in the place of a condition.

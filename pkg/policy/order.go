@@ -22,16 +22,24 @@ type Attached struct {
 type Here struct {
 	Units []merge.Unit      // what it sets there, in place of its main block; nil: what it says itself
 	Via   []topology.NodeID // the nodes right above by which it comes there; nil: all that are there
+	How   *Choice           // the strategy that what names the policy there states; nil: its own
 }
 
 // Sets are the blocks of the policy at its target.
 func (a *Attached) Sets() []merge.Block {
 	own := a.Policy.Blocks
-	if a.Here == nil || a.Here.Units == nil || len(own) == 0 {
+	if a.Here == nil || a.Here.Units == nil && a.Here.How == nil || len(own) == 0 {
 		return own
 	}
 	out := slices.Clone(own)
-	out[len(out)-1].Units = a.Here.Units
+	if a.Here.Units != nil {
+		out[len(out)-1].Units = a.Here.Units
+	}
+	for i := range out {
+		if a.Here.How != nil {
+			out[i].Strategy = a.Here.How.On(out[i].Kind)
+		}
+	}
 	return out
 }
 

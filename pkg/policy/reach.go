@@ -12,6 +12,7 @@ type Reach struct {
 	Effective    []topology.Role
 	Routes       []model.GroupKind // whose rules the kind has results at; sorted
 	Family       string
+	Local        bool // a policy holds at its target alone, and at nothing below it
 	ListenerSets ListenerSets
 	Step         Step // nil: every step that the Gateway API allows
 	Voids        []Void

@@ -33,6 +33,7 @@ type RefForm struct {
 	Silent   bool     // a missing target is not reported
 	Attach   Attacher // finds the targets instead
 	Search   Search   // likewise, reading the input once for all policies
+	By       []Naming // who names policies, if Search finds those
 	Named    bool     // a rule is meant by its own name only, not as rule-N
 	InSets   bool     // a listener of a Gateway is meant in the Gateway's ListenerSets as well
 

@@ -51,6 +51,8 @@ type Content struct {
 
 	Zero ZeroValues // what false, 0, "" and an empty list are
 
+	Entries *Entries // settings for single routes; nil: there are none
+
 	StripNulls  bool // the API server takes nulls out before anything sees them
 	DeleteNulls bool // a null deletes what a higher policy sets
 }
@@ -69,6 +71,9 @@ const (
 func (c *Content) BlockPath(b merge.BlockKind) []string {
 	if at, ok := c.Blocks[b]; ok {
 		return at
+	}
+	if c.Entries != nil && b == merge.Overrides {
+		return c.Entries.At
 	}
 	return c.At
 }

@@ -40,9 +40,10 @@ type StrategyRule struct {
 	Default Choice
 }
 
-// Place is where a strategy is read: a field of the block or of the spec.
+// Place is where a strategy is read: a field of the block, of the spec, or of the object that names the policy.
 type Place struct {
 	Block bool
+	By    bool // Path is from that object's root
 	Path  []string
 }
 
@@ -50,7 +51,9 @@ type Place struct {
 func (r StrategyRule) Fields() []string {
 	var out []string
 	for _, p := range r.Read {
-		out = append(out, p.Path[0])
+		if !p.By {
+			out = append(out, p.Path[0])
+		}
 	}
 	return out
 }
@@ -68,6 +71,9 @@ func (r StrategyRule) words() []string {
 // Of reads the strategy of a block, and where it stands. An unknown value is atomic, and said.
 func (r StrategyRule) Of(b merge.BlockKind, block, spec model.Body) (merge.Strategy, Place, *model.Problem) {
 	for _, place := range r.Read {
+		if place.By { // known where the policy is named
+			continue
+		}
 		from := spec
 		if place.Block {
 			from = block

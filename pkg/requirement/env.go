@@ -52,7 +52,7 @@ func shapes() map[string]map[string]*cel.Type {
 	return map[string]map[string]*cel.Type{
 		"Ref":    texts("group kind namespace name section", nil),
 		"Target": texts("group kind namespace name section", map[string]*cel.Type{"labels": labels, "annotations": labels, "namespaceLabels": labels}),
-		"Path": texts("gatewayClass gateway listenerSet listener direction mesh dataplane destination hostname binding",
+		"Path": texts("gatewayClass gateway listenerSet listener direction mesh dataplane destination hostname binding route",
 			map[string]*cel.Type{"delegatedFrom": list(cel.StringType), "delegatedRules": list(cel.StringType)}),
 		"Source": texts(source, from),
 		"Policy": texts("level strategy builtin part role", from),

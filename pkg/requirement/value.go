@@ -151,7 +151,7 @@ func refValue(r *model.Ref) values {
 
 func pathValue(p view.Path) values {
 	return values{"gatewayClass": p.GatewayClass, "gateway": p.Gateway, "listenerSet": p.ListenerSet, "listener": p.Listener, "direction": p.Direction,
-		"mesh": p.Mesh, "dataplane": p.Dataplane, "destination": p.Destination, "hostname": p.Hostname, "binding": p.Binding,
+		"mesh": p.Mesh, "dataplane": p.Dataplane, "destination": p.Destination, "hostname": p.Hostname, "binding": p.Binding, "route": p.Route,
 		"delegatedFrom": textValues(p.DelegatedFrom), "delegatedRules": textValues(p.DelegatedRules)}
 }
 

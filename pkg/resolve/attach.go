@@ -70,6 +70,7 @@ func (k *attacher) attach() {
 		k.attached[id] = nodePolicies{policies: ordered, ageIgnored: ageIgnored}
 	}
 	k.filters()
+	k.absentees()
 	k.voids()
 	k.lint()
 }
@@ -285,6 +286,10 @@ func (k contest) compete() {
 	case k.SameTarget == policy.Disjoint:
 		k.rejectedAt = map[topology.NodeID][]Rejection{}
 		k.competeDisjoint()
+		return
+	case k.SameTarget == policy.AllLose, k.SameTarget == policy.Unstated:
+		k.rejectedAt = map[topology.NodeID][]Rejection{}
+		k.keepEachOtherOut()
 		return
 	case k.RejectsWhole:
 		k.competeEverywhere()

@@ -35,6 +35,9 @@ func (k *routed) walk() {
 		if above == nil && k.startsPath(id) {
 			above = root
 		}
+		if k.Local && above != nil {
+			above = root
+		}
 		k.at[id] = k.with(above, id)
 	}
 	for i := range k.res.virtual {
@@ -122,7 +125,7 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 	var out []Path
 	for _, p := range parents {
 		for _, under := range k.stacksBelow(p, id) {
-			if !k.leadsTo(under, adds, s) {
+			if !k.Local && !k.leadsTo(under, adds, s) {
 				continue
 			}
 			above := k.paths

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -38,7 +39,7 @@ func (k *attacher) filters() {
 			continue
 		}
 		rule := n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
-		if n.Ref.Kind != "HTTPRoute" {
+		if !slices.Contains(k.FilterRoutes, n.Ref.Kind) {
 			k.unread(id, rule, byRef)
 			continue
 		}
@@ -75,7 +76,7 @@ func (k *attacher) unread(id topology.NodeID, rule model.Body, byRef map[model.R
 		for _, e := range extensionRefs(of, k.GroupKind, n.Ref.Namespace) {
 			if p := byRef[e.ref]; p != nil && n.Hop == 0 {
 				k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(
-					"a filter in %s names %s: only those of HTTPRoutes attach policies", n.Ref, p.Ref())}.At(p.Object))
+					"a filter in %s names %s: only those of %ss attach policies", n.Ref, p.Ref(), strings.Join(k.FilterRoutes, "s and "))}.At(p.Object))
 			}
 		}
 	}
@@ -128,7 +129,7 @@ func (k *attacher) unreferenced() []model.Problem {
 	var out []model.Problem
 	for _, p := range k.Policies {
 		ns := p.Ref().Namespace
-		if len(p.Refs) > 0 || len(k.targetsOf[p]) > 0 || len(k.byBackend[p]) > 0 || p.Refused || !k.Sees(ns) || k.res.Snapshot.Cluster.Misses(httpRoute, ns) {
+		if p.Kind.Filters == nil || len(p.Refs) > 0 || len(k.targetsOf[p]) > 0 || len(k.byBackend[p]) > 0 || p.Refused || !k.Sees(ns) || k.res.Snapshot.Cluster.Misses(httpRoute, ns) {
 			continue
 		}
 		if slices.ContainsFunc(p.Problems, func(f model.Problem) bool { return f.Severity != model.Info }) { // which says what is wrong with its references

@@ -108,6 +108,7 @@ func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resoluti
 		}
 		k := r.Without(pk)
 		k.Policies = decodeAll(kinds, pk, in, conditions)
+		r.Problems = append(r.Problems, inferred(k)...)
 		for _, p := range k.Policies {
 			r.Problems = append(r.Problems, p.Problems...)
 		}

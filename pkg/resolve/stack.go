@@ -44,7 +44,7 @@ func (k *routed) adds(id topology.NodeID) own {
 // readFacts reads the facts that the kind's plans ask for, and which nodes have settings of their own, once.
 func (k *routed) readFacts() {
 	faulty := k.faulty()
-	if len(k.Asked) == 0 && k.Builtins == nil && len(faulty) == 0 {
+	if len(k.Asked) == 0 && k.Builtins == nil && len(faulty) == 0 && k.Content.Entries == nil {
 		return
 	}
 	k.facts = make([][]fact, k.res.Graph.Len())
@@ -56,6 +56,9 @@ func (k *routed) readFacts() {
 			}
 		}
 		if f, ok := k.builtin(id); ok {
+			k.facts[i] = append(k.facts[i], f)
+		}
+		if f, ok := k.ownEntries(id); ok {
 			k.facts[i] = append(k.facts[i], f)
 		}
 		if faulty[id] {

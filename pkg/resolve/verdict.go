@@ -128,6 +128,9 @@ func (k layout) lay() *Verdict {
 	for i, l := range o.Layers {
 		var blocks []merge.Block
 		blocks, o.Layers[i].Fault = k.blocks(l.attached)
+		if o.Layers[i].Fault == "" {
+			blocks = k.withEntry(l.Policy, blocks)
+		}
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
 			Blocks: blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}
@@ -151,6 +154,12 @@ func (o *Verdict) rejection(k *Kind, l Layer) *merge.Rejection {
 		shared = func(w Layer) bool { return w.Policy == l.By && w.Node == l.Node }
 	}
 	reason := merge.SameLevelOrder
+	switch k.SameTarget {
+	case policy.AllLose:
+		return &merge.Rejection{Reason: merge.Conflicted, By: -1}
+	case policy.Unstated:
+		return &merge.Rejection{Reason: merge.NotEvaluated, By: -1}
+	}
 	if k.SameTarget == policy.Conflict || k.SameTarget == policy.Disjoint {
 		reason = merge.Conflicted
 	}

@@ -55,7 +55,7 @@ func (o *Verdict) void(k *Kind, nodes []topology.NodeID) {
 func (o *Verdict) open() []model.Problem {
 	var out []model.Problem
 	for _, loss := range o.Losses() {
-		if loss.Reason != merge.NotEvaluated {
+		if loss.Reason != merge.NotEvaluated || o.Layers[loss.From.Layer].Rejected { // of those that is said where they meet
 			continue
 		}
 		var winners []string

@@ -148,14 +148,30 @@ func missed(in Input) []Miss {
 // Usual writes the conditions that GEP-713 provides for, in the words of the kind: Accepted, and whether the policy is in force.
 func Usual(in Input) []Ancestor {
 	accepted, ok := acceptance(in)
+	words := in.Kind.Status.Accepted
+	if words != nil {
+		accepted = inWords(accepted, words)
+	}
 	out := []Ancestor{{Conditions: []Condition{accepted}}}
-	if !ok {
+	if !ok || words != nil && words.Alone {
 		return out
 	}
 	if c := inForce(in.Fate, in.Kind.Status); c != nil {
 		out[0].Conditions = append(out[0].Conditions, *c)
 	}
 	return out
+}
+
+// inWords is the Accepted condition in a kind's own words.
+func inWords(c Condition, w *policy.AcceptedWords) Condition {
+	c.Type = w.Type
+	for from, to := range map[string]string{"Accepted": w.Yes, "Conflicted": w.Conflicted, "Invalid": w.Invalid, "TargetNotFound": w.NotFound, "RefNotPermitted": w.NotGiven} {
+		if c.Reason == from {
+			c.Reason = to
+			return c
+		}
+	}
+	return c
 }
 
 // acceptance is the Accepted condition, and whether the policy is accepted (gep713 P34, P35, P38).

@@ -30,6 +30,12 @@ func (f *referents) Cluster() *model.Cluster { return f.in.Cluster }
 // Has reports whether an object is in the input.
 func (f *referents) Has(ref model.Ref) bool { return f.in.Get(ref) != nil }
 
+// Object is an object of the input, nil if it is not there.
+func (f *referents) Object(ref model.Ref) *model.Object { return f.in.Get(ref) }
+
+// Objects are the objects of a kind in the input.
+func (f *referents) Objects(gk model.GroupKind) []*model.Object { return f.in.Of(gk) }
+
 // KnowsServices reports whether a Service of the namespace that is not in the input does not exist (gatewayapi G36).
 func (f *referents) KnowsServices(namespace string) bool {
 	return f.covers.backends(serviceKind, namespace)

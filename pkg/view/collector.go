@@ -44,6 +44,8 @@ type collector struct {
 	judged   bool // what routes that are not read mean is told for each request
 	clusters bool // whole clusters were looked at: policies come there from any namespace
 
+	byRoute, byRule bool // the ways of a kind are made for which it matters by which route, or rule, they lead
+
 	only *policy.Policy // not nil: only the ways by which this policy itself comes to a target
 }
 
@@ -225,8 +227,12 @@ func (a *collector) paths(ways []resolve.Path) []Path {
 			switch a.res.Node(step).Role {
 			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Binding:
 				key = binary.AppendUvarint(key, uint64(step)+1)
+			case topology.Route:
+				if a.byRoute {
+					key = binary.AppendUvarint(key, uint64(step)+1)
+				}
 			case topology.Rule:
-				if a.res.Node(step).Transit {
+				if a.res.Node(step).Transit || a.byRule {
 					key = binary.AppendUvarint(key, uint64(step)+1)
 				}
 			}
@@ -254,7 +260,14 @@ func (a *collector) paths(ways []resolve.Path) []Path {
 				a.spaces[n.Ref.Namespace] = true
 			case topology.Listener:
 				p.Listener = n.Ref.Section
+			case topology.Route:
+				if a.byRoute {
+					p.Route = n.Ref.Kind + " " + n.Ref.FullName()
+				}
 			case topology.Rule:
+				if a.byRule {
+					p.Route = n.Ref.Kind + " " + n.Ref.FullName() + " " + n.Ref.Section
+				}
 				if n.Transit {
 					p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules, n.Ref.Section)
 				}
@@ -293,7 +306,7 @@ func comparePaths(a, b Path) int {
 	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
 		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),
 		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules),
-		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Binding, b.Binding))
+		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Binding, b.Binding), cmp.Compare(a.Route, b.Route))
 }
 
 // bindingName is an object that brings policies to targets, with the way of it that is meant: "infra/everywhere (set base)".
@@ -308,7 +321,7 @@ func bindingName(ref model.Ref) string {
 func (a *collector) problems() []model.Problem {
 	out := append(slices.Clone(a.found), a.blind()...)
 	for _, p := range a.res.Problems {
-		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen) && !a.kinds[about.GroupKind()] {
+		if about := p.Ref; about != nil && (p.Code == model.GenericKind || p.Code == model.ProfileChosen || p.Code == model.Inferred) && !a.kinds[about.GroupKind()] {
 			continue
 		}
 		if p.Severity != model.Error && a.unasked(p.Ref) {

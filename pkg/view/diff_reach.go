@@ -68,11 +68,11 @@ func (s *side) pathsTo(like *resolve.Kind, ids []topology.NodeID) []Path {
 		k = s.absent(like.Kind)
 	}
 	if len(ids) == 1 {
-		return s.ways.paths(k.TrafficPaths(ids[0]))
+		return s.ways.pathsOf(k, ids[0], 0, k.TrafficPaths(ids[0]))
 	}
 	var out []Path
 	for _, id := range ids {
-		out = append(out, s.ways.paths(k.TrafficPaths(id))...)
+		out = append(out, s.ways.pathsOf(k, id, 0, k.TrafficPaths(id))...)
 	}
 	return inOrder(out)
 }

@@ -307,7 +307,7 @@ func (w *requestWriter) at(id topology.NodeID, through ...topology.NodeID) []Eff
 		if len(ways) == 0 {
 			return
 		}
-		if item := w.survey.item(k, id, s, w.survey.paths(ways)); len(item.Rules) > 0 {
+		if item := w.survey.item(k, id, s, w.survey.pathsOf(k, id, s, ways)); len(item.Rules) > 0 {
 			out = append(out, item)
 		}
 	})

@@ -8,7 +8,10 @@ import (
 // pathsOf puts the ways to a target of one kind into the shape of the contract. The same ways share one list, which is not to be changed.
 func (a *collector) pathsOf(k *resolve.Kind, target topology.NodeID, s resolve.StackID, ways []resolve.Path) []Path {
 	if k.Scope == nil {
-		return a.paths(ways)
+		a.byRoute, a.byRule = resolve.ByRoute(k)
+		out := a.paths(ways)
+		a.byRoute, a.byRule = false, false
+		return out
 	}
 	if len(ways) == 0 {
 		return []Path{}

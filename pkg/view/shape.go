@@ -71,6 +71,7 @@ type Path struct {
 	Hostname       string   `json:"hostname,omitempty"`       // for which alone it holds
 	DelegatedRules []string `json:"delegatedRules,omitempty"` // the rules that delegate, beside DelegatedFrom
 	Binding        string   `json:"binding,omitempty"`        // of a policy that a binding brings: the binding
+	Route          string   `json:"route,omitempty"`          // Kind namespace/name of the route, with its rule if that matters, where what holds at a backend depends on it
 }
 
 // Loss is a setting that somebody wanted and did not get, and why.

@@ -180,6 +180,9 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 // noConditions is said of policies whose controller reports nothing.
 const noConditions = "the controller of this kind writes no conditions"
 
+// unstatedConditions is said of policies of which it is not known what their controller reports.
+const unstatedConditions = "what the controller of this kind reports is not known"
+
 func boolCompare(a, b bool) int {
 	switch {
 	case a == b:
@@ -214,6 +217,9 @@ func objectStatus(p status.Prediction) ObjectStatus {
 	out.Status, out.Note = p.Block.Fields, p.Block.Note
 	if p.Silent {
 		out.Note = noConditions
+		if p.Policy.Kind.Status.Unstated {
+			out.Note = unstatedConditions
+		}
 	}
 	out.Affected = append(out.Affected, p.Affected...)
 	for _, a := range p.Ancestors {

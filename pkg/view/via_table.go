@@ -11,7 +11,7 @@ import (
 // Key tells paths apart; paths hold slices and cannot be compared.
 func (p Path) Key() string {
 	return strings.Join([]string{p.GatewayClass, p.Gateway, p.ListenerSet, p.Listener, strings.Join(p.DelegatedFrom, "\x01"), p.Direction, p.Mesh,
-		p.Dataplane, p.Destination, p.Hostname, strings.Join(p.DelegatedRules, "\x01"), p.Binding}, "\x00")
+		p.Dataplane, p.Destination, p.Hostname, strings.Join(p.DelegatedRules, "\x01"), p.Binding, p.Route}, "\x00")
 }
 
 // viaText says how traffic reaches a target, listeners grouped: "Gateway infra/external (http, https)". It is "" where the paths say
@@ -82,6 +82,7 @@ func (p Path) withoutEntry(target model.Ref) string {
 	add("dataplane %s", p.Dataplane)
 	add("to %s", p.Destination)
 	add("binding %s", p.Binding)
+	add("%s", p.Route)
 	return strings.Join(parts, " → ")
 }
 

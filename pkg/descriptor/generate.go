@@ -1,0 +1,41 @@
+package descriptor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Generator makes of an object what its controller makes of it: objects of other kinds, which manifests do not have and a cluster has.
+type Generator struct {
+	Of   model.GroupKind
+	Make func(o *model.Object, in *model.Snapshot) ([]*model.Object, []model.Problem)
+}
+
+// Generated is the input with what controllers make of its objects. What the input has itself counts instead.
+func (c *Catalog) Generated(in *model.Snapshot) *model.Snapshot {
+	var made []*model.Object
+	problems := in.Problems
+	for _, g := range c.builder.funcs.Generate {
+		for _, o := range in.Of(g.Of) {
+			objects, found := g.Make(o, in)
+			problems = append(slices.Clip(problems), found...)
+			for _, m := range objects {
+				if in.Get(m.Ref) != nil || slices.ContainsFunc(made, func(x *model.Object) bool { return x.Ref == m.Ref }) {
+					continue
+				}
+				m.Origin = o.Origin
+				made = append(made, m)
+				problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+					Message: fmt.Sprintf("%s is not in the input: it stands for what the controller makes of %s", m.Ref, o.Ref)}.At(m))
+			}
+		}
+	}
+	if len(made) == 0 && len(problems) == len(in.Problems) {
+		return in
+	}
+	out := model.NewSnapshot(append(slices.Clip(in.Objects), made...), model.SortProblems(problems))
+	out.Cluster, out.Redacted = in.Cluster, in.Redacted
+	return out
+}

@@ -1,0 +1,15 @@
+package resolve
+
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// inferred marks the answers about a kind whose ways are inferred in part.
+func inferred(k *Kind) []model.Problem {
+	if k.Inferred == "" || len(k.Policies) == 0 {
+		return nil
+	}
+	return []model.Problem{{Severity: model.Info, Code: model.Inferred, Ref: k.Everyone(), Message: fmt.Sprintf("%s: inferred: %s", k.Name(), k.Inferred)}}
+}

@@ -1,0 +1,40 @@
+// Package awslbc describes the configurations of the AWS Load Balancer Controller for the Gateway API.
+package awslbc
+
+import (
+	_ "embed" // kinds.json
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+)
+
+//go:embed kinds.json
+var kinds []byte
+
+const (
+	group        = "gateway.k8s.aws"
+	gatewayGroup = "gateway.networking.k8s.io"
+)
+
+var (
+	loadBalancerConfiguration = model.GroupKind{Group: group, Kind: "LoadBalancerConfiguration"}
+	targetGroupConfiguration  = model.GroupKind{Group: group, Kind: "TargetGroupConfiguration"}
+	listenerRuleConfiguration = model.GroupKind{Group: group, Kind: "ListenerRuleConfiguration"}
+)
+
+// Plugin hands the vendor over.
+func Plugin() plugin.Plugin {
+	return plugin.Plugin{Name: "aws-lbc", Kinds: kinds,
+		Functions: descriptor.Functions{
+			Entries:   map[string]policy.EntryOf{"aws-lbc.EntryFor": entryFor},
+			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": reference},
+			Checks:    map[string]policy.Check{"aws-lbc.GatewayAsBackend": gatewayAsBackend},
+			Voids:     map[string]policy.Void{"aws-lbc.Unreconciled": unreconciled, "aws-lbc.OneConfiguration": oneConfiguration},
+			Lints:     map[string]policy.Lint{"aws-lbc.Listeners": listeners, "aws-lbc.Twice": twice},
+			Plans: map[string]func(model.Settings) merge.PlanFunc{
+				"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return alone },
+				"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return defaults }}}}
+}

@@ -1,0 +1,55 @@
+// Package envoyaigateway describes the policy kinds of Envoy AI Gateway, and what its routes make.
+package envoyaigateway
+
+import (
+	_ "embed" // kinds.json
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+)
+
+//go:embed kinds.json
+var kinds []byte
+
+const (
+	group        = "aigateway.envoyproxy.io"
+	gatewayGroup = "gateway.networking.k8s.io"
+	envoyGroup   = "gateway.envoyproxy.io"
+)
+
+// Plugin hands the vendor over.
+func Plugin() plugin.Plugin {
+	return plugin.Plugin{Name: "envoyaigateway", Kinds: kinds,
+		Functions: descriptor.Functions{
+			Plans: map[string]func(model.Settings) merge.PlanFunc{"envoyaigateway.Unenforced": func(model.Settings) merge.PlanFunc { return unenforced }},
+			Generate: []descriptor.Generator{
+				{Of: model.GroupKind{Group: group, Kind: "AIGatewayRoute"}, Make: aiRoute},
+				{Of: model.GroupKind{Group: group, Kind: "MCPRoute"}, Make: mcpRoute}}},
+		Status: status.Functions{Writers: map[string]status.Writer{"envoyaigateway.Reconciled": reconciled}}}
+}
+
+// unenforced leaves out settings that the controller translates and nothing enforces.
+func unenforced(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+	var out []merge.Effect
+	for _, l := range s.Layers {
+		for _, b := range l.Blocks {
+			for _, u := range b.Units {
+				out = append(out, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: merge.Dropped, Reason: merge.Ignored})
+			}
+		}
+	}
+	return nil, out
+}
+
+// reconciled is the one condition that the controller writes: Accepted, or one of the type NotAccepted.
+func reconciled(in status.Input) []status.Ancestor {
+	kind := in.Kind.GroupKind.Kind
+	c := status.Condition{Type: "Accepted", Status: "True", Reason: "ReconciliationSucceeded", Message: kind + " reconciled successfully"}
+	if refs := in.Fate.Policy.Refs; kind == "QuotaPolicy" && len(refs) > 0 && len(in.Fate.Targets) == 0 {
+		c = status.Condition{Type: "NotAccepted", Status: "False", Reason: "ReconciliationFailed", Message: "none of the target AIServiceBackends were found"}
+	}
+	return []status.Ancestor{{Conditions: []status.Condition{c}}}
+}

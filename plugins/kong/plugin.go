@@ -1,0 +1,35 @@
+// Package kong describes what the Kong Ingress Controller attaches to routes and Services of the Gateway API.
+package kong
+
+import (
+	_ "embed" // kinds.json
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+)
+
+//go:embed kinds.json
+var kinds []byte
+
+const (
+	group            = "configuration.konghq.com"
+	controller       = "konghq.com/kic-gateway-controller"
+	pluginsOf        = "konghq.com/plugins"
+	upstreamPolicyOf = "konghq.com/upstream-policy"
+)
+
+var pluginKind = model.GroupKind{Group: group, Kind: "KongPlugin"}
+
+// Plugin hands the vendor over.
+func Plugin() plugin.Plugin {
+	return plugin.Plugin{Name: "kong", Kinds: kinds,
+		Functions: descriptor.Functions{
+			Search:    map[string]policy.Search{"kong.ClusterPlugins": clusterPlugins},
+			Normalize: map[string]policy.Normalizer{"kong.ByType": byType},
+			Sites:     map[string]policy.SiteCheck{"kong.Mixed": mixed},
+			Lints:     map[string]policy.Lint{"kong.Duplicates": duplicates, "kong.Consumers": consumers}},
+		Status: status.Functions{Writers: map[string]status.Writer{"kong.Ancestors": ancestors}}}
+}
