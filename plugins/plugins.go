@@ -3,6 +3,7 @@ package plugins
 
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/agentgateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/envoygateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gloo"
@@ -19,5 +20,5 @@ import (
 
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
-	return []plugin.Plugin{gatewayapi.Plugin(), envoygateway.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), linkerd.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin()}
+	return []plugin.Plugin{gatewayapi.Plugin(), agentgateway.Plugin(), envoygateway.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kuadrant.Plugin(), kuma.Plugin(), linkerd.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin()}
 }
