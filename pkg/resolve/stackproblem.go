@@ -44,7 +44,7 @@ func (o *Verdict) uncertain() []model.Problem {
 	said := map[*policy.Policy]bool{}
 	for _, loss := range o.Losses() {
 		l := o.Layers[loss.From.Layer]
-		if said[l.Policy] || l.Rejected {
+		if said[l.Policy] {
 			continue
 		}
 		if p := o.leftOpen(l, loss); p != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -31,7 +32,9 @@ func Plugin() plugin.Plugin {
 				"agentgateway.ResponseHeaders": filterOf("ResponseHeaderModifier", "responseHeaderModifier"),
 				"agentgateway.CORS":            filterOf("CORS", "cors"), "agentgateway.ExternalAuth": filterOf("ExternalAuth", "externalAuth"),
 				"agentgateway.Backend": ownPolicies, "agentgateway.Part": partPolicies},
-			Links: []topology.Linker{link}}}
+			Sites: map[string]policy.SiteCheck{"agentgateway.Check": check},
+			Links: []topology.Linker{link}},
+		Status: status.Functions{Boards: map[string]status.Board{"agentgateway.Attached": attached}}}
 }
 
 // link tells how routes hand over to routes, and what an AgentgatewayBackend is made of.
