@@ -13,8 +13,8 @@ func readsDelay(text string) bool {
 	return err == nil || parses(text)
 }
 
-// units rewrites a policy as the controller cuts it: phase is no setting; conditional rate limits are a local and a global one; what is not
-// translated, and maps without entries, do not count; and an InferencePool has no sections.
+// units rewrites a policy as the controller cuts it: conditional rate limits are a local and a global one as well; what is not translated, and
+// maps without entries, do not count; and an InferencePool has no sections.
 func units(_ *model.Object, body any, _ model.Settings) any {
 	spec := child(body, "spec")
 	if spec == nil {
@@ -48,7 +48,6 @@ func units(_ *model.Object, body any, _ model.Settings) any {
 // translated is what becomes of the traffic settings of a policy.
 func translated(traffic map[string]any) map[string]any {
 	out := maps.Clone(traffic)
-	delete(out, "phase")
 	if m := child(out, "timeouts"); m != nil && m["request"] == nil {
 		delete(out, "timeouts")
 	}
@@ -61,7 +60,6 @@ func translated(traffic map[string]any) map[string]any {
 	if limits := child(out, "rateLimit"); limits != nil && limits["conditional"] != nil {
 		limits = maps.Clone(limits)
 		list, _ := limits["conditional"].([]any)
-		delete(limits, "conditional")
 		for _, field := range []string{"local", "global"} {
 			if entries := entriesWith(list, field); entries != nil {
 				limits[field] = map[string]any{"conditional": entries}
