@@ -26,7 +26,13 @@ func Append(established, lower Unit, _ Side) (Unit, []Effect) {
 // first. Where the established one overrides, what is below it is dropped.
 func Unite(established, lower Unit, wins Side) (Unit, []Effect) {
 	if wins == Higher {
-		return established, joined(established, established, lower)
+		effects := joined(established, established, lower)
+		for i := range effects {
+			if effects[i].Action == Replaced {
+				effects[i].Reason = LessSpecificOverrides
+			}
+		}
+		return established, effects
 	}
 	high, above := established.united()
 	low, below := lower.united()
