@@ -25,6 +25,7 @@ var backendKind = model.GroupKind{Group: group, Kind: "AgentgatewayBackend"}
 // Plugin hands the kind over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "agentgateway", Kinds: kinds,
+		Findings: []plugin.Finding{{Rule: settingNeverRead, Find: unread}, {Rule: unexpectedPrecedence, Find: surprises}, {Rule: routeSettingOverridden}},
 		Functions: descriptor.Functions{
 			Normalize: map[string]policy.Normalizer{"agentgateway.Units": units},
 			Builtins: map[string]policy.BuiltinOf{
@@ -39,6 +40,6 @@ func Plugin() plugin.Plugin {
 
 // link tells how routes hand over to routes, and what an AgentgatewayBackend is made of.
 func link(b *topology.Builder) {
-	b.Delegate(topology.Delegation{Controllers: []string{controller}})
+	b.Delegate(topology.Delegation{Controllers: []string{controller}, NamesLabel: true, Granted: b.Setting("agentgateway.backendRefGrantMode") != "none"})
 	b.DivideBackends(backendKind, parts)
 }
