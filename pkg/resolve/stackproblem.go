@@ -80,7 +80,7 @@ func (o *Verdict) leftOpen(l Layer, loss merge.Loss) *model.Problem {
 		}
 		p := model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
 			Message: fmt.Sprintf("%s and %s set %s for the same target: which of them counts is left open, here %s is taken", l.Policy.Ref(), w.Policy.Ref(), loss.Rule, w.Policy.Ref()),
-			Hint:    "let only one of them set it"}.At(l.Policy.Object)
+			Hint:    "let only one of them set it", Undecided: true}.At(l.Policy.Object)
 		return &p
 	}
 	return nil
