@@ -74,6 +74,9 @@ func (o *Verdict) uncertain() []model.Problem {
 func (o *Verdict) leftOpen(l Layer, loss merge.Loss) *model.Problem {
 	for _, to := range loss.To {
 		w := o.Layers[to.Layer]
+		if to.Block != loss.From.Block { // whatever the order is
+			continue
+		}
 		if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || l.attached.Policy == nil || w.attached.Policy == nil || o.sets(to.From, loss.Path, loss.Value) ||
 			!l.Policy.Kind.LeavesOpen(l.attached, w.attached) {
 			continue
