@@ -4,6 +4,7 @@ package plugins
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/agc"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/agentgateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/airlock"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/apisix"
 	awslattice "github.com/dopolicy/kubectl-dopolicy/plugins/aws-lattice"
@@ -29,7 +30,7 @@ import (
 // All is every built-in vendor, in the order in which their descriptors are read.
 func All() []plugin.Plugin {
 	return []plugin.Plugin{
-		gatewayapi.Plugin(), agc.Plugin(), airlock.Plugin(), apisix.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoyaigateway.Plugin(),
+		gatewayapi.Plugin(), agc.Plugin(), agentgateway.Plugin(), airlock.Plugin(), apisix.Plugin(), awslattice.Plugin(), awslbc.Plugin(), envoyaigateway.Plugin(),
 		envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kong.Plugin(), kuadrant.Plugin(), kuma.Plugin(),
 		linkerd.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin(), traefik.Plugin(),
 	}

@@ -82,7 +82,7 @@ func (d references) ref(form policy.RefForm, fields model.Body, at []string) {
 			return
 		}
 	}
-	t := policy.TargetRef{Silent: form.Silent, Named: form.Named, InSets: form.InSets, Object: d.policy.Object, At: at}
+	t := policy.TargetRef{Silent: form.Silent, Named: form.Named, InSets: form.InSets, OverSets: form.OverSets, Object: d.policy.Object, At: at}
 	t.Ref = model.Ref{Group: fields.Text("group"), Kind: fields.Text("kind"), Name: fields.Text("name"),
 		Namespace: fields.Text("namespace"), Section: fields.Text("sectionName")}
 	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {
@@ -92,6 +92,9 @@ func (d references) ref(form policy.RefForm, fields model.Body, at []string) {
 	if t.Ref.Kind == "" || t.Ref.Name == "" && !form.Selector {
 		d.problem(model.WrongType, at, "%s has no kind or no name: this reference does not attach", where)
 		return
+	}
+	if number, err := fields.Field("port").Value().(int64); err && form.ByPort && t.Ref.Kind == "Gateway" {
+		t.Port = int32(number)
 	}
 	if t.Ref.Namespace == "" {
 		t.Ref.Namespace = d.policy.Object.Ref.Namespace

@@ -20,7 +20,7 @@ func (r orderReader) keys(n *yaml.Node) []policy.Key {
 		if e.Kind == yaml.MappingNode {
 			k = r.key(e)
 		} else {
-			word(r.Reader, &k.By, []policy.By{policy.ByLevel, policy.ByCreated, policy.ByName, policy.ByNamespace, policy.ByNamespacedName, policy.ByIdentity, policy.BySection, policy.ByIndex})(e)
+			word(r.Reader, &k.By, []policy.By{policy.ByLevel, policy.ByCreated, policy.ByName, policy.ByNamespace, policy.ByNamespacedName, policy.ByIdentity, policy.BySection, policy.ByIndex, policy.ByOpen})(e)
 		}
 		if slices.ContainsFunc(out, func(o policy.Key) bool { return o.By == k.By && slices.Equal(o.At, k.At) && k.Func == nil }) {
 			r.Fail(e, "%q is a key already", strings.Join(append([]string{string(k.By)}, k.At...), " "))

@@ -33,12 +33,19 @@ func (r *foldReader) resolve(n *yaml.Node) {
 		r.facts = nil
 		k.Plans = append(k.Plans, r.plan(e, true))
 		k.Only = append(k.Only, r.facts)
-		for _, name := range topology.PathFacts() {
-			if r.facts[name] != nil && !slices.Contains(k.Asked, name) {
-				k.Asked = append(k.Asked, name)
-			}
-		}
+		k.Asked = asked(k.Asked, r.facts)
 	})
+}
+
+// asked adds the names of facts to those that are asked for.
+func asked(names []string, facts policy.Facts) []string {
+	for _, name := range topology.PathFacts() {
+		if facts[name] != nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (r *foldReader) plan(n *yaml.Node, top bool) merge.Plan {

@@ -4,6 +4,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -13,7 +14,7 @@ type specReader struct{ reader }
 func (r specReader) fields() map[string]form.Field {
 	s := &r.kind.Spec
 	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader(r).read, "defaults": r.defaults, "builtins": r.builtins,
-		"parts": r.parts, "notEvaluated": r.notEvaluated, "summaries": r.summaries,
+		"parts": r.parts, "facets": r.facets, "notEvaluated": r.notEvaluated, "summaries": r.summaries,
 		"normalize": named(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }
 
@@ -82,8 +83,9 @@ func (r specReader) builtins(n *yaml.Node) {
 		var b policy.Builtin
 		wins := true
 		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.From), "label": r.Text(&b.Label), "value": nil, "wins": r.Flag(&wins),
-			"at":   func(n *yaml.Node) { b.At = r.role(n) },
-			"func": function(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
+			"at":    func(n *yaml.Node) { b.At = r.role(n) },
+			"level": word(r.Reader, &b.Level, []topology.Role{policy.InlineRule, policy.InlineBackend, policy.InlinePort}),
+			"func":  function(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
 		switch {
 		case b.At == "" || b.Unit == nil || b.Label == "" || (b.From == nil) == (b.Func == nil):
 			r.Fail(e, "a built-in setting needs \"at\", \"unit\", \"label\", and \"from\" or \"func\"")
@@ -109,6 +111,29 @@ func (r specReader) parts(n *yaml.Node) {
 			r.Fail(e, "a part needs \"name\", and \"each\", \"at\" or \"settings\"")
 		}
 		r.kind.Parts = append(r.kind.Parts, p)
+	})
+}
+
+// facets reads the parts of policies that have results of their own.
+func (r specReader) facets(n *yaml.Node) {
+	k := r.kind
+	k.Facets = nil
+	r.List(n, func(e *yaml.Node) {
+		var f policy.Facet
+		r.Object(e, map[string]form.Field{"only": func(n *yaml.Node) { f.Only = r.shape(n) },
+			"when": func(n *yaml.Node) {
+				r.Object(n, map[string]form.Field{"field": r.Path(&f.Field), "is": r.Texts(&f.Is)})
+				if f.Field == nil || f.Is == nil {
+					r.Fail(n, "a condition needs \"field\" and \"is\"")
+				}
+			},
+			"nowhere": r.Flag(&f.Nowhere),
+			"for":     func(n *yaml.Node) { f.For = (&foldReader{reader: r.reader}).planFacts(n) }})
+		if f.Only == nil || (f.For == nil) != f.Nowhere {
+			r.Fail(e, "a facet needs \"only\", and \"for\" or \"nowhere\"")
+		}
+		k.Facets = append(k.Facets, f)
+		k.Asked = asked(k.Asked, f.For)
 	})
 }
 

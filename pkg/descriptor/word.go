@@ -106,7 +106,7 @@ func (r reader) kinds(into *[]model.GroupKind, ofPolicies bool) form.Field {
 // role reads a role of the families of traffic.
 func (r reader) role(n *yaml.Node) (role topology.Role) {
 	word(r.Reader, &role, []topology.Role{topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Route, topology.Rule,
-		topology.Backend, topology.Port, topology.Frontend, topology.Namespace, topology.Workload, topology.Cluster, policy.FilterLevel, policy.SectionLevel}, "mesh")(n)
+		topology.Backend, topology.Port, topology.Frontend, topology.Namespace, topology.Workload, topology.Cluster, policy.FilterLevel, policy.SectionLevel, policy.PortLevel, policy.InlineRule, policy.InlineBackend, policy.InlinePort}, "mesh")(n)
 	return role
 }
 

@@ -37,6 +37,10 @@ func Level(level string) string {
 		return strings.ToUpper(level[:1]) + level[1:]
 	case "section":
 		return "listener of the Gateway"
+	case "gatewayPort":
+		return "port of the Gateway"
+	case "inlineRule", "inlineBackend", "inlinePort":
+		return "set in the object itself"
 	}
 	return level
 }

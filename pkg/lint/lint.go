@@ -78,7 +78,7 @@ func (l *linter) telling(code model.Code) cause {
 	case model.BareWithBlocks, model.MultipleBlocks:
 		return ownBlock
 	case model.OrderUncertain: // of kinds whose order is one of names: the loser is not known
-		return below
+		return below | sameTarget
 	}
 	if slices.Contains(l.meeting, code) {
 		return sameTarget

@@ -22,6 +22,32 @@ func Append(established, lower Unit, _ Side) (Unit, []Effect) {
 	return out, joined(out, established, lower)
 }
 
+// Unite is a Combine for settings that hold beside each other: all values are kept, in a list if there are several, the established one's
+// first. Where the established one overrides, what is below it is dropped.
+func Unite(established, lower Unit, wins Side) (Unit, []Effect) {
+	if wins == Higher {
+		effects := joined(established, established, lower)
+		for i := range effects {
+			if effects[i].Action == Replaced {
+				effects[i].Reason = LessSpecificOverrides
+			}
+		}
+		return established, effects
+	}
+	high, above := established.united()
+	low, below := lower.united()
+	out := Unit{Path: lower.Path, Value: slices.Concat(high, low), From: froms([]Unit{established, lower}), Items: slices.Concat(above, below)}
+	return out, joined(out, established, lower)
+}
+
+// united are the values of a unit that a union has made, or its one value, with their sources.
+func (u *Unit) united() ([]any, [][]From) {
+	if list, ok := u.Value.([]any); ok && len(u.Items) > 0 {
+		return list, u.Items
+	}
+	return []any{u.Value}, [][]From{u.From}
+}
+
 // mergeEntries combines two entries of a keyed list that have one key as a merge patch does, the winner's being the patch. A patch that
 // leaves nothing of the other one replaces it.
 func mergeEntries(established, lower Unit, wins Side) (Unit, []Effect) {

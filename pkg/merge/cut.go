@@ -164,7 +164,10 @@ func (s Shape) endsAt(p Path) bool {
 	return c.ends() || c.deep()
 }
 
-// covers reports whether the unit at p belongs to the shape: a pattern ends at p or above it.
+// Covers reports whether the unit at p belongs to the shape: a pattern ends at p or above it.
+func (s Shape) Covers(p Path) bool { return s.covers(p) }
+
+// covers is Covers.
 func (s Shape) covers(p Path) bool {
 	c := s.start()
 	for d := 0; ; d++ {

@@ -113,6 +113,8 @@ type Problem struct {
 
 	Missing *Ref `json:"-"` // what the object at fault names and is not there, where that is the trouble
 	Meant   *Ref `json:"-"` // what it may mean instead
+
+	Undecided bool `json:"-"` // the answer is one of several that are possible, whatever else the input has
 }
 
 // At is p about the given object, at the place it was read from, or at that of the field at path in it.
@@ -125,9 +127,9 @@ func (p Problem) At(o *Object, path ...string) Problem {
 	return p
 }
 
-// Incomplete reports whether p could change the answer: an error, a list we may not read, or something not evaluated.
+// Incomplete reports whether p could change the answer: an error, a list we may not read, something not evaluated, or what nothing decides.
 func (p Problem) Incomplete() bool {
-	return p.Severity == Error || p.Code == Forbidden || p.Code == NotEvaluated && p.Severity == Warning
+	return p.Severity == Error || p.Undecided || p.Code == Forbidden || p.Code == NotEvaluated && p.Severity == Warning
 }
 
 // SortProblems returns the problems in a stable order, errors first, each one once.

@@ -9,12 +9,13 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Builtin is a setting that no policy writes and that beats those that do: a field of the object of a node, in the place of a setting.
+// Builtin is a setting that no policy writes: a field of the object of a node, in the place of a setting.
 type Builtin struct {
 	At    topology.Role
-	Unit  []string // the setting that it stands for
-	From  []string // where it stands: below the rule, listener or port that the node is, else below the object's spec
-	Label string   // for people
+	Unit  []string      // the setting that it stands for
+	From  []string      // where it stands: below the rule, listener or port that the node is, else below the object's spec
+	Label string        // for people
+	Level topology.Role // "": it beats all policies; else it stands among them at this level, below those of its node
 	Func  BuiltinOf
 }
 
@@ -50,23 +51,33 @@ func nodePath(n *topology.Node) []string {
 	return []string{"spec"}
 }
 
-// HasBuiltins reports whether the node has a setting of its own that beats those of policies.
+// HasBuiltins reports whether the node has a setting of its own that stands beside those of policies, or beats them.
 func (k *Kind) HasBuiltins(n *topology.Node) bool {
 	return slices.ContainsFunc(k.Builtins, func(b Builtin) bool { v, _ := b.value(n); return v != nil })
 }
 
-// BuiltinsOf are the settings of a node that beat those of policies, each as a policy that nobody wrote, in the order of the descriptor.
-func (k *Kind) BuiltinsOf(n *topology.Node) []*Policy {
-	var out []*Policy
+// Own is a setting of a node itself, as a policy that nobody wrote.
+type Own struct {
+	Level topology.Role // at which it stands among policies; "": it beats them all
+	*Policy
+}
+
+// BuiltinsOf are the settings of a node itself, in the order of the descriptor.
+func (k *Kind) BuiltinsOf(n *topology.Node) []Own {
+	var out []Own
 	for _, b := range k.Builtins {
 		value, at := b.value(n)
 		if value == nil {
 			continue
 		}
 		path := merge.Keys(b.Unit...)
+		units := []merge.Unit{{Path: path, Value: value}}
 		strategy := merge.Strategy{Wins: merge.Higher, Cut: merge.Rules, Shape: append(slices.Clip(k.Rules), merge.Pattern{Path: path})}
-		out = append(out, &Policy{Kind: k, Object: n.Object, Builtin: b.Label, at: at,
-			Blocks: []merge.Block{{Kind: merge.Bare, Units: []merge.Unit{{Path: path, Value: value}}, Strategy: strategy}}})
+		if b.Level != "" {
+			units, strategy = merge.Recut(units, k.Rules), merge.Strategy{Cut: merge.Rules}
+		}
+		out = append(out, Own{b.Level, &Policy{Kind: k, Object: n.Object, Builtin: b.Label, at: at,
+			Blocks: []merge.Block{{Kind: merge.Bare, Units: units, Strategy: strategy}}}})
 	}
 	return out
 }

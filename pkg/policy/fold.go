@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"slices"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -11,7 +9,7 @@ import (
 type Folding struct {
 	Plans  []merge.Plan
 	Only   []Facts  // by plan: the paths that it is for; nil: all
-	Asked  []string // the facts that plans ask for, sorted
+	Asked  []string // the facts that plans and facets ask for, sorted
 	Hop    *Reading // the strategy that the object of a level states
 	Scopes []Scope  // nil: one family of paths
 	Scope  *Scope   // of a kind as one of its scopes has it
@@ -35,14 +33,10 @@ func (k *Folding) PlansFor(fact func(name string) string) []merge.Plan {
 		return k.Plans
 	}
 	var out []merge.Plan
-plans:
 	for i, p := range k.Plans {
-		for name, values := range k.Only[i] {
-			if !slices.Contains(values, fact(name)) {
-				continue plans
-			}
+		if k.Only == nil || k.Only[i].hold(fact) {
+			out = append(out, p)
 		}
-		out = append(out, p)
 	}
 	return out
 }

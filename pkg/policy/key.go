@@ -36,6 +36,7 @@ const (
 	ByLabel          By = "label"
 	ByAnnotation     By = "annotation"
 	ByFunc           By = "func"
+	ByOpen           By = "open" // nothing: what the keys before it do not tell apart, the implementation leaves open
 )
 
 // Comparator compares two attached policies: negative if a comes first, that is, is established.

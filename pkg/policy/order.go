@@ -46,6 +46,11 @@ func (a *Attached) Sets() []merge.Block {
 // SamePlace reports whether two are attachments to one place: to one node, at one level.
 func (a Attached) SamePlace(b Attached) bool { return a.Node == b.Node && a.Level == b.Level }
 
+// OverSets reports whether the policy names a listener of a Gateway and counts more in the Gateway's ListenerSets than what these have.
+func (a *Attached) OverSets() bool {
+	return a.Ref >= 0 && a.Ref < len(a.Policy.Refs) && a.Policy.Refs[a.Ref].OverSets
+}
+
 // section is the section that the policy names in its reference.
 func (a *Attached) section() string {
 	if a.Ref < 0 || a.Ref >= len(a.Policy.Refs) {
@@ -90,6 +95,13 @@ func (k *Ordering) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
 		return a.Policy.Ref().Compare(b.Policy.Ref())
 	})
 	return out, ageIgnored
+}
+
+// LeavesOpen reports whether the implementation leaves the order of two policies open: only keys that stand in for it tell them apart.
+func (k *Ordering) LeavesOpen(a, b Attached) bool {
+	at := slices.IndexFunc(k.Compare, func(key Key) bool { return key.By == ByOpen })
+	first, _ := k.decide(&a, &b, false)
+	return at >= 0 && (first < 0 || at < first)
 }
 
 // Tied reports whether nothing but their positions tells two policies apart by the kind's comparator: their order is left open.

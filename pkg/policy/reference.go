@@ -36,6 +36,8 @@ type RefForm struct {
 	By       []Naming // who names policies, if Search finds those
 	Named    bool     // a rule is meant by its own name only, not as rule-N
 	InSets   bool     // a listener of a Gateway is meant in the Gateway's ListenerSets as well
+	OverSets bool     // there it stands below what the set has, so that it counts more
+	ByPort   bool     // a port of a Gateway means its listeners there
 
 	// Of selectors:
 	EmptyNone       bool   // one that asks for nothing selects nothing
@@ -56,6 +58,16 @@ const FilterLevel topology.Role = "filter"
 // SectionLevel is the level at which policies that name a listener of a Gateway stand at the listener of that name in one of its
 // ListenerSets: below those of the Gateway, above those of the set.
 const SectionLevel topology.Role = "section"
+
+// PortLevel is the level of policies that name a port of a Gateway: below those of the Gateway, above those of its listeners.
+const PortLevel topology.Role = "gatewayPort"
+
+// The levels of what objects themselves set, where it stands among policies.
+const (
+	InlineRule    topology.Role = "inlineRule"
+	InlineBackend topology.Role = "inlineBackend"
+	InlinePort    topology.Role = "inlinePort"
+)
 
 // GatewayGroup is the group of the Gateway API's kinds.
 const GatewayGroup = "gateway.networking.k8s.io"

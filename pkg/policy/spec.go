@@ -19,6 +19,7 @@ type Spec struct {
 	Builtins  []Builtin
 	Unjudged  []Unjudged
 	Parts     []Part
+	Facets    []Facet // nil: all settings hold wherever the kind has results
 }
 
 // StrategyWords lists the strategies that a policy of the kind can have, sorted.

@@ -10,8 +10,10 @@ type TargetRef struct {
 	Ref       model.Ref  // namespace filled in; the name is empty for a selector
 	Selects   *Selection // nil: the reference names its target
 	Silent    bool
-	Named     bool // a rule is meant by its own name only
-	InSets    bool // a listener of a Gateway is meant in the Gateway's ListenerSets as well
+	Named     bool  // a rule is meant by its own name only
+	InSets    bool  // a listener of a Gateway is meant in the Gateway's ListenerSets as well
+	OverSets  bool  // there it stands below what the set has
+	Port      int32 // of a Gateway: its listeners with the port are meant; 0: none is named
 	Uncertain []Uncertainty
 
 	Object *model.Object // that of the policy

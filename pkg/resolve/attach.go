@@ -170,7 +170,14 @@ func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.Node
 	if t.Selects != nil {
 		return k.selected(p, t, warn)
 	}
-	if found := slices.Concat(k.res.Graph.Lookup(ref), k.inSets(t)); len(found) > 0 {
+	found := slices.Concat(k.res.Graph.Lookup(ref), k.inSets(t))
+	if t.Port != 0 && len(found) > 0 {
+		if found = k.byPort(t, found); len(found) == 0 {
+			warn(model.TargetNotFound, "", "%s has no listener with port %d", ref, t.Port)
+			return nil
+		}
+	}
+	if len(found) > 0 {
 		if t.Named && k.res.unnamed(found[0], ref.Section) {
 			warn(model.TargetNotFound, "give the rule a name", "%s has no rule called %q: a rule without a name cannot be targeted", ref.WithoutSection(), ref.Section)
 			return nil
@@ -210,7 +217,13 @@ func (k *attacher) selected(p *policy.Policy, t policy.TargetRef, warn func(mode
 			forbidden = append(forbidden, o.Ref.FullName())
 			continue
 		}
-		if found := k.res.Graph.Lookup(o.Ref.In(t.Ref.Section)); len(found) > 0 && !(t.Named && k.res.unnamed(found[0], t.Ref.Section)) {
+		one := t
+		one.Ref = o.Ref.In(t.Ref.Section)
+		found := slices.Concat(k.res.Graph.Lookup(one.Ref), k.inSets(one))
+		if t.Port != 0 {
+			found = k.byPort(t, found)
+		}
+		if len(found) > 0 && !(t.Named && k.res.unnamed(found[0], t.Ref.Section)) {
 			out = append(out, found...)
 		}
 	}
@@ -243,7 +256,7 @@ func (k *attacher) missing(p *policy.Policy, ref model.Ref, t policy.TargetRef, 
 	if o := k.res.Snapshot.Get(ref); o != nil && len(g.Lookup(ref.WithoutSection())) == 0 && ref.Section == "" {
 		return []topology.NodeID{k.res.opaque(ref, o)}
 	}
-	if o := k.res.Snapshot.Get(ref); o != nil && g.NumbersPort(ref) { // no rule sends there, but something else may
+	if o := k.res.Snapshot.Get(ref); o != nil && (g.NumbersPort(ref) || g.Divides(ref, o)) { // no rule sends there, but something else may
 		return []topology.NodeID{k.res.opaque(ref, o)}
 	}
 	if t.Silent {

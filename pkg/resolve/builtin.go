@@ -35,7 +35,11 @@ func (k layout) overrule(o *Verdict) {
 	}
 	for _, id := range slices.Backward(k.precedence(ids)) {
 		n := k.res.Graph.Node(id)
-		for _, p := range k.BuiltinsOf(n) {
+		for _, own := range k.BuiltinsOf(n) {
+			if own.Level != "" {
+				continue
+			}
+			p := own.Policy
 			o.Layers = append(o.Layers, Layer{Policy: p, Node: id, Level: n.Role})
 			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(n.Role), Target: -1, Builtin: true, Unwritten: true, Blocks: p.Blocks})
 		}
@@ -54,5 +58,54 @@ func (k layout) precedence(ids []topology.NodeID) []topology.NodeID {
 			out = append(out, id)
 		}
 	}
+	return out
+}
+
+// amid inserts into the layers of a stack what its nodes themselves set at levels among policies: each behind what holds at its node. From the
+// nodes of the stack only the marks say which have such settings.
+func (k layout) amid(o *Verdict, add func(id topology.NodeID)) {
+	if k.Builtins == nil {
+		for _, id := range k.nodes(k.stack) {
+			add(id)
+		}
+		return
+	}
+	pending := topology.None
+	flush := func() {
+		if pending == topology.None {
+			return
+		}
+		n := k.res.Graph.Node(pending)
+		for _, own := range k.BuiltinsOf(n) {
+			if own.Level != "" {
+				o.Layers = append(o.Layers, Layer{Policy: own.Policy, Node: pending, Level: own.Level, kind: k.Kind})
+			}
+		}
+		pending = topology.None
+	}
+	for _, step := range k.steps(k.stack) {
+		switch {
+		case step.node == topology.None && step.fact.name == builtinFact:
+			flush()
+			if id, err := strconv.Atoi(step.fact.value); err == nil {
+				pending = topology.NodeID(id)
+			}
+		case step.node != topology.None:
+			if pending != topology.None && step.node != pending && !slices.Contains(k.res.Graph.Above(pending), step.node) {
+				flush()
+			}
+			add(step.node)
+		}
+	}
+	flush()
+}
+
+// steps are what a stack is made of, least specific first.
+func (k *stacks) steps(s StackID) []push {
+	var out []push
+	for ; s != 0; s = k.list[s].under {
+		out = append(out, k.list[s])
+	}
+	slices.Reverse(out)
 	return out
 }

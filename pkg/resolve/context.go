@@ -48,6 +48,11 @@ func (k *routed) walk() {
 	for s := range k.bare {
 		k.bare[s] = s == 0 || k.list[s].node == topology.None && k.bare[k.list[s].under]
 	}
+	if k.Facets != nil {
+		for s := range k.bare {
+			k.bare[s] = k.bare[s] || !k.shows(StackID(s))
+		}
+	}
 }
 
 // startsPath reports whether a path may begin at the node: at a root, and at a backend or port that no traffic reaches, where only

@@ -24,9 +24,38 @@ func (k *attacher) inSets(t policy.TargetRef) []topology.NodeID {
 	return out
 }
 
-// sectionLevel is the level of a policy at a listener that is another one's, "" for that of the node.
+// byPort are the listeners of a Gateway that a reference to one of its ports means.
+func (k *attacher) byPort(t policy.TargetRef, gateways []topology.NodeID) []topology.NodeID {
+	var out []topology.NodeID
+	for _, gateway := range gateways {
+		owners := []topology.NodeID{gateway}
+		if t.InSets {
+			owners = append(owners, k.res.Graph.SetsOf(gateway)...)
+		}
+		for _, id := range k.parts(owners) {
+			if k.res.Node(id).Role == topology.Listener && k.res.Graph.Listener(id).Port == t.Port {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+// parts are the sections of several objects.
+func (k *attacher) parts(owners []topology.NodeID) []topology.NodeID {
+	var out []topology.NodeID
+	for _, id := range owners {
+		out = append(out, k.res.Graph.Parts(id)...)
+	}
+	return out
+}
+
+// sectionLevel is the level of a policy at a listener that is another one's, or named by its port; "" for that of the node.
 func (k *Kind) sectionLevel(t policy.TargetRef, id topology.NodeID) topology.Role {
 	n := k.res.Node(id)
+	if t.Port != 0 {
+		return policy.PortLevel
+	}
 	if t.InSets && n.Role == topology.Listener && topology.IsListenerSet(n.Ref.GroupKind()) && !topology.IsListenerSet(t.Ref.GroupKind()) {
 		return policy.SectionLevel
 	}
@@ -37,6 +66,12 @@ func (k *Kind) sectionLevel(t policy.TargetRef, id topology.NodeID) topology.Rol
 func (k layout) position(above []Layer, a policy.Attached) int {
 	end := len(above)
 	if a.Level != policy.SectionLevel {
+		for end > 0 && above[end-1].Node == a.Node && above[end-1].Level == policy.SectionLevel && above[end-1].attached.OverSets() {
+			end--
+		}
+		return end
+	}
+	if a.OverSets() {
 		return end
 	}
 	for end > 0 && above[end-1].Level != policy.SectionLevel && topology.IsListenerSet(k.res.Node(above[end-1].Node).Ref.GroupKind()) {

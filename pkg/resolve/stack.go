@@ -51,6 +51,9 @@ func (k *routed) readFacts() {
 	for i := range k.facts {
 		id := topology.NodeID(i)
 		for _, name := range k.Asked {
+			if name == topology.FactTarget && !k.Reaches(k.res.Graph.Node(id).Role) {
+				continue // nobody asks for a result there
+			}
 			if value := k.res.Graph.PathFact(id, name); value != "" {
 				k.facts[i] = append(k.facts[i], fact{name, value})
 			}

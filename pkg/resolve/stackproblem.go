@@ -44,12 +44,20 @@ func (o *Verdict) uncertain() []model.Problem {
 	said := map[*policy.Policy]bool{}
 	for _, loss := range o.Losses() {
 		l := o.Layers[loss.From.Layer]
-		if !l.uncertain || said[l.Policy] {
+		if said[l.Policy] {
+			continue
+		}
+		if p := o.leftOpen(l, loss); p != nil {
+			said[l.Policy] = true
+			out = append(out, *p)
+			continue
+		}
+		if !l.uncertain {
 			continue
 		}
 		for _, to := range loss.To {
 			w := o.Layers[to.Layer]
-			if w.Node != l.Node || w.Policy == l.Policy || !l.ByName(w) || o.sets(to.From, loss.Path, loss.Value) {
+			if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || !l.ByName(w) || o.sets(to.From, loss.Path, loss.Value) {
 				continue
 			}
 			said[l.Policy] = true
@@ -60,6 +68,25 @@ func (o *Verdict) uncertain() []model.Problem {
 		}
 	}
 	return out
+}
+
+// leftOpen reports a loss that only keys decided which stand in for an order that the implementation leaves open.
+func (o *Verdict) leftOpen(l Layer, loss merge.Loss) *model.Problem {
+	for _, to := range loss.To {
+		w := o.Layers[to.Layer]
+		if to.Block != loss.From.Block { // whatever the order is
+			continue
+		}
+		if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || l.attached.Policy == nil || w.attached.Policy == nil || o.sets(to.From, loss.Path, loss.Value) ||
+			!l.Policy.Kind.LeavesOpen(l.attached, w.attached) {
+			continue
+		}
+		p := model.Problem{Severity: model.Warning, Code: model.OrderUncertain,
+			Message: fmt.Sprintf("%s and %s set %s for the same target: which of them counts is left open, here %s is taken", l.Policy.Ref(), w.Policy.Ref(), loss.Rule, w.Policy.Ref()),
+			Hint:    "let only one of them set it", Undecided: true}.At(l.Policy.Object)
+		return &p
+	}
+	return nil
 }
 
 // sets reports whether the block at from sets what stands at path to the same value.

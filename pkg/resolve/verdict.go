@@ -114,23 +114,30 @@ func (k layout) lay() *Verdict {
 	o := &Verdict{}
 	nodes := k.nodes(k.stack)
 	o.Layers = make([]Layer, 0, len(nodes))
-	for _, id := range nodes {
+	k.amid(o, func(id topology.NodeID) {
 		at := k.attached[id]
 		for _, a := range at.policies {
 			l := Layer{Policy: a.Policy, Node: id, Level: k.res.level(a), uncertain: at.ageIgnored, timeless: at.ageIgnored, kind: k.Kind, attached: a}
 			o.Layers = slices.Insert(o.Layers, k.position(o.Layers, a), l)
 		}
-	}
+	})
 	if k.Direct || !k.Leveled() {
 		k.across(o)
 	}
+	k.shown(o)
 	o.stack.Layers = make([]merge.Layer, 0, len(o.Layers))
 	for i, l := range o.Layers {
+		if l.Policy.Builtin != "" {
+			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -2 - int(l.Node), Unwritten: true,
+				Blocks: k.Showing(l.Policy, l.Policy.Blocks, k.says)})
+			continue
+		}
 		var blocks []merge.Block
 		blocks, o.Layers[i].Fault = k.blocks(l.attached)
 		if o.Layers[i].Fault == "" {
 			blocks = k.withEntry(l.Policy, blocks)
 		}
+		blocks = k.Showing(l.Policy, blocks, k.says)
 		o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: slices.Index(nodes, l.Node),
 			Blocks: blocks, Unset: l.Policy.Unset, Asks: l.Policy.Asks, Render: l.Policy.Render})
 	}

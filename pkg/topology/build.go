@@ -21,6 +21,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	rs := routes{draft: d, parents: rows, backends: back, names: map[string]struct{}{}}
 	rs.addRoutes()
 	back.addNumberedPorts()
+	back.addSections()
 	services.connect()
 	ports := portSharing{gateways: gs}
 	ports.isolate()

@@ -11,7 +11,8 @@ type Builder struct {
 	implementations []Implementation
 	shared          []SharedPorts
 	delegations     []Delegation
-	portless        map[model.GroupKind]bool // whose ports are those that rules send to
+	portless        map[model.GroupKind]bool       // whose ports are those that rules send to
+	divided         map[model.GroupKind]SectionsOf // whose parts policies can be for
 	extensions      []Extension
 	makers          []func(in *model.Snapshot, made func(object, by model.Ref))
 	parents         []Parents

@@ -19,6 +19,9 @@ type Delegation struct {
 	// namespace that means every one. Group "": there is none.
 	LabelGroup, LabelKind, LabelKey, Everywhere string
 
+	NamesLabel bool // a name KEY=VALUE means the routes of the namespace with that label
+	Granted    bool // a route of another namespace takes a ReferenceGrant
+
 	// The annotation with which a child lets its parent's matches be part of its own, and the values that say so, in lower case.
 	InheritKey string
 	Inherit    []string
@@ -129,7 +132,10 @@ func (c *chains) original(rule, instance, route NodeID) NodeID {
 // one. A backendRef that leads back to a route of the chain hands nothing over, to the other routes that it selects either.
 func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match, ways []Delegation) bool {
 	parent := c.nodes[chain[len(chain)-1]].Ref
-	children := slices.DeleteFunc(slices.Clone(c.selected(d, ways)), func(child *model.Object) bool { return !c.takesFrom(child, parent) })
+	granted := slices.ContainsFunc(ways, func(way Delegation) bool { return !way.Granted })
+	children := slices.DeleteFunc(slices.Clone(c.selected(d, ways)), func(child *model.Object) bool {
+		return !c.takesFrom(child, parent) || !granted && !c.grants.allow(httpRouteKind, parent.Namespace, child.Ref)
+	})
 	for _, child := range children {
 		if slices.Contains(chain, c.byObject[child]) {
 			c.circle(chain[len(chain)-1], d, child)

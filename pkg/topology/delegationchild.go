@@ -3,6 +3,7 @@ package topology
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -17,6 +18,9 @@ func (c *chains) selected(d delegate, ways []Delegation) []*model.Object {
 			picked = slices.ContainsFunc(ways, func(way Delegation) bool {
 				return o.Labels[way.LabelKey] == d.ref.Name && (d.ref.Namespace == way.Everywhere || o.Ref.Namespace == d.ref.Namespace)
 			})
+		case d.labelled(ways):
+			key, value, _ := strings.Cut(d.ref.Name, "=")
+			picked = o.Ref.Namespace == d.ref.Namespace && o.Labels[key] == value
 		default:
 			picked = o.Ref.Namespace == d.ref.Namespace && (d.ref.Name == "" || d.ref.Name == "*" || o.Ref.Name == d.ref.Name)
 		}
@@ -26,6 +30,11 @@ func (c *chains) selected(d delegate, ways []Delegation) []*model.Object {
 	}
 	slices.SortFunc(out, func(x, y *model.Object) int { return x.Ref.Compare(y.Ref) })
 	return out
+}
+
+// labelled reports whether the name of a route stands for a label.
+func (d *delegate) labelled(ways []Delegation) bool {
+	return strings.Contains(d.ref.Name, "=") && slices.ContainsFunc(ways, func(way Delegation) bool { return way.NamesLabel })
 }
 
 // takesFrom reports whether a route lets a parent hand over to it: it names no parents, or this one with group and kind written out.

@@ -126,6 +126,7 @@ func (d *draft) graph() *Graph {
 		tables:     d.tables,
 		unresolved: d.unresolved,
 		portless:   d.portless,
+		divided:    d.divided,
 		problems:   model.SortProblems(d.problems),
 		setsApart:  d.settings.Off(GatewayReachesSets),
 		merging:    d.settings.Bool(GatewayMerging),

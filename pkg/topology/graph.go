@@ -85,6 +85,7 @@ type Graph struct {
 	asking     map[NodeID]struct{} // routes that ask for default Gateways
 	owners     map[step]owned
 	portless   map[model.GroupKind]bool
+	divided    map[model.GroupKind]SectionsOf
 	problems   []model.Problem
 	uses       map[NodeID][]Use
 	core       []string // names of the group that has none

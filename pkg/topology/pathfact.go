@@ -4,27 +4,35 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // The facts of nodes that a plan may ask for: what a path is, beside its nodes.
 const (
-	factProtocol   = "protocol"   // of a listener
-	factTLSMode    = "tlsMode"    // of a listener for HTTPS or TLS: Terminate or Passthrough
-	factRouteKind  = "routeKind"  // of a route
-	factController = "controller" // of a GatewayClass: its controllerName
-	factAction     = "action"     // of a rule: forward; redirect; none, if it has neither a backend nor a redirect
+	factProtocol   = "protocol"    // of a listener
+	factTLSMode    = "tlsMode"     // of a listener for HTTPS or TLS: Terminate or Passthrough
+	factRouteKind  = "routeKind"   // of a route
+	factController = "controller"  // of a GatewayClass: its controllerName
+	factBackend    = "backendKind" // of a backend or a port: the kind of its object
+	factAction     = "action"      // of a rule: forward; redirect; none, if it has neither a backend nor a redirect
 )
+
+// FactTarget is the fact of what the result is for: the role of a path's last node.
+const FactTarget = "target"
 
 // PathFacts are the names of the facts, sorted.
 func PathFacts() []string {
-	return []string{factAction, factController, factProtocol, factRouteKind, factTLSMode}
+	return []string{factAction, factBackend, factController, factProtocol, factRouteKind, FactTarget, factTLSMode}
 }
 
 // PathFact is what a node says of the paths through it, "" if that is not its business.
 func (g *Graph) PathFact(id NodeID, name string) string {
 	n := &g.nodes[id]
 	switch {
+	case name == FactTarget:
+		return string(n.Role)
 	case name == factProtocol && n.Role == Listener:
 		return g.listener(id).protocol
 	case name == factTLSMode && n.Role == Listener:
 		return g.listener(id).tlsMode
 	case name == factRouteKind && n.Role == Route:
+		return n.Ref.Kind
+	case name == factBackend && (n.Role == Backend || n.Role == Port):
 		return n.Ref.Kind
 	case name == factAction && n.Role == Rule && n.Object != nil:
 		return action(n.Object.Body.At("spec", "rules", itoa(n.Index)))

@@ -1,0 +1,233 @@
+package agentgateway
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/parser"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// fault is what keeps the controller from translating something of a policy.
+type fault struct {
+	text string
+	at   []string
+}
+
+// inspection looks for the faults of one policy.
+type inspection struct {
+	graph    *topology.Graph
+	in       *model.Snapshot
+	policy   *model.Object
+	grants   string // the setting backendRefGrantMode
+	faults   []fault
+	problems []model.Problem // what is assumed
+}
+
+// inspect finds the faults of a policy.
+func inspect(g *topology.Graph, in *model.Snapshot, o *model.Object, s model.Settings) *inspection {
+	c := &inspection{graph: g, in: in, policy: o, grants: s.Text("agentgateway.backendRefGrantMode")}
+	c.expressions()
+	for _, ref := range usedBy(o) {
+		c.backend(ref)
+	}
+	for _, field := range settingsOf {
+		walk(o.Body.At("spec", field), []string{"spec", field}, c.credentials)
+	}
+	c.delays()
+	return c
+}
+
+func (c *inspection) fault(at []string, format string, args ...any) {
+	c.faults = append(c.faults, fault{fmt.Sprintf(format, args...), at})
+}
+
+func (c *inspection) assume(at []string, format string, args ...any) {
+	c.problems = append(c.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf(format, args...)}.At(c.policy, at...))
+}
+
+// check says what is wrong with a policy. The controller sends all the same what it can make of it, so that it is in force.
+func check(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
+		c := inspect(g, in, p.Object, k.Settings)
+		out := c.problems
+		for _, f := range c.faults {
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.PolicyInError,
+				Message: fmt.Sprintf("%s: the controller reports PartiallyValid and keeps the setting, which then refuses requests or does nothing", f.text)}.At(p.Object, f.at...))
+		}
+		return "", out
+	}
+}
+
+// newParser makes the parser of expressions, once it is needed.
+var newParser = sync.OnceValue(func() *parser.Parser {
+	p, err := parser.NewParser(parser.Macros(parser.AllMacros...))
+	if err != nil {
+		return nil // of options that do not exist
+	}
+	return p
+})
+
+// parses reports whether a text is CEL. What it names is not looked at.
+func parses(text string) bool {
+	p := newParser()
+	if p == nil {
+		return true
+	}
+	_, errs := p.Parse(common.NewTextSource(text))
+	return len(errs.GetErrors()) == 0
+}
+
+// expressionFields are the settings whose texts are expressions: a key, or * for every one, by the setting in which they stand.
+var expressionFields = map[string][]string{
+	"transformation":  {"value", "body"},
+	"accessLog":       {"filter", "expression"},
+	"tracing":         {"expression", "randomSampling", "clientSampling"},
+	"metrics":         {"expression"},
+	"health":          {"unhealthyCondition"},
+	"rateLimit":       {"expression", "limitOverride", "cost", "condition"},
+	"extAuth":         {"path", "redirect", "body", "addRequestHeaders.*", "responseMetadata.*", "requestMetadata.*", "condition"},
+	"extProc":         {"condition", "requestAttributes.*", "responseAttributes.*"},
+	"directResponse":  {"condition"},
+	"headerModifiers": {"condition"},
+}
+
+// expressions parses the expressions of the policy.
+func (c *inspection) expressions() {
+	for _, part := range settingsOf {
+		for setting, v := range c.policy.Body.At("spec", part).Fields {
+			fields := expressionFields[setting]
+			if fields == nil {
+				continue
+			}
+			walk(v, []string{"spec", part, setting}, func(key string, v model.Body, at []string) bool {
+				held := slices.Contains(fields, key) || len(at) > 3 && slices.Contains(fields, at[len(at)-2]+".*")
+				if held && v.IsText() && !parses(v.Text()) {
+					c.fault(at, "%s is not a valid CEL expression: %s", strings.Join(at[1:], "."), v.Text())
+				}
+				return true
+			})
+		}
+	}
+}
+
+// backend judges a reference to a backend.
+func (c *inspection) backend(ref backendRef) {
+	home := c.policy.Ref.Namespace
+	switch {
+	case c.grants == "route-and-policy" && ref.to.Namespace != home && !c.granted(ref):
+		c.fault(ref.at, "backendRef %s/%s not accessible to the policy: no ReferenceGrant permits it", ref.to.Namespace, ref.to.Name)
+	case c.in.Get(ref.to) != nil:
+		if ref.to.Kind == "Service" && !ref.port && ref.at[len(ref.at)-2] != "jwks" {
+			c.fault(ref.at, "port is required for Service targets")
+		}
+	case c.in.Cluster.MissesRef(ref.to):
+		c.assume(ref.at, "%s may not be read: it is taken to exist", ref.to)
+	default:
+		c.fault(ref.at, "unable to find the %s %s", ref.to.Kind, ref.to.FullName())
+	}
+}
+
+func (c *inspection) granted(ref backendRef) bool {
+	return c.graph.Granted(c.policy.Ref.GroupKind(), c.policy.Ref.Namespace, ref.to)
+}
+
+// mustHave are the keys that a Secret or ConfigMap needs for what refers to it.
+var mustHave = map[string][]string{
+	"aws":                 {"accessKey", "secretKey"},
+	"gcp":                 {"credentials.json"},
+	"basicAuthentication": {".htaccess"},
+	"mtlsCertificateRef":  {"tls.crt", "tls.key"},
+	"caCertificateRefs":   {"ca.crt"},
+}
+
+// credentials judges references to Secrets and ConfigMaps.
+func (c *inspection) credentials(key string, v model.Body, at []string) bool {
+	switch key {
+	case "secretRef":
+		c.holder(v, at, model.GroupKind{Kind: "Secret"}, at[len(at)-2])
+	case "mtlsCertificateRef":
+		for _, e := range v.Items {
+			c.holder(e, at, model.GroupKind{Kind: "Secret"}, key)
+		}
+	case "caCertificateRefs":
+		for _, e := range v.Items {
+			kind := "ConfigMap"
+			if e.Text("kind") != "" {
+				kind = e.Text("kind")
+			}
+			c.holder(e, at, model.GroupKind{Kind: kind}, key)
+		}
+	default:
+		return true
+	}
+	return false
+}
+
+// holder judges one object that holds credentials.
+func (c *inspection) holder(v model.Body, at []string, gk model.GroupKind, use string) {
+	ref := model.Ref{Group: v.Text("group"), Kind: gk.Kind, Namespace: c.policy.Ref.Namespace, Name: v.Text("name")}
+	if kind := v.Text("kind"); kind != "" {
+		ref.Kind = kind
+	}
+	if ref.Group != "" || ref.Kind != "Secret" && ref.Kind != "ConfigMap" {
+		c.assume(at, "%s holds credentials in a way of its own: it is taken to have them", ref)
+		return
+	}
+	o := c.in.Get(ref)
+	if o == nil {
+		if c.in.Cluster != nil {
+			c.assume(at, "%s is not read from a cluster: it is taken to exist", ref)
+			return
+		}
+		c.fault(at, "%s %s not found", strings.ToLower(ref.Kind), ref.FullName())
+		return
+	}
+	keys := mustHave[use]
+	if key := v.Text("key"); key != "" {
+		keys = []string{key}
+	}
+	for _, key := range keys {
+		if o.Body.At("data", key).IsNull() && o.Body.At("stringData", key).IsNull() {
+			c.fault(at, "%s %s has no key %s", strings.ToLower(ref.Kind), ref.FullName(), key)
+		}
+	}
+	if use == "apiKeyAuthentication" {
+		c.apiKeys(o, at)
+	}
+}
+
+// apiKeys judges the keys in a Secret: a value that looks like JSON has to be.
+func (c *inspection) apiKeys(o *model.Object, at []string) {
+	data := map[string]string{}
+	for key, v := range o.Body.Field("data").Fields {
+		if raw, err := base64.StdEncoding.DecodeString(v.Text()); err == nil {
+			data[key] = string(raw)
+		}
+	}
+	for key, v := range o.Body.Field("stringData").Fields {
+		data[key] = v.Text()
+	}
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if text := strings.TrimSpace(data[key]); strings.HasPrefix(text, "{") && !json.Valid([]byte(text)) {
+			c.fault(at, "secret %s contains an invalid key %s", o.Ref.FullName(), key)
+		}
+	}
+}
+
+// delays judges a delay: a duration, or an expression.
+func (c *inspection) delays() {
+	v := c.policy.Body.At("spec", "traffic", "delay", "duration")
+	if v.IsText() && !readsDelay(v.Text()) {
+		c.fault([]string{"spec", "traffic", "delay", "duration"}, "traffic delay is neither a duration nor a valid CEL expression: %s", v.Text())
+	}
+}

@@ -1,0 +1,102 @@
+package agentgateway
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+)
+
+// summary is the ancestor that speaks for everything that no Gateway does.
+var summary = model.Ref{Group: group, Name: "StatusSummary"}
+
+// attached writes the conditions of all policies: for every Gateway through which a target is reached, and in summary for what cannot be attached.
+// What others take from a policy is not reported.
+func attached(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[*policy.Policy][]status.Ancestor {
+	out := make(map[*policy.Policy][]status.Ancestor, len(fates))
+	reach := newReach(r, k)
+	for _, f := range fates {
+		if f.Policy.Refused {
+			continue
+		}
+		v := judged(inspect(r.Graph, r.Snapshot, f.Policy.Object, k.Settings), f.Policy)
+		out[f.Policy] = v.ancestors(controllerName(k), reach.targets(f.Policy))
+	}
+	return out
+}
+
+// controllerName is what the controller calls itself.
+func controllerName(k *resolve.Kind) string {
+	if name := k.Settings.Text("agentgateway.controllerName"); name != "" {
+		return name
+	}
+	return controller
+}
+
+// verdict is what the controller makes of a policy, whatever its targets are.
+type verdict struct {
+	accepted status.Condition
+	attached *status.Condition // nil: it writes none
+}
+
+func judged(c *inspection, p *policy.Policy) verdict {
+	if len(c.faults) == 0 {
+		return verdict{status.Condition{Type: "Accepted", Status: "True", Reason: "Valid", Message: "Policy accepted"},
+			&status.Condition{Type: "Attached", Status: "True", Reason: "Attached", Message: "Attached to all targets"}}
+	}
+	var lines []string
+	for _, f := range c.faults {
+		lines = append(lines, f.text)
+	}
+	slices.Sort(lines)
+	message := strings.Join(slices.Compact(lines), "\n")
+	for _, b := range p.Blocks {
+		if len(b.Units) > 0 {
+			return verdict{accepted: status.Condition{Type: "Accepted", Status: "True", Reason: "PartiallyValid", Message: message}}
+		}
+	}
+	return verdict{status.Condition{Type: "Accepted", Status: "False", Reason: "Invalid", Message: message},
+		&status.Condition{Type: "Attached", Status: "False", Reason: "Pending", Message: "Policy is not attached due to invalid status"}}
+}
+
+// most is how many ancestors the controller writes beside the summary of the others.
+const most = 15
+
+// ancestors are the entries of a policy's status, sorted as the controller does.
+func (v verdict) ancestors(name string, targets []target) []status.Ancestor {
+	var refs []model.Ref
+	var failures []string
+	for _, t := range targets {
+		if t.failure != "" {
+			failures = append(failures, "Policy is not attached: "+t.failure)
+			continue
+		}
+		refs = append(refs, t.gateways...)
+	}
+	slices.SortFunc(refs, func(a, b model.Ref) int { return strings.Compare(sortKey(a), sortKey(b)) })
+	refs = slices.Compact(refs)
+	var out []status.Ancestor
+	if len(failures) > 0 {
+		slices.Sort(failures)
+		pending := status.Condition{Type: "Attached", Status: "False", Reason: "Pending", Message: strings.Join(slices.Compact(failures), "\n")}
+		out = append(out, status.Ancestor{Ref: &summary, Controller: name, Conditions: []status.Condition{v.accepted, pending}})
+	}
+	for _, ref := range refs {
+		conditions := []status.Condition{v.accepted}
+		if v.attached != nil {
+			conditions = append(conditions, *v.attached)
+		}
+		out = append(out, status.Ancestor{Ref: &ref, Controller: name, Conditions: conditions})
+	}
+	if len(out) <= policy.MaxAncestors {
+		return out
+	}
+	cut := status.Condition{Type: "StatusSummarized", Status: "True", Reason: "StatusSummary", Message: fmt.Sprintf("%d AncestorRefs ignored due to max status size", len(out)-most)}
+	return append(out[:most:most], status.Ancestor{Ref: &summary, Controller: name, Conditions: []status.Condition{cut}})
+}
+
+func sortKey(r model.Ref) string { return r.Group + "/" + r.Kind + "/" + r.Name + "/" + r.Namespace }

@@ -1,0 +1,60 @@
+package agentgateway
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// walk shows everything below a value that stands in an object, with its path; see says whether what is below is of interest too.
+func walk(v model.Body, at []string, see func(key string, v model.Body, at []string) bool) {
+	for key, below := range v.Fields {
+		path := append(slices.Clip(at), key)
+		if see(key, below, path) {
+			walk(below, path, see)
+		}
+	}
+	for i, below := range v.Items {
+		walk(below, append(slices.Clip(at), strconv.Itoa(i)), see)
+	}
+}
+
+// settingsOf are the fields of a policy that are settings.
+var settingsOf = []string{"frontend", "traffic", "backend"}
+
+// backendRef is a reference of a policy or an AgentgatewayBackend to a backend that it uses itself.
+type backendRef struct {
+	to   model.Ref
+	port bool
+	at   []string
+}
+
+// backendRefs lists the references to backends below a value.
+func backendRefs(v model.Body, at []string, namespace string) []backendRef {
+	var out []backendRef
+	walk(v, at, func(key string, v model.Body, at []string) bool {
+		if key != "backendRef" || !v.IsObject() {
+			return true
+		}
+		ref := backendRef{to: model.Ref{Group: v.Text("group"), Kind: "Service", Namespace: namespace, Name: v.Text("name")}, port: !v.Field("port").IsNull(), at: at}
+		if kind := v.Text("kind"); kind != "" {
+			ref.to.Kind = kind
+		}
+		if ns := v.Text("namespace"); ns != "" {
+			ref.to.Namespace = ns
+		}
+		out = append(out, ref)
+		return false
+	})
+	return out
+}
+
+// usedBy are the references to backends in the settings of a policy.
+func usedBy(o *model.Object) []backendRef {
+	var out []backendRef
+	for _, field := range settingsOf {
+		out = append(out, backendRefs(o.Body.At("spec", field), []string{"spec", field}, o.Ref.Namespace)...)
+	}
+	return out
+}
