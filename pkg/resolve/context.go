@@ -50,7 +50,7 @@ func (k *routed) walk() {
 	}
 	if k.Facets != nil {
 		for s := range k.bare {
-			k.bare[s] = k.bare[s] || !k.shows(StackID(s))
+			k.bare[s] = k.bare[s] || !shows(k, StackID(s))
 		}
 	}
 }

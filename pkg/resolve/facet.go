@@ -20,7 +20,7 @@ func (k layout) shown(o *Verdict) {
 }
 
 // shows reports whether a policy in the stack has anything to say there.
-func (k *routed) shows(s StackID) bool {
+func shows(k *routed, s StackID) bool {
 	says := func(name string) string { return k.fact(s, name) }
 	return slices.ContainsFunc(k.nodes(s), func(id topology.NodeID) bool {
 		for _, a := range k.attached[id].policies {

@@ -75,7 +75,7 @@ func (g *Graph) Unattached(route NodeID) string {
 	switch {
 	case judged(verdicts):
 		what = " is attached to no parent: "
-	case g.meshBound(g.nodes[route].Object):
+	case meshBound(g, g.nodes[route].Object):
 		what = " is attached to no Service: "
 	}
 	for _, v := range verdicts {

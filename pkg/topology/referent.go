@@ -133,7 +133,7 @@ func (g *Graph) Backends(rule NodeID) []BackendRef {
 		return nil
 	}
 	all := g.Attachments(g.byObject[n.Object])
-	from := sender{n.Ref.GroupKind(), n.Ref.Namespace, g.meshBound(n.Object), judged(all)}
+	from := sender{n.Ref.GroupKind(), n.Ref.Namespace, meshBound(g, n.Object), judged(all)}
 	var r reader // its problems were reported when the graph was built
 	spec := r.spec(n.Object)
 	var out []BackendRef
@@ -191,7 +191,7 @@ func weight(v model.Body) int {
 }
 
 // meshBound reports whether all parents of a route are Services.
-func (g *Graph) meshBound(route *model.Object) bool {
+func meshBound(g *Graph, route *model.Object) bool {
 	all := g.Attachments(g.byObject[route])
 	return len(all) > 0 && !slices.ContainsFunc(all, func(a Attachment) bool { return a.Verdict == nil && !MeshParent(a.Parent.GroupKind()) })
 }
