@@ -186,8 +186,8 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block model.Body, 
 		}
 	}
 	b.Strategy = strategy
-	if b.Kind == merge.Bare && len(d.kind.Content.Blocks) == 0 && place.Path != nil && strategy.Wins == merge.Higher {
-		b.Kind = merge.Overrides // by its own word; it stands where bare settings do
+	if b.Kind == merge.Bare && len(d.kind.Content.Blocks) == 0 && strategy.Wins == merge.Higher && d.kind.Strategy.Default.Strategy.Wins == merge.Lower {
+		b.Kind = merge.Overrides // by its own word, which others do not have; it stands where bare settings do
 	}
 	for _, field := range containers(d.kind) {
 		if body, ok := settings[field].(model.Body); settings[field] != nil && !(ok && body.IsObject()) {

@@ -43,7 +43,7 @@ func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem)
 		}
 	}
 	for _, gk := range slices.SortedFunc(maps.Keys(found), model.GroupKind.Compare) {
-		if c.kinds[gk] != nil {
+		if c.kinds[gk] != nil || c.knowledge.Knows(gk) { // the latter is said not to be one, whatever the label says
 			continue
 		}
 		g := generic{kind: usualKind(), crd: crds[gk], objects: in.Of(gk), settings: c.chosen}

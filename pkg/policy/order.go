@@ -97,6 +97,11 @@ func (k *Ordering) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
 	return out, ageIgnored
 }
 
+// Opens reports whether the implementation leaves open an order that the kind's keys do not settle.
+func (k *Ordering) Opens() bool {
+	return slices.ContainsFunc(k.Compare, func(key Key) bool { return key.By == ByOpen })
+}
+
 // LeavesOpen reports whether the implementation leaves the order of two policies open: only keys that stand in for it tell them apart.
 func (k *Ordering) LeavesOpen(a, b Attached) bool {
 	at := slices.IndexFunc(k.Compare, func(key Key) bool { return key.By == ByOpen })

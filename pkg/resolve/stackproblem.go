@@ -57,7 +57,7 @@ func (o *Verdict) uncertain() []model.Problem {
 		}
 		for _, to := range loss.To {
 			w := o.Layers[to.Layer]
-			if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || !l.ByName(w) || o.sets(to.From, loss.Path, loss.Value) {
+			if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || !l.ByName(w) || l.Policy.Kind.Opens() || o.sets(to.From, loss.Path, loss.Value) {
 				continue
 			}
 			said[l.Policy] = true

@@ -44,7 +44,19 @@ func inspect(g *topology.Graph, in *model.Snapshot, o *model.Object, s model.Set
 		walk(o.Body.At("spec", field), []string{"spec", field}, c.credentials)
 	}
 	c.delays()
+	c.rivals()
 	return c
+}
+
+// rivals says that BackendTLSPolicies may take the place of what the policy says about TLS to backends, or lose to it.
+func (c *inspection) rivals() {
+	if c.policy.Body.At("spec", "backend", "tls").IsNull() {
+		return
+	}
+	for _, o := range c.in.Of(model.GroupKind{Group: policy.GatewayGroup, Kind: "BackendTLSPolicy"}) {
+		c.problems = append(c.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+			"spec.backend.tls of %s is not held against %s, which is one more such setting where it targets a backend", c.policy.Ref, o.Ref)}.At(c.policy, "spec", "backend", "tls"))
+	}
 }
 
 func (c *inspection) fault(at []string, format string, args ...any) {
