@@ -1,0 +1,302 @@
+package audit
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// outcome is a comparison on one route.
+type outcome struct {
+	verdict     Verdict
+	want, found any
+	why         string
+	place       *dataplane.Place
+	from        *expectation
+}
+
+// compare holds all settings of a rule at one listener against its routes.
+func (s *single) compare(f *foundRule) {
+	n := s.graph.Node(f.rule)
+	path := s.path(f.listener)
+	if s.replaced(f, n, path) {
+		return
+	}
+	expected := map[string][]*expectation{}
+	for i := range s.mapping.Fields {
+		field := &s.mapping.Fields[i]
+		kind := field.Kind.String()
+		if !s.asked(field.Kind) {
+			continue
+		}
+		es, known := expected[kind]
+		if !known {
+			es = at(s.expected[expectedKey{n.Ref, kind}], path)
+			if len(es) == 0 {
+				es = []*expectation{{}}
+			}
+			expected[kind] = es
+		}
+		s.field(f, n, path, field, es)
+	}
+}
+
+func (s *single) asked(gk model.GroupKind) bool {
+	return s.Kinds == nil || slices.Contains(s.Kinds, gk)
+}
+
+// replaced reports a rule in whose place the control plane put an answer of its own.
+func (s *single) replaced(f *foundRule, n *topology.Node, path view.Path) bool {
+	if s.mapping.Replaced == nil || !slices.ContainsFunc(f.places, func(p dataplane.Place) bool {
+		return s.mapping.Replaced(&Case{Place: &p, Graph: s.graph, Rule: n, Route: s.rule(f.rule)})
+	}) {
+		return false
+	}
+	item := Item{Verdict: Different, Target: &n.Ref, Paths: []view.Path{path}, Setting: "route", XDS: xdsOf(&f.places[0]), Compared: ByPresence,
+		Message: "the control plane answers the rule with status 500 in its place"}
+	if why := s.excused(n, f.rule); why != "" {
+		item.Verdict, item.Message = Unjudged, why
+	}
+	s.add(item)
+	return true
+}
+
+// excused says why a rule may rightly be answered with an error.
+func (s *single) excused(n *topology.Node, rule topology.NodeID) string {
+	if why, ok := s.doubtful[n.Ref.WithoutSection()]; ok {
+		return why
+	}
+	backends := s.graph.Backends(rule)
+	if len(backends) == 0 {
+		return "the rule has no backends"
+	}
+	for _, b := range backends {
+		if b.Reason != "" || b.Unknown || b.Assumed {
+			return "the rule has a backend that cannot be used, or that is not in the input: " + b.Ref.String()
+		}
+	}
+	for key, es := range s.expected {
+		if key.target != n.Ref {
+			continue
+		}
+		for _, e := range es {
+			for _, p := range e.policies {
+				if why, ok := s.doubtful[p]; ok {
+					return why
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// field compares one setting on all routes of a rule: they agree only if all do.
+func (s *single) field(f *foundRule, n *topology.Node, path view.Path, field *Field, es []*expectation) {
+	var worst *outcome
+	var routes []string
+	for i := range f.places {
+		o := s.best(&f.places[i], f.rule, n, field, es)
+		if o == nil {
+			continue
+		}
+		if worst == nil || rank(o.verdict) < rank(worst.verdict) {
+			worst, routes = o, nil
+		}
+		if name := o.place.Route.Name; o.verdict == worst.verdict && name != "" && !slices.Contains(routes, name) {
+			routes = append(routes, name)
+		}
+	}
+	if worst == nil {
+		return
+	}
+	s.gather(s.item(n, path, field, worst, routes))
+}
+
+// best is the outcome for the expectation that agrees best: of a rule to which several chains of delegation lead it is not known by which
+// one a route came to be.
+func (s *single) best(p *dataplane.Place, rule topology.NodeID, n *topology.Node, field *Field, es []*expectation) *outcome {
+	var best *outcome
+	for i, e := range es {
+		o := s.one(p, rule, n, field, e)
+		if o == nil {
+			return nil
+		}
+		if i == 0 || rank(o.verdict) > rank(best.verdict) {
+			best = o
+		}
+	}
+	return best
+}
+
+func rank(v Verdict) int { return slices.Index(verdicts, v) }
+
+// one compares one setting on one route; nil: nothing is asked, and nothing done.
+func (s *single) one(p *dataplane.Place, rule topology.NodeID, n *topology.Node, field *Field, e *expectation) *outcome {
+	value := dig(e.spec, field.Setting)
+	if field.How == NotCompared {
+		if value == nil {
+			return nil
+		}
+		return &outcome{verdict: Unjudged, why: field.Note, place: p, from: e}
+	}
+	c := &Case{Place: p, Graph: s.graph, Rule: n, Spec: e.spec, Policies: e.policies, Route: s.rule(rule)}
+	o := &outcome{place: p, from: e}
+	if field.Want != nil {
+		o.want = field.Want(c, value)
+	} else if value != nil {
+		o.want = true
+	}
+	o.found = field.Found(c)
+	switch {
+	case o.want == nil && (o.found == nil || field.Silent):
+		if c.doubt == "" || value == nil {
+			return nil
+		}
+		o.verdict, o.why = Unjudged, c.doubt
+		return o
+	case o.want == nil:
+		o.verdict = Unexplained
+	case o.found == nil:
+		o.verdict = Missing
+	case field.Same != nil && field.Same(o.want, o.found), field.Same == nil && reflect.DeepEqual(o.want, o.found):
+		o.verdict = Same
+	default:
+		o.verdict = Different
+	}
+	if o.verdict.Differs() {
+		s.judge(c, field, o)
+	}
+	return o
+}
+
+// judge takes back a difference that cannot be judged.
+func (s *single) judge(c *Case, field *Field, o *outcome) {
+	if c.doubt != "" {
+		o.verdict, o.why = Unjudged, c.doubt
+		return
+	}
+	policies, builtin := o.from.sources(field.Setting)
+	if o.verdict != Unexplained && builtin && len(policies) == 0 {
+		o.verdict, o.why = Unjudged, "no policy says so, but the route or the implementation itself"
+		return
+	}
+	for _, p := range o.from.policies {
+		if why, ok := s.doubtful[p]; ok {
+			o.verdict, o.why = Unjudged, why
+			return
+		}
+	}
+}
+
+// dig is the value at a dotted path of a spec.
+func dig(spec map[string]any, dotted string) any {
+	var v any = spec
+	for len(dotted) > 0 {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		key := dotted
+		dotted = ""
+		for i := 0; i < len(key); i++ {
+			if key[i] == '.' {
+				key, dotted = key[:i], key[i+1:]
+				break
+			}
+		}
+		v = m[key]
+	}
+	return v
+}
+
+// rule is a rule as its route has it.
+func (s *single) rule(id topology.NodeID) map[string]any {
+	if s.auditor.rules == nil {
+		s.auditor.rules = map[topology.NodeID]map[string]any{}
+	}
+	if rule, ok := s.auditor.rules[id]; ok {
+		return rule
+	}
+	n := s.graph.Node(id)
+	var out map[string]any
+	for i, v := range n.Object.Body.Field("spec").Field("rules").Items {
+		if i == n.Index {
+			out, _ = v.Value().(map[string]any)
+		}
+	}
+	s.auditor.rules[id] = out
+	return out
+}
+
+// item tells an outcome.
+func (s *single) item(n *topology.Node, path view.Path, field *Field, o *outcome, routes []string) Item {
+	item := Item{Verdict: o.verdict, Target: &n.Ref, Paths: []view.Path{path}, PolicyKind: field.Kind.String(), Setting: field.Setting, XDS: xdsOf(o.place), Compared: field.How}
+	item.XDS.Routes = routes
+	item.Policies, _ = o.from.sources(field.Setting)
+	if len(item.Policies) == 0 && o.verdict != Unexplained {
+		item.Policies = o.from.policies
+	}
+	if field.How == ByValue {
+		item.Predicted, item.Found = o.want, o.found
+	}
+	if field.How == NotCompared {
+		item.Compared = ""
+	}
+	switch o.verdict {
+	case Same:
+		item.Message = "the proxy does what is predicted"
+	case Missing:
+		item.Message = "predicted, and the proxy does not do it: " + field.Place
+	case Different:
+		item.Message = "the proxy does it otherwise: " + field.Place
+	case Unexplained:
+		item.Message = "the proxy does it, and no policy says so: " + field.Place
+	default:
+		item.Message = o.why
+	}
+	return item
+}
+
+// gather adds an item to that of the same target, kind and setting, if there is one.
+func (s *single) gather(item Item) {
+	key := itemKey{*item.Target, item.PolicyKind, item.Setting}
+	if s.gathered == nil {
+		s.gathered = map[itemKey]int{}
+	}
+	at, known := s.gathered[key]
+	if !known {
+		s.gathered[key] = len(s.items)
+		s.add(item)
+		return
+	}
+	before := &s.items[at]
+	if item.Verdict.Differs() && s.patched != "" {
+		item.Verdict, item.Message = Unjudged, s.patched
+	}
+	switch {
+	case item.Verdict == before.Verdict:
+		before.Paths = append(before.Paths, item.Paths...)
+		if before.XDS != nil && item.XDS != nil {
+			before.XDS.Routes = append(before.XDS.Routes, item.XDS.Routes...)
+		}
+		for _, p := range item.Policies {
+			if !slices.Contains(before.Policies, p) {
+				before.Policies = append(slices.Clip(before.Policies), p)
+			}
+		}
+	case rank(item.Verdict) < rank(before.Verdict):
+		if item.Policies == nil {
+			item.Policies = []model.Ref{}
+		}
+		*before = item
+	}
+}
+
+type itemKey struct {
+	target        model.Ref
+	kind, setting string
+}

@@ -1,0 +1,135 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Table shows the differences; wide also what agrees and what is not compared.
+func (r *Report) Table(o view.TableOptions) view.Table {
+	b := view.Block{Columns: []view.Column{{Name: "TARGET", Rank: 5, Least: 20}, {Name: "POLICY KIND", Rank: 7, Least: 12}, {Name: "SETTING", Rank: 4, Least: 12}, {Name: "DIFFERENCE", Rank: 3, Least: 12},
+		{Name: "PREDICTED", Rank: 8, Least: 10}, {Name: "FOUND", Rank: 8, Least: 10}, {Name: "POLICY", Rank: 6, Least: 12}, {Name: "WHERE TO LOOK", Rank: 9, Least: 20, KeepEnd: true}, {Name: "WHAT IT IS", Wide: true}}}
+	for i := range r.Items {
+		if r.Items[i].Verdict.Differs() || o.Wide {
+			b.Rows = append(b.Rows, r.Items[i].row())
+		}
+	}
+	var t view.Table
+	if len(b.Rows) > 0 {
+		shown := len(b.Rows)
+		if o.Limit > 0 && o.Limit < shown {
+			shown = o.Limit
+			t.Footer = append(t.Footer, fmt.Sprintf("%d more lines", len(b.Rows)-shown))
+		}
+		b.Rows = b.Rows[:shown]
+		t.Blocks = []view.Block{b}
+	}
+	for _, d := range r.Drift {
+		t.Footer = append(t.Footer, d.Message)
+	}
+	t.Footer = append(t.Footer, r.Summary.line(o))
+	return t
+}
+
+func (i *Item) row() []view.Cell {
+	target, policies := "-", make([]string, 0, len(i.Policies))
+	if i.Target != nil {
+		target = i.Target.String()
+	}
+	for _, p := range i.Policies {
+		policies = append(policies, p.FullName())
+	}
+	tone := view.Plain
+	switch {
+	case i.Verdict.Differs():
+		tone = view.Bad
+	case i.Verdict == Same:
+		tone = view.Good
+	}
+	kind := i.PolicyKind
+	if gk := model.ParseGroupKind(kind); gk.Kind != "" {
+		kind = gk.Kind
+	}
+	cells := []view.Cell{{Text: target}, {Text: kind}, {Text: i.Setting}, {Text: string(i.Verdict), Tone: tone}, {Text: words(i.Predicted)}, {Text: words(i.Found), Tone: tone},
+		{Text: strings.Join(policies, ", ")}, {Text: i.XDS.words()}, {Text: i.Message}}
+	for n := range cells {
+		if cells[n].Text == "" {
+			cells[n].Text = "-"
+		}
+	}
+	return cells
+}
+
+// words is a value in a cell.
+func words(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// words are the names to look for.
+func (x *XDS) words() string {
+	if x == nil {
+		return ""
+	}
+	var out []string
+	if x.Filter != "" {
+		out = append(out, "filter "+x.Filter)
+	}
+	switch {
+	case len(x.Routes) > 1:
+		out = append(out, fmt.Sprintf("route %s and %d more", x.Routes[0], len(x.Routes)-1))
+	case len(x.Routes) == 1:
+		out = append(out, "route "+x.Routes[0])
+	case x.Listener != "":
+		out = append(out, "listener "+x.Listener)
+	}
+	return strings.Join(out, ", ")
+}
+
+// line is the counts in words.
+func (s *Summary) line(o view.TableOptions) string {
+	out := fmt.Sprintf("%d of %d rules found in the proxy; %d settings as predicted", s.Matched, s.Rules, s.Same)
+	if n := s.Differences(); n > 0 {
+		out += "; " + view.Counted(n, "difference")
+	} else {
+		out += "; no differences"
+	}
+	if s.NotCompared > 0 {
+		out += fmt.Sprintf("; not compared: %d", s.NotCompared)
+		if !o.Wide {
+			out += " (-o wide says why)"
+		}
+	}
+	return out
+}
+
+// Names are the targets that differ, each once.
+func (r *Report) Names() []string {
+	var out []string
+	seen := map[string]bool{}
+	for i := range r.Items {
+		t := r.Items[i].Target
+		if t == nil || !r.Items[i].Verdict.Differs() {
+			continue
+		}
+		name := strings.ToLower(t.GroupKind().String()) + "/" + t.Name
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	return out
+}
