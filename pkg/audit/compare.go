@@ -37,7 +37,7 @@ func (s *single) compare(f *foundRule) {
 		if !known {
 			es = at(s.expected[expectedKey{n.Ref, kind}], path)
 			if len(es) == 0 {
-				es = []*expectation{{}}
+				es = []*expectation{{EffectivePolicy: &view.EffectivePolicy{}}}
 			}
 			expected[kind] = es
 		}

@@ -9,6 +9,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 )
 
+// unlimited is the bucket that the translator writes where no rule is for all requests.
+const unlimited = "4294967295 in 1s"
+
 // seconds are the units of rate limits.
 var seconds = map[string]float64{"Second": 1, "Minute": 60, "Hour": 3600, "Day": 86400}
 
@@ -16,7 +19,7 @@ var seconds = map[string]float64{"Second": 1, "Minute": 60, "Hour": 3600, "Day":
 // the others.
 func wantLocalLimit(c *audit.Case, v any) any {
 	return forwarding(func(c *audit.Case, v any) any {
-		out, others := audit.Value{}, map[string]bool{}
+		out, others := audit.Value{"all": unlimited}, map[string]bool{}
 		for _, rule := range dataplane.List(v, "rules") {
 			n, ok := audit.Number(dataplane.Get(rule, "limit", "requests"))
 			unit, known := seconds[dataplane.Text(rule, "limit", "unit")]
@@ -29,7 +32,7 @@ func wantLocalLimit(c *audit.Case, v any) any {
 				others[bucket] = true
 				continue
 			}
-			if out["all"] != nil {
+			if out["all"] != unlimited {
 				c.Doubt("several rules are for all requests")
 			}
 			out["all"] = bucket

@@ -164,7 +164,13 @@ func wantCompression(c *audit.Case, _ any) any {
 	set := map[string]bool{}
 	for _, field := range []string{"compression", "compressor"} {
 		for _, x := range dataplane.List(c.Spec, field) {
-			set[strings.ToLower(dataplane.Text(x, "type"))] = true
+			kind := strings.ToLower(dataplane.Text(x, "type"))
+			if m, ok := x.(map[string]any); ok {
+				if v, written := m[kind]; written && v == nil {
+					continue // a null switches the type off that another policy switched on
+				}
+			}
+			set[kind] = true
 		}
 	}
 	if len(set) == 0 || action(c) == nil {
