@@ -52,7 +52,7 @@ func (s *single) asked(gk model.GroupKind) bool {
 // replaced reports a rule in whose place the control plane put an answer of its own.
 func (s *single) replaced(f *foundRule, n *topology.Node, path view.Path) bool {
 	if s.mapping.Replaced == nil || !slices.ContainsFunc(f.places, func(p dataplane.Place) bool {
-		return s.mapping.Replaced(&Case{Place: &p, Graph: s.graph, Rule: n, Route: s.rule(f.rule)})
+		return s.mapping.Replaced(&Case{Place: &p, Graph: s.graph, ID: f.rule, Rule: n, Route: s.routes.Content(f.rule)})
 	}) {
 		return false
 	}
@@ -143,7 +143,7 @@ func (s *single) one(p *dataplane.Place, rule topology.NodeID, n *topology.Node,
 		}
 		return &outcome{verdict: Unjudged, why: field.Note, place: p, from: e}
 	}
-	c := &Case{Place: p, Graph: s.graph, Rule: n, Spec: e.spec, Policies: e.policies, Route: s.rule(rule)}
+	c := &Case{Place: p, Graph: s.graph, ID: rule, Rule: n, Spec: e.spec, Policies: e.policies, Route: s.routes.Content(rule)}
 	o := &outcome{place: p, from: e}
 	if field.Want != nil {
 		o.want = field.Want(c, value)
@@ -211,25 +211,6 @@ func dig(spec map[string]any, dotted string) any {
 		v = m[key]
 	}
 	return v
-}
-
-// rule is a rule as its route has it.
-func (s *single) rule(id topology.NodeID) map[string]any {
-	if s.auditor.rules == nil {
-		s.auditor.rules = map[topology.NodeID]map[string]any{}
-	}
-	if rule, ok := s.auditor.rules[id]; ok {
-		return rule
-	}
-	n := s.graph.Node(id)
-	var out map[string]any
-	for i, v := range n.Object.Body.Field("spec").Field("rules").Items {
-		if i == n.Index {
-			out, _ = v.Value().(map[string]any)
-		}
-	}
-	s.auditor.rules[id] = out
-	return out
 }
 
 // item tells an outcome.

@@ -67,6 +67,7 @@ type Field struct {
 type Case struct {
 	*dataplane.Place
 	Graph    *topology.Graph
+	ID       topology.NodeID // of the rule
 	Rule     *topology.Node
 	Spec     map[string]any // in force of the policy kind; nil: nothing is
 	Policies []model.Ref    // of the stack, for filters that name their policy

@@ -15,12 +15,14 @@ type Routes struct {
 	gateways []topology.NodeID                     // of the proxy
 	rules    map[model.Ref]map[int]topology.NodeID // by route and position
 	byName   map[model.Ref]map[string]topology.NodeID
-	kinds    map[string]model.Ref // by lower case kind/namespace/name, and by kind-name-namespace
+	kinds    map[string]model.Ref   // by lower case kind/namespace/name
+	dashed   map[string][]model.Ref // by kind-name-namespace, which may mean several
 	over     map[topology.NodeID][]topology.NodeID
+	contents map[topology.NodeID]map[string]any
 }
 
 func newRoutes(g *topology.Graph) *Routes {
-	rs := &Routes{Graph: g, rules: map[model.Ref]map[int]topology.NodeID{}, byName: map[model.Ref]map[string]topology.NodeID{}, kinds: map[string]model.Ref{}, over: map[topology.NodeID][]topology.NodeID{}}
+	rs := &Routes{Graph: g, rules: map[model.Ref]map[int]topology.NodeID{}, byName: map[model.Ref]map[string]topology.NodeID{}, kinds: map[string]model.Ref{}, dashed: map[string][]model.Ref{}, over: map[topology.NodeID][]topology.NodeID{}, contents: map[topology.NodeID]map[string]any{}}
 	for id := topology.NodeID(0); int(id) < g.Len(); id++ {
 		n := g.Node(id)
 		if n.Role != topology.Rule || n.Object == nil {
@@ -31,7 +33,8 @@ func newRoutes(g *topology.Graph) *Routes {
 			rs.rules[route], rs.byName[route] = map[int]topology.NodeID{}, map[string]topology.NodeID{}
 			kind := strings.ToLower(route.Kind)
 			rs.kinds[kind+"/"+route.Namespace+"/"+route.Name] = route
-			rs.kinds[kind+"-"+route.Name+"-"+route.Namespace] = route
+			key := kind + "-" + route.Name + "-" + route.Namespace
+			rs.dashed[key] = append(rs.dashed[key], route)
 		}
 		if _, known := rs.rules[route][n.Index]; !known { // the first is the rule as its route has it
 			rs.rules[route][n.Index] = id
@@ -41,7 +44,10 @@ func newRoutes(g *topology.Graph) *Routes {
 	return rs
 }
 
-// Route is the route of a name: kind/namespace/name or kind-name-namespace, the kind in lower case.
+// Dashed are the routes that kind-name-namespace may mean, the kind in lower case.
+func (rs *Routes) Dashed(name string) []model.Ref { return rs.dashed[name] }
+
+// Route is the route of a name: kind/namespace/name, the kind in lower case.
 func (rs *Routes) Route(name string) (model.Ref, bool) {
 	ref, ok := rs.kinds[name]
 	return ref, ok
@@ -51,6 +57,22 @@ func (rs *Routes) Route(name string) (model.Ref, bool) {
 func (rs *Routes) Rule(route model.Ref, index int) (topology.NodeID, bool) {
 	id, ok := rs.rules[route][index]
 	return id, ok
+}
+
+// Content is a rule as its route has it.
+func (rs *Routes) Content(rule topology.NodeID) map[string]any {
+	if content, ok := rs.contents[rule]; ok {
+		return content
+	}
+	n := rs.Graph.Node(rule)
+	var out map[string]any
+	for i, v := range n.Object.Body.Field("spec").Field("rules").Items {
+		if i == n.Index {
+			out, _ = v.Value().(map[string]any)
+		}
+	}
+	rs.contents[rule] = out
+	return out
 }
 
 // Named is the rule of a route with a name.

@@ -86,7 +86,6 @@ type auditor struct {
 	graph    *topology.Graph
 	expected map[expectedKey][]*expectation
 	doubtful map[model.Ref]string
-	rules    map[topology.NodeID]map[string]any // of routes, as they have them
 }
 
 // single is the audit of one proxy.

@@ -159,17 +159,16 @@ func foundBuffer(c *audit.Case) any {
 	return nil
 }
 
-// wantCompression is the types; `compressor` is the newer field, and `compression` the older.
+// wantCompression is the types. `compressor` wins over the older `compression`, and of its types only those count that have a configuration
+// (backendtrafficpolicy.go:buildCompression).
 func wantCompression(c *audit.Case, _ any) any {
 	set := map[string]bool{}
-	for _, field := range []string{"compression", "compressor"} {
-		for _, x := range dataplane.List(c.Spec, field) {
-			kind := strings.ToLower(dataplane.Text(x, "type"))
-			if m, ok := x.(map[string]any); ok {
-				if v, written := m[kind]; written && v == nil {
-					continue // a null switches the type off that another policy switched on
-				}
-			}
+	list, older := dataplane.List(c.Spec, "compressor"), false
+	if len(list) == 0 {
+		list, older = dataplane.List(c.Spec, "compression"), true
+	}
+	for _, x := range list {
+		if kind := strings.ToLower(dataplane.Text(x, "type")); older || dataplane.Has(x, kind) {
 			set[kind] = true
 		}
 	}
