@@ -32,7 +32,7 @@ func (s *single) absent(found []*foundRule) {
 	for _, route := range s.routes.All() {
 		for _, id := range s.routes.rulesOf(route) {
 			n := s.graph.Node(id)
-			if n.Transit || !slices.Contains(topology.HTTPRouteKinds(), route.GroupKind()) {
+			if !slices.Contains(topology.HTTPRouteKinds(), route.GroupKind()) || s.handsOver(id) {
 				continue
 			}
 			serving := s.serving(id)
@@ -54,6 +54,18 @@ func (s *single) absent(found []*foundRule) {
 			}
 		}
 	}
+}
+
+// handsOver tells whether a rule sends to other routes: proxies have routes for theirs instead.
+func (s *single) handsOver(rule topology.NodeID) bool {
+	for _, id := range s.graph.Lookup(s.graph.Node(rule).Ref) {
+		if s.graph.Node(id).Transit {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.graph.Backends(rule), func(b topology.BackendRef) bool {
+		return slices.Contains(topology.HTTPRouteKinds(), b.Ref.GroupKind())
+	})
 }
 
 // serving are the listeners that serve a rule beyond doubt.
@@ -123,16 +135,18 @@ func named(m *dataplane.Manager, filter string) bool {
 	return false
 }
 
+// beginsWith tells whether a name is one of the given, or goes on behind one of them with a part of its own. The empty one is any name.
 func beginsWith(name string, beginnings []string) bool {
 	return slices.ContainsFunc(beginnings, func(b string) bool {
-		return strings.HasPrefix(name, b) && (len(name) == len(b) || strings.ContainsRune("/._~", rune(b[len(b)-1])) || strings.ContainsRune("/.", rune(name[len(b)])))
+		rest, ok := strings.CutPrefix(name, b)
+		return ok && (b == "" || rest == "" || strings.ContainsRune("./", rune(b[len(b)-1])) || strings.ContainsRune("./", rune(rest[0])))
 	})
 }
 
 // Whole is the audit of what holds for everything that a proxy serves.
 type Whole struct{ *single }
 
-// Proxy is the one.
+// Dump is the proxy.
 func (w *Whole) Dump() *dataplane.Proxy { return w.proxy }
 
 // Gateways are those that it serves.
@@ -152,6 +166,9 @@ func (w *Whole) Effective(target model.Ref, gk model.GroupKind) []*view.Effectiv
 	}
 	return out
 }
+
+// Asked tells whether a kind is asked about.
+func (w *Whole) Asked(gk model.GroupKind) bool { return w.asked(gk) }
 
 // Doubts says why a difference of a policy cannot be judged; "": it can.
 func (w *Whole) Doubts(policy model.Ref) string { return w.doubtful[policy] }

@@ -81,6 +81,17 @@ func (rs *Routes) Named(route model.Ref, name string) (topology.NodeID, bool) {
 	return id, ok
 }
 
+// AllNamed are the rules of all routes with a name.
+func (rs *Routes) AllNamed(name string) []topology.NodeID {
+	var out []topology.NodeID
+	for _, route := range rs.All() {
+		if id, ok := rs.byName[route][name]; ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
 // All are the routes, in the order of their references.
 func (rs *Routes) All() []model.Ref {
 	out := make([]model.Ref, 0, len(rs.rules))
