@@ -179,6 +179,10 @@ func (s *single) judge(c *Case, field *Field, o *outcome) {
 		o.verdict, o.why = Unjudged, c.doubt
 		return
 	}
+	if o.verdict != Unexplained && perBackend(c.Place) {
+		o.verdict, o.why = Unjudged, "the route says something about filters for some of its backends alone"
+		return
+	}
 	policies, builtin := o.from.sources(field.Setting)
 	if o.verdict != Unexplained && builtin && len(policies) == 0 {
 		o.verdict, o.why = Unjudged, "no policy says so, but the route or the implementation itself"
@@ -190,6 +194,13 @@ func (s *single) judge(c *Case, field *Field, o *outcome) {
 			return
 		}
 	}
+}
+
+// perBackend tells whether a route configures filters for single backends, which wins over what it says for all.
+func perBackend(p *dataplane.Place) bool {
+	return slices.ContainsFunc(dataplane.List(p.Route.Config, "route", "weighted_clusters", "clusters"), func(cluster any) bool {
+		return len(dataplane.Map(cluster, "typed_per_filter_config")) > 0
+	})
 }
 
 // dig is the value at a dotted path of a spec.

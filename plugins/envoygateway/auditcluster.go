@@ -149,6 +149,11 @@ func wantBalancer(c *audit.Case, v any) any {
 }
 
 func foundBalancer(c *audit.Case) any {
+	for _, cluster := range clusters(c) {
+		if dataplane.Has(cluster, "cluster_type") {
+			c.Doubt("the cluster balances by itself")
+		}
+	}
 	return ofClusters(func(cluster map[string]any) any { return innermost(dataplane.Get(cluster, "load_balancing_policy")) })(c)
 }
 
