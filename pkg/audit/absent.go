@@ -174,4 +174,4 @@ func (w *Whole) Asked(gk model.GroupKind) bool { return w.asked(gk) }
 func (w *Whole) Doubts(policy model.Ref) string { return w.doubtful[policy] }
 
 // Add adds an item, or makes it part of the one of the same target, kind and setting.
-func (w *Whole) Add(item Item) { w.gather(item) }
+func (w *Whole) Add(item Item) { w.gather(item, item.Setting) }

@@ -42,6 +42,7 @@ type Item struct {
 	Paths      []view.Path `json:"paths"`                // the ways to the target that the verdict is about
 	PolicyKind string      `json:"policyKind,omitempty"` // Kind.group
 	Setting    string      `json:"setting,omitempty"`    // dotted path under spec; route for the route itself
+	Settings   []string    `json:"settings,omitempty"`   // of a kind on a target those that agree: they are one item
 	Policies   []model.Ref `json:"policies"`             // whose setting it is
 	Predicted  any         `json:"predicted,omitempty"`  // absent where only presence is known
 	Found      any         `json:"found,omitempty"`      // absent where only presence is known
@@ -84,9 +85,10 @@ type Summary struct {
 // Differences is how many items are no agreement.
 func (s *Summary) Differences() int { return s.Missing + s.Different + s.Unexplained + s.RouteMissing }
 
-func (s *Summary) add(v Verdict) {
+func (s *Summary) add(i *Item) {
+	v := i.Verdict
 	counts := map[Verdict]*int{Same: &s.Same, Missing: &s.Missing, Different: &s.Different, Unexplained: &s.Unexplained, RouteMissing: &s.RouteMissing, Unjudged: &s.NotCompared}
-	*counts[v]++
+	*counts[v] += max(1, len(i.Settings))
 }
 
 // Drift is a Gateway whose proxies do not run with the same.

@@ -3,6 +3,7 @@ package audit
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -19,30 +20,76 @@ type outcome struct {
 	from        *expectation
 }
 
-// compare holds all settings of a rule at one listener against its routes.
+// kindFields are the fields of one policy kind.
+type kindFields struct {
+	kind   model.GroupKind
+	name   string
+	fields []*Field
+}
+
+// byKind groups the fields of a mapping, in the order in which it has them.
+func byKind(m *Mapping) []kindFields {
+	var out []kindFields
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		at := slices.IndexFunc(out, func(k kindFields) bool { return k.kind == f.Kind })
+		if at < 0 {
+			at = len(out)
+			out = append(out, kindFields{kind: f.Kind, name: f.Kind.String()})
+		}
+		out[at].fields = append(out[at].fields, f)
+	}
+	return out
+}
+
+// compare holds all settings of a rule at one listener against its routes. Those that agree are told together, as there may be many.
 func (s *single) compare(f *foundRule) {
 	n := s.graph.Node(f.rule)
 	path := s.path(f.listener)
 	if s.replaced(f, n, path) {
 		return
 	}
-	expected := map[string][]*expectation{}
-	for i := range s.mapping.Fields {
-		field := &s.mapping.Fields[i]
-		kind := field.Kind.String()
-		if !s.asked(field.Kind) {
+	for i := range s.kinds {
+		k := &s.kinds[i]
+		if !s.asked(k.kind) {
 			continue
 		}
-		es, known := expected[kind]
-		if !known {
-			es = at(s.expected[expectedKey{n.Ref, kind}], path)
-			if len(es) == 0 {
-				es = []*expectation{{EffectivePolicy: &view.EffectivePolicy{}}}
-			}
-			expected[kind] = es
+		es := at(s.expected[expectedKey{n.Ref, k.name}], path)
+		if len(es) == 0 {
+			es = nothingExpected
 		}
-		s.field(f, n, path, field, es)
+		cases := s.cases(f, n, es)
+		var agreed []string
+		for _, field := range k.fields {
+			o, routes := s.field(cases, field, es)
+			switch {
+			case o == nil:
+			case o.verdict == Same:
+				agreed = append(agreed, field.Setting)
+			default:
+				s.gather(s.item(n, path, field, o, routes), field.Setting)
+			}
+		}
+		if len(agreed) > 0 {
+			s.gather(Item{Verdict: Same, Target: &n.Ref, Paths: []view.Path{path}, PolicyKind: k.name, Settings: agreed, Policies: es[0].policies,
+				Message: "the proxy does what is predicted"}, strings.Join(agreed, " "))
+		}
 	}
+}
+
+// nothingExpected is for rules on which no policy of a kind is in force.
+var nothingExpected = []*expectation{{EffectivePolicy: &view.EffectivePolicy{}}}
+
+// cases are the routes of a rule, each with every expectation.
+func (s *single) cases(f *foundRule, n *topology.Node, es []*expectation) []Case {
+	out := make([]Case, 0, len(f.places)*len(es))
+	content := s.routes.Content(f.rule)
+	for i := range f.places {
+		for _, e := range es {
+			out = append(out, Case{Place: &f.places[i], Graph: s.graph, ID: f.rule, Rule: n, Spec: e.spec, Policies: e.policies, Route: content})
+		}
+	}
+	return out
 }
 
 func (s *single) asked(gk model.GroupKind) bool {
@@ -94,57 +141,51 @@ func (s *single) excused(n *topology.Node, rule topology.NodeID) string {
 	return ""
 }
 
-// field compares one setting on all routes of a rule: they agree only if all do.
-func (s *single) field(f *foundRule, n *topology.Node, path view.Path, field *Field, es []*expectation) {
-	var worst *outcome
-	var routes []string
-	for i := range f.places {
-		o := s.best(&f.places[i], f.rule, n, field, es)
-		if o == nil {
+// field compares one setting on all routes of a rule, and names those that the outcome is about: they agree only if all do. nil: nothing is
+// asked, and nothing done. Of a rule to which several chains of delegation lead it is not known by which one a route came to be: the
+// expectation that agrees best counts.
+func (s *single) field(cases []Case, field *Field, es []*expectation) (worst *outcome, routes []string) {
+	for i := 0; i < len(cases); i += len(es) {
+		var best *outcome
+		for j, e := range es {
+			o := s.one(&cases[i+j], field, e)
+			if o == nil {
+				best = nil
+				break
+			}
+			if j == 0 || rank(o.verdict) > rank(best.verdict) {
+				best = o
+			}
+		}
+		if best == nil {
 			continue
 		}
-		if worst == nil || rank(o.verdict) < rank(worst.verdict) {
-			worst, routes = o, nil
+		if worst == nil || rank(best.verdict) < rank(worst.verdict) {
+			worst, routes = best, nil
 		}
-		if name := o.place.Route.Name; o.verdict == worst.verdict && name != "" && !slices.Contains(routes, name) {
+		if name := best.place.Route.Name; best.verdict == worst.verdict && worst.verdict != Same && name != "" && !slices.Contains(routes, name) {
 			routes = append(routes, name)
 		}
 	}
-	if worst == nil {
-		return
-	}
-	s.gather(s.item(n, path, field, worst, routes))
-}
-
-// best is the outcome for the expectation that agrees best: of a rule to which several chains of delegation lead it is not known by which
-// one a route came to be.
-func (s *single) best(p *dataplane.Place, rule topology.NodeID, n *topology.Node, field *Field, es []*expectation) *outcome {
-	var best *outcome
-	for i, e := range es {
-		o := s.one(p, rule, n, field, e)
-		if o == nil {
-			return nil
-		}
-		if i == 0 || rank(o.verdict) > rank(best.verdict) {
-			best = o
-		}
-	}
-	return best
+	return worst, routes
 }
 
 func rank(v Verdict) int { return slices.Index(verdicts, v) }
 
 // one compares one setting on one route; nil: nothing is asked, and nothing done.
-func (s *single) one(p *dataplane.Place, rule topology.NodeID, n *topology.Node, field *Field, e *expectation) *outcome {
+func (s *single) one(c *Case, field *Field, e *expectation) *outcome {
 	value := dig(e.spec, field.Setting)
 	if field.How == NotCompared {
 		if value == nil {
 			return nil
 		}
-		return &outcome{verdict: Unjudged, why: field.Note, place: p, from: e}
+		return &outcome{verdict: Unjudged, why: field.Note, place: c.Place, from: e}
 	}
-	c := &Case{Place: p, Graph: s.graph, ID: rule, Rule: n, Spec: e.spec, Policies: e.policies, Route: s.routes.Content(rule)}
-	o := &outcome{place: p, from: e}
+	if value == nil && field.Silent {
+		return nil // whatever the proxy does, it is not reported
+	}
+	c.doubt = ""
+	o := &outcome{place: c.Place, from: e}
 	if field.Want != nil {
 		o.want = field.Want(c, value)
 	} else if value != nil {
@@ -239,8 +280,6 @@ func (s *single) item(n *topology.Node, path view.Path, field *Field, o *outcome
 		item.Compared = ""
 	}
 	switch o.verdict {
-	case Same:
-		item.Message = "the proxy does what is predicted"
 	case Missing:
 		item.Message = "predicted, and the proxy does not do it: " + field.Place
 	case Different:
@@ -254,8 +293,8 @@ func (s *single) item(n *topology.Node, path view.Path, field *Field, o *outcome
 }
 
 // gather adds an item to that of the same target, kind and setting, if there is one.
-func (s *single) gather(item Item) {
-	key := itemKey{*item.Target, item.PolicyKind, item.Setting}
+func (s *single) gather(item Item, about string) {
+	key := itemKey{*item.Target, item.PolicyKind, about}
 	if s.gathered == nil {
 		s.gathered = map[itemKey]int{}
 	}

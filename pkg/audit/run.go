@@ -63,7 +63,7 @@ func (r *Report) finish(rules map[model.Ref]bool) {
 	}
 	r.Summary.Rules, r.Summary.Matched = len(rules), len(matched)
 	for i := range r.Items {
-		r.Summary.add(r.Items[i].Verdict)
+		r.Summary.add(&r.Items[i])
 	}
 }
 
@@ -95,6 +95,7 @@ type single struct {
 	mapping  *Mapping
 	about    Proxy
 	routes   *Routes
+	kinds    []kindFields
 	patched  string // why no difference can be judged
 	items    []Item
 	matched  []Match
@@ -116,7 +117,7 @@ func (a *auditor) proxy(p *dataplane.Proxy) *single {
 		s.unable("%s does not tell whose proxy it is: node %q, cluster %q", p.Name, p.ID, p.Cluster)
 		return s
 	}
-	s.routes = newRoutes(a.graph)
+	s.routes, s.kinds = newRoutes(a.graph), byKind(s.mapping)
 	for _, name := range s.about.Gateways {
 		namespace, gateway, _ := strings.Cut(name, "/")
 		found := a.graph.Lookup(model.Ref{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: namespace, Name: gateway})

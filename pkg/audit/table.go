@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -54,7 +55,7 @@ func (i *Item) row() []view.Cell {
 	if gk := model.ParseGroupKind(kind); gk.Kind != "" {
 		kind = gk.Kind
 	}
-	cells := []view.Cell{{Text: target}, {Text: kind}, {Text: i.Setting}, {Text: string(i.Verdict), Tone: tone}, {Text: words(i.Predicted)}, {Text: words(i.Found), Tone: tone},
+	cells := []view.Cell{{Text: target}, {Text: kind}, {Text: cmp.Or(i.Setting, strings.Join(i.Settings, ", "))}, {Text: string(i.Verdict), Tone: tone}, {Text: words(i.Predicted)}, {Text: words(i.Found), Tone: tone},
 		{Text: strings.Join(policies, ", ")}, {Text: i.XDS.words()}, {Text: i.Message}}
 	for n := range cells {
 		if cells[n].Text == "" {

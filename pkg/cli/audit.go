@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -55,11 +56,7 @@ func (a App) audit(ctx context.Context, q *auditFlags, s, to Streams) error {
 	if len(q.dumps) == 0 {
 		return usage("give a dump: curl localhost:19000/config_dump > dump.json, then --dataplane dump.json", "--dataplane is required")
 	}
-	proxies, err := q.proxies(s)
-	if err != nil {
-		return err
-	}
-	session, err := q.open(ctx, a.Plugins, s)
+	session, proxies, err := q.both(ctx, a, s)
 	if err != nil {
 		return err
 	}
@@ -76,6 +73,28 @@ func (a App) audit(ctx context.Context, q *auditFlags, s, to Streams) error {
 		return errFindings
 	}
 	return nil
+}
+
+// both reads the input and the dumps, which may be large, at the same time. Only one of them may be standard input.
+func (q *auditFlags) both(ctx context.Context, a App, s Streams) (*session, []*dataplane.Proxy, error) {
+	if slices.Contains(q.dumps, "-") && slices.Contains(q.files, "-") {
+		return nil, nil, usage("write one of them to a file", "standard input cannot be the dump and the manifests")
+	}
+	type read struct {
+		proxies []*dataplane.Proxy
+		err     error
+	}
+	dumps := make(chan read, 1)
+	go func() {
+		proxies, err := q.proxies(s)
+		dumps <- read{proxies, err}
+	}()
+	session, err := q.open(ctx, a.Plugins, s)
+	found := <-dumps
+	if found.err != nil {
+		return nil, nil, found.err
+	}
+	return session, found.proxies, err
 }
 
 // proxies reads the dumps that the flags name.
