@@ -40,17 +40,39 @@ func drifted(gateway string, members []int, proxies []*dataplane.Proxy) *Drift {
 		return nil
 	}
 	var most dataplane.Versions
+	alone := true // no other version is as common
 	for _, i := range members {
-		if v := proxies[i].Versions; counts[v] > counts[most] {
-			most = v
+		switch v := proxies[i].Versions; {
+		case counts[v] > counts[most]:
+			most, alone = v, true
+		case v != most && counts[v] == counts[most]:
+			alone = false
 		}
 	}
 	d := &Drift{Gateway: gateway}
+	var told []string
 	for _, i := range members {
-		if proxies[i].Versions != most {
+		if v := proxies[i].Versions; v != most || !alone {
 			d.Proxies = append(d.Proxies, proxies[i].Name)
+			told = append(told, proxies[i].Name+" ("+versionText(v)+")")
 		}
 	}
-	d.Message = fmt.Sprintf("%d of %d proxies of Gateway %s run with another version than the others: %s", len(d.Proxies), len(members), gateway, strings.Join(d.Proxies, ", "))
+	d.Message = fmt.Sprintf("%d of %d proxies of Gateway %s run with another version than most: %s", len(d.Proxies), len(members), gateway, strings.Join(told, ", "))
+	if !alone {
+		d.Message = fmt.Sprintf("the %d proxies of Gateway %s do not run with the same version: %s", len(members), gateway, strings.Join(told, ", "))
+	}
 	return d
+}
+
+func versionText(v dataplane.Versions) string {
+	var out []string
+	for _, part := range [][2]string{{"listeners", v.Listeners}, {"routes", v.Routes}, {"clusters", v.Clusters}} {
+		if part[1] != "" {
+			out = append(out, part[0]+" "+part[1])
+		}
+	}
+	if out == nil {
+		return "no version"
+	}
+	return strings.Join(out, ", ")
 }

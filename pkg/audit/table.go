@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -12,12 +15,21 @@ import (
 
 // Table shows the differences; wide also what agrees and what is not compared.
 func (r *Report) Table(o view.TableOptions) view.Table {
+	several := len(r.Proxies) > 1
 	b := view.Block{Columns: []view.Column{{Name: "TARGET", Rank: 5, Least: 20}, {Name: "POLICY KIND", Rank: 7, Least: 12}, {Name: "SETTING", Rank: 4, Least: 12}, {Name: "DIFFERENCE", Rank: 3, Least: 12},
 		{Name: "PREDICTED", Rank: 8, Least: 10}, {Name: "FOUND", Rank: 8, Least: 10}, {Name: "POLICY", Rank: 6, Least: 12}, {Name: "WHERE TO LOOK", Rank: 9, Least: 20, KeepEnd: true}, {Name: "WHAT IT IS", Wide: true}}}
+	if several {
+		b.Columns = append([]view.Column{{Name: "PROXY", Rank: 6, Least: 12, KeepEnd: true}}, b.Columns...)
+	}
 	for i := range r.Items {
-		if r.Items[i].Verdict.Differs() || o.Wide {
-			b.Rows = append(b.Rows, r.Items[i].row())
+		if !r.Items[i].Verdict.Differs() && !o.Wide {
+			continue
 		}
+		row := r.Items[i].row()
+		if several {
+			row = append([]view.Cell{{Text: r.Items[i].Proxy}}, row...)
+		}
+		b.Rows = append(b.Rows, row)
 	}
 	var t view.Table
 	if len(b.Rows) > 0 {
@@ -55,7 +67,8 @@ func (i *Item) row() []view.Cell {
 	if gk := model.ParseGroupKind(kind); gk.Kind != "" {
 		kind = gk.Kind
 	}
-	cells := []view.Cell{{Text: target}, {Text: kind}, {Text: cmp.Or(i.Setting, strings.Join(i.Settings, ", "))}, {Text: string(i.Verdict), Tone: tone}, {Text: words(i.Predicted)}, {Text: words(i.Found), Tone: tone},
+	predicted, found := i.sides()
+	cells := []view.Cell{{Text: target}, {Text: kind}, {Text: cmp.Or(i.Setting, strings.Join(i.Settings, ", "))}, {Text: string(i.Verdict), Tone: tone}, {Text: predicted}, {Text: found, Tone: tone},
 		{Text: strings.Join(policies, ", ")}, {Text: i.XDS.words()}, {Text: i.Message}}
 	for n := range cells {
 		if cells[n].Text == "" {
@@ -65,6 +78,25 @@ func (i *Item) row() []view.Cell {
 	return cells
 }
 
+// sides are both sides of a comparison in cells: of messages only what differs.
+func (i *Item) sides() (predicted, found string) {
+	p, isMap := i.Predicted.(Value)
+	f, both := i.Found.(Value)
+	if !isMap || !both {
+		return words(i.Predicted), words(i.Found)
+	}
+	left, right := Value{}, Value{}
+	for k, v := range p {
+		if !reflect.DeepEqual(v, f[k]) {
+			left[k] = v
+			if f[k] != nil {
+				right[k] = f[k]
+			}
+		}
+	}
+	return words(left), words(right)
+}
+
 // words is a value in a cell.
 func words(v any) string {
 	switch v := v.(type) {
@@ -72,6 +104,14 @@ func words(v any) string {
 		return ""
 	case string:
 		return v
+	case []string:
+		return strings.Join(v, ", ")
+	case Value:
+		var out []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, k+": "+words(v[k]))
+		}
+		return strings.Join(out, ", ")
 	}
 	text, err := json.Marshal(v)
 	if err != nil {

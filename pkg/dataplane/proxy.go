@@ -24,9 +24,9 @@ type Proxy struct {
 
 // Versions are those of what the proxy runs with, as its control plane names them.
 type Versions struct {
-	Listeners string `json:"listeners,omitempty"`
-	Routes    string `json:"routes,omitempty"`
-	Clusters  string `json:"clusters,omitempty"`
+	Listeners string `json:"listeners,omitempty"` // of the listeners
+	Routes    string `json:"routes,omitempty"`    // of the route configurations
+	Clusters  string `json:"clusters,omitempty"`  // of the clusters
 }
 
 // Listener is a listener in use.

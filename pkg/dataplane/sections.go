@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -143,7 +144,7 @@ func reason(details string) string {
 		}
 		out.WriteRune(c)
 	}
-	words := strings.Fields(out.String())
+	words := slices.Compact(strings.Fields(strings.ReplaceAll(out.String(), "…", " … ")))
 	for i, w := range words {
 		if len(w) > longest {
 			words[i] = "…"

@@ -1,6 +1,7 @@
 package envoygateway
 
 import (
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -55,6 +56,9 @@ func clusterDuration(field string) func(*audit.Case) any {
 	})
 }
 
+// breakerDefaults are the proxy's limits where none is written.
+var breakerDefaults = audit.Value{"maxConnections": 1024.0, "maxPendingRequests": 1024.0, "maxParallelRequests": 1024.0, "maxParallelRetries": 3.0}
+
 // breakers are the limits, as the policy and the proxy call them.
 var breakers = map[string]string{"maxConnections": "max_connections", "maxPendingRequests": "max_pending_requests", "maxParallelRequests": "max_requests", "maxParallelRetries": "max_retries"}
 
@@ -74,7 +78,7 @@ func foundBreaker(c *audit.Case) any {
 		if len(thresholds) == 0 {
 			return nil
 		}
-		out := audit.Copier{Value: audit.Value{}}
+		out := audit.Copier{Value: maps.Clone(breakerDefaults)}
 		for name, field := range breakers {
 			out.Number(name, dataplane.Get(thresholds[0], field))
 		}
