@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -44,7 +48,7 @@ written anywhere, and secrets of a dump are not printed.`,
 			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.audit(ctx, q, s, to) })
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "name")
+	q.add(cmd, "table", "wide", "yaml", "json", "name", "markdown", "sarif", "junit", "github")
 	q.addTable(cmd)
 	cmd.Flags().StringArrayVar(&q.dumps, "dataplane", nil, "config_dump of a proxy: a file, or - for standard input (repeatable)")
 	a.completion(cmd, &q.sourceFlags, s, nil)
@@ -66,13 +70,40 @@ func (a App) audit(ctx context.Context, q *auditFlags, s, to Streams) error {
 	}
 	report := audit.Run(audit.Input{Resolution: session.Resolution, Effective: view.Effective(session.Resolution, view.Query{}), Proxies: proxies,
 		Mappings: plugin.Mappings(a.Plugins), Kinds: kinds})
-	if err := q.write(to, session, "", report, &report.Envelope); err != nil {
+	if err := a.writeAudit(q, s, to, session, report); err != nil {
 		return err
 	}
 	if report.Summary.Differences() > 0 {
 		return errFindings
 	}
 	return nil
+}
+
+// writeAudit writes the answer. For CI it has the form of a check.
+func (a App) writeAudit(q *auditFlags, s, to Streams, session *session, report *audit.Report) error {
+	switch q.format {
+	case string(render.SARIF), string(render.JUnit), string(render.GitHub):
+	default:
+		return q.write(to, session, "", report, &report.Envelope)
+	}
+	info, _ := debug.ReadBuildInfo()
+	q.version = a.Build.recorded(info).Version
+	var err error
+	if q.root, err = os.Getwd(); err != nil {
+		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+	}
+	var findings []check.Finding
+	for _, p := range report.Findings(session.Snapshot) {
+		findings = append(findings, check.Found(p))
+	}
+	var unjudged []model.Problem
+	for _, p := range report.Problems {
+		if p.Incomplete() {
+			unjudged = append(unjudged, p)
+		}
+	}
+	made := check.ReportOf("kubectl dopolicy audit", findings, unjudged, report.Summary.Rules, check.NewCatalogue(audit.Rules()))
+	return q.writeOnly(to, session, "", made, &made.Envelope)
 }
 
 // both reads the input and the dumps, which may be large, at the same time. Only one of them may be standard input.
