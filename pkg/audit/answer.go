@@ -107,4 +107,6 @@ type Report struct {
 	Drift   []Drift `json:"drift,omitempty"`   // proxies of one Gateway that do not run with the same
 	Matched []Match `json:"matched"`           // the rules whose routes were found
 	Items   []Item  `json:"items"`             // by target, policy kind and setting; what is nobody's first
+
+	Statuses *view.StatusList `json:"statuses,omitempty"` // what objects report that is not predicted, where that was asked for
 }

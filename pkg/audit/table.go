@@ -45,6 +45,10 @@ func (r *Report) Table(o view.TableOptions) view.Table {
 		t.Footer = append(t.Footer, d.Message)
 	}
 	t.Footer = append(t.Footer, r.Summary.line(o))
+	if r.Statuses != nil {
+		statuses := r.Statuses.Table(o)
+		t.Blocks, t.Footer = append(t.Blocks, statuses.Blocks...), append(t.Footer, statuses.Footer...)
+	}
 	return t
 }
 
@@ -142,7 +146,7 @@ func (x *XDS) words() string {
 
 // line is the counts in words.
 func (s *Summary) line(o view.TableOptions) string {
-	out := fmt.Sprintf("%d of %d rules found in the proxy; %d settings as predicted", s.Matched, s.Rules, s.Same)
+	out := fmt.Sprintf("%d of %s found in the proxy; %s as predicted", s.Matched, view.Counted(s.Rules, "rule"), view.Counted(s.Same, "setting"))
 	if n := s.Differences(); n > 0 {
 		out += "; " + view.Counted(n, "difference")
 	} else {

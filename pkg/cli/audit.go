@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,17 +24,19 @@ import (
 type auditFlags struct {
 	question
 	dumps []string
+	all   bool
 }
 
-func (a App) auditCmd(s Streams) *cobra.Command {
+func auditCmd(a App, s Streams) *cobra.Command {
 	q := &auditFlags{}
 	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "Compare what should be in force with what the proxies do",
-		Long: `Compare what should be in force on each route rule with what Envoy is configured with, setting by setting.
+		Use:   "audit [POLICY…]",
+		Short: "Compare what should be in force with what proxies do, and what objects report",
+		Long: `Compare what should be in force on each route rule with what Envoy is configured with, setting by setting; or, without
+--dataplane, the statuses that objects report with those that are predicted: of the named policies or, with -A, of all
+objects. --all compares both.
 
---dataplane names a config_dump: what the admin port of a proxy answers at /config_dump, or what egctl and istioctl make of it, packed with gzip or
-not. What a dump does not tell, or what cannot be judged, is counted as not compared; it is never called a difference. Nothing is
+--dataplane names a config_dump: what the admin port of a proxy answers at /config_dump, or what tools wrap around it, packed with gzip or not. What a dump does not tell, or what cannot be judged, is counted as not compared; it is never called a difference. Nothing is
 written anywhere, and secrets of a dump are not printed.`,
 		Example: `  # one proxy, from manifests
   kubectl dopolicy audit --dataplane config_dump.json -f manifests/
@@ -41,24 +44,39 @@ written anywhere, and secrets of a dump are not printed.`,
   # all proxies of a Gateway, which are compared with each other as well
   kubectl dopolicy audit --dataplane pod-1.json --dataplane pod-2.json -f manifests/
 
+  # where does the reported status differ from the prediction?
+  kubectl dopolicy audit -A
+
   # straight from a proxy, against the cluster
   kubectl exec -n infra deploy/proxy -- curl -s localhost:19000/config_dump | kubectl dopolicy audit --dataplane - -A`,
-		Args: takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.audit(ctx, q, s, to) })
+		Args: takes(0, manyArguments),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return q.audit(ctx, a, s, to, args) })
 		},
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "name", "markdown", "sarif", "junit", "github")
 	q.addTable(cmd)
+	q.addWatch(cmd)
+	cmd.Flags().BoolVar(&q.all, "all", false, "compare statuses as well")
 	cmd.Flags().StringArrayVar(&q.dumps, "dataplane", nil, "config_dump of a proxy: a file, or - for standard input (repeatable)")
-	a.completion(cmd, &q.sourceFlags, s, nil)
+	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyWords))
 	return cmd
 }
 
 // audit is the whole of the command.
-func (a App) audit(ctx context.Context, q *auditFlags, s, to Streams) error {
-	if len(q.dumps) == 0 {
-		return usage("give a dump: curl localhost:19000/config_dump > dump.json, then --dataplane dump.json", "--dataplane is required")
+func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []string) error {
+	switch {
+	case len(q.dumps) == 0 && q.all:
+		return usage("give a dump with --dataplane, or drop --all", "--all compares statuses and dumps, and there is no dump")
+	case len(q.dumps) == 0:
+		if !slices.Contains(statusFormats(), q.format) && !slices.Contains(templateWords(), q.format) {
+			return usage("use one of: "+strings.Join(statusFormats(), ", "), "an audit of statuses cannot be written as %s", q.format)
+		}
+		return a.status(ctx, &q.question, s, to, args, false, true)
+	case len(args) > 0:
+		return usage("drop it, or drop --dataplane to compare the status of a policy", "a POLICY and --dataplane cannot be given together")
+	case q.again && slices.Contains(q.dumps, "-"):
+		return usage("save it to a file, and read that with --dataplane", "--watch reads the dump again, but standard input can be read only once")
 	}
 	session, proxies, err := q.both(ctx, a, s)
 	if err != nil {
@@ -70,17 +88,20 @@ func (a App) audit(ctx context.Context, q *auditFlags, s, to Streams) error {
 	}
 	report := audit.Run(audit.Input{Resolution: session.Resolution, Effective: view.Effective(session.Resolution, view.Query{}), Proxies: proxies,
 		Mappings: plugin.Mappings(a.Plugins), Kinds: kinds})
-	if err := a.writeAudit(q, s, to, session, report); err != nil {
+	if q.all {
+		report.Statuses = view.Status(session.Resolution, view.StatusQuery{Objects: true, Audit: true, Kinds: kinds}, plugin.StatusFunctions(a.Plugins))
+	}
+	if err := q.writeAudit(a, s, to, session, report); err != nil {
 		return err
 	}
-	if report.Summary.Differences() > 0 {
+	if report.Summary.Differences() > 0 || report.Statuses != nil && report.Statuses.Summary.Differ > 0 {
 		return errFindings
 	}
 	return nil
 }
 
 // writeAudit writes the answer. For CI it has the form of a check.
-func (a App) writeAudit(q *auditFlags, s, to Streams, session *session, report *audit.Report) error {
+func (q *auditFlags) writeAudit(a App, s, to Streams, session *session, report *audit.Report) error {
 	switch q.format {
 	case string(render.SARIF), string(render.JUnit), string(render.GitHub):
 	default:
@@ -138,7 +159,7 @@ func (q *auditFlags) proxies(s Streams) ([]*dataplane.Proxy, error) {
 		}
 		found, err := dataplane.Read(name, data)
 		if err != nil {
-			return nil, &noAnswer{fmt.Sprintf("reading the dump %s: %s", name, err), "get one with: curl localhost:19000/config_dump (Istio: 15000), or egctl config envoy-proxy all -o json"}
+			return nil, &noAnswer{fmt.Sprintf("reading the dump %s: %s", name, err), "get one from the admin port of the proxy: curl localhost:19000/config_dump (docs/audit.md)"}
 		}
 		out = append(out, found...)
 	}
