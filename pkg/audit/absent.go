@@ -84,6 +84,9 @@ func (s *single) missing(n *topology.Node, paths []view.Path) {
 	if why, ok := s.doubtful[n.Ref.WithoutSection()]; ok {
 		item.Verdict, item.Message = Unjudged, why
 	}
+	if s.maybe[n.Ref.WithoutSection()] {
+		item.Verdict, item.Message = Unjudged, "the proxy has a route that may be of this rule, or of another one"
+	}
 	s.add(item)
 }
 

@@ -40,8 +40,9 @@ type Mapping struct {
 
 // Identity is whose rule a route is.
 type Identity struct {
-	Known    bool // the route names a rule that could be found
-	Doubtful bool // several rules could be meant
+	Known    bool        // the route names a rule that could be found
+	Doubtful bool        // several rules could be meant
+	Maybe    []model.Ref // of one that is doubtful: the routes that it may belong to
 	Rule     topology.NodeID
 	Listener topology.NodeID // by which it is served; None: the names do not tell
 }

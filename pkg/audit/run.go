@@ -95,6 +95,7 @@ type single struct {
 	mapping  *Mapping
 	about    Proxy
 	routes   *Routes
+	maybe    map[model.Ref]bool // routes of which a route of the proxy may be
 	kinds    []kindFields
 	patched  string // why no difference can be judged
 	items    []Item
@@ -106,7 +107,7 @@ type single struct {
 
 // proxy audits one proxy. One that nobody knows is a problem.
 func (a *auditor) proxy(p *dataplane.Proxy) *single {
-	s := &single{auditor: a, proxy: p, about: Proxy{Name: p.Name, Gateways: []string{}, Node: p.ID, Versions: p.Versions}}
+	s := &single{auditor: a, proxy: p, maybe: map[model.Ref]bool{}, about: Proxy{Name: p.Name, Gateways: []string{}, Node: p.ID, Versions: p.Versions}}
 	for i := range a.Mappings {
 		if gateways := a.Mappings[i].Gateways(p); gateways != nil {
 			s.mapping, s.about.Implementation, s.about.Gateways = &a.Mappings[i], a.Mappings[i].Vendor, gateways
@@ -204,6 +205,9 @@ func (s *single) places() []*foundRule {
 					place := dataplane.Place{Proxy: s.proxy, Manager: m, Route: route}
 					id := s.mapping.Identify(s.routes, &place)
 					if !id.Known {
+						for _, ref := range id.Maybe {
+							s.maybe[ref] = true
+						}
 						if !unknown[route] && !tlsOnly(host) {
 							unknown[route] = true
 							s.stranger(&place, id)

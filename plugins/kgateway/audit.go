@@ -64,13 +64,14 @@ func identify(rs *audit.Routes, p *dataplane.Place) audit.Identity {
 		id := audit.Identity{}
 		for _, route := range routes {
 			rule, ok := ruleAt(rs, route, m, p)
-			if !ok || len(rs.Serving(rule)) == 0 {
+			if ok && len(rs.Serving(rule)) == 0 {
 				continue
 			}
-			if id.Known {
-				return audit.Identity{Doubtful: true}
-			}
-			id.Known, id.Rule = true, rule
+			id.Maybe = append(id.Maybe, route)
+			id.Known, id.Rule = ok, rule
+		}
+		if len(id.Maybe) > 1 || len(id.Maybe) == 1 && !id.Known {
+			return audit.Identity{Doubtful: true, Maybe: id.Maybe}
 		}
 		if id.Known {
 			id.Listener = listenerOf(rs, id.Rule, p.Route.Host)
@@ -80,9 +81,9 @@ func identify(rs *audit.Routes, p *dataplane.Place) audit.Identity {
 	return audit.Identity{}
 }
 
-// ruleAt is the rule by its name, else by its position. Where a route is delegated to, rules without matches are left out and the
-// others counted anew: there the path decides.
-func ruleAt(rs *audit.Routes, route model.Ref, m []string, p *dataplane.Place) (topology.NodeID, bool) {
+// ruleAt is the rule by its name, else by its position. Where a route is delegated to, rules and matches that the rule above does not lead to
+// are left out and the others counted anew: there the path decides, and if that does not either, the rule is not known.
+func ruleAt(rs *audit.Routes, route model.Ref, m []string, p *dataplane.Place) (id topology.NodeID, known bool) {
 	if m[3] != "" {
 		if id, ok := rs.Named(route, m[3]); ok {
 			return id, true
@@ -92,23 +93,30 @@ func ruleAt(rs *audit.Routes, route model.Ref, m []string, p *dataplane.Place) (
 	if err != nil {
 		return topology.None, false
 	}
-	id, ok := rs.Rule(route, index)
-	if !ok || len(rs.Graph.Instances(id)) == 0 || hasPath(rs, id, p) {
-		return id, ok
+	served := func(id topology.NodeID) bool { return len(rs.Serving(id)) > 0 }
+	at, ok := rs.Rule(route, index)
+	if ok && served(at) && (len(rs.Graph.Instances(at)) == 0 || hasPath(rs, at, p)) {
+		return at, true
 	}
-	found := topology.None
+	var fits []topology.NodeID
+	all := true
 	for i := 0; ; i++ {
-		other, ok := rs.Rule(route, i)
-		switch {
-		case !ok:
-			return found, found != topology.None
-		case !hasPath(rs, other, p):
-		case found != topology.None:
-			return topology.None, false
-		default:
-			found = other
+		other, exists := rs.Rule(route, i)
+		if !exists {
+			break
+		}
+		all = all && served(other)
+		if served(other) && hasPath(rs, other, p) {
+			fits = append(fits, other)
 		}
 	}
+	switch {
+	case len(fits) == 1:
+		return fits[0], true
+	case ok && all:
+		return at, true // none was left out
+	}
+	return topology.None, false
 }
 
 // hasPath tells whether a rule matches the path of a route.
