@@ -21,6 +21,9 @@ type Mapping struct {
 	Vendor string
 	// Gateways are those that a proxy serves (namespace/name), by what its dump says of itself; nil if it is not the vendor's.
 	Gateways func(*dataplane.Proxy) []string
+	// Labels select the pods of a Gateway's proxies (key=value,…), and Port is that of their admin interface.
+	Labels func(gateway model.Ref) string
+	Port   int
 	// Identify tells whose rule a route is.
 	Identify func(*Routes, *dataplane.Place) Identity
 	// Own tells that a listener or a route is of the proxy itself, and of nobody's policy.

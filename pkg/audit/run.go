@@ -19,13 +19,14 @@ type Input struct {
 	Proxies    []*dataplane.Proxy
 	Mappings   []Mapping
 	Kinds      []model.GroupKind // that are asked about; nil: all
+	Problems   []model.Problem   // of getting the dumps
 }
 
 // Run holds what should be in force against what the proxies do.
 func Run(in Input) *Report {
 	out := &Report{Items: []Item{}, Matched: []Match{}}
 	a := &auditor{Input: in, graph: in.Resolution.Graph, expected: expectations(in.Effective), doubtful: doubtful(in.Effective.Problems)}
-	problems := slices.Clone(in.Effective.Problems)
+	problems := slices.Concat(in.Effective.Problems, in.Problems)
 	rules := map[model.Ref]bool{}
 	for _, p := range in.Proxies {
 		problems = append(problems, p.Problems...)

@@ -24,6 +24,7 @@ import (
 type auditFlags struct {
 	question
 	dumps []string
+	live  bool // the proxies of the cluster are asked
 	all   bool
 }
 
@@ -34,7 +35,7 @@ func auditCmd(a App, s Streams) *cobra.Command {
 		Short: "Compare what should be in force with what proxies do, and what objects report",
 		Long: `Compare what should be in force on each route rule with what Envoy is configured with, setting by setting; or, without
 --dataplane, the statuses that objects report with those that are predicted: of the named policies or, with -A, of all
-objects. --all compares both.
+objects. --all compares both. --proxies finds the proxies of the cluster's Gateways by their labels and asks them itself.
 
 --dataplane names a config_dump: what the admin port of a proxy answers at /config_dump, or what tools wrap around it, packed with gzip or not. What a dump does not tell, or what cannot be judged, is counted as not compared; it is never called a difference. Nothing is
 written anywhere, and secrets of a dump are not printed.`,
@@ -43,6 +44,9 @@ written anywhere, and secrets of a dump are not printed.`,
 
   # all proxies of a Gateway, which are compared with each other as well
   kubectl dopolicy audit --dataplane pod-1.json --dataplane pod-2.json -f manifests/
+
+  # the proxies of all Gateways of the cluster
+  kubectl dopolicy audit --proxies -A
 
   # where does the reported status differ from the prediction?
   kubectl dopolicy audit -A
@@ -57,6 +61,7 @@ written anywhere, and secrets of a dump are not printed.`,
 	q.add(cmd, "table", "wide", "yaml", "json", "name", "markdown", "sarif", "junit", "github")
 	q.addTable(cmd)
 	q.addWatch(cmd)
+	cmd.Flags().BoolVar(&q.live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
 	cmd.Flags().BoolVar(&q.all, "all", false, "compare statuses as well")
 	cmd.Flags().StringArrayVar(&q.dumps, "dataplane", nil, "config_dump of a proxy: a file, or - for standard input (repeatable)")
 	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyWords))
@@ -66,15 +71,17 @@ written anywhere, and secrets of a dump are not printed.`,
 // audit is the whole of the command.
 func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []string) error {
 	switch {
-	case len(q.dumps) == 0 && q.all:
-		return usage("give a dump with --dataplane, or drop --all", "--all compares statuses and dumps, and there is no dump")
-	case len(q.dumps) == 0:
+	case len(q.dumps) > 0 && q.live:
+		return usage("drop one of the two", "--dataplane and --proxies cannot be given together")
+	case len(q.dumps) == 0 && !q.live && q.all:
+		return usage("give a dump with --dataplane, or --proxies, or drop --all", "--all compares statuses and dumps, and there is no dump")
+	case len(q.dumps) == 0 && !q.live:
 		if !slices.Contains(statusFormats(), q.format) && !slices.Contains(templateWords(), q.format) {
 			return usage("use one of: "+strings.Join(statusFormats(), ", "), "an audit of statuses cannot be written as %s", q.format)
 		}
 		return a.status(ctx, &q.question, s, to, args, false, true)
 	case len(args) > 0:
-		return usage("drop it, or drop --dataplane to compare the status of a policy", "a POLICY and --dataplane cannot be given together")
+		return usage("drop it, or drop --dataplane and --proxies to compare the status of a policy", "a POLICY and the dump of a proxy cannot be given together")
 	case q.again && slices.Contains(q.dumps, "-"):
 		return usage("save it to a file, and read that with --dataplane", "--watch reads the dump again, but standard input can be read only once")
 	}
@@ -86,8 +93,14 @@ func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []str
 	if err != nil {
 		return err
 	}
+	var problems []model.Problem
+	if q.live {
+		if proxies, problems, err = q.ask(ctx, a, s, session); err != nil {
+			return err
+		}
+	}
 	report := audit.Run(audit.Input{Resolution: session.Resolution, Effective: view.Effective(session.Resolution, view.Query{}), Proxies: proxies,
-		Mappings: plugin.Mappings(a.Plugins), Kinds: kinds})
+		Mappings: plugin.Mappings(a.Plugins), Kinds: kinds, Problems: problems})
 	if q.all {
 		report.Statuses = view.Status(session.Resolution, view.StatusQuery{Objects: true, Audit: true, Kinds: kinds}, plugin.StatusFunctions(a.Plugins))
 	}

@@ -12,7 +12,7 @@ import (
 
 // proxies is what the vendor knows of its proxies.
 func proxies() *audit.Mapping {
-	return &audit.Mapping{Vendor: "envoygateway", Gateways: gatewaysOf, Identify: identify, Own: own, Fields: auditFields(), Replaced: replaced, Filters: filters(),
+	return &audit.Mapping{Vendor: "envoygateway", Port: 19000, Labels: proxyLabels, Gateways: gatewaysOf, Identify: identify, Own: own, Fields: auditFields(), Replaced: replaced, Filters: filters(),
 		Patches: []model.GroupKind{{Group: policyGroup, Kind: "EnvoyPatchPolicy"}}}
 }
 
@@ -38,6 +38,11 @@ func gatewaysOf(p *dataplane.Proxy) []string {
 		}
 	}
 	return nil
+}
+
+// proxyLabels are those of the pods (infrastructure/kubernetes/proxy).
+func proxyLabels(gateway model.Ref) string {
+	return "gateway.envoyproxy.io/owning-gateway-namespace=" + gateway.Namespace + ",gateway.envoyproxy.io/owning-gateway-name=" + gateway.Name
 }
 
 func own(listener, _ string) bool { return strings.HasPrefix(listener, "envoy-gateway-proxy-") }

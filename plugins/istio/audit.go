@@ -15,7 +15,8 @@ import (
 // gatewayProxies is what the vendor knows of the proxies of Gateways.
 func gatewayProxies() *audit.Mapping {
 	kind := func(group, name string) model.GroupKind { return model.GroupKind{Group: group, Kind: name} }
-	return &audit.Mapping{Vendor: "istio", Gateways: gatewayOfProxy, Identify: identifyRoute, Own: ownListener, Whole: compareRBAC, Filters: []string{""},
+	return &audit.Mapping{Vendor: "istio", Port: 15000,
+		Labels: func(gateway model.Ref) string { return "gateway.networking.k8s.io/gateway-name=" + gateway.Name }, Gateways: gatewayOfProxy, Identify: identifyRoute, Own: ownListener, Whole: compareRBAC, Filters: []string{""},
 		Fields: []audit.Field{
 			{Kind: kind(securityGroup, "AuthorizationPolicy"), Setting: "rules of ALLOW, DENY and AUDIT", Place: "filters rbac of every listener: rules.policies", How: audit.ByPresence,
 				Note: "the names of the rules; not what is in them", Found: func(*audit.Case) any { return nil }, Silent: true},

@@ -14,7 +14,8 @@ import (
 
 // proxies is what the vendor knows of its proxies.
 func proxies() *audit.Mapping {
-	return &audit.Mapping{Vendor: "kgateway", Gateways: gatewaysOf, Identify: identify, Own: func(string, string) bool { return false }, Fields: auditFields(), Replaced: replacedByError,
+	return &audit.Mapping{Vendor: "kgateway", Port: 19000,
+		Labels: func(gateway model.Ref) string { return "gateway.networking.k8s.io/gateway-name=" + gateway.Name }, Gateways: gatewaysOf, Identify: identify, Own: func(string, string) bool { return false }, Fields: auditFields(), Replaced: replacedByError,
 		Filters: []string{filterPrefix + "router", filterPrefix + "cors", filterPrefix + "csrf", filterPrefix + "buffer", filterPrefix + "rbac", filterPrefix + "fault", filterPrefix + "api_key_auth",
 			filterPrefix + "basic_auth", filterPrefix + "compressor", filterPrefix + "decompressor", filterPrefix + "oauth2", headerMutation, "dynamic_modules/", "ext_auth/", "ext_proc/", "jwt/", "ratelimit/",
 			"global_disable/", "ext_auth_enabled", "jwt_enabled", "oauth2_enabled", "api_key_auth_enabled", "basic_auth_enabled"},
