@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,8 @@ type auditFlags struct {
 	dumps []string
 	live  bool // the proxies of the cluster are asked
 	all   bool
+	wait  time.Duration // for the proxies to do what is predicted
+	last  *audit.Report
 }
 
 func auditCmd(a App, s Streams) *cobra.Command {
@@ -48,6 +51,9 @@ written anywhere, and secrets of a dump are not printed.`,
   # the proxies of all Gateways of the cluster
   kubectl dopolicy audit --proxies -A
 
+  # has my change arrived? wait for it, and show what is still old
+  kubectl dopolicy audit --proxies -n infra --wait 2m
+
   # where does the reported status differ from the prediction?
   kubectl dopolicy audit -A
 
@@ -55,6 +61,9 @@ written anywhere, and secrets of a dump are not printed.`,
   kubectl exec -n infra deploy/proxy -- curl -s localhost:19000/config_dump | kubectl dopolicy audit --dataplane - -A`,
 		Args: takes(0, manyArguments),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if q.wait > 0 {
+				return q.await(cmd.Context(), a, s, args)
+			}
 			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return q.audit(ctx, a, s, to, args) })
 		},
 	}
@@ -62,6 +71,7 @@ written anywhere, and secrets of a dump are not printed.`,
 	q.addTable(cmd)
 	q.addWatch(cmd)
 	cmd.Flags().BoolVar(&q.live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
+	cmd.Flags().DurationVar(&q.wait, "wait", 0, "compare again until the proxies do what is predicted, for at most this long (2m); then print what is still different")
 	cmd.Flags().BoolVar(&q.all, "all", false, "compare statuses as well")
 	cmd.Flags().StringArrayVar(&q.dumps, "dataplane", nil, "config_dump of a proxy: a file, or - for standard input (repeatable)")
 	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyWords))
@@ -101,6 +111,7 @@ func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []str
 	}
 	report := audit.Run(audit.Input{Resolution: session.Resolution, Effective: view.Effective(session.Resolution, view.Query{}), Proxies: proxies,
 		Mappings: plugin.Mappings(a.Plugins), Kinds: kinds, Problems: problems})
+	q.last = report
 	if q.all {
 		report.Statuses = view.Status(session.Resolution, view.StatusQuery{Objects: true, Audit: true, Kinds: kinds}, plugin.StatusFunctions(a.Plugins))
 	}
