@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/httpstream"
-	"k8s.io/apimachinery/pkg/util/httpstream/spdy"
+	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream/spdy"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"

@@ -14,11 +14,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
-	streaming "k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream"
 )
 
 // ErrForbidden is for what the cluster does not let the user do.
@@ -116,13 +115,13 @@ func (p Pods) dial(pod Pod) (httpstream.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	older := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, at)
-	newer, err := portforward.NewSPDYOverWebsocketDialer(at, p.config)
+	older := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, at)
+	newer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(at, p.config)
 	if err != nil {
 		return nil, err
 	}
-	dialer := portforward.NewFallbackDialer(newer, older, func(err error) bool {
-		return streaming.IsUpgradeFailure(err) || streaming.IsHTTPSProxyError(err) || httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	dialer := portforward.NewFallbackDialerForStreaming(newer, older, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	})
 	conn, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
 	return conn, err
