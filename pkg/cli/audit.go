@@ -67,7 +67,7 @@ written anywhere, and secrets of a dump are not printed.`,
 			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return q.audit(ctx, a, s, to, args) })
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "name", "markdown", "sarif", "junit", "github")
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "markdown", "sarif", "junit", "github")
 	q.addTable(cmd)
 	q.addWatch(cmd)
 	cmd.Flags().BoolVar(&q.live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")

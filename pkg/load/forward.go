@@ -65,7 +65,7 @@ func (p Pods) Named(ctx context.Context, labels string) ([]Pod, error) {
 			Status   struct{ Phase string }
 		}
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, mostAnswer)).Decode(&list); err != nil {
 		return nil, err
 	}
 	var out []Pod
@@ -86,12 +86,9 @@ func (p Pods) url(path string) (*url.URL, error) {
 	return base.JoinPath(path), nil
 }
 
-// mostAnswer is how much of an answer of a pod is read.
-const mostAnswer = 1 << 30
-
 // Get asks a port of a pod for a path, through a port-forward of the server and without a port of this machine.
 func (p Pods) Get(ctx context.Context, pod Pod, port int, path string) ([]byte, error) {
-	conn, err := p.dial(pod)
+	conn, err := p.dialWithin(ctx, pod)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +100,30 @@ func (p Pods) Get(ctx context.Context, pod Pod, port int, path string) ([]byte, 
 		return nil, context.Cause(ctx)
 	}
 	return body, err
+}
+
+// dialWithin is dial, which knows no end. A connection that comes too late is closed.
+func (p Pods) dialWithin(ctx context.Context, pod Pod) (httpstream.Connection, error) {
+	type dialed struct {
+		conn httpstream.Connection
+		err  error
+	}
+	done := make(chan dialed, 1)
+	go func() {
+		conn, err := p.dial(pod)
+		done <- dialed{conn, err}
+	}()
+	select {
+	case d := <-done:
+		return d.conn, d.err
+	case <-ctx.Done():
+		go func() {
+			if d := <-done; d.conn != nil {
+				_ = d.conn.Close()
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
 }
 
 // dial opens a port-forward, by websocket where the server can, else by SPDY.
