@@ -42,7 +42,7 @@ func blocks(dir string) ([]block, error) {
 		}
 		fmt.Fprintf(&settings, "| `%s` | %s | %s |\n", s.Name, strings.Join(values, ", "), strings.ReplaceAll(s.Doc, "|", "\\|"))
 	}
-	return []block{{"../README.md", "vendors", support}, {"vendors/README.md", "kinds", kinds}, {"policy-kinds.md", "settings", settings.String()}}, nil
+	return []block{{"../README.md", "vendors", support}, {"vendors/README.md", "kinds", kinds}, {"policy-kinds.md", "settings", settings.String()}, {"audit.md", "audit", auditTables()}}, nil
 }
 
 // fillIn is a page with a block's text in its place.

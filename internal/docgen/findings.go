@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -21,7 +23,7 @@ const findingsHead = `# Findings
 
 What ` + "`kubectl dopolicy check`" + ` reports, generated from the program. Other commands print the same problems to stderr and write them to
 ` + "`problems`" + ` of YAML and JSON; notes (info) are printed only with ` + "`--verbose`" + `. [ci.md](ci.md) says how to ignore findings and how to use them in CI.
-Findings for your own requirements have the id ` + "`requirement/NAME`" + `. Clauses refer to [semantics.md](semantics.md). Every example is the faulty part of
+Findings for your own requirements have the id ` + "`requirement/NAME`" + `; those whose id begins with ` + "`Dataplane`" + ` are of [audit](audit.md). Clauses refer to [semantics.md](semantics.md). Every example is the faulty part of
 a test fixture; [testdata/findings](../testdata/findings) has the fixtures, each with a correct counterpart.
 
 `
@@ -33,7 +35,7 @@ const longestExample = 24
 func findings(fixtures string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(findingsHead + "| id | severity | when |\n|---|---|---|\n")
-	rules := check.NewCatalogue(plugin.Rules(plugins.All()))
+	rules := check.NewCatalogue(slices.Concat(plugin.Rules(plugins.All()), audit.Rules()))
 	for _, r := range rules {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, strings.ToLower(string(r.ID)), r.SeverityText(), cellText(r.Summary))
 	}

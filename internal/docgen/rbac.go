@@ -22,6 +22,25 @@ metadata:
 rules:
 `
 
+// rbacProxies is what asking proxies takes beside: nothing else in the program needs it.
+const rbacProxies = `---
+# For "audit --proxies" only, which asks the admin port of proxies for their configuration: whoever may forward ports can reach anything
+# that the pods listen on. A Role in the namespaces of the proxies does as well.
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: kubectl-dopolicy-proxies
+rules:
+- apiGroups: [""]
+  resources:
+  - pods/portforward
+  verbs: [create, get]
+- apiGroups: [""]
+  resources:
+  - pods
+  verbs: [list]
+`
+
 // rbac is the least ClusterRole with which every answer about a cluster is complete.
 func rbac() []byte {
 	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
@@ -50,5 +69,6 @@ func rbac() []byte {
 		}
 		fmt.Fprintln(out, "  verbs: [list, watch]")
 	}
+	out.WriteString(rbacProxies)
 	return out.Bytes()
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
@@ -28,6 +29,7 @@ func answers() map[string]any {
 		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
 		"RequirementTestReport": requirement.TestReport{},
 		"Report":                report.Report{},
+		"DataplaneAudit":        audit.Report{},
 	}
 }
 

@@ -31,6 +31,8 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 	for _, dir := range vendors {
 		lines = append(lines, "report -f "+dir, "matrix -f "+dir, "diff ../../testdata/demo "+dir)
 	}
+	const audited = "audit -f ../../testdata/audit/manifests.yaml --dataplane ../../testdata/audit/proxy-"
+	lines = append(lines, audited+"1.json", audited+"2.json --all", audited+"1.json --dataplane ../../testdata/audit/proxy-2.json")
 	schemas, seen := schemas(t), map[string]bool{}
 	for _, line := range lines {
 		var out, errs bytes.Buffer

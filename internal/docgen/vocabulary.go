@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -24,7 +25,7 @@ type vocabulary map[string]map[string][]string
 func (s *sources) vocabulary() (vocabulary, error) {
 	words := map[reflect.Type][]string{}
 	for _, t := range []reflect.Type{reflect.TypeFor[merge.Reason](), reflect.TypeFor[merge.Criterion](), reflect.TypeFor[resolve.Role](), reflect.TypeFor[model.Severity](), reflect.TypeFor[topology.Role](), reflect.TypeFor[request.Outcome](),
-		reflect.TypeFor[request.Protocol](), reflect.TypeFor[status.DifferenceKind](), reflect.TypeFor[status.AuditResult]()} {
+		reflect.TypeFor[request.Protocol](), reflect.TypeFor[status.DifferenceKind](), reflect.TypeFor[status.AuditResult](), reflect.TypeFor[audit.Verdict]()} {
 		var err error
 		if words[t], err = s.words(t); err != nil {
 			return nil, err
@@ -53,6 +54,8 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"KindInfo.Class":     {"Inherited", "Direct"},
 
 		"PolicyChange.Change": {"Added", "Removed", "Changed"}, "PolicyChange.TargetChange": {"Added", "Removed", "Reached", "Unreached"},
+
+		"Item.Verdict": words[reflect.TypeFor[audit.Verdict]()], "Item.Compared": {string(audit.ByValue), string(audit.ByPresence)},
 
 		"Difference.Kind": words[reflect.TypeFor[status.DifferenceKind]()], "ObjectStatus.Verdict": words[reflect.TypeFor[status.AuditResult]()],
 

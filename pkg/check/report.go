@@ -48,6 +48,7 @@ type Report struct {
 	Checked    int       `json:"-"` // how many objects were looked at
 	FailOn     Threshold `json:"-"`
 	Catalogue  Catalogue `json:"-"` // documents the findings, those about requirements as well
+	Command    string    `json:"-"` // that made it, if it is another than check
 	Unused     []string  `json:"-"` // entries of the config that matched nothing, a sentence each
 
 	verbose bool

@@ -38,7 +38,7 @@ more than the objects, such as data planes and certificates, are neither predict
   kubectl dopolicy status -A -f manifests/ -o json
 
   # where does the reported status differ from the prediction?
-  kubectl dopolicy status -A --audit
+  kubectl dopolicy audit -A
 
   # in the cluster, and again on every change
   kubectl dopolicy status -n infra -w`,
@@ -47,14 +47,17 @@ more than the objects, such as data planes and certificates, are neither predict
 			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return a.status(ctx, q, s, to, args, all, audit) })
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	q.add(cmd, statusFormats()...)
 	q.addTable(cmd)
 	q.addWatch(cmd)
-	cmd.Flags().BoolVar(&audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does")
+	cmd.Flags().BoolVar(&audit, "audit", false, "show only reported statuses that differ from the prediction; exit with 1 if any does (deprecated: use audit)")
 	cmd.Flags().BoolVar(&all, "all", false, "also predict routes, gateways and listeners")
 	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyWords))
 	return cmd
 }
+
+// statusFormats are the forms in which statuses can be written.
+func statusFormats() []string { return []string{"table", "wide", "yaml", "json", "ndjson", "name"} }
 
 // status is the whole of the command.
 func (a App) status(ctx context.Context, q *question, s, to Streams, args []string, all, audit bool) error {

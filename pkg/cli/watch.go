@@ -102,14 +102,20 @@ type printed struct{ side, answer string }
 
 // onceAside computes the answer.
 func onceAside(ctx context.Context, s Streams, answer answering) (*printed, error) {
+	text, err := onceAsideWith(ctx, s, answer)
+	if err != nil && !errors.Is(err, errIncomplete) && !errors.Is(err, errFindings) { // what is found or incomplete now may not be later
+		return nil, err
+	}
+	return text, nil
+}
+
+// onceAsideWith is onceAside with what the answer came to.
+func onceAsideWith(ctx context.Context, s Streams, answer answering) (*printed, error) {
 	var side, out bytes.Buffer
 	aside := s
 	aside.Err, aside.Out = &side, &out
 	err := answer(ctx, s, aside)
-	if err != nil && !errors.Is(err, errIncomplete) && !errors.Is(err, errFindings) { // what is found or incomplete now may not be later
-		return nil, err
-	}
-	return &printed{side.String(), out.String()}, nil
+	return &printed{side.String(), out.String()}, err
 }
 
 // print writes an answer that is another than the last one.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -22,6 +23,8 @@ type Plugin struct {
 	Evaluators request.Evaluators
 	// Tidiers tell what becomes of the paths of requests before they are compared.
 	Tidiers []request.Tidier
+	// Audit is what it knows about its proxies; nil: nothing.
+	Audit *audit.Mapping
 	// Findings are the sorts of problems that only this vendor has.
 	Findings []Finding
 	descriptor.Functions
@@ -76,6 +79,17 @@ func Tidiers(plugins []Plugin) []request.Tidier {
 	var out []request.Tidier
 	for _, p := range plugins {
 		out = append(out, p.Tidiers...)
+	}
+	return out
+}
+
+// Mappings are what the vendors know about their proxies.
+func Mappings(plugins []Plugin) []audit.Mapping {
+	var out []audit.Mapping
+	for _, p := range plugins {
+		if p.Audit != nil {
+			out = append(out, *p.Audit)
+		}
 	}
 	return out
 }

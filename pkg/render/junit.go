@@ -55,15 +55,16 @@ const junitName = "kubectl dopolicy check"
 // does not count is skipped, what is not bad enough stands in the case's output. A case of its own says what was checked, so that there is
 // always one.
 func writeJUnit(w *bufio.Writer, r *check.Report, o Options) error {
-	all := junitSuites{Name: junitName}
-	about := &junitCase{Class: junitName, Name: "the input can be judged", Out: r.Counts()}
+	command := cmp.Or(r.Command, junitName)
+	all := junitSuites{Name: command}
+	about := &junitCase{Class: command, Name: "the input can be judged", Out: r.Counts()}
 	for _, p := range r.Problems {
 		about.ignored = append(about.ignored, "incomplete: "+Escape(p.Message))
 	}
-	all.Suites = []*junitSuite{{Name: junitName, Cases: []*junitCase{about}}}
-	suites, cases := map[string]*junitSuite{junitName: all.Suites[0]}, map[[3]string]*junitCase{}
+	all.Suites = []*junitSuite{{Name: command, Cases: []*junitCase{about}}}
+	suites, cases := map[string]*junitSuite{command: all.Suites[0]}, map[[3]string]*junitCase{}
 	for _, f := range r.All() {
-		where := junitSuiteName(f, o)
+		where := cmp.Or(junitSuiteName(f, o), command)
 		if suites[where] == nil {
 			suites[where] = &junitSuite{Name: where}
 			all.Suites = append(all.Suites, suites[where])
@@ -96,7 +97,7 @@ func (all *junitSuites) write(w *bufio.Writer) error {
 	return w.WriteByte('\n')
 }
 
-// junitSuiteName is the file of a finding, else the cluster or standard input.
+// junitSuiteName is the file of a finding, else the cluster or standard input; "" if it is not known.
 func junitSuiteName(f check.Finding, o Options) string {
 	switch file := o.file(f.Origin); {
 	case file != "":
@@ -106,7 +107,7 @@ func junitSuiteName(f check.Finding, o Options) string {
 	case f.Origin != nil:
 		return Escape(f.Origin.File)
 	}
-	return junitName
+	return ""
 }
 
 func (c *junitCase) add(r *check.Report, f check.Finding) {

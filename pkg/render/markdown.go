@@ -26,6 +26,27 @@ type commentView interface {
 	News() []model.Problem
 }
 
+// headlineView is a view whose comment is a sentence and its table.
+type headlineView interface {
+	View
+	Headline() string
+}
+
+// writeHeadline writes an answer as a comment: the sentence, the table, its footer.
+func writeHeadline(w *bufio.Writer, v headlineView, o view.TableOptions) error {
+	m := &markdown{left: markdownBytes}
+	m.add("**" + markdownText(v.Headline()) + "**\n")
+	t := v.Table(o)
+	if len(t.Blocks) > 0 && len(t.Blocks[0].Rows) > 0 {
+		m.rows(&t.Blocks[0])
+	}
+	for _, line := range t.Footer {
+		m.add("\n" + markdownText(line) + "\n")
+	}
+	_, err := w.Write(m.Bytes())
+	return err
+}
+
 // markdown is a text of bounded length.
 type markdown struct {
 	bytes.Buffer

@@ -91,6 +91,9 @@ func formats(v View) []string {
 	if _, ok := v.(commentView); ok {
 		out = append(out, string(Markdown))
 	}
+	if _, ok := v.(headlineView); ok {
+		out = append(out, string(Markdown))
+	}
 	out = append(out, string(YAML), string(JSON), string(NDJSON))
 	if _, ok := v.(*view.Topology); ok {
 		out = append(out, string(DOT), string(Mermaid), string(SVG), string(PNG))
@@ -172,6 +175,9 @@ func write(w *bufio.Writer, v View, o Options) error {
 	case Markdown:
 		if c, ok := v.(commentView); ok {
 			return writeMarkdown(w, c, o.Table)
+		}
+		if h, ok := v.(headlineView); ok {
+			return writeHeadline(w, h, o.Table)
 		}
 	case Name:
 		if n, ok := v.(nameView); ok {

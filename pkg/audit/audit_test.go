@@ -1,0 +1,66 @@
+package audit
+
+import "testing"
+
+// TestWithin: what a setting leaves open may be anything.
+func TestWithin(t *testing.T) {
+	want := Value{"a": 1.0}
+	for _, c := range []struct {
+		found any
+		same  bool
+	}{{Value{"a": 1.0, "b": 2.0}, true}, {Value{"b": 2.0}, false}, {Value{"a": 2.0}, false}, {"text", false}, {nil, false}} {
+		if Within(want, c.found) != c.same {
+			t.Errorf("%v within %v: %t", want, c.found, !c.same)
+		}
+	}
+}
+
+// TestValues: both sides are compared in one form.
+func TestValues(t *testing.T) {
+	if a, _ := Duration("250ms"); a != "250ms" {
+		t.Error(a)
+	}
+	if a, _ := Duration("0.250s"); a != "250ms" {
+		t.Error(a)
+	}
+	for text, want := range map[string]float64{"4Mi": 4 << 20, "1k": 1000, "65536": 65536, "1.5Ki": 1536} {
+		if n, ok := Bytes(text); !ok || n != want {
+			t.Errorf("%s is %v", text, n)
+		}
+	}
+	if _, ok := Bytes("much"); ok {
+		t.Error("much is a quantity")
+	}
+	for _, c := range []struct {
+		v    map[string]any
+		want float64
+	}{{map[string]any{"numerator": 50.0}, 500_000}, {map[string]any{"numerator": 50.0, "denominator": "TEN_THOUSAND"}, 5000}, {map[string]any{"numerator": 50.0, "denominator": "MILLION"}, 50}} {
+		if n := Percent(c.v); n != c.want {
+			t.Errorf("%v is %v", c.v, n)
+		}
+	}
+}
+
+// TestBeginsWith: a name goes on behind what is known only with a part of its own.
+func TestBeginsWith(t *testing.T) {
+	for name, want := range map[string]bool{"a.b": true, "a.b/c": true, "a.b.c": true, "a.bc": false, "x": false, "dir/x": true} {
+		if beginsWith(name, []string{"a.b", "dir/"}) != want {
+			t.Errorf("%s: %t", name, !want)
+		}
+	}
+	if !beginsWith("anything", []string{""}) {
+		t.Error("the empty beginning is that of any name")
+	}
+}
+
+// TestRelated: a path is related to what is above and below it.
+func TestRelated(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"a.b", "a", true}, {"a", "a.b.c", true}, {"a[x]", "a", true}, {"ab", "a", false}, {"a", "a", true}} {
+		if related(c.a, c.b) != c.want {
+			t.Errorf("%s and %s: %t", c.a, c.b, !c.want)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package audit
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Table shows the differences; wide also what agrees and what is not compared.
+func (r *Report) Table(o view.TableOptions) view.Table {
+	several := len(r.Proxies) > 1
+	b := view.Block{Columns: []view.Column{{Name: "TARGET", Rank: 5, Least: 20}, {Name: "POLICY KIND", Rank: 7, Least: 12}, {Name: "SETTING", Rank: 4, Least: 12}, {Name: "DIFFERENCE", Rank: 3, Least: 12},
+		{Name: "PREDICTED", Rank: 8, Least: 10}, {Name: "FOUND", Rank: 8, Least: 10}, {Name: "POLICY", Rank: 6, Least: 12}, {Name: "WHERE TO LOOK", Rank: 9, Least: 20, KeepEnd: true}, {Name: "WHAT IT IS", Wide: true}}}
+	if several {
+		b.Columns = append([]view.Column{{Name: "PROXY", Rank: 6, Least: 12, KeepEnd: true}}, b.Columns...)
+	}
+	for i := range r.Items {
+		if !r.Items[i].Verdict.Differs() && !o.Wide {
+			continue
+		}
+		row := r.Items[i].row()
+		if several {
+			row = append([]view.Cell{{Text: r.Items[i].Proxy}}, row...)
+		}
+		b.Rows = append(b.Rows, row)
+	}
+	var t view.Table
+	if len(b.Rows) > 0 {
+		shown := len(b.Rows)
+		if o.Limit > 0 && o.Limit < shown {
+			shown = o.Limit
+			t.Footer = append(t.Footer, fmt.Sprintf("%d more lines", len(b.Rows)-shown))
+		}
+		b.Rows = b.Rows[:shown]
+		t.Blocks = []view.Block{b}
+	}
+	for _, d := range r.Drift {
+		t.Footer = append(t.Footer, d.Message)
+	}
+	t.Footer = append(t.Footer, r.Summary.line(o))
+	if r.Statuses != nil {
+		statuses := r.Statuses.Table(o)
+		t.Blocks, t.Footer = append(t.Blocks, statuses.Blocks...), append(t.Footer, statuses.Footer...)
+	}
+	return t
+}
+
+func (i *Item) row() []view.Cell {
+	target, policies := "-", make([]string, 0, len(i.Policies))
+	if i.Target != nil {
+		target = i.Target.String()
+	}
+	for _, p := range i.Policies {
+		policies = append(policies, p.FullName())
+	}
+	tone := view.Plain
+	switch {
+	case i.Verdict.Differs():
+		tone = view.Bad
+	case i.Verdict == Same:
+		tone = view.Good
+	}
+	kind := i.PolicyKind
+	if gk := model.ParseGroupKind(kind); gk.Kind != "" {
+		kind = gk.Kind
+	}
+	predicted, found := i.sides()
+	cells := []view.Cell{{Text: target}, {Text: kind}, {Text: cmp.Or(i.Setting, strings.Join(i.Settings, ", "))}, {Text: string(i.Verdict), Tone: tone}, {Text: predicted}, {Text: found, Tone: tone},
+		{Text: strings.Join(policies, ", ")}, {Text: i.XDS.words()}, {Text: i.Message}}
+	for n := range cells {
+		if cells[n].Text == "" {
+			cells[n].Text = "-"
+		}
+	}
+	return cells
+}
+
+// sides are both sides of a comparison in cells: of messages only what differs.
+func (i *Item) sides() (predicted, found string) {
+	p, isMap := i.Predicted.(Value)
+	f, both := i.Found.(Value)
+	if !isMap || !both {
+		return words(i.Predicted), words(i.Found)
+	}
+	left, right := Value{}, Value{}
+	for k, v := range p {
+		if !reflect.DeepEqual(v, f[k]) {
+			left[k] = v
+			if f[k] != nil {
+				right[k] = f[k]
+			}
+		}
+	}
+	return words(left), words(right)
+}
+
+// words is a value in a cell.
+func words(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []string:
+		return strings.Join(v, ", ")
+	case Value:
+		var out []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, k+": "+words(v[k]))
+		}
+		return strings.Join(out, ", ")
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// words are the names to look for.
+func (x *XDS) words() string {
+	if x == nil {
+		return ""
+	}
+	var out []string
+	if x.Filter != "" {
+		out = append(out, "filter "+x.Filter)
+	}
+	switch {
+	case len(x.Routes) > 1:
+		out = append(out, fmt.Sprintf("route %s and %d more", x.Routes[0], len(x.Routes)-1))
+	case len(x.Routes) == 1:
+		out = append(out, "route "+x.Routes[0])
+	case x.Listener != "":
+		out = append(out, "listener "+x.Listener)
+	}
+	return strings.Join(out, ", ")
+}
+
+// line is the counts in words.
+func (s *Summary) line(o view.TableOptions) string {
+	out := fmt.Sprintf("%d of %s found in the proxy; %s as predicted", s.Matched, view.Counted(s.Rules, "rule"), view.Counted(s.Same, "setting"))
+	if n := s.Differences(); n > 0 {
+		out += "; " + view.Counted(n, "difference")
+	} else {
+		out += "; no differences"
+	}
+	if s.NotCompared > 0 {
+		out += fmt.Sprintf("; not compared: %d", s.NotCompared)
+		if !o.Wide {
+			out += " (-o wide says why)"
+		}
+	}
+	return out
+}
+
+// Names are the targets that differ, each once.
+func (r *Report) Names() []string {
+	var out []string
+	seen := map[string]bool{}
+	for i := range r.Items {
+		t := r.Items[i].Target
+		if t == nil || !r.Items[i].Verdict.Differs() {
+			continue
+		}
+		name := strings.ToLower(t.GroupKind().String()) + "/" + t.Name
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// auditFlags are the flags of `audit`.
+type auditFlags struct {
+	question
+	dumps []string
+	live  bool // the proxies of the cluster are asked
+	all   bool
+	wait  time.Duration // for the proxies to do what is predicted
+	last  *audit.Report
+}
+
+func auditCmd(a App, s Streams) *cobra.Command {
+	q := &auditFlags{}
+	cmd := &cobra.Command{
+		Use:   "audit [POLICY…]",
+		Short: "Compare what should be in force with what proxies do, and what objects report",
+		Long: `Compare what should be in force on each route rule with what Envoy is configured with, setting by setting; or, without
+--dataplane, the statuses that objects report with those that are predicted: of the named policies or, with -A, of all
+objects. --all compares both. --proxies finds the proxies of the cluster's Gateways by their labels and asks them itself.
+
+--dataplane names a config_dump: what the admin port of a proxy answers at /config_dump, or what tools wrap around it, packed with gzip or not. What a dump does not tell, or what cannot be judged, is counted as not compared; it is never called a difference. Nothing is
+written anywhere, and secrets of a dump are not printed.`,
+		Example: `  # one proxy, from manifests
+  kubectl dopolicy audit --dataplane config_dump.json -f manifests/
+
+  # all proxies of a Gateway, which are compared with each other as well
+  kubectl dopolicy audit --dataplane pod-1.json --dataplane pod-2.json -f manifests/
+
+  # the proxies of all Gateways of the cluster
+  kubectl dopolicy audit --proxies -A
+
+  # has my change arrived? wait for it, and show what is still old
+  kubectl dopolicy audit --proxies -n infra --wait 2m
+
+  # where does the reported status differ from the prediction?
+  kubectl dopolicy audit -A
+
+  # straight from a proxy, against the cluster
+  kubectl exec -n infra deploy/proxy -- curl -s localhost:19000/config_dump | kubectl dopolicy audit --dataplane - -A`,
+		Args: takes(0, manyArguments),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if q.wait > 0 {
+				return q.await(cmd.Context(), a, s, args)
+			}
+			return q.run(cmd, s, func(ctx context.Context, s, to Streams) error { return q.audit(ctx, a, s, to, args) })
+		},
+	}
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "markdown", "sarif", "junit", "github")
+	q.addTable(cmd)
+	q.addWatch(cmd)
+	cmd.Flags().BoolVar(&q.live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
+	cmd.Flags().DurationVar(&q.wait, "wait", 0, "compare again until the proxies do what is predicted, for at most this long (2m); then print what is still different")
+	cmd.Flags().BoolVar(&q.all, "all", false, "compare statuses as well")
+	cmd.Flags().StringArrayVar(&q.dumps, "dataplane", nil, "config_dump of a proxy: a file, or - for standard input (repeatable)")
+	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyWords))
+	return cmd
+}
+
+// audit is the whole of the command.
+func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []string) error {
+	switch {
+	case len(q.dumps) > 0 && q.live:
+		return usage("drop one of the two", "--dataplane and --proxies cannot be given together")
+	case len(q.dumps) == 0 && !q.live && q.all:
+		return usage("give a dump with --dataplane, or --proxies, or drop --all", "--all compares statuses and dumps, and there is no dump")
+	case len(q.dumps) == 0 && !q.live:
+		if !slices.Contains(statusFormats(), q.format) && !slices.Contains(templateWords(), q.format) {
+			return usage("use one of: "+strings.Join(statusFormats(), ", "), "an audit of statuses cannot be written as %s", q.format)
+		}
+		return a.status(ctx, &q.question, s, to, args, false, true)
+	case len(args) > 0:
+		return usage("drop it, or drop --dataplane and --proxies to compare the status of a policy", "a POLICY and the dump of a proxy cannot be given together")
+	case q.again && slices.Contains(q.dumps, "-"):
+		return usage("save it to a file, and read that with --dataplane", "--watch reads the dump again, but standard input can be read only once")
+	}
+	session, proxies, err := q.both(ctx, a, s)
+	if err != nil {
+		return err
+	}
+	kinds, err := session.kinds()
+	if err != nil {
+		return err
+	}
+	var problems []model.Problem
+	if q.live {
+		if proxies, problems, err = q.ask(ctx, a, s, session); err != nil {
+			return err
+		}
+	}
+	report := audit.Run(audit.Input{Resolution: session.Resolution, Effective: view.Effective(session.Resolution, view.Query{}), Proxies: proxies,
+		Mappings: plugin.Mappings(a.Plugins), Kinds: kinds, Problems: problems})
+	q.last = report
+	if q.all {
+		report.Statuses = view.Status(session.Resolution, view.StatusQuery{Objects: true, Audit: true, Kinds: kinds}, plugin.StatusFunctions(a.Plugins))
+	}
+	if err := q.writeAudit(a, s, to, session, report); err != nil {
+		return err
+	}
+	if report.Summary.Differences() > 0 || report.Statuses != nil && report.Statuses.Summary.Differ > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// writeAudit writes the answer. For CI it has the form of a check.
+func (q *auditFlags) writeAudit(a App, s, to Streams, session *session, report *audit.Report) error {
+	switch q.format {
+	case string(render.SARIF), string(render.JUnit), string(render.GitHub):
+	default:
+		return q.write(to, session, "", report, &report.Envelope)
+	}
+	info, _ := debug.ReadBuildInfo()
+	q.version = a.Build.recorded(info).Version
+	var err error
+	if q.root, err = os.Getwd(); err != nil {
+		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+	}
+	var findings []check.Finding
+	for _, p := range report.Findings(session.Snapshot) {
+		findings = append(findings, check.Found(p))
+	}
+	var unjudged []model.Problem
+	for _, p := range report.Problems {
+		if p.Incomplete() {
+			unjudged = append(unjudged, p)
+		}
+	}
+	made := check.ReportOf("kubectl dopolicy audit", findings, unjudged, report.Summary.Rules, check.NewCatalogue(audit.Rules()))
+	return q.writeOnly(to, session, "", made, &made.Envelope)
+}
+
+// both reads the input and the dumps, which may be large, at the same time. Only one of them may be standard input.
+func (q *auditFlags) both(ctx context.Context, a App, s Streams) (*session, []*dataplane.Proxy, error) {
+	if slices.Contains(q.dumps, "-") && slices.Contains(q.files, "-") {
+		return nil, nil, usage("write one of them to a file", "standard input cannot be the dump and the manifests")
+	}
+	type read struct {
+		proxies []*dataplane.Proxy
+		err     error
+	}
+	dumps := make(chan read, 1)
+	go func() {
+		proxies, err := q.proxies(s)
+		dumps <- read{proxies, err}
+	}()
+	session, err := q.open(ctx, a.Plugins, s)
+	found := <-dumps
+	if found.err != nil {
+		return nil, nil, found.err
+	}
+	return session, found.proxies, err
+}
+
+// proxies reads the dumps that the flags name.
+func (q *auditFlags) proxies(s Streams) ([]*dataplane.Proxy, error) {
+	var out []*dataplane.Proxy
+	for _, name := range q.dumps {
+		data, err := readDump(name, s.In)
+		if err != nil {
+			return nil, &noAnswer{fmt.Sprintf("reading the dump: %s", err), "give a file, or - for standard input"}
+		}
+		found, err := dataplane.Read(name, data)
+		if err != nil {
+			return nil, &noAnswer{fmt.Sprintf("reading the dump %s: %s", name, err), "get one from the admin port of the proxy: curl localhost:19000/config_dump (docs/audit.md)"}
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+func readDump(name string, in io.Reader) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(in)
+	}
+	return os.ReadFile(name)
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+)
+
+// How proxies are asked: side by side, each with a time limit of its own, which --request-timeout replaces.
+const (
+	proxiesAtOnce = 4
+	proxyTimeout  = 30 * time.Second
+)
+
+// dumpPath asks for what is compared alone: no secrets, no endpoints.
+const dumpPath = "/config_dump?mask=bootstrap.node,version_info,static_listeners,dynamic_listeners,static_route_configs,dynamic_route_configs,static_clusters,dynamic_active_clusters,dynamic_warming_clusters"
+
+// askedProxy is a proxy to ask.
+type askedProxy struct {
+	pod  load.Pod
+	port int
+
+	found []*dataplane.Proxy
+	err   error
+}
+
+// ask finds the proxies of the Gateways of the input by their labels, and asks them. One that fails costs what is known of it.
+func (q *auditFlags) ask(ctx context.Context, a App, s Streams, session *session) ([]*dataplane.Proxy, []model.Problem, error) {
+	c, err := q.connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	pods, limit := load.NewPods(c.config), proxyTimeout
+	if c.timeout > 0 {
+		limit = c.timeout
+	}
+	all, problems := findProxies(ctx, pods, session, plugin.Mappings(a.Plugins))
+	if s.ErrIsTTY && len(all) > 0 {
+		fmt.Fprintf(s.Err, "asking %d proxies…\n", len(all))
+	}
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, proxiesAtOnce)
+	for i := range all {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			all[i].get(ctx, pods, limit)
+		})
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return nil, nil, &noAnswer{"interrupted while asking proxies", ""}
+	}
+	var out []*dataplane.Proxy
+	for _, p := range all {
+		if p.err != nil {
+			problems = append(problems, unasked("proxy "+p.pod.Namespace+"/"+p.pod.Name+" could not be asked", p.err))
+		}
+		out = append(out, p.found...)
+	}
+	if len(out) == 0 && len(problems) == 0 {
+		return nil, nil, &noAnswer{"there are no Gateways whose proxies could be asked", "name a dump with --dataplane"}
+	}
+	return out, problems, nil
+}
+
+func (p *askedProxy) get(ctx context.Context, pods load.Pods, limit time.Duration) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %s", limit))
+	defer cancel()
+	var data []byte
+	if data, p.err = pods.Get(ctx, p.pod, p.port, dumpPath); p.err == nil {
+		p.found, p.err = dataplane.Read(p.pod.Namespace+"/"+p.pod.Name, data)
+	}
+}
+
+// findProxies are the pods of all Gateways, each once.
+func findProxies(ctx context.Context, pods load.Pods, session *session, mappings []audit.Mapping) ([]askedProxy, []model.Problem) {
+	var out []askedProxy
+	var problems []model.Problem
+	for _, o := range session.Snapshot.Of(model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}) {
+		if session.flags.namespace != "" && !session.flags.allNamespaces && o.Ref.Namespace != session.flags.namespace {
+			continue
+		}
+		found, failed := 0, false
+		for _, m := range mappings {
+			ids := session.Graph.Lookup(o.Ref)
+			if len(ids) > 0 {
+				if whose := session.Graph.Whose(ids[0]); whose != "" && whose != m.Vendor {
+					continue
+				}
+			}
+			named, err := pods.Named(ctx, m.Labels(o.Ref))
+			if err != nil {
+				problems, failed = append(problems, unasked("the proxies of "+o.Ref.String()+" could not be looked for", err)), true
+				break
+			}
+			for _, pod := range named {
+				found++
+				if !slices.ContainsFunc(out, func(p askedProxy) bool { return p.pod == pod }) {
+					out = append(out, askedProxy{pod: pod, port: m.Port})
+				}
+			}
+			if found > 0 {
+				break
+			}
+		}
+		if found == 0 && !failed {
+			ref := o.Ref
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Ref: &ref, Message: "no running proxy of " + ref.String() + " was found by its labels",
+				Hint: "give its dump with --dataplane"})
+		}
+	}
+	return out, problems
+}
+
+// unasked is the problem of a proxy that could not be asked.
+func unasked(what string, err error) model.Problem {
+	text := err.Error()
+	if apierrors.IsForbidden(err) || errors.Is(err, load.ErrForbidden) || strings.Contains(text, "forbidden") || strings.Contains(text, "403") {
+		return model.Problem{Severity: model.Warning, Code: model.Forbidden, Message: what + ": you may not forward ports of pods, or list them",
+			Hint: "ask for the permission in docs/audit.md, or give a dump with --dataplane"}
+	}
+	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: what + ": " + text, Hint: "give its dump with --dataplane"}
+}

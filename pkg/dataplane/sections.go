@@ -1,0 +1,157 @@
+package dataplane
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Rejected and Warming are the codes of updates that are not in use.
+const (
+	Rejected model.Code = "DataplaneRejected"
+	Warming  model.Code = "DataplaneWarming"
+)
+
+func (r *reader) routes(section any) {
+	for _, key := range []string{"static_route_configs", "dynamic_route_configs"} {
+		for _, c := range List(section, key) {
+			config := Map(c, "route_config")
+			name := Text(config, "name")
+			r.refused("route configuration", name, Get(c, "error_state"))
+			if config == nil || name == "" {
+				continue
+			}
+			if version := Text(c, "version_info"); version != "" {
+				r.Versions.Routes = version
+			}
+			if r.configs[name] == nil {
+				r.order = append(r.order, name)
+				r.configs[name] = routeConfig(config)
+			}
+		}
+	}
+}
+
+func routeConfig(config map[string]any) *RouteConfig {
+	rc := &RouteConfig{Name: Text(config, "name"), Config: config}
+	for _, h := range List(config, "virtual_hosts") {
+		host := &VirtualHost{Name: Text(h, "name"), Domains: Texts(h, "domains"), Of: rc}
+		host.Config, _ = h.(map[string]any)
+		for _, x := range List(h, "routes") {
+			route := &Route{Name: Text(x, "name"), Host: host}
+			route.Config, _ = x.(map[string]any)
+			host.Routes = append(host.Routes, route)
+		}
+		rc.Hosts = append(rc.Hosts, host)
+	}
+	return rc
+}
+
+func (r *reader) clusters(section any) {
+	for _, key := range []string{"static_clusters", "dynamic_active_clusters"} {
+		for _, c := range List(section, key) {
+			config := Map(c, "cluster")
+			if name := Text(config, "name"); name != "" {
+				r.Clusters[name] = config
+			}
+			r.refused("cluster", Text(config, "name"), Get(c, "error_state"))
+		}
+	}
+	for _, c := range List(section, "dynamic_warming_clusters") {
+		if name := Text(c, "cluster", "name"); r.Clusters[name] == nil {
+			r.warming("cluster", name)
+		}
+		r.refused("cluster", Text(c, "cluster", "name"), Get(c, "error_state"))
+	}
+}
+
+// tie leads from the managers to their routes. What none of them names does nothing.
+func (r *reader) tie() {
+	for _, l := range r.Listeners {
+		for _, m := range l.Managers {
+			if m.Routes == nil {
+				m.Routes = r.configs[m.named]
+			}
+			if m.Routes != nil && m.named != "" {
+				m.Routes.Managers = append(m.Routes.Managers, m)
+			}
+		}
+	}
+	for _, name := range r.order {
+		if len(r.configs[name].Managers) > 0 {
+			r.Configs = append(r.Configs, r.configs[name])
+		}
+	}
+}
+
+// refused notes that the proxy did not take an update, and goes on with what it had.
+func (r *reader) refused(what, name string, state any) {
+	if state == nil {
+		return
+	}
+	if name == "" {
+		name = Text(state, "failed_configuration", "name")
+	}
+	message := fmt.Sprintf("%s refused an update of %s %s and goes on with the one before", r.Name, what, name)
+	if version := Text(state, "version_info"); version != "" {
+		message += " (version " + version + ")"
+	}
+	if details := reason(Text(state, "details")); details != "" {
+		message += ": " + details
+	}
+	r.Problems = append(r.Problems, model.Problem{Severity: model.Warning, Code: Rejected, Message: message,
+		Hint: "the control plane's log has the update; until it is taken, changes there have no effect"})
+}
+
+func (r *reader) warming(what, name string) {
+	r.Problems = append(r.Problems, model.Problem{Severity: model.Warning, Code: Warming,
+		Message: fmt.Sprintf("%s has %s %s and does not use it yet: what it waits for did not come", r.Name, what, name),
+		Hint:    "look for what it waits for: routes, certificates or clusters"})
+}
+
+// longest is how much of a word of the proxy's reasons is told.
+const longest = 80
+
+// reason is why an update was refused. The proxy may quote of the update, which can hold secrets: what stands in quotes or braces is left
+// out, and so are very long words.
+func reason(details string) string {
+	var out strings.Builder
+	depth, quote := 0, rune(0)
+	for _, c := range details {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+			continue
+		case c == '"' || c == '`':
+			quote = c
+			out.WriteString("…")
+			continue
+		case c == '{' || c == '[':
+			if depth == 0 {
+				out.WriteString("…")
+			}
+			depth++
+			continue
+		case c == '}' || c == ']':
+			depth = max(0, depth-1)
+			continue
+		case depth > 0:
+			continue
+		}
+		out.WriteRune(c)
+	}
+	words := slices.Compact(strings.Fields(strings.ReplaceAll(out.String(), "…", " … ")))
+	for i, w := range words {
+		if len(w) > longest {
+			words[i] = "…"
+		}
+	}
+	if len(words) > 60 {
+		words = append(words[:60], "…")
+	}
+	return strings.Join(words, " ")
+}
