@@ -30,7 +30,7 @@ func TestEveryRuleIsWhole(t *testing.T) {
 
 // TestCatalogueIsComplete: the core documents the codes that it has, a vendor those that it declares, and neither any others.
 func TestCatalogueIsComplete(t *testing.T) {
-	core := codes(t, "../../pkg")
+	core := slices.DeleteFunc(codes(t, "../../pkg"), func(id string) bool { return strings.HasPrefix(id, "Dataplane") }) // of audit: check reads no dumps
 	if len(core) < 40 {
 		t.Fatalf("only %d codes found: does the test still look where they are?", len(core))
 	}

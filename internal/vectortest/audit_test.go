@@ -127,7 +127,7 @@ func (v vector) audit(t *testing.T, objects map[model.Ref]map[string]any, predic
 	for _, item := range predicted.Items {
 		o := objects[item.Object.WithoutSection()]
 		if o == nil {
-			t.Fatalf("no object %s", item.Object)
+			continue // it is generated, as the cluster has it and the input does not
 		}
 		if o["status"] == nil {
 			o["status"] = map[string]any{"observed": true}

@@ -173,7 +173,7 @@ func deletions(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, after 
 		switch {
 		case isPolicy && c.TargetChange != "":
 			t.Errorf("without %s: %s %s is said to be %s", gone, c.PolicyKind, c.Target, c.TargetChange)
-		case c.Target.WithoutSection() == gone && (c.TargetChange != "Removed" || c.Unprotected):
+		case c.Target.WithoutSection() == gone && c.Change == "Removed" && (c.TargetChange != "Removed" || c.Unprotected):
 			t.Errorf("without %s: its %s is said to be %q", gone, c.Target.Section, c.TargetChange)
 		case gone.Kind == "Gateway" && c.Target.WithoutSection() != gone && c.Unprotected && strings.Contains(fmt.Sprint(c.Paths), gone.FullName()):
 			t.Errorf("without %s: %s %s is said to be unprotected on ways through it", gone, c.PolicyKind, c.Target)

@@ -22,6 +22,9 @@ func unsure(in Input, write Writer) []Ancestor {
 	if lost(in) {
 		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "what the policy targets is unknown without a descriptor of " + in.Kind.Name()}}}}
 	}
+	if by, gap := unreadNaming(in); gap && len(in.Fate.Targets) == 0 {
+		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "whether " + by + " names it is not known: they may not be read"}}}}
+	}
 	out := write(in)
 	gaps := in.Kind.Gaps().Of(in.Fate.Policy)
 	if len(gaps) == 0 {
@@ -43,6 +46,18 @@ func unsure(in Input, write Writer) []Ancestor {
 		}
 	}
 	return out
+}
+
+// unreadNaming reports whether objects that may name the policy may not be read, and what they are.
+func unreadNaming(in Input) (kinds string, unread bool) {
+	for _, form := range in.Kind.Refs {
+		for _, by := range form.By {
+			if c := in.Resolution.Snapshot.Cluster; c != nil && c.MissesAny(by.Kind) {
+				return "a " + by.Kind.Kind, true
+			}
+		}
+	}
+	return "", false
 }
 
 // lost reports whether the policy is attached nowhere and has references that are not understood.

@@ -58,7 +58,11 @@ func (s *side) reaches(like *resolve.Kind, ids []topology.NodeID, path Path) boo
 	if like.Scope != nil {
 		return s.hasEnds(path)
 	}
-	return hasPath(s.pathsTo(like, ids), path)
+	paths := s.pathsTo(like, ids)
+	if !slices.ContainsFunc(paths, func(p Path) bool { return p.Route != "" }) {
+		path.Route = "" // without the policies of one side the route does not matter there
+	}
+	return hasPath(paths, path)
 }
 
 // pathsTo are the ways by which traffic that is a kind's business comes to nodes, whatever is in force there.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -181,6 +182,7 @@ func consumers(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Problem 
 // ancestors are the conditions of a KongUpstreamPolicy, towards every Service that names it.
 func ancestors(in status.Input) []status.Ancestor {
 	var out []status.Ancestor
+	unread := slices.ContainsFunc(in.Kind.Gaps().Of(in.Fate.Policy), func(gap resolve.Gap) bool { return slices.Contains(topology.RouteKinds(), gap.Kind) })
 	for _, id := range in.Fate.Targets {
 		ref := in.Resolution.Node(id).Ref
 		ref.Group = "core"
@@ -189,6 +191,10 @@ func ancestors(in status.Input) []status.Ancestor {
 			if why := in.Fate.Policy.Faults[in.Resolution.Node(rule).Ref]; why != "" {
 				c = []status.Condition{{Type: "Accepted", Status: "False", Reason: "Conflicted", Message: why}, {Type: "Programmed", Status: "False", Reason: "Pending", Message: why}}
 			}
+		}
+		if unread {
+			why := "depends on routes that may not be read"
+			c = []status.Condition{{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated", Message: why}, {Type: "Programmed", Status: "Unknown", Reason: "NotEvaluated", Message: why}}
 		}
 		out = append(out, status.Ancestor{Ref: &ref, Controller: controller, Conditions: c})
 	}
