@@ -40,8 +40,9 @@ func auditCmd(a App, s Streams) *cobra.Command {
 --dataplane, the statuses that objects report with those that are predicted: of the named policies or, with -A, of all
 objects. --all compares both. --proxies finds the proxies of the cluster's Gateways by their labels and asks them itself.
 
---dataplane names a config_dump: what the admin port of a proxy answers at /config_dump, or what tools wrap around it, packed with gzip or not. What a dump does not tell, or what cannot be judged, is counted as not compared; it is never called a difference. Nothing is
-written anywhere, and secrets of a dump are not printed.`,
+--dataplane names a config_dump: what the admin port of a proxy answers at /config_dump, or what tools wrap around it,
+packed with gzip or not. What a dump does not tell, or what cannot be judged, is counted as not compared, never as a
+difference. Nothing is written anywhere, and secrets of a dump are not printed.`,
 		Example: `  # one proxy, from manifests
   kubectl dopolicy audit --dataplane config_dump.json -f manifests/
 
