@@ -16,7 +16,7 @@ const (
 // explore walks over all texts at once, the shortest first: over the automata of the expressions, and the tree of the exact texts and prefixes. It
 // finds a shortest text of each piece; false if a bound was reached first.
 func explore(t *texts) ([]piece, bool) {
-	e := explorer{t: t, tree: growTree(t), seen: map[string]bool{}, found: map[place]bool{}}
+	e := explorer{t: t, tree: growTree(t), seen: map[string]bool{}, found: map[place]int{}}
 	for _, expr := range t.exprs {
 		re, err := syntax.Parse(anchored(expr, t.loose), syntax.Perl)
 		if err != nil {
@@ -55,8 +55,9 @@ type explorer struct {
 	progs  []*syntax.Prog
 	queue  []state
 	seen   map[string]bool
-	found  map[place]bool
+	found  map[place]int // by place: its piece
 	pieces []piece
+	odd    []bool // by piece
 }
 
 // state is how far a text got. Its text is the shortest that gets there.
@@ -66,6 +67,7 @@ type state struct {
 	knot int        // in the tree; -1: the text has left it
 	stem string     // the longest prefix that it is below, by what is certain so far
 	sets [][]uint32 // by expression: where its automaton may be
+	odd  bool       // a path that data planes may tidy
 }
 
 func (s *state) size() int {
@@ -106,6 +108,9 @@ func (e *explorer) push(s state) {
 	key := binary.AppendVarint(nil, int64(s.knot))
 	key = binary.AppendVarint(key, int64(s.last))
 	key = append(append(key, s.stem...), 0)
+	if s.odd {
+		key = append(key, 1)
+	}
 	for _, set := range s.sets {
 		key = binary.AppendUvarint(key, uint64(len(set)))
 		for _, pc := range set {
@@ -138,9 +143,12 @@ func (e *explorer) end(s *state) {
 			at.stem = text
 		}
 	}
-	if !e.found[at] {
-		e.found[at] = true
-		e.pieces = append(e.pieces, piece{at, s.text})
+	switch known, found := e.found[at]; {
+	case !found:
+		e.found[at] = len(e.pieces)
+		e.pieces, e.odd = append(e.pieces, piece{at, s.text}), append(e.odd, s.odd)
+	case e.odd[known] && !s.odd: // what a data plane does not tidy tells more
+		e.pieces[known].text, e.odd[known] = s.text, false
 	}
 }
 
@@ -155,6 +163,7 @@ func (e *explorer) step(s *state, r rune) state {
 			out.knot = next
 		}
 	}
+	out.odd = s.odd || e.t.of == paths && (r == '%' || r == '\\' || s.last == '/' && (r == '/' || r == '.'))
 	context := syntax.EmptyOpContext(s.last, r)
 	for i, p := range e.progs {
 		insts, _ := reach(p, s.sets[i], context)
@@ -172,7 +181,7 @@ func (e *explorer) step(s *state, r rune) state {
 // alike is a rune that looks the same to what looks back.
 func alike(r rune) rune {
 	switch {
-	case r == '\n', r == ' ':
+	case r == '\n', r == ' ', r == '/':
 		return r
 	case syntax.IsWordChar(r):
 		return 'a'

@@ -63,7 +63,9 @@ func (x pathIndex) at(t *texts, path string, rivals []rival) []rival {
 // calls splits gRPC requests to a host: by what is asked about, then as all others.
 func (w *walker) calls(d draft) {
 	asked, known := w.scope.callTests()
-	byPath := func(t request.Test) bool { return t.Of != request.AspectService && t.Of != request.AspectCall && t.Of != request.AspectHeader }
+	byPath := func(t request.Test) bool {
+		return t.Of != request.AspectService && t.Of != request.AspectCall && t.Of != request.AspectHeader
+	}
 	switch {
 	case slices.ContainsFunc(d.rivals, func(r rival) bool { return slices.ContainsFunc(r.tests, byPath) }):
 		w.unknown(d, "listeners with HTTPRoutes and such with GRPCRoutes share the gRPC requests")
