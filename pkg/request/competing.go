@@ -292,3 +292,15 @@ func (m *Matcher) RulesAt(e Entry, w Where) []topology.NodeID {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// MeshServices are the Services, and ports of Services, at which routes take requests in the mesh.
+func (m *Matcher) MeshServices() []topology.NodeID {
+	var out []topology.NodeID
+	for _, id := range m.graph.Order(topology.All) {
+		route := func(c topology.NodeID) bool { return m.graph.Node(c).Role == topology.Route }
+		if m.graph.Node(id).Role == topology.Frontend && slices.ContainsFunc(m.graph.Children(topology.All, id), route) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
