@@ -112,14 +112,14 @@ func (a App) prove(ctx context.Context, q *question, s Streams, f *proofFlags) e
 			if err := (selection{session}).known(); err != nil {
 				return err
 			}
-			query.Asked += " that routes of namespace " + q.namespace + " take"
+			query.Asked += " taken by routes of namespace " + q.namespace
 		}
 		query.Routes = func(o *model.Object) bool {
 			return (!f.ofNamespace || session.inNamespace(o.Ref)) && sel.matches(o)
 		}
 	}
 	if !sel.empty() {
-		query.Asked += " that routes with labels " + q.labels + " take"
+		query.Asked += " taken by routes with labels " + q.labels
 	}
 	matcher := session.matcher()
 	if f.gateway != "" {

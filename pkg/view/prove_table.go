@@ -4,7 +4,7 @@ import "fmt"
 
 // Table says the result, then shows the smallest counterexample in full and one of each other rule, then what is not decided.
 func (p *Proof) Table(o TableOptions) Table {
-	t := Table{Blocks: []Block{{Heading: append([]string{p.Result + ": " + p.Property}, p.counts())}}}
+	t := Table{Blocks: []Block{{Heading: append([]string{p.sentence()}, p.counts())}}}
 	if len(p.Items) > 0 {
 		t.Blocks = append(t.Blocks, Block{Heading: p.Items[0].lines()})
 	}
@@ -34,6 +34,17 @@ func (p *Proof) Table(o TableOptions) Table {
 	}
 	t.Footer = append(t.Footer, p.Closing()...)
 	return t
+}
+
+// sentence is the result for people.
+func (p *Proof) sentence() string {
+	switch p.Result {
+	case Refuted:
+		return "refuted: not " + p.Property
+	case ProofUnknown:
+		return "unknown whether " + p.Property
+	}
+	return p.Result + ": " + p.Property
 }
 
 // counts says of how many classes what is true.
