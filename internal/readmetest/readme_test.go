@@ -4,6 +4,7 @@ package readmetest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
+
+	"mvdan.cc/sh/v3/shell"
 )
 
 func readme(t *testing.T) string {
@@ -39,7 +42,15 @@ func run(t *testing.T, line string) string {
 // start runs the words behind "kubectl dopolicy", and returns the exit code.
 func start(line string, out, errs io.Writer) int {
 	env := func(name string) (string, bool) { return map[string]string{"LANG": "C.UTF-8"}[name], name == "LANG" }
-	return cli.App{Plugins: plugins.All()}.Run(context.Background(), strings.Fields(line), cli.Streams{Out: out, Err: errs, LookupEnv: env})
+	words := strings.Fields(line)
+	if strings.Contains(line, "'") {
+		var err error
+		if words, err = shell.Fields(line, nil); err != nil {
+			fmt.Fprintln(errs, err)
+			return cli.ExitUsage
+		}
+	}
+	return cli.App{Plugins: plugins.All()}.Run(context.Background(), words, cli.Streams{Out: out, Err: errs, LookupEnv: env})
 }
 
 // TestTranscript runs the command of the first code block; every line of the block, up to "…", stands in the output, in order.

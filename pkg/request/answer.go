@@ -39,6 +39,9 @@ type Answer struct {
 	Near     []NearMiss            // where nothing takes it: what nearly does, nearest first
 	Failing  string                // of a rule of which some backends cannot be used: which share of the requests fails, and why
 	Problems []model.Problem
+
+	// Unsettled is set of a Conditional answer of which not even the rule is certain. Where it is not set, only what the rule does is open.
+	Unsettled bool
 }
 
 // Location is where a redirect leads.
@@ -47,8 +50,14 @@ type Location struct {
 	URL    string
 }
 
-// conditional makes the outcome depend on something; the first reason says what is assumed.
+// conditional makes the outcome, and with it the rule, depend on something; the first reason says what is assumed.
 func (a *Answer) conditional(why string) {
+	a.Unsettled = true
+	a.ruleDepends(why)
+}
+
+// ruleDepends makes the outcome depend on something that cannot change which rule takes the request.
+func (a *Answer) ruleDepends(why string) {
 	if a.Outcome != Conditional {
 		a.Assumed, a.Outcome = a.Outcome, Conditional
 	}

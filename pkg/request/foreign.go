@@ -40,7 +40,7 @@ func (t *trace) foreignBackends(refs []model.Ref) {
 		if a.Outcome == BackendError || a.Assumed == BackendError {
 			a.Status = 0
 		}
-		a.conditional("an implementation may support " + to.String() + ", though nothing in the input defines its kind")
+		a.ruleDepends("an implementation may support " + to.String() + ", though nothing in the input defines its kind")
 		a.note(model.Warning, model.NotEvaluated, t.m.graph.Node(a.Rule).Object,
 			"whether "+to.String()+" can be sent to is not known: kind "+to.GroupKind().String()+" is not defined in the input, and an implementation may support it",
 			"add its CRD or an object of it")

@@ -51,7 +51,7 @@ func (t *trace) rule() {
 		a.conditional(t.delegated)
 	}
 	for _, what := range unknown {
-		a.conditional(what + " may answer the request itself")
+		a.ruleDepends(what + " may answer the request itself")
 		a.note(model.Info, model.NotEvaluated, n.Object, what+" of "+n.Ref.String()+" is not evaluated: what it does, only the data plane knows", "")
 	}
 }

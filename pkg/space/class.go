@@ -1,0 +1,147 @@
+package space
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+)
+
+// Class is a set of requests that no rule tells apart.
+type Class struct {
+	Entry   request.Entry
+	Request request.Request // one of the class, a shortest
+	Answer  *request.Answer // what becomes of it, and with it of all of the class
+	Unknown string          // why the class may not be told apart further; "" if it is
+
+	protocol request.Protocol
+	hosts    hosts
+	host     string
+	parts    []part
+}
+
+// part is what is asked of one part of the requests of a class.
+type part struct {
+	key
+	texts  *texts
+	piece  piece
+	absent bool
+	whole  bool // anything will do
+}
+
+// key is a part of a request.
+type key struct {
+	of   request.Aspect
+	name string
+}
+
+// Contains reports whether a request is one of the class: one that comes to its entry, whose server name is its host.
+func (c *Class) Contains(r *request.Request) bool {
+	if r.Protocol != c.protocol || c.hosts.of(r.Host) != c.host {
+		return false
+	}
+	return !slices.ContainsFunc(c.parts, func(p part) bool {
+		value, present := p.in(r)
+		switch {
+		case p.whole:
+			return false
+		case p.absent || !present:
+			return p.absent == present
+		}
+		return p.texts.at(value) != p.piece.place
+	})
+}
+
+// in is the value of the part in a request.
+func (k key) in(r *request.Request) (string, bool) {
+	switch k.of {
+	case request.AspectPath:
+		return r.Path, true
+	case request.AspectMethod:
+		return r.Method, true
+	case request.AspectService:
+		return r.Service, true
+	case request.AspectCall:
+		return r.Call, true
+	}
+	fields := r.Headers
+	if k.of == request.AspectQuery {
+		fields = r.Query
+	}
+	for _, f := range fields {
+		if f.Name == k.name || k.of == request.AspectHeader && strings.EqualFold(f.Name, k.name) {
+			return f.Value, true
+		}
+	}
+	return "", false
+}
+
+// put gives a request the part.
+func (p *part) put(r *request.Request) {
+	value := p.piece.text
+	switch p.of {
+	case request.AspectPath:
+		r.Path = value
+	case request.AspectMethod:
+		r.Method = value
+	case request.AspectService:
+		r.Service = value
+	case request.AspectCall:
+		r.Call = value
+	case request.AspectHeader:
+		if !p.absent {
+			r.Headers = append(r.Headers, request.Field{Name: p.name, Value: value})
+		}
+	case request.AspectQuery:
+		if !p.absent {
+			r.Query = append(r.Query, request.Field{Name: p.name, Value: value})
+		}
+	}
+}
+
+// Text says in words which requests the class has.
+func (c *Class) Text() string {
+	out := []string{hostText(c.host, c.hosts)}
+	if c.protocol == request.GRPC {
+		out = append(out, "gRPC")
+	}
+	for i := range c.parts {
+		if p := &c.parts[i]; !p.whole {
+			out = append(out, p.said())
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+var aspects = map[request.Aspect]string{request.AspectPath: "path", request.AspectMethod: "method", request.AspectHeader: "header",
+	request.AspectQuery: "query", request.AspectService: "service", request.AspectCall: "method"}
+
+func (p *part) said() string {
+	what := aspects[p.of]
+	if p.name != "" {
+		what += " " + p.name
+	}
+	holds := ""
+	for i, expr := range p.texts.exprs {
+		if p.piece.holds != "" && p.piece.holds[i] == 1 {
+			holds += " that matches " + expr
+		}
+	}
+	switch {
+	case p.absent:
+		return "no " + what
+	case p.piece.exact && p.name != "":
+		return what + "=" + p.piece.text
+	case p.piece.exact:
+		return what + " " + p.piece.text
+	case p.of == request.AspectPath && p.piece.stem != "":
+		return "paths below " + p.piece.stem + holds
+	case p.of == request.AspectPath && len(p.texts.stems) == 1 && len(p.texts.exact)+len(p.texts.exprs) == 0:
+		return "every path"
+	case p.of == request.AspectPath:
+		return "other paths" + holds
+	case len(p.texts.exact)+len(p.texts.exprs) == 0:
+		return "any " + what
+	}
+	return "another " + what + holds
+}

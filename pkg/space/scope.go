@@ -1,0 +1,92 @@
+package space
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Scope are the requests that are asked about. The zero value of a list is all; Where has to be set.
+type Scope struct {
+	Where   request.Where
+	Hosts   []string // names, exact ones and wildcards as *.example.com
+	Paths   []string // exact; with /** at the end the path and all below it; a * elsewhere is an element, or a part of one
+	Methods []string
+	Headers []Header
+}
+
+// Header is what the requests that are asked about have of a header.
+type Header struct {
+	Name, Value string
+	Absent      bool
+}
+
+// Everywhere is the place of all requests.
+func Everywhere() request.Where { return request.Where{Gateway: topology.None} }
+
+// pathTests are the tests that tell whether a path is asked about: one has to hold.
+func (s *Scope) pathTests() []request.Test {
+	out := make([]request.Test, 0, len(s.Paths))
+	for _, p := range s.Paths {
+		base, below := strings.CutSuffix(p, "/**")
+		switch {
+		case !strings.Contains(base, "*") && below:
+			out = append(out, request.Test{Form: request.Prefix, Value: base})
+		case !strings.Contains(p, "*"):
+			out = append(out, request.Test{Form: request.Exact, Value: p})
+		default:
+			out = append(out, request.Test{Form: request.Expression, Value: glob(p)})
+		}
+	}
+	return out
+}
+
+// glob is a pattern of paths as an expression: ** is anything, * anything within an element, and /** at the end may be nothing.
+func glob(pattern string) string {
+	text, below := strings.CutSuffix(pattern, "/**")
+	var b strings.Builder
+	for i, part := range strings.Split(text, "**") {
+		if i > 0 {
+			b.WriteString(`.*`)
+		}
+		for j, piece := range strings.Split(part, "*") {
+			if j > 0 {
+				b.WriteString(`[^/]*`)
+			}
+			b.WriteString(regexp.QuoteMeta(piece))
+		}
+	}
+	if below {
+		b.WriteString(`(?:/.*)?`)
+	}
+	return `(?s)^(?:` + b.String() + `)$`
+}
+
+// callTests are those of the paths for gRPC requests, whose path is /service/method: of each path those of the two. Not known is what an expression would
+// have to tell.
+func (s *Scope) callTests() (out [][]request.Test, known bool) {
+	for _, t := range s.pathTests() {
+		service, call, both := strings.Cut(strings.TrimPrefix(t.Value, "/"), "/")
+		switch {
+		case t.Form == request.Expression:
+			return nil, false
+		case t.Form == request.Prefix && t.Value == "":
+			return nil, true
+		case t.Form == request.Exact && (!both || service == "" || call == ""), t.Form == request.Prefix && both && strings.Contains(call, "/"):
+			continue
+		}
+		tests := []request.Test{{Of: request.AspectService, Value: service}}
+		if both {
+			tests = append(tests, request.Test{Of: request.AspectCall, Value: call})
+		}
+		out = append(out, tests)
+	}
+	return out, true
+}
+
+func (s *Scope) takesMethod(p *piece) bool {
+	return len(s.Methods) == 0 || p.exact && slices.Contains(s.Methods, p.text)
+}

@@ -1,0 +1,302 @@
+package view
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// The results of a proof.
+const (
+	Proved       = "proved"
+	Refuted      = "refuted"
+	ProofUnknown = "unknown"
+)
+
+// mostCounterexamples is how many rules that take requests without the policy are shown with one.
+const mostCounterexamples = 100
+
+// Proof answers `prove`.
+type Proof struct {
+	Envelope
+	Result    string           `json:"result"`    // proved: it holds for every request; refuted: a request is known for which it does not; unknown: neither is known
+	Property  string           `json:"property"`  // what was asked, as a sentence
+	Require   []string         `json:"require"`   // the policy kinds of which one has to be in force, as Kind.group
+	Classes   int              `json:"classes"`   // of requests, that no rule tells apart
+	Protected int              `json:"protected"` // classes of which a backend gets the requests, with a policy in force
+	Unreached int              `json:"unreached"` // classes of which no backend gets the requests: nothing takes them, they are redirected, or no backend can be used
+	Rules     int              `json:"rules"`     // that take a class of which a backend gets the requests
+	Items     []Counterexample `json:"items"`     // the requests without a policy: a smallest of each rule that takes some, the smallest first
+	More      int              `json:"more"`      // further rules that take such requests
+	Undecided []Undecided      `json:"undecided"` // what could not be decided, and may change the result
+	LeftOut   []string         `json:"leftOut"`   // what may get requests as well and is not looked at, a sentence each
+
+	unprotected int // classes
+}
+
+// Counterexample is a request for which a property does not hold, with what becomes of it.
+type Counterexample struct {
+	Class   string `json:"class"`   // the requests of which it is one
+	Classes int    `json:"classes"` // how many classes the rule takes for which the property does not hold
+	Command string `json:"command"` // that makes the request: curl, or grpcurl
+	RequestResult
+}
+
+// Undecided is something that could not be decided.
+type Undecided struct {
+	Why     string `json:"why"`     // what is not known
+	Classes int    `json:"classes"` // of requests for which it matters
+	Example string `json:"example"` // one of the requests
+}
+
+// ProofQuery is a property of requests.
+type ProofQuery struct {
+	Scope   space.Scope
+	Require []model.GroupKind        // one of these has to be in force
+	Routes  func(*model.Object) bool // the routes whose requests are asked about; nil: all
+	Asked   string                   // which requests are asked about, in words
+}
+
+// Prove decides whether every request that reaches a backend meets a policy.
+func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators request.Evaluators) (*Proof, error) {
+	p := prover{requestWriter: requestWriter{survey: newCollector(r, q.Require), evaluators: evaluators}, q: &q, known: map[string]bool{},
+		rules: map[topology.NodeID]*failing{}, open: map[string]*Undecided{}, told: map[string]bool{}}
+	p.out = &Proof{Property: "every request" + q.Asked + " that reaches a backend meets " + kindsText(q.Require), Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
+	for _, gk := range q.Require {
+		p.out.Require = append(p.out.Require, gk.String())
+	}
+	if err := space.Walk(m, q.Scope, p.class); err != nil {
+		return nil, err
+	}
+	if err := p.counterexamples(m); err != nil {
+		return nil, err
+	}
+	p.leftOut(m)
+	p.settle()
+	return p.out, nil
+}
+
+func kindsText(kinds []model.GroupKind) string {
+	names := make([]string, 0, len(kinds))
+	for _, gk := range kinds {
+		names = append(names, gk.Kind)
+	}
+	article := "a "
+	if len(names) > 0 && strings.ContainsAny(names[0][:1], "AEIOX") {
+		article = "an "
+	}
+	return article + strings.Join(slices.Compact(names), " or ")
+}
+
+type prover struct {
+	requestWriter
+	q        *ProofQuery
+	out      *Proof
+	known    map[string]bool              // by where a request goes: whether a policy is in force there
+	rules    map[topology.NodeID]*failing // that take requests which a backend gets
+	open     map[string]*Undecided
+	told     map[string]bool
+	problems []model.Problem
+}
+
+// failing are the classes of a rule for which the property does not hold.
+type failing struct {
+	n     int
+	least *space.Class
+}
+
+// class judges one class.
+func (p *prover) class(c *space.Class) bool {
+	a := c.Answer
+	if a.Route != topology.None && !a.Unsettled && c.Unknown == "" && p.q.Routes != nil && !p.q.Routes(p.survey.res.Node(a.Route).Object) {
+		return true
+	}
+	if p.q.Routes != nil && a.Route == topology.None && !a.Unsettled && c.Unknown == "" {
+		return true
+	}
+	p.out.Classes++
+	why := p.doubt(c)
+	switch {
+	case why != "":
+		p.undecided(c, why)
+	case a.Outcome == request.NoMatch, a.Outcome == request.Misdirected, a.Outcome == request.Redirect, a.Outcome == request.BackendError:
+		p.survey.look(stepsOf(a))
+		p.out.Unreached++
+	default:
+		p.taken(c)
+	}
+	return true
+}
+
+// doubt is why it is not known which rule takes a class; "" if it is.
+func (p *prover) doubt(c *space.Class) string {
+	for _, problem := range c.Answer.Problems {
+		if problem.Incomplete() && c.Answer.Unsettled && !p.told[problem.Message] {
+			p.told[problem.Message] = true
+			p.problems = append(p.problems, problem)
+		}
+	}
+	if c.Unknown != "" {
+		return c.Unknown
+	}
+	if c.Answer.Unsettled {
+		return depends(c.Answer)
+	}
+	for _, problem := range c.Answer.Problems {
+		if problem.Code == model.OrderUncertain {
+			return problem.Message
+		}
+	}
+	return ""
+}
+
+// depends is what an answer depends on.
+func depends(a *request.Answer) string {
+	for _, why := range a.Why {
+		if rest, found := strings.CutPrefix(why, "it depends: "); found {
+			return rest
+		}
+	}
+	return "what becomes of the request is not known"
+}
+
+func (p *prover) undecided(c *space.Class, why string) {
+	u := p.open[why]
+	if u == nil {
+		u = &Undecided{Why: why, Example: c.Request.Text}
+		p.open[why] = u
+	}
+	u.Classes++
+}
+
+// taken judges a class that a rule takes.
+func (p *prover) taken(c *space.Class) {
+	a := c.Answer
+	rule := p.rules[a.Rule]
+	if rule == nil {
+		rule = &failing{}
+		p.rules[a.Rule] = rule
+	}
+	if p.inForce(a) {
+		p.out.Protected++
+		return
+	}
+	for _, d := range p.judge(a) {
+		switch d.Outcome {
+		case "Denied":
+			p.out.Protected++
+			return
+		case "NotEvaluated":
+			p.undecided(c, d.kind()+": "+d.sentence())
+			return
+		}
+	}
+	if a.Outcome == request.Conditional {
+		p.undecided(c, depends(a))
+		return
+	}
+	p.out.unprotected++
+	if rule.n++; rule.least == nil || smaller(&c.Request, &rule.least.Request) {
+		rule.least = c
+	}
+}
+
+// inForce reports whether a policy is in force on the way of a request. That is the same for all that go the same way.
+func (p *prover) inForce(a *request.Answer) bool {
+	key := ""
+	for _, id := range append([]topology.NodeID{a.Gateway, a.Listener, a.Rule}, p.backends(a)...) {
+		key += strconv.Itoa(int(id)) + " "
+	}
+	found, known := p.known[key]
+	if !known {
+		found = slices.ContainsFunc(p.effective(a), func(e EffectivePolicy) bool { return len(e.Rules) > 0 })
+		p.known[key] = found
+	}
+	return found
+}
+
+// smaller orders requests: what less has to be sent for comes first.
+func smaller(a, b *request.Request) bool { return compareSize(a, b) < 0 }
+
+func compareSize(a, b *request.Request) int {
+	unusual := func(r *request.Request) int {
+		n := len(r.Headers) + len(r.Query)
+		if r.Method != "GET" {
+			n++
+		}
+		if strings.HasPrefix(r.Host, "any") { // no host that is named
+			n++
+		}
+		return n
+	}
+	return cmp.Or(unusual(a)-unusual(b), len(a.Text)-len(b.Text), strings.Compare(a.Text, b.Text))
+}
+
+// counterexamples tells the smallest request of each rule.
+func (p *prover) counterexamples(m *request.Matcher) error {
+	var found []*failing
+	for _, c := range p.rules {
+		if c.n > 0 {
+			found = append(found, c)
+		}
+	}
+	slices.SortFunc(found, func(a, b *failing) int {
+		return cmp.Or(compareSize(&a.least.Request, &b.least.Request), cmp.Compare(a.least.Answer.Rule, b.least.Answer.Rule))
+	})
+	for i, c := range found {
+		if i == mostCounterexamples {
+			p.out.More = len(found) - i
+			break
+		}
+		a, err := m.Find(c.least.Request, request.Where{Gateway: c.least.Entry.Gateway, Listener: p.q.Scope.Where.Listener})
+		if err != nil {
+			return err
+		}
+		if a.Rule != c.least.Answer.Rule {
+			return errors.New("deciding about " + a.Request.Text + ": two answers about it differ")
+		}
+		p.out.Items = append(p.out.Items, Counterexample{Class: c.least.Text(), Classes: c.n, Command: command(&a.Request), RequestResult: p.result(a)})
+	}
+	return nil
+}
+
+// leftOut names what is not looked at.
+func (p *prover) leftOut(m *request.Matcher) {
+	g := p.survey.res.Graph
+	for _, id := range m.Unspoken(p.q.Scope.Where) {
+		p.out.LeftOut = append(p.out.LeftOut, "connections to listener "+g.Node(id).Ref.String()+" ("+g.Listener(id).Protocol+"): what they carry is not known")
+	}
+	if len(m.MeshServices()) > 0 && p.q.Scope.Where.Gateway == topology.None {
+		p.out.LeftOut = append(p.out.LeftOut, "requests in the mesh, which routes take at "+Counted(len(m.MeshServices()), "Service"))
+	}
+}
+
+// settle decides.
+func (p *prover) settle() {
+	out := p.out
+	out.Rules = len(p.rules)
+	for _, u := range p.open {
+		out.Undecided = append(out.Undecided, *u)
+	}
+	slices.SortFunc(out.Undecided, func(a, b Undecided) int {
+		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
+	})
+	out.Seal("Proof", append(p.survey.problems(), p.problems...))
+	out.touches = p.survey.touching()
+	switch {
+	case out.unprotected > 0:
+		out.Result = Refuted
+	case len(out.Undecided) > 0 || !out.Complete || out.Classes == 0:
+		out.Result = ProofUnknown
+	default:
+		out.Result = Proved
+	}
+}

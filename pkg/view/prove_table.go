@@ -1,0 +1,81 @@
+package view
+
+import "fmt"
+
+// Table says the result, then shows the smallest counterexample in full and one of each other rule, then what is not decided.
+func (p *Proof) Table(o TableOptions) Table {
+	t := Table{Blocks: []Block{{Heading: append([]string{p.sentence()}, p.counts())}}}
+	if len(p.Items) > 0 {
+		t.Blocks = append(t.Blocks, Block{Heading: p.Items[0].lines()})
+	}
+	if len(p.Items) > 1 {
+		b := Block{Heading: []string{"further rules that take such requests"}, Columns: []Column{{Name: "ROUTE", Rank: 1, Least: 12, KeepEnd: true}, {Name: "RULE", Rank: 2, Least: 8},
+			{Name: "CLASSES", Rank: 4, Optional: true}, {Name: "SMALLEST REQUEST", Rank: 3, Least: 24}}}
+		rest := p.Items[1:]
+		shown := rest[:o.limit(len(rest))]
+		for i := range shown {
+			e := &shown[i]
+			b.Rows = append(b.Rows, []Cell{{Text: objectName(e.Route.WithoutSection())}, {Text: e.Route.Section}, {Text: fmt.Sprint(e.Classes)}, {Text: e.Command}})
+		}
+		t.Blocks = append(t.Blocks, b)
+		t.Footer = append(t.Footer, moreLine(len(rest)-len(shown)+p.More, "rule")...)
+	}
+	if len(p.Undecided) > 0 {
+		b := Block{Heading: []string{"not decided"}, Columns: []Column{{Name: "CLASSES", Rank: 2}, {Name: "EXAMPLE", Rank: 3, Least: 24}, {Name: "WHY", Rank: 1, Least: 24, Wrap: true}}}
+		shown := p.Undecided[:o.limit(len(p.Undecided))]
+		for i := range shown {
+			b.Rows = append(b.Rows, []Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example}, {Text: shown[i].Why}})
+		}
+		t.Blocks = append(t.Blocks, b)
+		t.Footer = append(t.Footer, moreLine(len(p.Undecided)-len(shown), "reason")...)
+	}
+	for _, what := range p.LeftOut {
+		t.Footer = append(t.Footer, "not looked at: "+what)
+	}
+	t.Footer = append(t.Footer, p.Closing()...)
+	return t
+}
+
+// sentence is the result for people.
+func (p *Proof) sentence() string {
+	switch p.Result {
+	case Refuted:
+		return "refuted: not " + p.Property
+	case ProofUnknown:
+		return "unknown whether " + p.Property
+	}
+	return p.Result + ": " + p.Property
+}
+
+// counts says of how many classes what is true.
+func (p *Proof) counts() string {
+	if p.Classes == 0 {
+		return "nothing is proved: there is no such request"
+	}
+	text := Counted(p.Classes, "class of requests|classes of requests") + ": "
+	if p.unprotected > 0 {
+		text += fmt.Sprintf("%d without a policy, ", p.unprotected)
+	}
+	undecided := 0
+	for _, u := range p.Undecided {
+		undecided += u.Classes
+	}
+	if undecided > 0 {
+		text += fmt.Sprintf("%d not decided, ", undecided)
+	}
+	return text + fmt.Sprintf("%d with one, %d that no backend gets; %s", p.Protected, p.Unreached, Counted(p.Rules, "rule takes them|rules take them"))
+}
+
+// lines are a counterexample for people.
+func (e *Counterexample) lines() []string {
+	out := []string{"counterexample: " + e.Command, "goes to:        " + e.pathText()}
+	for i, why := range e.Why {
+		out = append(out, [...]string{"why:            ", "                "}[min(i, 1)]+why)
+	}
+	if e.Classes > 1 {
+		out = append(out, fmt.Sprintf("stands for:     %s; %d more classes of this rule", e.Class, e.Classes-1))
+	} else {
+		out = append(out, "stands for:     "+e.Class)
+	}
+	return out
+}
