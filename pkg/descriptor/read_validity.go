@@ -29,7 +29,7 @@ func (r validityReader) checks(n *yaml.Node) {
 	known := map[string]policy.SiteCheck{}
 	maps.Copy(known, r.funcs.Sites)
 	for name, check := range r.funcs.Checks {
-		known[name] = func(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) policy.Judgement {
+		known[name] = func(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 			return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) { return check(p, in) }
 		}
 	}

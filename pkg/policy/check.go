@@ -28,10 +28,10 @@ type Check func(p *Policy, in *model.Snapshot) (fault string, problems []model.P
 
 // SiteCheck prepares to judge policies by the nodes to which they are attached and by what else there is on the ways of traffic. It is called
 // once, for all policies of a kind.
-type SiteCheck func(k *Kind, g *topology.Graph, in *model.Snapshot) Judgement
+type SiteCheck func(k *Kind, g *topology.Graph, in *model.Snapshot) AttachedCheck
 
-// Judgement judges a policy that is attached to some nodes, as a Check does.
-type Judgement func(p *Policy, at []topology.NodeID) (fault string, problems []model.Problem)
+// AttachedCheck judges a policy that is attached to some nodes, as a Check does.
+type AttachedCheck func(p *Policy, at []topology.NodeID) (fault string, problems []model.Problem)
 
 // Lint reports suspicious attachments of policies of the kind.
 type Lint func(k *Kind, g *topology.Graph, at At) []model.Problem
@@ -53,9 +53,9 @@ const (
 	Poison InError = "poison"
 )
 
-// Judgements prepares the kind's checks.
-func (k *Kind) Judgements(g *topology.Graph, in *model.Snapshot) []Judgement {
-	var out []Judgement
+// AttachedChecks prepares the kind's checks.
+func (k *Kind) AttachedChecks(g *topology.Graph, in *model.Snapshot) []AttachedCheck {
+	var out []AttachedCheck
 	for _, check := range k.Checks {
 		out = append(out, check(k, g, in))
 	}
@@ -63,7 +63,7 @@ func (k *Kind) Judgements(g *topology.Graph, in *model.Snapshot) []Judgement {
 }
 
 // Judge runs checks on a policy that is attached to some nodes. The first fault counts.
-func (k *Kind) Judge(checks []Judgement, p *Policy, at []topology.NodeID) []model.Problem {
+func (k *Kind) Judge(checks []AttachedCheck, p *Policy, at []topology.NodeID) []model.Problem {
 	var out []model.Problem
 	for _, check := range checks {
 		fault, problems := check(p, at)

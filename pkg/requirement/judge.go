@@ -24,8 +24,8 @@ type Tally struct {
 	Nothing     bool // it selects nothing
 }
 
-// Judgement is what requirements say of an input.
-type Judgement struct {
+// Assessment is what requirements say of an input.
+type Assessment struct {
 	Findings []model.Problem
 	Tallies  []Tally // by requirement
 
@@ -38,8 +38,8 @@ func Problems(res *resolve.Resolution, reqs []*Requirement) []model.Problem {
 }
 
 // Judge holds an input against requirements.
-func Judge(res *resolve.Resolution, reqs []*Requirement) Judgement {
-	var out Judgement
+func Judge(res *resolve.Resolution, reqs []*Requirement) Assessment {
+	var out Assessment
 	if len(reqs) == 0 {
 		return out
 	}

@@ -16,7 +16,7 @@ import (
 // attacher finds the targets of the policies of a kind.
 type attacher struct {
 	*Kind
-	checks []policy.Judgement // of the kind; nil: not asked for yet
+	checks []policy.AttachedCheck // of the kind; nil: not asked for yet
 }
 
 // attach finds the targets of every policy of the kind by hash look-ups (engine E13).

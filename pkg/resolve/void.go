@@ -13,7 +13,7 @@ import (
 // judge runs the kind's checks on a policy that is attached, and says if that voids what it is attached to.
 func (k *attacher) judge(p *policy.Policy) {
 	if k.checks == nil {
-		k.checks = k.Judgements(k.res.Graph, k.res.Snapshot)
+		k.checks = k.AttachedChecks(k.res.Graph, k.res.Snapshot)
 	}
 	k.res.Problems = append(k.res.Problems, k.Judge(k.checks, p, k.targetsOf[p])...)
 	if p.Fault != "" && k.InError == policy.Poison {

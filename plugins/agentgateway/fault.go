@@ -68,7 +68,7 @@ func (c *inspection) assume(at []string, format string, args ...any) {
 }
 
 // check says what is wrong with a policy. The controller sends all the same what it can make of it, so that it is in force.
-func check(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+func check(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
 		c := inspect(g, in, p.Object, k.Settings)
 		out := c.problems

@@ -24,7 +24,7 @@ func Plugin() plugin.Plugin {
 
 // priorities finds policies for a route that differ in priority from another one for the route or for a rule of it: none of them is in force
 // then. No priority is one as well.
-func priorities(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) policy.Judgement {
+func priorities(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 	of := map[model.Ref][]*model.Object{}
 	for _, o := range in.Of(model.GroupKind{Group: "apisix.apache.org", Kind: "HTTPRoutePolicy"}) {
 		for _, t := range o.Body.At("spec", "targetRefs").Items {

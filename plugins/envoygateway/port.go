@@ -34,7 +34,7 @@ func (l httpListener) prefix() string {
 
 // samePort finds the listeners at which a ClientTrafficPolicy is in error: it names one that shares its port with others, or an object one of
 // whose listeners shares its port with those of another object.
-func samePort(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+func samePort(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 	all := httpListeners(g, in)
 	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
 		http := false

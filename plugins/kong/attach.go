@@ -91,7 +91,7 @@ func globals(in *model.Snapshot) map[string][]*model.Object {
 }
 
 // mixed finds policies that a rule does not use because its backends do not all name the same one.
-func mixed(_ *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.Judgement {
+func mixed(_ *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.AttachedCheck {
 	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
 		var rules []string
 		for _, id := range at {

@@ -52,7 +52,7 @@ func methods(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 }
 
 // unused finds Services to which no route sends: the controller does not know them, and a policy for them is not in force.
-func unused(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+func unused(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
 		var out []model.Problem
 		for _, id := range at {
@@ -69,7 +69,7 @@ func unused(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgem
 }
 
 // backends finds PayloadProcessors that send to another namespace without a ReferenceGrant.
-func backends(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+func backends(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
 		var denied []string
 		var problems []model.Problem

@@ -21,7 +21,7 @@ type place struct {
 
 // overlap finds the policies one of whose routes shares a place with a route that the policy does not target: settings of a place cannot be told
 // apart by route.
-func overlap(k *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.Judgement {
+func overlap(k *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.AttachedCheck {
 	at := map[place][]topology.NodeID{}
 	of := map[topology.NodeID][]place{}
 	for _, id := range g.Order(topology.Traffic) {

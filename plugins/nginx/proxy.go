@@ -52,7 +52,7 @@ func (c *proxyConfig) read(in *model.Snapshot, ref model.Body, namespace string)
 
 // needs finds policies whose Gateways have nothing configured that they need: whether a NginxProxy has it is what has tells.
 func needs(what string, has func(spec model.Body) bool) policy.SiteCheck {
-	return func(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Judgement {
+	return func(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 		known := map[topology.NodeID]proxyConfig{}
 		return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
 			var open, without []string
