@@ -89,7 +89,7 @@ func (k Gaps) below(ids []topology.NodeID) []Gap {
 		case topology.GatewayClass, topology.Namespace:
 			f.any(gatewayKind)
 			f.below()
-		case topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Backend, topology.Port:
+		case topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Backend, topology.Port, topology.Opaque:
 			f.below()
 		case topology.Route, topology.Rule:
 			f.backends()

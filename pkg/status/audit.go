@@ -152,6 +152,7 @@ func (a *Auditor) Audit(p Prediction) Audit {
 	}
 	c.generation = integer(c.object.Body.At("metadata", "generation"))
 	c.reports = a.reports(c.object, p.Object.Section)
+	c.undefault()
 	c.used = make([]bool, len(c.reports))
 	switch {
 	case p.Silent:

@@ -108,6 +108,23 @@ func referenceIn(b model.Body, namespace string) (model.Ref, int32) {
 	return ref, int32(integer(b.Field("port")))
 }
 
+// undefault names what is reported for a predicted reference without a kind as the prediction does: the API fills in the kind on the way, and
+// the namespace is read as the object's.
+func (c *comparison) undefault() {
+	for _, e := range c.p.Ancestors {
+		if e.Ref == nil || e.Ref.Kind != "" {
+			continue
+		}
+		filled := *e.Ref
+		filled.Kind, filled.Namespace = "Gateway", cmp.Or(filled.Namespace, c.object.Ref.Namespace)
+		for i := range c.reports {
+			if ref := c.reports[i].Ref; ref != nil && *ref == filled {
+				c.reports[i].Ref = e.Ref
+			}
+		}
+	}
+}
+
 // conditionsIn are the conditions below a part of a status, each type once.
 func conditionsIn(b model.Body) []Reported {
 	var out []Reported

@@ -22,6 +22,7 @@ type Ancestor struct {
 	Controller string
 	Conditions []Condition
 	Tentative  bool // what would be written if there were somebody to write it
+	Dependent  bool // an entry that is there, or not, for what else there is: not certain where something may not be read
 }
 
 // Miss is a reference of a policy that leads nowhere, with the code of the problem about it.

@@ -38,7 +38,7 @@ func unsure(in Input, write Writer) []Ancestor {
 		slices.ContainsFunc(in.Fate.Policy.Refs, in.withheld)
 	for _, a := range out {
 		for i, c := range a.Conditions {
-			if c.Type != "Accepted" || open {
+			if c.Type != "Accepted" || open || a.Dependent {
 				a.Conditions[i] = withhold(in.Resolution, gaps, c)
 			} else {
 				a.Conditions[i].Message = strings.TrimSuffix(c.Message, noPath)

@@ -115,24 +115,37 @@ func (c *chains) foreign(chain []NodeID, rule NodeID, d delegate) {
 // unresolvable reports a backendRef that hands over to nothing.
 func (c *chains) unresolvable(route, rule NodeID, d delegate, ways []Delegation) {
 	message := "rule " + c.nodes[rule].Ref.Section + " delegates to " + d.String() + ", and "
-	if why := c.unknown(d, ways); why != "" {
+	if why := c.unknown(c.nodes[route].Ref, d, ways); why != "" {
 		c.fail(route, d, "", model.Problem{Code: model.NotEvaluated, Message: message + why, Hint: "add the manifests of the routes"})
 		return
 	}
 	c.fail(route, d, "BackendNotFound", model.Problem{Code: model.BackendNotFound, Message: message + "no such route takes its requests"})
 }
 
-// unknown says why routes that a backendRef selects may exist all the same: they may not be read, or none of their namespace is in the files.
-func (c *chains) unknown(d delegate, ways []Delegation) string {
+// unknown says why a backendRef of a route may hand over all the same: the routes that it selects, or a grant for them, may not be read, or no route
+// of their namespace is in the files.
+func (c *chains) unknown(from model.Ref, d delegate, ways []Delegation) string {
 	namespace := d.ref.Namespace
 	everywhere := d.labels && slices.ContainsFunc(ways, func(way Delegation) bool { return namespace == way.Everywhere })
 	switch cluster := c.in.Cluster; {
+	case c.mayBeGranted(from, d, ways):
+		return "a ReferenceGrant there may not be read"
 	case cluster != nil && (everywhere && cluster.MissesAny(httpRouteKind) || !everywhere && cluster.Misses(httpRouteKind, namespace)):
 		return "routes there may not be read"
 	case cluster == nil && !everywhere && !slices.ContainsFunc(c.in.Of(httpRouteKind), func(o *model.Object) bool { return o.Ref.Namespace == namespace }):
 		return "no route of that namespace is in the input"
 	}
 	return ""
+}
+
+// mayBeGranted reports whether a backendRef of a route selects routes that a grant which may not be read may let it hand over to.
+func (c *chains) mayBeGranted(from model.Ref, d delegate, ways []Delegation) bool {
+	if c.in.Cluster == nil || slices.ContainsFunc(ways, func(way Delegation) bool { return !way.Granted }) {
+		return false
+	}
+	return slices.ContainsFunc(c.selected(d, ways), func(child *model.Object) bool {
+		return c.takesFrom(child, from) && child.Ref.Namespace != from.Namespace && c.in.Cluster.Misses(grantKind, child.Ref.Namespace)
+	})
 }
 
 // String names what a backendRef selects.

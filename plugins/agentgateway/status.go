@@ -83,7 +83,7 @@ func (v verdict) ancestors(name string, targets []target) []status.Ancestor {
 	if len(failures) > 0 {
 		slices.Sort(failures)
 		pending := status.Condition{Type: "Attached", Status: "False", Reason: "Pending", Message: strings.Join(slices.Compact(failures), "\n")}
-		out = append(out, status.Ancestor{Ref: &summary, Controller: name, Conditions: []status.Condition{v.accepted, pending}})
+		out = append(out, status.Ancestor{Ref: &summary, Controller: name, Conditions: []status.Condition{v.accepted, pending}, Dependent: true})
 	}
 	for _, ref := range refs {
 		conditions := []status.Condition{v.accepted}
@@ -96,7 +96,11 @@ func (v verdict) ancestors(name string, targets []target) []status.Ancestor {
 		return out
 	}
 	cut := status.Condition{Type: "StatusSummarized", Status: "True", Reason: "StatusSummary", Message: fmt.Sprintf("%d AncestorRefs ignored due to max status size", len(out)-most)}
-	return append(out[:most:most], status.Ancestor{Ref: &summary, Controller: name, Conditions: []status.Condition{cut}})
+	out = append(out[:most:most], status.Ancestor{Ref: &summary, Controller: name, Conditions: []status.Condition{cut}})
+	for i := range out { // more ancestors would push others out
+		out[i].Dependent = true
+	}
+	return out
 }
 
 func sortKey(r model.Ref) string { return r.Group + "/" + r.Kind + "/" + r.Name + "/" + r.Namespace }
