@@ -56,8 +56,8 @@ func (s *sources) vocabulary() (vocabulary, error) {
 
 		"Difference.Kind": words[reflect.TypeFor[status.DifferenceKind]()], "ObjectStatus.Verdict": words[reflect.TypeFor[status.AuditResult]()],
 
-		"RequestText.Protocol":  append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
-		"Proof.Result": {view.Proved, view.Refuted, view.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
+		"RequestText.Protocol": append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
+		"Proof.Result":         {view.Proved, view.Refuted, view.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
 		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
 
 		"Input.Kind": {report.Path, report.Stdin, report.Kustomization, report.Cluster},
