@@ -18,8 +18,12 @@ const (
 // none. Settings of the environment (GOGC, GOMEMLIMIT) stand.
 func limitMemory(s Streams) {
 	if _, set := s.LookupEnv("GOGC"); !set {
-		debug.SetGCPercent(firstGarbagePercent)
-		runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, garbagePercent)
+		const usual = 100
+		if before := debug.SetGCPercent(firstGarbagePercent); before != usual { // an earlier run of the same process has begun
+			debug.SetGCPercent(before)
+		} else {
+			runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, garbagePercent)
+		}
 	}
 	_, _ = memlimit.Set() // a container whose limit cannot be read is a machine without one
 }
