@@ -187,7 +187,7 @@ func (f *proofFlags) query() (view.ProofQuery, error) {
 		q.Asked += " through Gateway " + f.gateway
 	}
 	if f.listener != "" {
-		q.Asked += " through listener " + f.listener
+		q.Asked += " at listener " + f.listener
 	}
 	return q, nil
 }

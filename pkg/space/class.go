@@ -124,7 +124,7 @@ func (p *part) said() string {
 	holds := ""
 	for i, expr := range p.texts.exprs {
 		if p.piece.holds != "" && p.piece.holds[i] == 1 {
-			holds += " that matches " + expr
+			holds += " matching " + expr
 		}
 	}
 	switch {

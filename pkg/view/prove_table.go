@@ -73,7 +73,7 @@ func (e *Counterexample) lines() []string {
 		out = append(out, [...]string{"why:            ", "                "}[min(i, 1)]+why)
 	}
 	if e.Classes > 1 {
-		out = append(out, fmt.Sprintf("stands for:     %s; %d more classes of this rule", e.Class, e.Classes-1))
+		out = append(out, fmt.Sprintf("stands for:     %s; of this rule, %s more", e.Class, Counted(e.Classes-1, "class|classes")))
 	} else {
 		out = append(out, "stands for:     "+e.Class)
 	}
