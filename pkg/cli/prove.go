@@ -52,7 +52,7 @@ const proveExample = `  # is no request to /admin ever without authentication, w
   # everything that comes through one Gateway
   kubectl dopolicy prove --gateway infra/external --require AuthPolicy -A`
 
-func (a App) proveCmd(s Streams) *cobra.Command {
+func proveCmd(a App, s Streams) *cobra.Command {
 	q, f := &question{}, &proofFlags{}
 	cmd := &cobra.Command{
 		Use:     "prove --require KIND",
@@ -62,7 +62,7 @@ func (a App) proveCmd(s Streams) *cobra.Command {
 		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.ofNamespace = cmd.Flags().Changed("namespace")
-			return a.prove(cmd.Context(), q, s, f)
+			return prove(cmd.Context(), a, q, s, f)
 		},
 	}
 	q.add(cmd, "table", "wide", "yaml", "json", "ndjson")
@@ -82,7 +82,7 @@ func (a App) proveCmd(s Streams) *cobra.Command {
 }
 
 // prove is the whole of the command.
-func (a App) prove(ctx context.Context, q *question, s Streams, f *proofFlags) error {
+func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) error {
 	if len(f.require) == 0 {
 		return usage("say which kind of policy has to be in force: --require AuthPolicy", "--require is missing")
 	}

@@ -63,9 +63,12 @@ func (c *Competitor) Compare(o *Competitor) int {
 	return cmp.Or(cmp.Compare(c.place, o.place), slices.Compare(o.rank[:], c.rank[:]))
 }
 
+// Competition tells what competes for requests, where a Matcher answers one of them.
+type Competition struct{ *Matcher }
+
 // Entries are where HTTP requests come to the Gateways, or to one of them, by the Gateways' names, then by port. With a name, only listeners of that
 // name count.
-func (m *Matcher) Entries(w Where) []Entry {
+func (m Competition) Entries(w Where) []Entry {
 	var out []Entry
 	for _, gateway := range m.all() {
 		if w.Gateway != topology.None && w.Gateway != gateway {
@@ -87,7 +90,7 @@ func (m *Matcher) Entries(w Where) []Entry {
 }
 
 // mayListen are the listeners of a Gateway, with those of the ListenerSets of which it is not known whether it takes them.
-func (m *Matcher) mayListen(gateway topology.NodeID) []entryListener {
+func (m Competition) mayListen(gateway topology.NodeID) []entryListener {
 	out := slices.Clone(m.listeners(gateway))
 	for _, set := range m.graph.SetsOf(gateway) {
 		if m.graph.Set(set).State == topology.SetUnknown && !slices.Contains(m.graph.Children(topology.Traffic, gateway), set) {
@@ -99,7 +102,7 @@ func (m *Matcher) mayListen(gateway topology.NodeID) []entryListener {
 
 // Unspoken are the listeners of the Gateways for which requests are not told apart: connections of which nothing is known, and protocols of
 // implementations.
-func (m *Matcher) Unspoken(w Where) []topology.NodeID {
+func (m Competition) Unspoken(w Where) []topology.NodeID {
 	var out []topology.NodeID
 	for _, gateway := range m.all() {
 		for _, p := range m.mayListen(gateway) {
@@ -113,7 +116,7 @@ func (m *Matcher) Unspoken(w Where) []topology.NodeID {
 }
 
 // Names are the hostnames that tell hosts apart at an entry, exact ones and wildcards, sorted. Addresses are none: no hostname matches them.
-func (m *Matcher) Names(e Entry) []string {
+func (m Competition) Names(e Entry) []string {
 	seen := map[string]bool{}
 	add := func(name string) {
 		if name = strings.ToLower(name); name != "" && name != "*" && !isAddress(name) {
@@ -185,7 +188,7 @@ func (e Entry) At(host string, protocol Protocol) Request {
 
 // Competing are the matches that compete for the requests of a protocol, HTTP or GRPC, to a host, the best first. GRPC has none where only HTTPRoutes
 // decide about it.
-func (m *Matcher) Competing(e Entry, w Where, host string, protocol Protocol) []Competitor {
+func (m Competition) Competing(e Entry, w Where, host string, protocol Protocol) []Competitor {
 	r, s := e.At(host, protocol), readSwitches(m.settings)
 	open, _ := m.port(&r, e.Gateway, w.Listener)
 	places := fitting(open, r.wanted())
@@ -257,7 +260,7 @@ func (m *match) tests() []Test {
 }
 
 // Unanchored reports whether expressions may match a part of a text.
-func (m *Matcher) Unanchored() bool { return m.settings.Off(topology.RegexAnchored) }
+func (m Competition) Unanchored() bool { return m.settings.Off(topology.RegexAnchored) }
 
 // Take tells where a request goes, as Find does, without what it is compared to, what nearly takes it and which settings would matter.
 func (m *Matcher) Take(r Request, w Where) (*Answer, error) {
@@ -274,27 +277,8 @@ func (m *Matcher) Take(r Request, w Where) (*Answer, error) {
 	return t.answer, nil
 }
 
-// RulesAt are the rules of the routes at the listeners of an entry, sorted.
-func (m *Matcher) RulesAt(e Entry, w Where) []topology.NodeID {
-	var out []topology.NodeID
-	for _, p := range m.mayListen(e.Gateway) {
-		if p.facts.Port != e.Port || (p.facts.Protocol != "HTTP") != e.Secure || w.Listener != "" && m.graph.Node(p.id).Ref.Section != w.Listener {
-			continue
-		}
-		for _, t := range m.at(p.id) {
-			for _, b := range t {
-				for _, c := range b.all() {
-					out = append(out, c.rule)
-				}
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // MeshServices are the Services, and ports of Services, at which routes take requests in the mesh.
-func (m *Matcher) MeshServices() []topology.NodeID {
+func (m Competition) MeshServices() []topology.NodeID {
 	var out []topology.NodeID
 	for _, id := range m.graph.Order(topology.All) {
 		route := func(c topology.NodeID) bool { return m.graph.Node(c).Role == topology.Route }

@@ -59,10 +59,10 @@ func TestScope(t *testing.T) {
 	for seed := range uint64(*seeds) {
 		d := dice{rand.New(rand.NewPCG(seed, 26))}
 		settings := d.settings()
-		m := request.NewMatcher(topology.Build(snapshot(d.input()), settings), settings)
+		m := request.Competition{Matcher: request.NewMatcher(topology.Build(snapshot(d.input()), settings), settings)}
 		s := d.scope()
 		var all []*Class
-		if err := Walk(m, s, func(c *Class) bool { all = append(all, c); return true }); err != nil {
+		if err := Walk(m.Matcher, s, func(c *Class) bool { all = append(all, c); return true }); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range all {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // mostLeaves is into how many classes the requests to one path of one host are split at most.
@@ -14,9 +13,9 @@ const mostLeaves = 4096
 // Walk calls see with the classes of all requests that are asked about, one after the other in an order that the input determines, until it returns
 // false. Every such request is in exactly one class of each entry that it can come to.
 func Walk(m *request.Matcher, s Scope, see func(*Class) bool) error {
-	w := walker{m: m, scope: &s, see: see}
-	for _, e := range m.Entries(s.Where) {
-		h := newHosts(m.Names(e), s.Hosts)
+	w := walker{m: request.Competition{Matcher: m}, scope: &s, see: see}
+	for _, e := range w.m.Entries(s.Where) {
+		h := newHosts(w.m.Names(e), s.Hosts)
 		for _, name := range h.sorted() {
 			if !within(name, s.Hosts) {
 				continue
@@ -32,7 +31,7 @@ func Walk(m *request.Matcher, s Scope, see func(*Class) bool) error {
 }
 
 type walker struct {
-	m     *request.Matcher
+	m     request.Competition
 	scope *Scope
 	see   func(*Class) bool
 	done  bool
@@ -186,15 +185,4 @@ func (w *walker) emit(d draft) {
 	if w.err != nil || !w.see(&c) {
 		w.done = true
 	}
-}
-
-// Rules are how many rules have a match that competes for HTTP requests at the Gateways that are asked about, whatever host and path.
-func Rules(m *request.Matcher, s Scope) int {
-	seen := map[topology.NodeID]bool{}
-	for _, e := range m.Entries(s.Where) {
-		for _, rule := range m.RulesAt(e, s.Where) {
-			seen[rule] = true
-		}
-	}
-	return len(seen)
 }

@@ -184,9 +184,9 @@ func TestEveryRequestHasOneClass(t *testing.T) {
 		d := dice{rand.New(rand.NewPCG(seed, 25))}
 		settings := d.settings()
 		g := topology.Build(snapshot(d.input()), settings)
-		m := request.NewMatcher(g, settings)
+		m := request.Competition{Matcher: request.NewMatcher(g, settings)}
 		var all []*Class
-		if err := Walk(m, Scope{Where: Everywhere()}, func(c *Class) bool { all = append(all, c); return true }); err != nil {
+		if err := Walk(m.Matcher, Scope{Where: Everywhere()}, func(c *Class) bool { all = append(all, c); return true }); err != nil {
 			t.Fatal(err)
 		}
 		classes += len(all)

@@ -270,12 +270,12 @@ func (p *prover) counterexamples(m *request.Matcher) error {
 
 // leftOut names what is not looked at.
 func (p *prover) leftOut(m *request.Matcher) {
-	g := p.survey.res.Graph
-	for _, id := range m.Unspoken(p.q.Scope.Where) {
+	g, all := p.survey.res.Graph, request.Competition{Matcher: m}
+	for _, id := range all.Unspoken(p.q.Scope.Where) {
 		p.out.LeftOut = append(p.out.LeftOut, "connections to listener "+g.Node(id).Ref.String()+" ("+g.Listener(id).Protocol+"): what they carry is not known")
 	}
-	if len(m.MeshServices()) > 0 && p.q.Scope.Where.Gateway == topology.None {
-		p.out.LeftOut = append(p.out.LeftOut, "requests in the mesh, which routes take at "+Counted(len(m.MeshServices()), "Service"))
+	if services := all.MeshServices(); len(services) > 0 && p.q.Scope.Where.Gateway == topology.None {
+		p.out.LeftOut = append(p.out.LeftOut, "requests in the mesh, which routes take at "+Counted(len(services), "Service"))
 	}
 }
 
