@@ -86,20 +86,18 @@ func TestNothingSelected(t *testing.T) {
 	for _, args := range [][]string{{"effective", "-n", "selectde"}, {"effective", "cart", "-n", "selectde"}, {"status", "-n", "selectde"}, {"matrix", "-n", "selectde"}, {"matrix", "-w", "-n", "selectde"},
 		{"overridden", "-n", "selectde"}, {"reach", "limits", "-n", "selectde"}, {"check", "-n", "selectde"}} {
 		got := Run(t, args, environment(kubeconfig))
-		if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, `no namespace "selectde" in cluster`) || !strings.Contains(got.Stderr, "did you mean selected?") {
+		if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, `no namespace "selectde" in cluster`) || !strings.Contains(got.Stderr, "selected") {
 			t.Errorf("%s: exit %d, %q\n%s", strings.Join(args, " "), got.Code, got.Stdout, got.Stderr)
 		}
 	}
 	for said, args := range map[string][]string{
-		"no routes in namespace vacant":   {"effective", "-n", "vacant"},
-		"no policies in namespace vacant": {"status", "-n", "vacant"},
+		"no routes in namespace vacant":                  {"effective", "-n", "vacant"},
+		"no policies in namespace vacant":                {"status", "-n", "vacant"},
+		"no route rule that is asked about gets traffic": {"matrix", "-n", "vacant"},
 	} {
 		got := Run(t, args, environment(kubeconfig))
 		if got.Code != 0 || !strings.Contains(got.Stdout+got.Stderr, said) {
 			t.Errorf("%s: exit %d, %q\n%s", strings.Join(args, " "), got.Code, got.Stdout, got.Stderr)
 		}
-	}
-	if got := Run(t, []string{"matrix", "-n", "vacant"}, environment(kubeconfig)); got.Code != 3 {
-		t.Errorf("matrix: exit %d, %q\n%s", got.Code, got.Stdout, got.Stderr)
 	}
 }
