@@ -134,7 +134,12 @@ func (c *chains) hand(rule NodeID, d delegate, chain []NodeID, matches []match, 
 	parent := c.nodes[chain[len(chain)-1]].Ref
 	granted := slices.ContainsFunc(ways, func(way Delegation) bool { return !way.Granted })
 	children := slices.DeleteFunc(slices.Clone(c.selected(d, ways)), func(child *model.Object) bool {
-		return !c.takesFrom(child, parent) || !granted && !c.grants.allow(httpRouteKind, parent.Namespace, child.Ref)
+		if !c.takesFrom(child, parent) {
+			return true
+		}
+		denied := !granted && !c.grants.allow(httpRouteKind, parent.Namespace, child.Ref)
+		c.hidden = c.hidden || denied && c.in.Cluster.Misses(grantKind, child.Ref.Namespace)
+		return denied
 	})
 	for _, child := range children {
 		if slices.Contains(chain, c.byObject[child]) {
@@ -202,7 +207,7 @@ func (c *chains) decideParents() {
 		}
 	}
 	cluster := c.in.Cluster
-	open := cluster.MissesAny(httpRouteKind) || cluster.MissesAny(gatewayKind) || cluster.MissesAny(gatewayClassKind) || cluster.MissesAny(listenerSetKind)
+	open := c.hidden || cluster.MissesAny(httpRouteKind) || cluster.MissesAny(gatewayKind) || cluster.MissesAny(gatewayClassKind) || cluster.MissesAny(listenerSetKind)
 	for id := range NodeID(len(c.nodes)) {
 		if c.nodes[id].Role != Route || c.nodes[id].Hop > 0 {
 			continue

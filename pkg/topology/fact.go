@@ -87,6 +87,9 @@ func (g *Graph) Unattached(route NodeID) string {
 	return ref.String() + what + strings.Join(reasons, "; ")
 }
 
+// MayHandOver reports whether ReferenceGrants that may not be read decide whether some route hands over to others.
+func (f *referents) MayHandOver() bool { return f.hidden }
+
 // MayMissRoutes reports whether a cluster did not let us read all routes that a listener may take.
 func (g *Graph) MayMissRoutes(listener NodeID) bool {
 	return slices.ContainsFunc(g.listener(listener).kinds, g.in.Cluster.MissesAny)

@@ -12,6 +12,7 @@ type referents struct {
 	covers coverage
 	grants grants
 	known  map[model.GroupKind]struct{} // kinds of the Gateway API, and those with objects or a CRD in the input
+	hidden bool                         // whether some route hands over to others is decided by grants that may not be read
 }
 
 // sender is what matters of the route that refers.

@@ -108,6 +108,9 @@ func (m *matrixMaker) unseenWays(rule model.Ref, ids []topology.NodeID) []openWa
 		unread := m.res.Unread([]resolve.Gap{{Kind: rule.GroupKind()}})
 		return []openWay{{why: "could not be read: " + strings.Join(unread, ", ") + ", which may hand over to the route"}}
 	}
+	if rule.Kind == "HTTPRoute" && m.res.Graph.MayHandOver() {
+		return []openWay{{why: "ReferenceGrants could not be read, with which another route may hand over to the route"}}
+	}
 	return nil
 }
 

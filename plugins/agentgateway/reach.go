@@ -11,7 +11,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-var gatewayKind = model.GroupKind{Group: policy.GatewayGroup, Kind: "Gateway"}
+var (
+	gatewayKind = model.GroupKind{Group: policy.GatewayGroup, Kind: "Gateway"}
+	grantKind   = model.GroupKind{Group: policy.GatewayGroup, Kind: "ReferenceGrant"}
+)
 
 // target is one object that a policy targets, or what it targets in vain.
 type target struct {
@@ -25,6 +28,7 @@ type reach struct {
 	res   *resolve.Resolution
 	users map[model.Ref][]user
 	known map[model.Ref][]model.Ref
+	open  bool // what uses a backend depends on grants that may not be read
 }
 
 // user is a policy or an AgentgatewayBackend that refers to a backend.
@@ -36,6 +40,7 @@ type user struct {
 func newReach(r *resolve.Resolution, k *resolve.Kind) *reach {
 	out := &reach{res: r, users: map[model.Ref][]user{}, known: map[model.Ref][]model.Ref{}}
 	strict := k.Settings.Text("agentgateway.backendRefGrantMode") == "route-and-policy"
+	out.open = strict && r.Snapshot.Cluster.MissesAny(grantKind)
 	for _, p := range k.Policies {
 		if p.Refused {
 			continue

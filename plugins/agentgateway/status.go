@@ -25,6 +25,9 @@ func attached(r *resolve.Resolution, k *resolve.Kind, fates []*status.Fate) map[
 		}
 		v := judged(inspect(r.Graph, r.Snapshot, f.Policy.Object, k.Settings), f.Policy)
 		out[f.Policy] = v.ancestors(controllerName(k), reach.targets(f.Policy))
+		for i := range out[f.Policy] {
+			out[f.Policy][i].Dependent = out[f.Policy][i].Dependent || reach.open
+		}
 	}
 	return out
 }
