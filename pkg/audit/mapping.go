@@ -83,6 +83,30 @@ type Case struct {
 // Doubt notes why the case cannot be judged; a difference in it is then not reported.
 func (c *Case) Doubt(why string) { c.doubt = why }
 
+// Bytes is a quantity of bytes as it is compared; one that cannot be read is a doubt.
+func (c *Case) Bytes(v any) any {
+	n, ok := Bytes(v)
+	if !ok {
+		c.Doubt("the quantity cannot be read")
+		return nil
+	}
+	return n
+}
+
+// FoundNumber reads a number of the configuration that a filter has for the route.
+func FoundNumber(filter string, path ...string) func(*Case) any {
+	return func(c *Case) any {
+		r, on := c.At(filter)
+		if !on || !r.PerRoute {
+			return nil
+		}
+		if n, ok := dataplane.Number(r.Config, path...); ok {
+			return n
+		}
+		return nil
+	}
+}
+
 // Owned tells whether one of the policies has this namespace/name.
 func (c *Case) Owned(name string) bool {
 	for _, p := range c.Policies {

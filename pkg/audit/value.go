@@ -43,13 +43,8 @@ func Number(v any) (float64, bool) {
 		return float64(n), true
 	case int:
 		return float64(n), true
-	case float64:
-		return n, true
-	case string:
-		f, err := strconv.ParseFloat(n, 64)
-		return f, err == nil
 	}
-	return 0, false
+	return dataplane.Number(v)
 }
 
 // units of quantities, the longer ones first.

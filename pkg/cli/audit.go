@@ -191,9 +191,15 @@ func (q *auditFlags) proxies(s Streams) ([]*dataplane.Proxy, error) {
 	return out, nil
 }
 
+// readDump reads a dump; bounded like everything that is read.
 func readDump(name string, in io.Reader) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(in)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
 	}
-	return os.ReadFile(name)
+	return readUpTo(in, name, dataplane.MostBytes)
 }

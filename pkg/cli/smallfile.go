@@ -21,9 +21,14 @@ func readSmall(name string, byHand bool) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostSmall+1))
-	if err == nil && len(text) > mostSmall {
-		err = &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", mostSmall>>20)}
+	return readUpTo(f, name, mostSmall)
+}
+
+// readUpTo is all of a file, which may not have more than so many bytes.
+func readUpTo(in io.Reader, name string, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", most>>20)}
 	}
 	return text, err
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// most is how large a dump may be, unpacked.
-const most = 1 << 30
+// MostBytes is how large a dump may be, unpacked.
+const MostBytes = 1 << 30
 
 // ErrNoDump is what reading comes to where a text is JSON but no dump.
 var ErrNoDump = errors.New("this is no config_dump: it has no `configs`")
@@ -44,11 +44,11 @@ func plain(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
-	out, err := io.ReadAll(io.LimitReader(r, most+1))
+	out, err := io.ReadAll(io.LimitReader(r, MostBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
-	if len(out) > most {
+	if len(out) > MostBytes {
 		return nil, errors.New("unpacked it is larger than 1 GiB")
 	}
 	return out, nil

@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -97,7 +95,7 @@ func (r *reader) entries(t *tar.Reader, most int64) ([]packedFile, error) {
 			return nil, fmt.Errorf("it has more than %d entries", mostEntries)
 		case entry.Typeflag != tar.TypeReg || !isManifest(entry.Name):
 			continue
-		case slices.ContainsFunc(slices.Collect(maps.Keys(entry.PAXRecords)), func(key string) bool { return strings.HasPrefix(key, "GNU.sparse.") }):
+		case sparse(entry):
 			return nil, errors.New("it has files with holes")
 		}
 		if most -= entry.Size; most < 0 {
@@ -113,6 +111,16 @@ func (r *reader) entries(t *tar.Reader, most int64) ([]packedFile, error) {
 		}
 		files = append(files, packedFile{entry.Name, text})
 	}
+}
+
+// sparse reports whether an entry has holes, which take no room in the archive.
+func sparse(entry *tar.Header) bool {
+	for key := range entry.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }
 
 // meter is a reader that ends with an error after so many bytes, or with its context.

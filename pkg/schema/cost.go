@@ -15,7 +15,8 @@ const mostSteps = 200_000_000
 
 // meter adds up what judging costs, before anything is judged.
 type meter struct {
-	spent    int
+	spent    int            // on all objects that are judged
+	cost     int            // of the object at hand, capped where it is too much in any case
 	patterns map[string]int // what each costs for one byte
 }
 
@@ -24,84 +25,77 @@ func (m *meter) affords(v *version, o *model.Object) bool {
 	if v == nil || v.structural == nil {
 		return true
 	}
-	cost := m.value(v.structural, o.Body.Value())
-	if m.spent+cost > mostSteps {
+	m.cost = 0
+	m.value(v.structural, o.Body.Value())
+	if m.spent+m.cost > mostSteps {
 		return false
 	}
-	m.spent += cost
+	m.spent += m.cost
 	return true
 }
 
-// value is what judging a value costs, capped where it is too much in any case.
-func (m *meter) value(s *schema.Structural, v any) int {
+func (m *meter) charge(steps int) { m.cost = min(m.cost+steps, 2*mostSteps) }
+
+// value charges for judging a value.
+func (m *meter) value(s *schema.Structural, v any) {
 	if s == nil {
-		return 0
+		return
 	}
-	cost := 0
-	add := func(more int) { cost = min(cost+more, 2*mostSteps) }
 	if s.ValueValidation != nil {
-		add(m.validation(s.ValueValidation, v))
+		m.validation(s.ValueValidation, v)
 	}
 	switch t := v.(type) {
 	case map[string]any:
 		for key, inner := range t {
 			if p, ok := s.Properties[key]; ok {
-				add(m.value(&p, inner))
+				m.value(&p, inner)
 			} else if s.AdditionalProperties != nil {
-				add(m.value(s.AdditionalProperties.Structural, inner))
+				m.value(s.AdditionalProperties.Structural, inner)
 			}
 		}
 	case []any:
 		for _, inner := range t {
-			add(m.value(s.Items, inner))
+			m.value(s.Items, inner)
 		}
 	}
-	return cost
 }
 
-func (m *meter) validation(s *schema.ValueValidation, v any) int {
-	cost := 0
-	add := func(more int) { cost = min(cost+more, 2*mostSteps) }
+func (m *meter) validation(s *schema.ValueValidation, v any) {
 	switch t := v.(type) {
 	case string:
-		add(len(t) * m.pattern(s.Pattern))
+		m.charge(len(t) * m.pattern(s.Pattern))
 	case []any:
 		if n := min(len(t), 1<<20); s.UniqueItems {
-			add(n * n)
+			m.charge(n * n)
 		}
 	}
 	for _, list := range [][]schema.NestedValueValidation{s.AllOf, s.OneOf, s.AnyOf} {
 		for i := range list {
-			add(m.nested(&list[i], v))
+			m.nested(&list[i], v)
 		}
 	}
-	if s.Not != nil {
-		add(m.nested(s.Not, v))
-	}
-	return cost
+	m.nested(s.Not, v)
 }
 
-func (m *meter) nested(s *schema.NestedValueValidation, v any) int {
+func (m *meter) nested(s *schema.NestedValueValidation, v any) {
 	if s == nil {
-		return 0
+		return
 	}
-	cost := m.validation(&s.ValueValidation, v)
-	add := func(more int) { cost = min(cost+more, 2*mostSteps) }
+	m.validation(&s.ValueValidation, v)
 	switch t := v.(type) {
 	case map[string]any:
 		for key, inner := range t {
 			if p, ok := s.Properties[key]; ok {
-				add(m.nested(&p, inner))
+				m.nested(&p, inner)
 			} else {
-				add(m.nested(s.AdditionalProperties, inner))
+				m.nested(s.AdditionalProperties, inner)
 			}
 		}
 	case []any:
 		for _, inner := range t {
-			add(m.nested(s.Items, inner))
+			m.nested(s.Items, inner)
 		}
 	}
-	return cost
 }
 
 // pattern is what a pattern costs for one byte: the length of its program.

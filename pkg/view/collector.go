@@ -1,8 +1,6 @@
 package view
 
 import (
-	"cmp"
-	"encoding/binary"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -217,104 +215,6 @@ func (a *collector) reached(id topology.NodeID) bool {
 // passes reports whether a way goes through one of the nodes asked for.
 func (a *collector) passes(way resolve.Path) bool {
 	return slices.ContainsFunc(way, func(id topology.NodeID) bool { return slices.Contains(a.query.Through, id) })
-}
-
-// paths puts ways into the shape of the contract, sorted, each once. The same ways share one list, which is not to be changed.
-func (a *collector) paths(ways []resolve.Path) []Path {
-	var key []byte // numbers of nodes, from 1; 0 ends a way
-	for _, way := range ways {
-		for _, step := range way {
-			switch a.res.Node(step).Role {
-			case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener, topology.Frontend, topology.Binding:
-				key = binary.AppendUvarint(key, uint64(step)+1)
-			case topology.Route:
-				if a.byRoute {
-					key = binary.AppendUvarint(key, uint64(step)+1)
-				}
-			case topology.Rule:
-				if a.res.Node(step).Transit || a.byRule {
-					key = binary.AppendUvarint(key, uint64(step)+1)
-				}
-			}
-		}
-		if a.consumes(way) {
-			key = binary.AppendUvarint(key, uint64(a.res.Len())+1)
-		}
-		key = append(key, 0)
-	}
-	if known, ok := a.ways[string(key)]; ok {
-		return known
-	}
-	out := []Path{}
-	for _, way := range ways {
-		var p Path
-		for _, step := range way {
-			switch n := a.res.Node(step); n.Role {
-			case topology.GatewayClass:
-				p.GatewayClass = n.Ref.Name
-			case topology.Gateway:
-				p.Gateway = n.Ref.FullName()
-				a.spaces[n.Ref.Namespace] = true
-			case topology.ListenerSet:
-				p.ListenerSet = n.Ref.FullName()
-				a.spaces[n.Ref.Namespace] = true
-			case topology.Listener:
-				p.Listener = n.Ref.Section
-			case topology.Route:
-				if a.byRoute {
-					p.Route = n.Ref.Kind + " " + n.Ref.FullName()
-				}
-			case topology.Rule:
-				if a.byRule {
-					p.Route = n.Ref.Kind + " " + n.Ref.FullName() + " " + n.Ref.Section
-				}
-				if n.Transit {
-					p.DelegatedFrom, p.DelegatedRules = append(p.DelegatedFrom, n.Ref.FullName()), append(p.DelegatedRules, n.Ref.Section)
-				}
-			case topology.Binding:
-				p.Binding = bindingName(n.Ref)
-				a.spaces[n.Ref.Namespace] = true
-			case topology.Frontend:
-				p.Destination, p.Direction = targetName(n.Ref), directionProducer
-				a.spaces[n.Ref.Namespace] = true
-			}
-		}
-		if a.consumes(way) {
-			p.Direction = directionConsumer
-		}
-		if p.Gateway != "" || p.GatewayClass != "" || p.ListenerSet != "" || p.Destination != "" || p.Binding != "" {
-			out = append(out, p)
-		}
-	}
-	out = inOrder(out)
-	if a.ways == nil {
-		a.ways = map[string][]Path{}
-	}
-	a.ways[string(key)] = slices.Clip(out)
-	return a.ways[string(key)]
-}
-
-// inOrder sorts paths, and leaves each once.
-func inOrder(paths []Path) []Path {
-	if !slices.IsSortedFunc(paths, comparePaths) { // they mostly are
-		slices.SortFunc(paths, comparePaths)
-	}
-	return slices.CompactFunc(paths, func(x, y Path) bool { return comparePaths(x, y) == 0 })
-}
-
-func comparePaths(a, b Path) int {
-	return cmp.Or(cmp.Compare(a.Gateway, b.Gateway), cmp.Compare(a.ListenerSet, b.ListenerSet), cmp.Compare(a.Listener, b.Listener),
-		cmp.Compare(a.GatewayClass, b.GatewayClass), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Direction, b.Direction),
-		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules),
-		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Binding, b.Binding), cmp.Compare(a.Route, b.Route))
-}
-
-// bindingName is an object that brings policies to targets, with the way of it that is meant: "infra/everywhere (set base)".
-func bindingName(ref model.Ref) string {
-	if ref.Section == "" {
-		return ref.FullName()
-	}
-	return ref.FullName() + " (" + ref.Section + ")"
 }
 
 // problems are those of the input that touch what was looked at, and those found on the way. A question about everything has all.

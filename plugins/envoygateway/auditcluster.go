@@ -56,86 +56,66 @@ func clusterDuration(field string) func(*audit.Case) any {
 	})
 }
 
+// member is one field of a setting, with the name that the policy has for it and that of the proxy.
+type member struct {
+	name, field string
+	copy        func(to audit.Copier, name string, v any)
+}
+
+// wantMembers are the fields as the policy has them.
+func wantMembers(members []member) func(*audit.Case, any) any {
+	return forwarding(func(_ *audit.Case, v any) any {
+		out := audit.Copier{Value: audit.Value{}}
+		for _, m := range members {
+			m.copy(out, m.name, dataplane.Get(v, m.name))
+		}
+		return out.Value
+	})
+}
+
+// foundMembers are the fields in the message of the cluster that has them, if there is one; unset are those that the proxy has unwritten.
+func foundMembers(members []member, unset audit.Value, message func(cluster map[string]any) (v any, there bool)) func(*audit.Case) any {
+	return ofClusters(func(cluster map[string]any) any {
+		v, there := message(cluster)
+		if !there {
+			return nil
+		}
+		out := audit.Copier{Value: audit.Value{}}
+		maps.Copy(out.Value, unset)
+		for _, m := range members {
+			m.copy(out, m.name, dataplane.Get(v, m.field))
+		}
+		return out.Value
+	})
+}
+
+// firstOf is the first entry of a list of the cluster.
+func firstOf(path ...string) func(cluster map[string]any) (any, bool) {
+	return func(cluster map[string]any) (any, bool) {
+		if list := dataplane.List(cluster, path...); len(list) > 0 {
+			return list[0], true
+		}
+		return nil, false
+	}
+}
+
 // breakerDefaults are the proxy's limits where none is written.
 var breakerDefaults = audit.Value{"maxConnections": 1024.0, "maxPendingRequests": 1024.0, "maxParallelRequests": 1024.0, "maxParallelRetries": 3.0}
 
-// breakers are the limits, as the policy and the proxy call them.
-var breakers = map[string]string{"maxConnections": "max_connections", "maxPendingRequests": "max_pending_requests", "maxParallelRequests": "max_requests", "maxParallelRetries": "max_retries"}
+// The settings of clusters that are fields alone.
+var (
+	breakers = []member{{"maxConnections", "max_connections", audit.Copier.Number}, {"maxPendingRequests", "max_pending_requests", audit.Copier.Number},
+		{"maxParallelRequests", "max_requests", audit.Copier.Number}, {"maxParallelRetries", "max_retries", audit.Copier.Number}}
+	activeChecks = []member{{"timeout", "timeout", audit.Copier.Duration}, {"interval", "interval", audit.Copier.Duration},
+		{"unhealthyThreshold", "unhealthy_threshold", audit.Copier.Number}, {"healthyThreshold", "healthy_threshold", audit.Copier.Number}}
+	passiveChecks = []member{{"interval", "interval", audit.Copier.Duration}, {"baseEjectionTime", "base_ejection_time", audit.Copier.Duration},
+		{"consecutive5XxErrors", "consecutive_5xx", audit.Copier.Number}, {"maxEjectionPercent", "max_ejection_percent", audit.Copier.Number}}
+	keepalives = []member{{"probes", "keepalive_probes", audit.Copier.Number}, {"idleTime", "keepalive_time", audit.Copier.Duration}, {"interval", "keepalive_interval", audit.Copier.Duration}}
+)
 
-func wantBreaker(c *audit.Case, v any) any {
-	return forwarding(func(_ *audit.Case, v any) any {
-		out := audit.Copier{Value: audit.Value{}}
-		for name := range breakers {
-			out.Number(name, dataplane.Get(v, name))
-		}
-		return out.Value
-	})(c, v)
-}
-
-func foundBreaker(c *audit.Case) any {
-	return ofClusters(func(cluster map[string]any) any {
-		thresholds := dataplane.List(cluster, "circuit_breakers", "thresholds")
-		if len(thresholds) == 0 {
-			return nil
-		}
-		out := audit.Copier{Value: maps.Clone(breakerDefaults)}
-		for name, field := range breakers {
-			out.Number(name, dataplane.Get(thresholds[0], field))
-		}
-		return out.Value
-	})(c)
-}
-
-func wantActive(c *audit.Case, v any) any {
-	return forwarding(func(_ *audit.Case, v any) any {
-		out := audit.Copier{Value: audit.Value{}}
-		out.Duration("timeout", dataplane.Get(v, "timeout"))
-		out.Duration("interval", dataplane.Get(v, "interval"))
-		out.Number("unhealthyThreshold", dataplane.Get(v, "unhealthyThreshold"))
-		out.Number("healthyThreshold", dataplane.Get(v, "healthyThreshold"))
-		return out.Value
-	})(c, v)
-}
-
-func foundActive(c *audit.Case) any {
-	return ofClusters(func(cluster map[string]any) any {
-		checks := dataplane.List(cluster, "health_checks")
-		if len(checks) == 0 {
-			return nil
-		}
-		out := audit.Copier{Value: audit.Value{}}
-		out.Duration("timeout", dataplane.Get(checks[0], "timeout"))
-		out.Duration("interval", dataplane.Get(checks[0], "interval"))
-		out.Number("unhealthyThreshold", dataplane.Get(checks[0], "unhealthy_threshold"))
-		out.Number("healthyThreshold", dataplane.Get(checks[0], "healthy_threshold"))
-		return out.Value
-	})(c)
-}
-
-func wantPassive(c *audit.Case, v any) any {
-	return forwarding(func(_ *audit.Case, v any) any {
-		out := audit.Copier{Value: audit.Value{}}
-		out.Duration("interval", dataplane.Get(v, "interval"))
-		out.Duration("baseEjectionTime", dataplane.Get(v, "baseEjectionTime"))
-		out.Number("consecutive5XxErrors", dataplane.Get(v, "consecutive5XxErrors"))
-		out.Number("maxEjectionPercent", dataplane.Get(v, "maxEjectionPercent"))
-		return out.Value
-	})(c, v)
-}
-
-func foundPassive(c *audit.Case) any {
-	return ofClusters(func(cluster map[string]any) any {
-		d := dataplane.Map(cluster, "outlier_detection")
-		if d == nil {
-			return nil
-		}
-		out := audit.Copier{Value: audit.Value{}}
-		out.Duration("interval", dataplane.Get(d, "interval"))
-		out.Duration("baseEjectionTime", dataplane.Get(d, "base_ejection_time"))
-		out.Number("consecutive5XxErrors", dataplane.Get(d, "consecutive_5xx"))
-		out.Number("maxEjectionPercent", dataplane.Get(d, "max_ejection_percent"))
-		return out.Value
-	})(c)
+func outlierDetection(cluster map[string]any) (any, bool) {
+	d := dataplane.Map(cluster, "outlier_detection")
+	return d, d != nil
 }
 
 // balancers are the types, and what the proxy calls them.
@@ -192,31 +172,19 @@ func foundProxyProtocol(c *audit.Case) any {
 	})(c)
 }
 
-func wantKeepalive(c *audit.Case, v any) any {
-	return forwarding(func(_ *audit.Case, v any) any {
-		out := audit.Copier{Value: audit.Value{}}
-		out.Number("probes", dataplane.Get(v, "probes"))
-		out.Duration("idleTime", dataplane.Get(v, "idleTime"))
-		out.Duration("interval", dataplane.Get(v, "interval"))
-		return out.Value
-	})(c, v)
-}
-
-func foundKeepalive(c *audit.Case) any {
-	return ofClusters(func(cluster map[string]any) any {
-		k := dataplane.Map(cluster, "upstream_connection_options", "tcp_keepalive")
-		if k == nil {
-			return nil
+// tcpKeepalive is the message of the cluster, its times as durations: the proxy has seconds as numbers.
+func tcpKeepalive(cluster map[string]any) (any, bool) {
+	k := dataplane.Map(cluster, "upstream_connection_options", "tcp_keepalive")
+	if k == nil {
+		return nil, false
+	}
+	out := map[string]any{"keepalive_probes": dataplane.Get(k, "keepalive_probes")}
+	for _, field := range []string{"keepalive_time", "keepalive_interval"} {
+		if n, ok := dataplane.Number(k, field); ok {
+			out[field] = strconv.Itoa(int(n)) + "s"
 		}
-		out := audit.Copier{Value: audit.Value{}}
-		out.Number("probes", dataplane.Get(k, "keepalive_probes"))
-		for name, field := range map[string]string{"idleTime": "keepalive_time", "interval": "keepalive_interval"} {
-			if n, ok := dataplane.Number(k, field); ok {
-				out.Duration(name, strconv.Itoa(int(n))+"s")
-			}
-		}
-		return out.Value
-	})(c)
+	}
+	return out, true
 }
 
 func foundBufferLimit(c *audit.Case) any {

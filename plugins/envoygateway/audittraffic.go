@@ -135,28 +135,8 @@ func foundFault(c *audit.Case) any {
 	return out.Value
 }
 
-func wantBytes(c *audit.Case, v any) any {
-	n, ok := audit.Bytes(v)
-	if !ok {
-		c.Doubt("the quantity cannot be read")
-		return nil
-	}
-	return n
-}
-
 func wantBuffer(c *audit.Case, v any) any {
-	return forwarding(func(c *audit.Case, v any) any { return wantBytes(c, dataplane.Get(v, "limit")) })(c, v)
-}
-
-func foundBuffer(c *audit.Case) any {
-	r, on := c.At(filterPrefix + "buffer")
-	if !on || !r.PerRoute {
-		return nil
-	}
-	if n, ok := dataplane.Number(r.Config, "buffer", "max_request_bytes"); ok {
-		return n
-	}
-	return nil
+	return forwarding(func(c *audit.Case, v any) any { return c.Bytes(dataplane.Get(v, "limit")) })(c, v)
 }
 
 // wantCompression is the types. `compressor` wins over the older `compression`, and of its types only those count that have a configuration

@@ -24,7 +24,7 @@ func auditFields() []audit.Field {
 		f("rateLimit.local", "filter ratelimit/local", value, "", audit.Field{Want: wantLocalLimit, Found: foundLocalLimit}),
 		f("cors", "filter cors", value, "the number of origins", audit.Field{Want: wantCORS, Found: foundCORS}),
 		f("csrf", "filter csrf", presence, "", audit.Field{Want: unlessDisabled, Found: running(filterPrefix + "csrf")}),
-		f("buffer", "filter buffer", value, "", audit.Field{Want: wantBuffer, Found: foundBuffer}),
+		f("buffer", "filter buffer", value, "", audit.Field{Want: wantBuffer, Found: audit.FoundNumber(filterPrefix+"buffer", "buffer", "max_request_bytes")}),
 		f("rbac", "filter rbac", presence, "", audit.Field{Want: unlessDisabled, Found: running(filterPrefix + "rbac")}),
 		f("faultInjection", "filter fault", value, "delay and abort", audit.Field{Want: wantFault, Found: foundFault, Same: audit.Within}),
 		f("apiKeyAuth", "filter api_key_auth", presence, "keys are secret", audit.Field{Want: unlessDisabled, Found: running(filterPrefix + "api_key_auth")}),

@@ -134,23 +134,7 @@ func wantBuffer(c *audit.Case, v any) any {
 	if v == nil || switchedOff(v) {
 		return nil
 	}
-	n, ok := audit.Bytes(dataplane.Get(v, "maxRequestSize"))
-	if !ok {
-		c.Doubt("the quantity cannot be read")
-		return nil
-	}
-	return n
-}
-
-func foundBuffer(c *audit.Case) any {
-	r, on := c.At(filterPrefix + "buffer")
-	if !on || !r.PerRoute {
-		return nil
-	}
-	if n, ok := dataplane.Number(r.Config, "buffer", "max_request_bytes"); ok {
-		return n
-	}
-	return nil
+	return c.Bytes(dataplane.Get(v, "maxRequestSize"))
 }
 
 func wantFault(_ *audit.Case, v any) any {
