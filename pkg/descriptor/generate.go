@@ -16,15 +16,17 @@ type Generator struct {
 // Generated is the input with what controllers make of its objects. What the input has itself counts instead.
 func (c *Catalog) Generated(in *model.Snapshot) *model.Snapshot {
 	var made []*model.Object
+	seen := map[model.Ref]bool{}
 	problems := in.Problems
 	for _, g := range c.builder.funcs.Generate {
 		for _, o := range in.Of(g.Of) {
 			objects, found := g.Make(o, in)
 			problems = append(slices.Clip(problems), found...)
 			for _, m := range objects {
-				if in.Get(m.Ref) != nil || slices.ContainsFunc(made, func(x *model.Object) bool { return x.Ref == m.Ref }) {
+				if in.Get(m.Ref) != nil || seen[m.Ref] {
 					continue
 				}
+				seen[m.Ref] = true
 				m.Origin = o.Origin
 				made = append(made, m)
 				problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,

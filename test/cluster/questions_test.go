@@ -85,8 +85,12 @@ func TestNothingSelected(t *testing.T) {
 	kubeconfig := c.Kubeconfig("admin", "default")
 	for _, args := range [][]string{{"effective", "-n", "selectde"}, {"effective", "cart", "-n", "selectde"}, {"status", "-n", "selectde"}, {"matrix", "-n", "selectde"}, {"matrix", "-w", "-n", "selectde"},
 		{"overridden", "-n", "selectde"}, {"reach", "limits", "-n", "selectde"}, {"check", "-n", "selectde"}} {
+		near := "did you mean selected?"
+		if args[0] == "reach" {
+			near = "there is ratelimitpolicy/limits in namespace selected"
+		}
 		got := Run(t, args, environment(kubeconfig))
-		if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, `no namespace "selectde" in cluster`) || !strings.Contains(got.Stderr, "selected") {
+		if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, `no namespace "selectde" in cluster`) || !strings.Contains(got.Stderr, near) {
 			t.Errorf("%s: exit %d, %q\n%s", strings.Join(args, " "), got.Code, got.Stdout, got.Stderr)
 		}
 	}
