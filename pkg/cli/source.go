@@ -39,6 +39,7 @@ type sourceFlags struct {
 	settings      []string
 	workloads     bool              // pods are asked about, whether or not there are policies about them
 	clusterScoped []model.GroupKind // known beside those of the catalogue
+	wholeKinds    bool              // how every kind is read is asked about, whether or not there are policies of it
 }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
@@ -181,6 +182,9 @@ func (s *session) tellUnread() error {
 }
 
 func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*descriptor.Catalog, error) {
+	if len(f.foundKinds)+len(f.policyKinds)+len(f.settings) == 0 && !f.wholeKinds {
+		return plugin.Outlines(plugins)
+	}
 	var user []form.Source
 	for i, name := range slices.Concat(f.foundKinds, f.policyKinds) {
 		text, err := readSmall(name, i >= len(f.foundKinds))
@@ -224,6 +228,7 @@ func (f *sourceFlags) given() string {
 
 // openKinds is open, but an input is not required: the described kinds are known without one. A kubeconfig that leads to no cluster is told.
 func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
+	f.wholeKinds = true
 	read, err := f.open(ctx, plugins, s)
 	var loading *load.Error
 	var none *noAnswer

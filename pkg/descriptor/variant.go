@@ -35,6 +35,7 @@ func (b *builder) automatic(vendor string) []Setting {
 
 // decide is the described kinds with their automatic settings decided by the input.
 func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []model.Problem) {
+	whole := c.whole(in)
 	for _, k := range c.Kinds() {
 		settings := c.chosen
 		auto := c.builder.automatic(k.Vendor)
@@ -43,7 +44,11 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []m
 			settings = settings.With(s.Name, value)
 			problems = append(problems, why...)
 		}
-		if len(auto) > 0 {
+		if !whole(k.GroupKind) {
+			kinds = append(kinds, k)
+			continue
+		}
+		if len(auto) > 0 || c.outlined {
 			if decided, err := c.builder.kind(k.GroupKind, settings); err == nil { // tried before with every value
 				k = decided
 			}
@@ -51,7 +56,7 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []m
 		d, why := c.builder.spoken(k.GroupKind, in)
 		problems = append(problems, why...)
 		if d != nil {
-			if spoken, err := c.builder.read(k.GroupKind, settings, d); err == nil { // tried before
+			if spoken, err := c.builder.read(k.GroupKind, settings, d, true); err == nil { // tried before
 				k = spoken
 			}
 		}

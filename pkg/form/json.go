@@ -13,7 +13,7 @@ import (
 // jsonDocuments splits a file that is a JSON list of documents. Its nodes have no lines: a program's own file is tested where it
 // is made.
 func jsonDocuments(src Source) ([]*yaml.Node, error) {
-	d := jsonReader{Decoder: jsontext.NewDecoder(bytes.NewBuffer(src.Text))}
+	d := newJSONReader(src.Text)
 	n, err := d.node()
 	if err == nil && n.Kind != yaml.SequenceNode {
 		err = errors.New("a list is expected")
@@ -31,10 +31,14 @@ type jsonReader struct {
 	stack []*yaml.Node // the entries read so far of the values that are open
 }
 
+func newJSONReader(text []byte) *jsonReader {
+	return &jsonReader{Decoder: jsontext.NewDecoder(bytes.NewBuffer(text))}
+}
+
 // make is a new node.
 func (d *jsonReader) make(kind yaml.Kind, tag, value string) *yaml.Node {
 	if len(d.free) == 0 {
-		const together = 256
+		const together = 64
 		d.free = make([]yaml.Node, together)
 	}
 	n := &d.free[0]

@@ -106,8 +106,17 @@ func Evaluators(plugins []Plugin) request.Evaluators {
 // Catalog reads the descriptors of the vendors and the user's own, which replace them, and the chosen settings (NAME=VALUE texts).
 // Errors are *form.Error or *descriptor.SettingError.
 func Catalog(plugins []Plugin, user []form.Source, settings []string) (*descriptor.Catalog, error) {
-	var builtin []form.Source
-	var funcs descriptor.Functions
+	builtin, funcs := described(plugins)
+	return descriptor.NewCatalog(builtin, user, settings, funcs)
+}
+
+// Outlines is the catalogue of the vendors alone, read as far as an input asks for it.
+func Outlines(plugins []Plugin) (*descriptor.Catalog, error) {
+	return descriptor.Outlines(described(plugins))
+}
+
+// described are the descriptors of the vendors, and the functions that these name.
+func described(plugins []Plugin) (builtin []form.Source, funcs descriptor.Functions) {
 	for _, p := range plugins {
 		funcs.Add(p.Functions)
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Writers))
@@ -117,5 +126,5 @@ func Catalog(plugins []Plugin, user []form.Source, settings []string) (*descript
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		builtin = append(builtin, form.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds, JSON: true})
 	}
-	return descriptor.NewCatalog(builtin, user, settings, funcs)
+	return builtin, funcs
 }

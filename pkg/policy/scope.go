@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -92,4 +94,9 @@ func NewBuiltin(label string, o *model.Object, at []string, units []merge.Unit) 
 // name of the object.
 func NewSettings(o *model.Object, at []string, units []merge.Unit) *Policy {
 	return &Policy{Object: o, at: at, Blocks: []merge.Block{{Kind: merge.Bare, Units: units}}}
+}
+
+// Speaks reports whether the kind has results where it has no policies: the situation of a target alone makes them.
+func (k *Kind) Speaks() bool {
+	return slices.ContainsFunc(k.Scopes, func(s Scope) bool { return s.Situation != nil })
 }
