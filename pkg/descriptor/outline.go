@@ -21,7 +21,6 @@ func Later(field string) bool {
 	return false
 }
 
-
 // whole reports which kinds of an input are read whole: those of which it has policies, alone or together with others, and those that say
 // something without any. An input that is a cluster may lack what is there, so that every kind counts.
 func (c *Catalog) whole(in *model.Snapshot) func(model.GroupKind) bool {

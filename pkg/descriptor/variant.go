@@ -28,9 +28,13 @@ func (b *builder) trial(gk model.GroupKind) error {
 
 // automatic lists the settings of a vendor that the input decides.
 func (b *builder) automatic(vendor string) []Setting {
-	return slices.DeleteFunc(slices.Clone(b.catalog.settings), func(s Setting) bool {
-		return s.Auto == "" || !strings.HasPrefix(s.Name, vendor+".") || b.catalog.chosen.Text(s.Name) != autoValue
-	})
+	var out []Setting
+	for _, s := range b.catalog.settings {
+		if s.Auto != "" && strings.HasPrefix(s.Name, vendor+".") && b.catalog.chosen.Text(s.Name) == autoValue {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // decide is the described kinds with their automatic settings decided by the input.
@@ -41,8 +45,10 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []m
 		auto := c.builder.automatic(k.Vendor)
 		for _, s := range auto {
 			value, why := c.builder.funcs.Auto[s.Auto](k.GroupKind, in)
-			settings = settings.With(s.Name, value)
 			problems = append(problems, why...)
+			if whole(k.GroupKind) {
+				settings = settings.With(s.Name, value)
+			}
 		}
 		if !whole(k.GroupKind) {
 			kinds = append(kinds, k)

@@ -50,12 +50,12 @@ func (r *Reader) Object(n *yaml.Node, fields map[string]Field) {
 		r.Fail(n, "an object is expected here")
 		return
 	}
-	seen := map[string]bool{}
+	twice := repeated(n)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		read, known := fields[key.Value]
 		switch {
-		case seen[key.Value]:
+		case twice[key]:
 			r.Fail(key, "field %q is written twice", key.Value)
 		case !known:
 			r.Fail(key, "unknown field %q%s", key.Value, nearHint(key.Value, sortedKeys(fields)))
@@ -64,8 +64,33 @@ func (r *Reader) Object(n *yaml.Node, fields map[string]Field) {
 		case value.Tag != "!!null":
 			read(value)
 		}
-		seen[key.Value] = true
 	}
+}
+
+// repeated are the keys of a mapping that stand in it before, nil if none does.
+func repeated(n *yaml.Node) map[*yaml.Node]bool {
+	var out map[*yaml.Node]bool
+	var seen map[string]bool
+	const few = 16 // keys, of which a map is slower
+	if len(n.Content) > 2*few {
+		seen = make(map[string]bool, len(n.Content)/2)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		again := seen[n.Content[i].Value]
+		if seen != nil {
+			seen[n.Content[i].Value] = true
+		}
+		for j := 0; seen == nil && j < i; j += 2 {
+			again = again || n.Content[j].Value == n.Content[i].Value
+		}
+		if again {
+			if out == nil {
+				out = map[*yaml.Node]bool{}
+			}
+			out[n.Content[i]] = true
+		}
+	}
+	return out
 }
 
 // List reads a sequence.
@@ -96,7 +121,9 @@ func (r *Reader) Text(into *string) Field {
 // Flag reads true or false.
 func (r *Reader) Flag(into *bool) Field {
 	return func(n *yaml.Node) {
-		if n.Decode(into) != nil {
+		if n.Tag == "!!bool" && (n.Value == "true" || n.Value == "false") { // as most are; decoding costs more
+			*into = n.Value == "true"
+		} else if n.Decode(into) != nil {
 			r.Fail(n, "true or false is expected here")
 		}
 	}
