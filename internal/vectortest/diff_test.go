@@ -11,12 +11,10 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
-	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
 // TestDiff takes objects out of every vector, one at a time, and holds the difference against a comparison of the two answers way by way,
@@ -33,10 +31,7 @@ const (
 )
 
 func diffs(t *testing.T, o load.Options, settings []string) {
-	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalog := catalogWith(t, settings)
 	o.ClusterScoped = catalog.ClusterScoped()
 	in, err := load.Files(context.Background(), o)
 	if err != nil {
@@ -62,9 +57,7 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 		deletions(t, gone, d, after, catalog)
 	}
 	if settings == nil {
-		if catalog, err = plugin.Catalog(plugins.All(), nil, []string{oneDialect}); err != nil {
-			t.Fatal(err)
-		}
+		catalog = catalogWith(t, []string{oneDialect})
 	}
 	partlyRead(t, in, catalog)
 }

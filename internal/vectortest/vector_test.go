@@ -188,11 +188,20 @@ func loaded(t *testing.T, o load.Options, settings []string) (*model.Snapshot, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog, err := plugin.Catalog(plugins.All(), nil, settings)
+	return in, catalogWith(t, settings)
+}
+
+// catalogWith is the catalogue as commands read it.
+func catalogWith(t *testing.T, settings []string) *descriptor.Catalog {
+	t.Helper()
+	catalog, err := plugin.Outlines(plugins.All())
+	if len(settings) > 0 {
+		catalog, err = plugin.Catalog(plugins.All(), nil, settings)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return in, catalog
+	return catalog
 }
 
 // read splits a vector from its manifests.

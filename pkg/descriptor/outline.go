@@ -14,7 +14,7 @@ import (
 // Later reports whether a field of a PolicyKind document is no part of the outline.
 func Later(field string) bool {
 	switch field {
-	case "admission", "checks", "defaults", "builtins", "content", "rules", "strategy", "compare", "resolve", "normalize", "status", "summaries",
+	case "admission", "checks", "defaults", "builtins", "content", "rules", "strategy", "compare", "resolve", "normalize", "summaries",
 		"facets", "notEvaluated", "lints", "advice", "invalid", "tolerant", "fold", "sameTarget", "rejects":
 		return true
 	}

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -144,6 +145,11 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 	gk := to.ref.GroupKind()
 	if isRoute(gk) { // some implementations let one route delegate to another
 		bs.note(topic{what: delegationNotEvaluated, about: kindRef(gk)}, r.object)
+		return None, false
+	}
+	if slices.Contains(bs.taken, gk) {
+		bs.note(topic{what: backendNotFollowed, about: kindRef(gk)}, r.object)
+		r.leaveOpen(to, "traffic is not followed through a "+gk.Kind)
 		return None, false
 	}
 	id, exists := bs.find(to.ref)

@@ -10,6 +10,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	for _, link := range linkers {
 		link(d.Builder)
 	}
+	d.taken = d.unfollowed()
 	d.addNamespaces()
 	d.readGrants()
 	gs := newGateways(d)

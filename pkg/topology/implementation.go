@@ -20,11 +20,27 @@ type Implementation struct {
 	SilentOnSets bool // it says nothing about routes at a ListenerSet that the Gateway does not take
 
 	NoneWinsInSet bool // of listeners of one ListenerSet that conflict with each other none wins
+
+	Backends []model.GroupKind // kinds beside those of the Gateway API that its routes may send to; what becomes of the traffic is not followed
 }
 
 // Implement makes the Gateways of an implementation work as it has them.
 func (b *Builder) Implement(i Implementation) {
 	b.implementations = append(b.implementations, i)
+}
+
+// unfollowed are the kinds that routes may send to at a Gateway of the input, or at one of which the class may not be read, and whose objects
+// are no backends anywhere else.
+func (d *draft) unfollowed() []model.GroupKind {
+	var out []model.GroupKind
+	for _, impl := range d.implementations {
+		if impl.Backends != nil && (d.in.Cluster.MissesAny(gatewayClassKind) || d.usual().Name == impl.Name || slices.ContainsFunc(d.in.Of(gatewayClassKind), func(class *model.Object) bool {
+			return slices.Contains(impl.Controllers, class.Text("spec", "controllerName"))
+		})) {
+			out = append(out, impl.Backends...)
+		}
+	}
+	return out
 }
 
 // Setting is the text of a setting, by its full name.

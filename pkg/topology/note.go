@@ -10,6 +10,7 @@ type subject int
 const (
 	parentNotEvaluated     subject = iota // parentRefs to a kind; about: the kind
 	protocolNotEvaluated                  // listeners of an implementation's protocol; about: its name
+	backendNotFollowed                    // rules that send to what only some implementations take as a backend; about: its kind
 	delegationNotEvaluated                // rules that send to a route; about: the kind of the latter
 	labelsUnknown                         // a listener selects namespaces by label (G14); about: the namespace, at: the listener
 	parentMissing                         // parentRefs to a parent that is not in the input (G10); about: the parent
@@ -159,6 +160,8 @@ func (t topic) problem(c *tally) model.Problem {
 		p.Hint = "its listeners take only the kinds of routes that they name"
 	case delegationNotEvaluated:
 		p.Message = "delegation to kind " + t.about.GroupKind().String() + " is not evaluated; " + c.of("route sends", "routes send") + " to one: " + c.String()
+	case backendNotFollowed:
+		p.Message = "kind " + t.about.GroupKind().String() + " as a backend is not evaluated; " + c.of("route sends", "routes send") + " to one: " + c.String()
 	case authorityWithheld:
 		p.Message = "whether a listener takes traffic depends on ReferenceGrants that may not be read; not evaluated for " + c.String()
 		p.Hint = "the answer has no path through these listeners; ask for: list on referencegrants.gateway.networking.k8s.io (docs/rbac.yaml)"

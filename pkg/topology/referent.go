@@ -12,6 +12,7 @@ type referents struct {
 	covers coverage
 	grants grants
 	known  map[model.GroupKind]struct{} // kinds of the Gateway API, and those with objects or a CRD in the input
+	taken  []model.GroupKind            // kinds that an implementation of the input takes as backends, and nobody else
 	hidden bool                         // whether some route hands over to others is decided by grants that may not be read
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 //go:embed kinds.json
@@ -36,5 +37,8 @@ func Plugin() plugin.Plugin {
 			Lints:     map[string]policy.Lint{"aws-lbc.Listeners": listeners, "aws-lbc.Twice": twice},
 			Plans: map[string]func(model.Settings) merge.PlanFunc{
 				"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return alone },
-				"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return defaults }}}}
+				"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return defaults }},
+			Links: []topology.Linker{func(b *topology.Builder) {
+				b.Implement(topology.Implementation{Name: "aws-lbc", Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
+			}}}}
 }
