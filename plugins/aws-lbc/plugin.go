@@ -16,6 +16,7 @@ import (
 var kinds []byte
 
 const (
+	name         = "aws-lbc"
 	group        = "gateway.k8s.aws"
 	gatewayGroup = "gateway.networking.k8s.io"
 )
@@ -28,7 +29,7 @@ var (
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "aws-lbc", Kinds: kinds,
+	return plugin.Plugin{Name: name, Kinds: kinds,
 		Functions: descriptor.Functions{
 			Entries:   map[string]policy.EntryOf{"aws-lbc.EntryFor": entryFor},
 			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": reference},
@@ -39,6 +40,6 @@ func Plugin() plugin.Plugin {
 				"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return alone },
 				"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return defaults }},
 			Links: []topology.Linker{func(b *topology.Builder) {
-				b.Implement(topology.Implementation{Name: "aws-lbc", Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
+				b.Implement(topology.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
 			}}}}
 }

@@ -44,7 +44,8 @@ func unreconciled(g *topology.Graph, id topology.NodeID) *model.Problem {
 }
 
 // ours reports whether the controller of a Gateway is this one.
-func ours(controller string) bool { return strings.HasPrefix(controller, group+"/") }
+// ours reports whether Gateways are this controller's, by what the graph says whose they are.
+func ours(whose string) bool { return whose == name || strings.HasPrefix(whose, group+"/") }
 
 func whom(n *topology.Node) string {
 	if n.Role == topology.GatewayClass {
