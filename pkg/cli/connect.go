@@ -177,7 +177,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.
 	if log == nil {
 		defer showProgress(s, progress)()
 	}
-	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog),
+	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, At: time.Now().UTC().Truncate(time.Second), Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog),
 		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
