@@ -30,7 +30,7 @@ type fleetFlags struct {
 }
 
 // addFleet lets a command ask several clusters.
-func (a App) addFleet(cmd *cobra.Command, s Streams) {
+func addFleet(a App, cmd *cobra.Command, s Streams) {
 	f := &fleetFlags{}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.contexts, "contexts", nil, "ask several clusters: kubeconfig contexts, or patterns of them such as prod-* (repeatable)")
@@ -187,7 +187,7 @@ func matches(pattern, name string) bool {
 
 // isPattern reports whether a path is one that stands for several, and not that of a file with such a name.
 func isPattern(path string) bool {
-	if !strings.ContainsAny(path, "*?[") {
+	if begin := strings.IndexByte(path, '['); !strings.ContainsAny(path, "*?") && (begin < 0 || !strings.Contains(path[begin:], "]")) {
 		return false
 	}
 	_, err := os.Lstat(path)

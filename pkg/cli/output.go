@@ -146,7 +146,7 @@ func (q *question) writeOnly(s Streams, session *session, typed string, v render
 	if err != nil {
 		return err
 	}
-	err = s.answer(v, render.Options{Stamp: session.stamp(v), Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
+	err = s.answer(v, render.Options{Stamp: stamp(session, v), Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
 		Template: q.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.columns(s.OutIsTTY), Version: q.version, Root: q.root,
 		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
 	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {

@@ -119,7 +119,7 @@ cluster and needs no running controller.`,
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 		if slices.Contains(fleetCommands(), cmd.Name()) {
-			a.addFleet(cmd, s)
+			addFleet(a, cmd, s)
 		}
 	}
 	return root
