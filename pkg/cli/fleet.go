@@ -37,7 +37,7 @@ func addFleet(a App, cmd *cobra.Command, s Streams) {
 	fs.BoolVar(&f.all, "all-contexts", false, "ask the clusters of all kubeconfig contexts")
 	fs.BoolVar(&f.each, "each", false, "read each file that -f names, or that is in a folder of -f, as a cluster of its own; a pattern of archives, as -f 'fleet/*.tgz', implies it")
 	fs.IntVar(&f.parallel, "parallel", 0, "how many clusters to ask at a time (0: 8 over the network, and as many as there are processors from files)")
-	_ = cmd.RegisterFlagCompletionFunc("contexts", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completeFlag(cmd, "contexts", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		known, _ := contextNames(cmd)
 		return offer(known, typed)
 	})

@@ -144,10 +144,12 @@ func (f *fleet) take(r memberRun) error {
 		return f.fail(r)
 	}
 	f.answered = true
-	if r.part == nil { // there was nothing to say
-		return nil
+	part := r.part
+	r.part = nil // it is written, and can be forgotten
+	if part == nil {
+		return nil // there was nothing to say
 	}
-	return f.unwritten(f.joined.Write(r.part))
+	return f.unwritten(f.joined.Write(part))
 }
 
 // fail takes down that a cluster did not answer.

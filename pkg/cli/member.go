@@ -43,7 +43,7 @@ func (m *member) choose(cmd *cobra.Command) error {
 	if m.context != "" {
 		return cmd.Flags().Set("context", m.context)
 	}
-	files, ok := cmd.Flags().Lookup("filename").Value.(pflag.SliceValue)
+	files, ok := flagValue(cmd.Flags().Lookup("filename")).(pflag.SliceValue)
 	if !ok { // the flag takes a list, see sourceFlags.add
 		return cmd.Flags().Set("filename", m.file)
 	}

@@ -42,8 +42,7 @@ func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print only problems that could change the answer")
 	fs.BoolVar(&f.noHeaders, "no-headers", false, "do not print column names")
 	f.templateFlags.add(cmd)
-	// The flag was added just above, the only thing that can go wrong.
-	_ = cmd.RegisterFlagCompletionFunc("output", completeFormats(formats))
+	completeFlag(cmd, "output", completeFormats(formats))
 	complete(cmd, "color", render.ColorModes())
 }
 
@@ -60,8 +59,7 @@ func (f *outputFlags) addTable(cmd *cobra.Command) {
 }
 
 func complete(cmd *cobra.Command, flag string, words []string) {
-	// The flag was added just above, the only thing that can go wrong.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // known are the formats that the command offers, as they are listed for people.

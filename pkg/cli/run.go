@@ -71,6 +71,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	args = bareVerbosity(args)
 	a.line = args
 	root := a.Command(s)
+	registerCompletions(root, args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
