@@ -33,6 +33,10 @@ func (f *diffFlags) complete(a App, cmd *cobra.Command, s Streams) {
 		}
 		return side(cmd, args, typed)
 	}
+	completeFlag(cmd, "to-context", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		known, _ := contextNames(cmd)
+		return offer(known, typed)
+	})
 	completeFlag(cmd, "from", side)
 	completeFlag(cmd, "to", side)
 	completeFlag(cmd, "delete", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
