@@ -11,7 +11,6 @@ var inputRules = []model.Rule{
 	{ID: model.WrongType, Severities: warnings, Summary: "a field that is read has the wrong type, and what needs it is ignored; or the reader takes a key for a boolean", Fix: "fix it, or quote it"},
 	{ID: model.LimitExceeded, Severities: faults, Summary: "a document is beyond the limits of reading", Fix: "split it"},
 	{ID: model.Forbidden, Severities: warnings, Summary: "the cluster did not let a list be read", Fix: "ask for the permission that the hint names"},
-	{ID: model.ClusterFailed, Severities: []model.Severity{model.Error, model.Warning}, Summary: "one of several clusters gave no answer; a warning where it has nothing of the name that was asked about", Fix: "ask that cluster alone, with `--context` or `-f`"},
 	{ID: model.InvalidObject, Severities: warnings, Summary: "the API server would reject the object; still evaluated", Fix: "fix it before it is applied"},
 	{ID: model.NamespaceAssumed, Severities: notes, Summary: "objects in files have no namespace; reported once", Fix: "give `-n`, or write the namespace into the objects"},
 	{ID: model.NotEvaluated, Severities: []model.Severity{model.Warning, model.Info, model.Error}, Summary: "something that could change the answer cannot be evaluated (a note: an assumption was made, and the answer stands)", Fix: "add what the hint names"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,7 @@ func newFleet(a App, cmd *cobra.Command, s Streams, parallel int, members []*mem
 			parallel = runtime.GOMAXPROCS(0)
 		}
 	}
-	if cmd.Flags().Changed("recursive") && members[0].context == "" {
+	if cmd.Flags().Changed("recursive") || cmd.Flags().Changed("kustomize") {
 		parallel = 1 // the kustomize library keeps state of its own
 	}
 	strict, _ := cmd.Flags().GetBool("strict")
@@ -198,6 +199,8 @@ func (f *fleet) outcome(ctx context.Context) error {
 	}
 	f.tellFailures()
 	switch {
+	case !f.answered && !slices.ContainsFunc(f.failures, func(c clusterFailure) bool { return c.code != ExitUsage }):
+		return usage("check the names and flags", "none of %d clusters has what was asked about", len(f.members))
 	case !f.answered:
 		return &noAnswer{fmt.Sprintf("none of %d clusters answered", len(f.members)), ""}
 	case f.strict && len(f.failures) > 0:
