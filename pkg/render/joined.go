@@ -26,7 +26,7 @@ type Joined struct {
 	footer []closingLine
 	rows   int
 
-	kind     string
+	opened   bool // the items follow
 	items    int
 	heads    [][]byte
 	complete bool
@@ -151,14 +151,11 @@ func (j *Joined) json(p *Part) error {
 	for _, one := range p.problems {
 		j.problems = append(j.problems, joinedProblem{p.stamp.Cluster, one})
 	}
-	if p.kind == "" {
+	if p.failed { // the kind of the answer is not known by it
 		return nil
 	}
 	var out bytes.Buffer
-	if j.kind == "" {
-		j.kind = p.kind
-		out.WriteString("{\n  \"apiVersion\": " + quoted(view.APIVersion) + ",\n  \"kind\": " + quoted(j.kind) + ",\n  \"items\": [")
-	}
+	j.open(&out, p.kind)
 	for _, item := range p.items {
 		if j.items > 0 {
 			out.WriteByte(',')
@@ -169,6 +166,14 @@ func (j *Joined) json(p *Part) error {
 	}
 	_, err := j.w.Write(out.Bytes())
 	return err
+}
+
+// open begins the document.
+func (j *Joined) open(out *bytes.Buffer, kind string) {
+	if !j.opened {
+		j.opened = true
+		out.WriteString("{\n  \"apiVersion\": " + quoted(view.APIVersion) + ",\n  \"kind\": " + quoted(kind) + ",\n  \"items\": [")
+	}
 }
 
 // Close writes what is left.
@@ -184,9 +189,7 @@ func (j *Joined) Close() error {
 
 func (j *Joined) closeJSON() error {
 	var out bytes.Buffer
-	if j.kind == "" {
-		out.WriteString("{\n  \"apiVersion\": " + quoted(view.APIVersion) + ",\n  \"kind\": \"ClusterFailure\",\n  \"items\": [")
-	}
+	j.open(&out, "ClusterFailure")
 	if j.items > 0 {
 		out.WriteString("\n  ")
 	}

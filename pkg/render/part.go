@@ -17,7 +17,8 @@ import (
 type Part struct {
 	stamp    Stamp
 	options  Options
-	kind     string // of the answer; "" where there is none
+	kind     string // of the answer
+	failed   bool   // there is no answer
 	complete bool
 	problems []model.Problem
 
@@ -40,12 +41,9 @@ func NewPart(v View, o Options) (*Part, error) {
 	if supported := formats(v); !failed && !slices.Contains(supported, string(o.Format)) {
 		return nil, fmt.Errorf("unknown output format %q, use one of %s", o.Format, strings.Join(supported, ", "))
 	}
-	p := &Part{stamp: o.Stamp, options: o}
+	p := &Part{stamp: o.Stamp, options: o, failed: failed}
 	if e, ok := v.(opened); ok {
-		p.complete, p.problems = e.Opening().Complete, e.Opening().Problems
-		if !failed {
-			p.kind = e.Opening().Kind
-		}
+		p.complete, p.problems, p.kind = e.Opening().Complete, e.Opening().Problems, e.Opening().Kind
 	}
 	switch o.Format {
 	case Tree, Name:
@@ -118,7 +116,7 @@ func (p *Part) json(v View) error {
 	head := newJSONItems(inner, false)
 	head.lead = lead
 	head.skip = []string{`"apiVersion"`, `"kind"`, `"items"`, `"problems"`}
-	if field < 0 && p.kind != "" {
+	if field < 0 && !p.failed {
 		item.skip = head.skip[:2]
 		text, err := item.of(v)
 		if err != nil {
@@ -141,8 +139,14 @@ func (p *Part) lay(v View) error {
 	for i := range t.Blocks {
 		b := &t.Blocks[i]
 		b.Heading = p.labelled(b.Heading)
-		width := len(b.Columns)
-		b.Columns = append([]view.Column{{Name: "CLUSTER"}}, b.Columns...)
+		if len(b.Rows) == 0 {
+			continue
+		}
+		width, first := len(b.Columns), view.Column{}
+		if _, named := headerOf(b); named {
+			first.Name = "CLUSTER"
+		}
+		b.Columns = append([]view.Column{first}, b.Columns...)
 		for r, row := range b.Rows {
 			label := p.stamp.Cluster
 			if len(row) < width && row[0].Text == "" { // it goes on from the row above
