@@ -12,7 +12,7 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo demo-report page test test-browser test-cluster lint golden docs bench fuzz completions snapshot verify
+.PHONY: help build install demo demo-report page test test-browser test-cluster test-duckdb lint golden docs bench fuzz completions snapshot verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -65,6 +65,10 @@ test-browser: web/node_modules build ## check the page of reports and try it in 
 test-cluster: ## run the tests against a real API server, which the first run builds (5 minutes)
 	go vet -C test/cluster ./...
 	VECTORS=$(VECTORS) go test -C test/cluster -timeout 40m ./...
+
+test-duckdb: ## run the SQL of docs/fleet.md with DuckDB, which the first run downloads (needs a C++ compiler)
+	go vet -C test/duckdb ./...
+	go test -C test/duckdb ./...
 
 lint: ## check formatting, go vet and staticcheck
 	$(check-format)
@@ -136,6 +140,7 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	go mod tidy -diff
 	cd bench && go mod tidy -diff
 	cd test/cluster && go mod tidy -diff
+	cd test/duckdb && go mod tidy -diff
 	cd test/differential && go mod tidy -diff
 	go run ./internal/kindgen -check
 	go run ./internal/docgen -check

@@ -37,12 +37,14 @@ type options struct {
 	rules    int   // of routes, where requests are asked
 	requests int   // that are asked at once
 	pairs    int   // of an input and a request that are held against the reference
+	clusters int   // that are asked at once
+	only     bool  // these, and nothing else
 }
 
 // pinned are the sizes for which limits are stated.
 var (
-	pinned = options{routes: 1000, peerRuns: 5, runs: 5, sizes: []int{1_000, 10_000, 100_000}, rules: 100_000, requests: 1_000, pairs: 100_000}
-	quick  = options{routes: 100, peerRuns: 1, runs: 1, sizes: []int{100, 200, 400}, rules: 400, requests: 20, pairs: 2_000}
+	pinned = options{routes: 1000, peerRuns: 5, runs: 5, sizes: []int{1_000, 10_000, 100_000}, rules: 100_000, requests: 1_000, pairs: 100_000, clusters: 1_000}
+	quick  = options{routes: 100, peerRuns: 1, runs: 1, sizes: []int{100, 200, 400}, rules: 400, requests: 20, pairs: 2_000, clusters: 20}
 )
 
 func parse(args []string, help io.Writer) (options, error) {
@@ -53,6 +55,8 @@ func parse(args []string, help io.Writer) (options, error) {
 	flags.IntVar(&o.peerRuns, "peer-runs", o.peerRuns, "runs of each side of the comparison, the best of which counts")
 	flags.IntVar(&o.runs, "runs", o.runs, "runs of everything else, the best of which counts")
 	flags.IntVar(&o.pairs, "pairs", o.pairs, "pairs of an input and a request that are held against the reference")
+	flags.IntVar(&o.clusters, "clusters", o.clusters, "snapshots that are asked in one run")
+	flags.BoolVar(&o.only, "only-clusters", false, "measure only these")
 	short := flags.Bool("quick", false, "small sizes and one run of each, to see that both sides agree; the other flags do nothing")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -60,7 +64,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	if *short {
 		o = quick
 	}
-	if flags.NArg() > 0 || o.routes < 1 || o.pairs < 1 || o.peerRuns < 1 || o.runs < 1 {
+	if flags.NArg() > 0 || o.routes < 1 || o.clusters < 1 || o.pairs < 1 || o.peerRuns < 1 || o.runs < 1 {
 		err := errors.New("every number must be at least 1, and there are no arguments")
 		fmt.Fprintln(help, err)
 		return o, err

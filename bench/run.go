@@ -34,6 +34,9 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 	}
 	r := report{out: out, limits: o.routes == pinned.routes && slices.Equal(o.sizes, pinned.sizes) && o.rules == pinned.rules}
 	r.machine()
+	if o.only {
+		return b.clustersOnly(ctx, r)
+	}
 	c, err := b.compare(ctx)
 	if err != nil {
 		return fmt.Errorf("comparing: %w", err)
@@ -69,6 +72,16 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return fmt.Errorf("running every command: %w", err)
 	}
 	r.commands(all, o.runs)
+	return b.clustersOnly(ctx, r)
+}
+
+// clustersOnly measures asking many clusters.
+func (b *bench) clustersOnly(ctx context.Context, r report) error {
+	f, err := b.askFleet(ctx)
+	if err != nil {
+		return fmt.Errorf("asking clusters: %w", err)
+	}
+	r.fleet(f)
 	return nil
 }
 

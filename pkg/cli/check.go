@@ -98,8 +98,7 @@ func (f *checkFlags) complete(a App, cmd *cobra.Command, s Streams) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	complete(cmd, "fail-on", check.Thresholds())
-	// The flag was added just above, the only thing that can go wrong.
-	_ = cmd.RegisterFlagCompletionFunc("ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completeFlag(cmd, "ignore", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1] // the flag takes a list
 		var words []string
 		for _, id := range f.catalogue().IDs() {

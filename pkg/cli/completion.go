@@ -32,10 +32,9 @@ func (a App) completion(cmd *cobra.Command, f *sourceFlags, s Streams, arguments
 		all.namespace, all.allNamespaces = "", true
 		return all.open(ctx, plugins, s)
 	}
-	// The flags are the command's, the only thing that can go wrong.
-	_ = cmd.RegisterFlagCompletionFunc("namespace", a.propose(f, s, anywhere, namespaceWords))
-	_ = cmd.RegisterFlagCompletionFunc("policy-kind", a.propose(f, s, (*sourceFlags).openKinds, policyKindWords))
-	_ = cmd.RegisterFlagCompletionFunc("vendor-setting", proposeSettings(f, a.Plugins))
+	completeFlag(cmd, "namespace", a.propose(f, s, anywhere, namespaceWords))
+	completeFlag(cmd, "policy-kind", a.propose(f, s, (*sourceFlags).openKinds, policyKindWords))
+	completeFlag(cmd, "vendor-setting", proposeSettings(f, a.Plugins))
 	_ = cmd.MarkFlagDirname("kustomize")
 }
 

@@ -148,6 +148,21 @@ func (f *connectionFlags) connect() (*cluster, error) {
 	return c, nil
 }
 
+// connectTo is connect with another context.
+func (f *connectionFlags) connectTo(context string) (*cluster, error) {
+	for name, value := range map[string]*string{"--cluster": f.config.ClusterName, "--user": f.config.AuthInfoName, "--server": f.config.APIServer} {
+		if value != nil && *value != "" {
+			return nil, usage("name both clusters by their contexts", "%s cannot be given where two clusters are read", name)
+		}
+	}
+	config := genericclioptions.NewConfigFlags(true)
+	config.Namespace, config.CacheDir, config.Context = nil, nil, &context
+	config.KubeConfig, config.Timeout = f.config.KubeConfig, f.config.Timeout
+	config.Impersonate, config.ImpersonateUID, config.ImpersonateGroup = f.config.Impersonate, f.config.ImpersonateUID, f.config.ImpersonateGroup
+	other := connectionFlags{config: config, chunk: f.chunk, level: f.level}
+	return other.connect()
+}
+
 func kubeconfigError(err error) error {
 	return &noAnswer{"reading the kubeconfig: " + err.Error(), "list the contexts with: kubectl config get-contexts"}
 }
@@ -177,7 +192,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.
 	if log == nil {
 		defer showProgress(s, progress)()
 	}
-	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog),
+	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, At: time.Now().UTC().Truncate(time.Second), Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog),
 		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):

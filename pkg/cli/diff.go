@@ -16,9 +16,12 @@ import (
 // diffFlags say what is compared with what.
 type diffFlags struct {
 	question
-	from, to string
-	deleted  []string
-	asked    string // the namespace that was asked for
+	from, to  string
+	toContext string   // the second side is the cluster of this one
+	at        []string // the sides are snapshots of these times
+	timeline  string   // the folder with them
+	deleted   []string
+	asked     string // the namespace that was asked for
 }
 
 const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files.
@@ -29,6 +32,8 @@ is relative to the working directory), or live for the cluster. The sides are ch
   - FROM is --from, else the first argument, else live.
   - TO is --to, else the next argument. If neither is given, it is FROM when -f, -k or --delete change it; otherwise the same path in the
     working tree if FROM is a git revision, and live for anything else.
+  - --to-context compares with the cluster of another kubeconfig context. --at TIME --at TIME compares the snapshots of a folder
+    (--snapshots) as they were at two times, or at one time and at last.
   - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes everything in it.
 
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
@@ -53,7 +58,13 @@ func (a App) diffCmd(s Streams) *cobra.Command {
   # two folders, a folder and the cluster, a snapshot and the cluster
   kubectl dopolicy diff old/ new/
   kubectl dopolicy diff --from manifests/ --to live
-  kubectl dopolicy diff --from snapshot.tgz`,
+  kubectl dopolicy diff --from snapshot.tgz
+
+  # the same routes in staging and production
+  kubectl dopolicy diff --context staging --to-context production
+
+  # what changed since yesterday, by snapshots that were taken every hour
+  kubectl dopolicy diff --at 2026-01-31T12:00 --snapshots /mnt/snapshots/prod`,
 		Args: takes(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), f, s, args) },
 	}
@@ -70,6 +81,9 @@ func (f *diffFlags) addTo(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.from, "from", "", "the first side: a file, folder, snapshot, git:REV[:PATH] or live")
 	fs.StringVar(&f.to, "to", "", "the second side, in the same form")
+	fs.StringVar(&f.toContext, "to-context", "", "the second side: the cluster of this kubeconfig context")
+	fs.StringArrayVar(&f.at, "at", nil, "a side: the last snapshot of --snapshots at this time, such as 2026-01-31T12:00 (in UTC); twice, or once to compare with the last one")
+	fs.StringVar(&f.timeline, "snapshots", "", "with --at: folder with snapshots of one cluster, or a pattern of their names")
 	fs.StringSliceVarP(&f.files, "filename", "f", nil, "file or folder to apply to the second side, or - for standard input (repeatable)")
 	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization to apply to the second side (instead of -f)")
 	fs.BoolVarP(&f.recursive, "recursive", "R", false, "also read sub-folders, on both sides, and render what they hold")
@@ -128,7 +142,14 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 func (f *diffFlags) reader(catalog *descriptor.Catalog, s Streams, from, to sideOf) (*sideReader, error) {
 	f.asked = f.namespace
 	r := &sideReader{flags: f, catalog: catalog, streams: s}
-	if !from.live() && !to.live() {
+	if to.context != "" {
+		c, err := f.connectTo(to.context)
+		if err != nil {
+			return nil, err
+		}
+		r.other = c
+	}
+	if !from.live() && (!to.live() || r.other != nil) {
 		return r, nil
 	}
 	c, err := f.connect()
@@ -136,6 +157,9 @@ func (f *diffFlags) reader(catalog *descriptor.Catalog, s Streams, from, to side
 		return nil, err
 	}
 	r.cluster = c
+	if r.other != nil && c.context == r.other.context {
+		return nil, usage("name another context", "both sides are context %s: there is nothing to compare", c.context)
+	}
 	f.namespace = cmp.Or(f.namespace, c.namespace)
 	return r, nil
 }

@@ -33,15 +33,18 @@ func (f *diffFlags) complete(a App, cmd *cobra.Command, s Streams) {
 		}
 		return side(cmd, args, typed)
 	}
-	// The flags are the command's, the only thing that can go wrong.
-	_ = cmd.RegisterFlagCompletionFunc("from", side)
-	_ = cmd.RegisterFlagCompletionFunc("to", side)
-	_ = cmd.RegisterFlagCompletionFunc("delete", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completeFlag(cmd, "to-context", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		known, _ := contextNames(cmd)
+		return offer(known, typed)
+	})
+	completeFlag(cmd, "from", side)
+	completeFlag(cmd, "to", side)
+	completeFlag(cmd, "delete", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
 		return offer(f.deletable(ctx, a.Plugins, s, args, typed), typed)
 	})
-	_ = cmd.RegisterFlagCompletionFunc("namespace", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	completeFlag(cmd, "namespace", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 		defer stop()
 		x := f.secondSide(ctx, a.Plugins, s, args)

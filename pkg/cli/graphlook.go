@@ -17,8 +17,8 @@ func (f *lookFlags) addLook(cmd *cobra.Command) {
 		" (flat: one plain node per target and policy, for programs)")
 	cmd.Flags().StringVar(&f.theme, "theme", string(render.ThemeAuto), "colours of dot, svg and png: "+strings.Join(render.Themes(), "|")+
 		" (auto: light; an SVG follows the viewer's dark mode)")
-	_ = cmd.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions(render.Layouts(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("theme", cobra.FixedCompletions(render.Themes(), cobra.ShellCompDirectiveNoFileComp))
+	completeFlag(cmd, "layout", cobra.FixedCompletions(render.Layouts(), cobra.ShellCompDirectiveNoFileComp))
+	completeFlag(cmd, "theme", cobra.FixedCompletions(render.Themes(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // look hands the look to what writes the picture. Words that are no layout or theme are wrong usage.

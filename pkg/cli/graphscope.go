@@ -33,8 +33,8 @@ func (g *graphScope) add(a App, cmd *cobra.Command, q *question, s Streams) {
 	fs.StringVar(&g.affected, "only-affected-by", "", "only where this policy, as [KIND/]NAME, is in force or overridden, with the policies that beat it or lose to it there")
 	fs.StringVar(&g.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike: "+strings.Join(view.CollapseLevels(), "|")+" (auto: in pictures, as far as needed)")
 	// The flags were added just above, the only thing that can go wrong.
-	_ = cmd.RegisterFlagCompletionFunc("focus", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(focusWords)))
-	_ = cmd.RegisterFlagCompletionFunc("only-affected-by", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(policyWords)))
+	completeFlag(cmd, "focus", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(focusWords)))
+	completeFlag(cmd, "only-affected-by", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(policyWords)))
 	complete(cmd, "collapse", view.CollapseLevels())
 }
 

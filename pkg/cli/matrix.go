@@ -47,7 +47,7 @@ TARGET is written as for 'effective'. The columns are the kinds of the input, or
 	q.addWatch(cmd)
 	cmd.Flags().StringSliceVar(&missing, "missing", nil, "only rules without a policy of this kind in force; exit with 1 if there are any (repeatable)")
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)
-	_ = cmd.RegisterFlagCompletionFunc("missing", a.propose(&q.sourceFlags, s, (*sourceFlags).openKinds, policyKindWords))
+	completeFlag(cmd, "missing", a.propose(&q.sourceFlags, s, (*sourceFlags).openKinds, policyKindWords))
 	return cmd
 }
 

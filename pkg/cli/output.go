@@ -42,8 +42,7 @@ func (f *outputFlags) add(cmd *cobra.Command, formats []string) {
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print only problems that could change the answer")
 	fs.BoolVar(&f.noHeaders, "no-headers", false, "do not print column names")
 	f.templateFlags.add(cmd)
-	// The flag was added just above, the only thing that can go wrong.
-	_ = cmd.RegisterFlagCompletionFunc("output", completeFormats(formats))
+	completeFlag(cmd, "output", completeFormats(formats))
 	complete(cmd, "color", render.ColorModes())
 }
 
@@ -60,8 +59,7 @@ func (f *outputFlags) addTable(cmd *cobra.Command) {
 }
 
 func complete(cmd *cobra.Command, flag string, words []string) {
-	// The flag was added just above, the only thing that can go wrong.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // known are the formats that the command offers, as they are listed for people.
@@ -146,7 +144,7 @@ func (q *question) writeOnly(s Streams, session *session, typed string, v render
 	if err != nil {
 		return err
 	}
-	err = render.Write(s.Out, v, render.Options{Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
+	err = s.answer(v, render.Options{Stamp: stamp(session, v), Format: render.Format(q.format), Draw: s.Draw, DOT: q.dot, NoHeaders: q.noHeaders, SortBy: q.sortBy, Color: q.colored(mode, s, s.OutIsTTY), ASCII: !utf8Locale(s),
 		Template: q.parsed, Runner: s.inRunner(), Terminal: s.OutIsTTY, Width: s.columns(s.OutIsTTY), Version: q.version, Root: q.root,
 		Table: view.TableOptions{ByRule: q.byRule, Limit: q.limit, Target: typed, Scope: q.scope, Source: session.flags.given()}})
 	if unknown := (*render.UnknownColumn)(nil); errors.As(err, &unknown) {

@@ -40,7 +40,7 @@ func (a App) overriddenCmd(s Streams) *cobra.Command {
 	q.addTable(cmd)
 	cmd.Flags().StringVar(&target, "target", "", "only settings that lost at this target, as [KIND/]NAME[/SECTION]")
 	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyRuleWords))
-	_ = cmd.RegisterFlagCompletionFunc("target", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(targetWords)))
+	completeFlag(cmd, "target", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(targetWords)))
 	return cmd
 }
 

@@ -77,7 +77,7 @@ func proveCmd(a App, s Streams) *cobra.Command {
 	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
 	fs.StringVarP(&q.labels, "selector", "l", "", "only requests that routes with these labels take")
 	a.completion(cmd, &q.sourceFlags, s, nil)
-	_ = cmd.RegisterFlagCompletionFunc("gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(gatewayWords)))
+	completeFlag(cmd, "gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(gatewayWords)))
 	return cmd
 }
 

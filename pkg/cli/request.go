@@ -147,8 +147,8 @@ func (a App) requestCmd(s Streams) *cobra.Command {
 	cmd.Flags().StringVar(&file, "requests-file", "", "file with one request per line, or - for standard input")
 	complete(cmd, "protocol", []string{"TLS", "TCP", "UDP", "SCTP"})
 	a.completion(cmd, &q.sourceFlags, s, nil)
-	_ = cmd.RegisterFlagCompletionFunc("gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(gatewayWords)))
-	_ = cmd.RegisterFlagCompletionFunc("from-namespace", a.propose(&q.sourceFlags, s, (*sourceFlags).open, namespaceWords))
+	completeFlag(cmd, "gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(gatewayWords)))
+	completeFlag(cmd, "from-namespace", a.propose(&q.sourceFlags, s, (*sourceFlags).open, namespaceWords))
 	return cmd
 }
 

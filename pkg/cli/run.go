@@ -40,6 +40,8 @@ type Streams struct {
 	Width     int // columns of the terminal behind Out or Err; 0: unknown, or none
 	LookupEnv func(string) (string, bool)
 	Draw      render.Drawer // of the answer to be written; nil: pictures are not asked for
+
+	member *member // the cluster that this run asks, of several; nil: there is only one
 }
 
 // inRunner reports whether a CI runner reads the output, which takes some of it as commands.
@@ -56,6 +58,8 @@ func (s Streams) inRunner() bool {
 type App struct {
 	Plugins []plugin.Plugin
 	Build   Build
+
+	line []string // the command line, which is run once for each of several clusters
 }
 
 // Run runs one command line (without the program's name) and returns the exit code.
@@ -64,8 +68,10 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	if s.inRunner() {
 		s.Err = render.RunnerText(s.Err)
 	}
-	root := a.Command(s)
 	args = bareVerbosity(args)
+	a.line = args
+	root := a.Command(s)
+	registerCompletions(root, args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
@@ -110,9 +116,12 @@ cluster and needs no running controller.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.effectiveCmd(s), a.matrixCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), auditCmd(a, s), a.graphCmd(s), a.requestCmd(s), proveCmd(a, s), a.diffCmd(s), a.checkCmd(s), a.reportCmd(s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
+	root.AddCommand(a.effectiveCmd(s), a.matrixCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), auditCmd(a, s), a.graphCmd(s), a.requestCmd(s), proveCmd(a, s), a.diffCmd(s), historyCmd(a, s), a.checkCmd(s), a.reportCmd(s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
+		if slices.Contains(fleetCommands(), cmd.Name()) {
+			addFleet(a, cmd, s)
+		}
 	}
 	return root
 }

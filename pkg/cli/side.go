@@ -17,7 +17,10 @@ const (
 )
 
 // sideOf is one side as it was typed: live, git:REV[:PATH], or the path of files or of a snapshot.
-type sideOf struct{ text string }
+type sideOf struct {
+	text    string
+	context string // of a live side, if it is not that of the other flags
+}
 
 func (s sideOf) live() bool { return s.text == liveSide }
 
@@ -36,6 +39,12 @@ func (s sideOf) workingTree() string {
 
 // sides settles what is compared: the rule stands in the command's help.
 func (f *diffFlags) sides(args []string) (from, to sideOf, err error) {
+	if len(f.at) > 0 {
+		return f.moments(args)
+	}
+	if f.timeline != "" {
+		return from, to, usage("name one or two times with --at", "--snapshots names snapshots by time")
+	}
 	over := f.over() || len(f.deleted) > 0
 	if given := len(args); given > 0 && f.from != "" && f.to != "" || given > 1 && (f.from != "" || f.to != "") {
 		return from, to, usage("name each side once", "diff: unexpected argument %q: --from and --to already name the sides", args[given-1])
@@ -49,6 +58,12 @@ func (f *diffFlags) sides(args []string) (from, to sideOf, err error) {
 		}
 	}
 	from.text = cmp.Or(from.text, liveSide)
+	if f.toContext != "" {
+		if to.text != "" && !to.live() || f.over() || len(f.deleted) > 0 {
+			return from, to, usage("drop one of the two", "--to-context names the second side, and nothing else can")
+		}
+		to = sideOf{liveSide, f.toContext}
+	}
 	if to.text == "" {
 		_, _, git := from.git()
 		switch {
@@ -91,6 +106,7 @@ type sideReader struct {
 	flags   *diffFlags
 	catalog *descriptor.Catalog
 	cluster *cluster // of a side that is live
+	other   *cluster // of one that is live in the context of --to-context
 	streams Streams
 }
 
@@ -99,7 +115,11 @@ func (r *sideReader) read(ctx context.Context, s sideOf) (*model.Snapshot, error
 	if s.live() {
 		bare := r.flags.sourceFlags
 		bare.files, bare.kustomization = nil, ""
-		return bare.live(ctx, r.cluster, r.catalog, r.streams)
+		c := r.cluster
+		if s.context != "" {
+			c = r.other
+		}
+		return bare.live(ctx, c, r.catalog, r.streams)
 	}
 	o := r.options()
 	if rev, path, is := s.git(); is {

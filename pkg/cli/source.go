@@ -75,7 +75,7 @@ type session struct {
 
 // open loads what the flags name and resolves it.
 func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
-	catalog, err := f.catalog(plugins)
+	catalog, err := s.member.catalog(func() (*descriptor.Catalog, error) { return f.catalog(plugins) })
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/client-go/discovery"
 
@@ -14,6 +15,7 @@ import (
 // LiveOptions say what to read of a cluster.
 type LiveOptions struct {
 	Context string            // the name by which answers call the cluster
+	At      time.Time         // when it is read
 	Kinds   []model.GroupKind // what is read where it is served
 
 	// After are kinds that are read only if there are objects of another one, by that.
@@ -75,7 +77,7 @@ func Live(ctx context.Context, server *Server, o LiveOptions) (*model.Snapshot, 
 		}
 		outcomes, problems = append(outcomes, over.outcomes...), append(problems, over.problems...)
 	}
-	return assemble(o.Over, &model.Cluster{Context: o.Context, Kinds: r.served, Gaps: r.gaps()}, outcomes, problems), nil
+	return assemble(o.Over, &model.Cluster{Context: o.Context, ReadAt: o.At, Kinds: r.served, Gaps: r.gaps()}, outcomes, problems), nil
 }
 
 // liveReader is one reading of a cluster.

@@ -55,3 +55,20 @@ func Without(base *model.Snapshot, gone func(model.Ref) bool) *model.Snapshot {
 func problemsBut(problems []model.Problem, gone func(model.Ref) bool) []model.Problem {
 	return slices.DeleteFunc(slices.Clone(problems), func(p model.Problem) bool { return p.Ref != nil && gone(p.Ref.WithoutSection()) })
 }
+
+// With is a snapshot in which some objects are as they are in another one: in place of its own, beside them, or gone where the other has none.
+func With(base, other *model.Snapshot, refs []model.Ref) *model.Snapshot {
+	swapped := make(map[model.Ref]bool, len(refs))
+	for _, ref := range refs {
+		swapped[ref] = true
+	}
+	objects := slices.DeleteFunc(slices.Clone(base.Objects), func(o *model.Object) bool { return swapped[o.Ref] })
+	for _, o := range other.Objects {
+		if swapped[o.Ref] {
+			objects = append(objects, o)
+		}
+	}
+	s := model.NewSnapshot(objects, problemsBut(base.Problems, func(ref model.Ref) bool { return swapped[ref] }))
+	s.Cluster = base.Cluster
+	return s
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"sigs.k8s.io/yaml"
@@ -57,6 +58,10 @@ func splitSnapshot(file source, text []byte) (h *model.Header, pieces []piece, e
 		err = errors.New("its header has a problem of unknown severity")
 	case h.Cluster == "":
 		err = errors.New("its header names no cluster")
+	case h.ReadAt != "":
+		if _, wrong := time.Parse(time.RFC3339, h.ReadAt); wrong != nil {
+			err = fmt.Errorf("the readAt of its header is no time: %q", h.ReadAt)
+		}
 	}
 	if err != nil {
 		return nil, nil, err

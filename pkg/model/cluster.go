@@ -3,11 +3,13 @@ package model
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Cluster is what is known of the cluster that a snapshot was read from, beside its objects.
 type Cluster struct {
 	Context string       // the name of the kubeconfig's context
+	ReadAt  time.Time    // when it was read; zero: not known
 	Kinds   []ServedKind // what the server serves, sorted
 	Gaps    []Gap        // what could not be read, sorted
 

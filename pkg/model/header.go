@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // SnapshotKind is the kind of a snapshot's header; its apiVersion is SnapshotVersion.
 const (
@@ -13,6 +16,7 @@ type Header struct {
 	APIVersion string       `json:"apiVersion"`         // of this shape
 	Kind       string       `json:"kind"`               // Snapshot
 	Cluster    string       `json:"cluster"`            // the context
+	ReadAt     string       `json:"readAt,omitempty"`   // when the cluster was read, in UTC (RFC 3339)
 	Redacted   bool         `json:"redacted,omitempty"` // the settings of policies have no values
 	Objects    *int         `json:"objects,omitempty"`  // that follow: with fewer the file is cut off
 	Kinds      []HeaderKind `json:"kinds"`              // what the server serves
@@ -43,6 +47,9 @@ type HeaderGap struct {
 func HeaderOf(s *Snapshot) *Header {
 	c := s.Cluster
 	h := &Header{APIVersion: SnapshotVersion, Kind: SnapshotKind, Cluster: c.Context, Redacted: c.Redacted, Kinds: []HeaderKind{}, Gaps: []HeaderGap{}, Problems: []Problem{}}
+	if !c.ReadAt.IsZero() {
+		h.ReadAt = c.ReadAt.UTC().Format(time.RFC3339)
+	}
 	for _, k := range c.Kinds {
 		h.Kinds = append(h.Kinds, HeaderKind{k.Group, k.Version, k.Kind, k.Plural, k.Singular, k.Short, k.Namespaced})
 	}
@@ -73,6 +80,7 @@ func (h *Header) Unsaid() []Problem {
 // Of is the cluster that the header tells of.
 func (h *Header) Of() *Cluster {
 	c := &Cluster{Context: h.Cluster, Redacted: h.Redacted}
+	c.ReadAt, _ = time.Parse(time.RFC3339, h.ReadAt) // a header without one is checked where it is read
 	for _, k := range h.Kinds {
 		c.Kinds = append(c.Kinds, ServedKind{GroupKind{k.Group, k.Kind}, k.Version, k.Plural, k.Singular, k.ShortNames, k.Namespaced})
 	}

@@ -33,6 +33,7 @@ const (
 	WrongType             Code = "WrongType"
 	LimitExceeded         Code = "LimitExceeded"
 	Forbidden             Code = "Forbidden"
+	ClusterFailed         Code = "ClusterFailed"
 	InvalidObject         Code = "InvalidObject"
 	NamespaceAssumed      Code = "NamespaceAssumed"
 	GenericKind           Code = "GenericKind"

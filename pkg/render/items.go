@@ -53,18 +53,21 @@ func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
 	return rest.Interface(), eachItem(whole.Field(field)), true
 }
 
-// writeNDJSON writes an answer as lines of JSON: first all of it but its items, then a line for each of these.
-func writeNDJSON(w *bufio.Writer, v any) error {
+// writeNDJSON writes an answer as lines of JSON: first all of it but its items, then a line for each of these. Every line says of which answer
+// about which cluster it is.
+func writeNDJSON(w *bufio.Writer, v any, of Stamp) error {
 	head := newJSONItems("", true)
+	head.lead = of.members()
 	field := itemsField(v)
 	if field < 0 {
 		return head.line(w, v)
 	}
-	head.skip = `"items"`
+	head.skip = []string{`"items"`}
 	if err := head.line(w, v); err != nil {
 		return err
 	}
 	item := newJSONItems("", true)
+	item.lead = of.ofItem(v)
 	for v := range eachItem(reflect.Indirect(reflect.ValueOf(v)).Field(field)) {
 		if err := item.line(w, v); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -18,7 +19,8 @@ type jsonItems struct {
 	field  *jsonText // of a field's value
 	indent string    // before the closing brace of an item; before a field two spaces more
 	plain  bool      // on one line, without spaces
-	skip   string    // the field that is left out, in quotes
+	skip   []string  // the fields that are left out, in quotes
+	lead   []jsonMember
 	out    []byte
 
 	shape  reflect.Type // of the items, if they are all alike
@@ -36,6 +38,9 @@ type jsonField struct {
 	name  string // in quotes
 	empty bool   // written though it is empty
 }
+
+// jsonMember is a member of an object that is the same in all items: its name in quotes, and its value.
+type jsonMember struct{ name, value string }
 
 // sharedList tells lists apart by where they are, and keeps them there.
 type sharedList struct {
@@ -62,8 +67,7 @@ func (j *jsonItems) of(v any) ([]byte, error) {
 		j.shape, j.fields = at.Type(), jsonFields(at.Type())
 	}
 	if j.fields == nil || at.Type() != j.shape {
-		text, err := j.whole.of(v)
-		return bytes.TrimSuffix(text, []byte("\n")), err
+		return j.wholeOf(v)
 	}
 	before, colon, after := "{\n"+j.indent+"  ", ": ", "\n"+j.indent+"}"
 	between := ",\n" + j.indent + "  "
@@ -71,9 +75,13 @@ func (j *jsonItems) of(v any) ([]byte, error) {
 		before, between, colon, after = "{", ",", ":", "}"
 	}
 	j.out = j.out[:0]
+	for _, m := range j.lead {
+		j.out = append(append(append(append(j.out, before...), m.name...), colon...), m.value...)
+		before = between
+	}
 	for _, f := range j.fields {
 		value := at.FieldByIndex(f.index)
-		if f.name == j.skip || !f.empty && isEmpty(value) {
+		if slices.Contains(j.skip, f.name) || !f.empty && isEmpty(value) {
 			continue
 		}
 		j.out = append(append(append(j.out, before...), f.name...), colon...)
@@ -83,7 +91,30 @@ func (j *jsonItems) of(v any) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if len(j.out) == 0 {
+		return append(j.out, "{}"...), nil
+	}
 	return append(j.out, after...), nil
+}
+
+// wholeOf is v as encoding/json writes it, with the leading members inside.
+func (j *jsonItems) wholeOf(v any) ([]byte, error) {
+	text, err := j.whole.of(v)
+	text = bytes.TrimSuffix(text, []byte("\n"))
+	if err != nil || len(j.lead) == 0 || len(text) < 2 || text[0] != '{' {
+		return text, err
+	}
+	j.out = append(j.out[:0], '{')
+	for i, m := range j.lead {
+		if i > 0 {
+			j.out = append(j.out, ',')
+		}
+		j.out = append(append(append(j.out, m.name...), ':'), m.value...)
+	}
+	if text[1] != '}' {
+		j.out = append(j.out, ',')
+	}
+	return append(j.out, text[1:]...), nil
 }
 
 // line writes v and a line break.

@@ -67,6 +67,7 @@ type Options struct {
 	Version   string            // of the program, for formats that name it
 	Root      string            // the folder that the program runs in, for formats that others look for files with
 	Draw      Drawer            // draws SVG and PNG; nil: nothing does
+	Stamp     Stamp             // what the answer is about
 	DOT       DOTOptions        // how DOT is written, and pictures are drawn
 }
 
@@ -153,7 +154,7 @@ func write(w *bufio.Writer, v View, o Options) error {
 	case JSON:
 		return writeJSON(w, v)
 	case NDJSON:
-		return writeNDJSON(w, v)
+		return writeNDJSON(w, v, o.Stamp)
 	case YAML:
 		return writeYAML(w, v)
 	case DOT:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"go.yaml.in/yaml/v3"
@@ -70,27 +71,31 @@ func TestYAMLSaysTheSameAsJSON(t *testing.T) {
 	}
 }
 
-// The lines are the answer, taken apart: put together they are its JSON.
+// The lines are the answer, taken apart: without what each says of the answer that it is of they are its JSON.
 func TestNDJSONIsTheAnswerInLines(t *testing.T) {
 	for _, v := range views() {
 		var want, got map[string]any
 		if err := json.Unmarshal([]byte(written(t, v, Options{Format: JSON})), &want); err != nil {
 			t.Fatal(err)
 		}
-		lines := strings.Split(strings.TrimSuffix(written(t, v, Options{Format: NDJSON}), "\n"), "\n")
+		stamp := Stamp{Cluster: `a "b"`, ReadAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))}
+		lines := strings.Split(strings.TrimSuffix(written(t, v, Options{Format: NDJSON, Stamp: stamp}), "\n"), "\n")
 		if err := json.Unmarshal([]byte(lines[0]), &got); err != nil {
 			t.Fatal(err)
 		}
+		const at = "2026-01-02T02:04:05Z"
+		unstamped(t, got, map[string]any{"cluster": stamp.Cluster, "readAt": at})
 		if itemsField(v) >= 0 {
 			if _, there := got["items"]; there {
 				t.Errorf("%T: the first line has items", v)
 			}
 			items := []any{}
 			for _, line := range lines[1:] {
-				var item any
+				var item map[string]any
 				if err := json.Unmarshal([]byte(line), &item); err != nil {
 					t.Fatal(err)
 				}
+				unstamped(t, item, map[string]any{"apiVersion": want["apiVersion"], "answer": want["kind"], "cluster": stamp.Cluster, "readAt": at, "complete": want["complete"]})
 				items = append(items, item)
 			}
 			got["items"] = items
@@ -100,6 +105,35 @@ func TestNDJSONIsTheAnswerInLines(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%T: got %v, want %v", v, got, want)
+		}
+	}
+}
+
+// unstamped takes out of a line what it says of its answer, and checks it.
+func unstamped(t *testing.T, line, want map[string]any) {
+	t.Helper()
+	for key, value := range want {
+		if line[key] != value {
+			t.Errorf("%s is %v, want %v", key, line[key], value)
+		}
+		delete(line, key)
+	}
+}
+
+// What a line says of its answer takes no name of its item's.
+func TestStampsHideNothing(t *testing.T) {
+	for _, v := range views() {
+		field := itemsField(v)
+		if field < 0 {
+			continue
+		}
+		item := reflect.TypeOf(v).Elem().Field(field).Type.Elem()
+		for _, m := range (Stamp{Cluster: "a", ReadAt: time.Unix(1, 0)}).ofItem(v) {
+			for _, f := range jsonFields(item) {
+				if f.name == m.name {
+					t.Errorf("%T: items have a field %s of their own", v, f.name)
+				}
+			}
 		}
 	}
 }

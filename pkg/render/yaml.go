@@ -13,7 +13,11 @@ import (
 )
 
 // writeYAML writes v as block-style YAML with the keys in the order of the JSON form, item by item where v allows it.
-func writeYAML(w *bufio.Writer, v any) error {
+func writeYAML(w *bufio.Writer, v any) error { return writeYAMLStamped(w, v, nil) }
+
+// writeYAMLStamped is writeYAML with lines that every item begins with.
+func writeYAMLStamped(w *bufio.Writer, v any, lines []byte) error {
+	lines, _, _ = bytes.Cut(lines, []byte("\n")) // the cluster; when it was read is said once
 	head, items, ok := itemsApart(v)
 	if !ok {
 		text, err := yamlText(nil, v)
@@ -42,6 +46,12 @@ func writeYAML(w *bufio.Writer, v any) error {
 		if end != "" {
 			_ = w.WriteByte('\n')
 			end = ""
+		}
+		if len(lines) > 0 {
+			_, _ = w.WriteString("- ")
+			_, _ = w.Write(lines)
+			_, _ = w.WriteString("\n ")
+			text = text[1:]
 		}
 		_, _ = w.Write(text)
 	}

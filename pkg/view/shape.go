@@ -33,6 +33,9 @@ func (e *Envelope) Seal(kind string, problems []model.Problem) {
 	}
 }
 
+// Opening is what the answer begins with.
+func (e *Envelope) Opening() *Envelope { return e }
+
 // Source says who set something: a block of a policy at a target, or a value that no policy wrote (Builtin).
 type Source struct {
 	Policy   *model.Ref `json:"policy,omitempty"`    // absent where no policy wrote it

@@ -1,0 +1,220 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// joinedRows is how many rows of a table are held back, so that they share the widths of their columns.
+const joinedRows = 5000
+
+// Joined writes the answers of several clusters as one, in the order in which they come. Of what was written it keeps, in JSON, what is beside the
+// items; of a table some thousand rows are held back.
+type Joined struct {
+	w     io.Writer
+	parts int
+	last  *Part // the options of a table and of what comes at the end
+
+	table  view.Table
+	footer []closingLine
+	rows   int
+
+	opened   bool // the items follow
+	items    int
+	heads    [][]byte
+	complete bool
+	problems []joinedProblem
+}
+
+// joinedProblem is a problem with the cluster that has it.
+type joinedProblem struct {
+	Cluster string `json:"cluster,omitempty"`
+	model.Problem
+}
+
+// NewJoined writes to w.
+func NewJoined(w io.Writer) *Joined { return &Joined{w: w, complete: true} }
+
+// Write writes what follows.
+func (j *Joined) Write(p *Part) error {
+	j.parts++
+	j.last = p
+	switch p.options.Format {
+	case Table, Wide, Grouped:
+		j.add(p.stamp.Cluster, p.table)
+		if j.rows < joinedRows {
+			return nil
+		}
+		return j.flush()
+	case JSON:
+		return j.json(p)
+	case YAML:
+		if j.parts > 1 {
+			if _, err := io.WriteString(j.w, "---\n"); err != nil {
+				return err
+			}
+		}
+	case Tree:
+		if j.parts > 1 && len(p.text) > 0 {
+			if _, err := io.WriteString(j.w, "\n"); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := j.w.Write(p.text)
+	return err
+}
+
+// add adds the blocks of a table. Rows below the same column names become one block.
+func (j *Joined) add(cluster string, t view.Table) {
+	for _, b := range t.Blocks {
+		j.rows += len(b.Rows)
+		if last := len(j.table.Blocks) - 1; last >= 0 && len(b.Heading) == 0 && len(j.table.Blocks[last].Heading) == 0 && alike(b.Columns, j.table.Blocks[last].Columns) {
+			j.table.Blocks[last].Rows = append(j.table.Blocks[last].Rows, b.Rows...)
+			continue
+		}
+		j.table.Blocks = append(j.table.Blocks, b)
+	}
+	for _, line := range t.Footer {
+		at := slices.IndexFunc(j.footer, func(c closingLine) bool { return c.text == line })
+		if at < 0 {
+			at = len(j.footer)
+			j.footer = append(j.footer, closingLine{text: line})
+			j.rows++
+		}
+		j.footer[at].clusters = append(j.footer[at].clusters, cluster)
+	}
+}
+
+// closingLine is a line below a table, with the clusters whose tables have it.
+type closingLine struct {
+	text     string
+	clusters []string
+}
+
+// mostNamed is how many clusters are named before one line.
+const mostNamed = 5
+
+// closing are the lines below a table, each behind the clusters that it is about.
+func (j *Joined) closing() []string {
+	var out []string
+	for _, line := range j.footer {
+		named := line.clusters[:min(len(line.clusters), mostNamed)]
+		who := strings.Join(named, ", ")
+		if rest := len(line.clusters) - len(named); rest > 0 {
+			who += fmt.Sprintf(" and %d more", rest)
+		}
+		out = append(out, who+": "+line.text)
+	}
+	return out
+}
+
+// alike reports whether rows can stand below one another.
+func alike(a, b []view.Column) bool {
+	return slices.EqualFunc(a, b, func(a, b view.Column) bool { return a.Name == b.Name && a.Wide == b.Wide })
+}
+
+// flush writes the rows that were held back.
+func (j *Joined) flush() error {
+	if len(j.table.Blocks) == 0 && len(j.footer) == 0 {
+		return nil
+	}
+	j.table.Footer = j.closing()
+	o := j.last.options
+	if len(o.SortBy) > 0 {
+		if err := sortTable(&j.table, o.SortBy); err != nil {
+			return err
+		}
+	}
+	to := j.w
+	if o.Runner {
+		to = RunnerText(to)
+	}
+	w := bufio.NewWriterSize(to, 1<<16)
+	p := &printer{w: w, style: style{color: o.Color, ascii: o.ASCII}, width: o.Width}
+	p.table(j.table, o)
+	j.table, j.footer, j.rows = view.Table{}, nil, 0
+	return w.Flush()
+}
+
+// json writes the items of a part.
+func (j *Joined) json(p *Part) error {
+	j.heads = append(j.heads, p.text)
+	j.complete = j.complete && p.complete
+	for _, one := range p.problems {
+		j.problems = append(j.problems, joinedProblem{p.stamp.Cluster, one})
+	}
+	if p.failed { // the kind of the answer is not known by it
+		return nil
+	}
+	var out bytes.Buffer
+	j.open(&out, p.kind)
+	for _, item := range p.items {
+		if j.items > 0 {
+			out.WriteByte(',')
+		}
+		j.items++
+		out.WriteString("\n    ")
+		out.Write(item)
+	}
+	_, err := j.w.Write(out.Bytes())
+	return err
+}
+
+// open begins the document.
+func (j *Joined) open(out *bytes.Buffer, kind string) {
+	if !j.opened {
+		j.opened = true
+		out.WriteString("{\n  \"apiVersion\": " + quoted(view.APIVersion) + ",\n  \"kind\": " + quoted(kind) + ",\n  \"items\": [")
+	}
+}
+
+// Close writes what is left.
+func (j *Joined) Close() error {
+	switch {
+	case j.last == nil:
+		return nil
+	case j.last.options.Format == JSON:
+		return j.closeJSON()
+	}
+	return j.flush()
+}
+
+func (j *Joined) closeJSON() error {
+	var out bytes.Buffer
+	j.open(&out, "ClusterFailure")
+	if j.items > 0 {
+		out.WriteString("\n  ")
+	}
+	out.WriteString("],\n  \"clusters\": [")
+	for i, head := range j.heads {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString("\n    ")
+		out.Write(head)
+	}
+	complete := "false"
+	if j.complete {
+		complete = "true"
+	}
+	out.WriteString("\n  ],\n  \"complete\": " + complete + ",\n  \"problems\": ")
+	if j.problems == nil {
+		j.problems = []joinedProblem{}
+	}
+	text, err := newJSONText("  ").of(j.problems)
+	if err != nil {
+		return err
+	}
+	out.Write(bytes.TrimSuffix(text, []byte("\n")))
+	out.WriteString("\n}\n")
+	_, err = j.w.Write(out.Bytes())
+	return err
+}
