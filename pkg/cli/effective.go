@@ -42,7 +42,7 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 			return s.effectiveFor(request, query.Kinds)
 		}
 		out := view.Effective(s.Resolution, query)
-		out.Reported = s.reported(query, out)
+		out.Reported = reported(s, query, out)
 		return out, &out.Envelope, nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
@@ -43,7 +44,7 @@ type publishFlags struct {
 	dryRun    bool
 }
 
-func (a App) publishCmd(s Streams) *cobra.Command {
+func publishCmd(a App, s Streams) *cobra.Command {
 	f := &publishFlags{}
 	f.failOn, f.plugins = string(model.Warning), a.Plugins
 	cmd := &cobra.Command{
@@ -76,7 +77,7 @@ told. Reports of routes that are gone are removed. "effective" reads the reports
 			return f.checkPublish()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.publish(cmd.Context(), f, cmd.Flags().Changed("config"), s)
+			return f.publish(cmd.Context(), a.Plugins, cmd.Flags().Changed("config"), s)
 		},
 	}
 	f.sourceFlags.add(cmd)
@@ -131,7 +132,7 @@ func (f *publishFlags) lines() (bool, error) {
 }
 
 // publish is the whole of the command.
-func (a App) publish(ctx context.Context, f *publishFlags, configGiven bool, s Streams) error {
+func (f *publishFlags) publish(ctx context.Context, plugins []plugin.Plugin, configGiven bool, s Streams) error {
 	f.allNamespaces = f.allNamespaces || f.namespace == ""
 	options, err := f.options(false, configGiven)
 	if err != nil {
@@ -145,7 +146,7 @@ func (a App) publish(ctx context.Context, f *publishFlags, configGiven bool, s S
 	}
 	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
 	now := time.Now()
-	session, err := f.open(ctx, a.Plugins, s)
+	session, err := f.open(ctx, plugins, s)
 	if err != nil {
 		return err
 	}

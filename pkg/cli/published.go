@@ -24,7 +24,7 @@ func (f *sourceFlags) wantedReports() *load.Reports {
 }
 
 // reported is what published reports say of the routes of a question, where something that matters for the answer may not be read.
-func (s *session) reported(query view.Query, answer *view.EffectivePolicyList) []view.ReportedPolicy {
+func reported(s *session, query view.Query, answer *view.EffectivePolicyList) []view.ReportedPolicy {
 	if !slices.ContainsFunc(answer.Problems, func(p model.Problem) bool { return p.Code == model.Forbidden }) {
 		return nil
 	}
