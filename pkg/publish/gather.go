@@ -158,6 +158,9 @@ func (g *gatherer) ofNamespace(namespace string, found []check.Finding, catalogu
 		if name, ok := strings.CutPrefix(f.ID, requirementPrefix); ok {
 			result.Policy, result.Category, result.Result = name, categoryRequirement, "fail"
 		}
+		if f.ID == string(model.RequirementUnknown) {
+			result.Category, result.Result = categoryRequirement, "error"
+		}
 		out.Results = append(out.Results, result)
 	}
 	out.Results = tidied(out.Results)

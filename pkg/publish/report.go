@@ -38,51 +38,51 @@ const source = "dopolicy" // of results, by which screens filter
 
 // Report is an object of one of the APIs.
 type Report struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Metadata   Metadata `json:"metadata"`
-	Source     string   `json:"source,omitempty"` // of one API only: in the other, only results have it
-	Scope      *Object  `json:"scope"`
-	Summary    Summary  `json:"summary"`
-	Results    []Result `json:"results,omitempty"`
+	APIVersion string   `json:"apiVersion"`        // of one of the APIs
+	Kind       string   `json:"kind"`              // PolicyReport or Report
+	Metadata   Metadata `json:"metadata"`          // who the report is, and when its cluster was read
+	Source     string   `json:"source,omitempty"`  // of one API only: in the other, only results have it
+	Scope      *Object  `json:"scope"`             // what the report is about: a route, or the namespace
+	Summary    Summary  `json:"summary"`           // the results, counted
+	Results    []Result `json:"results,omitempty"` // by rule and policy
 }
 
 // Metadata is what reports have of the metadata of objects.
 type Metadata struct {
-	Name        string            `json:"name"`
-	Namespace   string            `json:"namespace"`
-	Labels      map[string]string `json:"labels"`
-	Annotations map[string]string `json:"annotations"`
+	Name        string            `json:"name"`        // dopolicy, or dopolicy-KIND-NAME of a route
+	Namespace   string            `json:"namespace"`   // that of the route
+	Labels      map[string]string `json:"labels"`      // by which our reports are found
+	Annotations map[string]string `json:"annotations"` // the time of reading, and whether all was known
 }
 
 // Object is a reference to an object.
 type Object struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Namespace  string `json:"namespace,omitempty"`
-	Name       string `json:"name"`
+	APIVersion string `json:"apiVersion"`          // as it is served
+	Kind       string `json:"kind"`                // the kind of the object
+	Namespace  string `json:"namespace,omitempty"` // empty for an object without one
+	Name       string `json:"name"`                // of the object
 }
 
 // Summary counts results.
 type Summary struct {
-	Pass  int `json:"pass"`
-	Fail  int `json:"fail"`
-	Warn  int `json:"warn"`
-	Error int `json:"error"`
-	Skip  int `json:"skip"`
+	Pass  int `json:"pass"`  // policies in force
+	Fail  int `json:"fail"`  // errors, and requirements that are not met
+	Warn  int `json:"warn"`  // warnings
+	Error int `json:"error"` // requirements of which it is not known whether they are met
+	Skip  int `json:"skip"`  // policies that are not in force, and rules without one
 }
 
 // Result is one line of a report.
 type Result struct {
-	Source     string            `json:"source"`
-	Policy     string            `json:"policy"`
-	Rule       string            `json:"rule,omitempty"`
-	Category   string            `json:"category"`
-	Severity   string            `json:"severity,omitempty"`
-	Result     string            `json:"result"`
-	Resources  []Object          `json:"resources,omitempty"`
-	Message    string            `json:"message"`
-	Properties map[string]string `json:"properties,omitempty"`
+	Source     string            `json:"source"`               // dopolicy
+	Policy     string            `json:"policy"`               // Kind.group/namespace/name; the id of a finding, the name of a requirement, or none
+	Rule       string            `json:"rule,omitempty"`       // the route rule
+	Category   string            `json:"category"`             // policy, finding or requirement
+	Severity   string            `json:"severity,omitempty"`   // of a finding: high or medium
+	Result     string            `json:"result"`               // pass, fail, warn, error or skip
+	Resources  []Object          `json:"resources,omitempty"`  // of a finding: the object at fault
+	Message    string            `json:"message"`              // the same for people
+	Properties map[string]string `json:"properties,omitempty"` // of a policy: state, level, target, owner, reason, overriddenBy, via
 }
 
 // The categories of results.
