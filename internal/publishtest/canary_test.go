@@ -185,6 +185,31 @@ func silent(t *testing.T, text string) {
 	}
 }
 
+// TestValues: of the kinds whose values may be asked for, numbers are published and text is not; of others nothing is.
+func TestValues(t *testing.T) {
+	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := documents(t, "../../testdata/demo")
+	plain := publish(t, objects, "--values", "ratelimitpolicy")
+	if strings.Count(plain, `"values"`) < 5 || !strings.Contains(plain, `\"limit\":`) {
+		t.Errorf("no values in %s", plain)
+	}
+	p := &planter{turn: 1}
+	for _, o := range objects {
+		p.object(catalog, o)
+	}
+	if text := publish(t, objects, "--values", "ratelimitpolicy"); strings.Contains(text, canary) {
+		t.Error("text of a policy is published")
+	}
+	for _, kind := range []string{"authpolicy", "timeoutpolicy"} {
+		if _, code, told := tryPublish(t, documents(t, "../../testdata/demo"), "--values", kind); code != cli.ExitUsage || !strings.Contains(told, "may hold credentials") {
+			t.Errorf("--values %s: exit %d, %s", kind, code, told)
+		}
+	}
+}
+
 // TestCanariesOfVectors does the same with the inputs of the vectors, which have most fields of most kinds.
 func TestCanariesOfVectors(t *testing.T) {
 	catalog, err := plugin.Catalog(plugins.All(), nil, nil)

@@ -119,8 +119,8 @@ func (g *gatherer) ofRoute(ref model.Ref, sections []string, items []*view.Effec
 	object := g.object(ref)
 	out.Scope = &object
 	if o := g.res.Snapshot.Get(ref); o != nil {
-		if n, ok := o.Get("metadata", "generation").(int64); ok {
-			out.Metadata.Annotations[generation] = strconv.FormatInt(n, 10)
+		if n := generationOf(o); n != "" {
+			out.Metadata.Annotations[generation] = n
 		}
 	}
 	covered := map[string]bool{}

@@ -34,8 +34,8 @@ func Read(in *model.Snapshot, wanted func(route model.Ref) bool, now time.Time) 
 				common.Age = now.Sub(at).Truncate(time.Second).String()
 			}
 			if object := in.Get(route); object != nil {
-				n, known := object.Get("metadata", "generation").(int64)
-				common.Outdated = known && o.Annotations[generation] != strconv.FormatInt(n, 10)
+				n := generationOf(object)
+				common.Outdated = n != "" && o.Annotations[generation] != n
 			}
 			list, _ := o.Get("results").([]any)
 			for _, entry := range list {
@@ -47,6 +47,17 @@ func Read(in *model.Snapshot, wanted func(route model.Ref) bool, now time.Time) 
 	}
 	slices.SortStableFunc(out, func(a, b view.ReportedPolicy) int { return a.Target.Compare(b.Target) })
 	return out
+}
+
+// generationOf is the generation of an object, which changes with its spec; "" where it has none, as in most files.
+func generationOf(o *model.Object) string {
+	switch n := o.Get("metadata", "generation").(type) {
+	case int64:
+		return strconv.FormatInt(n, 10)
+	case float64:
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return ""
 }
 
 // ours reports whether a report is one that was published by this program: a person of the namespace who may write reports can claim as much.

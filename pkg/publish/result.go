@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -152,7 +154,7 @@ func values(item *view.EffectivePolicy, use *view.PolicyUse) string {
 	out := map[string]any{}
 	for _, rule := range item.Rules {
 		if slices.ContainsFunc(rule.Sources, func(s view.Source) bool { return s.Policy != nil && *s.Policy == *use.Policy }) {
-			out[rule.Name] = rule.Value
+			out[rule.Name] = shown(merge.Plain(rule.Value))
 		}
 	}
 	text, err := json.Marshal(out)
@@ -161,6 +163,38 @@ func values(item *view.EffectivePolicy, use *view.PolicyUse) string {
 	}
 	return string(text)
 }
+
+// quantity is text that is a number, a time, a size or a share.
+var quantity = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?[A-Za-z%]{0,3}([0-9]+[a-z]{1,2})*$`)
+
+// hidden stands for text that may be anything, as in conditions.
+const hidden = "…"
+
+// shown is a value with its numbers, switches, times and sizes; other text is left out.
+func shown(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, inner := range v {
+			out[key] = shown(inner)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = shown(v[i])
+		}
+		return out
+	case string:
+		if !quantity.MatchString(v) || len(v) > longestQuantity {
+			return hidden
+		}
+	}
+	return v
+}
+
+// longestQuantity is how long a number with its unit may be: digits alone may be a credential as well.
+const longestQuantity = 10
 
 // readOwners finds out whose the policies are: as a label or annotation says, else the object that made them, else their namespace.
 func (g *gatherer) readOwners() {
