@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/duration"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -31,7 +33,7 @@ func Read(in *model.Snapshot, wanted func(route model.Ref) bool, now time.Time) 
 			seen[route] = true
 			common := view.ReportedPolicy{Target: route, Source: "report", Report: o.Ref, Complete: o.Annotations[complete] == "true", ReadAt: times[o.Ref.Namespace]}
 			if at, err := time.Parse(time.RFC3339, common.ReadAt); err == nil && !at.After(now) {
-				common.Age = now.Sub(at).Truncate(time.Second).String()
+				common.Age = duration.HumanDuration(now.Sub(at))
 			}
 			if object := in.Get(route); object != nil {
 				n := generationOf(object)

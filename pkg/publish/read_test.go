@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 	}
 	first := got[0]
 	if first.Target != (model.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "app", Name: "r", Section: "rule-1"}) || first.Policy.String() != "a/infra/a" ||
-		first.PolicyKind != "A.x.io" || first.State != "overridden" || first.Reason != "Age" || first.Age != "10m0s" || first.Owner != "team" || !first.Complete || first.Outdated {
+		first.PolicyKind != "A.x.io" || first.State != "overridden" || first.Reason != "Age" || first.Age != "10m" || first.Owner != "team" || !first.Complete || first.Outdated {
 		t.Errorf("%+v", first)
 	}
 	if want := []model.Ref{{Group: "x.io", Kind: "A", Namespace: "infra", Name: "b"}, {Group: "x.io", Kind: "C", Name: "c"}}; !reflect.DeepEqual(first.OverriddenBy, want) {
@@ -78,7 +78,7 @@ func TestReadOthers(t *testing.T) {
 	second := object(t, head+"two"+ours1+route+lines)
 	second.Ref.Group, second.Ref.Kind = "openreports.io", "Report"
 	got := Read(model.NewSnapshot([]*model.Object{object(t, head+"one"+ours1+route+lines), beat, changed, second}, nil), any, now)
-	if len(got) != 2 || got[0].Age != "4m0s" || got[0].ReadAt != "2026-01-02T04:00:05Z" || got[0].Outdated != true {
+	if len(got) != 2 || got[0].Age != "4m" || got[0].ReadAt != "2026-01-02T04:00:05Z" || got[0].Outdated != true {
 		t.Errorf("%+v", got)
 	}
 }

@@ -25,7 +25,7 @@ type ReportedPolicy struct {
 	Source       string      `json:"source"`                 // report
 	Report       model.Ref   `json:"report"`                 // that says so
 	ReadAt       string      `json:"readAt"`                 // when the cluster was read for it, at the latest; RFC 3339
-	Age          string      `json:"age,omitempty"`          // how long before now that was, as 1h2m3s
+	Age          string      `json:"age,omitempty"`          // how long before now that was, as kubectl writes ages: 12m, 2d3h
 	Outdated     bool        `json:"outdated,omitempty"`     // the route has changed since
 	Complete     bool        `json:"complete"`               // false: whoever wrote the report did not know all that could change it either
 }
