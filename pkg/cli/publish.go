@@ -151,6 +151,9 @@ func (f *publishFlags) publish(ctx context.Context, plugins []plugin.Plugin, con
 		return err
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
+	if err := (selection{session}).known(); err != nil {
+		return err
+	}
 	gather, err := f.gathering(session, now)
 	if err != nil {
 		return err

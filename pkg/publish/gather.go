@@ -108,7 +108,13 @@ func (g *gatherer) ofRoutes(namespace string, routes []model.Ref) (out []*Report
 		items[item.Target.WithoutSection()] = append(items[item.Target.WithoutSection()], item)
 	}
 	for _, ref := range routes {
-		out = append(out, g.ofRoute(ref, sections[ref], items[ref], answer.Complete))
+		whole := answer.Complete
+		if !whole { // because of other routes, perhaps
+			alone := query
+			alone.Targets = g.res.Lookup(ref)
+			whole = view.Effective(g.res, alone).Complete
+		}
+		out = append(out, g.ofRoute(ref, sections[ref], items[ref], whole))
 	}
 	return out, answer.Complete
 }
@@ -135,12 +141,20 @@ func (g *gatherer) ofRoute(ref model.Ref, sections []string, items []*view.Effec
 	}
 	for _, section := range sections {
 		if !covered[section] && !covered[""] {
-			out.Results = append(out.Results, Result{Source: source, Policy: noPolicy, Rule: section, Category: categoryPolicy, Result: "skip",
-				Message: "no policy is in force", Properties: map[string]string{"state": stateNone}})
+			out.Results = append(out.Results, nothing(section, whole))
 		}
 	}
 	out.Results = tidied(out.Results)
 	out.count()
+	return out
+}
+
+// nothing says that no policy is in force on a rule, or that this is not known.
+func nothing(section string, whole bool) Result {
+	out := Result{Source: source, Policy: noPolicy, Rule: section, Category: categoryPolicy, Result: "skip", Message: "no policy is in force", Properties: map[string]string{"state": stateNone}}
+	if !whole {
+		out.Result, out.Message, out.Properties = "error", "cannot tell whether a policy is in force", map[string]string{"state": stateUnknown}
+	}
 	return out
 }
 

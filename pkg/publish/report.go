@@ -68,7 +68,7 @@ type Summary struct {
 	Pass  int `json:"pass"`  // policies in force
 	Fail  int `json:"fail"`  // errors, and requirements that are not met
 	Warn  int `json:"warn"`  // warnings
-	Error int `json:"error"` // requirements of which it is not known whether they are met
+	Error int `json:"error"` // rules and requirements about which too little is known
 	Skip  int `json:"skip"`  // policies that are not in force, and rules without one
 }
 
@@ -98,10 +98,11 @@ const (
 	statePartial    = "partial"
 	stateOverridden = "overridden"
 	stateIgnored    = "ignored"
-	stateNone       = "none" // no policy is in force
+	stateNone       = "none"    // no policy is in force
+	stateUnknown    = "unknown" // of a rule: it is not known whether one is
 )
 
-// noPolicy stands where a policy is named, of a rule on which none is in force.
+// noPolicy stands where a policy is named, of a rule on which none is known to be in force.
 const noPolicy = "none"
 
 // count fills in the summary.

@@ -14,7 +14,7 @@ type ReportedPolicy struct {
 	Target       model.Ref   `json:"target"`                 // the route rule
 	PolicyKind   string      `json:"policyKind,omitempty"`   // Kind.group; absent where no policy is in force
 	Policy       *model.Ref  `json:"policy,omitempty"`       // absent where no policy is in force
-	State        string      `json:"state"`                  // effective, partial, overridden, ignored, or none: no policy is in force at the rule
+	State        string      `json:"state"`                  // effective, partial, overridden, ignored; none: no policy is in force at the rule; unknown: it is not known whether one is
 	Level        string      `json:"level,omitempty"`        // the role at which the policy stands
 	AttachedTo   string      `json:"attachedTo,omitempty"`   // what the policy is attached to, as KIND NAMESPACE/NAME SECTION
 	Owner        string      `json:"owner,omitempty"`        // whose the policy is
@@ -45,7 +45,7 @@ func (l *EffectivePolicyList) reportedBlock() Block {
 		row := []Cell{{Text: dashed(r.Target.Namespace)}, {Text: strings.ToLower(r.Target.Kind) + "/" + r.Target.Name}, {Text: dashed(r.Target.Section)}}
 		if r.Policy == nil {
 			dash := Cell{Text: "-", Tone: Dim}
-			row = append(row, dash, dash, dash, Cell{Text: "no policy in force", Tone: Bad}, dash, dash)
+			row = append(row, dash, dash, dash, Cell{Text: nothingReported(r.State), Tone: Bad}, dash, dash)
 		} else {
 			row = append(row, Cell{Text: kinds.short(r.PolicyKind)}, Cell{Text: r.Policy.FullName()}, Cell{Text: dashed(r.Level)}, reportedState(r.State), Cell{Text: dashed(r.why())}, Cell{Text: dashed(r.Owner)})
 		}
@@ -55,6 +55,14 @@ func (l *EffectivePolicyList) reportedBlock() Block {
 		b.Rows = append(b.Rows, row)
 	}
 	return b
+}
+
+// nothingReported says of a rule that no policy is in force on it, or that this is not known.
+func nothingReported(state string) string {
+	if state == "none" {
+		return "no policy in force"
+	}
+	return "not known"
 }
 
 func reportedState(state string) Cell {
