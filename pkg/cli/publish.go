@@ -245,28 +245,31 @@ func (f *publishFlags) writeElsewhere(s Streams, session *session, found *check.
 
 // writeToCluster makes the reports of the cluster those that there should be.
 func (f *publishFlags) writeToCluster(ctx context.Context, s Streams, session *session, found *check.Report, reports []*publish.Report, api publish.API) error {
+	cluster := session.Snapshot.Cluster
 	var have []map[string]any
-	served := session.Snapshot.Cluster.Serves(api.GroupKind)
 	var server *load.Server
-	if served != nil && !f.fromFiles() {
-		var err error
-		if server, err = f.server(s); err != nil {
+	if cluster.Serves(api.GroupKind) != nil && !f.fromFiles() {
+		c, err := f.connect()
+		if err != nil {
 			return err
 		}
-		namespace := f.namespace
-		if f.allNamespaces {
-			namespace = ""
+		if server, err = load.NewServer(c.config, f.log(s)); err != nil {
+			return kubeconfigError(err)
 		}
-		if have, err = server.Labelled(ctx, served, namespace, publish.Selector, f.chunk); err != nil {
-			return &noAnswer{"reading the reports of cluster " + session.Snapshot.Cluster.Context + ": " + err.Error(), "ask for list, create, patch and delete on " + served.Resource() + " (deploy/)"}
+		if c.timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, errTooLate)
+			defer cancel()
+		}
+		if have, err = f.present(ctx, server, cluster, api); err != nil {
+			return err
 		}
 	}
-	// What could not be read may have routes, and what narrows the question does not make reports superfluous.
-	keep := session.Snapshot.Cluster != nil && len(session.Snapshot.Cluster.Gaps) > 0
-	plan := publish.NewPlan(have, reports, f.heartbeat, keep, found.Problems)
+	// What could not be read may have routes.
+	plan := publish.NewPlan(have, reports, f.heartbeat, cluster != nil && len(cluster.Gaps) > 0, found.Problems)
 	plan.DryRun = f.dryRun
 	if !f.dryRun {
-		carryOut(ctx, server, served, plan)
+		carryOut(ctx, server, cluster, plan)
 		plan.Forget()
 	}
 	if err := f.write(s, session, "", plan, &plan.Envelope); err != nil {
@@ -278,25 +281,34 @@ func (f *publishFlags) writeToCluster(ctx context.Context, s Streams, session *s
 	return nil
 }
 
+// present are our reports in the cluster. Those of the other API are among them, and not wanted, where none was chosen.
+func (f *publishFlags) present(ctx context.Context, server *load.Server, cluster *model.Cluster, api publish.API) ([]map[string]any, error) {
+	namespace := f.namespace
+	if f.allNamespaces {
+		namespace = ""
+	}
+	var out []map[string]any
+	for _, one := range publish.APIs() {
+		served := cluster.Serves(one.GroupKind)
+		wanted := one.GroupKind == api.GroupKind
+		if served == nil || !wanted && f.api != "auto" {
+			continue
+		}
+		have, err := server.Labelled(ctx, served, namespace, publish.Selector, f.chunk)
+		if err != nil && wanted {
+			return nil, &noAnswer{"reading the reports of cluster " + cluster.Context + ": " + err.Error(), "ask for list, create, patch and delete on " + served.Resource() + " (deploy/publish/writer.yaml)"}
+		}
+		out = append(out, have...)
+	}
+	return out, nil
+}
+
 func (f *sourceFlags) fromFiles() bool {
 	return !f.overLive && (len(f.files) > 0 || f.kustomization != "")
 }
 
-// server is the cluster that the flags name.
-func (f *sourceFlags) server(s Streams) (*load.Server, error) {
-	c, err := f.connect()
-	if err != nil {
-		return nil, err
-	}
-	server, err := load.NewServer(c.config, f.log(s))
-	if err != nil {
-		return nil, kubeconfigError(err)
-	}
-	return server, nil
-}
-
 // carryOut makes the changes of a plan, some at a time. What fails is noted, and the rest is done.
-func carryOut(ctx context.Context, server *load.Server, k *model.ServedKind, plan *publish.Plan) {
+func carryOut(ctx context.Context, server *load.Server, cluster *model.Cluster, plan *publish.Plan) {
 	seats := make(chan struct{}, writesAtATime)
 	var done sync.WaitGroup
 	for i := range plan.Items {
@@ -307,7 +319,7 @@ func carryOut(ctx context.Context, server *load.Server, k *model.ServedKind, pla
 		seats <- struct{}{}
 		done.Go(func() {
 			defer func() { <-seats }()
-			if err := carry(ctx, server, k, change); err != nil {
+			if err := carry(ctx, server, cluster.Serves(change.Report.GroupKind()), change); err != nil {
 				change.Action, change.Message = publish.Failed, fmt.Sprintf("%s: %s", change.Action, err)
 			}
 		})

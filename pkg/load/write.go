@@ -23,7 +23,7 @@ func (s *Server) Labelled(ctx context.Context, k *model.ServedKind, namespace, s
 	if chunk > 0 {
 		query.Set("limit", strconv.Itoa(chunk))
 	}
-	for {
+	for empty := 0; ; {
 		body, err := s.get(ctx, collection(k, namespace), query)
 		if err != nil {
 			return nil, &listError{k.Resource(), err}
@@ -42,8 +42,14 @@ func (s *Server) Labelled(ctx context.Context, k *model.ServedKind, namespace, s
 			o["apiVersion"], o["kind"] = page.APIVersion, k.Kind
 		}
 		out = append(out, page.Items...)
-		if page.Metadata.Continue == "" || page.Metadata.Continue == query.Get("continue") {
+		if empty++; len(page.Items) > 0 {
+			empty = 0
+		}
+		switch {
+		case page.Metadata.Continue == "":
 			return out, nil
+		case page.Metadata.Continue == query.Get("continue") || empty > mostEmpty:
+			return nil, &listError{k.Resource(), errors.New("the server says that the list goes on, and brings nothing more")}
 		}
 		query.Set("continue", page.Metadata.Continue)
 	}

@@ -3,6 +3,8 @@ package cluster
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -102,8 +104,23 @@ func TestPublish(t *testing.T) {
 			if beat := published(t, kubeconfig, "--heartbeat", "1s"); beat["refresh"] == 0 || beat["refresh"]+beat["unchanged"] != first["create"] {
 				t.Errorf("with a heartbeat there is %v", beat)
 			}
+			if api == "policyreports" {
+				t.Run("the other API", func(t *testing.T) { publishedElsewhere(t, c, kubeconfig, first["create"]) })
+			}
 			t.Run("a change", func(t *testing.T) { publishedChange(t, c, api, kubeconfig, first["create"]) })
 		})
+	}
+}
+
+// publishedElsewhere has the other API served as well, with a report of ours from a time when it was alone: it is removed, unless an API is chosen.
+func publishedElsewhere(t *testing.T, c *Cluster, kubeconfig string, all int) {
+	c.ApplyFiles("testdata/reports.yaml")
+	c.MustApply("{apiVersion: openreports.io/v1alpha1, kind: Report, metadata: {name: dopolicy, namespace: shop, labels: {app.kubernetes.io/managed-by: kubectl-dopolicy}}}")
+	if got := published(t, kubeconfig, "--api", "policyreport"); got["remove"] != 0 || got["unchanged"] != all {
+		t.Errorf("with a chosen API there is %v", got)
+	}
+	if got := published(t, kubeconfig); got["remove"] != 1 || got["unchanged"] != all {
+		t.Errorf("with both APIs there is %v", got)
 	}
 }
 
@@ -202,6 +219,20 @@ func TestPublishedAnswer(t *testing.T) {
 		if strings.Contains(everything, other) {
 			t.Errorf("the answer speaks of %s", other)
 		}
+	}
+	t.Run("snapshot", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "dev.yaml")
+		ask(t, kubeconfig, "snapshot", "-o", file)
+		from := askJSON(t, "", "effective", "baker", "-n", "bakery", "-f", file)
+		for i := range from.Reported {
+			from.Reported[i].Age = got.Reported[i].Age
+		}
+		if !reflect.DeepEqual(from.Reported, got.Reported) {
+			t.Errorf("from a snapshot %+v, not %+v", from.Reported, got.Reported)
+		}
+	})
+	if all := askJSON(t, kubeconfig, "effective", "-A"); len(all.Reported) != len(got.Reported) {
+		t.Errorf("with -A there are %d lines, not %d", len(all.Reported), len(got.Reported))
 	}
 	t.Run("outdated", func(t *testing.T) {
 		change := RunProgram(t, Kubectl(t), []string{"-n", "bakery", "patch", "httproute", "baker", "--type=json", "-p", `[{"op":"add","path":"/spec/hostnames/-","value":"new.example.com"}]`}, environment(c.Kubeconfig(admin, "")))
