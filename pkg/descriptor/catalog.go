@@ -221,7 +221,7 @@ func (b *builder) kind(gk model.GroupKind, settings model.Settings) (*policy.Kin
 func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind) (*policy.Kind, error) {
 	raw := b.raw[gk]
 	r := &form.Reader{File: raw.file}
-	node := raw.node
+	node, publishable := raw.node, form.Member(raw.node, "publishable") != nil
 	if base := form.TextOf(node, "extends"); base != "" {
 		under, ok := b.base(gk, model.ParseGroupKind(base))
 		switch {
@@ -244,6 +244,7 @@ func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind) 
 	k.Profile = settings.Text(raw.vendor + ".profile")
 	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
 	(&kindReader{reader: reader{r, k, &b.funcs, node}}).read(node)
+	k.Publishable = k.Publishable && publishable // which no kind inherits: what it says beside may be a credential
 	return k, r.Err()
 }
 

@@ -92,9 +92,7 @@ func (g *gatherer) ofRoutes(namespace string, routes []model.Ref) (out []*Report
 	query := view.Query{Kinds: g.options.Kinds, ShowNone: true, Namespace: namespace}
 	sections := map[model.Ref][]string{} // of routes, in the order of their rules
 	for _, ref := range routes {
-		for _, id := range g.res.Lookup(ref) {
-			query.Targets = append(query.Targets, id)
-		}
+		query.Targets = append(query.Targets, g.res.Lookup(ref)...)
 	}
 	for id := range g.res.Graph.Len() {
 		if n := g.res.Node(topology.NodeID(id)); n.Role == topology.Rule && n.Hop == 0 && n.Ref.Namespace == namespace && !n.Transit {
