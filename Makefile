@@ -133,6 +133,25 @@ snapshot: ## build the archives of a release into dist, publish nothing, and ins
 	$(RELEASE) $(REMOTE) goreleaser release --snapshot --clean --config $(CONFIG)
 	go run ./internal/krewmanifest dist $(PLATFORM)
 	$(RELEASE) .ci/installed dist $(PLATFORM)
+	$(if $(filter-out darwin% windows%,$(or $(PLATFORM),linux)),$(MAKE) image IMAGE_DIST=dist)
+
+IMAGE_PLATFORMS ?= linux/amd64 linux/arm64
+CYCLONEDX := go tool -modfile=tools/release/go.mod cyclonedx-gomod
+.PHONY: image
+# Of programs that are built here; of those of a release with IMAGE_DIST=dist.
+image: ## build the container image for Kubernetes as an OCI layout in bin/image, without a daemon, with an SBOM for each platform beside it
+	@mkdir -p bin/image-programs
+ifndef IMAGE_DIST
+	$(foreach p,$(IMAGE_PLATFORMS),CGO_ENABLED=0 GOOS=$(word 1,$(subst /, ,$p)) GOARCH=$(word 2,$(subst /, ,$p)) go build -trimpath -tags $(TAGS) -ldflags '-s -w $(LDFLAGS)' -o bin/image-programs/$(subst /,_,$p) ./cmd/kubectl-dopolicy && \
+	  $(CYCLONEDX) bin -json -std -noserial -notimestamp -version '$(or $(VERSION),$(COMMIT))' -output bin/image.$(subst /,_,$p).cdx.json bin/image-programs/$(subst /,_,$p) &&) true
+endif
+	go run -C tools/image . $(if $(IMAGE_DIST),-dist $(abspath $(IMAGE_DIST)),$(foreach p,$(IMAGE_PLATFORMS),-program $p=$(CURDIR)/bin/image-programs/$(subst /,_,$p))) \
+	  -licence $(CURDIR)/LICENSE -out $(CURDIR)/bin/image -version '$(VERSION)' -commit '$(COMMIT)' -created '$(DATE)'
+
+.PHONY: test-image
+test-image: ## test what the image is made of, and start it with nothing around it
+	go vet -C tools/image ./...
+	go test -C tools/image ./...
 
 verify: ## check that generated docs, formatting and go.mod are up to date
 	$(check-format)
@@ -141,6 +160,7 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	cd bench && go mod tidy -diff
 	cd test/cluster && go mod tidy -diff
 	cd test/duckdb && go mod tidy -diff
+	cd tools/image && go mod tidy -diff
 	cd test/differential && go mod tidy -diff
 	go run ./internal/kindgen -check
 	go run ./internal/docgen -check

@@ -41,6 +41,9 @@ rules:
   verbs: [list]
 `
 
+// deployedRole is where the role is for whoever publishes from within a cluster, from the folder of the documentation.
+const deployedRole = "../deploy/publish/reader.yaml"
+
 // rbac is the least ClusterRole with which every answer about a cluster is complete.
 func rbac() []byte {
 	catalog, err := plugin.Catalog(plugins.All(), nil, nil)
@@ -69,6 +72,5 @@ func rbac() []byte {
 		}
 		fmt.Fprintln(out, "  verbs: [list, watch]")
 	}
-	out.WriteString(rbacProxies)
 	return out.Bytes()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -29,6 +30,7 @@ func answers() map[string]any {
 		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
 		"RequirementTestReport": requirement.TestReport{},
 		"Report":                report.Report{},
+		"PublishedReportList":   publish.Plan{},
 		"DataplaneAudit":        audit.Report{},
 	}
 }
@@ -168,7 +170,8 @@ func files() (map[string][]byte, error) {
 	schemas, err := Schemas()
 	out := prefixed("cli/", Pages())
 	maps.Copy(out, prefixed("schema/", schemas))
-	out["rbac.yaml"] = rbac()
+	out[deployedRole] = rbac()
+	out["rbac.yaml"] = slices.Concat(rbac(), []byte(rbacProxies))
 	return out, err
 }
 

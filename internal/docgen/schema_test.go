@@ -21,7 +21,7 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 	const demo = " -f ../../testdata/demo"
 	lines := []string{"version", "check --list", "check test ../../testdata/requirements"}
 	for _, args := range []string{"effective -A", "effective -A --show-none", "matrix -A", "matrix --missing RateLimitPolicy", "reach gw-auth", "reach gw-auth gw-cap", "reach typo", "reach gw-auth/geo", "overridden -A", "explain cart", "explain baker/rule-1 limits.cap",
-		"status -A", "graph", "kinds", "check --fail-on none --ignore TargetNotFound --show-suppressed", "report", "request https://shop.example.com/cart", "prove --require AuthPolicy", "prove --require TimeoutPolicy"} {
+		"status -A", "graph", "kinds", "check --fail-on none --ignore TargetNotFound --show-suppressed", "report", "request https://shop.example.com/cart", "prove --require AuthPolicy", "prove --require TimeoutPolicy", "publish --dry-run --values ratelimitpolicy"} {
 		lines = append(lines, args+demo)
 	}
 	vendors, err := filepath.Glob("../../testdata/vendors-demo/*")

@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -62,6 +63,11 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"RequestText.Protocol": append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
 		"Proof.Result":         {view.Proved, view.Refuted, view.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
 		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
+
+		"ReportedPolicy.State": {"effective", "partial", "overridden", "ignored", "none", "unknown"}, "ReportedPolicy.Source": {"report"},
+		"Change.Action":   {string(publish.Create), string(publish.Update), string(publish.Refresh), string(publish.Remove), string(publish.Unchanged), string(publish.Failed)},
+		"Result.Result":   {"pass", "fail", "warn", "error", "skip"},
+		"Result.Category": {"policy", "finding", "requirement"},
 
 		"Input.Kind": {report.Path, report.Stdin, report.Kustomization, report.Cluster},
 	}}, nil

@@ -93,7 +93,7 @@ func TestCommands(t *testing.T) {
 		t.Fatalf("only %d commands found", len(commands))
 	}
 	for _, c := range commands {
-		if strings.Contains(c[1], "--live") || strings.Contains(c[1], "--contexts") || strings.HasPrefix(c[1], "history") || c[1] == "audit -A" || strings.Contains(c[1], "--as") || strings.HasPrefix(c[1], "snapshot") {
+		if strings.Contains(c[1], "--live") || strings.Contains(c[1], "--contexts") || strings.HasPrefix(c[1], "history") || c[1] == "audit -A" || strings.Contains(c[1], "--as") || strings.HasPrefix(c[1], "snapshot") || strings.HasPrefix(c[1], "publish") {
 			continue // of clusters, or of snapshots of one
 		}
 		if strings.HasPrefix(c[1], "diff ") {

@@ -167,17 +167,22 @@ func kubeconfigError(err error) error {
 	return &noAnswer{"reading the kubeconfig: " + err.Error(), "list the contexts with: kubectl config get-contexts"}
 }
 
+// log is told of every request where the user wants to see them; else it is nil.
+func (f *sourceFlags) log(s Streams) func(format string, args ...any) {
+	if f.level < requestLevel {
+		return nil
+	}
+	var one sync.Mutex // requests are made side by side
+	return func(format string, args ...any) {
+		one.Lock()
+		defer one.Unlock()
+		fmt.Fprintf(s.Err, format+"\n", args...)
+	}
+}
+
 // live reads what a command may need of the cluster.
 func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.Catalog, s Streams) (*model.Snapshot, error) {
-	var log func(format string, args ...any)
-	if f.level >= requestLevel {
-		var one sync.Mutex // requests are made side by side
-		log = func(format string, args ...any) {
-			one.Lock()
-			defer one.Unlock()
-			fmt.Fprintf(s.Err, format+"\n", args...)
-		}
-	}
+	log := f.log(s)
 	klog.SetLogger(logr.Discard()) // the client's own words, which say nothing that our errors do not
 	server, err := load.NewServer(c.config, log)
 	if err != nil {
@@ -193,7 +198,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.
 		defer showProgress(s, progress)()
 	}
 	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, At: time.Now().UTC().Truncate(time.Second), Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog),
-		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
+		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Reports: f.wantedReports(), Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
 		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "raise --request-timeout, or log the requests with -v 6"}

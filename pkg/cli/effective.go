@@ -10,6 +10,7 @@ import (
 
 func (a App) effectiveCmd(s Streams) *cobra.Command {
 	q, request := &question{}, ""
+	q.reports = true
 	cmd := &cobra.Command{
 		Use:   "effective [TARGET…]",
 		Short: "Show the policies in force on each route rule, with the source of every setting",
@@ -41,6 +42,7 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 			return s.effectiveFor(request, query.Kinds)
 		}
 		out := view.Effective(s.Resolution, query)
+		out.Reported = reported(s, query, out)
 		return out, &out.Envelope, nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -116,7 +116,7 @@ cluster and needs no running controller.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.effectiveCmd(s), a.matrixCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), auditCmd(a, s), a.graphCmd(s), a.requestCmd(s), proveCmd(a, s), a.diffCmd(s), historyCmd(a, s), a.checkCmd(s), a.reportCmd(s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
+	root.AddCommand(a.effectiveCmd(s), a.matrixCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), auditCmd(a, s), a.graphCmd(s), a.requestCmd(s), proveCmd(a, s), a.diffCmd(s), historyCmd(a, s), a.checkCmd(s), a.reportCmd(s), publishCmd(a, s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 		if slices.Contains(fleetCommands(), cmd.Name()) {

@@ -26,6 +26,7 @@ type snapshotFlags struct {
 
 func (a App) snapshotCmd(s Streams) *cobra.Command {
 	f := &snapshotFlags{}
+	f.reports, f.allNamespaces = true, true // what answers to anything may need
 	cmd := &cobra.Command{
 		Use:   "snapshot -o FILE",
 		Short: "Save the parts of a cluster that answers depend on to one file",

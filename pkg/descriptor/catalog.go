@@ -233,7 +233,7 @@ func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind, 
 		return nil, err
 	}
 	r := &form.Reader{File: raw.file}
-	node := raw.node
+	node, publishable := raw.node, form.Member(raw.node, "publishable") != nil
 	if base := form.TextOf(node, "extends"); base != "" {
 		under, ok := b.base(gk, model.ParseGroupKind(base))
 		if under, err = under.part(whole); err != nil {
@@ -266,6 +266,7 @@ func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind, 
 	k.Profile = settings.Text(raw.vendor + ".profile")
 	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
 	(&kindReader{reader: reader{r, k, &b.funcs, node}}).read(node)
+	k.Publishable = k.Publishable && publishable // which no kind inherits: what it says beside may be a credential
 	return k, r.Err()
 }
 

@@ -63,7 +63,7 @@ func (b *builder) registerLikeKind(s Setting, e likeKind) error {
 	drop := func(key string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: key} }
 	patch := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
 		drop("for"), {Kind: yaml.ScalarNode, Tag: "!!str", Value: gk.String()},
-		drop("plural"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("short"), {Kind: yaml.ScalarNode, Tag: "!!null"}}}
+		drop("plural"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("short"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("publishable"), {Kind: yaml.ScalarNode, Tag: "!!null"}}}
 	raw.node, raw.patched = patchNode(raw.node, patch), true
 	b.raw[gk] = raw
 	b.order = append(b.order, gk)

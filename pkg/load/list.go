@@ -21,6 +21,7 @@ type job struct {
 	namespace string
 	name      string                   // of the one object that is read instead of a list; "": a list
 	keep      func(*model.Object) bool // nil: keep all
+	labels    string                   // a selector; "": all
 }
 
 func (j job) String() string {
@@ -129,6 +130,9 @@ func (l *listing) read(ctx context.Context) error {
 		}
 		if next != "" {
 			query.Set("continue", next)
+		}
+		if l.job.labels != "" {
+			query.Set("labelSelector", l.job.labels)
 		}
 		more, found, err := l.page(ctx, collection(l.job.kind, l.job.namespace), query)
 		if empty++; found {

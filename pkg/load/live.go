@@ -35,6 +35,9 @@ type LiveOptions struct {
 	// namespaces, and of all that are named by objects there, may be.
 	Home []string
 
+	// Reports are kinds of objects that tell of what may not be read: they are looked for only if something may not be.
+	Reports *Reports
+
 	Chunk  int // objects a list is asked for at a time; 0: all at once
 	Limits Limits
 
@@ -133,7 +136,7 @@ func (r *liveReader) run(ctx context.Context) error {
 	if len(r.forbidden) > 0 && len(r.outcomes) == 0 {
 		return errNothingAllowed
 	}
-	return nil
+	return r.reports(ctx)
 }
 
 // missing notes the groups that the server names and does not serve now. It is an error if kinds are wanted of one of them, or the kinds that

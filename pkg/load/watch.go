@@ -41,7 +41,7 @@ func (c *Cache) Forget(kinds []model.GroupKind) {
 
 // take is what is kept of a list; a nil cache keeps nothing.
 func (c *Cache) take(j job) (outcome, bool) {
-	if c == nil {
+	if c == nil || j.labels != "" {
 		return outcome{}, false
 	}
 	read, ok := c.lists[j.id()]
@@ -49,7 +49,7 @@ func (c *Cache) take(j job) (outcome, bool) {
 }
 
 func (c *Cache) put(j job, read outcome) {
-	if c == nil || j.name != "" { // single objects are not watched
+	if c == nil || j.name != "" || j.labels != "" { // single objects and parts of lists are not watched
 		return
 	}
 	if c.lists == nil {

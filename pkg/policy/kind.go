@@ -16,16 +16,18 @@ type Kind struct {
 	Profile   string // the vendor's profile in use, "" where it has only one
 	Doc       string // how the kind is read, in half a line
 	Virtual   bool   // there are no objects of the kind: its settings stand in others, such as annotations
-	Inferred  string // what of that is inferred and stated nowhere; "": nothing is
-	Plural    string
-	Short     []string
-	Cluster   bool
-	Settings  model.Settings    // the vendor switches under which the kind was described
-	Members   []model.GroupKind // kinds whose policies enter the stacks of this one
-	Reads     []model.GroupKind // what else the kind's answers depend on
-	Evaluate  string            // the registered evaluator; "": requests are not judged by the kind
-	Guess     Guess             // of a kind without a descriptor
-	Summaries []Summary         // how tables say values
+	// Publishable kinds have settings that cannot be credentials: numbers, times, sizes and names.
+	Publishable bool
+	Inferred    string // what of that is inferred and stated nowhere; "": nothing is
+	Plural      string
+	Short       []string
+	Cluster     bool
+	Settings    model.Settings    // the vendor switches under which the kind was described
+	Members     []model.GroupKind // kinds whose policies enter the stacks of this one
+	Reads       []model.GroupKind // what else the kind's answers depend on
+	Evaluate    string            // the registered evaluator; "": requests are not judged by the kind
+	Guess       Guess             // of a kind without a descriptor
+	Summaries   []Summary         // how tables say values
 
 	Attachment
 	Reach

@@ -31,11 +31,15 @@ func (l *EffectivePolicyList) Table(o TableOptions) Table {
 		t.Blocks = []Block{flatBlock(shown, kinds, o)}
 	}
 	t.Footer = append(t.Footer, moreLine(len(groups)-len(shown), "target")...)
-	if len(items) == 0 {
+	switch {
+	case len(l.Reported) > 0:
+		t.Blocks = append(t.Blocks, l.reportedBlock())
+		t.Footer = append(t.Footer, reportedLine(l.Reported)...)
+	case len(items) == 0:
 		t.Footer = append(t.Footer, l.nothing(o))
 	}
 	t.Footer = append(t.Footer, l.unattached...)
-	if len(items) > 0 {
+	if len(items) > 0 && len(l.Reported) == 0 {
 		t.Footer = append(t.Footer, l.bareLine()...)
 		for _, way := range l.bareWays {
 			t.Footer = append(t.Footer, l.noPolicy()+way)

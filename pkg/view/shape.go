@@ -147,8 +147,9 @@ type EffectivePolicy struct {
 // EffectivePolicyList answers `effective`.
 type EffectivePolicyList struct {
 	Envelope
-	Routes []RouteSettings   `json:"routes,omitempty"` // what the rules of routes say themselves, where they say anything
-	Items  []EffectivePolicy `json:"items"`            // by target, then by policy kind
+	Routes   []RouteSettings   `json:"routes,omitempty"`   // what the rules of routes say themselves, where they say anything
+	Reported []ReportedPolicy  `json:"reported,omitempty"` // what published reports say, where not all policies may be read: by target
+	Items    []EffectivePolicy `json:"items"`              // by target, then by policy kind
 
 	bare       []model.Ref // route rules that were asked for and have no item
 	bareWays   []string    // ways to route rules on which no policy is in force, the end of a sentence each

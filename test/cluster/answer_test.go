@@ -12,6 +12,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // answer is what the tests read of an answer in JSON. Origins are left out: they are lines of files in one case and the cluster in the
@@ -22,6 +24,7 @@ type answer struct {
 	Items    []map[string]any
 	Nodes    []map[string]any
 	Edges    []map[string]any
+	Reported []view.ReportedPolicy
 }
 
 // environment makes a kubeconfig file the one that the plugin reads.

@@ -1,0 +1,344 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+)
+
+// Where reports go, beside a file.
+const (
+	toCluster = "cluster"
+	toStdout  = "stdout"
+)
+
+// writesAtATime bounds how many reports are written at once.
+const writesAtATime = 8
+
+// ownerKey is the label or annotation that names an owner, if no other is given.
+const ownerKey = "a8r.io/owner"
+
+// publishFlags are the flags of `publish`.
+type publishFlags struct {
+	checkFlags
+	to        string
+	api       string
+	values    []string
+	owner     string
+	heartbeat time.Duration
+	dryRun    bool
+}
+
+func publishCmd(a App, s Streams) *cobra.Command {
+	f := &publishFlags{}
+	f.failOn, f.plugins = string(model.Warning), a.Plugins
+	cmd := &cobra.Command{
+		Use:   "publish",
+		Short: "Write reports into namespaces, for people who may read nothing else",
+		Long: `Write reports of what shapes the routes of a namespace into that namespace, for people who may read nothing else: every policy in
+force or overridden on each route rule, with its kind, name, owner, level and the reason, and the findings of check. Reports have no values
+of settings, and say nothing about routes of other namespaces. They are PolicyReports (wgpolicyk8s.io/v1alpha2) or, where only these
+are served, Reports (openreports.io/v1alpha1).
+
+Reports that are as they should be are not written again, except once in --heartbeat that of each namespace, so that its age can be
+told. Reports of routes that are gone are removed. "effective" reads the reports where policies may not be read.`,
+		Example: `  # what would be written
+  kubectl dopolicy publish --dry-run
+
+  # write the reports of all namespaces, or of one
+  kubectl dopolicy publish
+  kubectl dopolicy publish -n shop
+
+  # to another place: a line of JSON for each report
+  kubectl dopolicy publish --to reports.ndjson
+
+  # with the limits in force, for a kind whose settings cannot be credentials
+  kubectl dopolicy publish --values ratelimitpolicy`,
+		Args: takes(0, 0),
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.outputFlags.check(cmd.Flags().Changed("output")); err != nil {
+				return err
+			}
+			return f.checkPublish()
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.publish(cmd.Context(), a.Plugins, cmd.Flags().Changed("config"), s)
+		},
+	}
+	f.sourceFlags.add(cmd)
+	f.outputFlags.add(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
+	fs := cmd.Flags()
+	fs.StringVar(&f.to, "to", toCluster, "where to write the reports: cluster, stdout, or a file ending in .yaml or .ndjson")
+	fs.StringVar(&f.api, "api", "auto", "API of the reports: auto|policyreport|openreports (auto: the first that the cluster serves)")
+	fs.StringSliceVar(&f.values, "values", nil, "also publish the values that policies of this kind set (repeatable; only kinds whose settings cannot be credentials)")
+	fs.StringVar(&f.owner, "owner", ownerKey, "annotation or label of policies that names their owner")
+	fs.DurationVar(&f.heartbeat, "heartbeat", time.Hour, "write the time of reading again after this time, even if nothing else changed (0: never)")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "write nothing, and print what would be written")
+	f.crds.addTo(fs)
+	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
+	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
+	complete(cmd, "api", []string{"auto", "policyreport", "openreports"})
+	a.completion(cmd, &f.sourceFlags, s, nil)
+	return cmd
+}
+
+// checkPublish refuses what does not go together, before anything is read.
+func (f *publishFlags) checkPublish() error {
+	switch {
+	case !slices.Contains([]string{"auto", "policyreport", "openreports"}, f.api):
+		return usage("use one of: auto, policyreport, openreports", "unknown --api %q", f.api)
+	case f.heartbeat < 0:
+		return usage("write 1h or 30m; 0 never writes it again", "--heartbeat cannot be %s", f.heartbeat)
+	case f.to == "":
+		return usage("write --to cluster, --to stdout or --to FILE", "--to needs a place")
+	case f.to == toCluster && (len(f.files) > 0 || f.kustomization != "") && !f.dryRun:
+		return usage("write them elsewhere with --to stdout or --to FILE, or add --dry-run", "reports about manifests are not written to a cluster")
+	case f.to != toCluster && f.dryRun:
+		return usage("drop one of the two", "--dry-run cannot be given with --to %s", f.to)
+	}
+	_, err := f.lines()
+	return err
+}
+
+// lines reports whether reports that are not written to a cluster are written as lines of JSON.
+func (f *publishFlags) lines() (bool, error) {
+	name := strings.ToLower(f.to)
+	switch {
+	case f.to == toCluster, f.to == toStdout && f.format != string(render.JSON) && f.format != string(render.Wide):
+		return f.format == string(render.NDJSON), nil
+	case strings.HasSuffix(name, ".ndjson"), strings.HasSuffix(name, ".jsonl"):
+		return true, nil
+	case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
+		return false, nil
+	case f.to == toStdout:
+		return false, usage("use -o yaml or -o ndjson", "reports cannot be written to standard output as %s", f.format)
+	}
+	return false, usage("the name must end in .yaml or .ndjson", "unknown form of reports %q", f.to)
+}
+
+// publish is the whole of the command.
+func (f *publishFlags) publish(ctx context.Context, plugins []plugin.Plugin, configGiven bool, s Streams) error {
+	f.allNamespaces = f.allNamespaces || f.namespace == ""
+	options, err := f.options(false, configGiven)
+	if err != nil {
+		return err
+	}
+	if options.Requirements, err = f.required(options.Config); err != nil {
+		return err
+	}
+	if err := f.crds.read(ctx, s); err != nil {
+		return err
+	}
+	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
+	now := time.Now()
+	session, err := f.open(ctx, plugins, s)
+	if err != nil {
+		return err
+	}
+	session.Problems = append(session.Problems, f.crds.problems...)
+	if err := (selection{session}).known(); err != nil {
+		return err
+	}
+	gather, err := f.gathering(session, now)
+	if err != nil {
+		return err
+	}
+	options.Kinds, options.In = gather.Kinds, gather.In
+	found := check.Run(session.Resolution, options)
+	reports := publish.Gather(session.Resolution, found, gather)
+	if f.to != toCluster {
+		return f.writeElsewhere(s, session, found, reports)
+	}
+	return f.writeToCluster(ctx, s, session, found, reports, gather.API)
+}
+
+// gathering is what the flags ask to report.
+func (f *publishFlags) gathering(s *session, now time.Time) (publish.Options, error) {
+	o := publish.Options{Owner: f.owner, Now: now}
+	var err error
+	if o.Kinds, err = s.kinds(); err != nil {
+		return o, err
+	}
+	if !f.allNamespaces {
+		o.In = func(namespace string) bool { return namespace == f.namespace }
+	}
+	for _, name := range f.values {
+		named := s.policyKind(name)
+		if named == nil {
+			return o, s.unknownPolicyKind(name)
+		}
+		for _, k := range named {
+			if !k.Publishable {
+				return o, usage("drop --values "+name+"; docs/publish.md lists the kinds whose values can be published", "settings of %s may hold credentials: their values are not published", k.Name())
+			}
+			o.Values = append(o.Values, k.GroupKind)
+		}
+	}
+	o.API, err = f.chosenAPI(s)
+	return o, err
+}
+
+// chosenAPI is the API that the flags choose, or the first that the cluster serves.
+func (f *publishFlags) chosenAPI(s *session) (publish.API, error) {
+	all := publish.APIs()
+	chosen := all
+	switch f.api {
+	case "policyreport":
+		chosen = all[:1]
+	case "openreports":
+		chosen = all[1:]
+	}
+	if f.to != toCluster || s.Snapshot.Cluster == nil {
+		return chosen[0], nil
+	}
+	for _, api := range chosen {
+		if served := s.Snapshot.Cluster.Serves(api.GroupKind); served != nil {
+			api.Version = served.Version
+			return api, nil
+		}
+	}
+	var names []string
+	for _, api := range chosen {
+		names = append(names, api.GroupKind.String())
+	}
+	return chosen[0], &noAnswer{"the cluster has no kind for reports: " + strings.Join(names, " or "), "install the definitions (docs/publish.md says which), or write elsewhere with --to"}
+}
+
+// writeElsewhere writes the reports to standard output or a file.
+func (f *publishFlags) writeElsewhere(s Streams, session *session, found *check.Report, reports []*publish.Report) error {
+	lines, err := f.lines()
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error { return render.Objects(w, reports, lines) }
+	if f.to == toStdout {
+		err = write(s.Out)
+	} else if err = writeFile(f.to, write); err == nil {
+		fmt.Fprintf(s.Err, "wrote %d reports to %s\n", len(reports), f.to)
+	}
+	if err != nil {
+		return &noAnswer{fmt.Sprintf("writing reports to %s: %s", f.to, err), "check the folder and its permissions"}
+	}
+	if err := f.tell(s, session.flags, &found.Envelope); err != nil {
+		return err
+	}
+	if f.strict && !found.Complete {
+		return errIncomplete
+	}
+	return nil
+}
+
+// writeToCluster makes the reports of the cluster those that there should be.
+func (f *publishFlags) writeToCluster(ctx context.Context, s Streams, session *session, found *check.Report, reports []*publish.Report, api publish.API) error {
+	cluster := session.Snapshot.Cluster
+	var have []map[string]any
+	var server *load.Server
+	if cluster.Serves(api.GroupKind) != nil && !f.fromFiles() {
+		c, err := f.connect()
+		if err != nil {
+			return err
+		}
+		if server, err = load.NewServer(c.config, f.log(s)); err != nil {
+			return kubeconfigError(err)
+		}
+		if c.timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, errTooLate)
+			defer cancel()
+		}
+		if have, err = f.present(ctx, server, cluster, api); err != nil {
+			return err
+		}
+	}
+	// What could not be read may have routes.
+	plan := publish.NewPlan(have, reports, f.heartbeat, cluster != nil && len(cluster.Gaps) > 0, found.Problems)
+	plan.DryRun = f.dryRun
+	if !f.dryRun {
+		carryOut(ctx, server, cluster, plan)
+		plan.Forget()
+	}
+	if err := f.write(s, session, "", plan, &plan.Envelope); err != nil {
+		return err
+	}
+	if n := plan.Failures(); n > 0 {
+		return &noAnswer{fmt.Sprintf("%d of %d reports could not be written", n, len(plan.Items)), "the messages above say why"}
+	}
+	return nil
+}
+
+// present are our reports in the cluster. Those of the other API are among them, and not wanted, where none was chosen.
+func (f *publishFlags) present(ctx context.Context, server *load.Server, cluster *model.Cluster, api publish.API) ([]map[string]any, error) {
+	namespace := f.namespace
+	if f.allNamespaces {
+		namespace = ""
+	}
+	var out []map[string]any
+	for _, one := range publish.APIs() {
+		served := cluster.Serves(one.GroupKind)
+		wanted := one.GroupKind == api.GroupKind
+		if served == nil || !wanted && f.api != "auto" {
+			continue
+		}
+		have, err := server.Labelled(ctx, served, namespace, publish.Selector, f.chunk)
+		if err != nil && wanted {
+			return nil, &noAnswer{"reading the reports of cluster " + cluster.Context + ": " + err.Error(), "ask for list, create, patch and delete on " + served.Resource() + " (deploy/publish/writer.yaml)"}
+		}
+		out = append(out, have...)
+	}
+	return out, nil
+}
+
+func (f *sourceFlags) fromFiles() bool {
+	return !f.overLive && (len(f.files) > 0 || f.kustomization != "")
+}
+
+// carryOut makes the changes of a plan, some at a time. What fails is noted, and the rest is done.
+func carryOut(ctx context.Context, server *load.Server, cluster *model.Cluster, plan *publish.Plan) {
+	seats := make(chan struct{}, writesAtATime)
+	var done sync.WaitGroup
+	for i := range plan.Items {
+		change := &plan.Items[i]
+		if change.Action == publish.Unchanged {
+			continue
+		}
+		seats <- struct{}{}
+		done.Go(func() {
+			defer func() { <-seats }()
+			if err := carry(ctx, server, cluster.Serves(change.Report.GroupKind()), change); err != nil {
+				change.Action, change.Message = publish.Failed, fmt.Sprintf("%s: %s", change.Action, err)
+			}
+		})
+	}
+	done.Wait()
+}
+
+// carry makes one change.
+func carry(ctx context.Context, server *load.Server, k *model.ServedKind, c *publish.Change) error {
+	if c.Action == publish.Remove {
+		return server.Remove(ctx, k, c.Report.Namespace, c.Report.Name, c.UID)
+	}
+	body, err := json.Marshal(c.Body)
+	if err != nil {
+		return err
+	}
+	err = server.Apply(ctx, k, c.Report.Namespace, c.Report.Name, publish.Manager, c.Action == publish.Create, body)
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted")
+	}
+	return err
+}

@@ -1,0 +1,107 @@
+package publish
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Read is what reports in an input say of routes: of those that wanted takes, by route, rule and policy. The age is reckoned from now.
+func Read(in *model.Snapshot, wanted func(route model.Ref) bool, now time.Time) []view.ReportedPolicy {
+	var out []view.ReportedPolicy
+	seen := map[model.Ref]bool{} // routes: where both APIs have a report, that of the first counts
+	for _, api := range APIs() {
+		objects := in.Of(api.GroupKind)
+		times := map[string]string{} // when namespaces were read last
+		for _, o := range objects {
+			if ours(o) && o.Annotations[readAt] > times[o.Ref.Namespace] {
+				times[o.Ref.Namespace] = o.Annotations[readAt]
+			}
+		}
+		for _, o := range objects {
+			route := scoped(o)
+			if !ours(o) || !slices.Contains(topology.RouteKinds(), route.GroupKind()) || !wanted(route) || seen[route] {
+				continue
+			}
+			seen[route] = true
+			common := view.ReportedPolicy{Target: route, Source: "report", Report: o.Ref, Complete: o.Annotations[complete] == "true", ReadAt: times[o.Ref.Namespace]}
+			if at, err := time.Parse(time.RFC3339, common.ReadAt); err == nil && !at.After(now) {
+				common.Age = duration.HumanDuration(now.Sub(at))
+			}
+			if object := in.Get(route); object != nil {
+				n := generationOf(object)
+				common.Outdated = n != "" && o.Annotations[generation] != n
+			}
+			list, _ := o.Get("results").([]any)
+			for _, entry := range list {
+				if one, ok := readResult(entry, common); ok {
+					out = append(out, one)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b view.ReportedPolicy) int { return a.Target.Compare(b.Target) })
+	return out
+}
+
+// generationOf is the generation of an object, which changes with its spec; "" where it has none, as in most files.
+func generationOf(o *model.Object) string {
+	switch n := o.Get("metadata", "generation").(type) {
+	case int64:
+		return strconv.FormatInt(n, 10)
+	case float64:
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return ""
+}
+
+// ours reports whether a report is one that was published by this program: a person of the namespace who may write reports can claim as much.
+func ours(o *model.Object) bool { return o.Labels[managedLabel] == Manager }
+
+// scoped is the object that a report is about: one of its own namespace.
+func scoped(o *model.Object) model.Ref {
+	group, _, found := strings.Cut(o.Text("scope", "apiVersion"), "/")
+	if !found {
+		group = ""
+	}
+	return model.Ref{Group: group, Kind: o.Text("scope", "kind"), Namespace: o.Ref.Namespace, Name: o.Text("scope", "name")}
+}
+
+// readResult reads a line about a policy.
+func readResult(entry any, common view.ReportedPolicy) (view.ReportedPolicy, bool) {
+	if model.Text(entry, "category") != categoryPolicy {
+		return common, false
+	}
+	property := func(name string) string { return model.Text(entry, "properties", name) }
+	out := common
+	out.Target.Section = model.Text(entry, "rule")
+	out.State, out.Level, out.Owner, out.AttachedTo = property("state"), property("level"), property("owner"), property("target")
+	out.Reason, out.Values = property("reason"), property("values")
+	out.Complete = common.Complete && property("complete") != "false"
+	out.Via = list(property("via"))
+	for _, name := range list(property("overriddenBy")) {
+		out.OverriddenBy = append(out.OverriddenBy, parseNamed(name))
+	}
+	if name := model.Text(entry, "policy"); name != noPolicy {
+		ref := parseNamed(name)
+		out.Policy, out.PolicyKind = &ref, ref.GroupKind().String()
+		if kind := property("policyKind"); kind != "" {
+			out.PolicyKind = kind
+		}
+	}
+	return out, out.State != ""
+}
+
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ", ")
+}

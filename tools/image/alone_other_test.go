@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+import "os/exec"
+
+func alone(*exec.Cmd, string) bool { return false }
