@@ -26,6 +26,7 @@ type Kind struct {
 	Evaluate  string            // the registered evaluator; "": requests are not judged by the kind
 	Guess     Guess             // of a kind without a descriptor
 	Summaries []Summary         // how tables say values
+	Protects  []string          // the settings, as dotted paths, that keep requests out: which authenticate, authorize or deny; "*": every one; "!": not where this is set
 
 	Attachment
 	Reach

@@ -272,6 +272,9 @@ func (t *trace) isolated() string {
 func (t *trace) choose() {
 	a, best := t.answer, &t.sure[0]
 	a.Route, a.Rule = best.route, best.rule
+	if best.match != nil && !best.match.grpc && best.match.path.form == prefix {
+		a.Prefix = best.match.path.value
+	}
 	seen := map[topology.NodeID]bool{best.route: true}
 	for i := range t.sure {
 		if c := &t.sure[i]; !seen[c.route] {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Class is a set of requests that no rule tells apart.
@@ -18,6 +19,7 @@ type Class struct {
 	hosts    hosts
 	host     string
 	parts    []part
+	rivals   []topology.NodeID
 }
 
 // part is what is asked of one part of the requests of a class.
