@@ -112,6 +112,9 @@ func (c *BehaviorChange) rows() [][]Cell {
 			if len(c.Policies) == 0 {
 				add("policies", "in an order", "in another order", Plain)
 			}
+			if c.Before.Route == nil || c.After.Route == nil { // all of them come or go with the rule
+				continue
+			}
 			for i := range c.Policies {
 				p := &c.Policies[i]
 				kind, _, _ := strings.Cut(p.PolicyKind, ".")
