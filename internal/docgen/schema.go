@@ -24,7 +24,7 @@ func answers() map[string]any {
 	return map[string]any{
 		"EffectivePolicyList": view.EffectivePolicyList{}, "PolicyReach": view.PolicyReach{}, "PolicyReachList": view.PolicyReachList{}, "PolicyMatrix": view.PolicyMatrix{}, "OverriddenRuleList": view.OverriddenRuleList{},
 		"Explanation": view.Explanation{}, "StatusList": view.StatusList{}, "Topology": view.Topology{}, "KindList": view.KindList{}, "EffectivePolicyDiff": view.EffectivePolicyDiff{},
-		"Proof": view.Proof{}, "RequestAnswer": view.RequestAnswer{}, "RequestAnswerList": view.RequestAnswerList{},
+		"Proof": view.Proof{}, "BehaviorDiff": view.BehaviorDiff{}, "RequestAnswer": view.RequestAnswer{}, "RequestAnswerList": view.RequestAnswerList{},
 		"Version": view.Version{}, "Snapshot": model.Header{},
 		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
 		"RequirementTestReport": requirement.TestReport{},

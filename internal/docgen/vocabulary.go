@@ -61,6 +61,7 @@ func (s *sources) vocabulary() (vocabulary, error) {
 
 		"RequestText.Protocol": append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
 		"Proof.Result":         {view.Proved, view.Refuted, view.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
+		"BehaviorSide.Outcome": outcomes, "BehaviorSide.Assumed": outcomes, "BehaviorChange.Access": {view.AccessOpened, view.AccessClosed},
 		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
 
 		"Input.Kind": {report.Path, report.Stdin, report.Kustomization, report.Cluster},

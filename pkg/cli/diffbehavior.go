@@ -26,8 +26,10 @@ func (f *behaviorFlags) add(fs *pflag.FlagSet) {
 }
 
 // check refuses flags that do not go together.
-func (f *behaviorFlags) check() error {
+func (f *behaviorFlags) check(format string) error {
 	switch {
+	case f.on && (format == "name" || format == "unified"):
+		return usage("use table, wide, markdown, yaml, json or ndjson", "--behavior has no output format %q", format)
 	case f.on:
 		return nil
 	case f.noNewAccess:

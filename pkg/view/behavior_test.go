@@ -14,7 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-var behaviorSeeds = flag.Int("behavior-seeds", 40, "how many inputs are drawn")
+var behaviorSeeds = flag.Int("behavior-seeds", 20, "how many inputs are drawn")
 
 func behaviorOf(t *testing.T, before, after BehaviorInput) *BehaviorDiff {
 	t.Helper()
