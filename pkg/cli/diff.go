@@ -95,7 +95,7 @@ func (f *diffFlags) addTo(cmd *cobra.Command) {
 
 // diff is the whole of the command.
 func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) error {
-	if err := f.behavior.check(f.output); err != nil {
+	if err := f.behavior.check(f.format); err != nil {
 		return err
 	}
 	from, to, err := f.sides(args)
