@@ -13,6 +13,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cover"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
@@ -27,9 +28,9 @@ func answers() map[string]any {
 		"Proof": view.Proof{}, "BehaviorDiff": view.BehaviorDiff{}, "RequestAnswer": view.RequestAnswer{}, "RequestAnswerList": view.RequestAnswerList{},
 		"Version": view.Version{}, "Snapshot": model.Header{},
 		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
-		"RequirementTestReport": requirement.TestReport{},
-		"Report":                report.Report{},
-		"DataplaneAudit":        audit.Report{},
+		"RequirementTestReport": requirement.TestReport{}, "CoverageReport": cover.Report{},
+		"Report":         report.Report{},
+		"DataplaneAudit": audit.Report{},
 	}
 }
 

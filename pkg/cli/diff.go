@@ -125,7 +125,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 		return err
 	}
 	if f.behavior.on {
-		return a.behavior(f, s, before, after, kinds)
+		return f.compareBehavior(a, s, before, after, kinds)
 	}
 	out := view.Diff(before.Resolution, after.Resolution, view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
 	told := out.Envelope

@@ -42,8 +42,8 @@ func (f *behaviorFlags) check(format string) error {
 	return nil
 }
 
-// behavior answers `diff --behavior`.
-func (a App) behavior(f *diffFlags, s Streams, before, after *session, kinds []model.GroupKind) error {
+// compareBehavior answers `diff --behavior`.
+func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, kinds []model.GroupKind) error {
 	q := view.BehaviorQuery{Kinds: kinds, Namespace: f.compared()}
 	for _, name := range f.behavior.protect {
 		found := append(before.policyKind(name), after.policyKind(name)...)
