@@ -88,7 +88,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 		return nil, err
 	}
 	resolution := resolved(in, catalog, f.linkers()...)
-	return &session{flags: f, Resolution: resolution, catalog: catalog, tidiers: plugin.Tidiers(plugins), read: in, streams: s}, nil
+	return &session{flags: f, Resolution: resolution, catalog: catalog, tidiers: plugin.Tidiers(plugins, catalog), read: in, streams: s}, nil
 }
 
 // linkers are what the graph has beside what policies need.

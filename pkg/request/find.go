@@ -63,6 +63,8 @@ type trace struct {
 	sure     []candidate     // that match at the place that answers, best first
 	unsure   []candidate     // of which that is not known
 
+	how       Tidying
+	dotOpen   bool   // it is not known whether a dot at the end of the host counts
 	told      bool   // it is known what the implementation makes of paths
 	turned    bool   // the path alone had it answered
 	delegated string // why the rule that takes the request is not the last word; "" if it is
@@ -122,6 +124,8 @@ func (t *trace) gateway(w Where) {
 		a.conditional(m.graph.Node(a.Gateway).Ref.String() + " may not be read")
 		return
 	}
+	t.hostDot()
+	r = t.r
 	open, refused := m.port(r, a.Gateway, w.Listener)
 	t.places = fitting(open, r.wanted())
 	if isAddress(r.Address) && r.SNI != r.Address && r.wanted() == r.SNI && r.SNI == r.Host {
