@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -87,7 +86,7 @@ func (f *behaviorFlags) log(s Streams) (*view.AccessLog, error) {
 	if f.weights == "" {
 		return nil, nil
 	}
-	var in io.Reader = s.In
+	in := s.In
 	if f.weights != "-" {
 		file, err := os.Open(f.weights)
 		if err != nil {

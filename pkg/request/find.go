@@ -119,13 +119,13 @@ func (t *trace) speaksHTTP() bool {
 
 // gateway finds the listener and the rule at a Gateway.
 func (t *trace) gateway(w Where) {
-	m, r, a := t.m, t.r, t.answer
+	m, a := t.m, t.answer
 	if m.graph.Node(a.Gateway).Object == nil {
 		a.conditional(m.graph.Node(a.Gateway).Ref.String() + " may not be read")
 		return
 	}
 	t.hostDot()
-	r = t.r
+	r := t.r
 	open, refused := m.port(r, a.Gateway, w.Listener)
 	t.places = fitting(open, r.wanted())
 	if isAddress(r.Address) && r.SNI != r.Address && r.wanted() == r.SNI && r.SNI == r.Host {

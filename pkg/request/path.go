@@ -223,7 +223,7 @@ func readings(path string, told bool) []string {
 // (gatewayapi G46).
 func (m *Matcher) untidy(t *trace, w Where) {
 	a := t.answer
-	m.otherHost(t, w)
+	t.otherHost(w)
 	var others []string
 	if !t.told || t.how.Decode == UnknownDecoding || t.how.Escaped == UnknownEscaped && slashes(t.r.Path) != t.r.Path {
 		others = readings(t.r.Path, t.told)
@@ -279,7 +279,7 @@ func (t *trace) hostDot() {
 }
 
 // otherHost makes the answer conditional if a dot at the end of the host may not count, and the request would then go elsewhere.
-func (m *Matcher) otherHost(t *trace, w Where) {
+func (t *trace) otherHost(w Where) {
 	if !t.dotOpen {
 		return
 	}
@@ -289,13 +289,13 @@ func (m *Matcher) otherHost(t *trace, w Where) {
 		r.SNI = r.Host
 	}
 	w.Gateway = t.answer.Gateway
-	o, err := m.trace(&r, w, t.switches)
+	o, err := t.m.trace(&r, w, t.switches)
 	if err != nil || o.answer.key() == t.answer.key() {
 		return
 	}
 	instead := "no rule matches"
 	if o.answer.Rule != topology.None {
-		instead = m.graph.Node(o.answer.Rule).Ref.String() + " takes the request"
+		instead = t.m.graph.Node(o.answer.Rule).Ref.String() + " takes the request"
 	}
 	t.answer.conditional("an implementation may compare the host as " + r.Host + ", and then " + instead)
 }

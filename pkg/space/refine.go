@@ -287,6 +287,9 @@ func (c *comparer) emit(d drafts) {
 		for j := range own.rivals {
 			class.rivals = append(class.rivals, own.rivals[j].Rule)
 		}
+		if taker := class.Answer.Rule; taker != topology.None && !slices.Contains(class.rivals, taker) { // of a connection that is passed on
+			class.rivals = append(class.rivals, taker)
+		}
 		*[]**Class{&p.Before, &p.After}[i] = class
 	}
 	if !c.see(&p) {
