@@ -13,6 +13,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cover"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
@@ -25,13 +26,13 @@ func answers() map[string]any {
 	return map[string]any{
 		"EffectivePolicyList": view.EffectivePolicyList{}, "PolicyReach": view.PolicyReach{}, "PolicyReachList": view.PolicyReachList{}, "PolicyMatrix": view.PolicyMatrix{}, "OverriddenRuleList": view.OverriddenRuleList{},
 		"Explanation": view.Explanation{}, "History": view.History{}, "ClusterFailure": view.ClusterFailure{}, "StatusList": view.StatusList{}, "Topology": view.Topology{}, "KindList": view.KindList{}, "EffectivePolicyDiff": view.EffectivePolicyDiff{},
-		"Proof": view.Proof{}, "RequestAnswer": view.RequestAnswer{}, "RequestAnswerList": view.RequestAnswerList{},
+		"Proof": view.Proof{}, "BehaviorDiff": view.BehaviorDiff{}, "RequestAnswer": view.RequestAnswer{}, "RequestAnswerList": view.RequestAnswerList{},
 		"Version": view.Version{}, "Snapshot": model.Header{},
 		"CheckReport": check.Report{}, "FindingRuleList": check.RuleList{},
-		"RequirementTestReport": requirement.TestReport{},
-		"Report":                report.Report{},
-		"PublishedReportList":   publish.Plan{},
-		"DataplaneAudit":        audit.Report{},
+		"RequirementTestReport": requirement.TestReport{}, "CoverageReport": cover.Report{},
+		"Report":              report.Report{},
+		"PublishedReportList": publish.Plan{},
+		"DataplaneAudit":      audit.Report{},
 	}
 }
 

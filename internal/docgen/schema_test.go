@@ -29,8 +29,10 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 		t.Fatal("no demos of vendors", err)
 	}
 	for _, dir := range vendors {
-		lines = append(lines, "report -f "+dir, "matrix -f "+dir, "diff ../../testdata/demo "+dir)
+		lines = append(lines, "report -f "+dir, "matrix -f "+dir, "diff ../../testdata/demo "+dir, "diff --behavior ../../testdata/demo "+dir)
 	}
+	lines = append(lines, "diff --behavior ../../testdata/prove ../../testdata/behavior/split --weights ../../testdata/behavior/access.log", "prove --require AuthPolicy --paths /admin -f ../../testdata/spelling",
+		"check coverage --requirements ../../testdata/requirements/requirements.yaml --budget 30"+demo)
 	const audited = "audit -f ../../testdata/audit/manifests.yaml --dataplane ../../testdata/audit/proxy-"
 	lines = append(lines, audited+"1.json", audited+"2.json --all", audited+"1.json --dataplane ../../testdata/audit/proxy-2.json")
 	lines = append(lines, "history cart --snapshots ../../test/duckdb/testdata/*/us.yaml")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cover"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -62,6 +63,8 @@ func (s *sources) vocabulary() (vocabulary, error) {
 
 		"RequestText.Protocol": append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
 		"Proof.Result":         {view.Proved, view.Refuted, view.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
+		"BehaviorSide.Outcome": outcomes, "BehaviorSide.Assumed": outcomes, "BehaviorChange.Access": {view.AccessOpened, view.AccessClosed},
+		"Gap.Change": cover.Changes(), "ChangeCount.Change": cover.Changes(),
 		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
 
 		"ReportedPolicy.State": {"effective", "partial", "overridden", "ignored", "none", "unknown"}, "ReportedPolicy.Source": {"report"},

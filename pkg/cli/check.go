@@ -44,8 +44,8 @@ Exit code 1 means that there are findings of the --fail-on severity or worse, in
 To ignore a finding, give its id to --ignore, in the annotation ` + check.IgnoreAnnotation + ` of the object, or in a config
 file (.dopolicy.yaml in the current folder, or --config FILE).
 
---requirements FILE checks the input against requirements of your own; "check test" tests such files. To check a folder
-called test, write ./test.`,
+--requirements FILE checks the input against requirements of your own; "check test" tests such files, "check coverage"
+finds what they do not notice. To check a folder called test or coverage, write ./test.`,
 		Example: `  # manifests, before applying them
   kubectl dopolicy check manifests/
 
@@ -84,7 +84,7 @@ called test, write ./test.`,
 	fs.BoolVar(&f.showSuppressed, "show-suppressed", false, "also list ignored findings")
 	fs.BoolVar(&f.list, "list", false, "list all finding ids, or explain the given ones")
 	f.complete(a, cmd, s)
-	cmd.AddCommand(a.checkTestCmd(s))
+	cmd.AddCommand(a.checkTestCmd(s), checkCoverageCmd(a, s))
 	return cmd
 }
 

@@ -22,6 +22,7 @@ type diffFlags struct {
 	timeline  string   // the folder with them
 	deleted   []string
 	asked     string // the namespace that was asked for
+	behavior  behaviorFlags
 }
 
 const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files.
@@ -35,6 +36,10 @@ is relative to the working directory), or live for the cluster. The sides are ch
   - --to-context compares with the cluster of another kubeconfig context. --at TIME --at TIME compares the snapshots of a folder
     (--snapshots) as they were at two times, or at one time and at last.
   - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes everything in it.
+
+With --behavior, requests are compared instead of route rules: all that can come to the Gateways of either side, split into classes that no rule of
+either side tells apart, with what they get before and after: verdict, backends and their shares, filters, and the settings in force. Which route or rule
+takes a request is shown and not compared: what is only renamed, reordered or split changes nothing.
 
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
 anything changes.`
@@ -54,6 +59,11 @@ func (a App) diffCmd(s Streams) *cobra.Command {
 
   # what does this branch change, as a pull request comment?
   kubectl dopolicy diff git:origin/main:deploy -R -o markdown
+
+  # what changes for requests, and does any get access that it did not have?
+  kubectl dopolicy diff --behavior old/ new/
+  kubectl dopolicy diff --behavior --no-new-access git:origin/main:deploy -R
+  kubectl dopolicy diff --behavior old/ new/ --weights access.log
 
   # two folders, a folder and the cluster, a snapshot and the cluster
   kubectl dopolicy diff old/ new/
@@ -75,6 +85,7 @@ func (a App) diffCmd(s Streams) *cobra.Command {
 
 func (f *diffFlags) addTo(cmd *cobra.Command) {
 	f.addCluster(cmd)
+	f.behavior.add(cmd.Flags())
 	f.outputFlags.add(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
 	f.addTable(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed("output")) }
@@ -98,6 +109,9 @@ func (f *diffFlags) addTo(cmd *cobra.Command) {
 
 // diff is the whole of the command.
 func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) error {
+	if err := f.behavior.check(f.format); err != nil {
+		return err
+	}
 	from, to, err := f.sides(args)
 	if err != nil {
 		return err
@@ -123,6 +137,9 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	kinds, err := f.kindsOf(before, after)
 	if err != nil {
 		return err
+	}
+	if f.behavior.on {
+		return f.compareBehavior(a, s, before, after, kinds)
 	}
 	out := view.Diff(before.Resolution, after.Resolution, view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
 	told := out.Envelope

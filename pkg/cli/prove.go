@@ -32,7 +32,8 @@ on its way are held against --require. The answer is one of
 Requests that no rule takes, that are redirected, or that no backend can be used for reach nothing, and need no policy. A policy
 of the kind that denies the request counts.
 
-Paths are those that data planes compare: other spellings of a path (//admin, /%61dmin) are not asked about. What a policy
+Paths are those that data planes compare. With --paths or --hosts, other spellings of them (//admin, /%61dmin) are listed that
+reach the same backend without the policy. What a policy
 decides about credentials, bodies and client addresses is not either: the policy is in force, that is all.
 
 With -n or -l, only requests are asked about that routes of the namespace, or with the labels, take.
@@ -129,6 +130,9 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	}
 	out, err := view.Prove(session.Resolution, matcher.Matcher, query, plugin.Evaluators(a.Plugins))
 	if err != nil {
+		return err
+	}
+	if out.Spellings, out.MoreSpellings, err = view.Spellings(session.Resolution, matcher.Matcher, query, plugin.Evaluators(a.Plugins)); err != nil {
 		return err
 	}
 	if err := q.write(s, session, "", out, &out.Envelope); err != nil {

@@ -90,7 +90,7 @@ func (f *diffFlags) over() bool { return len(f.files) > 0 || f.kustomization != 
 // stdins is how often standard input is named.
 func (f *diffFlags) stdins(from, to sideOf) int {
 	n := 0
-	for _, name := range append([]string{from.text, to.text}, f.files...) {
+	for _, name := range append([]string{from.text, to.text, f.behavior.weights}, f.files...) {
 		if name == "-" {
 			n++
 		}

@@ -71,6 +71,7 @@ type session struct {
 	*resolve.Resolution
 	catalog *descriptor.Catalog
 	tidiers []request.Tidier // that say what becomes of the paths of requests
+	read    *model.Snapshot  // as it was read, before what is generated
 	streams Streams
 }
 
@@ -88,7 +89,7 @@ func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Strea
 		return nil, err
 	}
 	resolution := resolved(in, catalog, f.linkers()...)
-	return &session{flags: f, Resolution: resolution, catalog: catalog, tidiers: plugin.Tidiers(plugins), streams: s}, nil
+	return &session{flags: f, Resolution: resolution, catalog: catalog, tidiers: plugin.Tidiers(plugins, catalog), read: in, streams: s}, nil
 }
 
 // linkers are what the graph has beside what policies need.

@@ -23,6 +23,7 @@ type Catalog struct {
 	outlined bool // kinds are outlines
 
 	knowledge Knowledge
+	requests  []Requests // what data planes make of requests, by vendor
 }
 
 // autoValue is the value of a setting that leaves the decision to the loaded objects.
@@ -167,6 +168,11 @@ func (b *builder) file(src file, vendor string) error {
 		b.managers[v.name] = v.controllers
 		b.catalog.cluster = append(b.catalog.cluster, v.cluster...)
 		b.catalog.routes = append(b.catalog.routes, v.routes...)
+		if v.requests != nil {
+			v.requests.settle(v.name)
+			v.requests.Managed = v.controllers
+			b.catalog.requests = append(b.catalog.requests, *v.requests)
+		}
 	}
 	for _, d := range docs {
 		n := d.Outline()

@@ -14,7 +14,7 @@ type specReader struct{ reader }
 func (r specReader) fields() map[string]form.Field {
 	s := &r.kind.Spec
 	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader(r).read, "defaults": r.defaults, "builtins": r.builtins,
-		"parts": r.parts, "facets": r.facets, "notEvaluated": r.notEvaluated, "summaries": r.summaries,
+		"parts": r.parts, "facets": r.facets, "notEvaluated": r.notEvaluated, "summaries": r.summaries, "protects": r.Texts(&r.kind.Protects),
 		"normalize": named(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }
 

@@ -37,12 +37,13 @@ type vendorReader struct {
 	cluster     []model.GroupKind
 	knowledge   *Knowledge
 	routes      []routeKind
+	requests    *Requests
 }
 
 func (r *vendorReader) read(n *yaml.Node) {
 	none := func(*yaml.Node) {}
 	fields := map[string]form.Field{"apiVersion": none, "kind": none, "name": r.Text(&r.name), "controllers": r.Texts(&r.controllers),
-		"settings": func(n *yaml.Node) { r.List(n, r.setting) }, "roles": nil, "families": nil, "links": nil, "cluster": r.clusterKinds, "routes": r.routeKinds}
+		"settings": func(n *yaml.Node) { r.List(n, r.setting) }, "roles": nil, "families": nil, "links": nil, "cluster": r.clusterKinds, "routes": r.routeKinds, "requests": r.requestsOf}
 	maps.Copy(fields, r.knowledgeFields())
 	r.Object(n, fields)
 	if r.name == "" {

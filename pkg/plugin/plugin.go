@@ -21,8 +21,8 @@ type Plugin struct {
 	Status status.Functions // their names are added to Functions
 	// Evaluators judge requests and connections; their names are added likewise.
 	Evaluators request.Evaluators
-	// Tidiers tell what becomes of the paths of requests before they are compared.
-	Tidiers []request.Tidier
+	// Words are what the input says that decides what becomes of requests before they are compared, by the names in descriptors.
+	Words map[string]Word
 	// Audit is what it knows about its proxies; nil: nothing.
 	Audit *audit.Mapping
 	// Findings are the sorts of problems that only this vendor has.
@@ -70,15 +70,6 @@ func StatusFunctions(plugins []Plugin) status.Functions {
 		maps.Copy(out.Boards, p.Status.Boards)
 		maps.Copy(out.Blocks, p.Status.Blocks)
 		maps.Copy(out.Markers, p.Status.Markers)
-	}
-	return out
-}
-
-// Tidiers are those of all vendors.
-func Tidiers(plugins []Plugin) []request.Tidier {
-	var out []request.Tidier
-	for _, p := range plugins {
-		out = append(out, p.Tidiers...)
 	}
 	return out
 }

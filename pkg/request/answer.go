@@ -30,6 +30,7 @@ type Answer struct {
 	Service  model.Ref       // of a request in the mesh
 	Route    topology.NodeID
 	Rule     topology.NodeID
+	Prefix   string                // of the path, that the match asks for by which the rule takes it; "": it asks for none
 	Backends []topology.BackendRef // the usable ones
 	Location *Location             // of a Redirect
 	Status   int                   // that the Gateway itself answers with; 0: it does not, or not with HTTP

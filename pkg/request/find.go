@@ -63,6 +63,8 @@ type trace struct {
 	sure     []candidate     // that match at the place that answers, best first
 	unsure   []candidate     // of which that is not known
 
+	how       Tidying
+	dotOpen   bool   // it is not known whether a dot at the end of the host counts
 	told      bool   // it is known what the implementation makes of paths
 	turned    bool   // the path alone had it answered
 	delegated string // why the rule that takes the request is not the last word; "" if it is
@@ -117,11 +119,13 @@ func (t *trace) speaksHTTP() bool {
 
 // gateway finds the listener and the rule at a Gateway.
 func (t *trace) gateway(w Where) {
-	m, r, a := t.m, t.r, t.answer
+	m, a := t.m, t.answer
 	if m.graph.Node(a.Gateway).Object == nil {
 		a.conditional(m.graph.Node(a.Gateway).Ref.String() + " may not be read")
 		return
 	}
+	t.hostDot()
+	r := t.r
 	open, refused := m.port(r, a.Gateway, w.Listener)
 	t.places = fitting(open, r.wanted())
 	if isAddress(r.Address) && r.SNI != r.Address && r.wanted() == r.SNI && r.SNI == r.Host {
@@ -272,6 +276,9 @@ func (t *trace) isolated() string {
 func (t *trace) choose() {
 	a, best := t.answer, &t.sure[0]
 	a.Route, a.Rule = best.route, best.rule
+	if best.match != nil && !best.match.grpc && best.match.path.form == prefix {
+		a.Prefix = best.match.path.value
+	}
 	seen := map[topology.NodeID]bool{best.route: true}
 	for i := range t.sure {
 		if c := &t.sure[i]; !seen[c.route] {

@@ -3,7 +3,9 @@ package request
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -16,7 +18,24 @@ type Tidying struct {
 	Dots    bool // elements of one or two dots are resolved, also where a dot is escaped
 	Slashes bool // slashes that follow each other become one
 	Escaped EscapedSlashes
+
+	SlashesFirst bool     // slashes become one before dots are resolved
+	Backslashes  bool     // a backslash is a slash
+	Decode       Decoding // of other characters that are escaped
+	HostDot      bool     // a dot at the end of the host does not count
+	HostDotKept  bool     // it does; if neither is true, that is not known
 }
+
+// Decoding is which escaped characters are decoded, beside slashes and backslashes.
+type Decoding uint8
+
+// The ways with escaped characters.
+const (
+	UnknownDecoding  Decoding = iota
+	DecodeNothing             // they are compared as they are written
+	DecodeUnreserved          // letters, digits, and - . _ ~
+	DecodeAll                 // every one, slashes included
+)
 
 // EscapedSlashes is what becomes of a path with an escaped slash or backslash in it.
 type EscapedSlashes uint8
@@ -27,6 +46,7 @@ const (
 	DecodeEscaped                  // they are decoded first
 	RedirectEscaped                // the client is sent to the decoded path
 	RejectEscaped                  // the request is refused
+	UnknownEscaped                 // one of these
 )
 
 // Tidier says what becomes of paths at a listener; false if it does not know, because the listener is another implementation's.
@@ -34,13 +54,22 @@ type Tidier func(r *resolve.Resolution, listener topology.NodeID) (Tidying, bool
 
 // TidyBy has the paths of requests made as the implementations make them.
 func (m *Matcher) TidyBy(r *resolve.Resolution, tidiers []Tidier) *Matcher {
+	type told struct {
+		how   Tidying
+		known bool
+	}
+	at := map[topology.NodeID]told{}
 	m.tidying = func(listener topology.NodeID) (Tidying, bool) {
-		for _, t := range tidiers {
-			if how, known := t(r, listener); known {
-				return how, true
+		found, asked := at[listener]
+		if !asked {
+			for _, t := range tidiers {
+				if found.how, found.known = t(r, listener); found.known {
+					break
+				}
 			}
+			at[listener] = found
 		}
-		return Tidying{}, false
+		return found.how, found.known
 	}
 	return m
 }
@@ -54,7 +83,8 @@ func (t *trace) tidy(p entryListener) bool {
 	if t.told = known; !known {
 		return false
 	}
-	escaped := slashes(t.r.Path) != t.r.Path
+	t.how = how
+	escaped := slashes(t.r.Path) != t.r.Path && how.Decode != DecodeAll
 	path := how.apply(t.r.Path)
 	switch {
 	case escaped && how.Escaped == RejectEscaped:
@@ -83,15 +113,47 @@ func (how Tidying) apply(path string) string {
 	if how.Escaped == DecodeEscaped || how.Escaped == RedirectEscaped {
 		path = slashes(path)
 	}
+	switch how.Decode {
+	case DecodeUnreserved:
+		path = escapes.ReplaceAllStringFunc(path, unreserved)
+	case DecodeAll:
+		if plain, err := url.PathUnescape(path); err == nil {
+			path = plain
+		}
+	}
+	if how.Backslashes {
+		path = strings.ReplaceAll(path, `\`, "/")
+	}
+	if how.Slashes && how.SlashesFirst {
+		path = merged(path)
+	}
 	if how.Dots {
 		path = withoutDots(path)
 	}
 	if how.Slashes {
-		for strings.Contains(path, "//") {
-			path = strings.ReplaceAll(path, "//", "/")
-		}
+		path = merged(path)
 	}
 	return path
+}
+
+// merged is a path in which slashes that follow each other are one.
+func merged(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
+}
+
+var escapes = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// unreserved decodes an escaped character if it need not be escaped (RFC 3986, 2.3).
+func unreserved(escape string) string {
+	n, _ := strconv.ParseUint(escape[1:], 16, 8)
+	c := byte(n)
+	if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("-._~", c) >= 0 {
+		return string(rune(c))
+	}
+	return escape
 }
 
 // slashes is a path with its escaped slashes and backslashes decoded.
@@ -161,7 +223,11 @@ func readings(path string, told bool) []string {
 // (gatewayapi G46).
 func (m *Matcher) untidy(t *trace, w Where) {
 	a := t.answer
-	others := readings(t.r.Path, t.told)
+	t.otherHost(w)
+	var others []string
+	if !t.told || t.how.Decode == UnknownDecoding || t.how.Escaped == UnknownEscaped && slashes(t.r.Path) != t.r.Path {
+		others = readings(t.r.Path, t.told)
+	}
 	if t.r.Protocol != HTTP || len(others) == 0 || t.turned {
 		return
 	}
@@ -183,8 +249,53 @@ func (m *Matcher) untidy(t *trace, w Where) {
 		severity = model.Warning
 		break
 	}
-	if !t.told && a.Outcome != Conditional && slashes(t.r.Path) != t.r.Path {
+	if (!t.told || t.how.Escaped == UnknownEscaped) && a.Outcome != Conditional && slashes(t.r.Path) != t.r.Path {
 		a.conditional("an implementation may decode an escaped slash, redirect the client or refuse the request")
 	}
 	a.note(severity, model.NotEvaluated, nil, told, "")
+}
+
+// hostDot drops the dot at the end of a host if the implementation of the Gateway does; open is set if that is not known and matters.
+func (t *trace) hostDot() {
+	host, dotted := strings.CutSuffix(t.r.Host, ".")
+	if !dotted || host == "" || t.r.Protocol != HTTP {
+		return
+	}
+	how := Tidying{}
+	if t.m.tidying != nil {
+		how, _ = t.m.tidying(t.answer.Gateway)
+	}
+	if !how.HostDot {
+		t.dotOpen = !how.HostDotKept
+		return
+	}
+	plain := *t.r
+	plain.Host = host
+	if plain.SNI == t.r.Host {
+		plain.SNI = host
+	}
+	t.r = &plain
+	t.because("the host is compared as " + host)
+}
+
+// otherHost makes the answer conditional if a dot at the end of the host may not count, and the request would then go elsewhere.
+func (t *trace) otherHost(w Where) {
+	if !t.dotOpen {
+		return
+	}
+	r := t.answer.Request
+	r.Host = strings.TrimSuffix(r.Host, ".")
+	if r.SNI == t.answer.Request.Host {
+		r.SNI = r.Host
+	}
+	w.Gateway = t.answer.Gateway
+	o, err := t.m.trace(&r, w, t.switches)
+	if err != nil || o.answer.key() == t.answer.key() {
+		return
+	}
+	instead := "no rule matches"
+	if o.answer.Rule != topology.None {
+		instead = t.m.graph.Node(o.answer.Rule).Ref.String() + " takes the request"
+	}
+	t.answer.conditional("an implementation may compare the host as " + r.Host + ", and then " + instead)
 }

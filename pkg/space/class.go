@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Class is a set of requests that no rule tells apart.
@@ -18,6 +19,7 @@ type Class struct {
 	hosts    hosts
 	host     string
 	parts    []part
+	rivals   []topology.NodeID
 }
 
 // part is what is asked of one part of the requests of a class.
@@ -37,10 +39,12 @@ type key struct {
 
 // Contains reports whether a request is one of the class: one that comes to its entry, whose server name is its host.
 func (c *Class) Contains(r *request.Request) bool {
-	if r.Protocol != c.protocol || c.hosts.of(r.Host) != c.host {
-		return false
-	}
-	return !slices.ContainsFunc(c.parts, func(p part) bool {
+	return c.hosts.of(r.Host) == c.host && c.ContainsAnyHost(r)
+}
+
+// ContainsAnyHost is Contains for a request of which the host is not known.
+func (c *Class) ContainsAnyHost(r *request.Request) bool {
+	return r.Protocol == c.protocol && !slices.ContainsFunc(c.parts, func(p part) bool {
 		value, present := p.in(r)
 		switch {
 		case p.whole:
@@ -97,6 +101,11 @@ func (p *part) put(r *request.Request) {
 			r.Query = append(r.Query, request.Field{Name: p.name, Value: value})
 		}
 	}
+}
+
+// Looks reports whether more than host, path and method decide which requests the class has.
+func (c *Class) Looks() bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return p.of == request.AspectHeader || p.of == request.AspectQuery })
 }
 
 // Text says in words which requests the class has.

@@ -39,6 +39,9 @@ type Proof struct {
 	Undecided []Undecided      `json:"undecided"` // what could not be decided, and may change the result
 	LeftOut   []string         `json:"leftOut"`   // what may get requests as well and is not looked at, a sentence each
 
+	Spellings     []Spelling `json:"spellings"`               // of these requests, by which the same backend gets them without a policy, where hosts or paths are asked about
+	MoreSpellings bool       `json:"moreSpellings,omitempty"` // not of all paths other spellings were tried
+
 	unprotected int // classes
 }
 

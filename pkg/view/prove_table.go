@@ -29,6 +29,8 @@ func (p *Proof) Table(o TableOptions) Table {
 		t.Blocks = append(t.Blocks, b)
 		t.Footer = append(t.Footer, moreLine(len(p.Undecided)-len(shown), "reason")...)
 	}
+	blocks, footer := p.spellingBlocks(o)
+	t.Blocks, t.Footer = append(t.Blocks, blocks...), append(t.Footer, footer...)
 	for _, what := range p.LeftOut {
 		t.Footer = append(t.Footer, "not looked at: "+what)
 	}

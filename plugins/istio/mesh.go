@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -160,4 +161,21 @@ func present(in *model.Snapshot, s model.Settings) bool {
 func describes(s model.Settings) bool {
 	return slices.ContainsFunc([]string{"rootNamespace", "extensionProviders", "defaultProviders.tracing", "defaultProviders.metrics", "defaultProviders.accessLogging",
 		"defaultConfig.concurrency", "defaultConfig.image", "defaultConfig.environmentVariables"}, func(name string) bool { return s.Text("istio."+name) != "" })
+}
+
+// pathNormalization is the option by which the proxies of the mesh make paths alike; "" if nobody says which.
+func pathNormalization(r *resolve.Resolution, s model.Settings) string {
+	if chosen := s.Text("istio.pathNormalization"); chosen != "" {
+		return chosen
+	}
+	source, _ := configOf(r.Snapshot, s.Text("istio.rootNamespace"))
+	var written struct {
+		PathNormalization struct {
+			Normalization string `yaml:"normalization"`
+		} `yaml:"pathNormalization"`
+	}
+	if source == nil || yaml.Unmarshal([]byte(source.Text("data", "mesh")), &written) != nil {
+		return ""
+	}
+	return written.PathNormalization.Normalization
 }

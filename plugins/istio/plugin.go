@@ -17,7 +17,7 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "istio", Kinds: kinds, Audit: gatewayProxies(),
+	return plugin.Plugin{Name: "istio", Kinds: kinds, Words: map[string]plugin.Word{"istio.PathNormalization": pathNormalization}, Audit: gatewayProxies(),
 		Status:     status.Functions{Boards: map[string]status.Board{"istio.CoreConditions": coreConditions, "istio.WaypointAccepted": waypointAccepted}},
 		Evaluators: request.Evaluators{"istio.Authorize": authorized},
 		Functions: descriptor.Functions{Links: []topology.Linker{link},

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// behaviorFlags are those of `diff --behavior`.
+type behaviorFlags struct {
+	on, noNewAccess bool
+	weights         string
+	protect         []string
+}
+
+func (f *behaviorFlags) add(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.on, "behavior", false, "compare what every request gets instead: rule, backends, filters, policies and verdict, whatever the names of routes, rules and policies")
+	fs.BoolVar(&f.noNewAccess, "no-new-access", false, "with --behavior: exit with 1 only if requests get access that they did not have, and with 3 if that is not known")
+	fs.StringVar(&f.weights, "weights", "", "with --behavior: an access log (Envoy's JSON or text, or combined log format), or - for standard input, to say what share of the traffic each change touches")
+	fs.StringSliceVar(&f.protect, "protect", nil, "with --behavior: policy kind that keeps requests out (repeatable; default: those that authenticate, authorize or deny, and those of which nothing is known)")
+}
+
+// check refuses flags that do not go together.
+func (f *behaviorFlags) check(format string) error {
+	switch {
+	case f.on && (format == "name" || format == "unified"):
+		return usage("use table, wide, markdown, yaml, json or ndjson", "--behavior has no output format %q", format)
+	case f.on:
+		return nil
+	case f.noNewAccess:
+		return usage("add --behavior", "--no-new-access compares what requests get")
+	case f.weights != "":
+		return usage("add --behavior", "--weights compares what requests get")
+	case len(f.protect) > 0:
+		return usage("add --behavior", "--protect compares what requests get")
+	}
+	return nil
+}
+
+// compareBehavior answers `diff --behavior`.
+func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, kinds []model.GroupKind) error {
+	q := view.BehaviorQuery{Kinds: kinds, Namespace: f.compared()}
+	for _, name := range f.behavior.protect {
+		found := append(before.policyKind(name), after.policyKind(name)...)
+		if len(found) == 0 {
+			return after.unknownPolicyKind(name)
+		}
+		for _, k := range found {
+			q.Protects = append(q.Protects, k.Resolved().GroupKind)
+		}
+	}
+	var err error
+	if q.Log, err = f.behavior.log(s); err != nil {
+		return err
+	}
+	side := func(one *session) view.BehaviorInput {
+		one.tidiers = plugin.Tidiers(a.Plugins, one.catalog)
+		return view.BehaviorInput{Resolution: one.Resolution, Matcher: one.matcher().Matcher, Evaluators: plugin.Evaluators(a.Plugins)}
+	}
+	out, err := view.Behavior(side(before), side(after), q)
+	if err != nil {
+		return err
+	}
+	told := out.Envelope
+	if !f.verbose && f.level == 0 {
+		told.Problems = out.News()
+	}
+	if err := f.write(s, after, "", out, &told); err != nil {
+		return err
+	}
+	switch {
+	case out.Opened > 0, !f.behavior.noNewAccess && out.Different():
+		return errFindings
+	case f.behavior.noNewAccess && !out.Certain():
+		return errAccessUnknown
+	}
+	return nil
+}
+
+// log reads the access log.
+func (f *behaviorFlags) log(s Streams) (*view.AccessLog, error) {
+	if f.weights == "" {
+		return nil, nil
+	}
+	in := s.In
+	if f.weights != "-" {
+		file, err := os.Open(f.weights)
+		if err != nil {
+			return nil, usage("name an access log", "--weights: %s", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	return view.ReadAccessLog(in)
+}
+
+// errAccessUnknown is what `diff --no-new-access` returns where nothing is known to get access, and not everything is known.
+var errAccessUnknown = &noAnswer{"not known whether requests get access that they did not have", "the answer says what is not known"}

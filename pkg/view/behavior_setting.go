@@ -1,0 +1,106 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+)
+
+// inForce takes the settings of an effective policy.
+func (s *reacting) inForce(item *EffectivePolicy, out *reaction) {
+	at := item.Target.Kind
+	switch {
+	case strings.HasSuffix(at, "Route"), at == "Gateway", at == "ListenerSet", strings.HasSuffix(at, "ListenerSet"):
+		if item.Target.Section != "" {
+			at += "/section"
+		}
+	default:
+		at = item.Target.String()
+	}
+	all := [][]Rule{item.Rules}
+	for _, g := range item.Groups {
+		all = append(all, g.Rules)
+	}
+	for i, rules := range all {
+		in := at
+		if i > 0 {
+			in += " " + item.Groups[i-1].Name
+		}
+		for j := range rules {
+			f := settingInForce{kind: item.PolicyKind, at: in, name: rules[j].Name, value: rules[j].Value, text: string(model.AppendJSON(nil, rules[j].Value))}
+			if item.Ordered {
+				f.order = j
+			}
+			out.settings = append(out.settings, f)
+		}
+	}
+	if s.protecting(item) {
+		out.protected = append(out.protected, item.PolicyKind)
+	}
+}
+
+// protecting reports whether what is in force keeps requests out. Of a kind that nobody describes, that is not known, and taken to be so.
+func (s *reacting) protecting(item *EffectivePolicy) bool {
+	gk := model.ParseGroupKind(item.PolicyKind)
+	if s.protects != nil {
+		return slices.Contains(s.protects, gk)
+	}
+	k := s.survey.res.Kind(gk)
+	if k == nil || k.Generic() {
+		return true
+	}
+	return k.KeepsOut(func(path string) bool {
+		return path == "*" || slices.ContainsFunc(item.Rules, func(r Rule) bool { return setsBelow(&r, path) })
+	})
+}
+
+// setsBelow reports whether a rule sets something at or below a path.
+func setsBelow(r *Rule, path string) bool {
+	rest, below := strings.CutPrefix(r.Name, path)
+	if below && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+		return true
+	}
+	inner, above := strings.CutPrefix(path, r.Name+".")
+	if !above {
+		return false
+	}
+	v := r.Value
+	for _, name := range strings.Split(inner, ".") {
+		fields, ok := v.(interface{ Get(...string) any })
+		if ok {
+			v = fields.Get(name)
+		} else if m, isMap := v.(map[string]any); isMap {
+			v = m[name]
+		} else {
+			return false
+		}
+		if v == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// decide asks the kinds that judge requests.
+func (s *reacting) decide(a *request.Answer, out *reaction) {
+	var told []string
+	protected := slices.Clone(out.protected)
+	out.denied = nil
+	for _, decision := range s.judge(a) {
+		told = append(told, decision.PolicyKind+" "+decision.Direction+" "+decision.Outcome)
+		counts := s.protects == nil || slices.Contains(s.protects, model.ParseGroupKind(decision.PolicyKind))
+		switch decision.Outcome {
+		case string(request.Denied):
+			out.denied = append(out.denied, decision.PolicyKind)
+		case string(request.NotEvaluated):
+			if counts {
+				protected = append(protected, decision.PolicyKind)
+			}
+		}
+	}
+	slices.Sort(told)
+	slices.Sort(protected)
+	out.protected, out.decisions = slices.Compact(protected), strings.Join(told, ", ")
+}

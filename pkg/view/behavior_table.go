@@ -1,0 +1,185 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Headline says in a sentence what changes.
+func (d *BehaviorDiff) Headline() string {
+	text := "nothing changes for any request"
+	switch {
+	case d.Changed > 0:
+		text = fmt.Sprintf("%s of %d changes", Counted(d.Changed, "class of requests|classes of requests"), d.Classes)
+		if d.Changed > 1 {
+			text = fmt.Sprintf("%d of %s change", d.Changed, Counted(d.Classes, "class of requests|classes of requests"))
+		}
+		if d.Opened > 0 {
+			text += "; " + Counted(d.Opened, "gets access that it did not have|get access that they did not have")
+		}
+		if d.Closed > 0 {
+			text += "; " + Counted(d.Closed, "loses access or is protected now|lose access or are protected now")
+		}
+	case d.Classes == 0:
+		text = "nothing is compared: no request comes to a Gateway of either side"
+	case !d.Certain():
+		text = "no change is known, and not everything that could be one is"
+	default:
+		text += fmt.Sprintf(": %s, the same on both sides", Counted(d.Classes, "class|classes"))
+	}
+	return text
+}
+
+// Table says what changes, then lists the changes, those first that open something.
+func (d *BehaviorDiff) Table(o TableOptions) Table {
+	t := Table{Blocks: []Block{{Heading: []string{d.Headline()}}}}
+	if len(d.Items) == 0 {
+		t = Table{Footer: []string{d.Headline()}}
+	} else {
+		b := &t.Blocks[0]
+		b.Columns = []Column{{Name: "REQUEST", Rank: 3, Least: 24}, {Name: "CLASSES", Rank: 5, Optional: true}, {Name: "WHAT", Rank: 2, Least: 10},
+			{Name: "BEFORE", Rank: 4, Least: 16}, {Name: "AFTER", Rank: 4, Least: 16}}
+		if d.Traffic != nil {
+			b.Columns = slices.Insert(b.Columns, 2, Column{Name: "TRAFFIC", Rank: 1})
+		}
+		shown := d.Items[:o.limit(len(d.Items))]
+		for i := range shown {
+			b.Rows = append(b.Rows, shown[i].rows()...)
+		}
+		t.Footer = append(t.Footer, moreLine(len(d.Items)-len(shown)+d.More, "change")...)
+	}
+	if len(d.Undecided) > 0 {
+		b := Block{Heading: []string{"not decided"}, Columns: []Column{{Name: "CLASSES", Rank: 2}, {Name: "EXAMPLE", Rank: 3, Least: 24}, {Name: "WHY", Rank: 1, Least: 24, Wrap: true}}}
+		shown := d.Undecided[:o.limit(len(d.Undecided))]
+		for i := range shown {
+			b.Rows = append(b.Rows, []Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example}, {Text: shown[i].Why}})
+		}
+		t.Blocks = append(t.Blocks, b)
+		t.Footer = append(t.Footer, moreLine(len(d.Undecided)-len(shown), "reason")...)
+	}
+	if d.Traffic != nil {
+		t.Footer = append(t.Footer, fmt.Sprintf("of %s in the log, %s (%s) get something else", Counted(d.Traffic.Requests, "request"), strconv.Itoa(d.Traffic.Touched), percent(d.Traffic.Percent)))
+		t.Footer = append(t.Footer, d.Traffic.Notes...)
+	}
+	for _, what := range d.LeftOut {
+		t.Footer = append(t.Footer, "not compared: "+what)
+	}
+	t.Footer = append(t.Footer, d.Closing()...)
+	return t
+}
+
+func percent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) + "%" }
+
+// rows are a change for people: a line for each thing that changes.
+func (c *BehaviorChange) rows() [][]Cell {
+	classes := len(c.Classes) + c.More
+	lead := []Cell{{Text: c.Command}, {Text: strconv.Itoa(classes)}}
+	if c.Traffic != nil {
+		lead = append(lead, Cell{Text: percent(c.Traffic.Percent)})
+	}
+	var out [][]Cell
+	add := func(what, before, after string, tone Tone) {
+		row := slices.Clone(lead)
+		if len(out) > 0 {
+			for i := range row {
+				row[i] = Cell{}
+			}
+		}
+		out = append(out, append(row, Cell{Text: what}, Cell{Text: before}, Cell{Text: after, Tone: tone}))
+	}
+	if c.Access == AccessOpened {
+		add("access", c.Reason, "open", Bad)
+	}
+	if before, after := c.Before.taker(), c.After.taker(); before != after {
+		add("taken by", before, after, Plain)
+	}
+	for _, what := range c.Changes {
+		switch what {
+		case BehaviorOutcome:
+			add("outcome", c.Before.verdict(), c.After.verdict(), Plain)
+		case BehaviorBackends:
+			add("backends", c.Before.sentTo(), c.After.sentTo(), Plain)
+		case BehaviorFilters:
+			add("filters", filterText(c.Before.filters), filterText(c.After.filters), Plain)
+		case BehaviorDecision:
+			add("decision", decisionText(&c.Before), decisionText(&c.After), Plain)
+		case BehaviorPolicies:
+			if len(c.Policies) == 0 {
+				add("policies", "in an order", "in another order", Plain)
+			}
+			if c.Before.Route == nil || c.After.Route == nil { // all of them come or go with the rule
+				continue
+			}
+			for i := range c.Policies {
+				p := &c.Policies[i]
+				kind, _, _ := strings.Cut(p.PolicyKind, ".")
+				add(kind+" "+p.Name, settingText(p.Before), settingText(p.After), Plain)
+			}
+		}
+	}
+	return out
+}
+
+func settingText(v any) string {
+	if v == nil {
+		return "-"
+	}
+	return string(model.AppendJSON(nil, v))
+}
+
+// taker is the rule that takes a request.
+func (s *BehaviorSide) taker() string {
+	if s.Route == nil {
+		return "no rule"
+	}
+	return targetName(*s.Route)
+}
+
+func (s *BehaviorSide) verdict() string {
+	text := cmp.Or(s.Assumed, s.Outcome)
+	if s.Status != 0 {
+		text += " " + strconv.Itoa(s.Status)
+	}
+	if s.Location != "" {
+		text += " to " + s.Location
+	}
+	return text
+}
+
+func (s *BehaviorSide) sentTo() string {
+	var out []string
+	for _, b := range s.Backends {
+		text := objectName(b.Ref.WithoutSection())
+		if b.Ref.Section != "" {
+			text += ":" + b.Ref.Section
+		}
+		if len(s.Backends) > 1 {
+			text += " (" + strconv.Itoa(b.Weight) + ")"
+		}
+		out = append(out, text)
+	}
+	if s.Failing != "" {
+		out = append(out, s.Failing)
+	}
+	return cmp.Or(strings.Join(out, ", "), "none")
+}
+
+func filterText(filters []any) string {
+	var out []string
+	for _, f := range filters {
+		out = append(out, string(model.AppendJSON(nil, f)))
+	}
+	return cmp.Or(strings.Join(out, ", "), "none")
+}
+
+func decisionText(s *BehaviorSide) string {
+	if len(s.Denied) > 0 {
+		return "denied by " + kindList(s.Denied)
+	}
+	return "not denied"
+}

@@ -1,0 +1,313 @@
+package view
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+var behaviorSeeds = flag.Int("behavior-seeds", 20, "how many inputs are drawn")
+
+func behaviorOf(t *testing.T, before, after BehaviorInput) *BehaviorDiff {
+	t.Helper()
+	out, err := Behavior(before, after, BehaviorQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestBehaviorOfRefactorings: what is renamed, reordered, split or moved without effect changes nothing for any request.
+func TestBehaviorOfRefactorings(t *testing.T) {
+	done := map[string]int{}
+	for seed := range uint64(*behaviorSeeds) {
+		d := drawn{rand.New(rand.NewPCG(seed, 4))}
+		docs := copied(d.input())
+		before := sideOf(t, docs)
+		for _, r := range refactorings {
+			next := copied(docs)
+			if next = r.apply(d, next); next == nil {
+				continue
+			}
+			done[r.name]++
+			out := behaviorOf(t, before, sideOf(t, next))
+			if out.Different() || len(out.Undecided) > 0 || out.Classes == 0 {
+				t.Fatalf("seed %d: %s: %s\n%+v\n%+v", seed, r.name, out.Headline(), out.Items, out.Undecided)
+			}
+		}
+	}
+	for _, r := range refactorings {
+		if done[r.name] < *behaviorSeeds/5 {
+			t.Errorf("%s was done only %d times", r.name, done[r.name])
+		}
+	}
+}
+
+type edit struct {
+	name  string
+	apply func(drawn, []doc) []doc // nil: there is nothing to change so
+}
+
+var refactorings = []edit{
+	{"rename", func(d drawn, docs []doc) []doc {
+		for _, o := range docs {
+			if o["kind"] == "HTTPRoute" || o["kind"] == "Cache" {
+				o["metadata"].(doc)["name"] = "q" + meta(o, "name")
+			}
+			for _, rule := range listOf(o, "rules") {
+				rule.(doc)["name"] = "q-" + rule.(doc)["name"].(string)
+			}
+			for _, ref := range listOf(o, "targetRefs") {
+				ref := ref.(doc)
+				if ref["kind"] != "HTTPRoute" {
+					continue
+				}
+				ref["name"] = "q" + ref["name"].(string)
+				if section, is := ref["sectionName"].(string); is {
+					ref["sectionName"] = "q-" + section
+				}
+			}
+		}
+		return docs
+	}},
+	{"reorder", func(d drawn, docs []doc) []doc {
+		d.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+		for _, o := range docs {
+			for _, field := range []string{"rules", "listeners", "parentRefs"} {
+				l := listOf(o, field)
+				d.Shuffle(len(l), func(i, j int) { l[i], l[j] = l[j], l[i] })
+			}
+			for _, rule := range listOf(o, "rules") {
+				for _, field := range []string{"matches", "backendRefs"} {
+					l, _ := rule.(doc)[field].([]any)
+					d.Shuffle(len(l), func(i, j int) { l[i], l[j] = l[j], l[i] })
+				}
+			}
+		}
+		return docs
+	}},
+	{"split a route", func(d drawn, docs []doc) []doc {
+		for _, o := range docs {
+			rules := listOf(o, "rules")
+			if o["kind"] != "HTTPRoute" || len(rules) < 2 {
+				continue
+			}
+			half := copied([]doc{o})[0]
+			half["metadata"].(doc)["name"] = meta(o, "name") + "-b"
+			o["spec"].(doc)["rules"], half["spec"].(doc)["rules"] = rules[:1], listOf(half, "rules")[1:]
+			docs = append(docs, half)
+			for _, p := range find(docs, "Cache") {
+				twin := twinOf(p, o, half)
+				switch section, _ := targetOf(p)["sectionName"].(string); {
+				case twin == nil:
+				case section == "":
+					docs = append(docs, twin)
+				case section != rules[0].(doc)["name"]:
+					targetOf(p)["name"] = meta(half, "name")
+				}
+			}
+			return docs
+		}
+		return nil
+	}},
+	{"move a match to a rule that does the same", func(d drawn, docs []doc) []doc {
+		for _, o := range docs {
+			for i, rule := range listOf(o, "rules") {
+				matches, _ := rule.(doc)["matches"].([]any)
+				if o["kind"] != "HTTPRoute" || len(matches) < 2 {
+					continue
+				}
+				twin := copied([]doc{rule.(doc)})[0]
+				rule.(doc)["matches"], twin["matches"], twin["name"] = matches[:1], twin["matches"].([]any)[1:], "moved"
+				o["spec"].(doc)["rules"] = slices.Insert(listOf(o, "rules"), i+1, any(twin))
+				for _, p := range find(docs, "Cache") {
+					if copy := twinOf(p, o, o); copy != nil && targetOf(p)["sectionName"] == rule.(doc)["name"] {
+						targetOf(copy)["sectionName"] = "moved"
+						docs = append(docs, copy)
+					}
+				}
+				return docs
+			}
+		}
+		return nil
+	}},
+	{"write weights otherwise", func(d drawn, docs []doc) []doc {
+		for _, o := range docs {
+			for _, rule := range listOf(o, "rules") {
+				for _, b := range rule.(doc)["backendRefs"].([]any) {
+					b.(doc)["weight"] = b.(doc)["weight"].(float64) * 7
+				}
+			}
+		}
+		return docs
+	}},
+}
+
+func targetOf(p doc) doc { return listOf(p, "targetRefs")[0].(doc) }
+
+// twinOf is a copy of a policy of a route for another route; nil if it is none of the route's.
+func twinOf(p, of, to doc) doc {
+	if targetOf(p)["kind"] != "HTTPRoute" || targetOf(p)["name"] != meta(of, "name") || meta(p, "namespace") != meta(of, "namespace") {
+		return nil
+	}
+	out := copied([]doc{p})[0]
+	out["metadata"].(doc)["name"] = meta(p, "name") + "-b"
+	targetOf(out)["name"] = meta(to, "name")
+	return out
+}
+
+// TestBehaviorOfMutations: every change that the comparison tells is one by the answers to its request alone; where it tells none, requests
+// that are drawn get the same.
+func TestBehaviorOfMutations(t *testing.T) {
+	done, told := map[string]int{}, map[string]int{}
+	for seed := range uint64(*behaviorSeeds) {
+		d := drawn{rand.New(rand.NewPCG(seed, 5))}
+		docs := copied(d.input())
+		before := sideOf(t, docs)
+		for _, m := range mutations {
+			next := m.apply(d, copied(docs))
+			if next == nil {
+				continue
+			}
+			done[m.name]++
+			after := sideOf(t, next)
+			out := behaviorOf(t, before, after)
+			if len(out.Undecided) > 0 {
+				t.Fatalf("seed %d: %s: %+v", seed, m.name, out.Undecided)
+			}
+			if out.Different() {
+				told[m.name]++
+			}
+			for i := range out.Items {
+				confirm(t, fmt.Sprintf("seed %d: %s", seed, m.name), before, after, &out.Items[i])
+			}
+			unchanged(t, d, fmt.Sprintf("seed %d: %s", seed, m.name), before, after, out)
+		}
+	}
+	for _, m := range mutations {
+		if done[m.name] < *behaviorSeeds/8 || told[m.name] == 0 {
+			t.Errorf("%s was done %d times, and seen %d times", m.name, done[m.name], told[m.name])
+		}
+	}
+	t.Log(done, told)
+}
+
+// confirm asks both sides about the request of a change.
+func confirm(t *testing.T, name string, before, after BehaviorInput, c *BehaviorChange) {
+	t.Helper()
+	var got [2]string
+	for i, in := range []BehaviorInput{before, after} {
+		told := []*BehaviorSide{&c.Before, &c.After}[i]
+		at := c.Before.Gateway
+		if at == "" {
+			at = c.After.Gateway
+		}
+		a := asks(t, in, c.Command, at)
+		if a == nil { // no listener of the Gateway is left
+			got[i] = "nothing"
+			continue
+		}
+		if string(a.Outcome) != told.Outcome || a.Status != told.Status {
+			t.Fatalf("%s: %s is told to be %s %d, and is %s %d", name, c.Command, told.Outcome, told.Status, a.Outcome, a.Status)
+		}
+		got[i] = facts(in.Resolution, a)
+	}
+	if got[0] == got[1] {
+		t.Fatalf("%s: %s gets the same on both sides: %s\n%+v", name, c.Command, got[0], c)
+	}
+}
+
+// asks answers a curl command at a Gateway.
+func asks(t *testing.T, in BehaviorInput, command, gateway string) *request.Answer {
+	t.Helper()
+	words, err := shell.Fields(command, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	method, o := "GET", request.Options{}
+	for i := 1; i < len(words)-1; i++ {
+		switch words[i] {
+		case "-X":
+			method = words[i+1]
+		case "-H":
+			o.Headers = append(o.Headers, words[i+1])
+		}
+	}
+	r, err := request.New(method, words[len(words)-1], o)
+	if err != nil {
+		t.Fatal(command, err)
+	}
+	return askAt(t, in, r, gateway)
+}
+
+func askAt(t *testing.T, in BehaviorInput, r request.Request, gateway string) *request.Answer {
+	t.Helper()
+	for _, e := range (request.Competition{Matcher: in.Matcher}).Entries(request.Where{Gateway: topology.None}) {
+		if in.Resolution.Node(e.Gateway).Ref.FullName() == gateway {
+			a, err := in.Matcher.Find(r, request.Where{Gateway: e.Gateway})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+	}
+	return nil
+}
+
+// unchanged draws requests: those that get something else are in a class of a change.
+func unchanged(t *testing.T, d drawn, name string, before, after BehaviorInput, out *BehaviorDiff) {
+	t.Helper()
+	for range 12 {
+		url := "http://" + one(d, "a.b.com", "x.b.com", "z.com", "b.com") + one(d, "/", "/a", "/a/b", "/a/x", "/c", "/d") + one(d, "", "?q=1", "?q=2")
+		o := request.Options{}
+		if d.chance(40) {
+			o.Headers = []string{"x: " + one(d, "1", "2", "3")}
+		}
+		r, err := request.New(one(d, "GET", "POST", "PUT"), url, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gateway := one(d, "infra/gw0", "infra/gw1")
+		a, b := askAt(t, before, r, gateway), askAt(t, after, r, gateway)
+		if (a == nil) != (b == nil) || a != nil && facts(before.Resolution, a) != facts(after.Resolution, b) {
+			if !out.Different() {
+				t.Fatalf("%s: %s at %s is not the same on both sides, and nothing is told", name, r.Text, gateway)
+			}
+		}
+	}
+}
+
+// TestReadAccessLog: the forms of lines, and what is none.
+func TestReadAccessLog(t *testing.T) {
+	for line, want := range map[string]string{
+		`[2024-01-01T00:00:00.000Z] "GET /a?b=1 HTTP/1.1" 200 - 0 10 1 1 "-" "curl \"8\"" "id" "shop.example.com" "10.0.0.1:80"`:                                     "GET shop.example.com /a?b=1",
+		`[2024-01-01T00:00:00.000Z] "POST /a HTTP/2" 200 - via_upstream - "-" 0 10 1 1 "-" "ua" "id" "shop.example.com:8080" "10.0.0.1:80" outbound|80||a - 1 2 - d`: "POST shop.example.com:8080 /a",
+		`[2024-01-01T00:00:00.000Z] "GET /a HTTP/1.1" 200`:                                            "GET  /a",
+		`{"method":"GET","path":"/new","x-envoy-original-path":"/a",":authority":"Shop.example.com"}`: "GET shop.example.com /a",
+		`{"method":"GET","path":"/a","authority":"-"}`:                                                "GET  /a",
+		`1.2.3.4 - bob [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 23 "http://x" "ua"`:         "GET  /a",
+		`shop.example.com:80 1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 23`:       "GET shop.example.com:80 /a",
+		`1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET http://shop.example.com/a HTTP/1.1" 200 23`:    "GET shop.example.com /a",
+		`{"level":"info"}`: "", `{"broken`: "", `words`: "", `x "GET" y`: "", `1.2.3.4 - - [t] "\x16\x03\x01" 400 1`: "", `a b "GET /a HTTP/1.1"`: "",
+	} {
+		l, err := ReadAccessLog(strings.NewReader("\n" + line + "\n\n" + line))
+		if err != nil || l.lines != 2 {
+			t.Fatal(err, l.lines)
+		}
+		got := ""
+		if len(l.all) > 0 {
+			got = l.all[0].method + " " + l.all[0].host + " " + l.all[0].target
+		}
+		if got != want || (l.unread == 2) != (want == "") {
+			t.Errorf("%s\n got %q, %d of 2 lines not read\nwant %q", line, got, l.unread, want)
+		}
+	}
+}
