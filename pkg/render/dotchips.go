@@ -88,7 +88,7 @@ const differs = "≠"
 // doubt is the sign behind the name of a policy; "" where no proxy does otherwise.
 func (c chip) doubt() string {
 	if c.differs {
-		return " " + differs
+		return "\u00a0" + differs // browsers drop plain spaces at the end of a text
 	}
 	return ""
 }
