@@ -12,6 +12,7 @@ require (
 	github.com/go-logr/logr v1.4.3
 	github.com/goccy/go-graphviz v0.2.10
 	github.com/google/cel-go v0.31.0
+	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
@@ -38,10 +39,7 @@ require (
 	k8s.io/streaming v0.36.1
 )
 
-require (
-	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
-	github.com/moby/spdystream v0.5.1 // indirect
-)
+require github.com/moby/spdystream v0.5.1 // indirect
 
 require (
 	cel.dev/expr v0.25.1 // indirect

@@ -117,7 +117,7 @@ var contract = map[string]string{
 	"CheckReport/Finding":                 "id severity ref? origin? message hint? suppressed?",
 	"CheckReport/Summary":                 "error warning info suppressed",
 	"CheckReport/Suppression":             "by reason?",
-	"Report":                              "apiVersion kind complete problems title version inputs scope bare topology effective overridden status findings picture?",
+	"Report":                              "apiVersion kind complete problems title version inputs scope bare topology effective overridden status findings dataplane? picture?",
 	"Report/Input":                        "kind name",
 	"RequirementTestReport":               "apiVersion kind complete problems summary items",
 	"RequirementTestReport/TestResult":    "file line name passed missing unexpected problems checked",

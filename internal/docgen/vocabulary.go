@@ -52,6 +52,7 @@ func (s *sources) vocabulary() (vocabulary, error) {
 
 		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden, view.EdgeIdle},
 		"GraphEdge.State":    {view.EdgeWhole, view.EdgePartial, view.EdgeLost, view.EdgeIdle, view.EdgeDangling, view.EdgeTaken},
+		"GraphEdge.Proxy":    {view.ProxyDiffers},
 		"Topology.Collapsed": {view.CollapseRules, view.CollapseRoute, view.CollapseNamespace},
 		"KindInfo.Class":     {"Inherited", "Direct"},
 

@@ -109,4 +109,9 @@ type Report struct {
 	Items   []Item  `json:"items"`             // by target, policy kind and setting; what is nobody's first
 
 	Statuses *view.StatusList `json:"statuses,omitempty"` // what objects report that is not predicted, where that was asked for
+
+	own []model.Problem // of the proxies and their dumps
 }
+
+// OfProxies are those of the problems that are about the proxies and their dumps.
+func (r *Report) OfProxies() []model.Problem { return r.own }

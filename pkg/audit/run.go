@@ -18,67 +18,41 @@ type Input struct {
 	Effective  *view.EffectivePolicyList // of everything
 	Proxies    []*dataplane.Proxy
 	Mappings   []Mapping
-	Kinds      []model.GroupKind // that are asked about; nil: all
-	Problems   []model.Problem   // of getting the dumps
+	Kinds      []model.GroupKind           // that are asked about; nil: all
+	In         func(namespace string) bool // of targets; nil: every one
+	Problems   []model.Problem             // of getting the dumps
 }
 
 // Run holds what should be in force against what the proxies do.
 func Run(in Input) *Report {
 	out := &Report{Items: []Item{}, Matched: []Match{}}
 	a := &auditor{Input: in, graph: in.Resolution.Graph, expected: expectations(in.Effective), doubtful: doubtful(in.Effective.Problems)}
-	problems := slices.Concat(in.Effective.Problems, in.Problems)
+	out.own = slices.Clip(in.Problems)
 	rules := map[model.Ref]bool{}
 	for _, p := range in.Proxies {
-		problems = append(problems, p.Problems...)
 		one := a.proxy(p)
-		problems = append(problems, one.problems...)
+		out.own = append(append(out.own, p.Problems...), one.problems...)
 		out.Proxies = append(out.Proxies, one.about)
 		if len(in.Proxies) > 1 {
 			for i := range one.items {
 				one.items[i].Proxy = p.Name
 			}
 		}
-		out.Items = append(out.Items, one.items...)
-		out.Matched = append(out.Matched, one.matched...)
+		out.Items = append(out.Items, slices.DeleteFunc(one.items, func(i Item) bool { return i.Target != nil && !in.about(*i.Target) })...)
+		out.Matched = append(out.Matched, slices.DeleteFunc(one.matched, func(m Match) bool { return !in.about(m.Target) })...)
 		for _, ref := range one.rules {
-			rules[ref] = true
+			if in.about(ref) {
+				rules[ref] = true
+			}
 		}
 	}
 	out.Drift = drift(out.Proxies, in.Proxies)
 	out.finish(rules)
-	out.Seal("DataplaneAudit", problems)
+	out.Seal("DataplaneAudit", slices.Concat(in.Effective.Problems, out.own))
 	if len(out.Proxies) == 1 {
 		out.Proxy, out.Proxies = &out.Proxies[0], nil
 	}
 	return out
-}
-
-func (r *Report) finish(rules map[model.Ref]bool) {
-	slices.SortStableFunc(r.Items, compareItems)
-	slices.SortStableFunc(r.Matched, func(a, b Match) int {
-		return cmpOr(a.Target.Compare(b.Target), strings.Compare(a.RouteConfig, b.RouteConfig), strings.Compare(a.Listener, b.Listener))
-	})
-	matched := map[model.Ref]bool{}
-	for _, m := range r.Matched {
-		matched[m.Target] = true
-	}
-	r.Summary.Rules, r.Summary.Matched = len(rules), len(matched)
-	for i := range r.Items {
-		r.Summary.add(&r.Items[i])
-	}
-}
-
-func compareItems(a, b Item) int {
-	return cmpOr(model.ComparePtr(a.Target, b.Target, model.Ref.Compare), strings.Compare(a.PolicyKind, b.PolicyKind), strings.Compare(a.Setting, b.Setting), strings.Compare(a.Proxy, b.Proxy))
-}
-
-func cmpOr(results ...int) int {
-	for _, r := range results {
-		if r != 0 {
-			return r
-		}
-	}
-	return 0
 }
 
 // auditor holds what all proxies share.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
@@ -24,11 +22,11 @@ import (
 // auditFlags are the flags of `audit`.
 type auditFlags struct {
 	question
-	dumps []string
-	live  bool // the proxies of the cluster are asked
-	all   bool
-	wait  time.Duration // for the proxies to do what is predicted
-	last  *audit.Report
+	dumpFlags
+	live bool // the proxies of the cluster are asked
+	all  bool
+	wait time.Duration // for the proxies to do what is predicted
+	last *audit.Report
 }
 
 func auditCmd(a App, s Streams) *cobra.Command {
@@ -74,7 +72,7 @@ difference. Nothing is written anywhere, and secrets of a dump are not printed.`
 	cmd.Flags().BoolVar(&q.live, "proxies", false, "ask the proxies of the cluster's Gateways, through port-forwards (docs/audit.md has the permission that it takes)")
 	cmd.Flags().DurationVar(&q.wait, "wait", 0, "compare again until the proxies do what is predicted, for at most this long (2m); then print what is still different")
 	cmd.Flags().BoolVar(&q.all, "all", false, "compare statuses as well")
-	cmd.Flags().StringArrayVar(&q.dumps, "dataplane", nil, "config_dump of a proxy: a file, or - for standard input (repeatable)")
+	q.addDumps(cmd, "config_dump of a proxy")
 	a.completion(cmd, &q.sourceFlags, s, everyArgument(policyWords))
 	return cmd
 }
@@ -96,7 +94,7 @@ func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []str
 	case q.again && slices.Contains(q.dumps, "-"):
 		return usage("save it to a file, and read that with --dataplane", "--watch reads the dump again, but standard input can be read only once")
 	}
-	session, proxies, err := q.both(ctx, a, s)
+	session, proxies, err := q.both(ctx, a, &q.sourceFlags, s)
 	if err != nil {
 		return err
 	}
@@ -110,8 +108,7 @@ func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []str
 			return err
 		}
 	}
-	report := audit.Run(audit.Input{Resolution: session.Resolution, Effective: view.Effective(session.Resolution, view.Query{}), Proxies: proxies,
-		Mappings: plugin.Mappings(a.Plugins), Kinds: kinds, Problems: problems})
+	report := audited(a, session, view.Effective(session.Resolution, view.Query{}), proxies, kinds, problems)
 	q.last = report
 	if q.all {
 		report.Statuses = view.Status(session.Resolution, view.StatusQuery{Objects: true, Audit: true, Kinds: kinds}, plugin.StatusFunctions(a.Plugins))
@@ -150,56 +147,4 @@ func (q *auditFlags) writeAudit(a App, s, to Streams, session *session, report *
 	}
 	made := check.ReportOf("kubectl dopolicy audit", findings, unjudged, report.Summary.Rules, check.NewCatalogue(audit.Rules()))
 	return q.writeOnly(to, session, "", made, &made.Envelope)
-}
-
-// both reads the input and the dumps, which may be large, at the same time. Only one of them may be standard input.
-func (q *auditFlags) both(ctx context.Context, a App, s Streams) (*session, []*dataplane.Proxy, error) {
-	if slices.Contains(q.dumps, "-") && slices.Contains(q.files, "-") {
-		return nil, nil, usage("write one of them to a file", "standard input cannot be the dump and the manifests")
-	}
-	type read struct {
-		proxies []*dataplane.Proxy
-		err     error
-	}
-	dumps := make(chan read, 1)
-	go func() {
-		proxies, err := q.proxies(s)
-		dumps <- read{proxies, err}
-	}()
-	session, err := q.open(ctx, a.Plugins, s)
-	found := <-dumps
-	if found.err != nil {
-		return nil, nil, found.err
-	}
-	return session, found.proxies, err
-}
-
-// proxies reads the dumps that the flags name.
-func (q *auditFlags) proxies(s Streams) ([]*dataplane.Proxy, error) {
-	var out []*dataplane.Proxy
-	for _, name := range q.dumps {
-		data, err := readDump(name, s.In)
-		if err != nil {
-			return nil, &noAnswer{fmt.Sprintf("reading the dump: %s", err), "give a file, or - for standard input"}
-		}
-		found, err := dataplane.Read(name, data)
-		if err != nil {
-			return nil, &noAnswer{fmt.Sprintf("reading the dump %s: %s", name, err), "get one from the admin port of the proxy: curl localhost:19000/config_dump (docs/audit.md)"}
-		}
-		out = append(out, found...)
-	}
-	return out, nil
-}
-
-// readDump reads a dump; bounded like everything that is read.
-func readDump(name string, in io.Reader) ([]byte, error) {
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in = f
-	}
-	return readUpTo(in, name, dataplane.MostBytes)
 }

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
@@ -127,10 +124,9 @@ func findProxies(ctx context.Context, pods load.Pods, session *session, mappings
 
 // unasked is the problem of a proxy that could not be asked.
 func unasked(what string, err error) model.Problem {
-	text := err.Error()
-	if apierrors.IsForbidden(err) || errors.Is(err, load.ErrForbidden) || strings.Contains(text, "forbidden") || strings.Contains(text, "403") {
+	if errors.Is(err, load.ErrForbidden) {
 		return model.Problem{Severity: model.Warning, Code: model.Forbidden, Message: what + ": you may not forward ports of pods, or list them",
 			Hint: "ask for the permission in docs/audit.md, or give a dump with --dataplane"}
 	}
-	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: what + ": " + text, Hint: "give its dump with --dataplane"}
+	return model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: what + ": " + err.Error(), Hint: "give its dump with --dataplane"}
 }

@@ -10,9 +10,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+	constants "k8s.io/apimachinery/pkg/util/portforward"
+	"k8s.io/client-go/tools/portforward"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 
@@ -25,6 +29,9 @@ type standIn struct {
 	t     *testing.T
 	pods  map[string]func(stream httpstream.Stream)
 	order []string
+
+	websocket bool         // it is spoken, too
+	tunnels   atomic.Int32 // port-forwards that came over it
 }
 
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -46,6 +53,9 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case answer == nil:
 		http.Error(w, `pods "`+name+`" is forbidden: User "dev" cannot create resource "pods/portforward"`, http.StatusForbidden)
 		return
+	case s.websocket && r.Header.Get("Upgrade") == "websocket":
+		s.tunnel(w, r, answer)
+		return
 	case r.Header.Get("Upgrade") != "SPDY/3.1":
 		http.Error(w, "only SPDY is spoken here", http.StatusBadRequest)
 		return
@@ -61,16 +71,39 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if conn == nil {
 		return
 	}
+	serve(conn, streams, answer)
+}
+
+// tunnel forwards over a websocket, as newer API servers do.
+func (s *standIn) tunnel(w http.ResponseWriter, r *http.Request, answer func(httpstream.Stream)) {
+	ws, err := (&websocket.Upgrader{Subprotocols: []string{constants.WebsocketsSPDYTunnelingPortForwardV1}}).Upgrade(w, r, nil)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	s.tunnels.Add(1)
+	streams := make(chan httpstream.Stream, 2)
+	conn, err := spdy.NewServerConnection(portforward.NewTunnelingConnection("server", ws), func(stream httpstream.Stream, _ <-chan struct{}) error {
+		streams <- stream
+		return nil
+	})
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	serve(conn, streams, answer)
+}
+
+// serve answers on the data stream of a connection.
+func serve(conn httpstream.Connection, streams <-chan httpstream.Stream, answer func(httpstream.Stream)) {
 	defer conn.Close()
 	for {
 		select {
 		case stream := <-streams:
 			if stream.Headers().Get("streamType") == "data" {
 				answer(stream)
-				_ = stream.Close()
-			} else {
-				_ = stream.Close()
 			}
+			_ = stream.Close()
 		case <-conn.CloseChan():
 			return
 		}
@@ -140,6 +173,19 @@ func TestProxies(t *testing.T) {
 	s.order = []string{"good", "hangs"}
 	if code, out, errs = ask("--request-timeout", "1s"); code != cli.ExitAnswered || !strings.Contains(out, "2 of 2 rules found") || !strings.Contains(errs, "proxies/hangs could not be asked: it took longer than 1s") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
+	}
+	// What a pod says of permissions is not about the user's.
+	s.pods["guarded"] = func(stream httpstream.Stream) {
+		fmt.Fprint(stream, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+	}
+	s.order = []string{"good", "guarded"}
+	if code, out, errs = ask(); code != cli.ExitAnswered || !strings.Contains(errs, "proxies/guarded could not be asked: the pod answers 403 Forbidden") {
+		t.Errorf("exit %d\n%s\n%s", code, out, errs)
+	}
+	// Over a websocket, where the server can.
+	s.websocket, s.order = true, []string{"good", "large", "refused"}
+	if code, out, errs = ask(); code != cli.ExitAnswered || s.tunnels.Load() != 2 || !strings.Contains(errs, "proxy proxies/refused could not be asked: you may not forward ports") {
+		t.Errorf("exit %d, %d websockets\n%s\n%s", code, s.tunnels.Load(), out, errs)
 	}
 	s.order = nil
 	if code, out, errs = ask(); code != cli.ExitAnswered || !strings.Contains(errs, "no running proxy of gateway/infra/eg was found by its labels") {

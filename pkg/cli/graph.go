@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ type graphFlags struct {
 	request string
 	pictureFlags
 	lookFlags
+	dumpFlags
 }
 
 func (a App) graphCmd(s Streams) *cobra.Command {
@@ -30,12 +33,18 @@ targets where a policy is in force or overridden, their parents and backends, an
 Large pictures merge nodes that look alike until they are readable: first the rules of a route, then routes with the same
 parents and policies, then namespaces. --collapse sets the level for all formats; --collapse none draws everything.
 
+--dataplane names dumps of proxies, as audit takes them. What they do not do as predicted is marked: where a policy is in force
+and the proxy does otherwise, and rules for which it has no route.
+
 By default Mermaid refuses to draw more than 500 edges; use --focus to keep the picture small.`,
 		Example: `  # open a picture of everything
   kubectl dopolicy graph -f manifests/ --open
 
   # the path of a request, as a file
   kubectl dopolicy graph --request 'GET https://shop.example.com/cart' -f manifests/ -o svg > path.svg
+
+  # where does the proxy not do what is predicted?
+  kubectl dopolicy graph -f manifests/ --dataplane config_dump.json --open
 
   # the surroundings of one route, for Markdown
   kubectl dopolicy graph --focus httproute/baker --depth 1 -f manifests/ -o mermaid`,
@@ -44,11 +53,14 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
 			if err := g.check(cmd, args, q.labels); err != nil {
 				return err
 			}
+			if err := g.checkStdin(&q.sourceFlags); err != nil {
+				return err
+			}
 			if err := g.look(q); err != nil {
 				return err
 			}
 			return g.write(picturing(cmd.Context(), s), q, cmd.Flags().Changed("output"), func(to Streams) error {
-				return a.ask(cmd.Context(), q, s, to, g.draw(q), args)
+				return a.ask(cmd.Context(), q, s, to, g.draw(a, q), args)
 			})
 		},
 	}
@@ -58,6 +70,7 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
 	cmd.Flags().StringVar(&g.request, "request", "", "highlight the path of a request, given as '[METHOD] URL' with the flags of the request command")
 	g.pictureFlags.add(cmd, "a picture")
 	g.addLook(cmd)
+	g.addDumps(cmd, "mark what a proxy does otherwise, by its config_dump")
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)
 	return cmd
 }
@@ -78,7 +91,7 @@ func (g *graphFlags) write(s Streams, q *question, outputGiven bool, write func(
 	return write(s)
 }
 
-func (g *graphFlags) draw(form *question) answer {
+func (g *graphFlags) draw(a App, form *question) answer {
 	return func(s *session, query view.Query) (render.View, *view.Envelope, error) {
 		q := view.GraphQuery{Query: query}
 		if err := g.fill(s, &q); err != nil {
@@ -91,7 +104,18 @@ func (g *graphFlags) draw(form *question) answer {
 			}
 			q.Taken = view.RequestPath(s.Resolution, answer)
 		}
-		out := g.collapsed(view.Graph(s.Resolution, q), form.format)
+		witness, err := g.witness(a, s, q.Kinds)
+		if err != nil {
+			return nil, nil, err
+		}
+		if witness != nil {
+			q.Proxies = witness.Facts()
+		}
+		whole := view.Graph(s.Resolution, q)
+		if witness != nil {
+			whole.Seal(whole.Kind, slices.Concat(whole.Problems, witness.OfProxies()))
+		}
+		out := g.collapsed(whole, form.format)
 		return out, &out.Envelope, nil
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/draw"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -30,6 +31,7 @@ const (
 type reportFlags struct {
 	checkFlags
 	pictureFlags
+	dumpFlags
 	title     string
 	collapse  string
 	noPicture bool
@@ -49,12 +51,18 @@ self-contained: it needs no network, and can be mailed, attached to a build or o
 The report covers everything that was read, unless -n or --policy-kind limit it. Findings are those of check, with the same config
 file; they do not affect the exit code (use check for that).
 
+--dataplane names dumps of proxies, as audit takes them: the page then says of every rule whether the proxies do what is predicted,
+has a table of what they do otherwise, and marks that in the picture.
+
 --redact takes out, before anything is computed: the values of policy settings, their conditions (when), annotations of policies, the
 messages of reported statuses, what objects of unknown kinds contain, and the values of filters and timeouts of routes. Names, labels,
 targets, hostnames, and the matches of routes stay, so that the report still shows which setting wins and which is overridden. A block with a
 condition counts as not applied, and the report is then marked incomplete; objects are not judged by schemas.`,
 		Example: `  # manifests
   kubectl dopolicy report -f manifests/ > report.html
+
+  # with what a proxy makes of it
+  kubectl dopolicy report -f manifests/ --dataplane config_dump.json > report.html
 
   # a cluster, opened in the browser
   kubectl dopolicy report --open
@@ -80,6 +88,7 @@ condition counts as not applied, and the report is then marked incomplete; objec
 	complete(cmd, "collapse", view.CollapseLevels())
 	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the topology picture")
 	fs.BoolVar(&f.redact, "redact", false, "leave out the values of policy settings and of filters of routes")
+	f.addDumps(cmd, "say what a proxy makes of it, by its config_dump")
 	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
 	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
@@ -102,6 +111,8 @@ func (f *reportFlags) checkReport(s Streams) error {
 	switch {
 	case !slices.Contains(view.CollapseLevels(), f.collapse):
 		return usage("use one of: "+strings.Join(view.CollapseLevels(), ", "), "unknown --collapse level %q", f.collapse)
+	case f.redact && len(f.dumps) > 0:
+		return usage("drop one of the two", "--redact leaves out the values that --dataplane compares")
 	case f.open && f.format != reportHTML:
 		return usage("drop one of the two", "--open cannot be given with -o %s", f.format)
 	case f.format == reportHTML && !f.open && s.OutIsTTY:
@@ -124,7 +135,7 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 		return err
 	}
 	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
-	session, err := f.sourceFlags.open(ctx, a.Plugins, s)
+	session, proxies, err := f.both(ctx, a, &f.sourceFlags, s)
 	if err != nil {
 		return err
 	}
@@ -138,6 +149,11 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	}
 	if !f.allNamespaces {
 		query.In = func(namespace string) bool { return namespace == f.namespace }
+	}
+	if len(f.dumps) > 0 {
+		query.Audit = func(effective *view.EffectivePolicyList) *audit.Report {
+			return audit.Run(audit.Input{Resolution: session.Resolution, Effective: effective, Proxies: proxies, Mappings: plugin.Mappings(a.Plugins), Kinds: query.Kinds, In: query.In})
+		}
 	}
 	info, _ := debug.ReadBuildInfo()
 	answer := report.Gather(session.Resolution, query, f.facts(session, a.Build.recorded(info).Version))

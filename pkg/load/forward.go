@@ -136,7 +136,8 @@ func (p Pods) dial(pod Pod) (httpstream.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	older := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, at)
+	noted := &statusNoter{next: transport}
+	older := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: noted}, http.MethodPost, at)
 	newer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(at, p.config)
 	if err != nil {
 		return nil, err
@@ -145,7 +146,25 @@ func (p Pods) dial(pod Pod) (httpstream.Connection, error) {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	})
 	conn, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
+	if err != nil && noted.status == http.StatusForbidden {
+		return nil, fmt.Errorf("%w: %w", ErrForbidden, err)
+	}
 	return conn, err
+}
+
+// statusNoter notes how the server answers. The dialer for SPDY, which is asked last wherever the server refuses, keeps no more of a refusal
+// than its text.
+type statusNoter struct {
+	next   http.RoundTripper
+	status int
+}
+
+func (n *statusNoter) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := n.next.RoundTrip(req)
+	if resp != nil {
+		n.status = resp.StatusCode
+	}
+	return resp, err
 }
 
 // ask makes one request over a connection.

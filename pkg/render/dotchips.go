@@ -27,7 +27,7 @@ func (p *picture) chipWidth(b *box, k int) int {
 	widest := textWidth(clip(p.kindName(k), nameWidth), smallSize) - signWidth + room
 	for _, r := range b.rows {
 		for _, c := range r.chips[p.kinds[k]] {
-			widest = max(widest, textWidth(c.label(b.node), smallSize))
+			widest = max(widest, textWidth(c.label(b.node)+c.doubt(), smallSize))
 		}
 	}
 	return widest + room
@@ -63,6 +63,7 @@ func (d *clusters) chips(list []chip, at *view.GraphNode, most, width int) strin
 		} else if c.state == view.EdgeIdle {
 			label = d.text(c.label(at), d.c.muted, smallSize)
 		}
+		label += d.text(c.doubt(), d.c.overridden, nameSize)
 		rows.WriteString(tag("TR", tag("TD", d.text(mark, colour, nameSize), attribute{"WIDTH", strconv.Itoa(signWidth)}, attribute{"HEIGHT", strconv.Itoa(chipHeight)})+tag("TD", label, attribute{"ALIGN", "LEFT"}, attribute{"WIDTH", strconv.Itoa(width)})))
 	}
 	rows.WriteString(pad)
@@ -79,6 +80,17 @@ func (c chip) label(at *view.GraphNode) string {
 		name = memberTitle(c.note.node)
 	}
 	return strings.TrimSpace(clip(name, nameWidth) + " " + times(c.count))
+}
+
+// differs is the sign for what a proxy does otherwise than predicted, behind what it is about.
+const differs = "≠"
+
+// doubt is the sign behind the name of a policy; "" where no proxy does otherwise.
+func (c chip) doubt() string {
+	if c.differs {
+		return "\u00a0" + differs // browsers drop plain spaces at the end of a text
+	}
+	return ""
 }
 
 // textWidth is about how wide a text is in the font of the picture, in points, and not less.

@@ -122,10 +122,17 @@ func (d *clusters) columns() {
 // edge draws a line. Lines between columns leave to the right and arrive from the left.
 func (d *clusters) edge(l *line) {
 	s := strokeOf(l.state, l.kind)
-	label := strings.TrimSpace(l.label + " " + times(l.count))
+	label := l.words()
+	means, ink := s.means, ""
+	if l.differs {
+		means, ink = means+", and a proxy does otherwise", d.value(d.c.overridden)
+	}
 	class := strings.TrimSpace(l.kind + " " + l.state)
 	if l.state == l.kind {
 		class = l.kind
+	}
+	if l.differs {
+		class += " differs"
 	}
 	free, weight := "", "4"
 	if l.kind != view.EdgeParent {
@@ -147,7 +154,16 @@ func (d *clusters) edge(l *line) {
 	}
 	d.line(1, tail+" -> "+head+" ["+attributes(attribute{"class", class}, attribute{"id", "e-" + svgID(nodeAt(l.from).ID) + "--" + svgID(nodeAt(l.to).ID) + "-" + l.kind},
 		attribute{"color", d.value(s.colour)}, attribute{"style", s.style}, attribute{"penwidth", s.width}, attribute{"arrowhead", arrow}, attribute{"constraint", free}, attribute{"weight", weight},
-		attribute{"label", shown(Escape(label))}, attribute{"tooltip", shown(titled(nodeAt(l.from)) + " → " + titled(nodeAt(l.to)) + ": " + s.means)})+"];")
+		attribute{"label", shown(Escape(label))}, attribute{"fontcolor", ink}, attribute{"tooltip", shown(titled(nodeAt(l.from)) + " → " + titled(nodeAt(l.to)) + ": " + means)})+"];")
+}
+
+// words are what stands at a line.
+func (l *line) words() string {
+	out := strings.TrimSpace(l.label + " " + times(l.count))
+	if l.differs {
+		out = strings.TrimSpace(out + " " + differs)
+	}
+	return out
 }
 
 // nodeAt is the node drawn at a place.

@@ -34,7 +34,7 @@ func writeFlat(d lines, t *view.Topology, o DOTOptions) {
 		if drawn[e.From] && drawn[e.To] && (e.Kind == view.EdgeParent || e.Kind == view.EdgeTargets) {
 			s := strokeOf(e.State, e.Kind)
 			d.line(1, dotID(e.From)+" -> "+dotID(e.To)+" ["+attributes(attribute{"class", e.Kind}, attribute{"color", s.colour.on(o.Theme)}, attribute{"style", s.style},
-				attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"label", times(e.Count)})+"];")
+				attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"label", (&line{count: e.Count, differs: e.Proxy != ""}).words()})+"];")
 		}
 	}
 	d.line(0, "}")

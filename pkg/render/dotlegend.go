@@ -147,6 +147,9 @@ func (d *clusters) markEntries() []legendEntry {
 		h := hues()[d.spreads[0].from.kind%len(hues())]
 		out = append(out, legendEntry{line: &stroke{colour: h.line, style: "solid", width: "1"}, sign: tall(d.text("•", h.line, nameSize)), means: "to where the lines of a policy part", ink: d.c.muted})
 	}
+	if d.differs {
+		add(tall(d.text(differs, d.c.overridden, nameSize)), differsMeans)
+	}
 	if has(func(b *box) bool { return missing(b.node) && !b.dangles }) {
 		add(d.frame(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.value(d.c.frame)}), "known by name only")
 	}
@@ -171,6 +174,9 @@ func (d *clusters) markEntries() []legendEntry {
 	}
 	return out
 }
+
+// differsMeans says what the sign is for, of a policy, a line, or what a proxy says at a target.
+const differsMeans = "a proxy does otherwise than predicted"
 
 // counts reports whether a line or a policy in a row stands for several.
 func (d *clusters) counts() bool {

@@ -19,6 +19,7 @@ type picture struct {
 	places  map[string]drawnAt // by node
 	states  map[string]bool    // the states that chips show
 	caption string             // what is not drawn one by one
+	differs bool               // something is not as a proxy does it
 	spreads []*spread          // sorted
 }
 
@@ -55,6 +56,7 @@ type line struct {
 	state    string
 	count    int
 	label    string
+	differs  bool // a proxy does otherwise
 	via      *spread
 }
 
@@ -233,7 +235,8 @@ func (p *picture) edge(e view.GraphEdge) {
 	if from.note == nil && from.box == to.box && from.row == 0 && to.row > 0 {
 		return
 	}
-	l := line{from: from, to: to, kind: e.Kind, state: e.State, count: e.Count}
+	l := line{from: from, to: to, kind: e.Kind, state: e.State, count: e.Count, differs: e.Proxy != ""}
+	p.differs = p.differs || l.differs
 	if isFate(e.Kind) {
 		l.state = cmp.Or(e.State, e.Kind)
 		p.chip(l, e.By)

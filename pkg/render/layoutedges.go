@@ -14,6 +14,8 @@ type chip struct {
 	state string
 	count int
 	by    []string // nodes of the policies that won
+
+	differs bool // a proxy does otherwise
 }
 
 // isFate reports whether edges of a kind say what became of a policy somewhere.
@@ -48,7 +50,7 @@ func (p *picture) chip(l line, by []string) {
 	}
 	kind := p.kinds[l.from.note.kind]
 	chips := l.to.box.rows[l.to.row].chips
-	chips[kind] = append(chips[kind], chip{note: l.from.note, state: l.state, count: l.count, by: by})
+	chips[kind] = append(chips[kind], chip{note: l.from.note, state: l.state, count: l.count, by: by, differs: l.differs})
 	p.states[l.state] = true
 }
 
@@ -81,7 +83,7 @@ func (p *picture) joinListeners() {
 	}
 	joined := func(l line) bool {
 		all := found[bundle{l.from.box, l.to}]
-		same := func(x line) bool { return x.state == l.state && x.count == l.count }
+		same := func(x line) bool { return x.state == l.state && x.count == l.count && x.differs == l.differs }
 		return len(all) > 1 && len(all) == len(l.from.box.rows)-1 && !slices.ContainsFunc(all, func(x line) bool { return !same(x) })
 	}
 	out := p.lines[:0:0]

@@ -145,9 +145,9 @@ func (m *mermaid) chips(r *row, at *view.GraphNode) []string {
 					out = append(out, fmt.Sprintf("and %d more", len(r.chips[kind])-i))
 				}
 			case c.state == last:
-				out[len(out)-1] += ", " + c.label(at)
+				out[len(out)-1] += ", " + c.label(at) + c.doubt()
 			default:
-				out = append(out, mark+" "+m.kindName(k)+" "+c.label(at))
+				out = append(out, mark+" "+m.kindName(k)+" "+c.label(at)+c.doubt())
 			}
 			last = c.state
 		}
@@ -165,7 +165,7 @@ func (m *mermaid) edge(number int, l *line) {
 	if arrow == "" {
 		arrow = "-->"
 	}
-	label := strings.TrimSpace(l.label + " " + times(l.count))
+	label := l.words()
 	if _, known := m.pens[what]; !known {
 		label = strings.TrimSpace(l.kind + " " + label)
 	} else {
@@ -199,6 +199,9 @@ func (m *mermaid) legend() []string {
 		if len(signs) > 0 {
 			out = append(out, strings.Join(signs, ", ")+": "+m.pens[state].means)
 		}
+	}
+	if m.differs {
+		out = append(out, differs+": "+differsMeans)
 	}
 	if m.caption != "" {
 		out = append(out, m.caption)

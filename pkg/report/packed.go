@@ -3,6 +3,7 @@ package report
 import (
 	"iter"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -47,6 +48,11 @@ func (r *Report) parts() []part {
 		{"overridden", &overridden, []list{{"items", each(r.Overridden.Items)}}},
 		{"status", &statuses, []list{{"items", each(r.Status.Items)}}},
 		{"findings", &findings, []list{{"items", each(r.Findings.Items)}}},
+	}
+	if r.Dataplane != nil {
+		audited := *r.Dataplane
+		audited.Items, audited.Matched = []audit.Item{}, []audit.Match{}
+		out = append(out, part{"dataplane", &audited, []list{{"items", each(r.Dataplane.Items)}, {"matched", each(r.Dataplane.Matched)}}})
 	}
 	if r.Drawn != nil {
 		out = append(out, topologyPart("picture", *r.Drawn))

@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -16,12 +17,13 @@ type Report struct {
 	Facts
 	Bare []model.Ref `json:"bare"` // route rules that traffic can come to and on which no policy is in force
 
-	Topology   *view.Topology            `json:"topology"`          // the graph of what was read
-	Effective  *view.EffectivePolicyList `json:"effective"`         // what is in force
-	Overridden *view.OverriddenRuleList  `json:"overridden"`        // what lost
-	Status     *view.StatusList          `json:"status"`            // predicted statuses
-	Findings   *check.Report             `json:"findings"`          // also those that do not count, marked
-	Drawn      *view.Topology            `json:"picture,omitempty"` // what the picture in a page shows, where that is less than the topology
+	Topology   *view.Topology            `json:"topology"`            // the graph of what was read
+	Effective  *view.EffectivePolicyList `json:"effective"`           // what is in force
+	Overridden *view.OverriddenRuleList  `json:"overridden"`          // what lost
+	Status     *view.StatusList          `json:"status"`              // predicted statuses
+	Findings   *check.Report             `json:"findings"`            // also those that do not count, marked
+	Dataplane  *audit.Report             `json:"dataplane,omitempty"` // what proxies do otherwise, where their dumps were given
+	Drawn      *view.Topology            `json:"picture,omitempty"`   // what the picture in a page shows, where that is less than the topology
 }
 
 // Facts say what a report is about.
@@ -60,6 +62,7 @@ type Query struct {
 	In     func(namespace string) bool // nil: every namespace
 	Check  check.Options
 	Status status.Functions
+	Audit  func(*view.EffectivePolicyList) *audit.Report // holds what is in force against what proxies do; nil: no dump was given
 }
 
 // Gather asks all questions about one resolution. Every stack is folded once, and the outcomes are kept for all of them.
@@ -74,12 +77,21 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
 	q.Check.Kinds, q.Check.In, q.Check.ShowSuppressed = q.Kinds, q.In, true
 	out := &Report{
 		Facts:      facts,
-		Topology:   view.Graph(r, view.GraphQuery{Query: q.Query}),
 		Effective:  view.Effective(r, q.Query),
 		Overridden: view.Overridden(r, q.Query, nil, ""),
 		Status:     view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status),
 		Findings:   check.Run(r, q.Check),
 	}
+	graph := view.GraphQuery{Query: q.Query}
+	if q.Audit != nil {
+		all := out.Effective
+		if q.Targets != nil || q.Kinds != nil || q.Namespace != "" {
+			all = view.Effective(r, view.Query{})
+		}
+		out.Dataplane = q.Audit(all)
+		graph.Proxies = out.Dataplane.Facts()
+	}
+	out.Topology = view.Graph(r, graph)
 	if facts.Redacted {
 		out.Effective.Routes = withoutValues(out.Effective.Routes)
 	}
@@ -87,6 +99,9 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
 	var problems []model.Problem
 	for _, part := range []*view.Envelope{&out.Topology.Envelope, &out.Effective.Envelope, &out.Overridden.Envelope, &out.Status.Envelope, &out.Findings.Envelope} {
 		problems = append(problems, part.Problems...)
+	}
+	if out.Dataplane != nil {
+		problems = append(problems, out.Dataplane.OfProxies()...)
 	}
 	out.Seal("Report", problems)
 	return out

@@ -32,6 +32,7 @@ type GraphQuery struct {
 	Depth    int
 	Taken    []topology.NodeID // the nodes on the way of a request, which is marked
 	Affected *policy.Policy    // nil: all policies; else this one, those that it competes with, and what it reaches
+	Proxies  []ProxyFact       // what proxies do otherwise than predicted, which is marked
 }
 
 // Graph draws the targets asked for with everything above and below them, the policies that attach there, and where each is in
@@ -46,6 +47,7 @@ func Graph(r *resolve.Resolution, q GraphQuery) *Topology {
 	d.traffic()
 	d.fates()
 	d.targets()
+	d.witness()
 	return d.finish()
 }
 

@@ -23,12 +23,13 @@ type edge struct {
 	from, to        int32
 	kind            edgeKind
 	taken, dangling bool
+	differs         bool // a proxy does not do what is predicted
 	fate
 }
 
 // join adds an edge of the same kind between the same nodes.
 func (e *edge) join(x *edge) {
-	e.taken, e.dangling = e.taken || x.taken, e.dangling && x.dangling
+	e.taken, e.dangling, e.differs = e.taken || x.taken, e.dangling && x.dangling, e.differs || x.differs
 	e.by = slices.Clip(e.by)
 	e.add(&x.fate)
 }
@@ -138,6 +139,9 @@ func (d *drawing) finish() *Topology {
 // export is an edge in the shape of the contract.
 func (d *drawing) export(e *edge) GraphEdge {
 	out := GraphEdge{From: d.nodes[e.from].ID, To: d.nodes[e.to].ID}
+	if e.differs {
+		out.Proxy = ProxyDiffers
+	}
 	switch e.kind {
 	case parentEdge:
 		out.Kind = EdgeParent

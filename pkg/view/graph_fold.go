@@ -69,6 +69,7 @@ func (f *folding) topology(level string, describe func(g *GraphNode, members []i
 		if of := members[to]; len(of) > 1 || f.renamed[to] {
 			n.Labels = maps.Clone(n.Labels)
 			describe(&n, of)
+			withLabel(n.Labels, labelProxy, f.proxied(to, of))
 			if f.renamed[to] {
 				n.ID = f.freeID(n.ID)
 			}
@@ -157,10 +158,12 @@ func (f *folding) merged(strands []strand, ids []string) GraphEdge {
 	}
 	total := 0
 	words, by := map[string]bool{}, map[string]bool{}
+	out.Proxy = ""
 	for _, s := range strands {
 		e := &f.from.Edges[s.edge]
 		total += max(1, e.Count)
 		words[e.word()] = true
+		out.Proxy = cmp.Or(out.Proxy, e.Proxy)
 		for _, id := range e.By {
 			if i, drawn := f.index[id]; drawn {
 				id = ids[f.into[i]]

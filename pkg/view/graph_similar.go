@@ -51,7 +51,7 @@ func similarKinds() similarity {
 
 // looks is what tells nodes of all sorts apart.
 func looks(n *GraphNode) []string {
-	return []string{n.Kind, n.Ref.Group, n.Ref.Kind, n.Labels["state"], n.Labels["request"]}
+	return []string{n.Kind, n.Ref.Group, n.Ref.Kind, n.Labels["state"], n.Labels["request"], n.Labels[labelProxy]}
 }
 
 // joinSimilar draws nodes that look alike as one. Nodes do if they look so by themselves and, where that is asked for, the edges that lead to them
@@ -122,10 +122,10 @@ func (c *coloring) refine() {
 		e := &c.from.Edges[i]
 		from, to := c.index[e.From], c.index[e.To]
 		if c.free[to] {
-			edges[to] = append(edges[to], half{number(words, "in "+e.Kind+" "+e.State), int32(from)})
+			edges[to] = append(edges[to], half{number(words, "in "+e.Kind+" "+e.State+" "+e.Proxy), int32(from)})
 		}
 		if c.free[from] && c.from.Nodes[from].Kind == policyKind {
-			edges[from] = append(edges[from], half{number(words, "out "+e.Kind+" "+e.State), int32(to)})
+			edges[from] = append(edges[from], half{number(words, "out "+e.Kind+" "+e.State+" "+e.Proxy), int32(to)})
 		}
 	}
 	var seen []uint64

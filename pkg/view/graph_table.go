@@ -95,6 +95,9 @@ func edgeCell(e GraphEdge) Cell {
 	if e.Count > 1 {
 		text += fmt.Sprintf(" ×%d", e.Count)
 	}
+	if e.Proxy != "" {
+		return Cell{Text: text + ", proxy: " + e.Proxy, Tone: Bad}
+	}
 	return Cell{Text: text, Tone: edgeTone(cmp.Or(e.State, e.Kind))}
 }
 

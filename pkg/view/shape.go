@@ -268,6 +268,7 @@ type GraphEdge struct {
 	State string   `json:"state,omitempty"` // partial, effective, overridden, conditionFalse, dangling or taken; see the edge
 	Count int      `json:"count,omitempty"` // how many edges a collapsed picture draws as this one, if more than one
 	By    []string `json:"by,omitempty"`    // the ids of the policies that won, on overridden and partial edges
+	Proxy string   `json:"proxy,omitempty"` // "different" where a proxy does not do what the edge says; only looked for where dumps were given
 }
 
 // Topology answers `graph`.

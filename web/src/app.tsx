@@ -6,6 +6,7 @@ import { OverriddenView } from './overridden';
 import { Overview } from './overview';
 import { Choice, Place, Severity } from './parts';
 import { ProblemsView } from './problems';
+import { ProxiesView } from './proxies';
 import { RuleView, Unknown } from './rule';
 import { RulesView } from './rules';
 import type { Rows } from './rows';
@@ -45,7 +46,7 @@ export function App({ doc, rows, picture }: { doc: Doc; rows: Rows; picture: HTM
 }
 
 function View({ picture }: { picture: HTMLElement }): JSX.Element {
-  const { route } = usePage();
+  const { doc, route } = usePage();
   switch (route.view) {
     case '':
     case 'node':
@@ -60,6 +61,8 @@ function View({ picture }: { picture: HTMLElement }): JSX.Element {
       return <ProblemsView />;
     case 'status':
       return <StatusView />;
+    case 'proxies':
+      if (doc.audited) return <ProxiesView />;
   }
   return <Unknown what={[route.view, ...route.path].join('/')} search={route.path.at(-1) ?? ''} />;
 }
@@ -107,6 +110,7 @@ function Nav(): JSX.Element {
     ['problems', 'Problems', late ? doc.troubleRefs().length : undefined, []],
     ['status', 'Status', doc.statuses.length, []],
   ];
+  if (doc.audited) views.push(['proxies', 'Proxies', undefined, []]);
   return (
     <nav aria-label="Views">
       {views.map(([view, text, count, also]) => (

@@ -1,5 +1,6 @@
 import { Pack, type Packed, type ValueRef } from './pack';
 import { groupKind, nodeID, sameObject, sameTarget } from './text';
+import type { Compared, ProxyFacts } from './proxies';
 import type { Effective, Finding, GraphEdge, GraphNode, Origin, Overridden, Problem, Ref, Status } from './types';
 
 /** Trouble is a problem or a finding, which are shown as one list. */
@@ -26,6 +27,7 @@ export class Doc {
   readonly effective: ValueRef[];
   readonly overridden: ValueRef[];
   readonly statuses: ValueRef[];
+  readonly audited: boolean; // dumps of proxies were given
   private readonly parts: (key: string) => ValueRef | undefined;
 
   constructor(packed: Packed) {
@@ -42,6 +44,7 @@ export class Doc {
     this.effective = this.items('effective');
     this.overridden = this.items('overridden');
     this.statuses = this.items('status');
+    this.audited = this.parts('dataplane') !== undefined;
   }
 
   private items(part: string): ValueRef[] {
@@ -77,7 +80,7 @@ export class Doc {
       found.push({ ref, rank: (pack.field(ref, 'suppressed') === undefined ? 0 : 10) + (severity < 0 ? 2 : severity) });
     };
     this.items('findings').forEach(add);
-    const documents = [pack.root, ...['effective', 'overridden', 'status', 'findings', 'topology'].map(this.parts)];
+    const documents = [pack.root, ...['effective', 'overridden', 'status', 'findings', 'topology', 'dataplane'].map(this.parts)];
     for (const document of documents) pack.list(pack.field(document, 'problems')).forEach(add);
     return found.sort((a, b) => a.rank - b.rank).map(({ ref }) => ref);
   });
@@ -101,6 +104,38 @@ export class Doc {
   /** the problems because of which the report is not complete. */
   missing(): Trouble[] {
     return this.troubles().filter((t) => t.severity === 'error' || t.code === 'Forbidden' || (t.code === 'NotEvaluated' && t.severity === 'warning'));
+  }
+
+  /** what proxies do, held against what is predicted. */
+  compared = once((): Compared[] => this.items('dataplane').map((ref) => this.pack.value<Compared>(ref)));
+
+  private readonly comparedIndex = once(() => {
+    const found = new Map<string, Compared[]>();
+    for (const c of this.compared()) {
+      if (!c.target) continue;
+      const key = shortKey(c.target);
+      found.set(key, [...(found.get(key) ?? []), c]);
+    }
+    return found;
+  });
+
+  comparedAt(target: Ref): Compared[] {
+    return this.comparedIndex().get(shortKey(target)) ?? [];
+  }
+
+  private audit<T>(key: string): T | undefined {
+    return this.pack.value<T | undefined>(this.pack.field(this.parts('dataplane'), key));
+  }
+
+  /** the proxies whose dumps were read. */
+  proxies = once((): ProxyFacts[] => {
+    const one = this.audit<ProxyFacts>('proxy');
+    return one ? [one] : (this.audit<ProxyFacts[]>('proxies') ?? []);
+  });
+
+  /** where proxies of one Gateway do not run with the same. */
+  drift(): string[] {
+    return (this.audit<{ message: string }[]>('drift') ?? []).map((d) => d.message);
   }
 
   troublesOf(ref: Ref): Trouble[] {

@@ -84,7 +84,7 @@ function Policy({ of: { node, to } }: { of: Joined }): JSX.Element {
       {origin && <p><Place origin={origin} /></p>}
       <h3>Targets</h3>
       {targets.length === 0 && <p><State of="dangling" word="nothing that is in the input" /></p>}
-      <Some of={targets} noun="target" each={(e) => <><Named id={e.to} /> {e.state && <State of={graphState(e.state)} />}</>} />
+      <Some of={targets} noun="target" each={(e) => <><Named id={e.to} /> {e.state && <State of={graphState(e.state)} />}<Otherwise edge={e} /></>} />
       <Edges title="In force" edges={edges('effective', false)} end="to" state="effective" />
       <Edges title="Partly in force" edges={edges('effective', true)} end="to" state="partial" />
       <Edges title="Overridden" edges={edges('overridden')} end="to" state="overridden" />
@@ -159,7 +159,7 @@ function Attached({ edges }: { edges: GraphEdge[] }): JSX.Element | null {
   return (
     <>
       <h3>Policies attached here</h3>
-      <Some of={edges} noun="policy" each={(e) => <><Named id={e.from} /> {e.state && <State of={graphState(e.state)} />}</>} />
+      <Some of={edges} noun="policy" each={(e) => <><Named id={e.from} /> {e.state && <State of={graphState(e.state)} />}<Otherwise edge={e} /></>} />
     </>
   );
 }
@@ -170,9 +170,13 @@ function Edges({ title, edges, end, state }: { title: string; edges: GraphEdge[]
   return (
     <>
       <h3>{state ? <State of={state} word={title.toLowerCase()} /> : title} <span class="dim">{total}</span></h3>
-      <Some of={edges} noun="object" each={(e) => <><Named id={e[end]} />{e.count && e.count > 1 ? <span class="dim"> × {e.count}</span> : ''}{e.by && e.by.length > 0 && <By ids={e.by} />}</>} />
+      <Some of={edges} noun="object" each={(e) => <><Named id={e[end]} />{e.count && e.count > 1 ? <span class="dim"> × {e.count}</span> : ''}{e.by && e.by.length > 0 && <By ids={e.by} />}<Otherwise edge={e} /></>} />
     </>
   );
+}
+
+function Otherwise({ edge }: { edge: GraphEdge }): JSX.Element | null {
+  return edge.proxy ? <span class="state overridden"> <span aria-hidden="true">≠</span> a proxy does otherwise</span> : null;
 }
 
 function By({ ids }: { ids: string[] }): JSX.Element {

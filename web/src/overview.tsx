@@ -5,6 +5,7 @@ import type { Fate } from './doc';
 import { NodePanel } from './node';
 import { Heading, NodeLink, Severity, Some, State } from './parts';
 import { PanZoom } from './picture';
+import { differs } from './proxies';
 import { nodeLink, viewLink } from './route';
 import { counted, fullName, grouped } from './text';
 
@@ -87,6 +88,7 @@ function Summary(): JSX.Element {
   }, [late]);
   const troubles = late ? doc.troubleCounts() : undefined;
   const bare = late ? doc.bareRules().length : 0;
+  const otherwise = late ? doc.compared().filter(differs).length : 0;
   return (
     <aside class="panel" aria-labelledby="panel">
       <h2 id="panel" tabIndex={-1}>In short</h2>
@@ -96,6 +98,8 @@ function Summary(): JSX.Element {
           return n > 0 && <li key={severity}><Severity of={severity} word="" /><a href={viewLink('problems', { severity })}>{severity === 'info' ? counted(n, 'note') : counted(n, severity)}</a></li>;
         })}
         {troubles?.size === 0 && <li>no problems</li>}
+        {otherwise > 0 && <li><span class="state overridden" aria-hidden="true">≠ </span><a href={viewLink('proxies', { verdict: 'differs' })}>{counted(otherwise, 'difference')}</a> between proxies and what is predicted</li>}
+        {late && otherwise === 0 && doc.compared().some((c) => c.verdict === 'Same') && <li><span class="state effective" aria-hidden="true">✓ </span><a href="#/proxies">proxies</a> do what is predicted, as far as it can be compared</li>}
         <li><State of="overridden" word="" /><a href="#/overridden">{counted(doc.overridden.length, 'loss')}</a> of settings</li>
         {bare > 0 && <li><State of="bare" word="" /><a href={viewLink('rules', { show: 'bare' })}>{counted(bare, 'route rule')}</a> with nothing in force</li>}
         <li><State of="effective" word="" /><a href="#/rules">{counted(rows.filled(), 'result')}</a>, a policy kind on a target each</li>

@@ -2,7 +2,7 @@ import type { Ref } from './types';
 
 /** A place in the report, as the part of the address after # names it. */
 export interface Route {
-  view: string; // "", rules, rule, node, overridden, problems, status; or anything else that somebody wrote
+  view: string; // "", rules, rule, node, overridden, problems, status, proxies; or anything else that somebody wrote
   path: string[]; // what follows the view, decoded
   query: URLSearchParams;
 }

@@ -4,6 +4,7 @@ import { brief } from './brief';
 import { usePage } from './context';
 import { Copy, From, Heading, Name, NodeLink, Place, Sources, State, Value, roleState } from './parts';
 import { TroubleList } from './problems';
+import { ProxyAt } from './proxies';
 import { ruleLink, viewLink } from './route';
 import { isIdle } from './rows';
 import { type Column, Head, sorted } from './sort';
@@ -33,6 +34,7 @@ export function RuleView(): JSX.Element {
         <Copy label="Copy link" text={() => location.href} />
       </p>
       <Siblings of={whole} section={target.section ?? ''} />
+      <ProxyAt target={target} />
       {items.length === 0 && <Nothing on={target} />}
       {items.map((item) => <Kind key={item.policyKind + item.id + via(item.paths, target)} item={item} apart={road === ''} />)}
       {troubles.length > 0 && <section><h2>Problems</h2><TroubleList all={troubles} /></section>}

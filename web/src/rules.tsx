@@ -2,7 +2,9 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { brief } from './brief';
 import { go, usePage } from './context';
+import type { Doc } from './doc';
 import { Choice, From, Heading, Name, Pager, Search, State, broken, usePages } from './parts';
+import { ProxyCell, differs, proxyRank } from './proxies';
 import { ruleLink, viewLink } from './route';
 import { type Row, lostCount } from './rows';
 import { type Column, Head, SortChoice, sorted } from './sort';
@@ -12,12 +14,13 @@ import { via } from './via';
 
 /** The table of what is in force: a row for each policy kind on each target. */
 export function RulesView(): JSX.Element {
-  const { rows, route, late, say } = usePage();
+  const { doc, rows, route, late, say } = usePage();
   const { query } = route;
+  const columns = useMemo(() => columnsOf(doc), [doc]);
   const asked = { text: query.get('q') ?? '', kind: query.get('kind') ?? '', namespace: query.get('ns') ?? '', show: query.get('show') ?? '' };
   const plain = !asked.text && !asked.kind && !asked.namespace && !asked.show;
   const sort = query.get('sort') ?? '';
-  const found = useMemo(() => (plain && !sort ? undefined : sorted(rows.find(asked), sort, COLUMNS)), [rows, asked.text, asked.kind, asked.namespace, asked.show, sort]);
+  const found = useMemo(() => (plain && !sort ? undefined : sorted(proxied(doc, rows.find(asked), asked.show), sort, columns)), [rows, asked.text, asked.kind, asked.namespace, asked.show, sort]);
   const total = late || found ? rows.count() : rows.filled();
   const count = found?.length ?? total;
   const { from, to } = usePages(count, Number(query.get('page') ?? 1) || 1);
@@ -37,13 +40,25 @@ export function RulesView(): JSX.Element {
       <div class="scroll" role="region" aria-label="What is in force" tabIndex={0}>
         <table class="rules" aria-rowcount={count + 1}>
           <caption class="offscreen">What is in force, by target and policy kind</caption>
-          <Head columns={COLUMNS} sort={sort} change={(by) => change({ sort: by })} rowindex />
+          <Head columns={columns} sort={sort} change={(by) => change({ sort: by })} rowindex />
           <tbody>{shown.map((row, i) => <Line key={from + i} row={row} at={from + i} />)}</tbody>
         </table>
       </div>
       <Pager count={count} from={from} to={to} turn={(page) => { change({ page: String(page) }); document.getElementById('heading')?.scrollIntoView(); }} />
     </>
   );
+}
+
+/** Of the rows those on which a proxy does otherwise, if that is asked for. */
+function proxied(doc: Doc, rows: Row[], show: string): Row[] {
+  if (show !== 'proxy') return rows;
+  return rows.filter((r) => doc.comparedAt(r.target).some((c) => differs(c) && (!c.policyKind || c.policyKind === r.policyKind)));
+}
+
+/** The columns; what proxies do stands in one of its own, where that is known. */
+function columnsOf(doc: Doc): Column<Row>[] {
+  if (!doc.audited) return COLUMNS;
+  return [...COLUMNS, { id: 'proxy', text: 'Proxy', key: (r) => proxyRank(doc, r.target, r.policyKind) }];
 }
 
 /** The columns, with what the rows are sorted by. */
@@ -58,7 +73,7 @@ const COLUMNS: Column<Row>[] = [
 ];
 
 function Filters({ asked, sort, change }: { asked: { text: string; kind: string; namespace: string; show: string }; sort: string; change: (by: Record<string, string>) => void }): JSX.Element {
-  const { rows, late } = usePage();
+  const { doc, rows, late } = usePage();
   const { kinds, namespaces } = late ? rows.facets() : { kinds: [], namespaces: [] };
   const short = kinds.map(kindName);
   const kindText = (k: string, i: number): string => (short.indexOf(short[i]!) === short.lastIndexOf(short[i]!) ? short[i]! : k);
@@ -67,13 +82,14 @@ function Filters({ asked, sort, change }: { asked: { text: string; kind: string;
       <Search label="Search" hint="names, settings, values, policies, files" value={asked.text} change={(q) => change({ q })} />
       <Choice label="Policy kind" value={asked.kind} all={[['', 'all'], ...kinds.map((k, i): [string, string] => [k, kindText(k, i)])]} change={(kind) => change({ kind })} />
       <Choice label="Namespace" value={asked.namespace} all={[['', 'all'], ...namespaces.map((n): [string, string] => [n, n])]} change={(ns) => change({ ns })} />
-      <Choice label="Show" value={asked.show} all={[['', 'everything'], ['lost', 'where settings lost'], ['bare', 'where nothing is in force']]} change={(show) => change({ show })} />
-      <SortChoice columns={COLUMNS} sort={sort} change={(by) => change({ sort: by })} />
+      <Choice label="Show" value={asked.show} all={[['', 'everything'], ['lost', 'where settings lost'], ['bare', 'where nothing is in force'], ...(doc.audited ? [['proxy', 'where a proxy does otherwise'] as [string, string]] : [])]} change={(show) => change({ show })} />
+      <SortChoice columns={columnsOf(doc)} sort={sort} change={(by) => change({ sort: by })} />
     </search>
   );
 }
 
 function Line({ row, at }: { row: Row; at: number }): JSX.Element {
+  const { doc } = usePage();
   const { target, item } = row;
   const open = (e: MouseEvent): void => {
     if (!(e.target as Element).closest('a, button') && !getSelection()?.toString()) go(ruleLink(target));
@@ -87,6 +103,7 @@ function Line({ row, at }: { row: Row; at: number }): JSX.Element {
       <td>{row.policyKind ? kindName(row.policyKind) : '–'}</td>
       <td>{item && item.rules.length > 0 ? <Settings rules={item.rules} policyKind={item.policyKind} ordered={item.ordered} /> : <State of="bare" />}</td>
       <td>{item ? <Lost n={lostCount(item)} unread={item.unread !== undefined} /> : ''}</td>
+      {doc.audited && <td><ProxyCell target={target} policyKind={row.policyKind} /></td>}
     </tr>
   );
 }

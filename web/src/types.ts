@@ -159,4 +159,5 @@ export interface GraphEdge {
   state?: string;
   count?: number;
   by?: string[];
+  proxy?: string;
 }

@@ -41,14 +41,19 @@ async function violations(page) {
   return found;
 }
 
+const audited = { overview: '#/', rules: '#/rules', rule: '#/rule/HTTPRoute/shop/cart/checkout', proxies: '#/proxies', 'proxies, one': '#/proxies?verdict=Missing', policy: node('BackendTrafficPolicy.gateway.envoyproxy.io/infra/all') };
+
 for (const colorScheme of ['light', 'dark']) {
   test(`axe finds nothing in any view, ${colorScheme}`, async (t) => {
-    const page = await open(t, browser, report(demo), { colorScheme });
-    for (const [name, hash] of Object.entries(views)) {
-      await go(page, hash);
-      await page.locator('main h1').waitFor();
-      for (const d of await page.locator('main summary').all()) await d.click();
-      assert.deepEqual(await violations(page), [], name);
+    const proxies = report('testdata/audit/manifests.yaml', '--dataplane', 'testdata/audit/proxy-1.json', '--dataplane', 'testdata/audit/proxy-2.json');
+    for (const [href, all] of [[report(demo), views], [proxies, audited]]) {
+      const page = await open(t, browser, href, { colorScheme });
+      for (const [name, hash] of Object.entries(all)) {
+        await go(page, hash);
+        await page.locator('main h1').waitFor();
+        for (const d of await page.locator('main summary').all()) await d.click();
+        assert.deepEqual(await violations(page), [], name);
+      }
     }
   });
 
