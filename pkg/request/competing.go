@@ -51,9 +51,12 @@ type Competitor struct {
 	Rule  topology.NodeID
 	Tests []Test // all have to hold; each part at most once
 	Open  bool   // it is not known whether its route is attached
+	Vague bool   // it has an expression of which it is not known how it is read, or where it ranks
 
 	place int // of the listener, where several may answer: less specific ones come later
 	nth   int // of the match in its rule
+	of    *candidate
+	at    topology.NodeID // the listener
 	rank  rank
 }
 
@@ -212,8 +215,10 @@ func (m Competition) Competing(e Entry, w Where, host string, protocol Protocol)
 		for _, kind := range kinds {
 			hostnames(either(kind == "TCPRoute", "", host), func(name string) {
 				if b := m.at(p.id)[kind][name]; b != nil {
-					for _, c := range b.all() {
-						out = append(out, Competitor{Rule: c.rule, Tests: c.match.tests(), Open: c.open != "", place: i, nth: c.nth, rank: s.rank(&c)})
+					all := b.all()
+					for j := range all {
+						c := &all[j]
+						out = append(out, Competitor{Rule: c.rule, Tests: c.match.tests(), Open: c.open != "", Vague: s.vague(c.match), place: i, nth: c.nth, of: c, at: p.id, rank: s.rank(c)})
 					}
 				}
 			})
@@ -274,6 +279,7 @@ func (m *Matcher) Take(r Request, w Where) (*Answer, error) {
 	m.withheld(t.answer)
 	t.beside()
 	t.foreignListeners(w)
+	t.answer.Possible = t.possible()
 	return t.answer, nil
 }
 

@@ -63,6 +63,9 @@ type trace struct {
 	sure     []candidate     // that match at the place that answers, best first
 	unsure   []candidate     // of which that is not known
 
+	answering []entryListener // those of places that may answer, the first with a rule for the request does
+
+	tied      bool   // names alone put the best one first
 	told      bool   // it is known what the implementation makes of paths
 	turned    bool   // the path alone had it answered
 	delegated string // why the rule that takes the request is not the last word; "" if it is
@@ -153,6 +156,7 @@ func (t *trace) gateway(w Where) {
 		answering = m.answering(r, t.places)
 		a.Listener = answering[0].id
 	}
+	t.answering = answering
 	for _, p := range answering {
 		t.candidates(p)
 		if len(t.sure)+len(t.unsure) > 0 {

@@ -11,8 +11,12 @@ func (w *walker) paths(d draft) {
 	k, asked := key{of: request.AspectPath}, w.scope.pathTests()
 	t := newTexts(paths, append(testsOf(d.rivals, k), asked...), w.m.Unanchored())
 	if !t.split() {
-		w.unknown(d, "the regular expressions on paths tell apart more than can be followed")
-		return
+		why := "the regular expressions on paths tell apart more than can be followed"
+		d = d.without(k, why)
+		if t = newTexts(paths, append(testsOf(d.rivals, k), asked...), w.m.Unanchored()); !t.split() {
+			w.unknown(d, why)
+			return
+		}
 	}
 	by := byPath(d.rivals)
 	for _, p := range t.pieces {
@@ -20,7 +24,7 @@ func (w *walker) paths(d draft) {
 			continue
 		}
 		one := d
-		one.rivals, one.left = by.at(t, p.text, d.rivals), new(int)
+		one.rivals, one.left = by.at(t, &p, d.rivals), new(int)
 		*one.left = mostLeaves
 		if w.rest(one.with(part{key: k, texts: t, piece: p})); w.done {
 			return
@@ -49,15 +53,37 @@ func byPath(rivals []rival) pathIndex {
 	return out
 }
 
-func (x pathIndex) at(t *texts, path string, rivals []rival) []rival {
-	found := append(slices.Clone(x.always), x.exact[path]...)
-	t.above(path, func(stem string) { found = append(found, x.prefix[stem]...) })
+func (x pathIndex) at(t *texts, p *piece, rivals []rival) []rival {
+	found := append(make([]int, 0, len(x.always)), x.exact[p.text]...)
+	for _, i := range x.always {
+		if p.mayBegin(rivals[i].lead) {
+			found = append(found, i)
+		}
+	}
+	t.above(p.text, func(stem string) { found = append(found, x.prefix[stem]...) })
 	slices.Sort(found)
 	out := make([]rival, len(found))
 	for i, at := range found {
 		out[i] = rivals[at]
 	}
 	return out
+}
+
+// without is a draft in which nothing is asked of a part by expressions: whether they hold is open.
+func (d draft) without(k key, why string) draft {
+	d.rivals = slices.Clone(d.rivals)
+	for i := range d.rivals {
+		r := &d.rivals[i]
+		at := slices.IndexFunc(r.tests, func(t request.Test) bool { return keyOf(&t) == k && t.Form == request.Expression })
+		if at < 0 {
+			continue
+		}
+		if k.of == request.AspectPath {
+			r.lead = lead(r.tests[at].Value)
+		}
+		r.tests, r.open, r.doubt = slices.Delete(slices.Clone(r.tests), at, at+1), true, why
+	}
+	return d
 }
 
 // calls splits gRPC requests to a host: by what is asked about, then as all others.
@@ -137,7 +163,7 @@ func (w *walker) by(d draft, k key) {
 	}
 	t := newTexts(of, tests, w.m.Unanchored())
 	if !t.split() {
-		w.unknown(d, "the regular expressions on "+aspects[k.of]+" "+k.name+" tell apart more than can be followed")
+		w.rest(d.without(k, "the regular expressions on "+aspects[k.of]+" "+k.name+" tell apart more than can be followed"))
 		return
 	}
 	if k.of == request.AspectHeader || k.of == request.AspectQuery {
@@ -175,7 +201,7 @@ func anotherMethod(t *texts, p piece) piece {
 // competing are the rivals that may still win: none that comes after one that is certain to hold.
 func competing(rivals []rival) []rival {
 	for i := range rivals {
-		if len(rivals[i].tests) > 0 || rivals[i].open {
+		if len(rivals[i].tests) > 0 || rivals[i].open || rivals[i].Vague {
 			continue
 		}
 		n := i + 1

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -44,9 +43,10 @@ type Proof struct {
 
 // Counterexample is a request for which a property does not hold, with what becomes of it.
 type Counterexample struct {
-	Class   string `json:"class"`   // the requests of which it is one
-	Classes int    `json:"classes"` // how many classes the rule takes for which the property does not hold
-	Command string `json:"command"` // that makes the request: curl, or grpcurl
+	Class   string      `json:"class"`             // the requests of which it is one
+	Classes int         `json:"classes"`           // how many classes the rule takes for which the property does not hold
+	Command string      `json:"command"`           // that makes the request: curl, or grpcurl
+	Instead []model.Ref `json:"instead,omitempty"` // rules that may take it instead, because it is not known which one does; it does not hold with them either
 	RequestResult
 }
 
@@ -67,7 +67,7 @@ type ProofQuery struct {
 
 // Prove decides whether every request that reaches a backend meets a policy.
 func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators request.Evaluators) (*Proof, error) {
-	p := prover{requestWriter: requestWriter{survey: newCollector(r, q.Require), evaluators: evaluators}, q: &q, known: map[string]bool{},
+	p := prover{requestWriter: requestWriter{survey: newCollector(r, q.Require), evaluators: evaluators}, q: &q, known: map[way]bool{}, looked: map[way]bool{},
 		rules: map[topology.NodeID]*failing{}, open: map[string]*Undecided{}, told: map[string]bool{}}
 	p.out = &Proof{Property: "every request" + q.Asked + " that reaches a backend meets " + kindsText(q.Require), Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
 	for _, gk := range q.Require {
@@ -100,7 +100,8 @@ type prover struct {
 	requestWriter
 	q        *ProofQuery
 	out      *Proof
-	known    map[string]bool              // by where a request goes: whether a policy is in force there
+	known    map[way]bool // whether a policy is in force there
+	looked   map[way]bool
 	rules    map[topology.NodeID]*failing // that take requests which a backend gets
 	open     map[string]*Undecided
 	told     map[string]bool
@@ -111,116 +112,6 @@ type prover struct {
 type failing struct {
 	n     int
 	least *space.Class
-}
-
-// class judges one class.
-func (p *prover) class(c *space.Class) bool {
-	a := c.Answer
-	if a.Route != topology.None && !a.Unsettled && c.Unknown == "" && p.q.Routes != nil && !p.q.Routes(p.survey.res.Node(a.Route).Object) {
-		return true
-	}
-	if p.q.Routes != nil && a.Route == topology.None && !a.Unsettled && c.Unknown == "" {
-		return true
-	}
-	p.out.Classes++
-	why := p.doubt(c)
-	switch {
-	case why != "":
-		p.undecided(c, why)
-	case a.Outcome == request.NoMatch, a.Outcome == request.Misdirected, a.Outcome == request.Redirect, a.Outcome == request.BackendError:
-		p.survey.look(stepsOf(a))
-		p.out.Unreached++
-	default:
-		p.taken(c)
-	}
-	return true
-}
-
-// doubt is why it is not known which rule takes a class; "" if it is.
-func (p *prover) doubt(c *space.Class) string {
-	for _, problem := range c.Answer.Problems {
-		if problem.Incomplete() && c.Answer.Unsettled && !p.told[problem.Message] {
-			p.told[problem.Message] = true
-			p.problems = append(p.problems, problem)
-		}
-	}
-	if c.Unknown != "" {
-		return c.Unknown
-	}
-	if c.Answer.Unsettled {
-		return depends(c.Answer)
-	}
-	for _, problem := range c.Answer.Problems {
-		if problem.Code == model.OrderUncertain {
-			return problem.Message
-		}
-	}
-	return ""
-}
-
-// depends is what an answer depends on.
-func depends(a *request.Answer) string {
-	for _, why := range a.Why {
-		if rest, found := strings.CutPrefix(why, "it depends: "); found {
-			return rest
-		}
-	}
-	return "what becomes of the request is not known"
-}
-
-func (p *prover) undecided(c *space.Class, why string) {
-	u := p.open[why]
-	if u == nil {
-		u = &Undecided{Why: why, Example: c.Request.Text}
-		p.open[why] = u
-	}
-	u.Classes++
-}
-
-// taken judges a class that a rule takes.
-func (p *prover) taken(c *space.Class) {
-	a := c.Answer
-	rule := p.rules[a.Rule]
-	if rule == nil {
-		rule = &failing{}
-		p.rules[a.Rule] = rule
-	}
-	if p.inForce(a) {
-		p.out.Protected++
-		return
-	}
-	for _, d := range p.judge(a) {
-		switch d.Outcome {
-		case "Denied":
-			p.out.Protected++
-			return
-		case "NotEvaluated":
-			p.undecided(c, d.kind()+": "+d.sentence())
-			return
-		}
-	}
-	if a.Outcome == request.Conditional {
-		p.undecided(c, depends(a))
-		return
-	}
-	p.out.unprotected++
-	if rule.n++; rule.least == nil || smaller(&c.Request, &rule.least.Request) {
-		rule.least = c
-	}
-}
-
-// inForce reports whether a policy is in force on the way of a request. That is the same for all that go the same way.
-func (p *prover) inForce(a *request.Answer) bool {
-	key := ""
-	for _, id := range append([]topology.NodeID{a.Gateway, a.Listener, a.Rule}, p.backends(a)...) {
-		key += strconv.Itoa(int(id)) + " "
-	}
-	found, known := p.known[key]
-	if !known {
-		found = slices.ContainsFunc(p.effective(a), func(e EffectivePolicy) bool { return len(e.Rules) > 0 })
-		p.known[key] = found
-	}
-	return found
 }
 
 // smaller orders requests: what less has to be sent for comes first.
@@ -263,7 +154,13 @@ func (p *prover) counterexamples(m *request.Matcher) error {
 		if a.Rule != c.least.Answer.Rule {
 			return errors.New("deciding about " + a.Request.Text + ": two answers about it differ")
 		}
-		p.out.Items = append(p.out.Items, Counterexample{Class: c.least.Text(), Classes: c.n, Command: command(&a.Request), RequestResult: p.result(a)})
+		e := Counterexample{Class: c.least.Text(), Classes: c.n, Command: command(&a.Request), RequestResult: p.result(a)}
+		for _, o := range c.least.Possible {
+			if o.Rule != topology.None && o.Rule != a.Rule {
+				e.Instead = append(e.Instead, p.survey.res.Node(o.Rule).Ref)
+			}
+		}
+		p.out.Items = append(p.out.Items, e)
 	}
 	return nil
 }

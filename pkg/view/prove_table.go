@@ -72,6 +72,13 @@ func (e *Counterexample) lines() []string {
 	for i, why := range e.Why {
 		out = append(out, [...]string{"why:            ", "                "}[min(i, 1)]+why)
 	}
+	if len(e.Instead) > 0 {
+		instead := e.Instead[0].String()
+		if n := len(e.Instead); n > 1 {
+			instead += fmt.Sprintf(" or one of %d others", n-1)
+		}
+		out = append(out, "or goes to:     "+instead+", with which it does not hold either")
+	}
 	if e.Classes > 1 {
 		out = append(out, fmt.Sprintf("stands for:     %s; of this rule, %s more", e.Class, Counted(e.Classes-1, "class|classes")))
 	} else {

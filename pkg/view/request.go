@@ -240,11 +240,23 @@ func requestText(r *request.Request) RequestText {
 func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
 	steps := stepsOf(a)
 	w.survey.look(steps)
-	backends := w.backends(a)
+	backends := w.backends(a.Backends)
 	w.survey.looked = append(w.survey.looked, requestNodes(w.survey.res, a, backends)...)
 	if a.Rule == topology.None && a.Outcome != request.Passthrough {
 		return nil
 	}
+	out := w.before(a, steps)
+	for _, id := range backends {
+		out = append(out, w.at(id, a.Listener, a.Rule)...)
+	}
+	for _, id := range w.beside(a) {
+		out = append(out, w.at(id)...)
+	}
+	return out
+}
+
+// before are the policies in force before a backend is chosen.
+func (w *requestWriter) before(a *request.Answer, steps []topology.NodeID) []EffectivePolicy {
 	var out []EffectivePolicy
 	for _, id := range steps {
 		if id == a.Gateway { // above the listener
@@ -253,13 +265,22 @@ func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
 			out = append(out, w.at(id, a.Listener)...)
 		}
 	}
-	for _, id := range backends {
-		out = append(out, w.at(id, a.Listener, a.Rule)...)
-	}
-	for _, id := range w.beside(a) {
-		out = append(out, w.at(id)...)
-	}
 	return out
+}
+
+// byBackend are the policies in force on the way of a request: before a backend is chosen, and at each backend that it may get to.
+func (w *requestWriter) byBackend(a *request.Answer) (before []EffectivePolicy, at [][]EffectivePolicy) {
+	steps, backends := stepsOf(a), w.backends(a.Backends)
+	w.survey.look(steps)
+	w.survey.looked = append(w.survey.looked, requestNodes(w.survey.res, a, backends)...)
+	for i := range a.Backends {
+		var all []EffectivePolicy
+		for _, id := range w.backends(a.Backends[i : i+1]) {
+			all = append(all, w.at(id, a.Listener, a.Rule)...)
+		}
+		at = append(at, all)
+	}
+	return w.before(a, steps), at
 }
 
 // beside are the nodes that stand for the rule at the Service that a request of the mesh is for, or for the Service itself where no rule takes it.
@@ -282,10 +303,10 @@ func stepsOf(a *request.Answer) []topology.NodeID {
 }
 
 // backends are the nodes of the backends and of their ports.
-func (w *requestWriter) backends(a *request.Answer) []topology.NodeID {
+func (w *requestWriter) backends(of []topology.BackendRef) []topology.NodeID {
 	g := w.survey.res.Graph
 	var out []topology.NodeID
-	for _, b := range a.Backends {
+	for _, b := range of {
 		for _, ref := range []model.Ref{b.Ref.WithoutSection(), b.Ref} {
 			for _, id := range g.Lookup(ref) {
 				if role := g.Node(id).Role; (role == topology.Backend || role == topology.Port) && !slices.Contains(out, id) {
@@ -325,5 +346,5 @@ func RequestPath(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 		out = append(out, r.Graph.Parents(topology.Traffic, a.Listener)...) // a ListenerSet between the two
 	}
 	w := requestWriter{survey: newCollector(r, nil)}
-	return append(out, w.backends(a)...)
+	return append(out, w.backends(a.Backends)...)
 }
