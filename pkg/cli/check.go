@@ -162,7 +162,7 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 
 // options reads the flags and the config that they name; given tell which flags are the user's.
 func (f *checkFlags) options(failOnGiven, configGiven bool) (check.Options, error) {
-	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.level > 0, Catalogue: f.catalogue(),
+	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.level > 0, Catalogue: f.catalogue(), Prove: prover(f.plugins),
 		Findings: func(r *resolve.Resolution) []model.Problem { return plugin.Findings(f.plugins, r) }}
 	for _, id := range f.ignore {
 		id = strings.TrimSpace(id)

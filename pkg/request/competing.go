@@ -118,6 +118,38 @@ func (m Competition) Unspoken(w Where) []topology.NodeID {
 	return out
 }
 
+// Rules are the rules of the routes that are attached where HTTP requests come to the Gateways, or to one of them, by their names. With a name, only
+// listeners of that name count.
+func (m Competition) Rules(w Where) []topology.NodeID {
+	seen := map[topology.NodeID]bool{}
+	for _, gateway := range m.all() {
+		if w.Gateway != topology.None && w.Gateway != gateway {
+			continue
+		}
+		for _, p := range m.listeners(gateway) {
+			speaks := slices.Contains([]string{"HTTP", "HTTPS", "TLS"}, p.facts.Protocol)
+			if !speaks || !p.facts.Accepted || w.Listener != "" && m.graph.Node(p.id).Ref.Section != w.Listener {
+				continue
+			}
+			for _, t := range m.at(p.id) {
+				for _, b := range t {
+					for _, c := range b.all() {
+						seen[c.rule] = seen[c.rule] || c.open == ""
+					}
+				}
+			}
+		}
+	}
+	var out []topology.NodeID
+	for rule, attached := range seen {
+		if attached {
+			out = append(out, rule)
+		}
+	}
+	slices.SortFunc(out, func(a, b topology.NodeID) int { return m.graph.Node(a).Ref.Compare(m.graph.Node(b).Ref) })
+	return out
+}
+
 // Names are the hostnames that tell hosts apart at an entry, exact ones and wildcards, sorted. Addresses are none: no hostname matches them.
 func (m Competition) Names(e Entry) []string {
 	seen := map[string]bool{}

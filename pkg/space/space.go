@@ -15,7 +15,7 @@ const mostLeaves = 4096
 func Walk(m *request.Matcher, s Scope, see func(*Class) bool) error {
 	w := walker{m: request.Competition{Matcher: m}, scope: &s, see: see}
 	for _, e := range w.m.Entries(s.Where) {
-		h := newHosts(w.m.Names(e), s.Hosts)
+		h := newHosts(w.m.Names(e), s.Hosts, s.ApartHosts)
 		for _, name := range h.sorted() {
 			if !within(name, s.Hosts) {
 				continue

@@ -9,11 +9,12 @@ import (
 // paths splits the requests to a host by path.
 func (w *walker) paths(d draft) {
 	k, asked := key{of: request.AspectPath}, w.scope.pathTests()
-	t := newTexts(paths, append(testsOf(d.rivals, k), asked...), w.m.Unanchored())
+	apart := slices.Concat(asked, pathTests(w.scope.ApartPaths))
+	t := newTexts(paths, append(testsOf(d.rivals, k), apart...), w.m.Unanchored())
 	if !t.split() {
 		why := "the regular expressions on paths tell apart more than can be followed"
-		d = d.without(k, why)
-		if t = newTexts(paths, append(testsOf(d.rivals, k), asked...), w.m.Unanchored()); !t.split() {
+		d = d.without(k, w.m.Unanchored(), why)
+		if t = newTexts(paths, append(testsOf(d.rivals, k), apart...), w.m.Unanchored()); !t.split() {
 			w.unknown(d, why)
 			return
 		}
@@ -24,7 +25,8 @@ func (w *walker) paths(d draft) {
 			continue
 		}
 		one := d
-		one.rivals, one.left = by.at(t, &p, d.rivals), new(int)
+		one.rivals, one.left = by.at(t, p.text, d.rivals), new(int)
+		one.rivals = slices.DeleteFunc(one.rivals, func(r rival) bool { return !p.mayBegin(r.lead) })
 		*one.left = mostLeaves
 		if w.rest(one.with(part{key: k, texts: t, piece: p})); w.done {
 			return
@@ -53,14 +55,9 @@ func byPath(rivals []rival) pathIndex {
 	return out
 }
 
-func (x pathIndex) at(t *texts, p *piece, rivals []rival) []rival {
-	found := append(make([]int, 0, len(x.always)), x.exact[p.text]...)
-	for _, i := range x.always {
-		if p.mayBegin(rivals[i].lead) {
-			found = append(found, i)
-		}
-	}
-	t.above(p.text, func(stem string) { found = append(found, x.prefix[stem]...) })
+func (x pathIndex) at(t *texts, path string, rivals []rival) []rival {
+	found := append(slices.Clone(x.always), x.exact[path]...)
+	t.above(path, func(stem string) { found = append(found, x.prefix[stem]...) })
 	slices.Sort(found)
 	out := make([]rival, len(found))
 	for i, at := range found {
@@ -70,7 +67,7 @@ func (x pathIndex) at(t *texts, p *piece, rivals []rival) []rival {
 }
 
 // without is a draft in which nothing is asked of a part by expressions: whether they hold is open.
-func (d draft) without(k key, why string) draft {
+func (d draft) without(k key, loose bool, why string) draft {
 	d.rivals = slices.Clone(d.rivals)
 	for i := range d.rivals {
 		r := &d.rivals[i]
@@ -78,7 +75,7 @@ func (d draft) without(k key, why string) draft {
 		if at < 0 {
 			continue
 		}
-		if k.of == request.AspectPath {
+		if k.of == request.AspectPath && !loose {
 			r.lead = lead(r.tests[at].Value)
 		}
 		r.tests, r.open, r.doubt = slices.Delete(slices.Clone(r.tests), at, at+1), true, why
@@ -163,7 +160,7 @@ func (w *walker) by(d draft, k key) {
 	}
 	t := newTexts(of, tests, w.m.Unanchored())
 	if !t.split() {
-		w.rest(d.without(k, "the regular expressions on "+aspects[k.of]+" "+k.name+" tell apart more than can be followed"))
+		w.rest(d.without(k, w.m.Unanchored(), "the regular expressions on "+aspects[k.of]+" "+k.name+" tell apart more than can be followed"))
 		return
 	}
 	if k.of == request.AspectHeader || k.of == request.AspectQuery {

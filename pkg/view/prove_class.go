@@ -32,10 +32,13 @@ func (p *prover) class(c *space.Class) bool {
 		p.doubtful(c, why)
 		return true
 	}
-	s, why := p.answer(c.Answer)
+	s, why := p.answer(c, c.Answer)
 	p.count(c, s, why)
 	if s == fulfils || s == fails || s == open {
 		p.takes(c.Answer)
+	}
+	if p.whole != nil && s != unasked {
+		p.whole.see(p, c, []*request.Answer{c.Answer})
 	}
 	return true
 }
@@ -54,11 +57,7 @@ func (p *prover) count(c *space.Class, s truth, why string) {
 	case open:
 		p.undecided(c, why)
 	case fails:
-		p.out.unprotected++
-		rule := p.takes(c.Answer)
-		if rule.n++; rule.least == nil || smaller(&c.Request, &rule.least.Request) {
-			rule.least = c
-		}
+		p.fail(c, "")
 	}
 }
 
@@ -75,7 +74,7 @@ func (p *prover) takes(a *request.Answer) *failing {
 // doubtful judges a class of which it is not known which rule takes it: what is true of every rule that may is true of the class. What is certain of
 // its request is certain of one of the class.
 func (p *prover) doubtful(c *space.Class, why string) {
-	s, all := p.possible(c.Possible)
+	s, all := p.possible(c, c.Possible)
 	switch {
 	case c.Possible == nil:
 		s = open
@@ -94,15 +93,22 @@ func (p *prover) doubtful(c *space.Class, why string) {
 	if s == open {
 		p.notKnown(c)
 	}
+	switch {
+	case p.whole == nil || s == unasked:
+	case s == open:
+		p.whole.blind(c)
+	default:
+		p.whole.see(p, c, c.Possible)
+	}
 	p.count(c, s, why)
 }
 
 // possible is what is true whichever of some answers is the right one, and those in which a backend gets the request.
-func (p *prover) possible(all []*request.Answer) (truth, []*request.Answer) {
+func (p *prover) possible(c *space.Class, all []*request.Answer) (truth, []*request.Answer) {
 	var met, reached []*request.Answer
 	found := map[truth]bool{}
 	for _, a := range all {
-		s, _ := p.answer(a)
+		s, _ := p.answer(c, a)
 		found[s] = true
 		if s == fulfils {
 			met = append(met, a)
@@ -127,35 +133,38 @@ func (p *prover) possible(all []*request.Answer) (truth, []*request.Answer) {
 // alone is what is true of the request of a class by itself.
 func (p *prover) alone(c *space.Class) (truth, []*request.Answer) {
 	if !c.Answer.Unsettled && !uncertain(c.Answer) {
-		s, _ := p.answer(c.Answer)
+		s, _ := p.answer(c, c.Answer)
 		return s, nil
 	}
-	return p.possible(c.Answer.Possible)
+	return p.possible(c, c.Answer.Possible)
 }
 
 // answer is what is true of a request that goes a way.
-func (p *prover) answer(a *request.Answer) (truth, string) {
+func (p *prover) answer(c *space.Class, a *request.Answer) (truth, string) {
 	if p.q.Routes != nil && (a.Route == topology.None || !p.q.Routes(p.survey.res.Node(a.Route).Object)) {
+		return unasked, ""
+	}
+	if p.q.Property == httpRedirects && c.Entry.Secure {
 		return unasked, ""
 	}
 	if a.Unsettled {
 		return open, depends(a)
 	}
-	switch a.Outcome {
-	case request.NoMatch, request.Misdirected, request.Redirect, request.BackendError:
+	if !reaches(a) {
 		if at := wayOf(a); !p.looked[at] {
 			p.looked[at] = true
 			p.survey.look(stepsOf(a))
 		}
 		return unreached, ""
 	}
-	return p.taken(a)
+	return p.taken(c, a)
 }
 
 // taken is what is true of a request that a backend gets.
-func (p *prover) taken(a *request.Answer) (truth, string) {
-	if p.inForce(a) {
-		return fulfils, ""
+func (p *prover) taken(c *space.Class, a *request.Answer) (truth, string) {
+	s, why := p.holds(a, c)
+	if s != fails && s != open {
+		return s, why
 	}
 	for _, d := range p.judge(a) {
 		switch d.Outcome {
@@ -165,29 +174,10 @@ func (p *prover) taken(a *request.Answer) (truth, string) {
 			return open, d.kind() + ": " + d.sentence()
 		}
 	}
-	if a.Outcome == request.Conditional {
+	if s == fails && a.Outcome == request.Conditional {
 		return open, depends(a)
 	}
-	return fails, ""
-}
-
-// inForce reports whether a policy is in force on the way of a request, whichever backend it gets to.
-func (p *prover) inForce(a *request.Answer) bool {
-	key := wayOf(a)
-	found, known := p.known[key]
-	if !known {
-		found = p.everywhere(a)
-		p.known[key] = found
-	}
-	return found
-}
-
-func (p *prover) everywhere(a *request.Answer) bool {
-	in := func(all []EffectivePolicy) bool {
-		return slices.ContainsFunc(all, func(e EffectivePolicy) bool { return len(e.Rules) > 0 })
-	}
-	before, at := p.byBackend(a)
-	return in(before) || len(at) > 0 && !slices.ContainsFunc(at, func(all []EffectivePolicy) bool { return !in(all) })
+	return s, why
 }
 
 // doubt is why it is not known which rule takes a class; "" if it is.
@@ -231,9 +221,13 @@ func depends(a *request.Answer) string {
 }
 
 func (p *prover) undecided(c *space.Class, why string) {
+	p.doubted(why, c.Request.Text)
+}
+
+func (p *prover) doubted(why, example string) {
 	u := p.open[why]
 	if u == nil {
-		u = &Undecided{Why: why, Example: c.Request.Text}
+		u = &Undecided{Why: why, Example: example}
 		p.open[why] = u
 	}
 	u.Classes++

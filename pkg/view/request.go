@@ -245,18 +245,6 @@ func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
 	if a.Rule == topology.None && a.Outcome != request.Passthrough {
 		return nil
 	}
-	out := w.before(a, steps)
-	for _, id := range backends {
-		out = append(out, w.at(id, a.Listener, a.Rule)...)
-	}
-	for _, id := range w.beside(a) {
-		out = append(out, w.at(id)...)
-	}
-	return out
-}
-
-// before are the policies in force before a backend is chosen.
-func (w *requestWriter) before(a *request.Answer, steps []topology.NodeID) []EffectivePolicy {
 	var out []EffectivePolicy
 	for _, id := range steps {
 		if id == a.Gateway { // above the listener
@@ -265,22 +253,13 @@ func (w *requestWriter) before(a *request.Answer, steps []topology.NodeID) []Eff
 			out = append(out, w.at(id, a.Listener)...)
 		}
 	}
-	return out
-}
-
-// byBackend are the policies in force on the way of a request: before a backend is chosen, and at each backend that it may get to.
-func (w *requestWriter) byBackend(a *request.Answer) (before []EffectivePolicy, at [][]EffectivePolicy) {
-	steps, backends := stepsOf(a), w.backends(a.Backends)
-	w.survey.look(steps)
-	w.survey.looked = append(w.survey.looked, requestNodes(w.survey.res, a, backends)...)
-	for i := range a.Backends {
-		var all []EffectivePolicy
-		for _, id := range w.backends(a.Backends[i : i+1]) {
-			all = append(all, w.at(id, a.Listener, a.Rule)...)
-		}
-		at = append(at, all)
+	for _, id := range backends {
+		out = append(out, w.at(id, a.Listener, a.Rule)...)
 	}
-	return w.before(a, steps), at
+	for _, id := range w.beside(a) {
+		out = append(out, w.at(id)...)
+	}
+	return out
 }
 
 // beside are the nodes that stand for the rule at the Service that a request of the mesh is for, or for the Service itself where no rule takes it.
