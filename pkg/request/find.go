@@ -139,7 +139,10 @@ func (t *trace) gateway(w Where) {
 		return
 	}
 	a.Listener = t.places[0].id
-	everywhere, _ := m.port(r, a.Gateway, "")
+	everywhere := open
+	if w.Listener != "" {
+		everywhere, _ = m.port(r, a.Gateway, "")
+	}
 	if outcome, why := m.misdirected(r, t.places[0], everywhere); outcome != "" {
 		a.Outcome, a.Status = outcome, 404
 		if outcome == Misdirected {

@@ -88,8 +88,8 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators r
 	}
 	q.prepare(m)
 	p := prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), evaluators: evaluators}, q: &q, known: map[way]bool{}, looked: map[way]bool{},
-		judged: map[way]judgedWay{}, shared: map[*answer]*InForce{}, rules: map[topology.NodeID]*failing{}, open: map[string]*Undecided{}, told: map[string]bool{},
-		matcher: m, whole: q.whole()}
+		judged: map[way]judgedWay{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, rules: map[topology.NodeID]*failing{}, open: map[string]*Undecided{}, told: map[string]bool{},
+		matcher: m, whole: q.whole(), taking: make([]bool, r.Len())}
 	p.out = &Proof{Property: q.sentence(), Name: q.Property, Expression: q.Expression, Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
 	for _, gk := range q.Require {
 		p.out.Require = append(p.out.Require, gk.String())
@@ -130,10 +130,13 @@ type prover struct {
 	looked   map[way]bool
 	judged   map[way]judgedWay
 	shared   map[*answer]*InForce
+	seen     []bool             // by node: it was looked at
+	over     map[way][]*InForce // what is in force before the rule, by the way to its route
 	places   *EffectiveTargets
 	whole    whole // nil: every class is judged by itself
 	matcher  *request.Matcher
-	rules    map[topology.NodeID]*failing // that take requests which a backend gets
+	taking   []bool                       // by node: a rule that takes requests which a backend gets
+	rules    map[topology.NodeID]*failing // of them those for which the property does not hold
 	open     map[string]*Undecided
 	told     map[string]bool
 	problems []model.Problem
@@ -226,7 +229,6 @@ func (p *prover) leftOut(m *request.Matcher) {
 // settle decides.
 func (p *prover) settle() {
 	out := p.out
-	out.Rules = len(p.rules)
 	for _, u := range p.open {
 		out.Undecided = append(out.Undecided, *u)
 	}

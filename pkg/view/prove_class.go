@@ -62,13 +62,11 @@ func (p *prover) count(c *space.Class, s truth, why string) {
 }
 
 // takes notes that a rule takes requests which a backend gets.
-func (p *prover) takes(a *request.Answer) *failing {
-	rule := p.rules[a.Rule]
-	if rule == nil {
-		rule = &failing{}
-		p.rules[a.Rule] = rule
+func (p *prover) takes(a *request.Answer) {
+	if int(a.Rule) < len(p.taking) && !p.taking[a.Rule] {
+		p.taking[a.Rule] = true
+		p.out.Rules++
 	}
-	return rule
 }
 
 // doubtful judges a class of which it is not known which rule takes it: what is true of every rule that may is true of the class. What is certain of
@@ -153,7 +151,7 @@ func (p *prover) answer(c *space.Class, a *request.Answer) (truth, string) {
 	if !reaches(a) {
 		if at := wayOf(a); !p.looked[at] {
 			p.looked[at] = true
-			p.survey.look(stepsOf(a))
+			p.look(stepsOf(a))
 		}
 		return unreached, ""
 	}

@@ -213,7 +213,12 @@ func (p *prover) namespace(a *request.Answer) string { return p.survey.res.Node(
 // fail notes a class for which the property does not hold.
 func (p *prover) fail(c *space.Class, because string) {
 	p.out.unprotected++
-	rule := p.takes(c.Answer)
+	p.takes(c.Answer)
+	rule := p.rules[c.Answer.Rule]
+	if rule == nil {
+		rule = &failing{}
+		p.rules[c.Answer.Rule] = rule
+	}
 	if rule.n++; rule.least == nil || smaller(&c.Request, &rule.least.Request) {
 		rule.least, rule.because = c, because
 	}

@@ -55,24 +55,45 @@ func (p *prover) roads(a *request.Answer) []Path {
 
 // standing is what is in force on the way of a request: before a backend is chosen, and at each backend that it may get to.
 func (p *prover) standing(a *request.Answer) (before []*InForce, at [][]*InForce) {
-	steps, backends := stepsOf(a), p.backends(a.Backends)
-	p.survey.look(steps)
-	p.survey.looked = append(p.survey.looked, requestNodes(p.survey.res, a, backends)...)
-	for i := len(steps) - 1; i >= 0; i-- { // the rule's own first
-		through := a.Listener
-		if steps[i] == a.Gateway {
-			through = topology.None
-		}
-		before = append(before, p.inForceAt(steps[i], through)...)
-	}
+	p.look(stepsOf(a))
+	var backends []topology.NodeID
+	before = append(p.inForceAt(a.Rule, a.Listener), p.above(a)...) // the rule's own first
 	for i := range a.Backends {
 		var all []*InForce
 		for _, id := range p.backends(a.Backends[i : i+1]) {
+			backends = append(backends, id)
 			all = append(all, p.inForceAt(id, a.Listener, a.Rule)...)
 		}
 		at = append(at, all)
 	}
+	p.survey.looked = append(p.survey.looked, p.unseen(requestNodes(p.survey.res, a, backends))...)
 	return before, at
+}
+
+// above is what is in force on the way of a request before its rule.
+func (p *prover) above(a *request.Answer) []*InForce {
+	key := way{a.Gateway, a.Listener, a.Route}
+	out, known := p.over[key]
+	if !known {
+		out = slices.Concat(p.inForceAt(a.Route, a.Listener), p.inForceAt(a.Listener, a.Listener), p.inForceAt(a.Gateway))
+		p.over[key] = out
+	}
+	return out
+}
+
+// look notes nodes as looked at, each once.
+func (p *prover) look(nodes []topology.NodeID) { p.survey.look(p.unseen(slices.Clone(nodes))) }
+
+// unseen are the nodes that this is called with for the first time.
+func (p *prover) unseen(nodes []topology.NodeID) []topology.NodeID {
+	if p.seen == nil {
+		p.seen = make([]bool, p.survey.res.Len())
+	}
+	return slices.DeleteFunc(nodes, func(id topology.NodeID) bool {
+		known := p.seen[id]
+		p.seen[id] = true
+		return known
+	})
 }
 
 // inForceAt is what is in force at a node on paths that lead through all of the given nodes.
