@@ -33,14 +33,14 @@ func (t *trace) possible() []*Answer {
 		chain, certain := at.chain()
 		for i := range chain {
 			if c := &chain[i]; !slices.ContainsFunc(out, func(o *Answer) bool { return o.Rule == c.rule && o.Listener == p.id }) {
-				out = append(out, t.supposed(c, p.id))
+				out = append(out, supposed(t, c, p.id))
 			}
 		}
 		if certain {
 			return out
 		}
 	}
-	return append(out, t.supposed(nil, a.Listener))
+	return append(out, supposed(t, nil, a.Listener))
 }
 
 // chain are the candidates that may come first, and whether one of them does for certain: all up to the first that is sure to hold, and those
@@ -50,7 +50,7 @@ func (t *trace) chain() (out []candidate, certain bool) {
 	t.switches.sort(all)
 	for i := range all {
 		out = append(out, all[i])
-		if !t.solid(&all[i]) {
+		if !solid(t, &all[i]) {
 			continue
 		}
 		last := i + 1
@@ -66,7 +66,7 @@ func (t *trace) chain() (out []candidate, certain bool) {
 }
 
 // solid reports whether a candidate is sure to hold and to stand where it is ranked. Expressions are where it is known how they are read and ranked.
-func (t *trace) solid(c *candidate) bool {
+func solid(t *trace, c *candidate) bool {
 	switch {
 	case c.open != "":
 		return false
@@ -84,7 +84,7 @@ func (s *switches) vague(m *match) bool {
 }
 
 // supposed is what becomes of the request if a candidate takes it; nil: if none does.
-func (t *trace) supposed(c *candidate, listener topology.NodeID) *Answer {
+func supposed(t *trace, c *candidate, listener topology.NodeID) *Answer {
 	a := &Answer{Request: t.answer.Request, Outcome: NoMatch, Gateway: t.answer.Gateway, Listener: listener, Route: topology.None, Rule: topology.None}
 	if c == nil {
 		return a
@@ -101,7 +101,7 @@ func (m Competition) Suppose(a *Answer, c *Competitor) *Answer {
 	s := readSwitches(m.settings)
 	t := trace{m: m.Matcher, r: &a.Request, switches: &s, answer: a}
 	if c == nil {
-		return t.supposed(nil, a.Listener)
+		return supposed(&t, nil, a.Listener)
 	}
-	return t.supposed(c.of, c.at)
+	return supposed(&t, c.of, c.at)
 }

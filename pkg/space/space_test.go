@@ -201,7 +201,9 @@ func among(a *request.Answer, possible []*request.Answer) bool {
 	if a.Possible != nil {
 		return !slices.ContainsFunc(a.Possible, func(o *request.Answer) bool { return !among(o, possible) })
 	}
-	one := func(b *request.Answer) bool { return a.Rule == b.Rule && (a.Listener == b.Listener || a.Rule == topology.None) }
+	one := func(b *request.Answer) bool {
+		return a.Rule == b.Rule && (a.Listener == b.Listener || a.Rule == topology.None)
+	}
 	return possible == nil || slices.ContainsFunc(possible, one)
 }
 

@@ -32,7 +32,7 @@ func (o *owners) see(p *prover, c *space.Class, all []*request.Answer) {
 			sure = false
 			continue
 		}
-		found[p.namespace(a)] = true
+		found[p.survey.res.Node(a.Route).Ref.Namespace] = true
 	}
 	if len(found) == 0 {
 		return
@@ -95,7 +95,7 @@ func (b *byHeaders) see(p *prover, c *space.Class, all []*request.Answer) {
 	found, none := map[string]bool{}, false
 	for _, a := range all {
 		if a.Route != topology.None {
-			found[p.namespace(a)] = true
+			found[p.survey.res.Node(a.Route).Ref.Namespace] = true
 		} else {
 			none = true
 		}
@@ -128,7 +128,7 @@ func (b *byHeaders) finish(p *prover) error {
 				for _, other := range names[:i] {
 					for _, o := range at.classes[other] {
 						if pairs++; pairs > mostPairs {
-							p.notCompared(c)
+							p.undecided(c, "on its path, headers and query parameters tell apart more than can be compared")
 							break
 						}
 						b.compare(p, c, o)
@@ -141,10 +141,6 @@ func (b *byHeaders) finish(p *prover) error {
 		}
 	}
 	return nil
-}
-
-func (p *prover) notCompared(c *space.Class) {
-	p.undecided(c, "on its path, headers and query parameters tell apart more than can be compared")
 }
 
 // compare holds two classes of one place against each other that routes of different namespaces take.

@@ -131,7 +131,7 @@ func (p *prover) holds(a *request.Answer, c *space.Class) (truth, string) {
 	case httpRedirects:
 		return fails, ""
 	case onlyListed:
-		return p.listed(a, c)
+		return p.q.listed(a, c)
 	}
 	if p.q.Holds != nil {
 		return p.fulfilled(a)
@@ -142,9 +142,9 @@ func (p *prover) holds(a *request.Answer, c *space.Class) (truth, string) {
 	return fails, ""
 }
 
-func (p *prover) listed(a *request.Answer, c *space.Class) (truth, string) {
+func (q *ProofQuery) listed(a *request.Answer, c *space.Class) (truth, string) {
 	out := fails
-	for _, entry := range p.q.Allow {
+	for _, entry := range q.Allow {
 		host, path := allowed(entry)
 		switch {
 		case c.Within(host, path):
@@ -206,9 +206,6 @@ func reaches(a *request.Answer) bool {
 	}
 	return true
 }
-
-// namespace is that of the route that takes a request.
-func (p *prover) namespace(a *request.Answer) string { return p.survey.res.Node(a.Route).Ref.Namespace }
 
 // fail notes a class for which the property does not hold.
 func (p *prover) fail(c *space.Class, because string) {
