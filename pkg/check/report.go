@@ -21,6 +21,7 @@ type Options struct {
 	Config         Config
 	Definitions    []*model.Object            // CustomResourceDefinitions beside those of the input
 	Requirements   []*requirement.Requirement // that have to be met
+	Prove          requirement.Prover         // decides those about requests; nil: they are not known
 	ShowSuppressed bool                       // list what does not count as well
 	Verbose        bool                       // let people see notes
 	Catalogue      Catalogue                  // documents what can be found
@@ -94,7 +95,7 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		lint.Problems(r, o.Catalogue.sameTarget()),
 		schema.Problems(r.Snapshot, o.Definitions),
-		requirement.Problems(r, o.Requirements),
+		requirement.Problems(r, o.Requirements, o.Prove),
 		more,
 	} {
 		for _, p := range problems {

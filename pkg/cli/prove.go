@@ -2,13 +2,21 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -17,6 +25,8 @@ import (
 type proofFlags struct {
 	hosts, paths, methods, headers, require []string
 	gateway, listener                       string
+	property, expression                    string
+	allow                                   []string
 	ofNamespace                             bool // only requests that routes of the namespace take
 }
 
@@ -24,7 +34,7 @@ const proveLong = `Prove that every request that reaches a backend meets a polic
 
 All requests that can come to the Gateways are asked about: whatever host, path, method, header and query parameter. They
 are split into classes that no route rule tells apart, each class is answered as 'request' would, and the policies in force
-on its way are held against --require. The answer is one of
+on its way are held against --require, or against an expression; or a ready-made property is asked for by name. The answer is one of
   proved    it holds for every class
   refuted   it does not hold; the smallest request of each rule that takes such requests is shown as a curl command
   unknown   something that could change the result is not known: a match that cannot be evaluated, routes of which only
@@ -50,13 +60,19 @@ const proveExample = `  # is no request to /admin ever without authentication, w
   kubectl dopolicy prove --headers x-probe=1 --require AuthPolicy -f manifests/
   kubectl dopolicy prove --headers '!x-probe' --require AuthPolicy -f manifests/
 
+  # with at least one way to log in
+  kubectl dopolicy prove --expression 'effective.?AuthPolicy.spec.rules.authentication.orValue({}).size() > 0' -f manifests/
+
+  # no host is taken over by a route of another namespace
+  kubectl dopolicy prove --property one-namespace-per-host -f manifests/
+
   # everything that comes through one Gateway
   kubectl dopolicy prove --gateway infra/external --require AuthPolicy -A`
 
 func proveCmd(a App, s Streams) *cobra.Command {
 	q, f := &question{}, &proofFlags{}
 	cmd := &cobra.Command{
-		Use:     "prove --require KIND",
+		Use:     "prove {--require KIND | --expression CEL | --property NAME}",
 		Short:   "Prove that every request meets a policy, or show one that does not",
 		Long:    proveLong,
 		Example: proveExample,
@@ -66,10 +82,13 @@ func proveCmd(a App, s Streams) *cobra.Command {
 			return prove(cmd.Context(), a, q, s, f)
 		},
 	}
-	q.add(cmd, "table", "wide", "yaml", "json", "ndjson")
+	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "sarif", "junit", "github")
 	q.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.require, "require", nil, "policy kind of which a policy has to be in force (repeatable: one of them)")
+	fs.StringVar(&f.expression, "expression", "", "what has to hold instead, in CEL over the rule (target), the policies in force on the way (effective), path and backend (docs/requirements.md)")
+	fs.StringVar(&f.property, "property", "", "ready-made property that has to hold instead (docs/prove.md)")
+	fs.StringSliceVar(&f.allow, "allow", nil, "with --property only-listed-exposed: what may be reached, as HOST or HOST/PATH in the forms of --hosts and --paths")
 	fs.StringSliceVar(&f.paths, "paths", nil, "only these paths: /admin alone, '/admin/**' with all below it, '/api/*/admin' with any element (default: all)")
 	fs.StringSliceVar(&f.hosts, "hosts", nil, "only these hosts; '*.example.com' is all below example.com (default: all)")
 	fs.StringSliceVar(&f.methods, "methods", nil, "only these methods (default: all)")
@@ -78,15 +97,19 @@ func proveCmd(a App, s Streams) *cobra.Command {
 	fs.StringVar(&f.listener, "listener", "", "only listeners with this name")
 	fs.StringVarP(&q.labels, "selector", "l", "", "only requests that routes with these labels take")
 	a.completion(cmd, &q.sourceFlags, s, nil)
+	completeFlag(cmd, "property", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		var words []string
+		for _, p := range view.ReadyProperties() {
+			words = append(words, p.Name)
+		}
+		return offer(words, typed)
+	})
 	completeFlag(cmd, "gateway", a.propose(&q.sourceFlags, s, (*sourceFlags).open, inFlag(gatewayWords)))
 	return cmd
 }
 
 // prove is the whole of the command.
 func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) error {
-	if len(f.require) == 0 {
-		return usage("say which kind of policy has to be in force: --require AuthPolicy", "--require is missing")
-	}
 	query, err := f.query()
 	if err != nil {
 		return err
@@ -94,6 +117,12 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	sel, err := parseSelector(q.labels)
 	if err != nil {
 		return err
+	}
+	var expression *requirement.Expression
+	if f.expression != "" {
+		if expression, err = requirement.NewExpression(f.expression); err != nil {
+			return usage("its variables are target, path, effective and backend (docs/requirements.md)", "the expression %s", err)
+		}
 	}
 	session, err := q.open(ctx, a.Plugins, s)
 	if err != nil {
@@ -128,6 +157,9 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 			return err
 		}
 	}
+	if expression != nil {
+		expression.Ask(session.Resolution, &query)
+	}
 	out, err := view.Prove(session.Resolution, matcher.Matcher, query, plugin.Evaluators(a.Plugins))
 	if err != nil {
 		return err
@@ -135,7 +167,7 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	if out.Spellings, out.MoreSpellings, err = view.Spellings(session.Resolution, matcher.Matcher, query, plugin.Evaluators(a.Plugins)); err != nil {
 		return err
 	}
-	if err := q.write(s, session, "", out, &out.Envelope); err != nil {
+	if err := q.writeProof(a, s, session, out); err != nil {
 		return err
 	}
 	switch out.Result {
@@ -149,51 +181,77 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 
 // query reads the flags.
 func (f *proofFlags) query() (view.ProofQuery, error) {
-	q := view.ProofQuery{Scope: space.Scope{Where: space.Everywhere(), Hosts: f.hosts, Paths: f.paths}}
+	asked := space.Asked{Hosts: f.hosts, Paths: f.paths, Methods: f.methods, Headers: f.headers}
+	scope, wrong := asked.Scope()
+	q := view.ProofQuery{Scope: scope, Asked: asked.Words(), Property: f.property, Allow: f.allow}
+	for _, entry := range f.allow {
+		if wrong == nil {
+			wrong = view.CheckAllowed(entry)
+		}
+	}
+	if wrong != nil {
+		return q, usage(wrong.Hint, "%s", wrong.What)
+	}
 	q.Scope.Where.Listener = f.listener
-	asked := func(what string, list []string) {
-		if len(list) > 0 {
-			q.Asked += " " + what + " " + strings.Join(list, ", ")
-		}
-	}
-	for _, host := range f.hosts {
-		if host == "" || strings.ContainsAny(host, ":/ ") || strings.Contains(strings.TrimPrefix(host, "*"), "*") || strings.HasPrefix(host, "*") && host != "*" && !strings.HasPrefix(host, "*.") {
-			return q, usage("write hosts as shop.example.com or '*.example.com'", "%q is not a host", host)
-		}
-	}
-	for _, path := range f.paths {
-		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?# ") {
-			return q, usage("write paths as /admin or '/admin/**'", "%q is not a path", path)
-		}
-	}
-	for _, m := range f.methods {
-		q.Scope.Methods = append(q.Scope.Methods, strings.ToUpper(m))
-	}
-	for _, text := range f.headers {
-		name, value, given := strings.Cut(text, "=")
-		bare, absent := strings.CutPrefix(name, "!")
-		h := space.Header{Name: strings.ToLower(bare), Value: value, Absent: absent}
-		switch {
-		case bare == "", given == absent, strings.TrimSpace(value) != value:
-			return q, usage("write --headers name=value, or --headers '!name'", "%q is not a header and its value", text)
-		case h.Name == "host":
-			return q, usage("use --hosts", "hosts are no headers here")
-		case slices.ContainsFunc(q.Scope.Headers, func(o space.Header) bool { return o.Name == h.Name }):
-			return q, usage("give each header once", "header %s is given twice", h.Name)
-		}
-		q.Scope.Headers = append(q.Scope.Headers, h)
-	}
-	asked("to", f.hosts)
-	asked("on paths", f.paths)
-	asked("with method", q.Scope.Methods)
-	asked("with headers", f.headers)
 	if f.gateway != "" {
 		q.Asked += " through Gateway " + f.gateway
 	}
 	if f.listener != "" {
 		q.Asked += " at listener " + f.listener
 	}
-	return q, nil
+	return q, f.check(&q)
+}
+
+// check checks what has to hold. The kinds that are required are not known yet.
+func (f *proofFlags) check(q *view.ProofQuery) error {
+	asked := *q
+	if len(f.require) > 0 {
+		asked.Require = []model.GroupKind{{Kind: f.require[0]}}
+	}
+	if f.expression != "" {
+		asked.Holds = func(*view.RequestWay) (bool, string) { return true, "" }
+	}
+	known := view.ReadyProperties()
+	if f.property != "" && !slices.ContainsFunc(known, func(p view.ReadyProperty) bool { return p.Name == f.property }) {
+		var names []string
+		for _, p := range known {
+			names = append(names, p.Name)
+		}
+		return usage("use one of: "+strings.Join(names, ", "), "there is no property %q", f.property)
+	}
+	if wrong := asked.Wrong(); wrong != "" && f.property != "" {
+		return usage("docs/prove.md says what goes with each property", "%s", wrong)
+	} else if wrong != "" {
+		return usage("write --require KIND, --expression CEL or --property NAME; docs/prove.md has the properties", "%s", wrong)
+	}
+	return nil
+}
+
+// prover decides about requests of inputs as the vendors read them.
+func prover(plugins []plugin.Plugin, tidiers []request.Tidier) requirement.Prover {
+	return func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
+		m := request.NewMatcher(r.Graph, r.Settings).TidyBy(r, tidiers)
+		m.Beside(r.BlindSpots())
+		return view.Prove(r, m, q, plugin.Evaluators(plugins))
+	}
+}
+
+// writeProof writes the answer. For CI it has the form of a check.
+func (q *question) writeProof(a App, s Streams, session *session, out *view.Proof) error {
+	switch q.format {
+	case string(render.SARIF), string(render.JUnit), string(render.GitHub):
+	default:
+		return q.write(s, session, "", out, &out.Envelope)
+	}
+	info, _ := debug.ReadBuildInfo()
+	q.version = a.Build.recorded(info).Version
+	var err error
+	if q.root, err = os.Getwd(); err != nil {
+		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+	}
+	findings, rules := check.OfProof(session.Resolution, out)
+	made := check.ReportOf("kubectl dopolicy prove", findings, nil, len(session.Snapshot.Objects), rules)
+	return q.writeOnly(s, session, "", made, &made.Envelope)
 }
 
 // errUnproved is what `prove` returns where the answer, which is written, is that it is not known.

@@ -43,6 +43,12 @@ type Answer struct {
 
 	// Unsettled is set of a Conditional answer of which not even the rule is certain. Where it is not set, only what the rule does is open.
 	Unsettled bool
+
+	// Possible is what becomes of the request by each rule that may take it, where it is not known which one does and these are all; one without a
+	// rule stands for none. Only Take tells it.
+	Possible []*Answer
+
+	doubts, amongRivals int // why it is unsettled: in all, and because of its candidates
 }
 
 // Location is where a redirect leads.
@@ -54,6 +60,7 @@ type Location struct {
 // conditional makes the outcome, and with it the rule, depend on something; the first reason says what is assumed.
 func (a *Answer) conditional(why string) {
 	a.Unsettled = true
+	a.doubts++
 	a.ruleDepends(why)
 }
 

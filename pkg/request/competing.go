@@ -51,9 +51,12 @@ type Competitor struct {
 	Rule  topology.NodeID
 	Tests []Test // all have to hold; each part at most once
 	Open  bool   // it is not known whether its route is attached
+	Vague bool   // it has an expression of which it is not known how it is read, or where it ranks
 
 	place int // of the listener, where several may answer: less specific ones come later
 	nth   int // of the match in its rule
+	of    *candidate
+	at    topology.NodeID // the listener
 	rank  rank
 }
 
@@ -112,6 +115,38 @@ func (m Competition) Unspoken(w Where) []topology.NodeID {
 			}
 		}
 	}
+	return out
+}
+
+// Rules are the rules of the routes that are attached where HTTP requests come to the Gateways, or to one of them, by their names. With a name, only
+// listeners of that name count.
+func (m Competition) Rules(w Where) []topology.NodeID {
+	seen := map[topology.NodeID]bool{}
+	for _, gateway := range m.all() {
+		if w.Gateway != topology.None && w.Gateway != gateway {
+			continue
+		}
+		for _, p := range m.listeners(gateway) {
+			speaks := slices.Contains([]string{"HTTP", "HTTPS", "TLS"}, p.facts.Protocol)
+			if !speaks || !p.facts.Accepted || w.Listener != "" && m.graph.Node(p.id).Ref.Section != w.Listener {
+				continue
+			}
+			for _, t := range m.at(p.id) {
+				for _, b := range t {
+					for _, c := range b.all() {
+						seen[c.rule] = seen[c.rule] || c.open == ""
+					}
+				}
+			}
+		}
+	}
+	var out []topology.NodeID
+	for rule, attached := range seen {
+		if attached {
+			out = append(out, rule)
+		}
+	}
+	slices.SortFunc(out, func(a, b topology.NodeID) int { return m.graph.Node(a).Ref.Compare(m.graph.Node(b).Ref) })
 	return out
 }
 
@@ -212,8 +247,10 @@ func (m Competition) Competing(e Entry, w Where, host string, protocol Protocol)
 		for _, kind := range kinds {
 			hostnames(either(kind == "TCPRoute", "", host), func(name string) {
 				if b := m.at(p.id)[kind][name]; b != nil {
-					for _, c := range b.all() {
-						out = append(out, Competitor{Rule: c.rule, Tests: c.match.tests(), Open: c.open != "", place: i, nth: c.nth, rank: s.rank(&c)})
+					all := b.all()
+					for j := range all {
+						c := &all[j]
+						out = append(out, Competitor{Rule: c.rule, Tests: c.match.tests(), Open: c.open != "", Vague: s.vague(c.match), place: i, nth: c.nth, of: c, at: p.id, rank: s.rank(c)})
 					}
 				}
 			})
@@ -274,6 +311,7 @@ func (m *Matcher) Take(r Request, w Where) (*Answer, error) {
 	m.withheld(t.answer)
 	t.beside()
 	t.foreignListeners(w)
+	t.answer.Possible = t.possible()
 	return t.answer, nil
 }
 

@@ -21,7 +21,7 @@ func (t *trace) openEnds(best *candidate) {
 			why = "its regular expression cannot be evaluated"
 		}
 		ref := t.m.graph.Node(c.rule).Ref
-		t.answer.conditional(ref.String() + " may come first: " + why)
+		t.answer.rivals(ref.String() + " may come first: " + why)
 		t.answer.note(model.Warning, model.NotEvaluated, c.object, "whether "+ref.String()+" takes the request is not known: "+why, "")
 	}
 }
@@ -37,14 +37,14 @@ func (t *trace) expressions(best *candidate) {
 		c := &t.sure[i]
 		across := isPath(best, prefix) && isPath(c, expression) || isPath(best, expression) && isPath(c, prefix)
 		if mine, theirs := t.switches.rank(best), t.switches.rank(c); across && !described && c.rule != best.rule && [2]int(mine[:]) == [2]int(theirs[:]) {
-			t.answer.conditional(fmt.Sprintf("%s and %s both match; which comes first depends on the implementation", best.match.path.text(), c.match.path.text()))
+			t.answer.rivals(fmt.Sprintf("%s and %s both match; which comes first depends on the implementation", best.match.path.text(), c.match.path.text()))
 			t.answer.note(model.Info, model.NotEvaluated, best.object,
 				"the rank of regular expressions among path matches depends on the implementation", "set it with --vendor-setting "+topology.RegexRank+"=…")
 			return
 		}
 	}
 	if best.match.expressions() && (!described || t.switches.foreign) {
-		t.answer.conditional("the rule matches by a regular expression (" + best.match.text() + "), whose dialect implementations choose; RE2 is assumed")
+		t.answer.rivals("the rule matches by a regular expression (" + best.match.text() + "), whose dialect implementations choose; RE2 is assumed")
 		t.answer.note(model.Info, model.NotEvaluated, best.object, "regular expressions are evaluated as RE2, which must match the whole text", "")
 	}
 }
@@ -71,6 +71,7 @@ func (t *trace) uncertain() {
 	if others.N == 0 || t.switches.aged(same) {
 		return
 	}
+	t.tied = true
 	t.answer.note(model.Warning, model.OrderUncertain, best.object,
 		fmt.Sprintf("%s comes before %s by name alone: not all of them have a creation time, and the oldest would win", best.object.Ref, others.String()),
 		"ask the cluster, or add metadata.creationTimestamp")

@@ -64,7 +64,10 @@ type trace struct {
 	unsure   []candidate     // of which that is not known
 
 	how       Tidying
-	dotOpen   bool   // it is not known whether a dot at the end of the host counts
+	dotOpen   bool            // it is not known whether a dot at the end of the host counts
+	answering []entryListener // those of places that may answer, the first with a rule for the request does
+
+	tied      bool   // names alone put the best one first
 	told      bool   // it is known what the implementation makes of paths
 	turned    bool   // the path alone had it answered
 	delegated string // why the rule that takes the request is not the last word; "" if it is
@@ -140,7 +143,10 @@ func (t *trace) gateway(w Where) {
 		return
 	}
 	a.Listener = t.places[0].id
-	everywhere, _ := m.port(r, a.Gateway, "")
+	everywhere := open
+	if w.Listener != "" {
+		everywhere, _ = m.port(r, a.Gateway, "")
+	}
 	if outcome, why := m.misdirected(r, t.places[0], everywhere); outcome != "" {
 		a.Outcome, a.Status = outcome, 404
 		if outcome == Misdirected {
@@ -157,6 +163,7 @@ func (t *trace) gateway(w Where) {
 		answering = m.answering(r, t.places)
 		a.Listener = answering[0].id
 	}
+	t.answering = answering
 	for _, p := range answering {
 		t.candidates(p)
 		if len(t.sure)+len(t.unsure) > 0 {

@@ -158,6 +158,9 @@ func unreserved(escape string) string {
 
 // slashes is a path with its escaped slashes and backslashes decoded.
 func slashes(path string) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
 	return strings.NewReplacer("%2F", "/", "%2f", "/", "%5C", `\`, "%5c", `\`).Replace(path)
 }
 
@@ -204,6 +207,9 @@ func decoded(path string) string {
 // readings are the paths that an implementation might compare instead, each once. Of one that told how it tidies only the decoding of other
 // characters is open.
 func readings(path string, told bool) []string {
+	if !strings.ContainsAny(path, `%\`) && !strings.Contains(path, "//") && !strings.Contains(path, "/.") {
+		return nil // there is one way to read it
+	}
 	all := []string{decoded(path)}
 	if !told {
 		everything := Tidying{Dots: true, Slashes: true}

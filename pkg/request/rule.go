@@ -48,7 +48,7 @@ func (t *trace) rule() {
 		t.backends()
 	}
 	if t.delegated != "" {
-		a.conditional(t.delegated)
+		a.rivals(t.delegated)
 	}
 	for _, what := range unknown {
 		a.ruleDepends(what + " may answer the request itself")

@@ -29,6 +29,7 @@ const (
 	targetVar    = "target"
 	pathVar      = "path"
 	effectiveVar = "effective"
+	backendVar   = "backend" // of requests
 )
 
 // shapes are the fields of what expressions see, so that a mistyped one is found before anything is evaluated. They are those of the
@@ -114,7 +115,7 @@ func newEnvironment() (*environment, error) {
 	options := append(expression.Options(), cel.CustomTypeAdapter(registry), cel.CustomTypeProvider(registry),
 		cel.OptionalTypes(), ext.TwoVarComprehensions(), ext.Bindings(), perSecond(),
 		cel.CustomTypeProvider(typed{registry, shapes()}), // behind the libraries, which add their types to the registry
-		cel.Variable(targetVar, cel.ObjectType("Target")), cel.Variable(pathVar, cel.ObjectType("Path")),
+		cel.Variable(targetVar, cel.ObjectType("Target")), cel.Variable(pathVar, cel.ObjectType("Path")), cel.Variable(backendVar, cel.ObjectType("Ref")),
 		cel.Variable(effectiveVar, cel.MapType(cel.StringType, cel.ObjectType("Effective"))))
 	env, err := cel.NewEnv(options...)
 	return &environment{env}, err
@@ -122,6 +123,7 @@ func newEnvironment() (*environment, error) {
 
 // compiled is a compiled expression, and what it looks at.
 type compiled struct {
+	text    string
 	program cel.Program
 	result  want
 	guard   expression.Guard
@@ -167,7 +169,7 @@ func (e *environment) compile(text string, w want) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &compiled{program: program, result: w, guard: expression.GuardFor(text), looks: looksOf(tree.NativeRep().Expr())}, nil
+	return &compiled{text: text, program: program, result: w, guard: expression.GuardFor(text), looks: looksOf(tree.NativeRep().Expr())}, nil
 }
 
 // withFields adds to the error about a field that is not there which ones there are.

@@ -15,6 +15,9 @@ import (
 // evaluationTime is after how long the evaluation of a question is given up.
 const evaluationTime = 5 * time.Second
 
+// noBackend is the backend of what is no request.
+var noBackend = celValue(refValue(&model.Ref{}))
+
 // evaluate answers all questions, as many at a time as there are processors.
 func (j *judge) evaluate() {
 	values, sizes := make([]ref.Val, len(j.all)), make([]expression.Sizes, len(j.all))
@@ -42,7 +45,7 @@ func (j *judge) evaluate() {
 }
 
 func (j *judge) answer(q *question) {
-	vars := map[string]any{effectiveVar: j.sets[q.set].value}
+	vars := map[string]any{effectiveVar: j.sets[q.set].value, backendVar: noBackend}
 	sizes := j.sets[q.set].sizes
 	if q.target >= 0 {
 		target := j.targetVal[q.target]

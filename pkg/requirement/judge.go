@@ -33,12 +33,19 @@ type Assessment struct {
 }
 
 // Problems holds an input against requirements and returns the findings, by requirement and target.
-func Problems(res *resolve.Resolution, reqs []*Requirement) []model.Problem {
-	return Judge(res, reqs).Findings
+func Problems(res *resolve.Resolution, reqs []*Requirement, provers ...Prover) []model.Problem {
+	return Judge(res, reqs, provers...).Findings
 }
 
-// Judge holds an input against requirements.
-func Judge(res *resolve.Resolution, reqs []*Requirement) Assessment {
+// Prover decides whether something holds for requests.
+type Prover func(*resolve.Resolution, view.ProofQuery) (*view.Proof, error)
+
+// Judge holds an input against requirements. Those about requests take a Prover; without one, nothing is known about them.
+func Judge(res *resolve.Resolution, reqs []*Requirement, provers ...Prover) Assessment {
+	var prove Prover
+	if len(provers) > 0 {
+		prove = provers[0]
+	}
 	var out Assessment
 	if len(reqs) == 0 {
 		return out
@@ -47,6 +54,12 @@ func Judge(res *resolve.Resolution, reqs []*Requirement) Assessment {
 	j.gather()
 	j.evaluate()
 	for i := range reqs {
+		if reqs[i].requests != nil {
+			about := proofConclusion{newConclusion(j, &j.cases[i])}
+			out.Findings = append(out.Findings, about.conclude(prove)...)
+			out.Tallies, out.told = append(out.Tallies, about.tally), append(out.told, about.told...)
+			continue
+		}
 		c := newConclusion(j, &j.cases[i])
 		out.Findings = append(out.Findings, c.conclude()...)
 		out.Tallies, out.told = append(out.Tallies, c.tally), append(out.told, c.told...)
@@ -127,7 +140,9 @@ func newJudge(res *resolve.Resolution, reqs []*Requirement) *judge {
 		numbers: map[*view.InForce]int{}, setOf: map[string]int{}, questOf: map[questionKey]int{}, pathOf: map[string]int{}, targetOf: map[topology.NodeID]int{}}
 	for i, r := range reqs {
 		c := &j.cases[i]
-		c.Requirement, c.looks = r, r.holds.and(r.where).and(r.messageFrom)
+		if c.Requirement = r; r.holds != nil {
+			c.looks = r.holds.and(r.where).and(r.messageFrom)
+		}
 		for _, k := range res.Kinds {
 			if c.looks.everything || c.names(k.GroupKind) {
 				c.kinds = append(c.kinds, k)
@@ -178,7 +193,7 @@ func (j *judge) gather() {
 // concerns reports whether a requirement may be about a node: rules and listeners may always have policies, other nodes where a policy kind
 // that the requirement looks at has results.
 func (j *judge) concerns(c *caseOf, n *topology.Node) bool {
-	if n.Transit || !c.selects.kind(n) {
+	if n.Transit || c.requests != nil || !c.selects.kind(n) {
 		return false
 	}
 	switch n.Role {

@@ -85,6 +85,10 @@ func (r *requirementReader) requirement(n *yaml.Node) {
 		"expression":        r.expression(&req.holds, gives(boolean)),
 		"message":           r.form.Text(&req.message),
 		"messageExpression": r.expression(&req.messageFrom, gives(text)),
+		"over":              func(n *yaml.Node) { r.over(req, n) },
+		"require":           func(n *yaml.Node) { property(req).at(n); r.kinds(&property(req).require)(n) },
+		"property":          func(n *yaml.Node) { property(req).at(n); r.form.Word(&property(req).name, readyNames())(n) },
+		"allow":             func(n *yaml.Node) { property(req).at(n); r.form.Texts(&property(req).allow)(n) },
 	})
 	req.Severity = model.Severity(severity)
 	switch {
@@ -95,7 +99,9 @@ func (r *requirementReader) requirement(n *yaml.Node) {
 	case len(validation.IsDNS1123Subdomain(req.Name)) > 0: // it becomes an id, which is typed into annotations and configurations
 		r.form.Fail(nameAt, "the name %q is not made of lower-case letters, digits, - and .", req.Name)
 	}
-	if req.holds == nil && form.Member(n, "expression") == nil {
+	if req.requests != nil {
+		r.checkRequests(req, n)
+	} else if req.holds == nil && form.Member(n, "expression") == nil {
 		r.form.Fail(n, "field \"expression\" is missing: what has to hold, in CEL")
 	}
 	if req.message == "" && form.Member(n, "messageExpression") == nil {

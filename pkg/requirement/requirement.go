@@ -14,7 +14,9 @@ type Requirement struct {
 	messageFrom *compiled // gives a text
 	selects     selection
 	where       *compiled // gives a boolean; nil: everywhere
-	holds       *compiled // gives a boolean
+	holds       *compiled // gives a boolean; nil: of requests, another property has to hold
+
+	requests *requests // that it is about; nil: it is about targets
 }
 
 // CodePrefix opens the codes of problems with requirements that are not met.

@@ -15,6 +15,10 @@ type Class struct {
 	Answer  *request.Answer // what becomes of it, and with it of all of the class
 	Unknown string          // why the class may not be told apart further; "" if it is
 
+	// Possible is what may become of a request of the class where that is not known, and others than these may not take it: by each rule that may, and
+	// without a rule where it may be none. nil: it is known, or not even that is.
+	Possible []*request.Answer
+
 	protocol request.Protocol
 	hosts    hosts
 	host     string

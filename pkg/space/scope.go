@@ -16,6 +16,9 @@ type Scope struct {
 	Paths   []string // exact; with /** at the end the path and all below it; a * elsewhere is an element, or a part of one
 	Methods []string
 	Headers []Header
+
+	// Told apart as well, though all are asked about: those of these hosts and paths from all others.
+	ApartHosts, ApartPaths []string
 }
 
 // Header is what the requests that are asked about have of a header.
@@ -28,9 +31,11 @@ type Header struct {
 func Everywhere() request.Where { return request.Where{Gateway: topology.None} }
 
 // pathTests are the tests that tell whether a path is asked about: one has to hold.
-func (s *Scope) pathTests() []request.Test {
-	out := make([]request.Test, 0, len(s.Paths))
-	for _, p := range s.Paths {
+func (s *Scope) pathTests() []request.Test { return pathTests(s.Paths) }
+
+func pathTests(paths []string) []request.Test {
+	out := make([]request.Test, 0, len(paths))
+	for _, p := range paths {
 		base, below := strings.CutSuffix(p, "/**")
 		switch {
 		case !strings.Contains(base, "*") && below:

@@ -15,7 +15,7 @@ const mostLeaves = 4096
 func Walk(m *request.Matcher, s Scope, see func(*Class) bool) error {
 	w := walker{m: request.Competition{Matcher: m}, scope: &s, see: see}
 	for _, e := range w.m.Entries(s.Where) {
-		h := newHosts(w.m.Names(e), s.Hosts)
+		h := newHosts(w.m.Names(e), s.Hosts, s.ApartHosts)
 		for _, name := range h.sorted() {
 			if !within(name, s.Hosts) {
 				continue
@@ -43,8 +43,9 @@ type walker struct {
 type rival struct {
 	*request.Competitor
 	tests []request.Test
-	open  bool
+	open  bool   // whether it takes a class is not known
 	doubt string // why what it takes cannot be told
+	lead  string // that the paths begin with which an expression takes, whose test is given up
 }
 
 // draft is a class that is not split to its end.
@@ -181,8 +182,24 @@ func (w *walker) emit(d draft) {
 	if w.err == nil {
 		c.Request = c.Answer.Request
 	}
+	if w.err == nil && c.Unknown != "" {
+		w.suppose(&c, d.rivals)
+	} else if w.err == nil {
+		c.Possible = c.Answer.Possible
+	}
 	*d.left--
 	if w.err != nil || !w.see(&c) {
 		w.done = true
 	}
+}
+
+// suppose finds what may become of a class that is not told apart: by each rival that may take some of it, and by none.
+func (w *walker) suppose(c *Class, rivals []rival) {
+	if !c.Answer.Closed() || slices.ContainsFunc(rivals, func(r rival) bool { return r.Open }) {
+		return
+	}
+	for i := range rivals {
+		c.Possible = append(c.Possible, w.m.Suppose(c.Answer, rivals[i].Competitor))
+	}
+	c.Possible = append(c.Possible, w.m.Suppose(c.Answer, nil))
 }

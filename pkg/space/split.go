@@ -9,10 +9,15 @@ import (
 // paths splits the requests to a host by path.
 func (w *walker) paths(d draft) {
 	k, asked := key{of: request.AspectPath}, w.scope.pathTests()
-	t := newTexts(paths, append(testsOf(d.rivals, k), asked...), w.m.Unanchored())
+	apart := slices.Concat(asked, pathTests(w.scope.ApartPaths))
+	t := newTexts(paths, append(testsOf(d.rivals, k), apart...), w.m.Unanchored())
 	if !t.split() {
-		w.unknown(d, "the regular expressions on paths tell apart more than can be followed")
-		return
+		why := "the regular expressions on paths tell apart more than can be followed"
+		d = d.without(k, w.m.Unanchored(), why)
+		if t = newTexts(paths, append(testsOf(d.rivals, k), apart...), w.m.Unanchored()); !t.split() {
+			w.unknown(d, why)
+			return
+		}
 	}
 	by := byPath(d.rivals)
 	for _, p := range t.pieces {
@@ -21,6 +26,7 @@ func (w *walker) paths(d draft) {
 		}
 		one := d
 		one.rivals, one.left = by.at(t, p.text, d.rivals), new(int)
+		one.rivals = slices.DeleteFunc(one.rivals, func(r rival) bool { return !p.mayBegin(r.lead) })
 		*one.left = mostLeaves
 		if w.rest(one.with(part{key: k, texts: t, piece: p})); w.done {
 			return
@@ -58,6 +64,23 @@ func (x pathIndex) at(t *texts, path string, rivals []rival) []rival {
 		out[i] = rivals[at]
 	}
 	return out
+}
+
+// without is a draft in which nothing is asked of a part by expressions: whether they hold is open.
+func (d draft) without(k key, loose bool, why string) draft {
+	d.rivals = slices.Clone(d.rivals)
+	for i := range d.rivals {
+		r := &d.rivals[i]
+		at := slices.IndexFunc(r.tests, func(t request.Test) bool { return keyOf(&t) == k && t.Form == request.Expression })
+		if at < 0 {
+			continue
+		}
+		if k.of == request.AspectPath && !loose {
+			r.lead = lead(r.tests[at].Value)
+		}
+		r.tests, r.open, r.doubt = slices.Delete(slices.Clone(r.tests), at, at+1), true, why
+	}
+	return d
 }
 
 // calls splits gRPC requests to a host: by what is asked about, then as all others.
@@ -137,7 +160,7 @@ func (w *walker) by(d draft, k key) {
 	}
 	t := newTexts(of, tests, w.m.Unanchored())
 	if !t.split() {
-		w.unknown(d, "the regular expressions on "+aspects[k.of]+" "+k.name+" tell apart more than can be followed")
+		w.rest(d.without(k, w.m.Unanchored(), "the regular expressions on "+aspects[k.of]+" "+k.name+" tell apart more than can be followed"))
 		return
 	}
 	if k.of == request.AspectHeader || k.of == request.AspectQuery {
@@ -175,7 +198,7 @@ func anotherMethod(t *texts, p piece) piece {
 // competing are the rivals that may still win: none that comes after one that is certain to hold.
 func competing(rivals []rival) []rival {
 	for i := range rivals {
-		if len(rivals[i].tests) > 0 || rivals[i].open {
+		if len(rivals[i].tests) > 0 || rivals[i].open || rivals[i].Vague {
 			continue
 		}
 		n := i + 1

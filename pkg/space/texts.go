@@ -183,3 +183,22 @@ func (t *texts) holds(test *request.Test, p *piece) bool {
 	}
 	return p.place.holds[slices.Index(t.exprs, test.Value)] == 1
 }
+
+// lead is what all texts begin with for which an expression holds, as far as it says so plainly.
+func lead(expr string) string {
+	re, err := regexp.Compile(strings.TrimPrefix(strings.TrimPrefix(expr, "^"), `\A`))
+	if err != nil {
+		return ""
+	}
+	text, _ := re.LiteralPrefix()
+	return text
+}
+
+// mayBegin reports whether a text of a piece of paths may begin with what is given.
+func (p *piece) mayBegin(lead string) bool {
+	if p.exact {
+		return strings.HasPrefix(p.text, lead)
+	}
+	begin := p.stem + "/"
+	return strings.HasPrefix(begin, lead) || strings.HasPrefix(lead, begin)
+}

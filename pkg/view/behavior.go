@@ -92,7 +92,7 @@ func (d *behavior) pair(p *space.Pair) bool {
 		found = alike
 	}
 	switch found {
-	case open:
+	case mayDiffer:
 		d.undecided(p, why)
 	case unlike:
 		d.changes(p, got[0], got[1])
@@ -120,7 +120,7 @@ func (d *behavior) asked(classes [2]*space.Class) bool {
 type compared uint8
 
 const (
-	open compared = iota // they may be the same or not
+	mayDiffer compared = iota // they may be the same or not
 	alike
 	unlike
 )
@@ -136,13 +136,13 @@ func (d *behavior) compare(classes [2]*space.Class, got [2]*reaction) compared {
 			continue
 		}
 		if c.Unknown != "" || got[i].handed {
-			return open
+			return mayDiffer
 		}
 		settled = settled && got[i].tie
 		for _, rule := range c.Rivals() {
 			print, known := d.sides[i].rival(c.Answer, rule)
 			if !known {
-				return open
+				return mayDiffer
 			}
 			all[i] = append(all[i], print)
 		}
@@ -158,7 +158,7 @@ func (d *behavior) compare(classes [2]*space.Class, got [2]*reaction) compared {
 	case settled && !slices.ContainsFunc(all[0], func(s string) bool { return slices.Contains(all[1], s) }):
 		return unlike
 	}
-	return open
+	return mayDiffer
 }
 
 func (d *behavior) undecided(p *space.Pair, why string) {

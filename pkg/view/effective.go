@@ -95,6 +95,17 @@ func (a *answer) at(target model.Ref) EffectivePolicy {
 
 // item is the effective policy at one target.
 func (a *collector) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) EffectivePolicy {
+	out := a.common(k, id, s).at(a.res.Node(id).Ref)
+	out.Paths = paths
+	out.Unread = a.res.Unread(k.Gaps().At(id))
+	if out.refers {
+		a.found = append(a.found, foreignReferences(&out)...)
+	}
+	return out
+}
+
+// common is what a stack makes at all targets; problems of it are noted for this one.
+func (a *collector) common(k *resolve.Kind, id topology.NodeID, s resolve.StackID) *answer {
 	if a.answers == nil {
 		a.answers = map[*resolve.Kind]map[resolve.StackID]*answer{}
 	}
@@ -111,13 +122,7 @@ func (a *collector) item(k *resolve.Kind, id topology.NodeID, s resolve.StackID,
 		a.found = append(a.found, common.problems...)
 	}
 	a.found = append(a.found, k.Guesses().Below(id, s)...)
-	out := common.at(a.res.Node(id).Ref)
-	out.Paths = paths
-	out.Unread = a.res.Unread(k.Gaps().At(id))
-	if out.refers {
-		a.found = append(a.found, foreignReferences(&out)...)
-	}
-	return out
+	return common
 }
 
 // answerAll makes the answers of all stacks in force, as many at a time as there are processors, and returns how many items they make. What

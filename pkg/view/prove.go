@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -27,17 +26,19 @@ const mostCounterexamples = 100
 // Proof answers `prove`.
 type Proof struct {
 	Envelope
-	Result    string           `json:"result"`    // proved: it holds for every request; refuted: a request is known for which it does not; unknown: neither is known
-	Property  string           `json:"property"`  // what was asked, as a sentence
-	Require   []string         `json:"require"`   // the policy kinds of which one has to be in force, as Kind.group
-	Classes   int              `json:"classes"`   // of requests, that no rule tells apart
-	Protected int              `json:"protected"` // classes of which a backend gets the requests, with a policy in force
-	Unreached int              `json:"unreached"` // classes of which no backend gets the requests: nothing takes them, they are redirected, or no backend can be used
-	Rules     int              `json:"rules"`     // that take a class of which a backend gets the requests
-	Items     []Counterexample `json:"items"`     // the requests without a policy: a smallest of each rule that takes some, the smallest first
-	More      int              `json:"more"`      // further rules that take such requests
-	Undecided []Undecided      `json:"undecided"` // what could not be decided, and may change the result
-	LeftOut   []string         `json:"leftOut"`   // what may get requests as well and is not looked at, a sentence each
+	Result     string           `json:"result"`               // proved: it holds for every request; refuted: a request is known for which it does not; unknown: neither is known
+	Property   string           `json:"property"`             // what was asked, as a sentence
+	Name       string           `json:"name,omitempty"`       // of a ready-made property
+	Expression string           `json:"expression,omitempty"` // that has to be true, in CEL
+	Require    []string         `json:"require"`              // the policy kinds of which one has to be in force, as Kind.group
+	Classes    int              `json:"classes"`              // of requests, that no rule tells apart
+	Protected  int              `json:"protected"`            // classes of which a backend gets the requests, and for which it holds, as with a policy in force
+	Unreached  int              `json:"unreached"`            // classes of which no backend gets the requests: nothing takes them, they are redirected, or no backend can be used
+	Rules      int              `json:"rules"`                // that take a class of which a backend gets the requests
+	Items      []Counterexample `json:"items"`                // the requests for which it does not hold: a smallest of each rule that takes some, the smallest first
+	More       int              `json:"more"`                 // further rules that take such requests
+	Undecided  []Undecided      `json:"undecided"`            // what could not be decided, and may change the result
+	LeftOut    []string         `json:"leftOut"`              // what may get requests as well and is not looked at, a sentence each
 
 	Spellings     []Spelling `json:"spellings"`               // of these requests, by which the same backend gets them without a policy, where hosts or paths are asked about
 	MoreSpellings bool       `json:"moreSpellings,omitempty"` // not of all paths other spellings were tried
@@ -47,37 +48,62 @@ type Proof struct {
 
 // Counterexample is a request for which a property does not hold, with what becomes of it.
 type Counterexample struct {
-	Class   string `json:"class"`   // the requests of which it is one
-	Classes int    `json:"classes"` // how many classes the rule takes for which the property does not hold
-	Command string `json:"command"` // that makes the request: curl, or grpcurl
+	Class   string      `json:"class"`             // the requests of which it is one
+	Classes int         `json:"classes"`           // how many classes the rule takes for which the property does not hold
+	Command string      `json:"command"`           // that makes the request: curl, or grpcurl
+	Because string      `json:"because,omitempty"` // why it does not hold for it, where the way alone does not tell
+	Instead []model.Ref `json:"instead,omitempty"` // rules that may take it instead, because it is not known which one does; it does not hold with them either
 	RequestResult
 }
 
 // Undecided is something that could not be decided.
 type Undecided struct {
 	Why     string `json:"why"`     // what is not known
-	Classes int    `json:"classes"` // of requests for which it matters
-	Example string `json:"example"` // one of the requests
+	Classes int    `json:"classes"` // of requests for which it matters; of rules, how many
+	Example string `json:"example"` // one of the requests, or of the rules
 }
 
 // ProofQuery is a property of requests.
 type ProofQuery struct {
-	Scope   space.Scope
-	Require []model.GroupKind        // one of these has to be in force
-	Routes  func(*model.Object) bool // the routes whose requests are asked about; nil: all
-	Asked   string                   // which requests are asked about, in words
+	Scope    space.Scope
+	Require  []model.GroupKind // one of these has to be in force
+	Property string            // or a ready-made property, by its name
+	Allow    []string          // of what is listed: hosts and paths, as HOST or HOST/PATH in the forms of the scope
+
+	Expression string                                        // or an expression
+	Holds      func(*RequestWay) (held bool, unknown string) // that is so
+	Kinds      []model.GroupKind                             // the policy kinds that it looks at; nil: all
+
+	Routes func(*model.Object) bool // the routes whose requests are asked about; nil: all
+	Asked  string                   // which requests are asked about, in words
 }
 
-// Prove decides whether every request that reaches a backend meets a policy.
+// ProofError says what is wrong with a question.
+type ProofError struct{ What string }
+
+// Error says it.
+func (e *ProofError) Error() string { return e.What }
+
+// Prove decides whether a property holds for every request.
 func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators request.Evaluators) (*Proof, error) {
-	p := prover{requestWriter: requestWriter{survey: newCollector(r, q.Require), evaluators: evaluators}, q: &q, known: map[string]bool{},
-		rules: map[topology.NodeID]*failing{}, open: map[string]*Undecided{}, told: map[string]bool{}}
-	p.out = &Proof{Property: "every request" + q.Asked + " that reaches a backend meets " + kindsText(q.Require), Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
+	if wrong := q.Wrong(); wrong != "" {
+		return nil, &ProofError{wrong}
+	}
+	q.prepare(m)
+	p := prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), evaluators: evaluators}, q: &q, known: map[way]bool{}, looked: map[way]bool{},
+		judged: map[way]judgedWay{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, rules: map[topology.NodeID]*failing{}, open: map[string]*Undecided{}, told: map[string]bool{},
+		matcher: m, whole: q.whole(), taking: make([]bool, r.Len())}
+	p.out = &Proof{Property: q.sentence(), Name: q.Property, Expression: q.Expression, Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
 	for _, gk := range q.Require {
 		p.out.Require = append(p.out.Require, gk.String())
 	}
 	if err := space.Walk(m, q.Scope, p.class); err != nil {
 		return nil, err
+	}
+	if p.whole != nil {
+		if err := p.whole.finish(&p); err != nil {
+			return nil, err
+		}
 	}
 	if err := p.counterexamples(m); err != nil {
 		return nil, err
@@ -103,127 +129,30 @@ type prover struct {
 	requestWriter
 	q        *ProofQuery
 	out      *Proof
-	known    map[string]bool              // by where a request goes: whether a policy is in force there
-	rules    map[topology.NodeID]*failing // that take requests which a backend gets
+	known    map[way]bool // whether a policy is in force there
+	looked   map[way]bool
+	judged   map[way]judgedWay
+	shared   map[*answer]*InForce
+	seen     []bool             // by node: it was looked at
+	over     map[way][]*InForce // what is in force before the rule, by the way to its route
+	places   *EffectiveTargets
+	whole    whole // nil: every class is judged by itself
+	matcher  *request.Matcher
+	taking   []bool                       // by node: a rule that takes requests which a backend gets
+	rules    map[topology.NodeID]*failing // of them those for which the property does not hold
 	open     map[string]*Undecided
 	told     map[string]bool
 	problems []model.Problem
+
+	shadowed []*failing        // of rules that take no request: one that they match
+	silent   []topology.NodeID // rules that take no request, and for which no request was found that they match
 }
 
 // failing are the classes of a rule for which the property does not hold.
 type failing struct {
-	n     int
-	least *space.Class
-}
-
-// class judges one class.
-func (p *prover) class(c *space.Class) bool {
-	a := c.Answer
-	if a.Route != topology.None && !a.Unsettled && c.Unknown == "" && p.q.Routes != nil && !p.q.Routes(p.survey.res.Node(a.Route).Object) {
-		return true
-	}
-	if p.q.Routes != nil && a.Route == topology.None && !a.Unsettled && c.Unknown == "" {
-		return true
-	}
-	p.out.Classes++
-	why := p.doubt(c)
-	switch {
-	case why != "":
-		p.undecided(c, why)
-	case a.Outcome == request.NoMatch, a.Outcome == request.Misdirected, a.Outcome == request.Redirect, a.Outcome == request.BackendError:
-		p.survey.look(stepsOf(a))
-		p.out.Unreached++
-	default:
-		p.taken(c)
-	}
-	return true
-}
-
-// doubt is why it is not known which rule takes a class; "" if it is.
-func (p *prover) doubt(c *space.Class) string {
-	for _, problem := range c.Answer.Problems {
-		if problem.Incomplete() && c.Answer.Unsettled && !p.told[problem.Message] {
-			p.told[problem.Message] = true
-			p.problems = append(p.problems, problem)
-		}
-	}
-	if c.Unknown != "" {
-		return c.Unknown
-	}
-	if c.Answer.Unsettled {
-		return depends(c.Answer)
-	}
-	for _, problem := range c.Answer.Problems {
-		if problem.Code == model.OrderUncertain {
-			return problem.Message
-		}
-	}
-	return ""
-}
-
-// depends is what an answer depends on.
-func depends(a *request.Answer) string {
-	for _, why := range a.Why {
-		if rest, found := strings.CutPrefix(why, "it depends: "); found {
-			return rest
-		}
-	}
-	return "what becomes of the request is not known"
-}
-
-func (p *prover) undecided(c *space.Class, why string) {
-	u := p.open[why]
-	if u == nil {
-		u = &Undecided{Why: why, Example: c.Request.Text}
-		p.open[why] = u
-	}
-	u.Classes++
-}
-
-// taken judges a class that a rule takes.
-func (p *prover) taken(c *space.Class) {
-	a := c.Answer
-	rule := p.rules[a.Rule]
-	if rule == nil {
-		rule = &failing{}
-		p.rules[a.Rule] = rule
-	}
-	if p.inForce(a) {
-		p.out.Protected++
-		return
-	}
-	for _, d := range p.judge(a) {
-		switch d.Outcome {
-		case "Denied":
-			p.out.Protected++
-			return
-		case "NotEvaluated":
-			p.undecided(c, d.kind()+": "+d.sentence())
-			return
-		}
-	}
-	if a.Outcome == request.Conditional {
-		p.undecided(c, depends(a))
-		return
-	}
-	p.out.unprotected++
-	if rule.n++; rule.least == nil || smaller(&c.Request, &rule.least.Request) {
-		rule.least = c
-	}
-}
-
-// inForce reports whether a policy is in force on the way of a request. That is the same for all that go the same way.
-func (p *prover) inForce(a *request.Answer) bool {
-	key := ""
-	for _, id := range append([]topology.NodeID{a.Gateway, a.Listener, a.Rule}, p.backends(a)...) {
-		key += strconv.Itoa(int(id)) + " "
-	}
-	found, known := p.known[key]
-	if !known {
-		found = slices.ContainsFunc(p.effective(a), func(e EffectivePolicy) bool { return len(e.Rules) > 0 })
-		p.known[key] = found
-	}
-	return found
+	n       int
+	least   *space.Class
+	because string // beside the rule that takes it
 }
 
 // smaller orders requests: what less has to be sent for comes first.
@@ -254,6 +183,7 @@ func (p *prover) counterexamples(m *request.Matcher) error {
 	slices.SortFunc(found, func(a, b *failing) int {
 		return cmp.Or(compareSize(&a.least.Request, &b.least.Request), cmp.Compare(a.least.Answer.Rule, b.least.Answer.Rule))
 	})
+	found = append(found, p.shadowed...)
 	for i, c := range found {
 		if i == mostCounterexamples {
 			p.out.More = len(found) - i
@@ -266,7 +196,24 @@ func (p *prover) counterexamples(m *request.Matcher) error {
 		if a.Rule != c.least.Answer.Rule {
 			return errors.New("deciding about " + a.Request.Text + ": two answers about it differ")
 		}
-		p.out.Items = append(p.out.Items, Counterexample{Class: c.least.Text(), Classes: c.n, Command: command(&a.Request), RequestResult: p.result(a)})
+		e := Counterexample{Class: c.least.Text(), Classes: c.n, Command: command(&a.Request), Because: c.because, RequestResult: p.result(a)}
+		for _, o := range c.least.Possible {
+			if o.Rule != topology.None && o.Rule != a.Rule {
+				e.Instead = append(e.Instead, p.survey.res.Node(o.Rule).Ref)
+			}
+		}
+		p.out.Items = append(p.out.Items, e)
+	}
+	for _, rule := range p.silent {
+		if len(p.out.Items) >= mostCounterexamples {
+			p.out.More++
+			continue
+		}
+		n := p.survey.res.Node(rule)
+		e := Counterexample{Classes: 1, Because: n.Ref.String() + " takes no request at all", RequestResult: p.result(&request.Answer{Gateway: topology.None, Listener: topology.None,
+			Route: topology.None, Rule: topology.None, Outcome: request.NoMatch})}
+		e.Route, e.Rule = &n.Ref, &n.Index
+		p.out.Items = append(p.out.Items, e)
 	}
 	return nil
 }
@@ -285,7 +232,6 @@ func (p *prover) leftOut(m *request.Matcher) {
 // settle decides.
 func (p *prover) settle() {
 	out := p.out
-	out.Rules = len(p.rules)
 	for _, u := range p.open {
 		out.Undecided = append(out.Undecided, *u)
 	}

@@ -55,8 +55,15 @@ func (p *Proof) counts() string {
 		return "nothing is proved: there is no such request"
 	}
 	text := Counted(p.Classes, "class of requests|classes of requests") + ": "
+	without, with := "without a policy", "with one"
+	switch {
+	case p.Name == noneShadowed:
+		return text + fmt.Sprintf("%s; %s", Counted(p.Rules, "rule takes them|rules take them"), Counted(p.unprotected, "rule takes none|rules take none"))
+	case len(p.Require) == 0:
+		without, with = "for which it does not hold", "for which it holds"
+	}
 	if p.unprotected > 0 {
-		text += fmt.Sprintf("%d without a policy, ", p.unprotected)
+		text += fmt.Sprintf("%d %s, ", p.unprotected, without)
 	}
 	undecided := 0
 	for _, u := range p.Undecided {
@@ -65,14 +72,27 @@ func (p *Proof) counts() string {
 	if undecided > 0 {
 		text += fmt.Sprintf("%d not decided, ", undecided)
 	}
-	return text + fmt.Sprintf("%d with one, %d that no backend gets; %s", p.Protected, p.Unreached, Counted(p.Rules, "rule takes them|rules take them"))
+	return text + fmt.Sprintf("%d %s, %d that no backend gets; %s", p.Protected, with, p.Unreached, Counted(p.Rules, "rule takes them|rules take them"))
 }
 
 // lines are a counterexample for people.
 func (e *Counterexample) lines() []string {
+	if e.Command == "" {
+		return []string{"counterexample: " + e.Because}
+	}
 	out := []string{"counterexample: " + e.Command, "goes to:        " + e.pathText()}
 	for i, why := range e.Why {
 		out = append(out, [...]string{"why:            ", "                "}[min(i, 1)]+why)
+	}
+	if e.Because != "" {
+		out = append(out, "and yet:        "+e.Because)
+	}
+	if len(e.Instead) > 0 {
+		instead := e.Instead[0].String()
+		if n := len(e.Instead); n > 1 {
+			instead += fmt.Sprintf(" or one of %d others", n-1)
+		}
+		out = append(out, "or goes to:     "+instead+", with which it does not hold either")
 	}
 	if e.Classes > 1 {
 		out = append(out, fmt.Sprintf("stands for:     %s; of this rule, %s more", e.Class, Counted(e.Classes-1, "class|classes")))

@@ -240,7 +240,7 @@ func requestText(r *request.Request) RequestText {
 func (w *requestWriter) effective(a *request.Answer) []EffectivePolicy {
 	steps := stepsOf(a)
 	w.survey.look(steps)
-	backends := w.backends(a)
+	backends := w.backends(a.Backends)
 	w.survey.looked = append(w.survey.looked, requestNodes(w.survey.res, a, backends)...)
 	if a.Rule == topology.None && a.Outcome != request.Passthrough {
 		return nil
@@ -282,10 +282,10 @@ func stepsOf(a *request.Answer) []topology.NodeID {
 }
 
 // backends are the nodes of the backends and of their ports.
-func (w *requestWriter) backends(a *request.Answer) []topology.NodeID {
+func (w *requestWriter) backends(of []topology.BackendRef) []topology.NodeID {
 	g := w.survey.res.Graph
 	var out []topology.NodeID
-	for _, b := range a.Backends {
+	for _, b := range of {
 		for _, ref := range []model.Ref{b.Ref.WithoutSection(), b.Ref} {
 			for _, id := range g.Lookup(ref) {
 				if role := g.Node(id).Role; (role == topology.Backend || role == topology.Port) && !slices.Contains(out, id) {
@@ -325,5 +325,5 @@ func RequestPath(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 		out = append(out, r.Graph.Parents(topology.Traffic, a.Listener)...) // a ListenerSet between the two
 	}
 	w := requestWriter{survey: newCollector(r, nil)}
-	return append(out, w.backends(a)...)
+	return append(out, w.backends(a.Backends)...)
 }

@@ -1,0 +1,44 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// The ids of what a proof finds.
+const (
+	proofRefuted = "ProofRefuted"
+	proofUnknown = "ProofUnknown"
+)
+
+// OfProof is what a proof found, in the form of findings, and what documents them.
+func OfProof(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
+	rules := Catalogue{
+		{ID: proofRefuted, Severities: faults, Summary: "a request is known for which a property does not hold", Fix: "see where it goes with `kubectl dopolicy request`, and change the route or the policies"},
+		{ID: proofUnknown, Severities: faults, Summary: "whether a property holds for all requests is not known", Fix: "give what is missing, or say how the implementation does it with --vendor-setting"},
+	}
+	var out []Finding
+	for i := range proof.Items {
+		p := proof.Items[i].Problem(r, proofRefuted, model.Error)
+		p.Hint, p.Message = "", "not "+proof.Property+": "+p.Message
+		out = append(out, Found(p))
+	}
+	if proof.Result != view.ProofUnknown {
+		return out, rules
+	}
+	for _, u := range proof.Undecided {
+		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: fmt.Sprintf("unknown whether %s: %s, such as %s: %s", proof.Property, view.Counted(u.Classes, "class of requests|classes of requests"), u.Example, u.Why)})
+	}
+	for _, p := range proof.Problems {
+		if p.Incomplete() {
+			out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Ref: p.Ref, Origin: p.Origin, Message: "unknown whether " + proof.Property + ": " + p.Message, Hint: p.Hint})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: "unknown whether " + proof.Property + ": there is no such request"})
+	}
+	return out, rules
+}

@@ -1,0 +1,168 @@
+package requirement
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Expression is what has to hold for requests, in CEL over the variables of requirements: the rule that takes a request is the target, and effective is
+// what is in force on the whole way, to one backend.
+type Expression struct{ holds *compiled }
+
+// NewExpression compiles an expression.
+func NewExpression(text string) (*Expression, error) {
+	env, err := newEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	e, err := env.compile(text, gives(boolean))
+	if err != nil {
+		return nil, err
+	}
+	return &Expression{e}, nil
+}
+
+// Ask has a question about requests ask for the expression.
+func (e *Expression) Ask(res *resolve.Resolution, q *view.ProofQuery) {
+	j := newJudge(res, []*Requirement{{holds: e.holds}})
+	q.Holds, q.Expression, q.Kinds = (&asker{judge: j, req: &j.cases[0]}).holds, e.holds.text, kindsOf(&j.cases[0])
+}
+
+// asker evaluates an expression way by way.
+type asker struct {
+	judge  *judge
+	req    *caseOf
+	values map[*view.InForce]ref.Val
+	cost   uint64
+}
+
+// holds reports whether the expression is true of a way, or why that is not known.
+func (a *asker) holds(w *view.RequestWay) (held bool, unknown string) {
+	_, labelsKnown := a.judge.namespaceLabels(w.Target)
+	if a.req.looks.namespaceLabels && !labelsKnown {
+		return false, "the labels of namespace " + w.Target.Namespace + " are not in the input"
+	}
+	if why := a.judge.doubts.about(a.req, &w.EffectiveTarget); why != "" {
+		return false, why
+	}
+	paths := []view.Path{{}}
+	if a.req.looks.path && len(w.Paths) > 0 {
+		paths = w.Paths
+	}
+	vars, sizes := a.variables(w)
+	for _, p := range paths {
+		vars[pathVar] = celValue(pathValue(p))
+		ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
+		q := question{req: a.req}
+		v, err := q.eval(ctx, a.req.holds, vars, sizes)
+		cancel()
+		if a.cost += q.cost; a.cost > maxTotalCost {
+			return false, "the expression costs too much"
+		}
+		if err != nil {
+			return false, "the expression cannot be evaluated: " + err.Error()
+		}
+		if v.Value() != true {
+			return false, ""
+		}
+	}
+	return true, ""
+}
+
+func (a *asker) variables(w *view.RequestWay) (map[string]any, expression.Sizes) {
+	if a.values == nil {
+		a.values = map[*view.InForce]ref.Val{}
+	}
+	var sizes expression.Sizes
+	policies := map[string]ref.Val{}
+	for _, f := range w.InForce {
+		name := f.Kind.Name()
+		if policies[name] != nil || len(f.Policy.Rules) == 0 || !a.req.looks.everything && !a.req.names(f.Kind.GroupKind) {
+			continue
+		}
+		if a.values[f] == nil {
+			a.values[f] = policyValue(&f.Policy)
+		}
+		policies[name], sizes = a.values[f], sizes.With(policySizes(&f.Policy))
+	}
+	target := a.judge.targetFields(&w.EffectiveTarget)
+	return map[string]any{effectiveVar: newInForce(policies), targetVar: celValue(target), backendVar: celValue(refValue(&w.Backend))}, sizes.With(expression.SizesOf(target))
+}
+
+// proofConclusion gathers what became of a requirement about requests.
+type proofConclusion struct{ *conclusion }
+
+func (c *proofConclusion) conclude(prove Prover) []model.Problem {
+	query, nothing, unclear := c.query()
+	if nothing != "" {
+		c.tally.Nothing = true
+		return []model.Problem{c.problem(model.RequirementSelectsNothing, model.Warning, "requirement \""+c.req.Name+"\" selects nothing: "+nothing, "")}
+	}
+	if unclear == "" && prove == nil {
+		unclear = "requests are not looked at here"
+	}
+	var proof *view.Proof
+	if unclear == "" {
+		var err error
+		if proof, err = prove(c.j.res, query); err != nil {
+			unclear = err.Error()
+		}
+	}
+	if unclear != "" {
+		return []model.Problem{c.unclear(unclear, "requests", 1)}
+	}
+	if proof.Classes == 0 {
+		c.tally.Nothing = true
+		return []model.Problem{c.problem(model.RequirementSelectsNothing, model.Warning, "requirement \""+c.req.Name+"\" selects nothing: there are no such requests", "compare its hosts, its Gateway and its listener with: kubectl dopolicy prove")}
+	}
+	return c.proof(proof)
+}
+
+// proof tells the result of a proof.
+func (c *proofConclusion) proof(proof *view.Proof) []model.Problem {
+	var out []model.Problem
+	c.tally.Met = proof.Protected + proof.Unreached
+	for i := range proof.Items {
+		item := &proof.Items[i]
+		c.tally.NotMet += item.Classes
+		f := item.Problem(c.j.res, c.req.Code(), c.req.Severity)
+		f.Message = c.said() + ": " + f.Message
+		f.Hint = "the requirement is at " + c.req.Origin.String() + "; " + f.Hint
+		c.tell(notMet, *f.Ref, item.Ways(), f.Message)
+		out = append(out, f)
+	}
+	if proof.Result == view.ProofUnknown || len(proof.Items) == 0 && proof.Result != view.Proved {
+		for _, u := range proof.Undecided {
+			out = append(out, c.unclear(u.Why, u.Example, u.Classes))
+		}
+		if len(proof.Undecided) == 0 {
+			out = append(out, c.unclear("the answer about requests is incomplete", "requests", 1))
+		}
+	}
+	return out
+}
+
+// said is what the requirement says where it is not met.
+func (c *proofConclusion) said() string {
+	return strings.TrimSuffix(strings.TrimSpace(c.req.message), ".")
+}
+
+// unclear counts classes of requests of which it is not known whether the requirement is met.
+func (c *proofConclusion) unclear(why, example string, classes int) model.Problem {
+	c.tally.Unknown += max(1, classes)
+	c.tell(unknown, model.Ref{}, nil, why)
+	on := cmp.Or(example, "a rule")
+	if classes > 1 {
+		on = fmt.Sprintf("%d classes of requests, such as %s", classes, example)
+	}
+	return c.notKnown(why, on)
+}

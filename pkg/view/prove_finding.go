@@ -1,0 +1,40 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// Problem is a counterexample as a finding about the rule that takes the request.
+func (e *Counterexample) Problem(r *resolve.Resolution, code model.Code, severity model.Severity) model.Problem {
+	message := e.Because
+	if e.Command != "" {
+		message = e.Command + " goes to " + e.pathText()
+		if e.Because != "" {
+			message += ", and yet: " + e.Because
+		}
+		if e.Classes > 1 {
+			message += fmt.Sprintf(" (and %s more)", Counted(e.Classes-1, "class of requests|classes of requests"))
+		}
+	}
+	out := model.Problem{Code: code, Severity: severity, Ref: e.Route, Message: message, Hint: "see why with: kubectl dopolicy prove"}
+	if e.Route == nil {
+		return out
+	}
+	if o := r.Snapshot.Get(e.Route.WithoutSection()); o != nil {
+		origin := o.OriginOf("spec", "rules", strconv.Itoa(*e.Rule))
+		out.Origin = &origin
+	}
+	return out
+}
+
+// Ways are those through the listener that the request comes to.
+func (e *Counterexample) Ways() []Path {
+	if e.Gateway == "" {
+		return nil
+	}
+	return []Path{{Gateway: e.Gateway, ListenerSet: e.ListenerSet, Listener: e.Listener}}
+}
