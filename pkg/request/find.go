@@ -203,7 +203,7 @@ func (t *trace) candidates(p entryListener) {
 	case t.r.Protocol == TLS:
 		return // the listener wants HTTP, of which nothing is known
 	case t.r.Protocol == GRPC:
-		kind = t.grpcKind(p)
+		kind = grpcKind(t, p)
 	}
 	t.m.at(p.id)[kind].near(t.r, host, t.hold)
 	if p.facts.Protocol == "TLS" { // where the implementation takes them there, they are for every name of the listener
@@ -214,7 +214,7 @@ func (t *trace) candidates(p entryListener) {
 
 // grpcKind is the kind of routes that decide about a gRPC request: GRPCRoutes if one is for the host, else HTTPRoutes, which see it as the
 // POST that it is. Where both are for the host, implementations differ (gatewayapi G57).
-func (t *trace) grpcKind(p entryListener) string {
+func grpcKind(t *trace, p entryListener) string {
 	at := t.m.at(p.id)
 	grpc, http := at["GRPCRoute"].covers(t.r.Host), at["HTTPRoute"].covers(t.r.Host)
 	if grpc && http {

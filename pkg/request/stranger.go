@@ -31,7 +31,7 @@ func (t *trace) beside() {
 	seen := map[*resolve.BlindSpot]bool{}
 	for _, id := range t.entries() {
 		for _, s := range t.m.strangers[id] {
-			if !seen[s] && t.mayTake(s) {
+			if !seen[s] && mayTake(s, t.r, t.answer.Service.Name != "") {
 				seen[s] = true
 				found = append(found, s)
 				names.Add(s.Object.Ref.String())
@@ -76,14 +76,14 @@ func (t *trace) entries() []topology.NodeID {
 	return slices.Compact(out)
 }
 
-// mayTake reports whether an object of a kind that is not read is for the request's host.
-func (t *trace) mayTake(s *resolve.BlindSpot) bool {
-	host := t.r.Host
+// mayTake reports whether an object of a kind that is not read is for the host of a request, which goes to a Service or to a Gateway.
+func mayTake(s *resolve.BlindSpot, r *Request, toService bool) bool {
+	host := r.Host
 	switch {
-	case len(s.Hosts) == 0, t.answer.Service.Name != "", t.r.Protocol == TCP, t.r.Protocol == UDP, slices.Contains(s.Hosts, "*"):
+	case len(s.Hosts) == 0, toService, r.Protocol == TCP, r.Protocol == UDP, slices.Contains(s.Hosts, "*"):
 		return true
-	case t.r.Protocol == TLS:
-		host = t.r.SNI
+	case r.Protocol == TLS:
+		host = r.SNI
 	}
 	covers := false
 	hostnames(host, func(h string) { covers = covers || h != "" && slices.Contains(s.Hosts, h) })

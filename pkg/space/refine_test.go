@@ -31,17 +31,23 @@ func TestEveryRequestHasOnePair(t *testing.T) {
 		if err := Compare(sides[0], sides[1], Scope{Where: Everywhere()}, func(p *Pair) bool { all = append(all, p); return true }); err != nil {
 			t.Fatal(err)
 		}
-		containing := func(e request.Entry, r *request.Request) []*Pair {
+		gatewayOf := func(p *Pair) model.Ref {
+			if p.After != nil {
+				return sides[1].Name(p.After.Entry.Gateway)
+			}
+			return sides[0].Name(p.Before.Entry.Gateway)
+		}
+		containing := func(gateway model.Ref, e request.Entry, r *request.Request) []*Pair {
 			return slices.DeleteFunc(slices.Clone(all), func(p *Pair) bool {
 				at := p.Any().Entry
-				return at.Port != e.Port || at.Secure != e.Secure || !p.Any().Contains(r)
+				return gatewayOf(p) != gateway || at.Port != e.Port || at.Secure != e.Secure || !p.Any().Contains(r)
 			})
 		}
 		for _, p := range all {
 			if p.Before != nil && p.After != nil && p.Before.Text() != p.After.Text() {
 				t.Fatalf("seed %d: %s and %s are one class", seed, p.Before.Text(), p.After.Text())
 			}
-			if in := containing(p.Any().Entry, &p.Any().Request); len(in) != 1 || in[0] != p {
+			if in := containing(gatewayOf(p), p.Any().Entry, &p.Any().Request); len(in) != 1 || in[0] != p {
 				t.Fatalf("seed %d: %s of class %s is in %d classes", seed, p.Any().Request.Text, p.Any().Text(), len(in))
 			}
 		}
@@ -53,7 +59,7 @@ func TestEveryRequestHasOnePair(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					in := containing(e, &r)
+					in := containing(sides[side].Name(e.Gateway), e, &r)
 					if r.Protocol == request.GRPC && len(in) == 0 {
 						continue // HTTPRoutes decide on both sides
 					}
