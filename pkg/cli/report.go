@@ -15,6 +15,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -49,10 +50,7 @@ self-contained: it needs no network, and can be mailed, attached to a build or o
 The report covers everything that was read, unless -n or --policy-kind limit it. Findings are those of check, with the same config
 file; they do not affect the exit code (use check for that).
 
---redact takes out, before anything is computed: the values of policy settings, their conditions (when), annotations of policies, the
-messages of reported statuses, what objects of unknown kinds contain, and the values of filters and timeouts of routes. Names, labels,
-targets, hostnames, and the matches of routes stay, so that the report still shows which setting wins and which is overridden. A block with a
-condition counts as not applied, and the report is then marked incomplete; objects are not judged by schemas.`,
+` + redactedHelp,
 		Example: `  # manifests
   kubectl dopolicy report -f manifests/ > report.html
 
@@ -79,7 +77,7 @@ condition counts as not applied, and the report is then marked incomplete; objec
 	fs.StringVar(&f.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike in the picture: "+strings.Join(view.CollapseLevels(), "|"))
 	complete(cmd, "collapse", view.CollapseLevels())
 	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the topology picture")
-	fs.BoolVar(&f.redact, "redact", false, "leave out the values of policy settings and of filters of routes")
+	fs.BoolVar(&f.redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
 	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
 	fs.StringArrayVar(&f.requirements, "requirements", nil, "file with requirements to check (repeatable; see docs/requirements.md)")
@@ -130,6 +128,7 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	}
 	if f.redact {
 		session = redactedSession(session)
+		f.crds.problems = redact.Problems(f.crds.problems)
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
 	query := report.Query{Check: options, Status: plugin.StatusFunctions(a.Plugins)}

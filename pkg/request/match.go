@@ -132,6 +132,12 @@ func (m *match) expressions() bool {
 	return m.path.form == expression || isRegex(m.service) || isRegex(m.call) || slices.ContainsFunc(m.headers, isRegex) || slices.ContainsFunc(m.query, isRegex)
 }
 
+// takenOut reports whether a value that the match asks for is left out.
+func (m *match) takenOut() bool {
+	out := func(v valueMatch) bool { return model.TakenOut(v.value) }
+	return slices.ContainsFunc(m.headers, out) || slices.ContainsFunc(m.query, out)
+}
+
 // compiler reads the matches of rules. Regular expressions are made once, however often they are written.
 type compiler struct {
 	made     map[string]*pattern
@@ -227,10 +233,12 @@ func (c *compiler) values(v model.Body, key string, normal func(string) string) 
 }
 
 func (c *compiler) value(kind, where string, v valueMatch) (valueMatch, error) {
-	switch kind {
-	case "", "Exact":
+	switch {
+	case model.TakenOut(v.value) && slices.Contains([]string{"", "Exact", "RegularExpression"}, kind):
+		v.form, v.regex = expression, &pattern{} // whether it holds, nobody knows
+	case kind == "", kind == "Exact":
 		v.form = exact
-	case "RegularExpression":
+	case kind == "RegularExpression":
 		v.form, v.regex = expression, c.regex(v.value)
 	default:
 		return v, fmt.Errorf("%s %q is not known", where, kind)

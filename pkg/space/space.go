@@ -4,6 +4,7 @@ import (
 	"regexp/syntax"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
@@ -107,7 +108,7 @@ func (w *walker) readable(expr string) bool {
 	known, asked := w.known[expr]
 	if !asked {
 		_, err := syntax.Parse(expr, syntax.Perl)
-		known = err == nil
+		known = err == nil && !model.TakenOut(expr)
 		if w.known == nil {
 			w.known = map[string]bool{}
 		}
