@@ -13,7 +13,7 @@ import (
 var stays = []string{"apiVersion", "kind", "name", "namespace", "group", "apiGroup", "sectionName", "uid", "creationTimestamp", "lastTransitionTime", "controllerName",
 	"gatewayClassName", "protocol", "appProtocol", "hostname", "hostnames", "host", "hosts", "method", "port", "ports", "targetPort", "address", "addresses", "cidr",
 	"targetRef", "targetRefs", "parentRefs", "labels", "matchLabels", "matchExpressions", "ownerReferences",
-	"type", "mode", "from", "defaultScope", "useDefaultGateways", "protocolPort", "except",
+	"type", "mode", "from", "defaultScope", "useDefaultGateways", "protocolPort", "except", "podIP", "hostIP", "ip", "ips", "clusterIP", "clusterIPs", "externalName",
 	// what tells entries of lists apart, strategies, and names of settings that are deactivated
 	"key", "context", "plugin", "mergingMode", "unset", "remove",
 	"strategy", "mergeType", "mergeStrategy", "operator", "scheme", "scope", "plural", "singular", "listKind", "shortNames", "status", "reason"}
