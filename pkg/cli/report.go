@@ -118,10 +118,11 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	if options.Requirements, err = f.required(options.Config); err != nil {
 		return err
 	}
-	if err := f.crds.read(ctx, s); err != nil {
+	if err := f.crds.read(ctx, f.limits(), s); err != nil {
 		return err
 	}
 	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
+	options.Steps = f.crds.steps
 	session, err := f.sourceFlags.open(ctx, a.Plugins, s)
 	if err != nil {
 		return err

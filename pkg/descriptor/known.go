@@ -104,8 +104,8 @@ func (k *Knowledge) Judges(gk model.GroupKind) bool {
 // knowledgeFields are the fields of a Vendor document about what is known.
 func (r *vendorReader) knowledgeFields() map[string]form.Field {
 	return map[string]form.Field{"known": r.knownKinds,
-		"parameters":  func(n *yaml.Node) { r.List(n, r.parametersKind) },
-		"annotations": func(n *yaml.Node) { r.List(n, r.annotation) },
+		"parameters":      func(n *yaml.Node) { r.List(n, r.parametersKind) },
+		"annotations":     func(n *yaml.Node) { r.List(n, r.annotation) },
 		"annotationsRead": func(n *yaml.Node) { r.List(n, r.readAnnotation) },
 		"connections":     r.judging}
 }

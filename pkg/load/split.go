@@ -75,10 +75,11 @@ func jsonValues(file source, text []byte, line int) []piece {
 	return append(pieces, piece{file: file, line: line, text: text[begin:]})
 }
 
-// joins reports whether a document may be parsed with others: JSON has a reader of its own, directives and anchors are for one document.
+// joins reports whether a document may be parsed with others: JSON has a reader of its own, but for what YAML reads alike; directives and anchors are for
+// one document.
 func joins(text []byte) bool {
 	first := contentStart(text)
-	return len(text) <= fewBytes && (text[first] != '{' && text[first] != '[' || !looksJSON(text[first:])) && bytes.IndexByte(text, '&') < 0 && bytes.IndexByte(text, '%') < 0
+	return len(text) <= fewBytes && (text[first] != '{' && text[first] != '[' || bytes.IndexByte(text, '\\') < 0 && bytes.IndexByte(text, '\t') < 0) && bytes.IndexByte(text, '&') < 0 && bytes.IndexByte(text, '%') < 0
 }
 
 // cuts calls cut for every document with where it begins and ends, and the line on which it begins.

@@ -141,6 +141,7 @@ func (m *match) takenOut() bool {
 // compiler reads the matches of rules. Regular expressions are made once, however often they are written.
 type compiler struct {
 	made     map[string]*pattern
+	spent    int  // instructions of those that were made
 	textOnly bool // expressions are not made
 }
 
@@ -246,15 +247,21 @@ func (c *compiler) value(kind, where string, v valueMatch) (valueMatch, error) {
 	return v, nil
 }
 
+// mostInstructions is how large the expressions of all matches may be together, as programs: compiling them takes some seconds. Further ones cannot be evaluated.
+const mostInstructions = 4_000_000
+
 // regex is an expression as RE2.
 func (c *compiler) regex(text string) *pattern {
 	if p, known := c.made[text]; known || c.textOnly {
 		return p
 	}
 	p := &pattern{}
-	if re, err := regexp.Compile(text); err == nil {
-		p.part = re
-		p.whole, _ = regexp.Compile(`\A(?:` + text + `)\z`) // it compiles if the text does
+	c.spent += model.PatternSize(text)
+	if c.spent <= mostInstructions {
+		if re, err := regexp.Compile(text); err == nil {
+			p.part = re
+			p.whole, _ = regexp.Compile(`\A(?:` + text + `)\z`) // it compiles if the text does
+		}
 	}
 	if c.made == nil {
 		c.made = map[string]*pattern{}
