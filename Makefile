@@ -130,7 +130,7 @@ snapshot: ## build the archives of a release into dist, publish nothing, and ins
 	go build -C tools/krew -trimpath -o $(CURDIR)/bin/tools/ tool
 	$(RELEASE) goreleaser check
 	$(if $(PLATFORM),sed 's/&goos .*/\&goos [$(word 1,$(PLATFORM_WORDS))]/; s/&goarch .*/\&goarch [$(word 2,$(PLATFORM_WORDS))]/' .goreleaser.yaml > $(CONFIG))
-	$(RELEASE) $(REMOTE) goreleaser release --snapshot --clean --config $(CONFIG)
+	$(RELEASE) $(REMOTE) goreleaser release --snapshot --clean --skip=sign --config $(CONFIG)
 	go run ./internal/krewmanifest dist $(PLATFORM)
 	$(RELEASE) .ci/installed dist $(PLATFORM)
 	$(if $(filter-out darwin% windows%,$(or $(PLATFORM),linux)),$(MAKE) image IMAGE_DIST=dist)
@@ -152,6 +152,12 @@ endif
 test-image: ## test what the image is made of, and start it with nothing around it
 	go vet -C tools/image ./...
 	go test -C tools/image ./...
+
+# A copy of the database makes it work offline: make vulnerabilities VULNDB=file:///path/to/vulndb
+VULNDB ?= https://vuln.go.dev
+.PHONY: vulnerabilities
+vulnerabilities: ## look for known vulnerabilities in what the program calls (VULNDB=file:///…: offline)
+	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 -db $(VULNDB) -tags $(TAGS) ./...
 
 verify: ## check that generated docs, formatting and go.mod are up to date
 	$(check-format)

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -42,7 +44,21 @@ func blocks(dir string) ([]block, error) {
 		}
 		fmt.Fprintf(&settings, "| `%s` | %s | %s |\n", s.Name, strings.Join(values, ", "), strings.ReplaceAll(s.Doc, "|", "\\|"))
 	}
-	return []block{{"../README.md", "vendors", support}, {"vendors/README.md", "kinds", kinds}, {"policy-kinds.md", "settings", settings.String()}, {"audit.md", "audit", auditTables()}}, nil
+	return []block{{"../README.md", "vendors", support}, {"vendors/README.md", "kinds", kinds}, {"policy-kinds.md", "settings", settings.String()}, {"audit.md", "audit", auditTables()}, {"redact.md", "kept", keptTable()}}, nil
+}
+
+// keptTable says what redacted output keeps of objects that are no policies.
+func keptTable() string {
+	var out strings.Builder
+	out.WriteString("| of | stays | is taken out |\n|---|---|---|\n")
+	for _, row := range redact.Rows() {
+		of := row.Of
+		if len(row.Kinds) > 0 {
+			of += " (" + strings.Join(row.Kinds, ", ") + ")"
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s |\n", of, row.Stays, cmp.Or(row.Goes, "everything else"))
+	}
+	return out.String()
 }
 
 // fillIn is a page with a block's text in its place.

@@ -7,9 +7,11 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,35 +44,46 @@ type attack struct {
 	file func() []byte // the content of @file; nil: there is none
 	exit int
 	want string // in what the program says
+
+	serve func() http.HandlerFunc // the API server to which the kubeconfig @cluster leads
 }
 
 const route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r}\nspec: {rules: [{name: x}]}\n"
 
 var attacks = []attack{
-	{"aliases in requirements", "check -f @route --requirements @file", aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: Requirement\n"), 2, "more than 1000000 keys and values"},
-	{"aliases in descriptors", "effective -f @route --policy-kinds @file", aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\n"), 2, "more than 1000000 keys and values"},
-	{"aliases in tests", "check test @file", aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\n"), 2, "more than 1000000 keys and values"},
-	{"aliases in a config", "check -f @route --config @file", aliases(""), 2, "unknown key"},
-	{"aliases in manifests", "effective -f @file", aliases("apiVersion: v1\nkind: ConfigMap\n"), 3, "aliases repeat more than"},
-	{"an endless device as manifests", "effective -f /dev/zero", nil, 3, "is not text"},
-	{"an endless device as requirements", "check -f @route --requirements /dev/zero", nil, 3, "larger than 16 MiB"},
-	{"an endless device as a config", "check -f @route --config /dev/zero", nil, 3, "larger than 16 MiB"},
-	{"an endless device as descriptors", "effective -f @route --policy-kinds /dev/zero", nil, 3, "larger than 16 MiB"},
-	{"an endless device as a template", "effective -f @route -o go-template-file=/dev/zero", nil, 3, "larger than 16 MiB"},
-	{"an endless device as tests", "check test /dev/zero", nil, 3, "larger than 16 MiB"},
-	{"an endless device as requests", "request -f @route --requests-file /dev/zero", nil, 3, "reading requests"},
-	{"a device in a config", "check -f @route --config @file", text("requirements: [/dev/zero]\n"), 3, "not a regular file"},
-	{"a device in a test", "check test @file", text("apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\nrequirements: [/dev/zero]\ntests:\n- {name: x, files: [/dev/zero]}\n"), 3, "not a regular file"},
-	{"megabytes of zipped spaces", "effective -f @file", zipped([]byte(" "), 512<<20), 3, "200 times its size"},
-	{"megabytes of zipped nothing", "effective -f @file", zipped([]byte{0}, 512<<20), 3, "no document could be read"},
-	{"an archive of many entries", "effective -f @file", zipped(entry(), 500_000), 3, "more than 100000 entries"},
-	{"lists within lists", "effective -f @file", text("a: " + strings.Repeat("[", 100_000)), 3, "nested deeper than 100"},
-	{"lists within lists in JSON", "effective -f @file", text(strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000)), 3, "nested deeper than 100"},
-	{"many small documents", "effective -f @file", repeated("---\na: 1\n", 200_000), 3, "neither apiVersion nor kind"},
-	{"many empty documents", "effective -f @file", repeated("---\n{}\n", 1_600_000), 3, "no document could be read"},
-	{"unique items", "check -f @file", definition("", "uniqueItems: true", "{a: x}", 30_000), 1, "more than 200000000 steps"},
-	{"a large pattern", "check -f @file", definition("pattern: '^(a?){500}a{500}$'", "", strings.Repeat("a", 1000), 2_000), 1, "more than 200000000 steps"},
-	{"rules within rules", "check -f @file", definition("", "x-kubernetes-validations: [{rule: 'self.all(x, self.all(y, self.all(z, x + y + z != \"\")))'}]", "v", 5_000), 1, "SchemaViolation"},
+	{name: "aliases in requirements", args: "check -f @route --requirements @file", file: aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: Requirement\n"), exit: 2, want: "more than 1000000 keys and values"},
+	{name: "aliases in descriptors", args: "effective -f @route --policy-kinds @file", file: aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: PolicyKind\n"), exit: 2, want: "more than 1000000 keys and values"},
+	{name: "aliases in tests", args: "check test @file", file: aliases("apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\n"), exit: 2, want: "more than 1000000 keys and values"},
+	{name: "aliases in a config", args: "check -f @route --config @file", file: aliases(""), exit: 2, want: "unknown key"},
+	{name: "aliases in manifests", args: "effective -f @file", file: aliases("apiVersion: v1\nkind: ConfigMap\n"), exit: 3, want: "aliases repeat more than"},
+	{name: "an endless device as manifests", args: "effective -f /dev/zero", file: nil, exit: 3, want: "is not text"},
+	{name: "an endless device as requirements", args: "check -f @route --requirements /dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
+	{name: "an endless device as a config", args: "check -f @route --config /dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
+	{name: "an endless device as descriptors", args: "effective -f @route --policy-kinds /dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
+	{name: "an endless device as a template", args: "effective -f @route -o go-template-file=/dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
+	{name: "an endless device as tests", args: "check test /dev/zero", file: nil, exit: 3, want: "larger than 16 MiB"},
+	{name: "an endless device as requests", args: "request -f @route --requests-file /dev/zero", file: nil, exit: 3, want: "reading requests"},
+	{name: "a device in a config", args: "check -f @route --config @file", file: text("requirements: [/dev/zero]\n"), exit: 3, want: "not a regular file"},
+	{name: "a device in a test", args: "check test @file", file: text("apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\nrequirements: [/dev/zero]\ntests:\n- {name: x, files: [/dev/zero]}\n"), exit: 3, want: "not a regular file"},
+	{name: "megabytes of zipped spaces", args: "effective -f @file", file: zipped([]byte(" "), 512<<20), exit: 3, want: "200 times its size"},
+	{name: "megabytes of zipped nothing", args: "effective -f @file", file: zipped([]byte{0}, 512<<20), exit: 3, want: "no document could be read"},
+	{name: "an archive of many entries", args: "effective -f @file", file: zipped(entry(), 500_000), exit: 3, want: "more than 100000 entries"},
+	{name: "lists within lists", args: "effective -f @file", file: text("a: " + strings.Repeat("[", 100_000)), exit: 3, want: "nested deeper than 100"},
+	{name: "lists within lists in JSON", args: "effective -f @file", file: text(strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000)), exit: 3, want: "nested deeper than 100"},
+	{name: "many small documents", args: "effective -f @file", file: repeated("---\na: 1\n", 200_000), exit: 3, want: "neither apiVersion nor kind"},
+	{name: "many empty documents", args: "effective -f @file", file: repeated("---\n{}\n", 1_600_000), exit: 3, want: "no document could be read"},
+	{name: "many documents in flow style", args: "effective -f @file", file: repeated("---\n{a}\n", 1_000_000), exit: 3, want: "neither apiVersion nor kind"},
+	{name: "many JSON values", args: "effective -f @file", file: repeated("{\"a\":1}\n", 1_400_000), exit: 3, want: "neither apiVersion nor kind"},
+	{name: "many JSON documents", args: "effective -f @file", file: repeated("---\n{\"a\":1}\n", 900_000), exit: 3, want: "neither apiVersion nor kind"},
+	{name: "a map of a million entries", args: "check -f @file", file: million("\n", "  k%d: v\n", ""), exit: 0, want: "1 note in 1 object"},
+	{name: "a map of a million entries in flow style", args: "check -f @file", file: million("{", "k%d: v,", "}"), exit: 0, want: "1 note in 1 object"},
+	{name: "a map of two million entries", args: "check -f @file", file: text("a: {" + strings.Repeat("b: c,", 2_100_000) + "}"), exit: 3, want: "more than 4000000 keys and values"},
+	{name: "a document beyond a limit that is asked for", args: "check -f @file --max-document 1Mi", file: million("\n", "  k%d: v\n", ""), exit: 3, want: "larger than 1048576 bytes"},
+	{name: "an input beyond a limit that is asked for", args: "check -f @file --max-input 1Mi", file: million("\n", "  k%d: v\n", ""), exit: 3, want: "--max-input"},
+	{name: "equal patterns", args: "check -f @file", file: patterned(20_000), exit: 1, want: "SchemaViolation"},
+	{name: "unique items", args: "check -f @file", file: definition("", "uniqueItems: true", "{a: x}", 30_000), exit: 1, want: "more than 200000000 steps"},
+	{name: "a large pattern", args: "check -f @file", file: definition("pattern: '^(a?){500}a{500}$'", "", strings.Repeat("a", 1000), 2_000), exit: 1, want: "more than 200000000 steps"},
+	{name: "rules within rules", args: "check -f @file", file: definition("", "x-kubernetes-validations: [{rule: 'self.all(x, self.all(y, self.all(z, x + y + z != \"\")))'}]", "v", 5_000), exit: 1, want: "SchemaViolation"},
 }
 
 func TestAttacks(t *testing.T) {
@@ -79,7 +92,7 @@ func TestAttacks(t *testing.T) {
 	if err := os.WriteFile(routeFile, []byte(route), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for i, a := range attacks {
+	for i, a := range slices.Concat(attacks, serverAttacks) {
 		t.Run(a.name, func(t *testing.T) {
 			file := filepath.Join(folder, fmt.Sprintf("%d.yaml", i))
 			if a.file != nil {
@@ -87,7 +100,11 @@ func TestAttacks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			args := strings.Fields(strings.NewReplacer("@file", file, "@route", routeFile).Replace(a.args))
+			cluster := ""
+			if a.serve != nil {
+				cluster = kubeconfig(t, a.serve())
+			}
+			args := strings.Fields(strings.NewReplacer("@file", file, "@route", routeFile, "@cluster", cluster).Replace(a.args))
 			run(t, a, args)
 		})
 	}
@@ -128,6 +145,34 @@ func aliases(head string) func() []byte {
 		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
 	}
 	return text(b.String())
+}
+
+// million is a ConfigMap with a million entries.
+func million(open, entry, end string) func() []byte {
+	return func() []byte {
+		var b bytes.Buffer
+		b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: " + open)
+		for i := range 1_000_000 {
+			fmt.Fprintf(&b, entry, i)
+		}
+		b.WriteString(end)
+		return b.Bytes()
+	}
+}
+
+// patterned is a kind with many fields that have one pattern, which is costly to compile, and an object of it.
+func patterned(n int) func() []byte {
+	return func() []byte {
+		text := string(definition("", "", "x", 0)())
+		head, object, _ := strings.Cut(text, "\n---\napiVersion: example.com")
+		var fields, values strings.Builder
+		for i := range n {
+			fmt.Fprintf(&fields, "              f%d: {type: string, pattern: '^(a?){500}a{500}$'}\n", i)
+			fmt.Fprintf(&values, "  f%d: x\n", i)
+		}
+		head = strings.Replace(head, "              list:\n", fields.String()+"              list:\n", 1)
+		return []byte(head + "\n---\napiVersion: example.com" + strings.Replace(object, "  list:\n", values.String(), 1))
+	}
 }
 
 // definition is a kind whose objects have a list of items, with what the schema says of an item and of the list, and one such object.

@@ -35,6 +35,13 @@ func TestCI(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
+	base := filepath.Join(dir, "runner", "base") // the config of the base branch is empty
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(base, ".dopolicy.yaml"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "base"},
 		{"update-ref", "refs/remotes/origin/main", "HEAD"}} {
 		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
@@ -115,7 +122,9 @@ func runLine(t *testing.T, line string) {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " || ")
 	line, file, redirected := strings.Cut(line, " > ")
-	words, err := shell.Fields(line, func(name string) string { return map[string]string{"GITHUB_BASE_REF": "main"}[name] })
+	words, err := shell.Fields(line, func(name string) string {
+		return map[string]string{"GITHUB_BASE_REF": "main", "RUNNER_TEMP": "runner"}[name]
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

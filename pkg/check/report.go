@@ -13,6 +13,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
+// DefaultSteps is how much judging by schemas may cost by default.
+const DefaultSteps = schema.DefaultSteps
+
 // Options say what is checked and what does not count.
 type Options struct {
 	Kinds          []model.GroupKind           // findings about policies of other kinds are left out; nil: every kind
@@ -20,6 +23,7 @@ type Options struct {
 	Ignore         []string                    // ids that do not count, of the command line
 	Config         Config
 	Definitions    []*model.Object            // CustomResourceDefinitions beside those of the input
+	Steps          int                        // that judging by schemas may take; 0: schema.DefaultSteps
 	Requirements   []*requirement.Requirement // that have to be met
 	Prove          requirement.Prover         // decides those about requests; nil: they are not known
 	ShowSuppressed bool                       // list what does not count as well
@@ -94,7 +98,7 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	for _, problems := range [][]model.Problem{
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		lint.Problems(r, o.Catalogue.sameTarget()),
-		schema.Problems(r.Snapshot, o.Definitions),
+		schema.Problems(r.Snapshot, o.Definitions, o.Steps),
 		requirement.Problems(r, o.Requirements, o.Prove),
 		more,
 	} {

@@ -123,10 +123,11 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if f.root, err = os.Getwd(); err != nil {
 		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
 	}
-	if err := f.crds.read(cmd.Context(), s); err != nil {
+	if err := f.crds.read(cmd.Context(), f.limits(), s); err != nil {
 		return err
 	}
 	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
+	options.Steps = f.crds.steps
 	session, err := f.open(cmd.Context(), a.Plugins, s)
 	if err != nil {
 		return err

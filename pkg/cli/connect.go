@@ -184,7 +184,7 @@ func (f *sourceFlags) log(s Streams) func(format string, args ...any) {
 func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.Catalog, s Streams) (*model.Snapshot, error) {
 	log := f.log(s)
 	klog.SetLogger(logr.Discard()) // the client's own words, which say nothing that our errors do not
-	server, err := load.NewServer(c.config, log)
+	server, err := load.NewServer(c.config, f.limits(), log)
 	if err != nil {
 		return nil, kubeconfigError(err)
 	}
@@ -198,7 +198,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.
 		defer showProgress(s, progress)()
 	}
 	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, At: time.Now().UTC().Truncate(time.Second), Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog),
-		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Reports: f.wantedReports(), Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s)})
+		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Reports: f.wantedReports(), Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s), Limits: f.limits()})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
 		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "raise --request-timeout, or log the requests with -v 6"}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"math"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
@@ -14,16 +16,48 @@ const (
 	garbagePercent      = 400
 )
 
-// limitMemory begins a run: garbage is collected seldom, and the memory stays below what a container allows. Without such a limit there is
-// none. Settings of the environment (GOGC, GOMEMLIMIT) stand.
+// How large a run may grow by garbage. Up to fewInUse bytes in use the whole stays near modest, so that a small input that takes much room to read does not
+// take several times that room; a large one may be several times what is in use.
+const (
+	modest   = 515 << 20
+	fewInUse = 490 << 20
+	several  = 3
+)
+
+// limitMemory begins a run: garbage is collected seldom, and the memory stays below what a container allows. Settings of the environment
+// (GOGC, GOMEMLIMIT) stand.
 func limitMemory(s Streams) {
 	if _, set := s.LookupEnv("GOGC"); !set {
 		const usual = 100
 		if before := debug.SetGCPercent(firstGarbagePercent); before != usual { // an earlier run of the same process has begun
 			debug.SetGCPercent(before)
-		} else {
-			runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, garbagePercent)
+			return
 		}
+		afterCollection(func() { debug.SetGCPercent(garbagePercent) })
 	}
 	_, _ = memlimit.Set() // a container whose limit cannot be read is a machine without one
+	if _, set := s.LookupEnv("GOMEMLIMIT"); !set {
+		most := debug.SetMemoryLimit(-1)
+		debug.SetMemoryLimit(min(most, modest))
+		keepModest(most)
+	}
+}
+
+// keepModest sets after every collection how large the run may grow until the next one; never beyond most.
+func keepModest(most int64) {
+	afterCollection(func() {
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		limit := int64(modest)
+		if used := live[0].Value.Uint64(); used > fewInUse {
+			limit = several * int64(min(used, math.MaxInt64/several))
+		}
+		debug.SetMemoryLimit(min(most, limit))
+		keepModest(most)
+	})
+}
+
+// afterCollection calls do once, after the next collection.
+func afterCollection(do func()) {
+	runtime.AddCleanup(new([16]byte), func(do func()) { do() }, do)
 }

@@ -141,10 +141,11 @@ func (f *publishFlags) publish(ctx context.Context, plugins []plugin.Plugin, con
 	if options.Requirements, err = f.required(options.Config); err != nil {
 		return err
 	}
-	if err := f.crds.read(ctx, s); err != nil {
+	if err := f.crds.read(ctx, f.limits(), s); err != nil {
 		return err
 	}
 	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
+	options.Steps = f.crds.steps
 	now := time.Now()
 	session, err := f.open(ctx, plugins, s)
 	if err != nil {
@@ -253,7 +254,7 @@ func (f *publishFlags) writeToCluster(ctx context.Context, s Streams, session *s
 		if err != nil {
 			return err
 		}
-		if server, err = load.NewServer(c.config, f.log(s)); err != nil {
+		if server, err = load.NewServer(c.config, f.limits(), f.log(s)); err != nil {
 			return kubeconfigError(err)
 		}
 		if c.timeout > 0 {

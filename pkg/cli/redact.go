@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
@@ -11,57 +14,115 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
+// redactedHelp is what the help of --redact says.
+const redactedHelp = `--redact takes out, before anything is computed: the values of policy settings, their conditions (when), values of headers and of query
+parameters, annotations (but for those by which policies attach or are ordered), messages of statuses, environment variables, commands and
+volumes of workloads, what problems quote, and what objects of unknown kinds contain. Names, namespaces, kinds, labels, targets, hostnames,
+addresses, ports, paths, durations of routes and the types, states and reasons of conditions stay, so that answers still show which setting
+wins and which is overridden. What depends on a value that is gone is not known, and the answer says so: blocks with a condition count as
+not applied, and objects are not judged by schemas. docs/redact.md lists, for every kind, what stays.`
+
 // redactedSession answers from the input of s without the values of the settings of policies: they are taken out before anything is computed, so
 // that no answer can repeat them.
 func redactedSession(s *session) *session {
 	in := s.Snapshot
-	bodies := make([]any, len(in.Objects))
-	redacted(s, bodies)
+	bodies, lacks := redacted(s)
 	objects := slices.Clone(in.Objects)
 	for i, o := range objects {
-		if bodies[i] == nil {
-			continue
-		}
 		kept := *o
 		kept.Body = model.Pack(bodies[i], o.Body.Line)
-		if kept.Body.At("metadata", "annotations").Len() == 0 {
-			kept.Annotations = nil
+		kept.Annotations = nil
+		for name, value := range kept.Body.At("metadata", "annotations").Fields {
+			if kept.Annotations == nil {
+				kept.Annotations = map[string]string{}
+			}
+			kept.Annotations[name] = value.Text()
 		}
 		objects[i] = &kept
 	}
-	less := model.NewSnapshot(objects, in.Problems)
+	less := model.NewSnapshot(objects, append(redact.Problems(in.Problems), lacks...))
 	less.Cluster, less.Redacted = in.Cluster, true
 	out := *s
 	out.Resolution = resolved(less, s.catalog, s.flags.linkers()...)
+	differing := otherwise(s.Resolution, out.Resolution)
+	less.Problems = append(less.Problems, differing...)
+	out.Problems = append(out.Problems, differing...)
 	return &out
 }
 
-// redacted takes the values of their settings out of the policies among the objects of the session's snapshot. Objects of kinds that are
-// not known keep nothing but their identity and what they refer to.
-func redacted(s *session, objects []any) {
+// redacted are the objects of the session's snapshot without what redact.Kept does not keep, and what answers lack for it. Objects of kinds that
+// are not known keep nothing but their identity and what they refer to.
+func redacted(s *session) (objects []any, lacks []model.Problem) {
 	policies := map[model.Ref]*policy.Policy{}
-	var read []model.GroupKind // beside targets, by the kinds that are there
+	judging := map[model.GroupKind]int{}
+	read := map[model.GroupKind]bool{} // by the kinds that are there
 	for _, k := range s.Kinds {
 		for _, p := range k.Policies {
 			policies[p.Ref()] = p
 		}
-		if len(k.Policies) > 0 && k.Kind.Scopes != nil {
-			read = append(read, k.Reads...)
+		if len(k.Policies) == 0 {
+			continue
+		}
+		for _, gk := range k.Reads {
+			read[gk] = true
+		}
+		if k.Evaluate != "" {
+			judging[k.GroupKind] = len(k.Policies)
 		}
 	}
 	known := append(topology.Kinds(), model.DefinitionKind())
-	for i, o := range s.Snapshot.Objects {
-		switch p := policies[o.Ref]; {
+	r := redact.New(annotationUse(s.catalog.Knowledge()))
+	for _, o := range s.Snapshot.Objects {
+		switch p, gk := policies[o.Ref], o.Ref.GroupKind(); {
 		case p != nil:
-			objects[i] = redact.Policy(p)
-		case slices.Contains(read, o.Ref.GroupKind()) && !slices.Contains(known, o.Ref.GroupKind()):
-			objects[i] = redact.WithoutInline(o)
-		case !slices.Contains(known, o.Ref.GroupKind()) || strings.HasSuffix(o.Ref.Kind, "Policy"):
-			kept := redact.Object(o)
-			if spec := resolve.Named(o); spec != nil && s.Kind(o.Ref.GroupKind()) == nil {
+			objects = append(objects, r.Policy(p))
+		case slices.Contains(known, gk) && !strings.HasSuffix(gk.Kind, "Policy"):
+			objects = append(objects, r.Known(o))
+		case read[gk]:
+			objects = append(objects, r.Read(o))
+		default:
+			kept := r.Known(o)
+			if spec := resolve.Named(o); spec != nil && s.Kind(gk) == nil && kept["spec"] == nil {
 				kept["spec"] = spec
 			}
-			objects[i] = kept
+			objects = append(objects, kept)
 		}
+	}
+	return objects, lacking(r.Lacks(), judging)
+}
+
+// lacking says which answers are not known for want of values.
+func lacking(read, judging map[model.GroupKind]int) []model.Problem {
+	var out []model.Problem
+	const hint = "ask without --redact"
+	for gk, n := range read {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: hint,
+			Message: fmt.Sprintf("texts in objects on which policies depend are left out (redacted): %d of kind %s", n, gk)})
+	}
+	for gk, n := range judging {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: hint,
+			Message: fmt.Sprintf("what policies decide about requests is not known, values are left out (redacted): %d of kind %s", n, gk)})
+	}
+	return model.SortProblems(out)
+}
+
+// annotationUse tells which annotations stay.
+func annotationUse(k *descriptor.Knowledge) redact.Annotations {
+	return func(kind, name string) redact.Use {
+		switch k.AnnotationRead(name) {
+		case descriptor.ForWords:
+			return redact.Stays
+		case descriptor.ForPresence:
+			return redact.Replaced
+		case descriptor.ForSettings:
+			return redact.Lacked
+		}
+		switch {
+		case name == check.IgnoreAnnotation:
+			return redact.Stays
+		case k.Annotation(kind, name) != nil:
+			return redact.Replaced
+		}
+		return redact.Dropped
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -54,10 +55,7 @@ file; they do not affect the exit code (use check for that).
 --dataplane names dumps of proxies, as audit takes them: the page then says of every rule whether the proxies do what is predicted,
 has a table of what they do otherwise, and marks that in the picture.
 
---redact takes out, before anything is computed: the values of policy settings, their conditions (when), annotations of policies, the
-messages of reported statuses, what objects of unknown kinds contain, and the values of filters and timeouts of routes. Names, labels,
-targets, hostnames, and the matches of routes stay, so that the report still shows which setting wins and which is overridden. A block with a
-condition counts as not applied, and the report is then marked incomplete; objects are not judged by schemas.`,
+` + redactedHelp,
 		Example: `  # manifests
   kubectl dopolicy report -f manifests/ > report.html
 
@@ -87,7 +85,7 @@ condition counts as not applied, and the report is then marked incomplete; objec
 	fs.StringVar(&f.collapse, "collapse", view.CollapseAuto, "merge nodes that look alike in the picture: "+strings.Join(view.CollapseLevels(), "|"))
 	complete(cmd, "collapse", view.CollapseLevels())
 	fs.BoolVar(&f.noPicture, "no-picture", false, "leave out the topology picture")
-	fs.BoolVar(&f.redact, "redact", false, "leave out the values of policy settings and of filters of routes")
+	fs.BoolVar(&f.redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
 	f.addDumps(cmd, "say what a proxy makes of it, by its config_dump")
 	f.crds.addTo(fs)
 	fs.StringVar(&f.config, "config", "", "config file of check (default: "+configFile+" in the current folder, if present; none: no config file)")
@@ -131,16 +129,18 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	if options.Requirements, err = f.required(options.Config); err != nil {
 		return err
 	}
-	if err := f.crds.read(ctx, s); err != nil {
+	if err := f.crds.read(ctx, f.limits(), s); err != nil {
 		return err
 	}
 	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
+	options.Steps = f.crds.steps
 	session, proxies, err := f.both(ctx, a, &f.sourceFlags, s)
 	if err != nil {
 		return err
 	}
 	if f.redact {
 		session = redactedSession(session)
+		f.crds.problems = redact.Problems(f.crds.problems)
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
 	options.Prove = prover(a.Plugins, session.tidiers)

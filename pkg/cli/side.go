@@ -123,7 +123,7 @@ func (r *sideReader) read(ctx context.Context, s sideOf) (*model.Snapshot, error
 	}
 	o := r.options()
 	if rev, path, is := s.git(); is {
-		texts, problems, err := load.Git(ctx, load.GitTree{Rev: rev, Path: path, Recursive: o.Recursive})
+		texts, problems, err := load.Git(ctx, load.GitTree{Rev: rev, Path: path, Recursive: o.Recursive, Limits: o.Limits})
 		if err != nil {
 			return nil, err
 		}
@@ -144,5 +144,5 @@ func (r *sideReader) lay(ctx context.Context, base *model.Snapshot) (*model.Snap
 }
 
 func (r *sideReader) options() load.Options {
-	return load.Options{Recursive: r.flags.recursive, Render: r.flags.recursive, Helm: r.flags.helm, Destination: r.flags.destination, Stdin: r.streams.In, Namespace: r.flags.namespace, ClusterScoped: r.catalog.ClusterScoped()}
+	return load.Options{Recursive: r.flags.recursive, Render: r.flags.recursive, Helm: r.flags.helm, Destination: r.flags.destination, Stdin: r.streams.In, Namespace: r.flags.namespace, ClusterScoped: r.catalog.ClusterScoped(), Limits: r.flags.limits()}
 }

@@ -35,8 +35,7 @@ Secrets and managed fields. Every command gives the same answer with -f FILE as 
 
 The file name selects the format: .yaml, .json or .tgz (compressed). "-" writes YAML to standard output.
 
---redact removes the values of policy settings. Names, targets and owners stay, so that answers still show which setting wins and
-which is overridden, but conditions can no longer be evaluated.`,
+` + redactedHelp,
 		Example: `  # save a cluster, and use it later or elsewhere
   kubectl dopolicy snapshot -o cluster.tgz
   kubectl dopolicy effective -A -f cluster.tgz
@@ -48,7 +47,7 @@ which is overridden, but conditions can no longer be evaluated.`,
 	}
 	f.sourceFlags.addCluster(cmd)
 	cmd.Flags().StringVarP(&f.file, "output", "o", "", "file to write, ending in .yaml, .json or .tgz; - for standard output")
-	cmd.Flags().BoolVar(&f.redact, "redact", false, "leave out the values of policy settings")
+	cmd.Flags().BoolVar(&f.redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "write nothing and exit with 3 if not everything could be read")
 	return cmd
 }
@@ -84,14 +83,15 @@ func (f *snapshotFlags) take(ctx context.Context, plugins []plugin.Plugin, s Str
 	if f.strict && slices.ContainsFunc(in.Problems, model.Problem.Incomplete) {
 		return &noAnswer{"not everything could be read: no snapshot was written", "the problems above say what is missing"}
 	}
+	header := model.HeaderOf(in)
+	if f.redact {
+		in = redactedSession(session).Snapshot
+		header = model.HeaderOf(in)
+		header.Redacted = true
+	}
 	objects := make([]any, len(in.Objects))
 	for i, o := range in.Objects {
 		objects[i] = o.Body
-	}
-	header := model.HeaderOf(in)
-	if f.redact {
-		header.Redacted = true
-		redacted(session, objects)
 	}
 	if f.file == "-" {
 		return render.Snapshot(s.Out, form, header, objects)

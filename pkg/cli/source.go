@@ -24,6 +24,7 @@ import (
 // sourceFlags are the flags shared by all commands that read objects.
 type sourceFlags struct {
 	connectionFlags
+	budgetFlags
 	files         []string
 	recursive     bool
 	helm          bool
@@ -60,6 +61,7 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 func (f *sourceFlags) addCluster(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	f.connectionFlags.add(fs)
+	f.budgetFlags.add(fs)
 	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace to look in (default: the kubeconfig's; with -f, all), and the namespace of objects in files without one")
 	fs.StringArrayVar(&f.policyKinds, "policy-kinds", nil, "file with policy kind descriptors, which replace built-in ones (repeatable)")
 	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
@@ -138,7 +140,7 @@ func told(s Streams, in *model.Snapshot, err error) error {
 // manifests are the files or the kustomization that the flags name.
 func (f *sourceFlags) manifests(catalog *descriptor.Catalog, s Streams) load.Options {
 	return load.Options{Paths: f.files, Recursive: f.recursive, Render: f.recursive, Helm: f.helm, Destination: f.destination, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped)}
+		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped), Limits: f.limits()}
 }
 
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.

@@ -15,6 +15,7 @@ type Knowledge struct {
 	kinds       map[model.GroupKind]bool
 	parameters  []parameters
 	annotations []Annotation
+	read        []ReadAnnotation
 	connections []kindPattern
 }
 
@@ -31,6 +32,22 @@ type Annotation struct {
 	On     []string // the kinds of objects where it counts; nil: every one
 	Does   string   // what it changes, to end a sentence
 }
+
+// ReadAnnotation is an annotation that is read, or all with a prefix.
+type ReadAnnotation struct {
+	Name string // a prefix if it ends with a slash
+	For  AnnotationUse
+}
+
+// AnnotationUse is what an annotation that is read has.
+type AnnotationUse string
+
+// The uses of annotations.
+const (
+	ForWords    AnnotationUse = "words"    // names, and words that say how something attaches or is ordered: no settings
+	ForSettings AnnotationUse = "settings" // settings
+	ForPresence AnnotationUse = "presence" // it counts that it is there
+)
 
 // kindPattern is a kind, or several: "*" stands for any text of the name; without a group it is those of every group.
 type kindPattern struct{ kind, group string }
@@ -66,6 +83,16 @@ func (k *Knowledge) Annotation(kind, name string) *Annotation {
 	return nil
 }
 
+// AnnotationRead is what an annotation that is read has, "" if nothing reads it.
+func (k *Knowledge) AnnotationRead(name string) AnnotationUse {
+	for _, a := range k.read {
+		if a.Name == name || strings.HasSuffix(a.Name, "/") && strings.HasPrefix(name, a.Name) {
+			return a.For
+		}
+	}
+	return ""
+}
+
 // Annotated reports whether anything is said about annotations.
 func (k *Knowledge) Annotated() bool { return len(k.annotations) > 0 }
 
@@ -77,9 +104,10 @@ func (k *Knowledge) Judges(gk model.GroupKind) bool {
 // knowledgeFields are the fields of a Vendor document about what is known.
 func (r *vendorReader) knowledgeFields() map[string]form.Field {
 	return map[string]form.Field{"known": r.knownKinds,
-		"parameters":  func(n *yaml.Node) { r.List(n, r.parametersKind) },
-		"annotations": func(n *yaml.Node) { r.List(n, r.annotation) },
-		"connections": r.judging}
+		"parameters":      func(n *yaml.Node) { r.List(n, r.parametersKind) },
+		"annotations":     func(n *yaml.Node) { r.List(n, r.annotation) },
+		"annotationsRead": func(n *yaml.Node) { r.List(n, r.readAnnotation) },
+		"connections":     r.judging}
 }
 
 func (r *vendorReader) knownKinds(n *yaml.Node) {
@@ -107,6 +135,15 @@ func (r *vendorReader) annotation(n *yaml.Node) {
 		r.Fail(n, "an annotation needs \"name\" and \"does\"")
 	}
 	r.knowledge.annotations = append(r.knowledge.annotations, a)
+}
+
+func (r *vendorReader) readAnnotation(n *yaml.Node) {
+	var a ReadAnnotation
+	r.Object(n, map[string]form.Field{"name": r.Text(&a.Name), "for": r.Word((*string)(&a.For), []string{string(ForWords), string(ForSettings), string(ForPresence)})})
+	if a.Name == "" || a.For == "" {
+		r.Fail(n, "an annotation needs \"name\" and \"for\"")
+	}
+	r.knowledge.read = append(r.knowledge.read, a)
 }
 
 func (r *vendorReader) judging(n *yaml.Node) {

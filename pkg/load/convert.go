@@ -13,6 +13,7 @@ type converter struct {
 	words  *words
 	shared map[*yaml.Node]any // what the nodes with an anchor hold
 	odd    []oddKey
+	spend  bool // nodes that are converted are not needed any more: a large document should not be there twice
 }
 
 // oddKey is a key that does not mean what is written.
@@ -60,6 +61,9 @@ func (c *converter) sequence(n *yaml.Node) (any, *trouble) {
 			return nil, failed
 		}
 		t.kids[i] = kid{line: entry.Line, value: v}
+		if c.spend {
+			n.Content[i] = nil
+		}
 	}
 	return t, nil
 }
@@ -97,6 +101,9 @@ func (c *converter) mapping(n *yaml.Node) (any, *trouble) {
 			return nil, failed
 		}
 		m.put(kid{key, k.Line, v})
+		if c.spend {
+			n.Content[i+1] = nil
+		}
 		delete(m.merged, key)
 	}
 	return &tree{kids: m.kids}, nil
@@ -135,7 +142,7 @@ func (m *mapping) put(e kid) {
 	case m.index != nil:
 		m.index[e.key] = len(m.kids) - 1
 	case len(m.kids) > many:
-		m.index = make(map[string]int, cap(m.kids))
+		m.index = map[string]int{} // it grows while the nodes that are read become garbage
 		for i, e := range m.kids {
 			m.index[e.key] = i
 		}

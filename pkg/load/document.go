@@ -105,9 +105,9 @@ func (w *worker) read(p piece, out *outcome) {
 		d.report(nil, failed)
 	}
 	scale := newSizer(*w.limits)
-	c := &converter{first: p.line, words: w.words, shared: map[*yaml.Node]any{}}
-	for _, n := range nodes {
-		c.odd = nil
+	c := &converter{first: p.line, words: w.words, shared: map[*yaml.Node]any{}, spend: true}
+	for i, n := range nodes {
+		c.odd, nodes[i] = nil, nil
 		_, failed := scale.measure(n, 0)
 		var v any
 		if failed == nil {

@@ -12,8 +12,8 @@ import (
 
 // What an API server may make a run read, and wait for.
 const (
-	mostRead   = 4 << 30   // bytes of all answers together
-	mostAnswer = 256 << 20 // bytes of one answer, unpacked
+	mostAnswer = 256 << 20 // bytes of one answer of a proxy
+	perAnswer  = 4         // bytes of one answer, unpacked, for each of a document
 	mostEmpty  = 10        // pages of a list, one after the other, that bring nothing
 	mostStall  = time.Minute
 )
@@ -30,13 +30,14 @@ func giveUp(format string, args ...any) error { return guardError(fmt.Sprintf(fo
 type guard struct {
 	to     http.RoundTripper
 	left   *atomic.Int64 // bytes that may still be read
+	most   int64         // bytes of all answers together
 	answer int64         // bytes of one answer
 	stall  time.Duration // how long a server may send nothing
 }
 
-func newGuard(to http.RoundTripper) guard {
-	g := guard{to: to, left: &atomic.Int64{}, answer: mostAnswer, stall: mostStall}
-	g.left.Store(mostRead)
+func newGuard(to http.RoundTripper, limits Limits) guard {
+	g := guard{to: to, left: &atomic.Int64{}, most: limits.Total, answer: perAnswer * int64(limits.Document), stall: mostStall}
+	g.left.Store(limits.Total)
 	return g
 }
 
@@ -75,9 +76,9 @@ func (b *guardedBody) Read(p []byte) (int, error) {
 	b.own -= int64(n)
 	switch left := b.guard.left.Add(-int64(n)); {
 	case b.own < 0:
-		return 0, giveUp("the server's answer is larger than %d MiB", b.guard.answer>>20)
+		return 0, giveUp("the server's answer is larger than %d MiB (four times --max-document)", b.guard.answer>>20)
 	case left < 0:
-		return 0, giveUp("the server's answers are larger than %d GiB together", int64(mostRead)>>30)
+		return 0, giveUp("the server's answers are larger than %d MiB together (--max-input)", b.guard.most>>20)
 	case err != nil && !errors.Is(err, io.EOF) && b.ctx.Err() != nil:
 		err = context.Cause(b.ctx)
 	}
@@ -92,13 +93,13 @@ func (b *guardedBody) Close() error {
 }
 
 // guarded is a client of an API server that is not trusted: it is not followed to another host, which would get the credentials.
-func guarded(client *http.Client) *http.Client {
+func guarded(client *http.Client, limits Limits) *http.Client {
 	out := *client
 	transport := out.Transport
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	out.Transport = newGuard(transport)
+	out.Transport = newGuard(transport, limits.orDefault())
 	out.CheckRedirect = func(request *http.Request, before []*http.Request) error {
 		first := before[0].URL
 		switch {

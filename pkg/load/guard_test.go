@@ -21,9 +21,9 @@ func asked(t *testing.T, answer http.HandlerFunc) error {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	defer server.Close()
-	g := newGuard(http.DefaultTransport)
+	g := newGuard(http.DefaultTransport, DefaultLimits())
 	g.answer, g.stall = 1<<20, 50*time.Millisecond
-	client := guarded(server.Client())
+	client := guarded(server.Client(), DefaultLimits())
 	client.Transport = g
 	response, err := client.Get(server.URL)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestEmptyPages(t *testing.T) {
 		fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "ThingList", "metadata": {"continue": "%d"}, "items": []}`, pages.Add(1))
 	}))
 	defer server.Close()
-	s, err := NewServer(&rest.Config{Host: server.URL}, nil)
+	s, err := NewServer(&rest.Config{Host: server.URL}, Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

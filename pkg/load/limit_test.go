@@ -94,7 +94,7 @@ func TestRepeatedValuesAreShared(t *testing.T) {
 
 func TestTotal(t *testing.T) {
 	write(t, map[string]string{"a.yaml": thing("a"), "b.yaml": thing("b") + "# " + strings.Repeat("x", 500), "c.yaml": thing("c")})
-	refused := "LimitExceeded %s:1: not read: with this file the input is larger than the limit for all files together (read fewer files at once)"
+	refused := "LimitExceeded %s:1: not read: with this file the input is larger than the limit for all files together (--max-input) (read fewer files at once, or raise --max-input)"
 	s, err := load.Files(context.Background(), load.Options{
 		Paths: []string{"a.yaml", "b.yaml", "-", "c.yaml"}, Stdin: strings.NewReader(strings.Repeat("x", 500)), Limits: load.Limits{Total: 400},
 	})

@@ -118,8 +118,8 @@ func (r *reader) open(ctx context.Context, s source) ([]byte, error) {
 func (r *reader) refuse(s source) {
 	r.problems = append(r.problems, model.Problem{
 		Severity: model.Error, Code: model.LimitExceeded, Origin: &model.Origin{File: s.name, Line: 1},
-		Message: "not read: with this file the input is larger than the limit for all files together",
-		Hint:    "read fewer files at once",
+		Message: "not read: with this file the input is larger than the limit for all files together (--max-input)",
+		Hint:    "read fewer files at once, or raise --max-input",
 	})
 }
 

@@ -162,7 +162,7 @@ func TestKustomizationIsCancelled(t *testing.T) {
 
 func TestKustomizationLimits(t *testing.T) {
 	write(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": thing("a")})
-	if err := refused(t, ".", load.Limits{Total: 40}); err.Error() != "a.yaml: not read: with this file the input is larger than the limit for all files together" {
+	if err := refused(t, ".", load.Limits{Total: 40}); err.Error() != "a.yaml: not read: with this file the input is larger than the limit for all files together (--max-input)" {
 		t.Errorf("got %s", err)
 	}
 	if err := refused(t, "a.yaml", load.Limits{}); err.Error() != "a.yaml: a kustomization is a folder" {

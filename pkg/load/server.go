@@ -29,8 +29,8 @@ type Server struct {
 }
 
 // NewServer is the server that a kubeconfig's entry describes. Every request is told to log, if that is not nil. Requests are not
-// throttled here: there are few of them, and the server says itself when it is too many.
-func NewServer(config *rest.Config, log func(format string, args ...any)) (*Server, error) {
+// throttled here: there are few of them, and the server says itself when it is too many. All answers together are bounded like files.
+func NewServer(config *rest.Config, limits Limits, log func(format string, args ...any)) (*Server, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	scheme := runtime.NewScheme()
@@ -42,7 +42,7 @@ func NewServer(config *rest.Config, log func(format string, args ...any)) (*Serv
 	if err != nil {
 		return nil, err
 	}
-	client = guarded(client)
+	client = guarded(client, limits)
 	r, err := rest.UnversionedRESTClientForConfigAndClient(config, client)
 	if err != nil {
 		return nil, err

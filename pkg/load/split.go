@@ -1,6 +1,10 @@
 package load
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // piece is one document of a file before it is parsed.
 type piece struct {
@@ -33,6 +37,10 @@ func splitLarge(file source, text []byte) []piece {
 	var pieces []piece
 	last, lastFits := 0, false // where the last piece began, and whether another one can join it
 	cuts(text, func(start, end, line int) {
+		if values := jsonValues(file, text[start:end:end], line); values != nil {
+			pieces, lastFits = append(pieces, values...), false
+			return
+		}
 		fits := joins(text[start:end])
 		if n := len(pieces) - 1; n >= 0 && fits && lastFits && last+len(pieces[n].text) == start && end-last <= fewBytes {
 			pieces[n].text, pieces[n].many = text[last:end:end], true
@@ -44,10 +52,34 @@ func splitLarge(file source, text []byte) []piece {
 	return pieces
 }
 
-// joins reports whether a document may be parsed with others: JSON has a reader of its own, directives and anchors are for one document.
+// jsonValues cuts a document that is many JSON values, one after the other, into pieces of some of them; nil: it is none, or not that long. What is
+// no JSON is left to the last piece.
+func jsonValues(file source, text []byte, line int) []piece {
+	first := contentStart(text)
+	if len(text) < 2*fewBytes || text[first] != '{' && text[first] != '[' {
+		return nil
+	}
+	var pieces []piece
+	d := jsontext.NewDecoder(bytes.NewBuffer(text[first:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	begin := 0
+	for err := d.SkipValue(); err == nil; err = d.SkipValue() {
+		if end := first + int(d.InputOffset()); end-begin >= fewBytes {
+			pieces = append(pieces, piece{file: file, line: line, text: text[begin:end:end]})
+			line += bytes.Count(text[begin:end], []byte("\n"))
+			begin = end
+		}
+	}
+	if len(pieces) == 0 || contentStart(text[begin:]) == len(text)-begin {
+		return pieces
+	}
+	return append(pieces, piece{file: file, line: line, text: text[begin:]})
+}
+
+// joins reports whether a document may be parsed with others: JSON has a reader of its own, but for what YAML reads alike; directives and anchors are for
+// one document.
 func joins(text []byte) bool {
 	first := contentStart(text)
-	return len(text) <= fewBytes && text[first] != '{' && text[first] != '[' && bytes.IndexByte(text, '&') < 0 && bytes.IndexByte(text, '%') < 0
+	return len(text) <= fewBytes && (text[first] != '{' && text[first] != '[' || bytes.IndexByte(text, '\\') < 0 && bytes.IndexByte(text, '\t') < 0) && bytes.IndexByte(text, '&') < 0 && bytes.IndexByte(text, '%') < 0
 }
 
 // cuts calls cut for every document with where it begins and ends, and the line on which it begins.

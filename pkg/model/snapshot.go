@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -90,6 +91,12 @@ func NewSnapshot(objects []*Object, problems []Problem) *Snapshot {
 	}
 	return s
 }
+
+// Redacted stands for a text that was taken out; where texts have to be told apart, a dash and a number follow.
+const Redacted = "REDACTED"
+
+// TakenOut reports whether a text stands for one that was taken out.
+func TakenOut(text string) bool { return strings.HasPrefix(text, Redacted) }
 
 // WithoutValues reports whether the settings of policies have no values: they were taken out after reading, or before the snapshot was saved.
 func (s *Snapshot) WithoutValues() bool {

@@ -2,30 +2,31 @@ package redact
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// redacted stands for a value that was taken out.
-const redacted = "REDACTED"
+const redacted = model.Redacted
 
 // Policy is the content of the policy's object without the values of its settings: their names stay, and so do references to targets,
-// strategies and deactivated names. Whatever else is in the spec is left out, and so are annotations and the messages of conditions.
-func Policy(p *policy.Policy) any {
+// strategies and deactivated names. Whatever else is in the spec is left out.
+func (r *Redactor) Policy(p *policy.Policy) any {
 	if p.Kind.Scopes != nil {
-		return parts(p)
+		return r.parts(p)
 	}
 	whole, _ := p.Object.Body.Value().(map[string]any)
-	out := Object(p.Object)
+	out := r.Object(p.Object)
 	keep := func(path ...string) {
 		if v := names(model.Get(whole, path...)); v != nil {
 			put(out, path, v)
 		}
 	}
 	for _, ref := range p.Kind.Refs {
+		if len(ref.At) == 0 {
+			continue // a function finds the targets
+		}
 		if v := references(model.Get(whole, ref.At...)); v != nil {
 			put(out, ref.At, v)
 		}
@@ -52,42 +53,9 @@ func Policy(p *policy.Policy) any {
 	return out
 }
 
-// Object is as much of an object as may be shown of one that is not known to be harmless: its identity, labels and age, and its
-// conditions, its own and those by ancestor, without their messages, which may repeat what the policy sets.
-func Object(o *model.Object) map[string]any {
-	out := map[string]any{}
-	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "labels"},
-		{"metadata", "creationTimestamp"}, {"metadata", "generation"}, {"metadata", "ownerReferences"}} {
-		if v := o.Get(path...); v != nil {
-			put(out, path, v)
-		}
-	}
-	if conditions := conditionsOnly(o.Get("status", "conditions")); conditions != nil {
-		put(out, []string{"status", "conditions"}, conditions)
-	}
-	if ancestors := onlyFields(o.Get("status", "ancestors"), "ancestorRef", "controllerName", "conditions"); ancestors != nil {
-		for _, a := range ancestors {
-			entry, _ := a.(map[string]any)
-			if ref := onlyFields([]any{entry["ancestorRef"]}, "group", "kind", "namespace", "name", "sectionName", "port"); entry["ancestorRef"] != nil {
-				entry["ancestorRef"] = ref[0]
-			}
-			if entry["conditions"] != nil {
-				entry["conditions"] = conditionsOnly(entry["conditions"])
-			}
-		}
-		put(out, []string{"status", "ancestors"}, ancestors)
-	}
-	return out
-}
-
-// conditionsOnly are conditions without their messages.
-func conditionsOnly(v any) []any {
-	return onlyFields(v, "type", "status", "reason", "observedGeneration")
-}
-
 // references are references to targets, without anything else that stands beside their fields.
 func references(v any) any {
-	fields := []string{"group", "kind", "namespace", "name", "sectionName", "matchLabels", "matchExpressions"}
+	fields := []string{"group", "kind", "namespace", "name", "sectionName", "matchLabels", "matchExpressions", "labels", "tags", "mesh", "proxyTypes"}
 	switch v.(type) {
 	case []any:
 		return onlyFields(v, fields...)
@@ -172,8 +140,8 @@ func put(m map[string]any, path []string, v any) {
 
 // parts is the content of a policy whose settings are in parts: every value is taken out but for references to targets and what rules
 // match, which tells them apart. Lists keep their lengths.
-func parts(p *policy.Policy) any {
-	out := Object(p.Object)
+func (r *Redactor) parts(p *policy.Policy) any {
+	out := r.Object(p.Object)
 	roots := map[string]bool{}
 	for _, part := range p.Kind.Parts {
 		for _, path := range [][]string{part.Each, part.At} {
@@ -183,47 +151,47 @@ func parts(p *policy.Policy) any {
 		}
 	}
 	for root := range roots {
-		if v := p.Object.Get(root); v != nil {
-			out[root] = withoutValues(v)
+		if v := p.Object.Body.Field(root); !v.IsNull() {
+			out[root] = r.withoutValues(v)
 		}
 	}
 	return out
 }
 
-// withoutValues is v with every scalar taken out.
-func withoutValues(v any) any {
-	return rewritten(v, func(key string, inner any) (any, bool) { return inner, key == "targetRef" || key == "matches" }, func(scalar any) any {
-		if scalar == nil {
-			return nil
-		}
-		return redacted
-	})
-}
+// matching is what stays of the matches of rules, which tell these apart.
+var matching = patterns(Row{Paths: []string{"**.{headers,queryParams}.{name,type,value#}", "**.{path,method,service}", "**.{path,method}.{type,value,service,method}"}})
 
-// WithoutInline is the content of an object that is no policy, without data that stands in it instead of in a Secret.
-func WithoutInline(o *model.Object) any {
-	return rewritten(o.Body.Value(), func(key string, _ any) (any, bool) { return redacted, strings.HasPrefix(key, "inline") }, func(scalar any) any { return scalar })
-}
+// selecting is what stays of selectors.
+var selecting = patterns(Row{Paths: []string{"**.{matchLabels,labels}.*", "**.{matchExpressions}.{key,operator,values}"}})
 
-// rewritten is a copy of v: what field returns of fields that it knows, and all other scalars as scalar returns them.
-func rewritten(v any, field func(key string, inner any) (out any, known bool), scalar func(any) any) any {
-	switch t := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(t))
-		for key, inner := range t {
-			value, known := field(key, inner)
-			if !known {
-				value = rewritten(inner, field, scalar)
+// withoutValues is v with every scalar taken out but those of targets and matches.
+func (r *Redactor) withoutValues(v model.Body) any {
+	switch {
+	case v.IsObject():
+		out := make(map[string]any, v.Len())
+		for key, inner := range v.Fields {
+			switch key {
+			case "targetRef", "targetRefs", "serverRef":
+				out[key] = references(inner.Value())
+			case "selector", "podSelector", "namespaceSelector", "workloadSelector", "externalWorkloadSelector":
+				c := copier{Redactor: r}
+				out[key] = c.value(inner, selecting, "")
+			case "matches":
+				c := copier{Redactor: r}
+				out[key] = c.value(inner, matching, "")
+			default:
+				out[key] = r.withoutValues(inner)
 			}
-			out[key] = value
 		}
 		return out
-	case []any:
-		out := make([]any, len(t))
-		for i, inner := range t {
-			out[i] = rewritten(inner, field, scalar)
+	case v.IsList():
+		out := make([]any, 0, v.Len())
+		for _, inner := range v.Items {
+			out = append(out, r.withoutValues(inner))
 		}
 		return out
+	case v.IsNull():
+		return nil
 	}
-	return scalar(v)
+	return redacted
 }

@@ -12,7 +12,7 @@ func TestRedactedStatus(t *testing.T) {
 	said := []any{map[string]any{"type": "Accepted", "status": "False", "reason": "Invalid", "message": "bad key secret", "observedGeneration": int64(2), "lastTransitionTime": "t"}}
 	body := map[string]any{"status": map[string]any{"conditions": said, "detail": "secret",
 		"ancestors": []any{map[string]any{"ancestorRef": map[string]any{"name": "gw", "sectionName": "web", "note": "secret"}, "controllerName": "c", "conditions": said}, map[string]any{}}}}
-	got, err := json.Marshal(Object(&model.Object{Body: model.Pack(body, nil)}))
+	got, err := json.Marshal(New(none).Object(&model.Object{Body: model.Pack(body, nil)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,3 +22,5 @@ func TestRedactedStatus(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+func none(string, string) Use { return Dropped }

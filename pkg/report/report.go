@@ -107,16 +107,13 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
 	return out
 }
 
-// redacted stands for a value that was taken out.
-const redacted = "REDACTED"
-
 // withoutValues are what the rules of routes say themselves, by name alone: headers and the like may hold what not everybody should see.
 func withoutValues(routes []view.RouteSettings) []view.RouteSettings {
 	out := slices.Clone(routes)
 	for i := range out {
 		out[i].Rules = slices.Clone(out[i].Rules)
 		for j := range out[i].Rules {
-			out[i].Rules[j].Value = redacted
+			out[i].Rules[j].Value = model.Redacted
 		}
 	}
 	return out

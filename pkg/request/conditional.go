@@ -19,6 +19,9 @@ func (t *trace) openEnds(best *candidate) {
 		why := c.open
 		if why == "" {
 			why = "its regular expression cannot be evaluated"
+			if c.match != nil && c.match.takenOut() {
+				why = "a value that it asks for is left out (redacted)"
+			}
 		}
 		ref := t.m.graph.Node(c.rule).Ref
 		t.answer.rivals(ref.String() + " may come first: " + why)

@@ -132,9 +132,16 @@ func (m *match) expressions() bool {
 	return m.path.form == expression || isRegex(m.service) || isRegex(m.call) || slices.ContainsFunc(m.headers, isRegex) || slices.ContainsFunc(m.query, isRegex)
 }
 
+// takenOut reports whether a value that the match asks for is left out.
+func (m *match) takenOut() bool {
+	out := func(v valueMatch) bool { return model.TakenOut(v.value) }
+	return slices.ContainsFunc(m.headers, out) || slices.ContainsFunc(m.query, out)
+}
+
 // compiler reads the matches of rules. Regular expressions are made once, however often they are written.
 type compiler struct {
 	made     map[string]*pattern
+	spent    int  // instructions of those that were made
 	textOnly bool // expressions are not made
 }
 
@@ -227,10 +234,12 @@ func (c *compiler) values(v model.Body, key string, normal func(string) string) 
 }
 
 func (c *compiler) value(kind, where string, v valueMatch) (valueMatch, error) {
-	switch kind {
-	case "", "Exact":
+	switch {
+	case model.TakenOut(v.value) && slices.Contains([]string{"", "Exact", "RegularExpression"}, kind):
+		v.form, v.regex = expression, &pattern{} // whether it holds, nobody knows
+	case kind == "", kind == "Exact":
 		v.form = exact
-	case "RegularExpression":
+	case kind == "RegularExpression":
 		v.form, v.regex = expression, c.regex(v.value)
 	default:
 		return v, fmt.Errorf("%s %q is not known", where, kind)
@@ -238,15 +247,21 @@ func (c *compiler) value(kind, where string, v valueMatch) (valueMatch, error) {
 	return v, nil
 }
 
+// mostInstructions is how large the expressions of all matches may be together, as programs: compiling them takes some seconds. Further ones cannot be evaluated.
+const mostInstructions = 4_000_000
+
 // regex is an expression as RE2.
 func (c *compiler) regex(text string) *pattern {
 	if p, known := c.made[text]; known || c.textOnly {
 		return p
 	}
 	p := &pattern{}
-	if re, err := regexp.Compile(text); err == nil {
-		p.part = re
-		p.whole, _ = regexp.Compile(`\A(?:` + text + `)\z`) // it compiles if the text does
+	c.spent += model.PatternSize(text)
+	if c.spent <= mostInstructions {
+		if re, err := regexp.Compile(text); err == nil {
+			p.part = re
+			p.whole, _ = regexp.Compile(`\A(?:` + text + `)\z`) // it compiles if the text does
+		}
 	}
 	if c.made == nil {
 		c.made = map[string]*pattern{}

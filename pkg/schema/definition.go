@@ -35,6 +35,7 @@ type version struct {
 	body     model.Body
 	problems []model.Problem // why it, or a rule of it, cannot be used
 	usable   bool
+	dear     bool // its patterns take too long to compile
 
 	status     bool // written at another place: what an object has there when it is created is dropped
 	structural *schema.Structural
@@ -156,7 +157,9 @@ func (v *version) build(props *apiextensions.JSONSchemaProps) error {
 		return fmt.Errorf("its schema is not structural: %w", err)
 	}
 	at := apifield.NewPath("spec", "versions").Key(v.name).Child("schema", "openAPIV3Schema")
-	if wrong := schema.ValidateStructural(at, structural); len(wrong) > 0 {
+	var wrong apifield.ErrorList
+	structurally(structural, func() { wrong = schema.ValidateStructural(at, structural) })
+	if len(wrong) > 0 {
 		return fmt.Errorf("its schema is not structural: %w", wrong.ToAggregate())
 	}
 	structural = structural.DeepCopy() // defaults are shared with what it was made from

@@ -33,17 +33,16 @@ func nextStep(b model.Body, path string) (step, rest string) {
 		}
 		return number, rest
 	}
-	for key := range b.Fields {
-		if len(key) <= len(step) {
-			continue
+	for end := len(path); end > 0; end-- { // the body finds a key faster than it lists all
+		plain := end == len(path) || path[end] == '.' || path[end] == '['
+		if plain && b.Has(path[:end]) {
+			return path[:end], path[end:]
 		}
-		if after, ok := strings.CutPrefix(path, "["+key+"]"); ok {
-			step, rest = key, after
-		} else if after, ok := strings.CutPrefix(path, key); ok && (after == "" || after[0] == '.' || after[0] == '[') {
-			step, rest = key, after
+		if path[0] == '[' && path[end-1] == ']' && end > 2 && b.Has(path[1:end-1]) {
+			return path[1 : end-1], path[end:]
 		}
 	}
-	return step, rest
+	return "", ""
 }
 
 // near proposes fields that the schema has in place of an unknown one.

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +11,9 @@ import (
 
 // Problems judges the custom resources of an input as the API server would when they are created: by the schemas and validation rules of the
 // CustomResourceDefinitions in the input, and of further ones that take the place of those in the input that define the same kind. What was
-// read from a cluster is not judged: its server has done so, and parts of it may have been left out. Without the values nothing is.
-func Problems(in *model.Snapshot, further []*model.Object) []model.Problem {
+// read from a cluster is not judged: its server has done so, and parts of it may have been left out. Without the values nothing is. Judging takes
+// so many steps at most; 0: DefaultSteps.
+func Problems(in *model.Snapshot, further []*model.Object, steps int) []model.Problem {
 	defined := definitions(in.Definitions(), further)
 	if len(defined) == 0 {
 		return nil
@@ -41,8 +43,15 @@ func Problems(in *model.Snapshot, further []*model.Object) []model.Problem {
 			Hint: "name the manifests of the objects with -f"})
 	}
 	versions := usedVersions(judged, defined)
-	model.SideBySide(len(versions), 1, func(i int) { versions[i].compile() })
-	m, dear := meter{}, []*model.Object{}
+	m, dear := meter{most: cmp.Or(steps, DefaultSteps)}, []*model.Object{}
+	for _, v := range versions {
+		v.dear = !m.compiles(v)
+	}
+	model.SideBySide(len(versions), 1, func(i int) {
+		if !versions[i].dear {
+			versions[i].compile()
+		}
+	})
 	judged = slices.DeleteFunc(judged, func(o *model.Object) bool {
 		if m.affords(defined[o.Ref.GroupKind()].versions[o.Version], o) {
 			return false
@@ -50,7 +59,7 @@ func Problems(in *model.Snapshot, further []*model.Object) []model.Problem {
 		dear = append(dear, o)
 		return true
 	})
-	problems = append(problems, unaffordable(dear)...)
+	problems = append(problems, unaffordable(dear, m.most)...)
 	found := make([][]model.Problem, len(judged))
 	model.SideBySide(len(judged), model.Few, func(i int) { found[i] = defined[judged[i].Ref.GroupKind()].judge(judged[i]) })
 	for _, v := range versions {

@@ -172,7 +172,7 @@ spec: {group: example.com, scope: Cluster, names: {kind: Other, plural: others},
 				times = 1
 			}
 			for range times {
-				if got := said(text, schema.Problems(in, nil)); got != c.want {
+				if got := said(text, schema.Problems(in, nil, 0)); got != c.want {
 					t.Fatalf("got:\n%s\nwant:\n%s", got, c.want)
 				}
 			}
@@ -183,7 +183,7 @@ spec: {group: example.com, scope: Cluster, names: {kind: Other, plural: others},
 func TestSchemasOfOldDefinitions(t *testing.T) {
 	for from, to := range map[string]string{"apiextensions.k8s.io/v1": "apiextensions.k8s.io/v1beta1", "  group: example.com": "  preserveUnknownFields: true\n  group: example.com"} {
 		text := strings.Replace(head, from, to, 1) + "            properties: {a: {type: string}}\n" + thing + "spec: {a: 7}\n"
-		found := schema.Problems(read(t, text), nil)
+		found := schema.Problems(read(t, text), nil, 0)
 		if len(found) != 1 || found[0].Code != model.InvalidSchema {
 			t.Errorf("%s: %v", to, found)
 		}
@@ -192,7 +192,7 @@ func TestSchemasOfOldDefinitions(t *testing.T) {
 
 func TestSchemasSayWhatToDo(t *testing.T) {
 	text := head + "            required: [name]\n            properties: {name: {type: string}}\n            x-kubernetes-validations: [{rule: \"self.name != ''\"}]\n" + thing + "spec: {nam: b}\n"
-	found := schema.Problems(read(t, text), nil)
+	found := schema.Problems(read(t, text), nil, 0)
 	if len(found) != 2 {
 		t.Fatalf("%v", found)
 	}
@@ -206,13 +206,13 @@ func TestSchemasSayWhatToDo(t *testing.T) {
 func TestSchemasOfFurtherDefinitions(t *testing.T) {
 	strict, loose := head+"            properties: {a: {type: string}}\n", head+"            x-kubernetes-preserve-unknown-fields: true\n"
 	further := read(t, loose).Objects
-	if found := schema.Problems(read(t, strict+thing+"spec: {a: 7}\n"), further); len(found) != 0 {
+	if found := schema.Problems(read(t, strict+thing+"spec: {a: 7}\n"), further, 0); len(found) != 0 {
 		t.Errorf("the further definition does not count: %v", found)
 	}
-	if found := schema.Problems(read(t, thing+"spec: {a: 7}\n"), read(t, strict).Objects); len(found) != 1 {
+	if found := schema.Problems(read(t, thing+"spec: {a: 7}\n"), read(t, strict).Objects, 0); len(found) != 1 {
 		t.Errorf("the further definition alone does not count: %v", found)
 	}
-	if found := schema.Problems(read(t, thing+"spec: {a: 7}\n"), nil); found != nil {
+	if found := schema.Problems(read(t, thing+"spec: {a: 7}\n"), nil, 0); found != nil {
 		t.Errorf("without definitions: %v", found)
 	}
 }
@@ -222,10 +222,10 @@ func TestSchemasLeaveAloneWhatAClusterHas(t *testing.T) {
 	in.Cluster = &model.Cluster{}
 	at := slices.IndexFunc(in.Objects, func(o *model.Object) bool { return o.Ref.Name == "b" })
 	in.Objects[at].Origin = model.Origin{Cluster: "prod"}
-	if found := schema.Problems(in, nil); len(found) != 1 || found[0].Ref.Name != "a" {
+	if found := schema.Problems(in, nil, 0); len(found) != 1 || found[0].Ref.Name != "a" {
 		t.Errorf("files over a cluster: %v", found)
 	}
-	if found := schema.Problems(in, in.Definitions()); len(found) != 2 || found[1].Code != model.NoSchema {
+	if found := schema.Problems(in, in.Definitions(), 0); len(found) != 2 || found[1].Code != model.NoSchema {
 		t.Errorf("asked for what cannot be done: %v", found)
 	}
 }
@@ -235,7 +235,7 @@ func TestNamespaces(t *testing.T) {
 	text := "            properties: {}\n"
 	for _, head := range []string{head, strings.Replace(head, "scope: Namespaced", "scope: Cluster", 1)} {
 		for _, object := range []string{thing, strings.Replace(thing, ", namespace: n", "", 1)} {
-			if found := schema.Problems(read(t, head+text+object+"spec: {}\n"), nil); len(found) != 0 {
+			if found := schema.Problems(read(t, head+text+object+"spec: {}\n"), nil, 0); len(found) != 0 {
 				t.Error(found)
 			}
 		}

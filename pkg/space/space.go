@@ -1,14 +1,17 @@
 package space
 
 import (
-	"regexp/syntax"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
 // mostLeaves is into how many classes the requests to one path of one host are split at most.
 const mostLeaves = 4096
+
+// mostPattern is how many instructions an expression may have that is followed.
+const mostPattern = 100_000
 
 // Walk calls see with the classes of all requests that are asked about, one after the other in an order that the input determines, until it returns
 // false. Every such request is in exactly one class of each entry that it can come to.
@@ -107,8 +110,8 @@ func (w *walker) rival(c *request.Competitor, name, host string) (rival, bool) {
 func (w *walker) readable(expr string) bool {
 	known, asked := w.known[expr]
 	if !asked {
-		_, err := syntax.Parse(expr, syntax.Perl)
-		known = err == nil
+		size := model.PatternSize(expr)
+		known = 0 < size && size <= mostPattern && !model.TakenOut(expr)
 		if w.known == nil {
 			w.known = map[string]bool{}
 		}

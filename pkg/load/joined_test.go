@@ -1,0 +1,87 @@
+package load
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readAs is what documents hold that are cut into pieces one way or the other.
+func readAs(t *testing.T, cut func(source, []byte) []piece, text string) []string {
+	t.Helper()
+	outcomes, err := decode(context.Background(), cut(source{name: "a.yaml", named: true}, []byte(text)), DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, o := range outcomes {
+		for _, object := range o.objects {
+			out = append(out, fmt.Sprint(object.Ref, object.Origin, object.Body.Value()))
+		}
+		for _, f := range o.findings {
+			out = append(out, fmt.Sprint(f.problem.Code, *f.problem.Origin, f.problem.Message))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// FuzzJoined: small documents that are parsed together mean what they mean one by one, on the same lines.
+func FuzzJoined(f *testing.F) {
+	const thing = `{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}, "spec": {"b": [1, 1.0, 1e3, -0, "x: y", true, null, "on"]}}`
+	for _, seed := range []string{thing, thing + "\n---\n" + thing, "{a}\n---\n" + thing + "\n---\n[b, c]\n", "---\n{\"a\": \"\\u00e9\"}\n---\n{\"a\":\t1}\n---\na: 1\n", "{}\n---\n{\"y\": 1}\n---\n{\"on\": 1, \"a\": 2, \"a\": 3}\n",
+		"---\n- a\n---\n{\"a\": 12345678901234567890, \"b\": 1E400, \"c\": 0x1F}\n", "{\"a\": 1}{\"b\": 2}\n[3]\n", "{\"a\": \"b\n  c\"}\n---\n{\"a\": \"#\"}\n# c\n---\n{ \"a\" : 'x' }\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "\x00") || len(text) > 1<<12 {
+			return
+		}
+		if one, joined := readAs(t, split, text), readAs(t, splitLarge, text); !reflect.DeepEqual(one, joined) {
+			t.Errorf("%q is read as\n%s\ntogether as\n%s", text, strings.Join(one, "\n"), strings.Join(joined, "\n"))
+		}
+	})
+}
+
+// TestManyValues: JSON values that follow each other mean the same in pieces, and stand on the same lines.
+func TestManyValues(t *testing.T) {
+	var text strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&text, "{\"apiVersion\": \"v1\", \"kind\": \"A\",\n \"metadata\": {\"name\": \"a%d\", \"annotations\": {\"b\": \"}\\n{\"}}}\n", i)
+	}
+	for _, end := range []string{"", "{\"kind\": \"B\"", "\n# c\n", "- a: b\n"} {
+		one, pieces := readAs(t, split, text.String()+end), readAs(t, splitLarge, text.String()+end)
+		if !reflect.DeepEqual(one, pieces) || len(one) < 2000 {
+			t.Errorf("with %q at the end: %d and %d objects and problems: %.300v, %.300v", end, len(one), len(pieces), one[max(0, len(one)-2):], pieces[max(0, len(pieces)-2):])
+		}
+	}
+}
+
+// FuzzArchive: whatever an archive holds, no more is read of it than may be.
+func FuzzArchive(f *testing.F) {
+	f.Add([]byte("a.yaml"))
+	f.Add(append(make([]byte, 512), "a: b\n"...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		_, _ = z.Write(data)
+		_ = z.Close()
+		for _, text := range [][]byte{packed.Bytes(), append([]byte("\x1f\x8b"), data...)} {
+			const most = 1 << 16
+			r := &reader{left: most}
+			pieces, err := r.unpack(context.Background(), source{name: "x.tgz", named: true}, text)
+			size := 0
+			for _, p := range pieces {
+				size += len(p.text)
+			}
+			if size > most || err != nil && len(pieces) > 0 {
+				t.Errorf("%d bytes, %v", size, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,79 @@
+package schema
+
+import (
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// compileSteps is what compiling one instruction of a pattern costs, in steps of matching.
+const compileSteps = 50
+
+// compiles charges for compiling the patterns of a version's schema, each text once, but for those in alternatives, which the library compiles one by one; false
+// if that is too much.
+func (m *meter) compiles(v *version) bool {
+	m.cost = 0
+	m.patternsOf(v.body.At("schema", "openAPIV3Schema"), false)
+	if m.spent+m.cost > m.most {
+		return false
+	}
+	m.spent += m.cost
+	return true
+}
+
+func (m *meter) patternsOf(s model.Body, alternative bool) {
+	if m.cost > m.most {
+		return
+	}
+	for _, inner := range s.Items {
+		m.patternsOf(inner, alternative)
+	}
+	for key, inner := range s.Fields {
+		if key != "pattern" || !inner.IsText() {
+			m.patternsOf(inner, alternative || key == "allOf" || key == "anyOf" || key == "oneOf" || key == "not")
+			continue
+		}
+		text := inner.Text()
+		if _, known := m.sizes[text]; known && !alternative {
+			continue
+		}
+		if m.sizes == nil {
+			m.sizes = map[string]int{}
+		}
+		if _, known := m.sizes[text]; !known {
+			m.sizes[text] = model.PatternSize(text)
+		}
+		m.charge(compileSteps * m.sizes[text])
+	}
+}
+
+// structurally has a schema validated. The library compiles every pattern that it meets: equal ones are shown to it once.
+func structurally(s *schema.Structural, validate func()) {
+	seen, taken := map[string]bool{}, map[*schema.ValueValidation]string{}
+	hideRepeated(s, seen, taken)
+	validate()
+	for v, text := range taken {
+		v.Pattern = text
+	}
+}
+
+func hideRepeated(s *schema.Structural, seen map[string]bool, taken map[*schema.ValueValidation]string) {
+	if s == nil {
+		return
+	}
+	if v := s.ValueValidation; v != nil && v.Pattern != "" {
+		if seen[v.Pattern] {
+			taken[v], v.Pattern = v.Pattern, ""
+		} else {
+			seen[v.Pattern] = true
+		}
+	}
+	hideRepeated(s.Items, seen, taken)
+	if s.AdditionalProperties != nil {
+		hideRepeated(s.AdditionalProperties.Structural, seen, taken)
+	}
+	for key := range s.Properties {
+		p := s.Properties[key]
+		hideRepeated(&p, seen, taken)
+	}
+}
