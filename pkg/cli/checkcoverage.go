@@ -87,7 +87,9 @@ func (f *coverageFlags) run(cmd *cobra.Command, a App, s Streams, folders []stri
 		Resolve: func(in *model.Snapshot) *resolve.Resolution {
 			return resolved(in, session.catalog, f.linkers()...)
 		},
-		Judge: func(r *resolve.Resolution) []model.Problem { return requirement.Problems(r, reqs, prover(a.Plugins, session.tidiers)) },
+		Judge: func(r *resolve.Resolution) []model.Problem {
+			return requirement.Problems(r, reqs, prover(a.Plugins, session.tidiers))
+		},
 		Behaves: func(before, after *resolve.Resolution) (string, bool) {
 			diff, err := view.Behavior(side(before), side(after), view.BehaviorQuery{})
 			if err != nil {

@@ -27,14 +27,14 @@ func (b *builder) dialect(k rawKind) {
 }
 
 // in is the descriptor as a dialect has it.
-func (d *rawKind) in(node *yaml.Node) *yaml.Node {
-	over := *d.node
+func (k *rawKind) in(node *yaml.Node) *yaml.Node {
+	over := *k.node
 	over.Content = nil
-	for i := 0; i+1 < len(d.node.Content); i += 2 {
-		switch key := d.node.Content[i]; key.Value {
+	for i := 0; i+1 < len(k.node.Content); i += 2 {
+		switch key := k.node.Content[i]; key.Value {
 		case "apiVersion", "kind", "for", "dialect":
 		default:
-			over.Content = append(over.Content, key, d.node.Content[i+1])
+			over.Content = append(over.Content, key, k.node.Content[i+1])
 		}
 	}
 	return replaceFields(node, &over)
