@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -110,11 +111,8 @@ func (f *checkFlags) complete(a App, cmd *cobra.Command, s Streams) {
 
 // check is the whole of the command.
 func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []string) error {
-	options, err := f.options(cmd.Flags().Changed("fail-on"), cmd.Flags().Changed("config"))
+	options, err := f.prepared(cmd.Context(), cmd.Flags().Changed("fail-on"), cmd.Flags().Changed("config"), s)
 	if err != nil {
-		return err
-	}
-	if options.Requirements, err = f.required(options.Config); err != nil {
 		return err
 	}
 	f.files = append(f.files, folders...)
@@ -123,11 +121,6 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if f.root, err = os.Getwd(); err != nil {
 		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
 	}
-	if err := f.crds.read(cmd.Context(), f.limits(), s); err != nil {
-		return err
-	}
-	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
-	options.Steps = f.crds.steps
 	session, err := f.open(cmd.Context(), a.Plugins, s)
 	if err != nil {
 		return err
@@ -160,6 +153,22 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 		return errFindings
 	}
 	return nil
+}
+
+// prepared reads all that judging takes beside the input: flags, config, requirements and definitions; given tell which flags are the user's.
+func (f *checkFlags) prepared(ctx context.Context, failOnGiven, configGiven bool, s Streams) (check.Options, error) {
+	options, err := f.options(failOnGiven, configGiven)
+	if err != nil {
+		return options, err
+	}
+	if options.Requirements, err = f.required(options.Config); err != nil {
+		return options, err
+	}
+	if err := f.crds.read(ctx, f.limits(), s); err != nil {
+		return options, err
+	}
+	f.clusterScoped, options.Definitions, options.Steps = load.ClusterScoped(f.crds.definitions), f.crds.definitions, f.crds.steps
+	return options, nil
 }
 
 // options reads the flags and the config that they name; given tell which flags are the user's.

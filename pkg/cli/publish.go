@@ -134,18 +134,10 @@ func (f *publishFlags) lines() (bool, error) {
 // publish is the whole of the command.
 func (f *publishFlags) publish(ctx context.Context, plugins []plugin.Plugin, configGiven bool, s Streams) error {
 	f.allNamespaces = f.allNamespaces || f.namespace == ""
-	options, err := f.options(false, configGiven)
+	options, err := f.prepared(ctx, false, configGiven, s)
 	if err != nil {
 		return err
 	}
-	if options.Requirements, err = f.required(options.Config); err != nil {
-		return err
-	}
-	if err := f.crds.read(ctx, f.limits(), s); err != nil {
-		return err
-	}
-	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
-	options.Steps = f.crds.steps
 	now := time.Now()
 	session, err := f.open(ctx, plugins, s)
 	if err != nil {

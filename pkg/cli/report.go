@@ -13,7 +13,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/draw"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
@@ -122,18 +121,10 @@ func (f *reportFlags) checkReport(s Streams) error {
 // report is the whole of the command.
 func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Streams) error {
 	f.allNamespaces = f.allNamespaces || f.namespace == ""
-	options, err := f.options(false, configGiven)
+	options, err := f.prepared(ctx, false, configGiven, s)
 	if err != nil {
 		return err
 	}
-	if options.Requirements, err = f.required(options.Config); err != nil {
-		return err
-	}
-	if err := f.crds.read(ctx, f.limits(), s); err != nil {
-		return err
-	}
-	f.clusterScoped, options.Definitions = load.ClusterScoped(f.crds.definitions), f.crds.definitions
-	options.Steps = f.crds.steps
 	session, proxies, err := f.both(ctx, a, &f.sourceFlags, s)
 	if err != nil {
 		return err

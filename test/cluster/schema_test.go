@@ -227,7 +227,7 @@ func findings(t *testing.T, objects []*unstructured.Unstructured) map[string][]s
 		lines = append(lines, string(text))
 	}
 	out := map[string][]string{}
-	for _, p := range schema.Problems(read(t, "in.yaml", strings.Join(lines, "\n---\n")), definitions.Objects) {
+	for _, p := range schema.Problems(read(t, "in.yaml", strings.Join(lines, "\n---\n")), definitions.Objects, schema.DefaultSteps) {
 		message := strings.TrimSuffix(p.Message, ": the API server drops it")
 		out[p.Ref.Name] = append(out[p.Ref.Name], message)
 	}
