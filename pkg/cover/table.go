@@ -12,8 +12,8 @@ import (
 var said = map[string]string{
 	PolicyDeleted:   "could vanish",
 	SettingRemoved:  "could lose %s",
-	NumberRaised:    "could have a thousand times the %s",
-	OverrideLowered: "could have its overrides as defaults",
+	NumberRaised:    "could have 1000 × %s",
+	OverrideLowered: "could have its overrides made defaults",
 	TargetRemoved:   "could lose its target %s",
 	GrantDeleted:    "could vanish",
 	FilterRemoved:   "could lose filter %s",
