@@ -3,6 +3,7 @@ package descriptor
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -20,7 +21,8 @@ type Catalog struct {
 	builder  *builder
 	cluster  []model.GroupKind
 	routes   []routeKind
-	outlined bool // kinds are outlines
+	outlined bool     // kinds are outlines
+	read     sync.Map // by GroupKind: those of them that an input needed whole
 
 	knowledge Knowledge
 	requests  []Requests // what data planes make of requests, by vendor

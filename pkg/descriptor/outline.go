@@ -5,6 +5,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -37,6 +38,18 @@ func (c *Catalog) whole(in *model.Snapshot) func(model.GroupKind) bool {
 		}
 	}
 	return func(gk model.GroupKind) bool { return needed[gk] }
+}
+
+// wholeOf is a kind read whole, once for all inputs that one catalogue is asked about.
+func (c *Catalog) wholeOf(k *policy.Kind) *policy.Kind {
+	if known, ok := c.read.Load(k.GroupKind); ok {
+		return known.(*policy.Kind)
+	}
+	if whole, err := c.builder.kind(k.GroupKind, c.chosen); err == nil { // tests read all of them
+		k = whole
+	}
+	c.read.Store(k.GroupKind, k)
+	return k
 }
 
 // rawKind is a PolicyKind document before variants and extension are applied.

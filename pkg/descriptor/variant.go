@@ -54,10 +54,13 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []m
 			kinds = append(kinds, k)
 			continue
 		}
-		if len(auto) > 0 || c.outlined {
+		switch {
+		case len(auto) > 0:
 			if decided, err := c.builder.kind(k.GroupKind, settings); err == nil { // tried before with every value
 				k = decided
 			}
+		case c.outlined:
+			k = c.wholeOf(k)
 		}
 		d, why := c.builder.spoken(k.GroupKind, in)
 		problems = append(problems, why...)
