@@ -15,10 +15,11 @@ func (d *BehaviorDiff) Headline() string {
 	text := "nothing changes for any request"
 	switch {
 	case d.Changed > 0:
-		text = fmt.Sprintf("%s of %d changes", Counted(d.Changed, "class of requests|classes of requests"), d.Classes)
-		if d.Changed > 1 {
-			text = fmt.Sprintf("%d of %s change", d.Changed, Counted(d.Classes, "class of requests|classes of requests"))
+		verb := "change"
+		if d.Changed == 1 {
+			verb = "changes"
 		}
+		text = fmt.Sprintf("%d of %s %s", d.Changed, Counted(d.Classes, "class of requests|classes of requests"), verb)
 		if d.Opened > 0 {
 			text += "; " + Counted(d.Opened, "gets access that it did not have|get access that they did not have")
 		}
