@@ -19,6 +19,10 @@ func TestRunnerText(t *testing.T) {
 		"## A heading\na::b [c]\n": "## A heading\na::b [c]\n",
 		": : x\n":                  ": : x\n",
 		":::x\n":                   ": ::x\n",
+		"a\r::error::x\n":          "a\r: :error::x\n",
+		"\u00a0::error::x\n":       "\u00a0: :error::x\n",
+		"\u3000 \v::error::x\n":    "\u3000 \v: :error::x\n",
+		"é::error::x\n":            "é::error::x\n",
 	} {
 		for cut := range len(text) + 1 { // wherever a write ends
 			var out strings.Builder
