@@ -108,7 +108,7 @@ differential: ## compare random inputs with the vendors' own code (DIFF=PEER, SE
 
 FUZZTIME ?= 1h
 fuzz: ## fuzz every target for FUZZTIME (1h), one after the other
-	@for at in $$(grep -rl '^func Fuzz' --include='*_test.go' pkg | sort); do \
+	@for at in $$(grep -rl '^func Fuzz' --include='*_test.go' cmd internal pkg plugins | sort); do \
 	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' $$at); do \
 	    echo "$$(dirname $$at) $$target"; \
 	    go test ./$$(dirname $$at) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \

@@ -82,6 +82,7 @@ var attacks = []attack{
 	{name: "an input beyond a limit that is asked for", args: "check -f @file --max-input 1Mi", file: million("\n", "  k%d: v\n", ""), exit: 3, want: "--max-input"},
 	{name: "equal patterns", args: "check -f @file", file: patterned(20_000), exit: 1, want: "SchemaViolation"},
 	{name: "unique items", args: "check -f @file", file: definition("", "uniqueItems: true", "{a: x}", 30_000), exit: 1, want: "more than 200000000 steps"},
+	{name: "matrices of matrices", args: "effective -R -f @file", file: matrices(8, 1000), exit: 0, want: "more than 5000000 values to make its Applications"},
 	{name: "a large pattern", args: "check -f @file", file: definition("pattern: '^(a?){500}a{500}$'", "", strings.Repeat("a", 1000), 2_000), exit: 1, want: "more than 200000000 steps"},
 	{name: "rules within rules", args: "check -f @file", file: definition("", "x-kubernetes-validations: [{rule: 'self.all(x, self.all(y, self.all(z, x + y + z != \"\")))'}]", "v", 5_000), exit: 1, want: "SchemaViolation"},
 }
@@ -214,6 +215,13 @@ spec:
   list:
 ` + strings.Repeat("  - "+item+"\n", n))
 	}
+}
+
+// matrices is an ApplicationSet that makes nothing of so many elements to the power of its depth.
+func matrices(deep, elements int) func() []byte {
+	list := "{list: {elements: [" + strings.Repeat("{a: b}, ", elements) + "]}}"
+	return text(route + "---\napiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s, namespace: argocd}\nspec:\n  generators: [" +
+		strings.Repeat("{matrix: {generators: ["+list+", ", deep) + "{list: {elements: []}}" + strings.Repeat("]}}", deep) + "]\n  template: {metadata: {name: a}}\n")
 }
 
 // zipped is a text many times, compressed.

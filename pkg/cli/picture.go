@@ -70,7 +70,7 @@ func opened(s Streams, name string, write func(to Streams) error) error {
 		_ = os.RemoveAll(folder) // nobody was told of it
 		return err
 	}
-	fmt.Fprintln(s.Err, "opening", path)
+	fmt.Fprintln(s.Err, "opening", render.Escape(path))
 	// What the opener says is not the answer.
 	browser.Stdout, browser.Stderr = s.Err, s.Err
 	if err := browser.OpenURL(fileURL(path)); err != nil {

@@ -222,7 +222,7 @@ func (f *publishFlags) writeElsewhere(s Streams, session *session, found *check.
 	if f.to == toStdout {
 		err = write(s.Out)
 	} else if err = writeFile(f.to, write); err == nil {
-		fmt.Fprintf(s.Err, "wrote %d reports to %s\n", len(reports), f.to)
+		fmt.Fprintf(s.Err, "wrote %d reports to %s\n", len(reports), render.Escape(f.to))
 	}
 	if err != nil {
 		return &noAnswer{fmt.Sprintf("writing reports to %s: %s", f.to, err), "check the folder and its permissions"}

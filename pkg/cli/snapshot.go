@@ -99,7 +99,7 @@ func (f *snapshotFlags) take(ctx context.Context, plugins []plugin.Plugin, s Str
 	if err := writeFile(f.file, func(w io.Writer) error { return render.Snapshot(w, form, header, objects) }); err != nil {
 		return &noAnswer{fmt.Sprintf("writing %s: %s", f.file, err), "check the folder and its permissions"}
 	}
-	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects), in.Cluster.Context, f.file, f.file)
+	fmt.Fprintf(s.Err, "wrote %d objects of cluster %s to %s; use it with -f %s\n", len(objects), render.Escape(in.Cluster.Context), render.Escape(f.file), render.Escape(f.file))
 	return nil
 }
 

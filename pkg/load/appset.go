@@ -13,9 +13,13 @@ import (
 // maxApplications is how many Applications one ApplicationSet may make.
 const maxApplications = 5000
 
+// maxFilled is how many values the templates and generators of all ApplicationSets may go through: a matrix of matrices multiplies.
+const maxFilled = 5_000_000
+
 // Why an ApplicationSet is not rendered.
 var (
 	errTooMany    = errors.New("it makes more than " + strconv.Itoa(maxApplications) + " Applications")
+	errFilled     = errors.New("it takes more than " + strconv.Itoa(maxFilled) + " values to make its Applications")
 	errRepository = errors.New(otherRepository)
 )
 
@@ -26,6 +30,9 @@ type values map[string]any
 
 // both are the values of two generators; those of the second count. Without Go templates they must not differ.
 func (w writer) both(a, b values) (values, error) {
+	if err := w.takes(len(a) + len(b)); err != nil {
+		return nil, err
+	}
 	out := maps.Clone(a)
 	for key, v := range b {
 		before, there := out[key]
@@ -55,7 +62,7 @@ type generator struct {
 }
 
 func newGenerator(at *land, hand *hands, l *lead) generator {
-	return generator{land: at, holds: hand.holds, write: newWriter(l)}
+	return generator{land: at, holds: hand.holds, write: newWriter(l, &at.putIn)}
 }
 
 // repositories are the addresses that the generators of an ApplicationSet read, and whether what they look for is there.
@@ -146,6 +153,9 @@ func fieldsOf(v any) map[string]any {
 func (g generator) generate(ctx context.Context, from any) ([]values, error) {
 	fields, _ := from.(map[string]any)
 	kind := ""
+	if err := g.write.takes(1); err != nil {
+		return nil, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		switch {
 		case name == "selector" || model.Get(from, name, "template") != nil:
@@ -178,6 +188,9 @@ func (g generator) list(from any) ([]values, error) {
 			return nil, errors.New("an element of a list is no map")
 		}
 		set := values{}
+		if err := g.write.takes(1 + len(m)); err != nil {
+			return nil, err
+		}
 		for key, v := range m {
 			g.write.put(set, v, key)
 		}
@@ -246,7 +259,11 @@ func (g generator) git(ctx context.Context, from any) ([]values, error) {
 	}
 	if files := patterns(from, "files"); len(files) > 0 {
 		for _, t := range g.land.tops[:min(1, len(g.land.tops))] {
-			for _, file := range t.files(files) {
+			picked, err := g.files(t, files)
+			if err != nil {
+				return nil, err
+			}
+			for _, file := range picked {
 				docs, err := g.land.walk.manifests(ctx, spot{dir: t.dir, file: file, name: t.nameOf(t.dir.Join(file))})
 				if err != nil {
 					return nil, cause(err)
@@ -265,7 +282,11 @@ func (g generator) git(ctx context.Context, from any) ([]values, error) {
 		}
 		return out, nil
 	}
-	for _, dir := range g.land.directories(patterns(from, "directories")) {
+	picked, err := g.directories(patterns(from, "directories"))
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range picked {
 		if err := add(dir+"/", values{}); err != nil {
 			return nil, err
 		}

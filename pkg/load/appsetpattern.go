@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -24,11 +25,11 @@ func patterns(from any, field string) (out []pattern) {
 	return out
 }
 
-// pick reports whether patterns pick a path.
-func pick(list []pattern, at string, match func(pattern, at string) bool) bool {
+// pick reports whether patterns pick what some of them match.
+func pick(list []pattern, match func(pattern) bool) bool {
 	picked := false
 	for _, p := range list {
-		if match(p.path, at) {
+		if match(p) {
 			if p.exclude {
 				return false
 			}
@@ -38,46 +39,71 @@ func pick(list []pattern, at string, match func(pattern, at string) bool) bool {
 	return picked
 }
 
-// directories are the folders of the repository that patterns pick, from the first place where there are any.
-func (r *land) directories(list []pattern) []string {
-	for _, t := range r.tops {
-		var out []string
-		_ = filepath.WalkDir(t.dir.String(), func(at string, e fs.DirEntry, err error) error {
-			below, failed := filepath.Rel(t.dir.String(), at)
-			switch {
-			case err != nil || failed != nil || !e.IsDir():
-				return nil
-			case below == ".":
-				return nil
-			case hidden(e.Name()):
-				return fs.SkipDir
-			}
-			below = filepath.ToSlash(below)
-			if pick(list, below, func(pattern, at string) bool { ok, _ := path.Match(strings.TrimPrefix(pattern, "/"), at); return ok }) {
-				out = append(out, below)
-			}
-			return nil
-		})
-		if len(out) > 0 {
-			return out
-		}
-	}
-	return nil
-}
+// paths are what is below a top, hidden folders and what is in them aside.
+type paths struct{ folders, files []string }
 
-// files are the files below a top that patterns pick, in which * stands for slashes too.
-func (t top) files(list []pattern) (out []string) {
-	_ = filepath.WalkDir(t.dir.String(), func(at string, e fs.DirEntry, err error) error {
-		below, failed := filepath.Rel(t.dir.String(), at)
+// below lists a top, once.
+func (r *land) below(t top) paths {
+	root := t.dir.String()
+	if known, ok := r.listed[root]; ok {
+		return known
+	}
+	var out paths
+	_ = filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error {
+		below, failed := filepath.Rel(root, at)
 		switch {
-		case err != nil || failed != nil:
+		case err != nil || failed != nil || below == ".":
 			return nil
-		case e.IsDir() && below != "." && hidden(e.Name()):
+		case e.IsDir() && hidden(e.Name()):
 			return fs.SkipDir
-		case e.Type().IsRegular() && pick(list, filepath.ToSlash(below), func(pattern, at string) bool { re := glob(pattern); return re != nil && re.MatchString(at) }):
-			out = append(out, filepath.ToSlash(below))
+		case e.IsDir():
+			out.folders = append(out.folders, filepath.ToSlash(below))
+		case e.Type().IsRegular():
+			out.files = append(out.files, filepath.ToSlash(below))
 		}
 		return nil
 	})
+	if r.listed == nil {
+		r.listed = map[string]paths{}
+	}
+	r.listed[root] = out
 	return out
+}
+
+// directories are the folders of the repository that patterns pick, from the first place where there are any.
+func (g generator) directories(list []pattern) ([]string, error) {
+	for _, t := range g.land.tops {
+		var out []string
+		folders := g.land.below(t).folders
+		if err := g.write.takes(len(folders) * len(list) / 10); err != nil {
+			return nil, err
+		}
+		for _, below := range folders {
+			if pick(list, func(p pattern) bool { ok, _ := path.Match(strings.TrimPrefix(p.path, "/"), below); return ok }) {
+				out = append(out, below)
+			}
+		}
+		if len(out) > 0 {
+			return out, nil
+		}
+	}
+	return nil, nil
+}
+
+// files are the files below a top that patterns pick, in which * stands for slashes too.
+func (g generator) files(t top, list []pattern) (out []string, err error) {
+	globs := map[string]*regexp.Regexp{}
+	for _, p := range list {
+		globs[p.path] = glob(p.path)
+	}
+	files := g.land.below(t).files
+	if err := g.write.takes(len(files) * len(list) / 10); err != nil {
+		return nil, err
+	}
+	for _, below := range files {
+		if pick(list, func(p pattern) bool { re := globs[p.path]; return re != nil && re.MatchString(below) }) {
+			out = append(out, below)
+		}
+	}
+	return out, nil
 }

@@ -20,10 +20,11 @@ import (
 type writer struct {
 	goes    bool // Go templates
 	missing string
+	filled  *int // how many values were gone through
 }
 
-func newWriter(l *lead) writer {
-	w := writer{missing: "missingkey=default"}
+func newWriter(l *lead, filled *int) writer {
+	w := writer{missing: "missingkey=default", filled: filled}
 	w.goes, _ = model.Get(l.value, "spec", "goTemplate").(bool)
 	for _, v := range l.list("spec", "goTemplateOptions") {
 		if v == "missingkey=error" {
@@ -102,8 +103,19 @@ func normalized(text string) string {
 	return strings.Trim(text[:min(len(text), 253)], "-.")
 }
 
+// takes is an error if so many more values are too many.
+func (w writer) takes(n int) error {
+	if *w.filled += n; *w.filled > maxFilled {
+		return errFilled
+	}
+	return nil
+}
+
 // tree is a value with all texts in it filled in.
 func (w writer) tree(v any, set values) (any, error) {
+	if err := w.takes(1); err != nil {
+		return nil, err
+	}
 	switch v := v.(type) {
 	case string:
 		return w.text(v, set)

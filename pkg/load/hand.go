@@ -220,26 +220,30 @@ func remotes(tops []top) []string {
 
 // gitConfig is the configuration of a repository, whose working tree may be one of several.
 func gitConfig(at string) (string, error) {
-	const most = 1 << 20
 	info, err := os.Stat(at)
 	if err != nil {
 		return "", err
 	}
 	if !info.IsDir() {
-		text, err := os.ReadFile(at)
+		text, err := gitText(at)
 		if err != nil {
 			return "", err
 		}
-		dir, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+		dir, found := strings.CutPrefix(strings.TrimSpace(text), "gitdir: ")
 		if !found {
 			return "", errors.New("not a working tree")
 		}
 		at = dir
-		if common, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
-			at = filepath.Join(dir, strings.TrimSpace(string(common)))
+		if common, err := gitText(filepath.Join(dir, "commondir")); err == nil {
+			at = filepath.Join(dir, strings.TrimSpace(common))
 		}
 	}
-	file := filepath.Join(at, "config")
+	return gitText(filepath.Join(at, "config"))
+}
+
+// gitText is a small text of a repository: what is unpacked may call a device or a pipe so.
+func gitText(file string) (string, error) {
+	const most = 1 << 20
 	if info, err := os.Stat(file); err != nil || info.Size() > most || !info.Mode().IsRegular() {
 		return "", errors.New("no configuration")
 	}

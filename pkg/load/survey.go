@@ -35,6 +35,8 @@ type land struct {
 	chartAt map[string]*chart  // by the real path of the folder
 	used    map[string]bool    // real paths of the files that kustomizations name
 	taken   map[string]bool    // real paths of the folders with such files
+	listed  map[string]paths   // what is below a top, as generators of ApplicationSets see it
+	putIn   int                // how many values these went through
 }
 
 // survey reads the kustomizations among the folders, and notes what they name.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -23,7 +24,11 @@ func writePicture(w *bufio.Writer, t *view.Topology, o Options) error {
 	_ = dot.Flush() // to memory
 	picture, err := o.draw(text.Bytes())
 	if err != nil {
-		_, writing := w.Write(text.Bytes())
+		var to io.Writer = w
+		if o.Runner {
+			to = RunnerText(w)
+		}
+		_, writing := to.Write(text.Bytes())
 		return errors.Join(&DrawError{err}, writing, w.Flush())
 	}
 	_, err = w.Write(picture)

@@ -2,11 +2,15 @@ package render
 
 import (
 	"bytes"
+	"encoding/xml"
 	"io"
+	"unicode"
+	"unicode/utf8"
 )
 
 // RunnerText is a writer for text in a CI runner, which takes some of what it reads as commands: "::name::" at the start of a line,
-// "##[name]" and "##vso[name]" anywhere. A space within keeps names and values from being read so.
+// "##[name]" and "##vso[name]" anywhere. A space within keeps names and values from being read so. To a runner, a carriage return ends a line too,
+// and any white space may stand before "::".
 func RunnerText(w io.Writer) io.Writer { return &runnerText{to: w, blank: true} }
 
 // runnerText breaks commands up. It remembers where it is, as writes may end within one.
@@ -14,6 +18,7 @@ type runnerText struct {
 	to    io.Writer
 	blank bool   // nothing but spaces is on the line yet
 	colon bool   // and then one colon
+	wide  []byte // and then the beginning of a character of several bytes
 	last  []byte // what was written last, as much as a command has before its bracket
 	out   []byte
 }
@@ -22,12 +27,12 @@ type runnerText struct {
 func (r *runnerText) Write(text []byte) (int, error) {
 	r.out = r.out[:0]
 	for _, b := range text {
-		if b == '[' && opensCommand(r.last) || b == ':' && r.colon {
+		if b == '[' && OpensCommand(r.last) || b == ':' && r.colon {
 			r.out = append(r.out, ' ')
 		}
 		r.out = append(r.out, b)
 		r.colon = b == ':' && r.blank
-		r.blank = b == '\n' || r.blank && (b == ' ' || b == '\t')
+		r.blank = r.stillBlank(b)
 		r.last = append(r.last[max(0, len(r.last)-len("##vso")+1):], b)
 	}
 	if _, err := r.to.Write(r.out); err != nil {
@@ -36,8 +41,28 @@ func (r *runnerText) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// opensCommand reports whether a bracket behind a text opens a command.
-func opensCommand(before []byte) bool {
+// stillBlank reports whether nothing but spaces is on the line behind b.
+func (r *runnerText) stillBlank(b byte) bool {
+	switch {
+	case b == '\n' || b == '\r':
+		r.wide = r.wide[:0]
+		return true
+	case !r.blank:
+		return false
+	case b < utf8.RuneSelf:
+		return len(r.wide) == 0 && unicode.IsSpace(rune(b))
+	}
+	r.wide = append(r.wide, b)
+	if !utf8.FullRune(r.wide) {
+		return true
+	}
+	c, _ := utf8.DecodeRune(r.wide)
+	r.wide = r.wide[:0]
+	return unicode.IsSpace(c)
+}
+
+// OpensCommand reports whether a bracket behind a text opens what a CI runner takes as a command.
+func OpensCommand(before []byte) bool {
 	return bytes.HasSuffix(before, []byte("##")) || bytes.HasSuffix(before, []byte("##vso"))
 }
 
@@ -50,4 +75,11 @@ func bracketEscaped(text []byte, bracket string) []byte {
 		text = bytes.ReplaceAll(text, []byte(command+"["), []byte(command+bracket))
 	}
 	return text
+}
+
+// Markup is s as text of HTML or XML, in an attribute as well: with nothing that a page, a terminal or a CI runner would act on.
+func Markup(s string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(Escape(s))) // a buffer takes everything
+	return string(bracketEscaped(b.Bytes(), "&#91;"))
 }

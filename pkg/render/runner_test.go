@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -19,6 +20,10 @@ func TestRunnerText(t *testing.T) {
 		"## A heading\na::b [c]\n": "## A heading\na::b [c]\n",
 		": : x\n":                  ": : x\n",
 		":::x\n":                   ": ::x\n",
+		"a\r::error::x\n":          "a\r: :error::x\n",
+		"\u00a0::error::x\n":       "\u00a0: :error::x\n",
+		"\u3000 \v::error::x\n":    "\u3000 \v: :error::x\n",
+		"é::error::x\n":            "é::error::x\n",
 	} {
 		for cut := range len(text) + 1 { // wherever a write ends
 			var out strings.Builder
@@ -32,6 +37,16 @@ func TestRunnerText(t *testing.T) {
 				t.Errorf("%q cut at %d: got %q, want %q", text, cut, out.String(), want)
 			}
 		}
+	}
+}
+
+// A picture that cannot be drawn is DOT text, in which there are no commands either.
+func TestDOTInsteadOfPictureHasNoRunnerCommands(t *testing.T) {
+	graph := &view.Topology{Nodes: []view.GraphNode{{ID: "gw", Kind: "gateway", Ref: model.Ref{Kind: "Gateway", Name: "##[error]x"}, Labels: map[string]string{}}}}
+	var out strings.Builder
+	var missing *DrawError
+	if err := Write(&out, graph, Options{Format: SVG, Runner: true}); !errors.As(err, &missing) || !strings.Contains(out.String(), "error]x") || strings.Contains(out.String(), "##[") {
+		t.Errorf("%v: %s", err, out.String())
 	}
 }
 

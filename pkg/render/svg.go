@@ -162,5 +162,5 @@ func (w elementWriter) write(indent int, e *element) {
 
 // text writes s so that it is text, in an attribute as well.
 func (w elementWriter) text(s string) {
-	_ = xml.EscapeText(w.Buffer, []byte(Escape(s))) // a buffer takes everything
+	w.WriteString(Markup(s))
 }

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
 // errText is what reading comes to if the text is no JSON as encoding/json writes it.
@@ -160,7 +162,7 @@ func (r *reader) quotedString() ([]byte, error) {
 		case c == '\\':
 			r.at++ // what follows is no end
 			plain = plain && r.next() != 'u' && r.next() != '/'
-		case !stays(c):
+		case !stays(c), c == '[' && render.OpensCommand(r.text[from:r.at]):
 			plain = false
 		}
 	}
@@ -190,6 +192,8 @@ func appendString(b []byte, s string) []byte {
 		switch {
 		case c == '"' || c == '\\':
 			b = append(b, '\\', byte(c))
+		case c == '[' && render.OpensCommand(b):
+			b = appendEscape(b, c)
 		case c < utf8.RuneSelf && stays(byte(c)):
 			b = append(b, byte(c))
 		case c == '\n':

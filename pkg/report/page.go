@@ -7,9 +7,10 @@ import (
 	_ "embed" // the front end
 	"encoding/base64"
 	"errors"
-	"html"
 	"io"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
 // The front end, as the folder web builds it. They end neither a script nor a style element; a test sees to it.
@@ -66,7 +67,7 @@ type page struct{ w *bufio.Writer }
 func (p page) markup(s string) { _, _ = p.w.WriteString(s) }
 
 // text writes a text, in an element or a quoted attribute.
-func (p page) text(s string) { p.markup(html.EscapeString(visible(s))) }
+func (p page) text(s string) { p.markup(render.Markup(s)) }
 
 // plainMost is how large a packed document may be that stands in the page as it is: it opens sooner, and people and programs can read it. A
 // larger one is compressed to about a fifth, so that the page can still be mailed.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -150,7 +151,7 @@ func TestNothingOfTheInputRuns(t *testing.T) {
 	if want := map[string]int{"app": 1, "picture": 1, "data": 1}; !reflect.DeepEqual(ids, want) {
 		t.Errorf("ids %v", ids)
 	}
-	if want := visible(hostileReport().Title); title != want {
+	if want := render.Escape(hostileReport().Title); title != want {
 		t.Errorf("title %q, want %q", title, want)
 	}
 	if !reflect.DeepEqual(unpack(t, []byte(data)), plain(t, hostileReport())) {

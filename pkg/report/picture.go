@@ -48,6 +48,3 @@ func pictureStyle() string {
 	return "@media screen and (prefers-color-scheme:dark){\n" + render.DarkCSS(`:root:not([data-theme="light"]) #picture`) + "}\n" +
 		"@media screen{\n" + render.DarkCSS(`:root[data-theme="dark"] #picture`) + "}\n"
 }
-
-// visible is a text whose control and invisible characters can be seen.
-func visible(s string) string { return render.Escape(s) }
