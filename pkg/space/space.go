@@ -95,7 +95,11 @@ func (w *walker) rival(c *request.Competitor, name, host string) (rival, bool) {
 		exact := name != "" && !isWildcard(name)
 		switch {
 		case t.Form == request.Expression && !w.readable(t.Value):
-			r.open = true // whether it holds, nobody knows
+			r.open = true // whether it holds, nobody knows; but not without the header or the parameter
+			if !of && (t.Of == request.AspectHeader || t.Of == request.AspectQuery) {
+				t.Value = anyValue
+				r.tests = append(r.tests, t)
+			}
 		case of && t.Form == request.Exact && exact && t.Value == host:
 		case of && t.Form == request.Exact:
 			return r, false
