@@ -18,6 +18,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -148,7 +149,13 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 		}
 	}
 	info, _ := debug.ReadBuildInfo()
-	answer := report.Gather(session.Resolution, query, f.facts(session, a.Build.recorded(info).Version))
+	query.Classes = func(r *resolve.Resolution, in func(namespace string) bool) (*view.RuleClassList, error) {
+		return view.ClassesOfRules(r, session.matcher().Matcher, in)
+	}
+	answer, err := report.Gather(session.Resolution, query, f.facts(session, a.Build.recorded(info).Version))
+	if err != nil {
+		return err
+	}
 	if f.open {
 		return opened(picturing(ctx, s), "report.html", func(to Streams) error { return f.writeReport(to, answer) })
 	}

@@ -42,12 +42,15 @@ func (r *Report) parts() []part {
 	effective, overridden, statuses, findings := *r.Effective, *r.Overridden, *r.Status, *r.Findings
 	effective.Items, overridden.Items, statuses.Items = []view.EffectivePolicy{}, []view.OverriddenRule{}, []view.ObjectStatus{}
 	findings.Items = findings.Items[:0:0]
+	classes := *r.Classes
+	classes.Items = []view.RuleClasses{}
 	out := []part{
 		topologyPart("topology", *r.Topology),
 		{"effective", &effective, []list{{"items", each(r.Effective.Items)}}},
 		{"overridden", &overridden, []list{{"items", each(r.Overridden.Items)}}},
 		{"status", &statuses, []list{{"items", each(r.Status.Items)}}},
 		{"findings", &findings, []list{{"items", each(r.Findings.Items)}}},
+		{"classes", &classes, []list{{"items", each(r.Classes.Items)}}},
 	}
 	if r.Dataplane != nil {
 		audited := *r.Dataplane

@@ -41,6 +41,8 @@ func hostileReport() *Report {
 		Overridden: &view.OverriddenRuleList{Items: []view.OverriddenRule{{Rule: all, Message: all}}},
 		Status:     &view.StatusList{Items: []view.ObjectStatus{{Object: ref, Note: all}}},
 		Findings:   &check.Report{Items: []check.Finding{check.Found(problem)}},
+		Classes: &view.RuleClassList{Undecided: []view.Undecided{{Why: all, Example: all}}, LeftOut: evil(),
+			Items: []view.RuleClasses{{Rule: ref, Classes: []view.RuleClass{{Class: all, Listener: &ref, Command: all, Unknown: all}}}}},
 	}
 	out.Seal("Report", []model.Problem{problem})
 	return out

@@ -22,6 +22,7 @@ type Report struct {
 	Overridden *view.OverriddenRuleList  `json:"overridden"`          // what lost
 	Status     *view.StatusList          `json:"status"`              // predicted statuses
 	Findings   *check.Report             `json:"findings"`            // also those that do not count, marked
+	Classes    *view.RuleClassList       `json:"classes"`             // the requests that rules take
 	Dataplane  *audit.Report             `json:"dataplane,omitempty"` // what proxies do otherwise, where their dumps were given
 	Drawn      *view.Topology            `json:"picture,omitempty"`   // what the picture in a page shows, where that is less than the topology
 }
@@ -59,14 +60,15 @@ type Scope struct {
 // Query is what is asked.
 type Query struct {
 	view.Query
-	In     func(namespace string) bool // nil: every namespace
-	Check  check.Options
-	Status status.Functions
-	Audit  func(*view.EffectivePolicyList) *audit.Report // holds what is in force against what proxies do; nil: no dump was given
+	In      func(namespace string) bool // nil: every namespace
+	Check   check.Options
+	Status  status.Functions
+	Classes func(*resolve.Resolution, func(namespace string) bool) (*view.RuleClassList, error) // finds the requests that rules take
+	Audit   func(*view.EffectivePolicyList) *audit.Report                                       // holds what is in force against what proxies do; nil: no dump was given
 }
 
 // Gather asks all questions about one resolution. Every stack is folded once, and the outcomes are kept for all of them.
-func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
+func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
 	if q.Targets == nil {
 		for _, k := range r.Kinds {
 			if k.InUse() && (q.Kinds == nil || slices.Contains(q.Kinds, k.GroupKind)) {
@@ -81,6 +83,10 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
 		Overridden: view.Overridden(r, q.Query, nil, ""),
 		Status:     view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status),
 		Findings:   check.Run(r, q.Check),
+	}
+	var err error
+	if out.Classes, err = q.Classes(r, q.In); err != nil {
+		return nil, err
 	}
 	graph := view.GraphQuery{Query: q.Query}
 	if q.Audit != nil {
@@ -104,7 +110,7 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) *Report {
 		problems = append(problems, out.Dataplane.OfProxies()...)
 	}
 	out.Seal("Report", problems)
-	return out
+	return out, nil
 }
 
 // withoutValues are what the rules of routes say themselves, by name alone: headers and the like may hold what not everybody should see.

@@ -126,6 +126,9 @@ func (c *Class) Text() string {
 	return strings.Join(out, ", ")
 }
 
+// anyValue stands for an expression that cannot be read: it may hold for every value.
+const anyValue = `(?s).*`
+
 var aspects = map[request.Aspect]string{request.AspectPath: "path", request.AspectMethod: "method", request.AspectHeader: "header",
 	request.AspectQuery: "query", request.AspectService: "service", request.AspectCall: "method"}
 
@@ -134,8 +137,12 @@ func (p *part) said() string {
 	if p.name != "" {
 		what += " " + p.name
 	}
-	holds := ""
+	holds, exprs := "", 0
 	for i, expr := range p.texts.exprs {
+		if expr == anyValue {
+			continue
+		}
+		exprs++
 		if p.piece.holds != "" && p.piece.holds[i] == 1 {
 			holds += " matching " + expr
 		}
@@ -153,7 +160,7 @@ func (p *part) said() string {
 		return "every path"
 	case p.of == request.AspectPath:
 		return "other paths" + holds
-	case len(p.texts.exact)+len(p.texts.exprs) == 0:
+	case len(p.texts.exact)+exprs == 0:
 		return "any " + what
 	}
 	return "another " + what + holds

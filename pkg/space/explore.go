@@ -28,17 +28,27 @@ func explore(t *texts) ([]piece, bool) {
 		}
 		e.progs = append(e.progs, prog)
 	}
+	most := mostSteps
+	if t.steps != nil {
+		most = min(most, *t.steps)
+	}
 	start := state{last: -1, sets: make([][]uint32, len(e.progs))}
 	for i, p := range e.progs {
 		start.sets[i] = []uint32{uint32(p.Start)}
 	}
 	e.push(start)
-	for steps := 0; len(e.queue) > 0; {
+	steps := 0
+	defer func() {
+		if t.steps != nil {
+			*t.steps -= steps
+		}
+	}()
+	for len(e.queue) > 0 {
 		s := e.queue[0]
 		e.queue = e.queue[1:]
 		e.end(&s)
 		for _, r := range e.runes(&s) {
-			if steps += 1 + s.size(); steps > mostSteps || len(e.seen) > mostStates {
+			if steps += 1 + s.size(); steps > most || len(e.seen) > mostStates {
 				return e.pieces, false
 			}
 			e.push(e.step(&s, r))

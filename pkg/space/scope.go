@@ -19,6 +19,10 @@ type Scope struct {
 
 	// Told apart as well, though all are asked about: those of these hosts and paths from all others.
 	ApartHosts, ApartPaths []string
+
+	// Steps is how far the regular expressions of all parts may be followed together, in steps of their automata; what is left after that is unknown.
+	// 0: each as far as it may be followed by itself.
+	Steps int
 }
 
 // Header is what the requests that are asked about have of a header.

@@ -16,7 +16,7 @@ const mostPattern = 100_000
 // Walk calls see with the classes of all requests that are asked about, one after the other in an order that the input determines, until it returns
 // false. Every such request is in exactly one class of each entry that it can come to.
 func Walk(m *request.Matcher, s Scope, see func(*Class) bool) error {
-	w := walker{m: request.Competition{Matcher: m}, scope: &s, see: see}
+	w := walker{m: request.Competition{Matcher: m}, scope: &s, see: see, left: s.Steps}
 	for _, e := range w.m.Entries(s.Where) {
 		h := newHosts(w.m.Names(e), s.Hosts, s.ApartHosts)
 		for _, name := range h.sorted() {
@@ -40,6 +40,7 @@ type walker struct {
 	done  bool
 	err   error
 	known map[string]bool // by expression: whether it can be read
+	left  int             // of the steps of the scope
 }
 
 // rival is a match that competes for a class, with those of its tests of which it is not known yet whether they hold.
@@ -94,7 +95,11 @@ func (w *walker) rival(c *request.Competitor, name, host string) (rival, bool) {
 		exact := name != "" && !isWildcard(name)
 		switch {
 		case t.Form == request.Expression && !w.readable(t.Value):
-			r.open = true // whether it holds, nobody knows
+			r.open = true // whether it holds, nobody knows; but not without the header or the parameter
+			if !of && (t.Of == request.AspectHeader || t.Of == request.AspectQuery) {
+				t.Value = anyValue
+				r.tests = append(r.tests, t)
+			}
 		case of && t.Form == request.Exact && exact && t.Value == host:
 		case of && t.Form == request.Exact:
 			return r, false

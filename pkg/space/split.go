@@ -10,11 +10,11 @@ import (
 func (w *walker) paths(d draft) {
 	k, asked := key{of: request.AspectPath}, w.scope.pathTests()
 	apart := slices.Concat(asked, pathTests(w.scope.ApartPaths))
-	t := newTexts(paths, append(testsOf(d.rivals, k), apart...), w.m.Unanchored())
+	t := w.texts(paths, append(testsOf(d.rivals, k), apart...))
 	if !t.split() {
 		why := "the regular expressions on paths tell apart more than can be followed"
 		d = d.without(k, w.m.Unanchored(), why)
-		if t = newTexts(paths, append(testsOf(d.rivals, k), apart...), w.m.Unanchored()); !t.split() {
+		if t = w.texts(paths, append(testsOf(d.rivals, k), apart...)); !t.split() {
 			w.unknown(d, why)
 			return
 		}
@@ -32,6 +32,15 @@ func (w *walker) paths(d draft) {
 			return
 		}
 	}
+}
+
+// texts are those of a part, followed as far as the walk still may.
+func (w *walker) texts(of alphabet, tests []request.Test) *texts {
+	t := newTexts(of, tests, w.m.Unanchored())
+	if w.scope.Steps > 0 {
+		t.steps = &w.left
+	}
+	return t
 }
 
 // pathIndex finds the rivals that may hold for a path, by their places.
@@ -158,7 +167,7 @@ func (w *walker) by(d draft, k key) {
 			tests = append(tests, request.Test{Of: k.of, Value: m})
 		}
 	}
-	t := newTexts(of, tests, w.m.Unanchored())
+	t := w.texts(of, tests)
 	if !t.split() {
 		w.rest(d.without(k, w.m.Unanchored(), "the regular expressions on "+aspects[k.of]+" "+k.name+" tell apart more than can be followed"))
 		return

@@ -25,6 +25,7 @@ type texts struct {
 	exprs  []string
 	whole  []*regexp.Regexp
 	loose  bool // expressions may match a part
+	steps  *int // that are left for all of a walk; nil: only the bound of each counts
 	pieces []piece
 }
 

@@ -220,13 +220,20 @@ func (p *prover) counterexamples(m *request.Matcher) error {
 
 // leftOut names what is not looked at.
 func (p *prover) leftOut(m *request.Matcher) {
-	g, all := p.survey.res.Graph, request.Competition{Matcher: m}
-	for _, id := range all.Unspoken(p.q.Scope.Where) {
-		p.out.LeftOut = append(p.out.LeftOut, "connections to listener "+g.Node(id).Ref.String()+" ("+g.Listener(id).Protocol+"): what they carry is not known")
+	p.out.LeftOut = append(p.out.LeftOut, unlooked(p.survey.res, m, p.q.Scope.Where)...)
+}
+
+// unlooked names what comes to Gateways, or to one, and has no classes.
+func unlooked(r *resolve.Resolution, m *request.Matcher, where request.Where) []string {
+	all := request.Competition{Matcher: m}
+	out := []string{}
+	for _, id := range all.Unspoken(where) {
+		out = append(out, "connections to listener "+r.Node(id).Ref.String()+" ("+r.Graph.Listener(id).Protocol+"): what they carry is not known")
 	}
-	if services := all.MeshServices(); len(services) > 0 && p.q.Scope.Where.Gateway == topology.None {
-		p.out.LeftOut = append(p.out.LeftOut, "requests in the mesh, which routes take at "+Counted(len(services), "Service"))
+	if services := all.MeshServices(); len(services) > 0 && where.Gateway == topology.None {
+		out = append(out, "requests in the mesh, which routes take at "+Counted(len(services), "Service"))
 	}
+	return out
 }
 
 // settle decides.

@@ -28,7 +28,7 @@ func wayOf(a *request.Answer) way { return way{a.Gateway, a.Listener, a.Rule} }
 
 // class judges one class.
 func (p *prover) class(c *space.Class) bool {
-	if why := p.doubt(c); why != "" {
+	if why := doubtAbout(c); why != "" {
 		p.doubtful(c, why)
 		return true
 	}
@@ -178,8 +178,8 @@ func (p *prover) taken(c *space.Class, a *request.Answer) (truth, string) {
 	return s, why
 }
 
-// doubt is why it is not known which rule takes a class; "" if it is.
-func (p *prover) doubt(c *space.Class) string {
+// doubtAbout is why it is not known which rule takes a class; "" if it is.
+func doubtAbout(c *space.Class) string {
 	if c.Unknown != "" {
 		return c.Unknown
 	}

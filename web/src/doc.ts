@@ -1,7 +1,7 @@
 import { Pack, type Packed, type ValueRef } from './pack';
 import { groupKind, nodeID, sameObject, sameTarget } from './text';
 import type { Compared, ProxyFacts } from './proxies';
-import type { Effective, Finding, GraphEdge, GraphNode, Origin, Overridden, Problem, Ref, Status } from './types';
+import type { Effective, Finding, GraphEdge, GraphNode, Origin, Overridden, Problem, Ref, RuleClasses, Status, Undecided } from './types';
 
 /** Trouble is a problem or a finding, which are shown as one list. */
 export interface Trouble extends Problem {
@@ -122,6 +122,23 @@ export class Doc {
   comparedAt(target: Ref): Compared[] {
     return this.comparedIndex().get(shortKey(target)) ?? [];
   }
+
+  private readonly classIndex = once(() => {
+    const all = this.items('classes');
+    return { all, at: index(all, (i) => shortKey(this.pack.value(this.pack.field(all[i], 'rule')))) };
+  });
+
+  /** the requests that rules of this kind and name take. */
+  classesAt(rule: Ref): RuleClasses[] {
+    const { all, at } = this.classIndex();
+    return (at.get(shortKey(rule)) ?? []).map((i) => this.pack.value<RuleClasses>(all[i]));
+  }
+
+  /** what rules may take and the classes do not tell. */
+  classesLack = once((): { undecided: Undecided[]; leftOut: string[] } => {
+    const of = <T>(key: string): T[] => this.pack.value<T[] | undefined>(this.pack.field(this.parts('classes'), key)) ?? [];
+    return { undecided: of<Undecided>('undecided'), leftOut: of<string>('leftOut') };
+  });
 
   private audit<T>(key: string): T | undefined {
     return this.pack.value<T | undefined>(this.pack.field(this.parts('dataplane'), key));

@@ -5,6 +5,7 @@ import { usePage } from './context';
 import { Copy, From, Heading, Name, NodeLink, Place, Sources, State, Value, roleState } from './parts';
 import { TroubleList } from './problems';
 import { ProxyAt } from './proxies';
+import { Requests } from './requests';
 import { ruleLink, viewLink } from './route';
 import { isIdle } from './rows';
 import { type Column, Head, sorted } from './sort';
@@ -37,6 +38,7 @@ export function RuleView(): JSX.Element {
       <ProxyAt target={target} />
       {items.length === 0 && <Nothing on={target} />}
       {items.map((item) => <Kind key={item.policyKind + item.id + via(item.paths, target)} item={item} apart={road === ''} />)}
+      {target.section && <Requests rule={target} />}
       {troubles.length > 0 && <section><h2>Problems</h2><TroubleList all={troubles} /></section>}
     </>
   );

@@ -109,6 +109,26 @@ export interface Overridden {
   unread?: string[];
 }
 
+/** A class of requests that a rule takes. */
+export interface RuleClass {
+  class: string;
+  listener?: Ref;
+  command: string;
+  unknown?: string;
+}
+
+export interface RuleClasses {
+  rule: Ref;
+  classes: RuleClass[];
+  more?: number;
+}
+
+export interface Undecided {
+  why: string;
+  classes: number;
+  example: string;
+}
+
 export interface Condition {
   type: string;
   status: string;

@@ -105,6 +105,16 @@ test('a rule says what is in force, from where, and what lost', async (t) => {
   assert.match(await page.locator('details.stack').nth(1).innerText(), /partly in force|overridden/);
 });
 
+test('a rule says which requests it takes, with one of each class', async (t) => {
+  const page = await open(t, browser, href + '#/rule/HTTPRoute/shop/cart/checkout');
+  const { items } = JSON.parse(run('report', '-f', demo, '-o', 'json')).classes;
+  const { classes } = items.find((i) => i.rule.name === 'cart' && i.rule.section === 'checkout');
+  const shown = await page.locator('section.requests li').allInnerTexts();
+  assert.equal(shown.length, classes.length);
+  classes.forEach((c, i) => [c.class, c.command, c.listener.name, c.listener.section].forEach((word) => assert.ok(shown[i].includes(word), `${word} in ${shown[i]}`)));
+  assert.match(shown[0], /paths below \/cart\/checkout/);
+});
+
 test('an address of nothing says so and offers a search', async (t) => {
   const page = await open(t, browser, href + '#/rule/HTTPRoute/shop/checkout/one');
   assert.equal(await heading(page), 'Not in this report');
