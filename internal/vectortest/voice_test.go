@@ -84,7 +84,10 @@ func voices(t *testing.T, o load.Options, settings []string) int {
 			see(item.Lost[i].Rule, &item.Lost[i].Loss)
 		}
 	}
-	page := reports.Gather(r, reports.Query{Status: plugin.StatusFunctions(plugins.All())}, reports.Facts{})
+	page, err := reports.Gather(r, reports.Query{Status: plugin.StatusFunctions(plugins.All())}, reports.Facts{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range page.Effective.Items {
 		compareLosses("report", &page.Effective.Items[i])
 	}

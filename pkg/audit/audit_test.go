@@ -1,6 +1,9 @@
 package audit
 
-import "testing"
+import (
+	"reflect"
+	"testing"
+)
 
 // TestWithin: what a setting leaves open may be anything.
 func TestWithin(t *testing.T) {
@@ -62,5 +65,14 @@ func TestRelated(t *testing.T) {
 		if related(c.a, c.b) != c.want {
 			t.Errorf("%s and %s: %t", c.a, c.b, !c.want)
 		}
+	}
+}
+
+// TestShown: users of addresses and values of parameters are compared and not told; what only looks like them is.
+func TestShown(t *testing.T) {
+	in := Value{"uri": "https://user:pass@example.com/keys?token=abc&n=1", "list": []string{"/check?token=abc"}, "any": []any{"https://www.example.com", 1.0, Value{"origin": "https://(.*)?example.com"}}, "none": []string(nil)}
+	want := Value{"uri": "https://…@example.com/keys?token=…&n=…", "list": []string{"/check?token=…"}, "any": []any{"https://www.example.com", 1.0, Value{"origin": "https://(.*)?example.com"}}, "none": []string(nil)}
+	if got := shown(in); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v", got)
 	}
 }

@@ -17,7 +17,7 @@ func (s *single) item(n *topology.Node, path view.Path, field *Field, o *outcome
 		item.Policies = o.from.policies
 	}
 	if field.How == ByValue {
-		item.Predicted, item.Found = o.want, o.found
+		item.Predicted, item.Found = shown(o.want), shown(o.found)
 	}
 	if field.How == NotCompared {
 		item.Compared = ""

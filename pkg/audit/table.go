@@ -98,6 +98,9 @@ func (i *Item) sides() (predicted, found string) {
 			}
 		}
 	}
+	if len(left) == 0 { // they differ in what is not told
+		return words(p), words(f)
+	}
 	return words(left), words(right)
 }
 

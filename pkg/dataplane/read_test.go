@@ -78,8 +78,8 @@ func TestStates(t *testing.T) {
 	if len(p.Listeners) != 0 || len(p.Configs) != 0 || len(p.Problems) != 1 || p.Problems[0].Code != dataplane.Warming {
 		t.Errorf("a warming listener serves: %v, %v", p.Listeners, p.Problems)
 	}
-	p = read(t, dump(`{"name": "r"}`, active+`, "error_state": {"version_info": "5", "details": "no \"hunter2\" in {\"key\": \"hunter2\"} `+strings.Repeat("hunter2", 20)+`"}`))
-	if len(p.Listeners) != 1 || len(p.Problems) != 1 || p.Problems[0].Code != dataplane.Rejected || !strings.Contains(p.Problems[0].Message, "(version 5): no … in …") {
+	p = read(t, dump(`{"name": "r"}`, active+`, "error_state": {"version_info": "5", "details": "the listener's 'key: hunter2' isn't \"hunter2\" in {\"key\": \"hunter2\"} `+strings.Repeat("hunter2", 20)+`"}`))
+	if len(p.Listeners) != 1 || len(p.Problems) != 1 || p.Problems[0].Code != dataplane.Rejected || !strings.Contains(p.Problems[0].Message, "(version 5): the listener's … isn't … in …") {
 		t.Errorf("a refused update: %v, %v", p.Listeners, p.Problems)
 	}
 	if strings.Contains(p.Problems[0].Message, "hunter2") {

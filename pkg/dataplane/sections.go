@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -118,15 +119,17 @@ const longest = 80
 // out, and so are very long words.
 func reason(details string) string {
 	var out strings.Builder
-	depth, quote := 0, rune(0)
+	depth, quote, before := 0, rune(0), ' '
 	for _, c := range details {
+		word := unicode.IsLetter(before) || unicode.IsDigit(before) // an apostrophe is in a word
+		before = c
 		switch {
 		case quote != 0:
 			if c == quote {
 				quote = 0
 			}
 			continue
-		case c == '"' || c == '`':
+		case c == '"' || c == '`' || c == '\'' && !word:
 			quote = c
 			out.WriteString("…")
 			continue
