@@ -111,25 +111,36 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// run runs the program, and sees to it that it ends as it should.
+// run runs the program, and sees to it that it ends as it should. What it takes depends on what else the machine does, above all how far collecting
+// garbage falls behind: too much counts if it is too much every time.
 func run(t *testing.T, a attack, args []string) {
+	t.Helper()
+	var excess []string
+	for len(excess) < 3 {
+		state, said := once(t, args)
+		if state == nil || state.ExitCode() != a.exit || !strings.Contains(said, a.want) {
+			t.Errorf("%v, want exit %d and %q: %.500s", state, a.exit, a.want, said)
+			return
+		}
+		took := state.UserTime() + state.SystemTime()
+		usage, measured := state.SysUsage().(*syscall.Rusage)
+		if took <= mostTime && (!measured || usage.Maxrss <= mostMemory) {
+			return
+		}
+		excess = append(excess, fmt.Sprintf("took %s of processor time and %d MiB", took, usage.Maxrss>>10))
+	}
+	t.Error(strings.Join(excess, "; "))
+}
+
+// once runs the program and returns how it ended and what it said.
+func once(t *testing.T, args []string) (*os.ProcessState, string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 6*mostTime) // a run that has to be killed has failed
 	defer stop()
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	said, _ := cmd.CombinedOutput()
-	state := cmd.ProcessState
-	if state == nil || state.ExitCode() != a.exit || !strings.Contains(string(said), a.want) {
-		t.Errorf("%v, want exit %d and %q: %.500s", state, a.exit, a.want, said)
-		return
-	}
-	if took := state.UserTime() + state.SystemTime(); took > mostTime {
-		t.Errorf("took %s of processor time", took)
-	}
-	if usage, ok := state.SysUsage().(*syscall.Rusage); ok && usage.Maxrss > mostMemory {
-		t.Errorf("took %d MiB", usage.Maxrss>>10)
-	}
+	return cmd.ProcessState, string(said)
 }
 
 func text(s string) func() []byte { return func() []byte { return []byte(s) } }

@@ -19,8 +19,8 @@ const (
 // How large a run may grow by garbage. Up to fewInUse bytes in use the whole stays near modest, so that a small input that takes much room to read does not
 // take several times that room; a large one may be several times what is in use.
 const (
-	modest   = 515 << 20
-	fewInUse = 490 << 20
+	modest   = 490 << 20
+	fewInUse = 465 << 20
 	several  = 3
 )
 

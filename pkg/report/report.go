@@ -63,7 +63,7 @@ type Query struct {
 	In      func(namespace string) bool // nil: every namespace
 	Check   check.Options
 	Status  status.Functions
-	Classes func(*resolve.Resolution, func(namespace string) bool) (*view.RuleClassList, error) // finds the requests that rules take
+	Classes func(*resolve.Resolution, func(namespace string) bool) (*view.RuleClassList, error) // finds the requests that rules take; nil: they are not asked for
 	Audit   func(*view.EffectivePolicyList) *audit.Report                                       // holds what is in force against what proxies do; nil: no dump was given
 }
 
@@ -85,8 +85,10 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
 		Findings:   check.Run(r, q.Check),
 	}
 	var err error
-	if out.Classes, err = q.Classes(r, q.In); err != nil {
-		return nil, err
+	if q.Classes != nil {
+		if out.Classes, err = q.Classes(r, q.In); err != nil {
+			return nil, err
+		}
 	}
 	graph := view.GraphQuery{Query: q.Query}
 	if q.Audit != nil {
