@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +12,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -124,16 +120,11 @@ func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []str
 
 // writeAudit writes the answer. For CI it has the form of a check.
 func (q *auditFlags) writeAudit(a App, s, to Streams, session *session, report *audit.Report) error {
-	switch q.format {
-	case string(render.SARIF), string(render.JUnit), string(render.GitHub):
-	default:
+	if !q.forCI() {
 		return q.write(to, session, "", report, &report.Envelope)
 	}
-	info, _ := debug.ReadBuildInfo()
-	q.version = a.Build.recorded(info).Version
-	var err error
-	if q.root, err = os.Getwd(); err != nil {
-		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+	if err := q.locate(a.Build); err != nil {
+		return err
 	}
 	var findings []check.Finding
 	for _, p := range report.Findings(session.Snapshot) {

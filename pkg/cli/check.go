@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -116,10 +113,8 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 		return err
 	}
 	f.files = append(f.files, folders...)
-	info, _ := debug.ReadBuildInfo()
-	f.version = a.Build.recorded(info).Version
-	if f.root, err = os.Getwd(); err != nil {
-		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+	if err := f.locate(a.Build); err != nil {
+		return err
 	}
 	session, err := f.open(cmd.Context(), a.Plugins, s)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -18,10 +19,13 @@ type matcher struct {
 	*request.Matcher
 }
 
-func (s *session) matcher() matcher {
-	m := request.NewMatcher(s.Graph, s.catalog.Settings()).TidyBy(s.Resolution, s.tidiers)
-	m.Beside(s.BlindSpots())
-	return matcher{s, m}
+func (s *session) matcher() matcher { return matcher{s, requestMatcher(s.Resolution, s.tidiers)} }
+
+// requestMatcher finds what becomes of requests as the vendors' data planes read them, beside what may take them unread.
+func requestMatcher(r *resolve.Resolution, tidiers []request.Tidier) *request.Matcher {
+	m := request.NewMatcher(r.Graph, r.Settings).TidyBy(r, tidiers)
+	m.Beside(r.BlindSpots())
+	return m
 }
 
 // find answers a request; if several Gateways could take it, for each of them.

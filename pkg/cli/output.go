@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,21 @@ type outputFlags struct {
 	sortBy    []string
 	version   string // of the program, for formats that name it
 	root      string // the folder that the program runs in, for formats that others look for files with
+}
+
+// forCI reports whether the format is one that CI systems read, which all commands write as check does.
+func (f *outputFlags) forCI() bool {
+	return slices.Contains([]string{string(render.SARIF), string(render.JUnit), string(render.GitHub)}, f.format)
+}
+
+// locate tells the formats that name the program and the folder in which it runs.
+func (f *outputFlags) locate(b Build) (err error) {
+	info, _ := debug.ReadBuildInfo()
+	f.version = b.recorded(info).Version
+	if f.root, err = os.Getwd(); err != nil {
+		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+	}
+	return nil
 }
 
 // add adds the flags; the first format is the default.

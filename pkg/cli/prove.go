@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -13,7 +10,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -230,24 +226,17 @@ func (f *proofFlags) check(q *view.ProofQuery) error {
 // prover decides about requests of inputs as the vendors read them.
 func prover(plugins []plugin.Plugin, tidiers []request.Tidier) requirement.Prover {
 	return func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-		m := request.NewMatcher(r.Graph, r.Settings).TidyBy(r, tidiers)
-		m.Beside(r.BlindSpots())
-		return view.Prove(r, m, q, plugin.Evaluators(plugins))
+		return view.Prove(r, requestMatcher(r, tidiers), q, plugin.Evaluators(plugins))
 	}
 }
 
 // writeProof writes the answer. For CI it has the form of a check.
 func (q *question) writeProof(a App, s Streams, session *session, out *view.Proof) error {
-	switch q.format {
-	case string(render.SARIF), string(render.JUnit), string(render.GitHub):
-	default:
+	if !q.forCI() {
 		return q.write(s, session, "", out, &out.Envelope)
 	}
-	info, _ := debug.ReadBuildInfo()
-	q.version = a.Build.recorded(info).Version
-	var err error
-	if q.root, err = os.Getwd(); err != nil {
-		return &noAnswer{fmt.Sprintf("finding the current folder: %s", err), ""}
+	if err := q.locate(a.Build); err != nil {
+		return err
 	}
 	findings, rules := check.OfProof(session.Resolution, out)
 	made := check.ReportOf("kubectl dopolicy prove", findings, nil, len(session.Snapshot.Objects), rules)

@@ -64,7 +64,8 @@ func (b *builder) registerLikeKind(s Setting, e likeKind) error {
 	patch := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
 		drop("for"), {Kind: yaml.ScalarNode, Tag: "!!str", Value: gk.String()},
 		drop("plural"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("short"), {Kind: yaml.ScalarNode, Tag: "!!null"}, drop("publishable"), {Kind: yaml.ScalarNode, Tag: "!!null"}}}
-	raw.node, raw.patched = patchNode(raw.node, patch), true
+	raw.node = patchNode(raw.node, patch)
+	raw.Document = form.Made(raw.node)
 	b.raw[gk] = raw
 	b.order = append(b.order, gk)
 	return nil

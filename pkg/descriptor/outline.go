@@ -58,12 +58,11 @@ type rawKind struct {
 	node         *yaml.Node // the outline of the document, or all of it
 	file, vendor string
 	user         bool
-	patched      bool // node is no document of a file
 }
 
 // part is the document with all its fields, or its outline.
 func (k rawKind) part(whole bool) (rawKind, error) {
-	if !whole || k.patched {
+	if !whole {
 		return k, nil
 	}
 	n, err := k.Whole()

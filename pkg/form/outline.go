@@ -14,6 +14,9 @@ type Document struct {
 	file    string
 }
 
+// Made is a document that is in no file.
+func Made(n *yaml.Node) Document { return Document{outline: n} }
+
 // Outline is the document up to the first of the fields that were put off.
 func (d Document) Outline() *yaml.Node { return d.outline }
 
