@@ -97,12 +97,8 @@ func (g *graphFlags) draw(a App, form *question) answer {
 		if err := g.fill(s, &q); err != nil {
 			return nil, nil, err
 		}
-		if g.request != "" {
-			answer, err := s.answerTo(g.request)
-			if err != nil {
-				return nil, nil, err
-			}
-			q.Taken = view.RequestPath(s.Resolution, answer)
+		if err := g.mark(s, &q); err != nil {
+			return nil, nil, err
 		}
 		witness, err := g.witness(a, s, q.Kinds)
 		if err != nil {
@@ -118,4 +114,24 @@ func (g *graphFlags) draw(a App, form *question) answer {
 		out := g.collapsed(whole, form.format)
 		return out, &out.Envelope, nil
 	}
+}
+
+// mark finds the ways of the requests that are asked about.
+func (g *graphFlags) mark(s *session, q *view.GraphQuery) error {
+	if g.request == "" {
+		return nil
+	}
+	class, err := parseRequestClass(g.request)
+	if err != nil {
+		return err
+	}
+	if class != nil {
+		q.Ways, err = s.waysOf(class)
+		return err
+	}
+	answer, err := s.answerTo(g.request)
+	if err == nil {
+		q.Taken = view.RequestPath(s.Resolution, answer)
+	}
+	return err
 }

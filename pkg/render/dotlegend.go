@@ -52,7 +52,7 @@ func (d *clusters) legend() string {
 		}
 		rows.WriteString(tag("TR", upper.String()) + tag("TR", lower.String()))
 	}
-	if d.caption != "" { // as wide as the columns above it, or it would stretch them
+	if len(d.caption) > 0 { // as wide as the columns above it, or it would stretch them
 		columns := 0
 		for at := 0; at < len(entries); at += down {
 			column := 0
@@ -61,8 +61,10 @@ func (d *clusters) legend() string {
 			}
 			columns += lineSample + signSample + column
 		}
-		for _, line := range folded(d.caption, columns*captionWidth/leastLegend) {
-			rows.WriteString(tag("TR", tag("TD", d.text(line, d.c.muted, smallSize), attribute{"COLSPAN", strconv.Itoa(3 * across)}, attribute{"ALIGN", "LEFT"})))
+		for _, said := range d.caption {
+			for _, line := range folded(said, columns*captionWidth/leastLegend) {
+				rows.WriteString(tag("TR", tag("TD", d.text(line, d.c.muted, smallSize), attribute{"COLSPAN", strconv.Itoa(3 * across)}, attribute{"ALIGN", "LEFT"})))
+			}
 		}
 	}
 	return tag("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "2"}, attribute{"CELLPADDING", "2"})
@@ -103,7 +105,7 @@ func (d *clusters) lineEntries() []legendEntry {
 		if !used[state] && !d.states[state] {
 			continue
 		}
-		e := legendEntry{means: s.means, ink: d.c.muted}
+		e := legendEntry{means: d.means(state, s), ink: d.c.muted}
 		if used[state] {
 			e.line = &s
 		}
@@ -157,7 +159,7 @@ func (d *clusters) markEntries() []legendEntry {
 		add(d.frame(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.value(d.c.missing)}), "referred to, but missing")
 	}
 	if has(func(b *box) bool { return b.node.Labels["request"] != "" }) {
-		add(d.frame(attribute{"BORDER", "2"}, attribute{"COLOR", d.value(d.c.request)}), "takes the request")
+		add(d.frame(attribute{"BORDER", "2"}, attribute{"COLOR", d.value(d.c.request)}), map[bool]string{true: "takes such requests", false: "takes the request"}[d.many])
 	}
 	if has(func(b *box) bool { return b.focus }) || any(func(n *note) bool { return n.focus }) {
 		add(d.frame(attribute{"BORDER", "3"}, attribute{"COLOR", d.value(d.c.text)}), "in focus")

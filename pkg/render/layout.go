@@ -18,9 +18,18 @@ type picture struct {
 	kinds   []string
 	places  map[string]drawnAt // by node
 	states  map[string]bool    // the states that chips show
-	caption string             // what is not drawn one by one
+	caption []string           // whose ways are marked, and what is not drawn one by one
+	many    bool               // the ways of more than one request are marked
 	differs bool               // something is not as a proxy does it
 	spreads []*spread          // sorted
+}
+
+// means says what a line stands for.
+func (p *picture) means(state string, s stroke) string {
+	if p.many && state == view.EdgeTaken {
+		return "way of such requests"
+	}
+	return s.means
 }
 
 // box is a target with its sections.
@@ -94,7 +103,12 @@ func (p drawnAt) column() int {
 
 // newPicture arranges t. Ends of edges that are no nodes are not drawn.
 func newPicture(t *view.Topology) *picture {
-	p := &picture{places: map[string]drawnAt{}, states: map[string]bool{}, caption: t.CollapsedLine()}
+	p := &picture{places: map[string]drawnAt{}, states: map[string]bool{}, many: t.Requests != nil}
+	for _, said := range []string{t.RequestsLine(), t.CollapsedLine()} {
+		if said != "" {
+			p.caption = append(p.caption, said)
+		}
+	}
 	nodes := slices.Clone(t.Nodes)
 	slices.SortFunc(nodes, func(a, b view.GraphNode) int {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))

@@ -197,15 +197,13 @@ func (m *mermaid) legend() []string {
 			signs = append(signs, mark)
 		}
 		if len(signs) > 0 {
-			out = append(out, strings.Join(signs, ", ")+": "+m.pens[state].means)
+			out = append(out, strings.Join(signs, ", ")+": "+m.means(state, m.pens[state]))
 		}
 	}
 	if m.differs {
 		out = append(out, differs+": "+differsMeans)
 	}
-	if m.caption != "" {
-		out = append(out, m.caption)
-	}
+	out = append(out, m.caption...)
 	if len(out) == 0 {
 		out = append(out, "nothing to draw")
 	}

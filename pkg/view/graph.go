@@ -31,6 +31,7 @@ type GraphQuery struct {
 	On       []*policy.Policy  // the policies in focus
 	Depth    int
 	Taken    []topology.NodeID // the nodes on the way of a request, which is marked
+	Ways     *WaysTaken        // or the ways of a class of requests
 	Affected *policy.Policy    // nil: all policies; else this one, those that it competes with, and what it reaches
 	Proxies  []ProxyFact       // what proxies do otherwise than predicted, which is marked
 }
@@ -75,6 +76,11 @@ func newDrawing(o *outline) *drawing {
 	}
 	for _, id := range o.query.Taken {
 		d.taken[id] = true
+	}
+	if o.query.Ways != nil {
+		for _, id := range o.query.Ways.nodes {
+			d.taken[id] = true
+		}
 	}
 	return d
 }

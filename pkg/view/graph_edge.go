@@ -43,7 +43,7 @@ func (d *drawing) traffic() {
 		}
 		for _, to := range d.res.Graph.Below(from) {
 			if d.shown[to] {
-				d.edges = append(d.edges, edge{from: d.numberOf[from], to: d.numberOf[to], kind: parentEdge, taken: d.taken[from] && d.taken[to],
+				d.edges = append(d.edges, edge{from: d.numberOf[from], to: d.numberOf[to], kind: parentEdge, taken: d.passes(from, to),
 					dangling: d.isAbsent(from) || d.isAbsent(to)})
 			}
 		}
@@ -131,6 +131,7 @@ func (d *drawing) finish() *Topology {
 		out.Edges = append(out.Edges, d.export(&merged[i]))
 	}
 	d.narrow(out)
+	d.requests(out)
 	out.Seal("Topology", d.said(out))
 	out.touches = touchingDrawn(d.res, out)
 	return out
@@ -188,6 +189,9 @@ func (d *drawing) said(t *Topology) []model.Problem {
 				a.found = append(a.found, o.Problems...)
 			}
 		}
+	}
+	if d.query.Ways != nil {
+		a.found = append(a.found, d.query.Ways.problems...)
 	}
 	return a.problems()
 }

@@ -55,7 +55,7 @@ func (f *folding) out(i int) []GraphEdge {
 
 // topology is what is drawn. A node that stands for more than itself gets its labels from describe, which has the members in order.
 func (f *folding) topology(level string, describe func(g *GraphNode, members []int32)) *Topology {
-	out := &Topology{Envelope: f.from.Envelope, Focus: f.from.Focus, Collapsed: level}
+	out := &Topology{Envelope: f.from.Envelope, Focus: f.from.Focus, Collapsed: level, Requests: f.from.Requests}
 	members := make(map[int32][]int32)
 	for i, to := range f.into {
 		members[to] = append(members[to], int32(i))

@@ -278,6 +278,8 @@ type Topology struct {
 	Collapsed string      `json:"collapsed,omitempty"` // "rules", "route" or "namespace": nodes stand for what looks alike
 	Nodes     []GraphNode `json:"nodes"`               // sorted by id
 	Edges     []GraphEdge `json:"edges"`               // sorted by their ends
+
+	Requests *GraphRequests `json:"requests,omitempty"` // whose ways are marked, where a class of requests is asked about
 }
 
 // KindInfo describes one policy kind as it is understood in this run.
