@@ -43,6 +43,9 @@ func parseRequestClass(text string) (*requestClass, error) {
 		return nil, nil
 	}
 	if !strings.HasPrefix(named, "/") && !strings.Contains(named, "*") {
+		if fs.NArg() == 2 && strings.ContainsAny(fs.Arg(0), "/*") {
+			return nil, usage(classHint, "%q is not a method", fs.Arg(0))
+		}
 		return nil, nil
 	}
 	c := &requestClass{gateway: q.gateway, listener: q.listener, text: named}

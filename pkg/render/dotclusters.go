@@ -123,7 +123,7 @@ func (d *clusters) columns() {
 func (d *clusters) edge(l *line) {
 	s := strokeOf(l.state, l.kind)
 	label := l.words()
-	means, ink := s.means, ""
+	means, ink := d.means(l.state, s), ""
 	if l.differs {
 		means, ink = means+", and a proxy does otherwise", d.value(d.c.overridden)
 	}

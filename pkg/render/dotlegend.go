@@ -29,16 +29,16 @@ const captionWidth = 92
 // legend says what colours, lines and signs mean, of those that the picture has. It is not much wider than the picture.
 func (d *clusters) legend() string {
 	entries := slices.Concat(d.lineEntries(), d.markEntries(), d.kindEntries())
-	if len(entries) == 0 {
+	if len(entries) == 0 && len(d.asked) == 0 {
 		return ""
 	}
 	wide, _ := d.extent()
 	wide = max(wide, leastLegend)
-	widest := 0
+	widest := 1
 	for _, e := range entries {
 		widest = max(widest, lineSample+signSample+textWidth(e.means, smallSize)+16)
 	}
-	across := min(max(wide/widest, 1), len(entries))
+	across := max(min(wide/widest, len(entries)), 1)
 	down := (len(entries) + across - 1) / across
 	var rows strings.Builder
 	for y := range down { // column by column, so that what belongs together stands together
@@ -52,22 +52,37 @@ func (d *clusters) legend() string {
 		}
 		rows.WriteString(tag("TR", upper.String()) + tag("TR", lower.String()))
 	}
-	if len(d.caption) > 0 { // as wide as the columns above it, or it would stretch them
-		columns := 0
-		for at := 0; at < len(entries); at += down {
-			column := 0
-			for _, e := range entries[at:min(at+down, len(entries))] {
-				column = max(column, textWidth(e.means, smallSize))
-			}
-			columns += lineSample + signSample + column
-		}
-		for _, said := range d.caption {
-			for _, line := range folded(said, columns*captionWidth/leastLegend) {
-				rows.WriteString(tag("TR", tag("TD", d.text(line, d.c.muted, smallSize), attribute{"COLSPAN", strconv.Itoa(3 * across)}, attribute{"ALIGN", "LEFT"})))
-			}
-		}
+	for _, line := range d.captionLines(entries, down) {
+		rows.WriteString(tag("TR", tag("TD", d.text(line, d.c.muted, smallSize), attribute{"COLSPAN", strconv.Itoa(3 * across)}, attribute{"ALIGN", "LEFT"})))
 	}
 	return tag("TABLE", rows.String(), attribute{"BORDER", "0"}, attribute{"CELLBORDER", "0"}, attribute{"CELLSPACING", "2"}, attribute{"CELLPADDING", "2"})
+}
+
+// captionLines are the lines below the columns of a legend, of so many entries each. They are as wide as the columns, or they would stretch them.
+func (d *clusters) captionLines(entries []legendEntry, down int) []string {
+	if len(d.asked) == 0 && d.caption == "" {
+		return nil
+	}
+	columns := 0
+	for at := 0; at < len(entries); at += down {
+		column := 0
+		for _, e := range entries[at:min(at+down, len(entries))] {
+			column = max(column, textWidth(e.means, smallSize))
+		}
+		columns += lineSample + signSample + column
+	}
+	if columns == 0 {
+		columns = leastLegend
+	}
+	width := columns * captionWidth / leastLegend
+	var out []string
+	for _, said := range d.asked {
+		out = append(out, wrapWords(said, width)...)
+	}
+	if d.caption != "" {
+		out = append(out, folded(d.caption, width)...)
+	}
+	return out
 }
 
 // legendCells are the cells of an entry in the upper and the lower of two rows: a line sample is the edge between them.
@@ -159,7 +174,7 @@ func (d *clusters) markEntries() []legendEntry {
 		add(d.frame(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"}, attribute{"COLOR", d.value(d.c.missing)}), "referred to, but missing")
 	}
 	if has(func(b *box) bool { return b.node.Labels["request"] != "" }) {
-		add(d.frame(attribute{"BORDER", "2"}, attribute{"COLOR", d.value(d.c.request)}), map[bool]string{true: "takes such requests", false: "takes the request"}[d.many])
+		add(d.frame(attribute{"BORDER", "2"}, attribute{"COLOR", d.value(d.c.request)}), map[bool]string{true: "takes such requests", false: "takes the request"}[len(d.asked) > 0])
 	}
 	if has(func(b *box) bool { return b.focus }) || any(func(n *note) bool { return n.focus }) {
 		add(d.frame(attribute{"BORDER", "3"}, attribute{"COLOR", d.value(d.c.text)}), "in focus")

@@ -18,15 +18,15 @@ type picture struct {
 	kinds   []string
 	places  map[string]drawnAt // by node
 	states  map[string]bool    // the states that chips show
-	caption []string           // whose ways are marked, and what is not drawn one by one
-	many    bool               // the ways of more than one request are marked
+	caption string             // what is not drawn one by one
+	asked   []string           // which requests the ways of are marked, if of more than one, and what becomes of them
 	differs bool               // something is not as a proxy does it
 	spreads []*spread          // sorted
 }
 
 // means says what a line stands for.
 func (p *picture) means(state string, s stroke) string {
-	if p.many && state == view.EdgeTaken {
+	if len(p.asked) > 0 && state == view.EdgeTaken {
 		return "way of such requests"
 	}
 	return s.means
@@ -103,12 +103,7 @@ func (p drawnAt) column() int {
 
 // newPicture arranges t. Ends of edges that are no nodes are not drawn.
 func newPicture(t *view.Topology) *picture {
-	p := &picture{places: map[string]drawnAt{}, states: map[string]bool{}, many: t.Requests != nil}
-	for _, said := range []string{t.RequestsLine(), t.CollapsedLine()} {
-		if said != "" {
-			p.caption = append(p.caption, said)
-		}
-	}
+	p := &picture{places: map[string]drawnAt{}, states: map[string]bool{}, caption: t.CollapsedLine(), asked: t.RequestsLines()}
 	nodes := slices.Clone(t.Nodes)
 	slices.SortFunc(nodes, func(a, b view.GraphNode) int {
 		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), a.Ref.Compare(b.Ref), cmp.Compare(a.ID, b.ID))

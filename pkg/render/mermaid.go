@@ -203,7 +203,10 @@ func (m *mermaid) legend() []string {
 	if m.differs {
 		out = append(out, differs+": "+differsMeans)
 	}
-	out = append(out, m.caption...)
+	out = append(out, m.asked...)
+	if m.caption != "" {
+		out = append(out, m.caption)
+	}
 	if len(out) == 0 {
 		out = append(out, "nothing to draw")
 	}

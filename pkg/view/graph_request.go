@@ -36,7 +36,7 @@ type WaysTaken struct {
 
 // TakenBy finds the ways of all requests that are asked about; asked says in words which these are.
 func TakenBy(r *resolve.Resolution, m *request.Matcher, scope space.Scope, asked string) (*WaysTaken, error) {
-	t := takingWays{res: r, w: requestWriter{survey: newCollector(r, nil)}, known: map[way]bool{}, marked: map[topology.NodeID]bool{}, open: map[openReason]*Undecided{}, told: map[string]bool{},
+	t := takingWays{res: r, w: requestWriter{survey: newCollector(r, nil)}, known: map[way]bool{}, marked: map[topology.NodeID]bool{}, open: map[openReason]*openClasses{}, told: map[string]bool{},
 		out: &WaysTaken{said: GraphRequests{Asked: asked, Undecided: []Undecided{}, LeftOut: unlooked(r, m, scope.Where)}, steps: map[[2]topology.NodeID]bool{}, rules: map[topology.NodeID]bool{}}}
 	if err := space.Walk(m, scope, t.class); err != nil {
 		return nil, err
@@ -51,8 +51,14 @@ type takingWays struct {
 	out    *WaysTaken
 	known  map[way]bool
 	marked map[topology.NodeID]bool
-	open   map[openReason]*Undecided
+	open   map[openReason]*openClasses
 	told   map[string]bool
+}
+
+// openClasses are the classes of which something is not known for one reason.
+type openClasses struct {
+	Undecided
+	command string // that makes a request of one of them
 }
 
 // openReason is why it is not known what becomes of requests: of the rule that takes them, or only of what it does with them.
@@ -70,19 +76,19 @@ func (t *takingWays) class(c *space.Class) bool {
 		return true
 	}
 	t.mark(c.Answer)
-	t.count(c.Answer)
-	if c.Answer.Outcome == request.Conditional {
-		t.note(c, openReason{depends(c.Answer), true, model.NotEvaluated})
-	}
+	t.settled(c, c.Answer)
 	return true
 }
 
-// count counts a class of which it is known which rule takes it, or that none does.
-func (t *takingWays) count(a *request.Answer) {
+// settled counts a class of which it is known which rule takes it, or that none does.
+func (t *takingWays) settled(c *space.Class, a *request.Answer) {
 	if a.Rule == topology.None {
 		t.out.said.Untaken++
-	} else {
-		t.out.said.Taken++
+		return
+	}
+	t.out.said.Taken++
+	if a.Outcome == request.Conditional {
+		t.note(c, openReason{depends(a), true, model.NotEvaluated})
 	}
 }
 
@@ -95,8 +101,8 @@ func (t *takingWays) doubtful(c *space.Class, why string) {
 	for _, a := range may {
 		t.mark(a)
 	}
-	if len(c.Possible) > 0 && !slices.ContainsFunc(may, func(a *request.Answer) bool { return a.Rule != may[0].Rule }) {
-		t.count(may[0])
+	if len(c.Possible) > 0 && !slices.ContainsFunc(may, func(a *request.Answer) bool { return a.Unsettled || a.Rule != may[0].Rule }) {
+		t.settled(c, may[0])
 		return
 	}
 	code := model.NotEvaluated
@@ -115,7 +121,7 @@ func (t *takingWays) doubtful(c *space.Class, why string) {
 func (t *takingWays) note(c *space.Class, reason openReason) {
 	u := t.open[reason]
 	if u == nil {
-		u = &Undecided{Why: reason.why, Example: c.Request.Text}
+		u = &openClasses{Undecided{Why: reason.why, Example: c.Request.Text}, command(&c.Request)}
 		t.open[reason] = u
 	}
 	u.Classes++
@@ -141,15 +147,12 @@ func (t *takingWays) mark(a *request.Answer) {
 			t.out.steps[[2]topology.NodeID{from, to}] = true
 		}
 	}
-	for i, to := range backends {
+	for _, to := range backends {
 		t.out.steps[[2]topology.NodeID{a.Rule, to}] = true
-		if i > 0 { // a port of it
-			t.out.steps[[2]topology.NodeID{backends[i-1], to}] = true
-		}
 	}
 }
 
-// chainOf are the nodes that a request passes up to its rule, in the order in which it does.
+// chainOf are the nodes that a request passes up to the rule that takes it, in the order in which it does.
 func chainOf(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 	var out []topology.NodeID
 	up := func(id topology.NodeID) []topology.NodeID { return r.Graph.Parents(topology.Traffic, id) }
@@ -162,28 +165,7 @@ func chainOf(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 	if a.Listener != topology.None {
 		out = append(out, a.Listener)
 	}
-	return append(append(out, handedOver(r, a.Route)...), stepsOf(&request.Answer{Gateway: topology.None, Listener: topology.None, Route: a.Route, Rule: a.Rule})...)
-}
-
-// handedOver are the routes and rules that handed a request over, one after the other, until a route got it.
-func handedOver(r *resolve.Resolution, route topology.NodeID) []topology.NodeID {
-	var out []topology.NodeID
-	for at := route; at != topology.None; {
-		next := topology.None
-		for _, rule := range r.Graph.Parents(topology.Traffic, at) {
-			if r.Node(rule).Role != topology.Rule {
-				continue
-			}
-			if routes := r.Graph.Parents(topology.Traffic, rule); len(routes) > 0 {
-				next = routes[0]
-				out = append(out, rule, next)
-			}
-			break
-		}
-		at = next
-	}
-	slices.Reverse(out)
-	return out
+	return append(out, a.Route, a.Rule)
 }
 
 // finish says what is not known.
@@ -195,12 +177,12 @@ func (t *takingWays) finish() {
 	}
 	said.Rules = len(rules)
 	for reason, u := range t.open {
-		p := model.Problem{Severity: model.Warning, Code: reason.code, Undecided: true, Hint: "one of them is " + u.Example + "; ask about it with: kubectl dopolicy request"}
+		p := model.Problem{Severity: model.Warning, Code: reason.code, Undecided: true, Hint: "one of them: " + u.command + "; kubectl dopolicy request says what may become of it"}
 		of := Counted(u.Classes, "class of requests|classes of requests") + said.of()
 		if reason.settled {
-			p.Message = fmt.Sprintf("what becomes of %s is not known, but for the rule that takes them: %s", of, u.Why)
+			p.Message = fmt.Sprintf("what becomes of %s after a rule took them is not known: %s", of, u.Why)
 		} else {
-			said.Undecided = append(said.Undecided, *u)
+			said.Undecided = append(said.Undecided, u.Undecided)
 			p.Message = fmt.Sprintf("which rule takes %s is not known: %s", of, u.Why)
 		}
 		t.out.problems = append(t.out.problems, p)
@@ -218,36 +200,44 @@ func (q *GraphRequests) of() string {
 	return ""
 }
 
-// RequestsLine says in a sentence what becomes of the requests whose ways are marked; "" if no class of requests is asked about.
-func (t *Topology) RequestsLine() string {
+// mostLeftOut is how much of what is not looked at is said by name beside a picture.
+const mostLeftOut = 3
+
+// RequestsLines say what becomes of the requests whose ways are marked; none if no class of requests is asked about.
+func (t *Topology) RequestsLines() []string {
 	q := t.Requests
 	if q == nil {
-		return ""
+		return nil
 	}
-	open := q.Classes - q.Taken - q.Untaken
-	text := q.Asked + ": "
-	switch {
-	case q.Classes == 0:
-		text += "none comes to a Gateway"
-	case q.Rules == 0 && open == 0:
-		text += fmt.Sprintf("no rule takes them (%s)", Counted(q.Classes, "class|classes"))
-	case open == 0:
-		text += fmt.Sprintf("%s, %d taken by %s, %d by none", Counted(q.Classes, "class|classes"), q.Taken, Counted(q.Rules, "rule"), q.Untaken)
-	default:
-		text += fmt.Sprintf("%s, %d taken by a rule, %d by none, %d not known; %s", Counted(q.Classes, "class|classes"), q.Taken, q.Untaken, open,
-			Counted(q.Rules, "rule takes them, or may|rules take them, or may"))
-	}
+	text := q.Asked + ": " + q.counts()
 	if q.Undrawn > 0 {
-		text += fmt.Sprintf(", %d of them not drawn", q.Undrawn)
+		text += ", " + Counted(q.Undrawn, "of the rules is not drawn|of the rules are not drawn")
 	}
-	const most = 2
+	out := []string{text}
 	for i, what := range q.LeftOut {
-		if i == most && len(q.LeftOut) > most+1 {
-			return text + fmt.Sprintf("; and %d more", len(q.LeftOut)-most)
+		if i == mostLeftOut-1 && len(q.LeftOut) > mostLeftOut {
+			return append(out, fmt.Sprintf("not looked at: %d more", len(q.LeftOut)-i))
 		}
-		text += "; not looked at: " + what
+		out = append(out, "not looked at: "+what)
 	}
-	return text
+	return out
+}
+
+// counts says how many classes rules take, and how many rules.
+func (q *GraphRequests) counts() string {
+	all, rules := Counted(q.Classes, "class|classes"), Counted(q.Rules, "rule")
+	switch open := q.Classes - q.Taken - q.Untaken; {
+	case q.Classes == 0:
+		return "none comes to a Gateway"
+	case q.Untaken == q.Classes:
+		return "no rule takes them (" + all + ")"
+	case q.Taken == q.Classes:
+		return all + ", taken by " + rules
+	case open == 0:
+		return fmt.Sprintf("%s, %d taken by %s, %d by none", all, q.Taken, rules, q.Untaken)
+	default:
+		return fmt.Sprintf("%s, %d taken by a rule, %d by none, %d not known; %s", all, q.Taken, q.Untaken, open, Counted(q.Rules, "rule takes them, or may|rules take them, or may"))
+	}
 }
 
 // requests says what the drawing marks the ways of, if it is more than one request.
@@ -270,7 +260,14 @@ func (d *drawing) requests(t *Topology) {
 	t.Requests = &said
 }
 
-// passes reports whether what is marked goes from one node to another.
+// passes reports whether what is marked goes from one node to another. Of several ways, some may pass the one and others the other.
 func (d *drawing) passes(from, to topology.NodeID) bool {
-	return d.taken[from] && d.taken[to] && (d.query.Ways == nil || d.query.Ways.steps[[2]topology.NodeID{from, to}])
+	switch ways := d.query.Ways; {
+	case !d.taken[from] || !d.taken[to]:
+		return false
+	case ways == nil || d.res.Node(from).Role == topology.Backend: // its ports
+		return true
+	default:
+		return ways.steps[[2]topology.NodeID{from, to}]
+	}
 }

@@ -33,10 +33,9 @@ func (t *Topology) Table(o TableOptions) Table {
 		out.Blocks = []Block{b}
 	}
 	out.Footer = append(out.Footer, fmt.Sprintf("%s · %s", Counted(len(t.Nodes), "node"), Counted(len(t.Edges), "edge")))
-	for _, said := range []string{t.RequestsLine(), t.CollapsedLine()} {
-		if said != "" {
-			out.Footer = append(out.Footer, said)
-		}
+	out.Footer = append(out.Footer, t.RequestsLines()...)
+	if said := t.CollapsedLine(); said != "" {
+		out.Footer = append(out.Footer, said)
 	}
 	out.Footer = append(out.Footer, t.Closing()...)
 	return out
