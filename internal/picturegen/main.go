@@ -28,6 +28,7 @@ var pictures = []struct {
 	{"route", []string{"--focus", "httproute/baker", "-n", "bakery"}},
 	{"policy", []string{"--focus", "authpolicy/gw-auth", "-n", "infra"}},
 	{"request", []string{"--request", "GET https://shop.example.com/cart/checkout"}},
+	{"requests", []string{"--request", "/cart/**"}},
 	{"rules", []string{"--collapse", "rules"}},
 	{"namespaces", []string{"--collapse", "namespace"}},
 }

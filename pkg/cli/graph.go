@@ -30,6 +30,12 @@ TARGET draws only what is above and below it. --focus draws only what is within 
 may be a policy: NAME without a kind is a route, or a policy if there is no such route. --only-affected-by draws only the
 targets where a policy is in force or overridden, their parents and backends, and the policies that beat it or lose to it.
 
+--request highlights the path of a request, or with '[METHOD] HOST/PATH' the paths of all requests of a class, in the words of
+prove: 'shop.example.com/admin/**' is every request to paths below /admin there, '/admin' every one to this path of any host,
+'POST *.example.com' every POST to a host below example.com. It is a class if it has no scheme, and begins with / or has a *.
+What takes the class is said below the picture; where it is not known which rule does, the paths by all that may are highlighted
+and the answer is incomplete.
+
 Large pictures merge nodes that look alike until they are readable: first the rules of a route, then routes with the same
 parents and policies, then namespaces. --collapse sets the level for all formats; --collapse none draws everything.
 
@@ -42,6 +48,9 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
 
   # the path of a request, as a file
   kubectl dopolicy graph --request 'GET https://shop.example.com/cart' -f manifests/ -o svg > path.svg
+
+  # who takes requests to /admin, whatever the host, method and headers?
+  kubectl dopolicy graph --request '/admin/**' -f manifests/ --open
 
   # where does the proxy not do what is predicted?
   kubectl dopolicy graph -f manifests/ --dataplane config_dump.json --open
@@ -67,7 +76,7 @@ By default Mermaid refuses to draw more than 500 edges; use --focus to keep the 
 	q.add(cmd, "dot", "svg", "png", "mermaid", "json", "yaml", "table", "name")
 	q.addLabels(cmd)
 	g.graphScope.add(a, cmd, q, s)
-	cmd.Flags().StringVar(&g.request, "request", "", "highlight the path of a request, given as '[METHOD] URL' with the flags of the request command")
+	cmd.Flags().StringVar(&g.request, "request", "", "highlight the path of a request, as '[METHOD] URL' with the flags of the request command, or those of all requests of a class, as '[METHOD] HOST/PATH' (docs/graph.md)")
 	g.pictureFlags.add(cmd, "a picture")
 	g.addLook(cmd)
 	g.addDumps(cmd, "mark what a proxy does otherwise, by its config_dump")
@@ -126,7 +135,7 @@ func (g *graphFlags) mark(s *session, q *view.GraphQuery) error {
 		return err
 	}
 	if class != nil {
-		q.Ways, err = s.waysOf(class)
+		q.Ways, err = class.ways(s)
 		return err
 	}
 	answer, err := s.answerTo(g.request)

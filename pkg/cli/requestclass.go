@@ -127,8 +127,8 @@ func (c *requestClass) words() string {
 	return out
 }
 
-// waysOf finds the ways of a class of requests.
-func (s *session) waysOf(c *requestClass) (*view.WaysTaken, error) {
+// ways finds the ways of the requests in an input.
+func (c *requestClass) ways(s *session) (*view.WaysTaken, error) {
 	m := s.matcher()
 	scope, _ := c.Scope()
 	scope.Where.Listener = c.listener
