@@ -73,14 +73,14 @@ func (c *requestClass) read(fs *pflag.FlagSet, q *asked) error {
 	if strings.ContainsAny(c.text, "?#") {
 		return usage("drop the query, or write one request with its scheme", "%q has a query: a class of requests is all of a host and a path", c.text)
 	}
-	host, path, _ := strings.Cut(c.text, "/")
+	host, _, _ := strings.Cut(c.text, "/")
 	if strings.Contains(host, ":") {
 		return usage("drop the port, and name the listener with --listener NAME if it matters", "%q has a port: a class of requests is that of all ports", c.text)
 	}
 	if host != "" && host != "*" {
 		c.Hosts = []string{strings.ToLower(host)}
 	}
-	if path = strings.TrimPrefix(c.text, host); path != "" && path != "/**" {
+	if path := strings.TrimPrefix(c.text, host); path != "" && path != "/**" {
 		c.Paths = []string{path}
 	}
 	for _, h := range q.Headers {
