@@ -28,7 +28,7 @@ type collector struct {
 	query  Query
 	picked []*resolve.Kind // that the question is about and that have policies
 
-	answers map[*resolve.Kind]map[resolve.StackID]*answer
+	answers answers
 	found   []model.Problem
 	spaces  map[string]bool          // the namespaces of what was looked at
 	routes  map[model.Ref]bool       // the routes that were looked at
@@ -51,7 +51,7 @@ type collector struct {
 func (a *collector) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
 	a.begin()
 	for _, k := range a.picked {
-		if a.query.Targets == nil && a.answers == nil {
+		if a.query.Targets == nil && a.answers.made[k] == nil && a.answers.passing[k] == nil {
 			k.Fold()
 		}
 	}
