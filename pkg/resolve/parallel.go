@@ -45,7 +45,13 @@ func oneByOne(n int, do func(i int)) {
 }
 
 // Conditional reports whether conditions have a say in what is in force.
-func Conditional(k *Kind) bool { return slices.ContainsFunc(k.Policies, conditional) }
+func Conditional(k *Kind) bool {
+	if k.conditional == nil {
+		found := slices.ContainsFunc(k.Policies, conditional)
+		k.conditional = &found
+	}
+	return *k.conditional
+}
 
 // conditional reports whether a policy has conditions.
 func conditional(p *policy.Policy) bool {

@@ -94,7 +94,9 @@ func (a *collector) look(nodes []topology.NodeID) {
 		a.spaces[n.Ref.Namespace] = true
 		a.clusters = a.clusters || n.Role == topology.Cluster
 		if n.Role == topology.Route || n.Role == topology.Rule {
-			a.routes[n.Ref.WithoutSection()] = true
+			if a.query.Targets != nil { // else all are
+				a.routes[n.Ref.WithoutSection()] = true
+			}
 			for _, parent := range a.attachments(id) {
 				a.spaces[parent.Parent.Namespace] = true
 			}
