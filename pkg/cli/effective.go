@@ -41,6 +41,11 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 		if request != "" {
 			return s.effectiveFor(request, query.Kinds)
 		}
+		if q.streams() {
+			out := view.StreamEffective(s.Resolution, query)
+			out.Head.Reported = reported(s, query, out.Head)
+			return out, out.Opening(), nil
+		}
 		out := view.Effective(s.Resolution, query)
 		out.Reported = reported(s, query, out)
 		return out, &out.Envelope, nil

@@ -38,6 +38,11 @@ func (f *outputFlags) forCI() bool {
 	return slices.Contains([]string{string(render.SARIF), string(render.JUnit), string(render.GitHub)}, f.format)
 }
 
+// streams reports whether the format is one whose items are written one after the other.
+func (f *outputFlags) streams() bool {
+	return f.parsed == nil && slices.Contains([]string{string(render.JSON), string(render.NDJSON), string(render.YAML)}, f.format)
+}
+
 // locate tells the formats that name the program and the folder in which it runs.
 func (f *outputFlags) locate(b Build) (err error) {
 	info, _ := debug.ReadBuildInfo()

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"iter"
 	"reflect"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // itemsField is the field of an answer that is the list of its items, and -1 for an answer that has none. Only the type matters.
@@ -34,9 +36,24 @@ func eachItem(items reflect.Value) iter.Seq[any] {
 	}
 }
 
+// itemsOf are the items of an answer, and the answer that has what is beside them.
+func itemsOf(v any) (rest any, items iter.Seq[any], ok bool) {
+	if s, ok := v.(*view.EffectivePolicyStream); ok {
+		return s.Head, s.EachItem, true
+	}
+	field := itemsField(v)
+	if field < 0 {
+		return nil, nil, false
+	}
+	return v, eachItem(reflect.Indirect(reflect.ValueOf(v)).Field(field)), true
+}
+
 // itemsApart takes an answer apart whose last field is its items, for writers that do not want it in memory twice: head is the answer with an
 // empty list.
 func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
+	if _, streamed := v.(*view.EffectivePolicyStream); streamed {
+		return itemsOf(v)
+	}
 	field := itemsField(v)
 	if field < 0 {
 		return nil, nil, false
@@ -58,17 +75,17 @@ func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
 func writeNDJSON(w *bufio.Writer, v any, of Stamp) error {
 	head := newJSONItems("", true)
 	head.lead = of.members()
-	field := itemsField(v)
-	if field < 0 {
+	first, items, listed := itemsOf(v)
+	if !listed {
 		return head.line(w, v)
 	}
 	head.skip = []string{`"items"`}
-	if err := head.line(w, v); err != nil {
+	if err := head.line(w, first); err != nil {
 		return err
 	}
 	item := newJSONItems("", true)
 	item.lead = of.ofItem(v)
-	for v := range eachItem(reflect.Indirect(reflect.ValueOf(v)).Field(field)) {
+	for v := range items {
 		if err := item.line(w, v); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -103,20 +102,22 @@ func (p *Part) json(v View) error {
 	lead := p.stamp.members()
 	item := newJSONItems(inner, false)
 	item.lead = lead[:min(1, len(lead))]
-	field := itemsField(v)
-	if field >= 0 {
-		for one := range eachItem(reflect.Indirect(reflect.ValueOf(v)).Field(field)) {
+	rest, items, listed := itemsOf(v)
+	if listed {
+		for one := range items {
 			text, err := item.of(one)
 			if err != nil {
 				return err
 			}
 			p.items = append(p.items, bytes.Clone(text))
 		}
+	} else {
+		rest = v
 	}
 	head := newJSONItems(inner, false)
 	head.lead = lead
 	head.skip = []string{`"apiVersion"`, `"kind"`, `"items"`, `"problems"`}
-	if field < 0 && !p.failed {
+	if !listed && !p.failed {
 		item.skip = head.skip[:2]
 		text, err := item.of(v)
 		if err != nil {
@@ -124,9 +125,9 @@ func (p *Part) json(v View) error {
 		}
 		p.items = append(p.items, bytes.Clone(text))
 		p.kind += "List"
-		v = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}}
+		rest = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}}
 	}
-	text, err := head.of(v)
+	text, err := head.of(rest)
 	p.text = bytes.Clone(text)
 	return err
 }

@@ -26,7 +26,7 @@ func (k *Kind) Fold() {
 // not depend on chance.
 func (k *Kind) Verdicts(stacks []StackID, see func(i int, o *Verdict)) {
 	each := func(n int, do func(i int)) { model.SideBySide(n, model.Few, do) }
-	if slices.ContainsFunc(k.Policies, conditional) {
+	if Conditional(k) {
 		each = oneByOne
 	}
 	each(len(stacks), func(i int) {
@@ -42,6 +42,15 @@ func oneByOne(n int, do func(i int)) {
 	for i := range n {
 		do(i)
 	}
+}
+
+// Conditional reports whether conditions have a say in what is in force.
+func Conditional(k *Kind) bool {
+	if k.conditional == nil {
+		found := slices.ContainsFunc(k.Policies, conditional)
+		k.conditional = &found
+	}
+	return *k.conditional
 }
 
 // conditional reports whether a policy has conditions.

@@ -53,13 +53,14 @@ type Kind struct {
 
 	res *Resolution
 	attachments
-	engine   engine                      // nil: nothing is attached
-	seen     func(namespace string) bool // the namespaces that the implementation sees; nil: all
-	at       [][]StackID                 // by node
-	verdicts []*Verdict                  // by stack; nil: not folded yet
-	bare     []bool                      // by stack: no policy is in it
-	names    map[StackID]string          // of stacks that are for one name only
-	inUse    bool                        // something is in force where no policy holds
+	engine      engine                      // nil: nothing is attached
+	seen        func(namespace string) bool // the namespaces that the implementation sees; nil: all
+	at          [][]StackID                 // by node
+	verdicts    []*Verdict                  // by stack; nil: not folded yet
+	bare        []bool                      // by stack: no policy is in it
+	names       map[StackID]string          // of stacks that are for one name only
+	inUse       bool                        // something is in force where no policy holds
+	conditional *bool                       // conditions have a say; nil: not looked at yet
 }
 
 // engine is how the policies of a kind meet: along the paths of traffic (routed), or by what the scopes of the kind select (scoped).

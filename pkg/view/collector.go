@@ -28,7 +28,7 @@ type collector struct {
 	query  Query
 	picked []*resolve.Kind // that the question is about and that have policies
 
-	answers map[*resolve.Kind]map[resolve.StackID]*answer
+	answers answers
 	found   []model.Problem
 	spaces  map[string]bool          // the namespaces of what was looked at
 	routes  map[model.Ref]bool       // the routes that were looked at
@@ -51,7 +51,7 @@ type collector struct {
 func (a *collector) each(see func(*resolve.Kind, topology.NodeID, resolve.StackID, []Path)) {
 	a.begin()
 	for _, k := range a.picked {
-		if a.query.Targets == nil && a.answers == nil {
+		if a.query.Targets == nil && a.answers.made[k] == nil && a.answers.passing[k] == nil {
 			k.Fold()
 		}
 	}
@@ -94,7 +94,9 @@ func (a *collector) look(nodes []topology.NodeID) {
 		a.spaces[n.Ref.Namespace] = true
 		a.clusters = a.clusters || n.Role == topology.Cluster
 		if n.Role == topology.Route || n.Role == topology.Rule {
-			a.routes[n.Ref.WithoutSection()] = true
+			if a.query.Targets != nil { // else all are
+				a.routes[n.Ref.WithoutSection()] = true
+			}
 			for _, parent := range a.attachments(id) {
 				a.spaces[parent.Parent.Namespace] = true
 			}

@@ -13,7 +13,7 @@ const openHint = "also read the manifests that have it (-f), or ask the cluster"
 type unknownWays map[string]*model.Tally
 
 // add notes a rule to which no known way leads, if there may be others.
-func (u *unknownWays) add(a collector, rule topology.NodeID) {
+func (u *unknownWays) add(a *collector, rule topology.NodeID) {
 	parents := a.res.Graph.Parents(topology.All, rule)
 	if len(parents) == 0 || a.res.Node(rule).Hop > 0 {
 		return

@@ -38,7 +38,7 @@ type EffectiveTargets struct {
 func NewEffectiveTargets(r *resolve.Resolution) *EffectiveTargets {
 	p := &EffectiveTargets{collector: collector{res: r}, shared: map[*answer]*InForce{}, paths: map[topology.NodeID][]resolve.Path{}}
 	p.collector.begin()
-	p.collector.answerAll()
+	p.collector.answers.all(r, p.collector.picked)
 	return p
 }
 
@@ -119,12 +119,7 @@ func (p *EffectiveTargets) down(id topology.NodeID) []resolve.Path {
 
 // inForce is what is in force with a stack.
 func (p *EffectiveTargets) inForce(k *resolve.Kind, s resolve.StackID) *InForce {
-	a := p.collector.answers[k][s]
-	if a == nil { // no node of the kind's own has it
-		o := k.Verdict(s)
-		a = newAnswer(p.collector.res, k, o)
-		p.collector.answers[k][s] = a
-	}
+	a := p.collector.answer(k, s)
 	if p.shared[a] == nil {
 		p.shared[a] = &InForce{Kind: k, Policy: a.policy, Problems: a.problems, number: len(p.shared)}
 	}

@@ -138,7 +138,6 @@ type EffectivePolicy struct {
 	ID         string      `json:"id"`                // short hash of policyKind, spec and sources, origins aside
 	Unread     []string    `json:"unread,omitempty"`  // lists that a cluster refused and that may change the result, as "httproutes.gateway.networking.k8s.io in shop"
 
-	refers  bool // a rule names an object without its namespace
 	ofRoute bool // these are settings of the route itself
 
 	summaries summarizer // of the kind
