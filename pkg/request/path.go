@@ -24,6 +24,13 @@ type Tidying struct {
 	Decode       Decoding // of other characters that are escaped
 	HostDot      bool     // a dot at the end of the host does not count
 	HostDotKept  bool     // it does; if neither is true, that is not known
+
+	DotsOpen, SlashesOpen, BackslashesOpen bool // it is not known what becomes of them; they are taken to stay
+}
+
+// nothingKnown is where nothing is known of what an implementation does.
+func nothingKnown() Tidying {
+	return Tidying{DotsOpen: true, SlashesOpen: true, BackslashesOpen: true, Decode: UnknownDecoding, Escaped: UnknownEscaped}
 }
 
 // Decoding is which escaped characters are decoded, beside slashes and backslashes.
@@ -76,12 +83,14 @@ func (m *Matcher) TidyBy(r *resolve.Resolution, tidiers []Tidier) *Matcher {
 
 // tidy makes the path what the implementation compares; true if it answers the request for the path alone.
 func (t *trace) tidy(p entryListener) bool {
-	if t.r.Protocol != HTTP || p.facts.Protocol == "TLS" || t.m.tidying == nil {
+	if t.r.Protocol != HTTP || p.facts.Protocol == "TLS" || t.compared {
 		return false
 	}
-	how, known := t.m.tidying(p.id)
-	if t.told = known; !known {
-		return false
+	how := t.how
+	if t.m.tidying != nil {
+		if told, known := t.m.tidying(p.id); known {
+			how = told
+		}
 	}
 	t.how = how
 	escaped := slashes(t.r.Path) != t.r.Path && how.Decode != DecodeAll
@@ -195,30 +204,40 @@ func dots(part string) int {
 	return 0
 }
 
-// decoded is a path with all that is escaped in it decoded, and backslashes as slashes.
-func decoded(path string) string {
-	plain, err := url.PathUnescape(path)
-	if err != nil {
-		plain = path
+// whole are all that an implementation may do of which some is not known.
+func (how Tidying) whole() []Tidying {
+	out := []Tidying{how}
+	each := func(open bool, ways ...func(*Tidying)) {
+		if !open {
+			return
+		}
+		var next []Tidying
+		for _, one := range out {
+			for _, way := range ways {
+				with := one
+				way(&with)
+				next = append(next, with)
+			}
+		}
+		out = next
 	}
-	return strings.ReplaceAll(plain, `\`, "/")
+	each(how.Decode == UnknownDecoding, func(t *Tidying) { t.Decode = DecodeNothing }, func(t *Tidying) { t.Decode = DecodeUnreserved }, func(t *Tidying) { t.Decode = DecodeAll })
+	each(how.Escaped == UnknownEscaped, func(t *Tidying) { t.Escaped = KeepEscaped }, func(t *Tidying) { t.Escaped = DecodeEscaped })
+	each(how.BackslashesOpen, func(*Tidying) {}, func(t *Tidying) { t.Backslashes = true })
+	each(how.SlashesOpen, func(*Tidying) {}, func(t *Tidying) { t.Slashes = true }, func(t *Tidying) { t.Slashes, t.SlashesFirst = true, true })
+	each(how.DotsOpen, func(*Tidying) {}, func(t *Tidying) { t.Dots = true })
+	return out
 }
 
-// readings are the paths that an implementation might compare instead, each once. Of one that told how it tidies only the decoding of other
-// characters is open.
-func readings(path string, told bool) []string {
+// readings are the paths that an implementation of which not all is known may compare for a written one, each once, beside the one that it is taken to.
+func (how Tidying) readings(path string) []string {
 	if !strings.ContainsAny(path, `%\`) && !strings.Contains(path, "//") && !strings.Contains(path, "/.") {
 		return nil // there is one way to read it
 	}
-	all := []string{decoded(path)}
-	if !told {
-		everything := Tidying{Dots: true, Slashes: true}
-		all = append(all, Tidying{Dots: true}.apply(path), Tidying{Slashes: true}.apply(path), everything.apply(path),
-			Tidying{Dots: true}.apply(slashes(path)), everything.apply(slashes(path)), everything.apply(decoded(path)))
-	}
+	taken := how.apply(path)
 	var out []string
-	for _, p := range all {
-		if p != path && !slices.Contains(out, p) {
+	for _, one := range how.whole() {
+		if p := one.apply(path); p != taken && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -230,10 +249,7 @@ func readings(path string, told bool) []string {
 func (m *Matcher) untidy(t *trace, w Where) {
 	a := t.answer
 	t.otherHost(w)
-	var others []string
-	if !t.told || t.how.Decode == UnknownDecoding || t.how.Escaped == UnknownEscaped && slashes(t.r.Path) != t.r.Path {
-		others = readings(t.r.Path, t.told)
-	}
+	others := t.how.readings(a.Request.Path)
 	if t.r.Protocol != HTTP || len(others) == 0 || t.turned {
 		return
 	}
@@ -243,7 +259,7 @@ func (m *Matcher) untidy(t *trace, w Where) {
 	for _, path := range others {
 		r := a.Request
 		r.Path = path
-		o, err := m.trace(&r, w, t.switches)
+		o, err := m.follow(&r, w, t.switches, true)
 		if err != nil || o.answer.key() == a.key() {
 			continue
 		}
@@ -255,7 +271,7 @@ func (m *Matcher) untidy(t *trace, w Where) {
 		severity = model.Warning
 		break
 	}
-	if (!t.told || t.how.Escaped == UnknownEscaped) && a.Outcome != Conditional && slashes(t.r.Path) != t.r.Path {
+	if t.how.Escaped == UnknownEscaped && a.Outcome != Conditional && slashes(t.r.Path) != t.r.Path {
 		a.conditional("an implementation may decode an escaped slash, redirect the client or refuse the request")
 	}
 	a.note(severity, model.NotEvaluated, nil, told, "")
