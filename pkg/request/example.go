@@ -63,3 +63,8 @@ func (m *Matcher) Examples(gateway, listener, rule topology.NodeID) []Request {
 	}
 	return out
 }
+
+// Plain is a path as it should be spelled: without dots to resolve, slashes that follow each other, backslashes, and characters that need not be escaped.
+func Plain(path string) string {
+	return Tidying{Dots: true, Slashes: true, Backslashes: true, Decode: DecodeUnreserved, Escaped: DecodeEscaped}.apply(path)
+}
