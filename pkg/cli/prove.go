@@ -256,6 +256,7 @@ func (q *question) writeProof(a App, s Streams, session *session, out *view.Proo
 	}
 	findings, rules := check.OfProof(session.Resolution, out)
 	made := check.ReportOf("kubectl dopolicy prove", findings, nil, len(session.Snapshot.Objects), rules)
+	made.FailOn = check.Threshold(model.Error) // spellings, which are warnings, do not change the result
 	return q.writeOnly(s, session, "", made, &made.Envelope)
 }
 
