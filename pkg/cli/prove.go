@@ -39,8 +39,8 @@ Requests that no rule takes, that are redirected, or that no backend can be used
 of the kind that denies the request counts.
 
 Paths are those that data planes compare. With --paths or --hosts, other spellings of them (//admin, /%61dmin) are listed that
-reach the same backend without the policy. What a policy
-decides about credentials, bodies and client addresses is not either: the policy is in force, that is all.
+reach the same backend without the policy; in the forms for CI and in JSON they are findings (SpellingBypass). What a policy
+decides about credentials, bodies and client addresses is not looked at: the policy is in force, that is all.
 
 With -n or -l, only requests are asked about that routes of the namespace, or with the labels, take.
 

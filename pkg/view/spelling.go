@@ -250,7 +250,11 @@ func (s *speller) fails(c *space.Class, a *request.Answer) bool {
 // spellingBlocks are the spellings for people.
 func (p *Proof) spellingBlocks(o TableOptions) (blocks []Block, footer []string) {
 	if len(p.Spellings) > 0 {
-		b := Block{Heading: []string{"a spelling reaches the same backend without a policy, if that takes both for the same"},
+		heading := "a spelling reaches the same backend without a policy, if that takes both for the same"
+		if len(p.Require) == 0 {
+			heading = "a spelling for which it does not hold reaches the same backend, if that takes both for the same"
+		}
+		b := Block{Heading: []string{heading},
 			Columns: []Column{{Name: "SPELLING", Rank: 2, Least: 24}, {Name: "OF", Rank: 3, Least: 16}, {Name: "TAKEN BY", Rank: 4, Least: 12, KeepEnd: true}, {Name: "DEPENDS", Rank: 5, Optional: true, Wrap: true}}}
 		shown := p.Spellings[:o.limit(len(p.Spellings))]
 		for i := range shown {
