@@ -8,7 +8,7 @@ import (
 
 // Compared is the path that the implementation of a listener compares for one that is written; false if that is not known, or if it answers such
 // requests for the path alone.
-func (m *Matcher) Compared(listener topology.NodeID, path string) (string, bool) {
+func (m Competition) Compared(listener topology.NodeID, path string) (string, bool) {
 	if m.tidying == nil {
 		return "", false
 	}
@@ -22,7 +22,7 @@ func (m *Matcher) Compared(listener topology.NodeID, path string) (string, bool)
 
 // Examples are requests that matches of a rule hold for, one for every hostname of its route at a listener and every match that names its path and
 // has no expression. Whether the rule takes them is another question.
-func (m *Matcher) Examples(gateway, listener, rule topology.NodeID) []Request {
+func (m Competition) Examples(gateway, listener, rule topology.NodeID) []Request {
 	route := m.graph.Parents(topology.All, rule)[0]
 	if m.graph.RouteKind(route) != "HTTPRoute" {
 		return nil

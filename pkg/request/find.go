@@ -74,11 +74,11 @@ type trace struct {
 }
 
 func (m *Matcher) trace(r *Request, w Where, s *switches) (*trace, error) {
-	return m.follow(r, w, s, false)
+	return follow(m, r, w, s, false)
 }
 
 // follow follows a request; compared: its path is what the implementation compares already.
-func (m *Matcher) follow(r *Request, w Where, s *switches, compared bool) (*trace, error) {
+func follow(m *Matcher, r *Request, w Where, s *switches, compared bool) (*trace, error) {
 	t := &trace{m: m, r: r, switches: s, how: nothingKnown(), compared: compared, answer: &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway,
 		Listener: topology.None, Route: topology.None, Rule: topology.None}}
 	if r.From != "" {

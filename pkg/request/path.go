@@ -259,7 +259,7 @@ func (m *Matcher) untidy(t *trace, w Where) {
 	for _, path := range others {
 		r := a.Request
 		r.Path = path
-		o, err := m.follow(&r, w, t.switches, true)
+		o, err := follow(m, &r, w, t.switches, true)
 		if err != nil || o.answer.key() == a.key() {
 			continue
 		}

@@ -78,13 +78,14 @@ func (s *speller) leftAlone(listener topology.NodeID) []variant {
 	if !facts.Accepted || facts.Protocol != "HTTP" && facts.Protocol != "HTTPS" {
 		return nil
 	}
+	all := request.Competition{Matcher: s.matcher}
 	var out []variant
 	for _, v := range variants {
 		r := request.Request{Path: "/a/b"}
 		if !v.undone || !v.spell(&r) {
 			continue
 		}
-		if compared, known := s.matcher.Compared(listener, r.Path); known && compared != "/a/b" {
+		if compared, known := all.Compared(listener, r.Path); known && compared != "/a/b" {
 			out = append(out, v)
 		}
 	}
@@ -97,8 +98,9 @@ func (s *speller) listener(listener topology.NodeID, left []variant) {
 	if gateway == topology.None {
 		return
 	}
+	all := request.Competition{Matcher: s.matcher}
 	for _, rule := range s.mixed(listener) {
-		for _, example := range s.matcher.Examples(gateway, listener, rule) {
+		for _, example := range all.Examples(gateway, listener, rule) {
 			if example.Path == "/" {
 				continue
 			}
