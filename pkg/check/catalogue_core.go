@@ -53,7 +53,13 @@ var trafficRules = []model.Rule{
 	{ID: model.NotReached, Severities: []model.Severity{model.Info, model.Warning}, Summary: "no traffic reaches a policy's target, so that it is in force nowhere, or a route is attached to nothing", Fix: "look at the route's parents", Clause: "P36"},
 	{ID: model.RuleShadowed, Severities: warnings, Summary: "a rule of a route never gets a request, because another one with the same matches comes first", Fix: "remove it, or make the other narrower", Clause: "G52"},
 	{ID: model.ListenerWithoutRoutes, Severities: notes, Summary: "no route is attached to a listener", Fix: "remove it, if no route is missing from the input"},
+	spellingRule,
 }
+
+// spellingRule is for what proofs of requests find as well.
+var spellingRule = model.Rule{ID: model.SpellingBypass, Severities: []model.Severity{model.Warning, model.Info},
+	Summary: "a request can be spelled so that another rule takes it, without the policies that keep requests out of the rule that is meant, and the same backend gets it; info where not all paths were tried",
+	Fix:     "cover the other rule as well, have the data plane normalise such requests where it can, or deny what is not canonical"}
 
 // settingRules are the findings about what policies say.
 var settingRules = []model.Rule{

@@ -19,6 +19,7 @@ func OfProof(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
 	rules := Catalogue{
 		{ID: proofRefuted, Severities: faults, Summary: "a request is known for which a property does not hold", Fix: "see where it goes with `kubectl dopolicy request`, and change the route or the policies"},
 		{ID: proofUnknown, Severities: faults, Summary: "whether a property holds for all requests is not known", Fix: "give what is missing, or say how the implementation does it with --vendor-setting"},
+		spellingRule,
 	}
 	var out []Finding
 	for i := range proof.Items {
@@ -26,9 +27,15 @@ func OfProof(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
 		p.Hint, p.Message = "", "not "+proof.Property+": "+p.Message
 		out = append(out, Found(p))
 	}
+	for _, p := range proof.Problems {
+		if p.Code == model.SpellingBypass {
+			out = append(out, Found(p))
+		}
+	}
 	if proof.Result != view.ProofUnknown {
 		return out, rules
 	}
+	found := len(out)
 	for _, u := range proof.Undecided {
 		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: fmt.Sprintf("unknown whether %s: %s, such as %s: %s", proof.Property, view.Counted(u.Classes, "class of requests|classes of requests"), u.Example, u.Why)})
 	}
@@ -37,7 +44,7 @@ func OfProof(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
 			out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Ref: p.Ref, Origin: p.Origin, Message: "unknown whether " + proof.Property + ": " + p.Message, Hint: p.Hint})
 		}
 	}
-	if len(out) == 0 {
+	if len(out) == found {
 		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: "unknown whether " + proof.Property + ": there is no such request"})
 	}
 	return out, rules

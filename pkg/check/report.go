@@ -22,14 +22,15 @@ type Options struct {
 	In             func(namespace string) bool // findings about objects of other namespaces are left out; nil: every namespace
 	Ignore         []string                    // ids that do not count, of the command line
 	Config         Config
-	Definitions    []*model.Object            // CustomResourceDefinitions beside those of the input
-	Steps          int                        // that judging by schemas may take; 0: schema.DefaultSteps
-	Requirements   []*requirement.Requirement // that have to be met
-	Prove          requirement.Prover         // decides those about requests; nil: they are not known
-	ShowSuppressed bool                       // list what does not count as well
-	Verbose        bool                       // let people see notes
-	Catalogue      Catalogue                  // documents what can be found
-	FailOn         Threshold                  // from which severity on a finding fails
+	Definitions    []*model.Object                           // CustomResourceDefinitions beside those of the input
+	Steps          int                                       // that judging by schemas may take; 0: schema.DefaultSteps
+	Requirements   []*requirement.Requirement                // that have to be met
+	Prove          requirement.Prover                        // decides those about requests; nil: they are not known
+	Spellings      func(*resolve.Resolution) []model.Problem // looks for spellings of requests that get around policies; nil: nobody does
+	ShowSuppressed bool                                      // list what does not count as well
+	Verbose        bool                                      // let people see notes
+	Catalogue      Catalogue                                 // documents what can be found
+	FailOn         Threshold                                 // from which severity on a finding fails
 
 	// Findings look for more; nil: there is nobody to ask.
 	Findings func(*resolve.Resolution) []model.Problem
@@ -95,11 +96,13 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	if o.Findings != nil {
 		more = o.Findings(r)
 	}
+	required := requirement.Problems(r, o.Requirements, o.Prove)
 	for _, problems := range [][]model.Problem{
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		lint.Problems(r, o.Catalogue.sameTarget()),
 		schema.Problems(r.Snapshot, o.Definitions, o.Steps),
-		requirement.Problems(r, o.Requirements, o.Prove),
+		required,
+		o.spellings(r, required),
 		more,
 	} {
 		for _, p := range problems {
@@ -107,6 +110,18 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 		}
 	}
 	return out
+}
+
+// spellings are those of requests that get around policies, at rules of which requirements do not say it already.
+func (o *Options) spellings(r *resolve.Resolution, required []model.Problem) []model.Problem {
+	if o.Spellings == nil {
+		return nil
+	}
+	return slices.DeleteFunc(o.Spellings(r), func(p model.Problem) bool {
+		return slices.ContainsFunc(required, func(q model.Problem) bool {
+			return q.Code == model.SpellingBypass && model.ComparePtr(p.Ref, q.Ref, model.Ref.Compare) == 0
+		})
+	})
 }
 
 // incomplete reports whether a finding says that something is not known. That a requirement is not met, or that the API would refuse an

@@ -130,7 +130,7 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if f.namespace != "" && !f.allNamespaces {
 		options.In = func(namespace string) bool { return namespace == f.namespace }
 	}
-	options.Prove = prover(a.Plugins, session.tidiers)
+	provers(&options, a.Plugins, session.tidiers)
 	report := check.Run(session.Resolution, options)
 	if options.Verbose {
 		var unused []model.Problem

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -45,6 +46,18 @@ func (m matcher) find(q *asked) ([]*request.Answer, error) {
 		}
 	}
 	return m.FindAll(r, where)
+}
+
+// spelled notes where a request is another spelling of one that policies keep out.
+func (m matcher) spelled(plugins []plugin.Plugin, q *asked, answers []view.Asked) error {
+	for _, one := range answers {
+		found, err := view.SpelledAround(m.Resolution, m.Matcher, one.Answer, q.listener, plugin.Evaluators(plugins))
+		if err != nil {
+			return err
+		}
+		one.Answer.Problems = model.SortProblems(append(one.Answer.Problems, found...))
+	}
+	return nil
 }
 
 // gateway finds the Gateway that [NAMESPACE/]NAME means.

@@ -39,8 +39,8 @@ Requests that no rule takes, that are redirected, or that no backend can be used
 of the kind that denies the request counts.
 
 Paths are those that data planes compare. With --paths or --hosts, other spellings of them (//admin, /%61dmin) are listed that
-reach the same backend without the policy. What a policy
-decides about credentials, bodies and client addresses is not either: the policy is in force, that is all.
+reach the same backend without the policy; in the forms for CI and in JSON they are findings (SpellingBypass). What a policy
+decides about credentials, bodies and client addresses is not looked at: the policy is in force, that is all.
 
 With -n or -l, only requests are asked about that routes of the namespace, or with the labels, take.
 
@@ -156,11 +156,8 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	if expression != nil {
 		expression.Ask(session.Resolution, &query)
 	}
-	out, err := view.Prove(session.Resolution, matcher.Matcher, query, plugin.Evaluators(a.Plugins))
+	out, err := proved(session.Resolution, matcher.Matcher, query, plugin.Evaluators(a.Plugins))
 	if err != nil {
-		return err
-	}
-	if out.Spellings, out.MoreSpellings, err = view.Spellings(session.Resolution, matcher.Matcher, query, plugin.Evaluators(a.Plugins)); err != nil {
 		return err
 	}
 	if err := q.writeProof(a, s, session, out); err != nil {
@@ -223,10 +220,29 @@ func (f *proofFlags) check(q *view.ProofQuery) error {
 	return nil
 }
 
-// prover decides about requests of inputs as the vendors read them.
+// proved decides about requests, and looks for spellings of them that get around what holds.
+func proved(r *resolve.Resolution, m *request.Matcher, q view.ProofQuery, evaluators request.Evaluators) (*view.Proof, error) {
+	out, err := view.Prove(r, m, q, evaluators)
+	if err == nil {
+		err = out.Respell(r, m, q, evaluators)
+	}
+	return out, err
+}
+
+// prover decides about requests of inputs as the vendors read them, without their spellings.
 func prover(plugins []plugin.Plugin, tidiers []request.Tidier) requirement.Prover {
 	return func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
 		return view.Prove(r, requestMatcher(r, tidiers), q, plugin.Evaluators(plugins))
+	}
+}
+
+// provers give a check what decides about requests and their spellings.
+func provers(o *check.Options, plugins []plugin.Plugin, tidiers []request.Tidier) {
+	o.Prove = func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
+		return proved(r, requestMatcher(r, tidiers), q, plugin.Evaluators(plugins))
+	}
+	o.Spellings = func(r *resolve.Resolution) []model.Problem {
+		return view.SpellingBypasses(r, requestMatcher(r, tidiers), plugin.Evaluators(plugins))
 	}
 }
 
@@ -240,6 +256,7 @@ func (q *question) writeProof(a App, s Streams, session *session, out *view.Proo
 	}
 	findings, rules := check.OfProof(session.Resolution, out)
 	made := check.ReportOf("kubectl dopolicy prove", findings, nil, len(session.Snapshot.Objects), rules)
+	made.FailOn = check.Threshold(model.Error) // spellings, which are warnings, do not change the result
 	return q.writeOnly(s, session, "", made, &made.Envelope)
 }
 

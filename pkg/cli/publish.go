@@ -151,7 +151,8 @@ func (f *publishFlags) publish(ctx context.Context, plugins []plugin.Plugin, con
 	if err != nil {
 		return err
 	}
-	options.Kinds, options.In, options.Prove = gather.Kinds, gather.In, prover(plugins, session.tidiers)
+	options.Kinds, options.In = gather.Kinds, gather.In
+	provers(&options, plugins, session.tidiers)
 	found := check.Run(session.Resolution, options)
 	reports := publish.Gather(session.Resolution, found, gather)
 	if f.to != toCluster {

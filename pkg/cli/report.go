@@ -135,7 +135,7 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 		f.crds.problems = redact.Problems(f.crds.problems)
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
-	options.Prove = prover(a.Plugins, session.tidiers)
+	provers(&options, a.Plugins, session.tidiers)
 	query := report.Query{Check: options, Status: plugin.StatusFunctions(a.Plugins)}
 	if query.Query, _, err = f.query(session, nil); err != nil {
 		return err

@@ -183,8 +183,12 @@ func (a App) request(ctx context.Context, q *question, s Streams, one *asked) er
 	if err != nil {
 		return err
 	}
-	answers, err := session.matcher().asked(one)
+	matcher := session.matcher()
+	answers, err := matcher.asked(one)
 	if err != nil {
+		return err
+	}
+	if err := matcher.spelled(a.Plugins, one, answers); err != nil {
 		return err
 	}
 	if len(answers) > 1 {
@@ -229,6 +233,9 @@ func (a App) requests(ctx context.Context, q *question, s Streams, file string, 
 		found, err := matcher.asked(&all[i])
 		if err != nil {
 			return at(all[i].place, err)
+		}
+		if err := matcher.spelled(a.Plugins, &all[i], found); err != nil {
+			return err
 		}
 		answers = append(answers, found...)
 	}

@@ -56,6 +56,7 @@ const (
 	AncestorLimit         Code = "AncestorLimit"
 	RuleShadowed          Code = "RuleShadowed"
 	ListenerWithoutRoutes Code = "ListenerWithoutRoutes"
+	SpellingBypass        Code = "SpellingBypass"
 	BareWithBlocks        Code = "BareWithBlocks"
 	MultipleBlocks        Code = "MultipleBlocks"
 	UnknownStrategy       Code = "UnknownStrategy"

@@ -99,7 +99,8 @@ func said(c *descriptor.RequestChange, words map[string]Word, r *resolve.Resolut
 
 func tidying(how map[string]string) request.Tidying {
 	out := request.Tidying{Dots: how["dots"] == "resolve", Slashes: how["slashes"] == "merge" || how["slashes"] == "mergeFirst", SlashesFirst: how["slashes"] == "mergeFirst",
-		Backslashes: how["backslashes"] == "slash", HostDot: how["hostDot"] == "drop", HostDotKept: how["hostDot"] == "keep"}
+		Backslashes: how["backslashes"] == "slash", HostDot: how["hostDot"] == "drop", HostDotKept: how["hostDot"] == "keep",
+		DotsOpen: how["dots"] == "", SlashesOpen: how["slashes"] == "", BackslashesOpen: how["backslashes"] == ""}
 	out.Decode = map[string]request.Decoding{"all": request.DecodeAll, "unreserved": request.DecodeUnreserved, "none": request.DecodeNothing}[how["decode"]]
 	switch how["escapedSlashes"] {
 	case "decode":

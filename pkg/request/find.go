@@ -68,13 +68,18 @@ type trace struct {
 	answering []entryListener // those of places that may answer, the first with a rule for the request does
 
 	tied      bool   // names alone put the best one first
-	told      bool   // it is known what the implementation makes of paths
+	compared  bool   // the path is what the implementation compares
 	turned    bool   // the path alone had it answered
 	delegated string // why the rule that takes the request is not the last word; "" if it is
 }
 
 func (m *Matcher) trace(r *Request, w Where, s *switches) (*trace, error) {
-	t := &trace{m: m, r: r, switches: s, answer: &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway,
+	return follow(m, r, w, s, false)
+}
+
+// follow follows a request; compared: its path is what the implementation compares already.
+func follow(m *Matcher, r *Request, w Where, s *switches, compared bool) (*trace, error) {
+	t := &trace{m: m, r: r, switches: s, how: nothingKnown(), compared: compared, answer: &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway,
 		Listener: topology.None, Route: topology.None, Rule: topology.None}}
 	if r.From != "" {
 		t.mesh()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +23,8 @@ type Tidying struct {
 	Decode       Decoding // of other characters that are escaped
 	HostDot      bool     // a dot at the end of the host does not count
 	HostDotKept  bool     // it does; if neither is true, that is not known
+
+	DotsOpen, SlashesOpen, BackslashesOpen bool // it is not known what becomes of them; they are taken to stay
 }
 
 // Decoding is which escaped characters are decoded, beside slashes and backslashes.
@@ -76,12 +77,14 @@ func (m *Matcher) TidyBy(r *resolve.Resolution, tidiers []Tidier) *Matcher {
 
 // tidy makes the path what the implementation compares; true if it answers the request for the path alone.
 func (t *trace) tidy(p entryListener) bool {
-	if t.r.Protocol != HTTP || p.facts.Protocol == "TLS" || t.m.tidying == nil {
+	if t.r.Protocol != HTTP || p.facts.Protocol == "TLS" || t.compared {
 		return false
 	}
-	how, known := t.m.tidying(p.id)
-	if t.told = known; !known {
-		return false
+	how := t.how
+	if t.m.tidying != nil {
+		if told, known := t.m.tidying(p.id); known {
+			how = told
+		}
 	}
 	t.how = how
 	escaped := slashes(t.r.Path) != t.r.Path && how.Decode != DecodeAll
@@ -195,45 +198,12 @@ func dots(part string) int {
 	return 0
 }
 
-// decoded is a path with all that is escaped in it decoded, and backslashes as slashes.
-func decoded(path string) string {
-	plain, err := url.PathUnescape(path)
-	if err != nil {
-		plain = path
-	}
-	return strings.ReplaceAll(plain, `\`, "/")
-}
-
-// readings are the paths that an implementation might compare instead, each once. Of one that told how it tidies only the decoding of other
-// characters is open.
-func readings(path string, told bool) []string {
-	if !strings.ContainsAny(path, `%\`) && !strings.Contains(path, "//") && !strings.Contains(path, "/.") {
-		return nil // there is one way to read it
-	}
-	all := []string{decoded(path)}
-	if !told {
-		everything := Tidying{Dots: true, Slashes: true}
-		all = append(all, Tidying{Dots: true}.apply(path), Tidying{Slashes: true}.apply(path), everything.apply(path),
-			Tidying{Dots: true}.apply(slashes(path)), everything.apply(slashes(path)), everything.apply(decoded(path)))
-	}
-	var out []string
-	for _, p := range all {
-		if p != path && !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // untidy tells that a path may be compared otherwise than it is written, and makes the answer conditional if that would lead elsewhere
 // (gatewayapi G46).
 func (m *Matcher) untidy(t *trace, w Where) {
 	a := t.answer
 	t.otherHost(w)
-	var others []string
-	if !t.told || t.how.Decode == UnknownDecoding || t.how.Escaped == UnknownEscaped && slashes(t.r.Path) != t.r.Path {
-		others = readings(t.r.Path, t.told)
-	}
+	others := t.how.readings(a.Request.Path)
 	if t.r.Protocol != HTTP || len(others) == 0 || t.turned {
 		return
 	}
@@ -243,7 +213,7 @@ func (m *Matcher) untidy(t *trace, w Where) {
 	for _, path := range others {
 		r := a.Request
 		r.Path = path
-		o, err := m.trace(&r, w, t.switches)
+		o, err := follow(m, &r, w, t.switches, true)
 		if err != nil || o.answer.key() == a.key() {
 			continue
 		}
@@ -255,7 +225,7 @@ func (m *Matcher) untidy(t *trace, w Where) {
 		severity = model.Warning
 		break
 	}
-	if (!t.told || t.how.Escaped == UnknownEscaped) && a.Outcome != Conditional && slashes(t.r.Path) != t.r.Path {
+	if t.how.Escaped == UnknownEscaped && a.Outcome != Conditional && slashes(t.r.Path) != t.r.Path {
 		a.conditional("an implementation may decode an escaped slash, redirect the client or refuse the request")
 	}
 	a.note(severity, model.NotEvaluated, nil, told, "")

@@ -70,6 +70,14 @@ func TestPaths(t *testing.T) {
 		{as(Tidying{Decode: DecodeUnreserved}), "http://h/x%2f../admin", "BackendError 500 at http r rest"},
 		{as(Tidying{Decode: DecodeUnreserved, Escaped: UnknownEscaped}), "http://h/admin%2fx", "Conditional/BackendError 500 at http r rest"},
 		{as(Tidying{Decode: DecodeAll, Escaped: RejectEscaped}), "http://h/admin%2fx", "BackendError 500 at http r admin"},
+		{as(Tidying{DotsOpen: true}), "http://h/x/../admin", "Conditional/BackendError 500 at http r rest"},
+		{as(Tidying{DotsOpen: true, Decode: DecodeNothing}), "http://h/x/../y", "BackendError 500 at http r rest"},
+		{as(Tidying{DotsOpen: true, Slashes: true, Decode: DecodeNothing}), "http://h//admin", "BackendError 500 at http r admin"},
+		{as(Tidying{SlashesOpen: true, Decode: DecodeNothing}), "http://h//admin", "Conditional/BackendError 500 at http r rest"},
+		{as(Tidying{SlashesOpen: true, Dots: true, Decode: DecodeNothing}), "http://h/x/../admin", "BackendError 500 at http r admin"},
+		{as(Tidying{BackslashesOpen: true, Dots: true, Decode: DecodeNothing}), `http://h/x\..\admin`, "Conditional/BackendError 500 at http r rest"},
+		{as(Tidying{DotsOpen: true, Decode: DecodeAll}), "http://h/%2561dmin", "BackendError 500 at http r rest"},
+		{as(Tidying{DotsOpen: true, Decode: DecodeAll}), "http://h/x/../%2561dmin", "BackendError 500 at http r rest"},
 	} {
 		w := newWorld(t, plainGateway+routes, nil)
 		if c.how != nil {

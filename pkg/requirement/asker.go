@@ -140,6 +140,12 @@ func (c *proofConclusion) proof(proof *view.Proof) []model.Problem {
 		c.tell(notMet, *f.Ref, item.Ways(), f.Message)
 		out = append(out, f)
 	}
+	for _, f := range proof.Problems {
+		if f.Code == model.SpellingBypass {
+			f.Message += " (requirement \"" + c.req.Name + "\")"
+			out = append(out, f)
+		}
+	}
 	if proof.Result == view.ProofUnknown || len(proof.Items) == 0 && proof.Result != view.Proved {
 		for _, u := range proof.Undecided {
 			out = append(out, c.unclear(u.Why, u.Example, u.Classes))

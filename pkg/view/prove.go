@@ -90,9 +90,7 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators r
 		return nil, &ProofError{wrong}
 	}
 	q.prepare(m)
-	p := prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), evaluators: evaluators}, q: &q, known: map[way]bool{}, looked: map[way]bool{},
-		judged: map[way]judgedWay{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, rules: map[topology.NodeID]*failing{}, open: map[string]*Undecided{}, told: map[string]bool{},
-		matcher: m, whole: q.whole(), taking: make([]bool, r.Len())}
+	p := newProver(r, m, &q, evaluators)
 	p.out = &Proof{Property: q.sentence(), Name: q.Property, Expression: q.Expression, Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
 	for _, gk := range q.Require {
 		p.out.Require = append(p.out.Require, gk.String())
@@ -101,7 +99,7 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators r
 		return nil, err
 	}
 	if p.whole != nil {
-		if err := p.whole.finish(&p); err != nil {
+		if err := p.whole.finish(p); err != nil {
 			return nil, err
 		}
 	}
@@ -111,6 +109,12 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators r
 	p.leftOut(m)
 	p.settle()
 	return p.out, nil
+}
+
+func newProver(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, evaluators request.Evaluators) *prover {
+	return &prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), evaluators: evaluators}, q: q, known: map[way]bool{}, looked: map[way]bool{},
+		judged: map[way]judgedWay{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, rules: map[topology.NodeID]*failing{}, open: map[string]*Undecided{}, told: map[string]bool{},
+		matcher: m, whole: q.whole(), taking: make([]bool, r.Len())}
 }
 
 func kindsText(kinds []model.GroupKind) string {
