@@ -48,26 +48,18 @@ func itemsOf(v any) (rest any, items iter.Seq[any], ok bool) {
 	return v, eachItem(reflect.Indirect(reflect.ValueOf(v)).Field(field)), true
 }
 
-// itemsApart takes an answer apart whose last field is its items, for writers that do not want it in memory twice: head is the answer with an
-// empty list.
+// itemsApart takes an answer apart for writers that do not want its items in memory twice: head is the answer with an empty list.
 func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
-	if _, streamed := v.(*view.EffectivePolicyStream); streamed {
-		return itemsOf(v)
-	}
-	field := itemsField(v)
-	if field < 0 {
-		return nil, nil, false
+	rest, items, ok := itemsOf(v)
+	if !ok || rest != v {
+		return rest, items, ok
 	}
 	whole := reflect.Indirect(reflect.ValueOf(v))
-	for i := field + 1; i < whole.NumField(); i++ {
-		if f := whole.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
-			return nil, nil, false
-		}
-	}
-	rest := reflect.New(whole.Type())
-	rest.Elem().Set(whole)
-	rest.Elem().Field(field).Set(reflect.MakeSlice(whole.Type().Field(field).Type, 0, 0))
-	return rest.Interface(), eachItem(whole.Field(field)), true
+	copied := reflect.New(whole.Type())
+	copied.Elem().Set(whole)
+	list := copied.Elem().Field(itemsField(v))
+	list.Set(reflect.MakeSlice(list.Type(), 0, 0))
+	return copied.Interface(), items, true
 }
 
 // writeNDJSON writes an answer as lines of JSON: first all of it but its items, then a line for each of these. Every line says of which answer

@@ -30,13 +30,14 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 	if err != nil {
 		return err
 	}
-	closing := "\n" + prefix + "}"
-	open, ok := bytes.CutSuffix(text, []byte("[]"+closing+"\n"))
-	if !ok {
-		return fmt.Errorf("writing JSON: %T does not end with its items", v)
+	open, closing, found := bytes.Cut(text, []byte("\n"+prefix+`  "items": []`)) // nothing else begins a line with this indent
+	if !found {
+		return fmt.Errorf("writing JSON: %T has no empty items", v)
 	}
+	closing = bytes.Clone(bytes.TrimSuffix(closing, []byte("\n")))
 	_, _ = w.Write(open)
-	separator, end := "[\n", "[]"+closing
+	_, _ = w.WriteString("\n" + prefix + `  "items": `)
+	separator, end := "[\n", "[]"
 	indent := prefix + "    "
 	item := newJSONItems(indent, false)
 	for v := range items {
@@ -46,9 +47,10 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 		}
 		_, _ = w.WriteString(separator + indent)
 		_, _ = w.Write(text)
-		separator, end = ",\n", "\n"+prefix+"  ]"+closing
+		separator, end = ",\n", "\n"+prefix+"  ]"
 	}
-	_, err = w.WriteString(end)
+	_, _ = w.WriteString(end)
+	_, err = w.Write(closing)
 	return err
 }
 

@@ -31,11 +31,13 @@ func writeYAMLStamped(w *bufio.Writer, v any, lines []byte) error {
 	if err != nil {
 		return err
 	}
-	open, ok := bytes.CutSuffix(text, []byte(" []\n"))
-	if !ok {
-		return fmt.Errorf("writing YAML: %T does not end with its items", v)
+	open, closing, found := bytes.Cut(text, []byte("\nitems: []\n")) // what belongs to other fields is indented
+	if !found {
+		return fmt.Errorf("writing YAML: %T has no empty items", v)
 	}
 	_, _ = w.Write(open)
+	_, _ = w.WriteString("\nitems:")
+	closing = bytes.Clone(closing)
 	end := " []\n"
 	one := make([]any, 1)
 	for item := range items {
@@ -55,7 +57,8 @@ func writeYAMLStamped(w *bufio.Writer, v any, lines []byte) error {
 		}
 		_, _ = w.Write(text)
 	}
-	_, err = w.WriteString(end)
+	_, _ = w.WriteString(end)
+	_, err = w.Write(closing)
 	return err
 }
 
