@@ -67,3 +67,41 @@ func FuzzSnapshot(f *testing.F) {
 		}
 	})
 }
+
+// TestReadAnswer: of what a server says, managed fields are left out and items that are not wanted, which count all the same; fields of
+// these names elsewhere are kept.
+func TestReadAnswer(t *testing.T) {
+	text := `{"apiVersion": "v1", "items": [
+		{"metadata": {"name": "a\u0062", "managedFields": [{"x": {"metadata": {}}}], "labels": {"a": "b"}}, "spec": {"managedFields": [1], "metadata": {"managedFields": 2}}},
+		{"metadata": {"name": "unwanted"}},
+		{"metadata": {"name": "c"}, "items": [{"metadata": {"managedFields": 3}}]}
+	], "kind": "AList", "metadata": {"continue": "next", "managedFields": []}}`
+	v, items, err := readAnswer([]byte(text), newWords(), DefaultLimits(), func(item any) bool {
+		return asMap(asMap(item).at("metadata")).text("name") != "unwanted"
+	})
+	if err != nil || items != 3 {
+		t.Fatalf("%d items, %v", items, err)
+	}
+	want := map[string]any{"apiVersion": "v1", "items": []any{
+		map[string]any{"metadata": map[string]any{"name": "ab", "labels": map[string]any{"a": "b"}},
+			"spec": map[string]any{"managedFields": []any{int64(1)}, "metadata": map[string]any{"managedFields": int64(2)}}},
+		map[string]any{"metadata": map[string]any{"name": "c"}, "items": []any{map[string]any{"metadata": map[string]any{"managedFields": int64(3)}}}},
+	}, "kind": "AList", "metadata": map[string]any{"continue": "next"}}
+	if got := goValue(v, map[*tree]any{}); !reflect.DeepEqual(got, want) {
+		t.Errorf("read as\n%v, want\n%v", got, want)
+	}
+	for _, broken := range []string{`{"items": [{"a": ]}`, `{"items": [1, {"metadata": {"managedFields": [}}]}`, `{1: 2}`, `{} {}`, `{"items": [{"a": 1}`} {
+		if v, _, err := readAnswer([]byte(broken), newWords(), DefaultLimits(), func(any) bool { return true }); err == nil {
+			t.Errorf("%s is read as %v", broken, goValue(v, map[*tree]any{}))
+		}
+	}
+	deep := strings.Repeat("[", DefaultLimits().Depth-2) + strings.Repeat("]", DefaultLimits().Depth-2)
+	for _, wanted := range []func(any) bool{nil, func(any) bool { return true }} {
+		if _, _, err := readAnswer([]byte(`{"items": [`+deep+`]}`), newWords(), DefaultLimits(), wanted); err != nil {
+			t.Errorf("as deep as allowed: %v", err)
+		}
+		if _, _, err := readAnswer([]byte(`{"items": [[`+deep+`]]}`), newWords(), DefaultLimits(), wanted); !errors.Is(err, errTooDeep) {
+			t.Errorf("too deep: %v", err)
+		}
+	}
+}

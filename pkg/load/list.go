@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +24,23 @@ type job struct {
 	name      string                   // of the one object that is read instead of a list; "": a list
 	keep      func(*model.Object) bool // nil: keep all
 	labels    string                   // a selector; "": all
+	field     string                   // the same, of fields
+	cached    bool                     // what the server has in its cache will do
+	targets   bool                     // no more is kept than targets need
+}
+
+// part reports whether the list is not all that there is of the kind and namespace.
+func (j job) part() bool { return j.labels != "" || j.field != "" }
+
+// rank orders the jobs: the lists that are long as a rule begin first.
+func (j job) rank() int {
+	switch {
+	case strings.HasSuffix(j.kind.Kind, "Route"):
+		return 0
+	case j.kind.Group == gatewayGroup, j.kind.Group == "", j.kind.GroupKind == model.DefinitionKind():
+		return 1
+	}
+	return 2
 }
 
 func (j job) String() string {
@@ -38,14 +57,21 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) err
 	outcomes, errs := make([]outcome, len(jobs)), make([]error, len(jobs))
 	r.o.Progress.Lists.Add(int64(len(jobs)))
 	var done sync.WaitGroup
-	for i, j := range jobs {
+	order := make([]int, len(jobs))
+	for i := range jobs {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].rank(), jobs[b].rank()) })
+	for _, i := range order {
+		jobs[i].targets = r.bones[jobs[i].kind.GroupKind]
+		j := jobs[i]
 		if known, ok := r.o.Cache.take(j); ok {
 			outcomes[i] = known
 			r.o.Progress.Done.Add(1)
 			continue
 		}
+		r.seats <- struct{}{}
 		done.Go(func() {
-			r.seats <- struct{}{}
 			defer func() { <-r.seats }()
 			l := newListing(r, j)
 			if errs[i] = l.read(ctx); apierrors.IsNotFound(errs[i]) && j.name == "" {
@@ -122,21 +148,26 @@ func (l *listing) read(ctx context.Context) error {
 		l.press.deliver()
 		return err
 	}
-	chunk, anew, empty := l.r.o.Chunk, false, 0
+	chunk, anew, empty, any := l.r.o.Chunk, false, 0, false
 	for next := ""; ; {
 		query := url.Values{}
 		if chunk > 0 {
 			query.Set("limit", strconv.Itoa(chunk))
 		}
-		if next != "" {
+		switch {
+		case next != "":
 			query.Set("continue", next)
+		case l.job.cached:
+			query.Set("resourceVersion", "0")
 		}
-		if l.job.labels != "" {
-			query.Set("labelSelector", l.job.labels)
+		for name, selector := range map[string]string{"labelSelector": l.job.labels, "fieldSelector": l.job.field} {
+			if selector != "" {
+				query.Set(name, selector)
+			}
 		}
 		more, found, err := l.page(ctx, collection(l.job.kind, l.job.namespace), query)
 		if empty++; found {
-			empty = 0
+			empty, any = 0, true
 		}
 		switch {
 		case err != nil && next != "" && expired(err) && !anew:
@@ -145,6 +176,9 @@ func (l *listing) read(ctx context.Context) error {
 			continue
 		case err != nil:
 			return err
+		case more == "" && !any && l.job.cached && l.job.field != "": // it is served: the cache may not have it yet
+			l.job.cached = false
+			continue
 		case more == "":
 			l.press.deliver()
 			return nil
@@ -171,7 +205,11 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	if err != nil {
 		return "", false, err
 	}
-	v, err := readTree(body, l.words, l.r.limits)
+	var wanted func(any) bool
+	if l.job.keep != nil {
+		wanted = l.keeps
+	}
+	v, items, err := readAnswer(body, l.words, l.r.limits, wanted)
 	m := asMap(v)
 	switch {
 	case err != nil:
@@ -184,32 +222,25 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	}
 	d := &document{from: l.r.o.Context, press: l.press.begin(noLines), out: &l.out}
 	before := len(l.out.objects)
-	entries, _ := asList(m.at("items"))
-	if l.job.keep != nil {
-		m = l.kept(m)
-	}
-	if l.r.bones[l.job.kind.GroupKind] {
+	if l.job.targets {
 		m = bones(m)
 	}
 	d.take(subject{value: m})
 	l.r.o.Progress.Objects.Add(int64(len(l.out.objects) - before))
-	return asMap(m.at("metadata")).text("continue"), len(entries) > 0, nil
+	return asMap(m.at("metadata")).text("continue"), items > 0, nil
 }
 
-// kept is the list with those of its items only that the job keeps.
-func (l *listing) kept(m *tree) *tree {
-	entries, _ := asList(m.at("items"))
-	var items []kid
-	for _, e := range entries {
-		one := newListing(l.r, l.job)
-		d := &document{from: l.r.o.Context, press: one.press, out: &one.out}
-		d.take(subject{value: withType(e, m.text("apiVersion"), l.job.kind.Kind)})
-		one.press.deliver()
-		if len(one.out.objects) == 1 && l.job.keep(one.out.objects[0]) {
-			items = append(items, e)
-		}
+// keeps reports whether an item of the list is one that the job keeps.
+func (l *listing) keeps(item any) bool {
+	one := newListing(l.r, l.job)
+	d := &document{from: l.r.o.Context, press: one.press, out: &one.out}
+	version := l.job.kind.Version
+	if l.job.kind.Group != "" {
+		version = l.job.kind.Group + "/" + version
 	}
-	return m.with("items", 0, &tree{list: true, kids: items})
+	d.take(subject{value: withType(kid{value: item}, version, l.job.kind.Kind)})
+	one.press.deliver()
+	return len(one.out.objects) == 1 && l.job.keep(one.out.objects[0])
 }
 
 // bones is a list of targets, whatever they are, less all that answers do not depend on: they tell of themselves who they are, their labels, and what

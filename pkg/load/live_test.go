@@ -88,7 +88,7 @@ func TestUndecidedKinds(t *testing.T) {
 		t.Error("definitions are read that nobody needs")
 	}
 	r.o.Undecided = []model.GroupKind{tint}
-	if k := r.definitions(); k == nil || k.GroupKind != model.DefinitionKind() {
+	if k := r.definitions(); len(k) != 1 || k[0].kind.GroupKind != model.DefinitionKind() {
 		t.Errorf("definitions are not read: %v", k)
 	}
 	for gk, want := range map[model.GroupKind]bool{tint: true, paint: false} {

@@ -28,10 +28,11 @@ type listName struct {
 	kind            model.GroupKind
 	version, plural string
 	namespace, name string
+	targets         bool // no more is kept of them than targets need
 }
 
 func (j job) id() listName {
-	return listName{j.kind.GroupKind, j.kind.Version, j.kind.Plural, j.namespace, j.name}
+	return listName{j.kind.GroupKind, j.kind.Version, j.kind.Plural, j.namespace, j.name, j.targets}
 }
 
 // Forget has the lists of the kinds read anew the next time.
@@ -41,7 +42,7 @@ func (c *Cache) Forget(kinds []model.GroupKind) {
 
 // take is what is kept of a list; a nil cache keeps nothing.
 func (c *Cache) take(j job) (outcome, bool) {
-	if c == nil || j.labels != "" {
+	if c == nil || j.part() {
 		return outcome{}, false
 	}
 	read, ok := c.lists[j.id()]
@@ -49,7 +50,7 @@ func (c *Cache) take(j job) (outcome, bool) {
 }
 
 func (c *Cache) put(j job, read outcome) {
-	if c == nil || j.name != "" || j.labels != "" { // single objects and parts of lists are not watched
+	if c == nil || j.name != "" || j.part() { // single objects and parts of lists are not watched
 		return
 	}
 	if c.lists == nil {

@@ -73,7 +73,14 @@ func pagesOf(t *testing.T, requests []Request, chunk int) (pages map[string]int,
 		if want := fmt.Sprint(chunk); chunk > 0 && r.Query.Get("limit") != want || chunk == 0 && r.Query.Has("limit") {
 			t.Errorf("requested %s with limit %q", r.Path, r.Query.Get("limit"))
 		}
-		pages[r.Path]++
+		list := r.Path
+		if field := r.Query.Get("fieldSelector"); field != "" { // definitions are asked for by name, as one list each, which the permission to list is for
+			if resource != "customresourcedefinitions" || r.Query.Get("resourceVersion") != "0" {
+				t.Errorf("requested %s with fields %q and version %q", r.Path, field, r.Query.Get("resourceVersion"))
+			}
+			list += "?" + field
+		}
+		pages[list]++
 	}
 	return pages, discovery
 }
