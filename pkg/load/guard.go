@@ -94,12 +94,18 @@ func (b *guardedBody) Close() error {
 
 // guarded is a client of an API server that is not trusted: it is not followed to another host, which would get the credentials.
 func guarded(client *http.Client, limits Limits) *http.Client {
-	out := *client
+	out := unguarded(client)
 	transport := out.Transport
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
 	out.Transport = newGuard(transport, limits.orDefault())
+	return out
+}
+
+// unguarded is such a client for answers that have no end.
+func unguarded(client *http.Client) *http.Client {
+	out := *client
 	out.CheckRedirect = func(request *http.Request, before []*http.Request) error {
 		first := before[0].URL
 		switch {

@@ -90,7 +90,7 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) err
 		switch err := errs[i]; {
 		case err == nil:
 			r.outcomes = append(r.outcomes, outcomes[i])
-			r.o.Cache.put(j, outcomes[i])
+			r.o.Cache.put(j, outcomes[i], r)
 		case apierrors.IsForbidden(err):
 			refused(j)
 		case fatal(err) && (failed == nil || errors.Is(failed, context.Canceled)): // not those that were cancelled for another
@@ -220,6 +220,14 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	if l.job.name != "" && (m.text("kind") != l.job.kind.Kind || asMap(m.at("metadata")).text("name") != l.job.name) {
 		return "", false, errors.New("the server's answer is not the object that was asked for")
 	}
+	l.take(m)
+	meta := asMap(m.at("metadata"))
+	l.out.version = cmp.Or(l.out.version, meta.text("resourceVersion"))
+	return meta.text("continue"), items > 0, nil
+}
+
+// take takes in a part of the list.
+func (l *listing) take(m *tree) {
 	d := &document{from: l.r.o.Context, press: l.press.begin(noLines), out: &l.out}
 	before := len(l.out.objects)
 	if l.job.targets {
@@ -227,7 +235,6 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	}
 	d.take(subject{value: m})
 	l.r.o.Progress.Objects.Add(int64(len(l.out.objects) - before))
-	return asMap(m.at("metadata")).text("continue"), items > 0, nil
 }
 
 // keeps reports whether an item of the list is one that the job keeps.

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -27,31 +26,6 @@ func TestNamespacesToTry(t *testing.T) {
 	r := &liveReader{o: LiveOptions{Home: []string{"home", "no/home"}}, outcomes: []outcome{l.out}}
 	if got, want := r.namespaces(), []string{"home", "infra", "shop"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("namespaces %q, want %q", got, want)
-	}
-}
-
-// TestNextWakes: a change that was taken already does not end the watch.
-func TestNextWakes(t *testing.T) {
-	w := &Watcher{changed: map[model.GroupKind]bool{}, refused: map[model.GroupKind]bool{{Kind: "Refused"}: true}, wake: make(chan struct{}, 1)}
-	w.wake <- struct{}{} // left behind by a change that Next has told of
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		time.Sleep(20 * time.Millisecond)
-		w.mark(model.GroupKind{Kind: "Changed"})
-	}()
-	kinds, ok := w.Next(ctx, time.Millisecond, nil)
-	if want := []model.GroupKind{{Kind: "Changed"}, {Kind: "Refused"}}; !ok || !reflect.DeepEqual(kinds, want) {
-		t.Errorf("%v, %t; want %v", kinds, ok, want)
-	}
-	again := make(chan time.Time, 1)
-	again <- time.Now()
-	if kinds, ok := w.Next(ctx, time.Millisecond, again); !ok || kinds != nil {
-		t.Errorf("when it is time to try again: %v, %t", kinds, ok)
-	}
-	cancel()
-	if _, ok := w.Next(ctx, time.Millisecond, nil); ok {
-		t.Error("a watch that is interrupted goes on")
 	}
 }
 
@@ -93,7 +67,7 @@ func TestUndecidedKinds(t *testing.T) {
 	}
 	for gk, want := range map[model.GroupKind]bool{tint: true, paint: false} {
 		crd := definitionOf(t, gk)
-		if r.matters(crd) != want {
+		if r.o.matters(crd) != want {
 			t.Errorf("the definition of %s is kept: %v", gk, !want)
 		}
 	}

@@ -49,7 +49,7 @@ func (r *liveReader) definitions() []job {
 	if i < 0 || len(names) == 0 {
 		return nil
 	}
-	all := job{kind: &r.served[i], keep: r.matters, cached: true}
+	all := job{kind: &r.served[i], keep: r.o.matters, cached: true}
 	if r.o.Schemas || r.o.Cache != nil || len(names) > mostSingly { // what is watched has to be listed
 		return []job{all}
 	}
@@ -71,9 +71,9 @@ func (r *liveReader) undecided(k model.ServedKind) bool {
 }
 
 // matters reports whether a definition is kept.
-func (r *liveReader) matters(definition *model.Object) bool {
+func (o LiveOptions) matters(definition *model.Object) bool {
 	gk, _ := definition.Defines()
-	return slices.Contains(r.o.Undecided, gk) || r.o.Policies != nil && r.o.Policies(definition)
+	return slices.Contains(o.Undecided, gk) || o.Policies != nil && o.Policies(definition)
 }
 
 func (r *liveReader) unexplained(k model.ServedKind) bool {

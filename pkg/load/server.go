@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,6 +32,11 @@ type Server struct {
 // NewServer is the server that a kubeconfig's entry describes. Every request is told to log, if that is not nil. Requests are not
 // throttled here: there are few of them, and the server says itself when it is too many. All answers together are bounded like files.
 func NewServer(config *rest.Config, limits Limits, log func(format string, args ...any)) (*Server, error) {
+	return newServer(config, func(client *http.Client) *http.Client { return guarded(client, limits) }, log)
+}
+
+// newServer is NewServer with the guards of a client.
+func newServer(config *rest.Config, guards func(*http.Client) *http.Client, log func(format string, args ...any)) (*Server, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	scheme := runtime.NewScheme()
@@ -42,7 +48,7 @@ func NewServer(config *rest.Config, limits Limits, log func(format string, args 
 	if err != nil {
 		return nil, err
 	}
-	client = guarded(client, limits)
+	client = guards(client)
 	r, err := rest.UnversionedRESTClientForConfigAndClient(config, client)
 	if err != nil {
 		return nil, err
