@@ -129,10 +129,8 @@ func (c *Cache) advance(l listName, version string) {
 // read is what an object of the list comes to, as if the list had it alone.
 func (k *keptList) read(object *tree) outcome {
 	l := newListing(&liveReader{o: LiveOptions{Context: k.from, Progress: &Progress{}}, limits: k.limits}, k.job)
-	if k.job.keep == nil || l.keeps(object) {
-		l.take((&tree{}).with("kind", 0, k.job.kind.Kind+"List").with("items", 0, &tree{list: true, kids: []kid{{value: object}}}))
-		l.press.deliver()
-	}
+	l.take(&document{from: k.from, press: l.press.begin(noLines), out: &l.out}, object)
+	l.press.deliver()
 	return l.out
 }
 

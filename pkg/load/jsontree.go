@@ -43,12 +43,13 @@ func (p answerPart) below(key string) answerPart {
 type treeReader struct {
 	tokens *jsontext.Decoder
 	words  *words
-	depth  int                 // still allowed
-	wanted func(item any) bool // of a list; nil: all
-	items  int                 // of a list, wanted or not
+	depth  int            // still allowed
+	take   func(item any) // of a list, in place of keeping it; nil: all are kept
+	items  int            // of a list
 
-	open []kid // of the lists and maps that are being read
-	room []kid // for those that were
+	open  []kid // of the lists and maps that are being read
+	kids  slab[kid]
+	trees slab[tree]
 }
 
 // readTree is the one JSON value in text, without lines.
@@ -57,11 +58,11 @@ func readTree(text []byte, words *words, limits Limits) (any, error) {
 	return r.all(elsewhere)
 }
 
-// readAnswer is what an API server says, without lines and managed fields, and without the items that are not wanted, of which one at a time
-// is in memory; and how many items it has, wanted or not.
-func readAnswer(text []byte, words *words, limits Limits, wanted func(item any) bool) (v any, items int, err error) {
+// readAnswer is what an API server says, without lines and managed fields, and how many items it has. These are handed to take, which must
+// not keep them: one at a time is in memory.
+func readAnswer(text []byte, words *words, limits Limits, take func(item any)) (v any, items int, err error) {
 	r := newTreeReader(text, words, limits)
-	r.wanted = wanted
+	r.take = take
 	v, err = r.all(wholeAnswer)
 	return v, r.items, err
 }
@@ -128,7 +129,7 @@ func (r *treeReader) inside(list bool, at answerPart) (any, error) {
 		switch r.tokens.PeekKind() {
 		case ']', '}':
 			_, err := r.tokens.ReadToken()
-			return &tree{list: list, kids: r.closed(first)}, err
+			return r.closed(list, first), err
 		}
 		var e kid
 		if !list {
@@ -145,35 +146,82 @@ func (r *treeReader) inside(list bool, at answerPart) (any, error) {
 			}
 			continue
 		}
+		if below == listItem && list {
+			if taken, err := r.item(); taken || err != nil {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
 		var err error
 		if e.value, err = r.value(below); err != nil {
 			return nil, err
-		}
-		if below == listItem && list {
-			if r.items++; r.wanted != nil && !r.wanted(e.value) {
-				continue
-			}
 		}
 		r.open = append(r.open, e)
 	}
 }
 
-// closed are the entries of a list or map that ends. They are moved out of the way of those around it.
-func (r *treeReader) closed(first int) []kid {
-	const many = 1024
-	n := len(r.open) - first
-	if n == 0 {
-		return nil
+// item reads an item of a list and hands it over, if that is wanted.
+func (r *treeReader) item() (taken bool, err error) {
+	r.items++
+	if r.take == nil {
+		return false, nil
 	}
-	if n > len(r.room) {
-		r.room = make([]kid, max(many, n))
+	kids, trees := r.kids.mark(), r.trees.mark()
+	v, err := r.value(listItem)
+	if err != nil {
+		return true, err
 	}
-	kids := r.room[:n:n]
-	r.room = r.room[n:]
-	copy(kids, r.open[first:])
-	clear(r.open[first:])
-	r.open = r.open[:first]
-	return kids
+	r.take(v)
+	r.kids.release(kids)
+	r.trees.release(trees)
+	return true, nil
+}
+
+// closed is a list or map that ends. Its entries are moved out of the way of those around it.
+func (r *treeReader) closed(list bool, first int) *tree {
+	t := &r.trees.take(1)[0]
+	*t = tree{list: list}
+	if n := len(r.open) - first; n > 0 {
+		t.kids = r.kids.take(n)
+		copy(t.kids, r.open[first:])
+		r.open = r.open[:first]
+	}
+	return t
+}
+
+// slab hands out room piece by piece. What was handed out since a mark can be released, and is handed out again.
+type slab[T any] struct {
+	all, left []T
+	since     int // how often there was new room
+}
+
+type slabMark[T any] struct {
+	left  []T
+	since int
+}
+
+func (s *slab[T]) take(n int) []T {
+	const least = 256
+	if n > len(s.left) {
+		s.all = make([]T, max(least, n, min(2*len(s.all), 16*least)))
+		s.left = s.all
+		s.since++
+	}
+	out := s.left[:n:n]
+	s.left = s.left[n:]
+	return out
+}
+
+func (s *slab[T]) mark() slabMark[T] { return slabMark[T]{s.left, s.since} }
+
+func (s *slab[T]) release(m slabMark[T]) {
+	if s.since != m.since {
+		s.left = s.all
+		return
+	}
+	s.left = m.left
 }
 
 // number is a JSON number as the reader of manifests takes it.

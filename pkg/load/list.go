@@ -205,11 +205,8 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	if err != nil {
 		return "", false, err
 	}
-	var wanted func(any) bool
-	if l.job.keep != nil {
-		wanted = l.keeps
-	}
-	v, items, err := readAnswer(body, l.words, l.r.limits, wanted)
+	d := &document{from: l.r.o.Context, press: l.press.begin(noLines), out: &l.out}
+	v, items, err := readAnswer(body, l.words, l.r.limits, func(item any) { l.take(d, item) })
 	m := asMap(v)
 	switch {
 	case err != nil:
@@ -220,61 +217,58 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	if l.job.name != "" && (m.text("kind") != l.job.kind.Kind || asMap(m.at("metadata")).text("name") != l.job.name) {
 		return "", false, errors.New("the server's answer is not the object that was asked for")
 	}
-	l.take(m)
+	d.take(subject{value: m}) // the object that was asked for, or the list without its items
 	meta := asMap(m.at("metadata"))
 	l.out.version = cmp.Or(l.out.version, meta.text("resourceVersion"))
 	return meta.text("continue"), items > 0, nil
 }
 
-// take takes in a part of the list.
-func (l *listing) take(m *tree) {
-	d := &document{from: l.r.o.Context, press: l.press.begin(noLines), out: &l.out}
-	before := len(l.out.objects)
-	if l.job.targets {
-		m = bones(m)
+// take takes in an item of the list.
+func (l *listing) take(d *document, item any) {
+	m := withType(kid{value: item}, apiVersion(l.job.kind), l.job.kind.Kind)
+	if l.job.keep != nil && !l.keeps(m) {
+		return
 	}
-	d.take(subject{value: m})
+	if l.job.targets {
+		m = bones(asMap(m))
+	}
+	before := len(l.out.objects)
+	d.take(subject{value: m, inner: true})
+	d.press = d.press.begin(noLines) // the tape is not to become too long
 	l.r.o.Progress.Objects.Add(int64(len(l.out.objects) - before))
 }
 
 // keeps reports whether an item of the list is one that the job keeps.
 func (l *listing) keeps(item any) bool {
 	one := newListing(l.r, l.job)
-	d := &document{from: l.r.o.Context, press: one.press, out: &one.out}
-	version := l.job.kind.Version
-	if l.job.kind.Group != "" {
-		version = l.job.kind.Group + "/" + version
-	}
-	d.take(subject{value: withType(kid{value: item}, version, l.job.kind.Kind)})
+	(&document{from: l.r.o.Context, press: one.press, out: &one.out}).take(subject{value: item})
 	one.press.deliver()
 	return len(one.out.objects) == 1 && l.job.keep(one.out.objects[0])
 }
 
-// bones is a list of targets, whatever they are, less all that answers do not depend on: they tell of themselves who they are, their labels, and what
-// their sections are called.
-func bones(m *tree) *tree {
-	entries, _ := asList(m.at("items"))
-	items := make([]kid, len(entries))
-	for i, e := range entries {
-		whole := asMap(e.value)
-		items[i].value = onlyKeys(whole, "apiVersion", "kind", "metadata")
-		sections := &tree{}
-		for _, field := range []string{"listeners", "rules", "ports"} {
-			list, ok := asList(asMap(whole.at("spec")).at(field))
-			if !ok {
-				continue
-			}
-			named := &tree{list: true}
-			for _, s := range list {
-				named.kids = append(named.kids, kid{value: onlyKeys(asMap(s.value), "name", "port")})
-			}
-			sections.kids = append(sections.kids, kid{key: field, value: named})
-		}
-		if len(sections.kids) > 0 {
-			items[i].value = items[i].value.(*tree).with("spec", 0, sections)
-		}
+// bones is a target, whatever it is, less all that answers do not depend on: it tells of itself who it is, its labels, and what its sections are
+// called.
+func bones(whole *tree) any {
+	if whole == nil {
+		return nil
 	}
-	return m.with("items", 0, &tree{list: true, kids: items})
+	out := onlyKeys(whole, "apiVersion", "kind", "metadata")
+	sections := &tree{}
+	for _, field := range []string{"listeners", "rules", "ports"} {
+		list, ok := asList(asMap(whole.at("spec")).at(field))
+		if !ok {
+			continue
+		}
+		named := &tree{list: true}
+		for _, s := range list {
+			named.kids = append(named.kids, kid{value: onlyKeys(asMap(s.value), "name", "port")})
+		}
+		sections.kids = append(sections.kids, kid{key: field, value: named})
+	}
+	if len(sections.kids) > 0 {
+		out = out.with("spec", 0, sections)
+	}
+	return out
 }
 
 // onlyKeys is a map with some of its keys.

@@ -209,7 +209,7 @@ func listed(list *metav1.APIResourceList, group string) []model.ServedKind {
 
 // collection is the path of the objects of a kind, in all namespaces if the name is "".
 func collection(k *model.ServedKind, namespace string) string {
-	path := "/apis/" + k.Group + "/" + k.Version
+	path := "/apis/" + apiVersion(k)
 	if k.Group == "" {
 		path = "/api/" + k.Version
 	}
@@ -217,4 +217,12 @@ func collection(k *model.ServedKind, namespace string) string {
 		path += "/namespaces/" + namespace
 	}
 	return path + "/" + k.Plural
+}
+
+// apiVersion is what objects of a kind say of it.
+func apiVersion(k *model.ServedKind) string {
+	if k.Group == "" {
+		return k.Version
+	}
+	return k.Group + "/" + k.Version
 }
