@@ -51,7 +51,7 @@ func (f *connectionFlags) add(fs *pflag.FlagSet) {
 	f.config.Namespace, f.config.CacheDir = nil, nil // -n is a flag of its own, and nothing is cached
 	kube := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.config.AddFlags(kube)
-	kube.IntVar(&f.chunk, "chunk-size", 500, "number of objects to request per chunk of a list (0: all at once)")
+	kube.IntVar(&f.chunk, "chunk-size", 5000, "number of objects to request per chunk of a list (0: all at once)")
 	shown := commonConnectionFlags()
 	kube.VisitAll(func(flag *pflag.Flag) {
 		usage, common := shown[flag.Name]

@@ -13,6 +13,7 @@ import (
 type Cache struct {
 	mu    sync.Mutex
 	lists map[listName]*keptList
+	known map[listName]bool // lists that were read once
 }
 
 // listName names a list: the objects of a kind, in one namespace or all.
@@ -58,9 +59,21 @@ func (c *Cache) put(j job, read outcome, r *liveReader) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lists == nil {
-		c.lists = map[listName]*keptList{}
+		c.lists, c.known = map[listName]*keptList{}, map[listName]bool{}
 	}
+	c.known[j.id()] = true
 	c.lists[j.id()] = &keptList{job: j, from: r.o.Context, limits: r.limits, out: read}
+}
+
+// first reports whether a list is read for the first time, to be watched then. What the server's cache has will do: what it lacks comes with the
+// watch. A list that is read again is not to be older than before.
+func (c *Cache) first(j job) bool {
+	if c == nil || j.name != "" || j.part() {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.known[j.id()]
 }
 
 // forget has the lists read anew of which that is said.

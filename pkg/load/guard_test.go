@@ -1,11 +1,14 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,5 +84,87 @@ func TestEmptyPages(t *testing.T) {
 	err = newListing(r, job{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}}).read(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "without an object") || pages.Load() > mostEmpty+1 {
 		t.Errorf("after %d pages: %v", pages.Load(), err)
+	}
+}
+
+// thingServer answers lists of Things, and notes what was asked.
+func thingServer(t *testing.T, answer func(w http.ResponseWriter, query url.Values)) (r *liveReader, asked *[]string) {
+	t.Helper()
+	asked = &[]string{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*asked = append(*asked, r.URL.Query().Encode())
+		w.Header().Set("Content-Type", "application/json")
+		answer(w, r.URL.Query())
+	}))
+	t.Cleanup(server.Close)
+	limits := DefaultLimits()
+	limits.Document = 1 << 18
+	s, err := NewServer(&rest.Config{Host: server.URL}, limits, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &liveReader{server: s, limits: limits, o: LiveOptions{Chunk: 5000, Progress: &Progress{}}}, asked
+}
+
+func thingList(more string, items ...string) string {
+	return fmt.Sprintf(`{"apiVersion": "v1", "items": [%s], "kind": "ThingList", "metadata": {"continue": %q}}`, strings.Join(items, ","), more)
+}
+
+const oneThing = `{"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a"}}`
+
+// A list whose answer is too large is read in small pages, also if that is found out later, or the server ignored how many objects were asked for.
+func TestLargeAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		cached bool
+		large  func(url.Values) bool // whether an answer is
+		asked  []string
+	}{
+		"at once":      {false, func(q url.Values) bool { return q.Get("limit") == "5000" }, []string{"limit=5000", "limit=500", "continue=2&limit=500"}},
+		"later":        {false, func(q url.Values) bool { return q.Get("continue") != "" && q.Get("limit") == "5000" }, []string{"limit=5000", "continue=2&limit=5000", "limit=500", "continue=2&limit=500"}},
+		"of the cache": {true, func(q url.Values) bool { return q.Get("resourceVersion") == "0" }, []string{"limit=5000&resourceVersion=0", "limit=500", "continue=2&limit=500"}},
+		"always":       {false, func(url.Values) bool { return true }, []string{"limit=5000", "limit=500"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, asked := thingServer(t, func(w http.ResponseWriter, q url.Values) {
+				switch {
+				case tc.large(q):
+					_, _ = w.Write(bytes.Repeat([]byte(" "), 1<<21))
+				case q.Get("continue") == "":
+					_, _ = io.WriteString(w, thingList("2", oneThing))
+				default:
+					_, _ = io.WriteString(w, thingList("", strings.Replace(oneThing, `"a"`, `"b"`, 1)))
+				}
+			})
+			l := newListing(r, job{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, cached: tc.cached})
+			err := l.read(t.Context())
+			if name == "always" {
+				if err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+					t.Errorf("read with %v", err)
+				}
+			} else if err != nil || len(l.out.objects) != 2 || l.out.objects[1].Ref.Name != "b" {
+				t.Errorf("%d objects, %v", len(l.out.objects), err)
+			}
+			if !slices.Equal(*asked, tc.asked) {
+				t.Errorf("asked for %q, want %q", *asked, tc.asked)
+			}
+		})
+	}
+}
+
+// One object that is asked for in the server's cache, and not there yet, is asked for where it must be.
+func TestNotInCache(t *testing.T) {
+	r, asked := thingServer(t, func(w http.ResponseWriter, q url.Values) {
+		if q.Get("resourceVersion") == "0" {
+			_, _ = io.WriteString(w, thingList(""))
+			return
+		}
+		_, _ = io.WriteString(w, thingList("", oneThing))
+	})
+	l := newListing(r, job{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, cached: true, field: "metadata.name=a"})
+	if err := l.read(t.Context()); err != nil || len(l.out.objects) != 1 {
+		t.Errorf("%d objects, %v", len(l.out.objects), err)
+	}
+	if want := []string{"fieldSelector=metadata.name%3Da&limit=5000&resourceVersion=0", "fieldSelector=metadata.name%3Da&limit=5000"}; !slices.Equal(*asked, want) {
+		t.Errorf("asked for %q, want %q", *asked, want)
 	}
 }

@@ -64,6 +64,7 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) err
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].rank(), jobs[b].rank()) })
 	for _, i := range order {
 		jobs[i].targets = r.bones[jobs[i].kind.GroupKind]
+		jobs[i].cached = jobs[i].cached || r.o.Cache.first(jobs[i])
 		j := jobs[i]
 		if known, ok := r.o.Cache.take(j); ok {
 			outcomes[i] = known
@@ -141,7 +142,10 @@ func (l *listing) reset() {
 	l.press, l.out = &press{to: &model.Packer{}}, outcome{}
 }
 
-// read reads the list to its end. If it expires between two pages, it is read anew, all at once.
+// smallChunk is how many objects are asked for at a time where more of them are too large for one answer.
+const smallChunk = 500
+
+// read reads the list to its end. If it expires between two pages, it is read anew, all at once; if that is too large, in small pages.
 func (l *listing) read(ctx context.Context) error {
 	if l.job.name != "" {
 		_, _, err := l.page(ctx, collection(l.job.kind, "")+"/"+l.job.name, nil)
@@ -170,6 +174,10 @@ func (l *listing) read(ctx context.Context) error {
 			empty, any = 0, true
 		}
 		switch {
+		case errors.Is(err, tooLarge(l.r.limits.mostOfAnswer())) && (l.job.cached || chunk == 0 || chunk > smallChunk):
+			l.reset()
+			l.job.cached, chunk, next = false, smallChunk, ""
+			continue
 		case err != nil && next != "" && expired(err) && !anew:
 			l.reset()
 			chunk, next, anew = 0, "", true

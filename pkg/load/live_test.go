@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,4 +89,33 @@ func definitionOf(t *testing.T, gk model.GroupKind) *model.Object {
 		t.Fatal(err)
 	}
 	return in.Objects[0]
+}
+
+// Definitions are asked for by name where few can matter: those of kinds that are not known. All are listed where objects are judged by them, where
+// they are watched, and where many can matter.
+func TestDefinitionsByName(t *testing.T) {
+	served := []model.ServedKind{{GroupKind: model.DefinitionKind()}, {GroupKind: model.GroupKind{Group: "a.example.com", Kind: "Known"}, Plural: "knowns"},
+		{GroupKind: model.GroupKind{Group: "b.example.com", Kind: "Other"}, Plural: "others"}, {GroupKind: model.GroupKind{Group: "apps", Kind: "Deployment"}}}
+	few := LiveOptions{Kinds: []model.GroupKind{served[1].GroupKind}, Policies: func(*model.Object) bool { return true }}
+	schemas, watched := few, few
+	schemas.Schemas, watched.Cache = true, &Cache{}
+	many := served
+	for i := range mostSingly {
+		many = append(many, model.ServedKind{GroupKind: model.GroupKind{Group: "c.example.com", Kind: "Kind" + strconv.Itoa(i)}, Plural: "kinds" + strconv.Itoa(i)})
+	}
+	for name, tc := range map[string]struct {
+		o      LiveOptions
+		served []model.ServedKind
+		want   string
+	}{
+		"few": {few, served, "metadata.name=others.b.example.com"}, "schemas": {schemas, served, ""}, "watched": {watched, served, ""}, "many": {few, many, ""},
+	} {
+		jobs := (&liveReader{o: tc.o, served: tc.served}).definitions()
+		if len(jobs) != 1 || jobs[0].field != tc.want || !jobs[0].cached || jobs[0].keep == nil {
+			t.Errorf("%s: %+v", name, jobs)
+		}
+	}
+	if jobs := (&liveReader{o: few, served: many[:len(many)-1]}).definitions(); len(jobs) != mostSingly {
+		t.Errorf("%d requests for the definitions of %d kinds", len(jobs), mostSingly)
+	}
 }

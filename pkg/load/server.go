@@ -1,9 +1,11 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -76,11 +78,7 @@ func (s *Server) get(ctx context.Context, path string, query url.Values) ([]byte
 			request.Param(name, values[0])
 		}
 		start := time.Now()
-		result := request.Do(ctx)
-		body, err := result.Raw()
-		if err != nil {
-			err = result.Error() // with the server's own words
-		}
+		body, err := whole(request.Stream(ctx))
 		s.log("GET %s %s in %d ms, %d bytes", pathOf(path, query), outcomeOf(err), time.Since(start).Milliseconds(), len(body))
 		if err == nil || try == attempts || ctx.Err() != nil || !passes(err) {
 			return body, err
@@ -92,6 +90,17 @@ func (s *Server) get(ctx context.Context, path string, query url.Values) ([]byte
 		}
 		pause *= 3
 	}
+}
+
+// whole is all of an answer.
+func whole(answer io.ReadCloser, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	var body bytes.Buffer
+	_, err = body.ReadFrom(answer)
+	return body.Bytes(), err
 }
 
 // passes reports whether the same request may be answered when it is made again: the connection broke, or the server failed. A server

@@ -129,7 +129,7 @@ func (w *Watcher) stream(ctx context.Context, l listName) error {
 		return err
 	}
 	defer body.Close()
-	most := perAnswer * int64(w.limits.Document)
+	most := w.limits.mostOfAnswer()
 	bounded := &io.LimitedReader{R: bufio.NewReader(body)}
 	events := json.NewDecoder(bounded)
 	for {

@@ -27,6 +27,7 @@ type fakeServer struct {
 	version int
 	objects map[string]map[string]string // by the plural of their kind and their name: the value of their label
 	lists   map[string]int
+	asked   []string // with which versions routes were listed
 	since   []string // the versions from which routes were watched
 	events  chan string
 	refuse  string // the status with which the next watch of routes is answered
@@ -65,7 +66,7 @@ func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case plural == "v1":
 		resources("gateway.networking.k8s.io/v1", "gateways", "httproutes")
 	case r.URL.Query().Get("watch") == "" || plural == "namespaces":
-		f.list(w, plural)
+		f.list(w, plural, r.URL.Query().Get("resourceVersion"))
 	case plural == "httproutes":
 		f.watch(w, r)
 	default:
@@ -73,10 +74,12 @@ func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *fakeServer) list(w http.ResponseWriter, plural string) {
+func (f *fakeServer) list(w http.ResponseWriter, plural, version string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.lists[plural]++
+	if f.lists[plural]++; plural == "httproutes" {
+		f.asked = append(f.asked, version)
+	}
 	var items []string
 	for _, name := range slices.Sorted(maps.Keys(f.objects[plural])) {
 		items = append(items, fakeObject(plural, name, f.objects[plural][name], f.version))
@@ -246,8 +249,8 @@ func TestWatchAnew(t *testing.T) {
 			w.expect("and watched", w.next(), "c=new d=x", 2)
 			w.fakeServer.mu.Lock()
 			defer w.fakeServer.mu.Unlock()
-			if !slices.Equal(w.since, []string{"7", "100"}) {
-				t.Errorf("watched from the versions %q", w.since)
+			if !slices.Equal(w.since, []string{"7", "100"}) || !slices.Equal(w.asked, []string{"0", ""}) {
+				t.Errorf("watched from the versions %q, listed with %q", w.since, w.asked)
 			}
 		})
 	}

@@ -16,9 +16,9 @@ func TestPaging(t *testing.T) {
 	c.Populate(load)
 	question := []string{"effective", "-A", "--policy-kind", "authpolicy", "-o", "json"}
 	var first string
-	for _, chunk := range []int{500, 0, 37, 4999} {
+	for _, chunk := range []int{5000, 500, 0, 37, 4999} {
 		args := question
-		if chunk != 500 {
+		if chunk != 5000 {
 			args = append(slices.Clone(question), fmt.Sprintf("--chunk-size=%d", chunk))
 		}
 		p := c.Proxy("admin", nil)
@@ -92,7 +92,7 @@ func TestRequests(t *testing.T) {
 	for _, question := range everyCommand {
 		p := c.Proxy("admin", nil)
 		ask(t, p.Kubeconfig(""), question...)
-		pages, discovery := pagesOf(t, p.Requests(), 500)
+		pages, discovery := pagesOf(t, p.Requests(), 5000)
 		for list, n := range pages {
 			if n != 1 {
 				t.Errorf("%v: %d requests for %s", question, n, list)
