@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -148,6 +149,44 @@ func TestLargeAnswers(t *testing.T) {
 				t.Errorf("asked for %q, want %q", *asked, tc.asked)
 			}
 		})
+	}
+}
+
+// Of targets that are Kubernetes' own only metadata is asked for; they are what they are all the same, whether or not the server does as it is asked.
+func TestNamesOnly(t *testing.T) {
+	for kind, want := range map[model.GroupKind]bool{{Group: "apps", Kind: "Deployment"}: true, {Kind: "ServiceAccount"}: true, {Kind: "Service"}: false,
+		{Group: "gateway.networking.k8s.io", Kind: "Gateway"}: false} {
+		k := &model.ServedKind{GroupKind: kind, Version: "v1"}
+		if j := (job{kind: k, targets: true}); j.namesOnly() != want {
+			t.Errorf("%s: only names are read: %v", kind, !want)
+		}
+		if (job{kind: k}).namesOnly() {
+			t.Errorf("%s: only names are read of what is no target", kind)
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.Header.Get("Accept") != onlyMetadata {
+			t.Errorf("accepted: %q", r.Header.Get("Accept"))
+		}
+		_, _ = io.WriteString(w, `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [
+			{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "a", "namespace": "n", "labels": {"x": "y"}}}, {"metadata": {"name": "b"}, "spec": {"replicas": 1}}]}`)
+	}))
+	defer server.Close()
+	s, err := NewServer(&rest.Config{Host: server.URL}, Limits{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &liveReader{server: s, limits: DefaultLimits(), o: LiveOptions{Progress: &Progress{}}}
+	l := newListing(r, job{kind: &model.ServedKind{GroupKind: model.GroupKind{Group: "apps", Kind: "Deployment"}, Version: "v1", Plural: "deployments"}, targets: true})
+	if err := l.read(t.Context()); err != nil || len(l.out.objects) != 2 {
+		t.Fatalf("%d objects, %v", len(l.out.objects), err)
+	}
+	for i, want := range []string{`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"x":"y"},"name":"a","namespace":"n"}}`, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"b"}}`} {
+		o := l.out.objects[i]
+		if got, _ := json.Marshal(o.Body.Value()); string(got) != want || o.Ref.Kind != "Deployment" || o.Version != "v1" {
+			t.Errorf("%s is read as %s, want %s", o.Ref, got, want)
+		}
 	}
 }
 

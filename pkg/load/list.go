@@ -9,46 +9,12 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
-
-// job is one list to be read: the objects of a kind, of one namespace if it is not "".
-type job struct {
-	kind      *model.ServedKind
-	namespace string
-	name      string                   // of the one object that is read instead of a list; "": a list
-	keep      func(*model.Object) bool // nil: keep all
-	labels    string                   // a selector; "": all
-	field     string                   // the same, of fields
-	cached    bool                     // what the server has in its cache will do
-	targets   bool                     // no more is kept than targets need
-}
-
-// part reports whether the list is not all that there is of the kind and namespace.
-func (j job) part() bool { return j.labels != "" || j.field != "" }
-
-// rank orders the jobs: the lists that are long as a rule begin first.
-func (j job) rank() int {
-	switch {
-	case strings.HasSuffix(j.kind.Kind, "Route"):
-		return 0
-	case j.kind.Group == gatewayGroup, j.kind.Group == "", j.kind.GroupKind == model.DefinitionKind():
-		return 1
-	}
-	return 2
-}
-
-func (j job) String() string {
-	if j.namespace == "" {
-		return j.kind.Resource()
-	}
-	return j.kind.Resource() + " in namespace " + j.namespace
-}
 
 // all reads lists side by side. A list that is forbidden is told to refused, one that has gone is empty, and any other failure ends all.
 func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) error {
@@ -209,7 +175,11 @@ func expired(err error) bool {
 
 // page reads one page, and returns where the list goes on, or "", and whether there was anything on the page.
 func (l *listing) page(ctx context.Context, path string, query url.Values) (more string, found bool, err error) {
-	body, err := l.r.server.get(ctx, path, query)
+	form := ""
+	if l.job.namesOnly() {
+		form = onlyMetadata
+	}
+	body, err := l.r.server.getAs(ctx, form, path, query)
 	if err != nil {
 		return "", false, err
 	}
@@ -234,6 +204,9 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 // take takes in an item of the list.
 func (l *listing) take(d *document, item any) {
 	m := withType(kid{value: item}, apiVersion(l.job.kind), l.job.kind.Kind)
+	if l.job.namesOnly() && asMap(m) != nil { // the server's answer calls it PartialObjectMetadata
+		m = asMap(m).with("apiVersion", 0, apiVersion(l.job.kind)).with("kind", 0, l.job.kind.Kind)
+	}
 	if l.job.keep != nil && !l.keeps(m) {
 		return
 	}
@@ -252,40 +225,4 @@ func (l *listing) keeps(item any) bool {
 	(&document{from: l.r.o.Context, press: one.press, out: &one.out}).take(subject{value: item})
 	one.press.deliver()
 	return len(one.out.objects) == 1 && l.job.keep(one.out.objects[0])
-}
-
-// bones is a target, whatever it is, less all that answers do not depend on: it tells of itself who it is, its labels, and what its sections are
-// called.
-func bones(whole *tree) any {
-	if whole == nil {
-		return nil
-	}
-	out := onlyKeys(whole, "apiVersion", "kind", "metadata")
-	sections := &tree{}
-	for _, field := range []string{"listeners", "rules", "ports"} {
-		list, ok := asList(asMap(whole.at("spec")).at(field))
-		if !ok {
-			continue
-		}
-		named := &tree{list: true}
-		for _, s := range list {
-			named.kids = append(named.kids, kid{value: onlyKeys(asMap(s.value), "name", "port")})
-		}
-		sections.kids = append(sections.kids, kid{key: field, value: named})
-	}
-	if len(sections.kids) > 0 {
-		out = out.with("spec", 0, sections)
-	}
-	return out
-}
-
-// onlyKeys is a map with some of its keys.
-func onlyKeys(m *tree, keys ...string) *tree {
-	out := &tree{}
-	for _, key := range keys {
-		if e := m.find(key); e != nil {
-			out.kids = append(out.kids, *e)
-		}
-	}
-	return out
 }

@@ -69,11 +69,22 @@ func newServer(config *rest.Config, guards func(*http.Client) *http.Client, log 
 // Where the server says when to come back (Retry-After), the client does so by itself and it counts once.
 const attempts = 4
 
+// onlyMetadata asks for a list without the specs of its objects.
+const onlyMetadata = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io, application/json"
+
 // get is the body of the answer to a GET request.
 func (s *Server) get(ctx context.Context, path string, query url.Values) ([]byte, error) {
+	return s.getAs(ctx, "", path, query)
+}
+
+// getAs is get in another form than the server's usual one, if the form is not "".
+func (s *Server) getAs(ctx context.Context, form, path string, query url.Values) ([]byte, error) {
 	pause := 100 * time.Millisecond
 	for try := 1; ; try++ {
 		request := s.rest.Get().AbsPath(path)
+		if form != "" {
+			request.SetHeader("Accept", form)
+		}
 		for name, values := range query {
 			request.Param(name, values[0])
 		}
