@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -109,9 +108,26 @@ func whole(answer io.ReadCloser, err error) ([]byte, error) {
 		return nil, err
 	}
 	defer answer.Close()
-	var body bytes.Buffer
-	_, err = body.ReadFrom(answer)
-	return body.Bytes(), err
+	const least, most = 4 << 10, 4 << 20
+	var parts [][]byte // one that grows would leave its smaller copies behind
+	part := make([]byte, 0, least)
+	for {
+		n, err := answer.Read(part[len(part):cap(part)])
+		part = part[:len(part)+n]
+		switch {
+		case err == io.EOF: //nolint:errorlint // an error that wraps it is not the end
+			if parts == nil {
+				return part, nil
+			}
+			return slices.Concat(append(parts, part)...), nil
+		case err != nil:
+			return nil, err
+		}
+		if len(part) == cap(part) {
+			parts = append(parts, part)
+			part = make([]byte, 0, min(2*cap(part), most))
+		}
+	}
 }
 
 // passes reports whether the same request may be answered when it is made again: the connection broke, or the server failed. A server
