@@ -72,6 +72,7 @@ finds what they do not notice. To check a folder called test or coverage, write 
 		},
 	}
 	f.add(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
+	f.noSchemas = false
 	f.addTable(cmd)
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.ignore, "ignore", nil, "finding ids to ignore (repeatable)")

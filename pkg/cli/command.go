@@ -22,6 +22,7 @@ type question struct {
 
 func (q *question) add(cmd *cobra.Command, formats ...string) {
 	q.sourceFlags.add(cmd)
+	q.noSchemas = true
 	q.outputFlags.add(cmd, formats)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return q.check(cmd.Flags().Changed("output")) }
 }

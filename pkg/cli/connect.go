@@ -51,7 +51,7 @@ func (f *connectionFlags) add(fs *pflag.FlagSet) {
 	f.config.Namespace, f.config.CacheDir = nil, nil // -n is a flag of its own, and nothing is cached
 	kube := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.config.AddFlags(kube)
-	kube.IntVar(&f.chunk, "chunk-size", 500, "number of objects to request per chunk of a list (0: all at once)")
+	kube.IntVar(&f.chunk, "chunk-size", 5000, "number of objects to request per chunk of a list (0: all at once)")
 	shown := commonConnectionFlags()
 	kube.VisitAll(func(flag *pflag.Flag) {
 		usage, common := shown[flag.Name]
@@ -197,7 +197,7 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.
 	if log == nil {
 		defer showProgress(s, progress)()
 	}
-	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, At: time.Now().UTC().Truncate(time.Second), Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog),
+	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, At: time.Now().UTC().Truncate(time.Second), Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog), Schemas: f.wholeKinds || !f.noSchemas,
 		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Reports: f.wantedReports(), Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s), Limits: f.limits()})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):

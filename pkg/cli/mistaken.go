@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -59,7 +60,7 @@ func (s mistaken) proposed(namespace string, words ...string) string {
 	return strings.TrimSpace(strings.Join(out, " ") + " " + s.flags.given())
 }
 
-// kindOf reads a word as a kind by what a CustomResourceDefinition of the input calls it.
+// kindOf reads a word as a kind by what a CustomResourceDefinition of the input calls it, or the cluster if it is described.
 func (s mistaken) kindOf(word string) (model.GroupKind, bool) {
 	for _, o := range s.Snapshot.Definitions() {
 		gk, _ := o.Defines()
@@ -71,6 +72,13 @@ func (s mistaken) kindOf(word string) (model.GroupKind, bool) {
 		for _, known := range append(kindNames(gk, names.Text("plural"), short), names.Text("singular")) {
 			if known == word {
 				return gk, true
+			}
+		}
+	}
+	if c := s.Snapshot.Cluster; c != nil {
+		for _, k := range c.Kinds {
+			if s.catalog.Kind(k.GroupKind) != nil && (k.Singular == word || slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), word)) {
+				return k.GroupKind, true
 			}
 		}
 	}

@@ -39,6 +39,7 @@ type sourceFlags struct {
 	onlyKinds     []string
 	settings      []string
 	reports       bool              // published reports are read where policies may not be
+	noSchemas     bool              // no object is judged by its schema
 	workloads     bool              // pods are asked about, whether or not there are policies about them
 	clusterScoped []model.GroupKind // known beside those of the catalogue
 	wholeKinds    bool              // how every kind is read is asked about, whether or not there are policies of it

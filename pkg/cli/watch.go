@@ -58,7 +58,7 @@ func (q *question) watch(ctx context.Context, s Streams, answer answering) error
 	if err != nil {
 		return err
 	}
-	watcher, err := load.NewWatcher(c.config, func(what, hint string) {
+	watcher, err := load.NewWatcher(c.config, q.limits(), q.cache, func(what, hint string) {
 		fmt.Fprintf(s.Err, "warning: %s\n", render.Escape(what))
 		if hint != "" {
 			fmt.Fprintf(s.Err, "hint: %s\n", hint)
@@ -70,12 +70,10 @@ func (q *question) watch(ctx context.Context, s Streams, answer answering) error
 	var again <-chan time.Time
 	told := "" // the error that was told last, until there is an answer again
 	for {
-		watcher.Follow(ctx, q.cache)
-		changed, ok := watcher.Next(ctx, settled, again)
-		if !ok {
+		watcher.Follow(ctx)
+		if !watcher.Next(ctx, settled, again) {
 			return nil // interrupted
 		}
-		q.cache.Forget(changed)
 		again = nil
 		next, err := onceAside(ctx, s, answer)
 		switch {

@@ -248,3 +248,13 @@ func (w *words) value(s string) any {
 }
 
 func (w *words) text(s string) string { return w.value(s).(string) }
+
+// bytes is value without making a string of a word that is known.
+func (w *words) bytes(s []byte) any {
+	if len(s) <= maxWord {
+		if v, ok := w.known[string(s)]; ok {
+			return v
+		}
+	}
+	return w.value(string(s))
+}

@@ -21,6 +21,7 @@ type outcome struct {
 	readable int // objects, and lists of objects
 
 	namespace string // of objects that name none; "" for that of all
+	version   string // of the cluster, if it is a list of one
 }
 
 // finding is a problem, perhaps with an object whose reference is complete only later.

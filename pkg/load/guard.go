@@ -24,6 +24,14 @@ type guardError string
 // Error says what is wrong.
 func (e guardError) Error() string { return string(e) }
 
+// tooLarge is the error of one answer of more bytes than that.
+func tooLarge(most int64) error {
+	return giveUp("the server's answer is larger than %d MiB (four times --max-document)", most>>20)
+}
+
+// mostOfAnswer is how many bytes one answer may have.
+func (l Limits) mostOfAnswer() int64 { return perAnswer * int64(l.Document) }
+
 func giveUp(format string, args ...any) error { return guardError(fmt.Sprintf(format, args...)) }
 
 // guard is a transport that gives up on answers that are too large and on servers that stall.
@@ -36,7 +44,7 @@ type guard struct {
 }
 
 func newGuard(to http.RoundTripper, limits Limits) guard {
-	g := guard{to: to, left: &atomic.Int64{}, most: limits.Total, answer: perAnswer * int64(limits.Document), stall: mostStall}
+	g := guard{to: to, left: &atomic.Int64{}, most: limits.Total, answer: limits.mostOfAnswer(), stall: mostStall}
 	g.left.Store(limits.Total)
 	return g
 }
@@ -76,7 +84,7 @@ func (b *guardedBody) Read(p []byte) (int, error) {
 	b.own -= int64(n)
 	switch left := b.guard.left.Add(-int64(n)); {
 	case b.own < 0:
-		return 0, giveUp("the server's answer is larger than %d MiB (four times --max-document)", b.guard.answer>>20)
+		return 0, tooLarge(b.guard.answer)
 	case left < 0:
 		return 0, giveUp("the server's answers are larger than %d MiB together (--max-input)", b.guard.most>>20)
 	case err != nil && !errors.Is(err, io.EOF) && b.ctx.Err() != nil:
@@ -94,12 +102,18 @@ func (b *guardedBody) Close() error {
 
 // guarded is a client of an API server that is not trusted: it is not followed to another host, which would get the credentials.
 func guarded(client *http.Client, limits Limits) *http.Client {
-	out := *client
+	out := unguarded(client)
 	transport := out.Transport
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
 	out.Transport = newGuard(transport, limits.orDefault())
+	return out
+}
+
+// unguarded is such a client for answers that have no end.
+func unguarded(client *http.Client) *http.Client {
+	out := *client
 	out.CheckRedirect = func(request *http.Request, before []*http.Request) error {
 		first := before[0].URL
 		switch {

@@ -1,11 +1,15 @@
 package load
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,5 +85,125 @@ func TestEmptyPages(t *testing.T) {
 	err = newListing(r, job{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}}).read(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "without an object") || pages.Load() > mostEmpty+1 {
 		t.Errorf("after %d pages: %v", pages.Load(), err)
+	}
+}
+
+// thingServer answers lists of Things, and notes what was asked.
+func thingServer(t *testing.T, answer func(w http.ResponseWriter, query url.Values)) (r *liveReader, asked *[]string) {
+	t.Helper()
+	asked = &[]string{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*asked = append(*asked, r.URL.Query().Encode())
+		w.Header().Set("Content-Type", "application/json")
+		answer(w, r.URL.Query())
+	}))
+	t.Cleanup(server.Close)
+	limits := DefaultLimits()
+	limits.Document = 1 << 18
+	s, err := NewServer(&rest.Config{Host: server.URL}, limits, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &liveReader{server: s, limits: limits, o: LiveOptions{Chunk: 5000, Progress: &Progress{}}}, asked
+}
+
+func thingList(more string, items ...string) string {
+	return fmt.Sprintf(`{"apiVersion": "v1", "items": [%s], "kind": "ThingList", "metadata": {"continue": %q}}`, strings.Join(items, ","), more)
+}
+
+const oneThing = `{"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a"}}`
+
+// A list whose answer is too large is read in small pages, also if that is found out later, or the server ignored how many objects were asked for.
+func TestLargeAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		cached bool
+		large  func(url.Values) bool // whether an answer is
+		asked  []string
+	}{
+		"at once":      {false, func(q url.Values) bool { return q.Get("limit") == "5000" }, []string{"limit=5000", "limit=500", "continue=2&limit=500"}},
+		"later":        {false, func(q url.Values) bool { return q.Get("continue") != "" && q.Get("limit") == "5000" }, []string{"limit=5000", "continue=2&limit=5000", "limit=500", "continue=2&limit=500"}},
+		"of the cache": {true, func(q url.Values) bool { return q.Get("resourceVersion") == "0" }, []string{"limit=5000&resourceVersion=0", "limit=500", "continue=2&limit=500"}},
+		"always":       {false, func(url.Values) bool { return true }, []string{"limit=5000", "limit=500"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, asked := thingServer(t, func(w http.ResponseWriter, q url.Values) {
+				switch {
+				case tc.large(q):
+					_, _ = w.Write(bytes.Repeat([]byte(" "), 1<<21))
+				case q.Get("continue") == "":
+					_, _ = io.WriteString(w, thingList("2", oneThing))
+				default:
+					_, _ = io.WriteString(w, thingList("", strings.Replace(oneThing, `"a"`, `"b"`, 1)))
+				}
+			})
+			l := newListing(r, job{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, cached: tc.cached})
+			err := l.read(t.Context())
+			if name == "always" {
+				if err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+					t.Errorf("read with %v", err)
+				}
+			} else if err != nil || len(l.out.objects) != 2 || l.out.objects[1].Ref.Name != "b" {
+				t.Errorf("%d objects, %v", len(l.out.objects), err)
+			}
+			if !slices.Equal(*asked, tc.asked) {
+				t.Errorf("asked for %q, want %q", *asked, tc.asked)
+			}
+		})
+	}
+}
+
+// Of targets that are Kubernetes' own only metadata is asked for; they are what they are all the same, whether or not the server does as it is asked.
+func TestNamesOnly(t *testing.T) {
+	for kind, want := range map[model.GroupKind]bool{{Group: "apps", Kind: "Deployment"}: true, {Kind: "ServiceAccount"}: true, {Kind: "Service"}: false,
+		{Group: "gateway.networking.k8s.io", Kind: "Gateway"}: false} {
+		k := &model.ServedKind{GroupKind: kind, Version: "v1"}
+		if j := (job{kind: k, targets: true}); j.namesOnly() != want {
+			t.Errorf("%s: only names are read: %v", kind, !want)
+		}
+		if (job{kind: k}).namesOnly() {
+			t.Errorf("%s: only names are read of what is no target", kind)
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.Header.Get("Accept") != onlyMetadata {
+			t.Errorf("accepted: %q", r.Header.Get("Accept"))
+		}
+		_, _ = io.WriteString(w, `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [
+			{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "a", "namespace": "n", "labels": {"x": "y"}}}, {"metadata": {"name": "b"}, "spec": {"replicas": 1}}]}`)
+	}))
+	defer server.Close()
+	s, err := NewServer(&rest.Config{Host: server.URL}, Limits{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &liveReader{server: s, limits: DefaultLimits(), o: LiveOptions{Progress: &Progress{}}}
+	l := newListing(r, job{kind: &model.ServedKind{GroupKind: model.GroupKind{Group: "apps", Kind: "Deployment"}, Version: "v1", Plural: "deployments"}, targets: true})
+	if err := l.read(t.Context()); err != nil || len(l.out.objects) != 2 {
+		t.Fatalf("%d objects, %v", len(l.out.objects), err)
+	}
+	for i, want := range []string{`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"x":"y"},"name":"a","namespace":"n"}}`, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"b"}}`} {
+		o := l.out.objects[i]
+		if got, _ := json.Marshal(o.Body.Value()); string(got) != want || o.Ref.Kind != "Deployment" || o.Version != "v1" {
+			t.Errorf("%s is read as %s, want %s", o.Ref, got, want)
+		}
+	}
+}
+
+// One object that is asked for in the server's cache, and not there yet, is asked for where it must be.
+func TestNotInCache(t *testing.T) {
+	r, asked := thingServer(t, func(w http.ResponseWriter, q url.Values) {
+		if q.Get("resourceVersion") == "0" {
+			_, _ = io.WriteString(w, thingList(""))
+			return
+		}
+		_, _ = io.WriteString(w, thingList("", oneThing))
+	})
+	l := newListing(r, job{kind: &model.ServedKind{GroupKind: model.GroupKind{Kind: "Thing"}, Version: "v1", Plural: "things"}, cached: true, field: "metadata.name=a"})
+	if err := l.read(t.Context()); err != nil || len(l.out.objects) != 1 {
+		t.Errorf("%d objects, %v", len(l.out.objects), err)
+	}
+	if want := []string{"fieldSelector=metadata.name%3Da&limit=5000&resourceVersion=0", "fieldSelector=metadata.name%3Da&limit=5000"}; !slices.Equal(*asked, want) {
+		t.Errorf("asked for %q, want %q", *asked, want)
 	}
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,22 +16,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// job is one list to be read: the objects of a kind, of one namespace if it is not "".
-type job struct {
-	kind      *model.ServedKind
-	namespace string
-	name      string                   // of the one object that is read instead of a list; "": a list
-	keep      func(*model.Object) bool // nil: keep all
-	labels    string                   // a selector; "": all
-}
-
-func (j job) String() string {
-	if j.namespace == "" {
-		return j.kind.Resource()
-	}
-	return j.kind.Resource() + " in namespace " + j.namespace
-}
-
 // all reads lists side by side. A list that is forbidden is told to refused, one that has gone is empty, and any other failure ends all.
 func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -38,14 +23,22 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) err
 	outcomes, errs := make([]outcome, len(jobs)), make([]error, len(jobs))
 	r.o.Progress.Lists.Add(int64(len(jobs)))
 	var done sync.WaitGroup
-	for i, j := range jobs {
+	order := make([]int, len(jobs))
+	for i := range jobs {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].rank(), jobs[b].rank()) })
+	for _, i := range order {
+		jobs[i].targets = r.bones[jobs[i].kind.GroupKind]
+		jobs[i].cached = jobs[i].cached || r.o.Cache.first(jobs[i])
+		j := jobs[i]
 		if known, ok := r.o.Cache.take(j); ok {
 			outcomes[i] = known
 			r.o.Progress.Done.Add(1)
 			continue
 		}
+		r.seats <- struct{}{}
 		done.Go(func() {
-			r.seats <- struct{}{}
 			defer func() { <-r.seats }()
 			l := newListing(r, j)
 			if errs[i] = l.read(ctx); apierrors.IsNotFound(errs[i]) && j.name == "" {
@@ -64,7 +57,7 @@ func (r *liveReader) all(ctx context.Context, jobs []job, refused func(job)) err
 		switch err := errs[i]; {
 		case err == nil:
 			r.outcomes = append(r.outcomes, outcomes[i])
-			r.o.Cache.put(j, outcomes[i])
+			r.o.Cache.put(j, outcomes[i], r)
 		case apierrors.IsForbidden(err):
 			refused(j)
 		case fatal(err) && (failed == nil || errors.Is(failed, context.Canceled)): // not those that were cancelled for another
@@ -115,36 +108,51 @@ func (l *listing) reset() {
 	l.press, l.out = &press{to: &model.Packer{}}, outcome{}
 }
 
-// read reads the list to its end. If it expires between two pages, it is read anew, all at once.
+// smallChunk is how many objects are asked for at a time where more of them are too large for one answer.
+const smallChunk = 500
+
+// read reads the list to its end. If it expires between two pages, it is read anew, all at once; if that is too large, in small pages.
 func (l *listing) read(ctx context.Context) error {
 	if l.job.name != "" {
 		_, _, err := l.page(ctx, collection(l.job.kind, "")+"/"+l.job.name, nil)
 		l.press.deliver()
 		return err
 	}
-	chunk, anew, empty := l.r.o.Chunk, false, 0
+	chunk, anew, empty, any := l.r.o.Chunk, false, 0, false
 	for next := ""; ; {
 		query := url.Values{}
 		if chunk > 0 {
 			query.Set("limit", strconv.Itoa(chunk))
 		}
-		if next != "" {
+		switch {
+		case next != "":
 			query.Set("continue", next)
+		case l.job.cached:
+			query.Set("resourceVersion", "0")
 		}
-		if l.job.labels != "" {
-			query.Set("labelSelector", l.job.labels)
+		for name, selector := range map[string]string{"labelSelector": l.job.labels, "fieldSelector": l.job.field} {
+			if selector != "" {
+				query.Set(name, selector)
+			}
 		}
 		more, found, err := l.page(ctx, collection(l.job.kind, l.job.namespace), query)
 		if empty++; found {
-			empty = 0
+			empty, any = 0, true
 		}
 		switch {
+		case errors.Is(err, tooLarge(l.r.limits.mostOfAnswer())) && (l.job.cached || chunk == 0 || chunk > smallChunk):
+			l.reset()
+			l.job.cached, chunk, next = false, smallChunk, ""
+			continue
 		case err != nil && next != "" && expired(err) && !anew:
 			l.reset()
 			chunk, next, anew = 0, "", true
 			continue
 		case err != nil:
 			return err
+		case more == "" && !any && l.job.cached && l.job.field != "": // it is served: the cache may not have it yet
+			l.job.cached = false
+			continue
 		case more == "":
 			l.press.deliver()
 			return nil
@@ -167,11 +175,16 @@ func expired(err error) bool {
 
 // page reads one page, and returns where the list goes on, or "", and whether there was anything on the page.
 func (l *listing) page(ctx context.Context, path string, query url.Values) (more string, found bool, err error) {
-	body, err := l.r.server.get(ctx, path, query)
+	form := ""
+	if l.job.namesOnly() {
+		form = onlyMetadata
+	}
+	body, err := l.r.server.getAs(ctx, form, path, query)
 	if err != nil {
 		return "", false, err
 	}
-	v, err := readTree(body, l.words, l.r.limits)
+	d := &document{from: l.r.o.Context, press: l.press.begin(noLines), out: &l.out}
+	v, items, err := readAnswer(body, l.words, l.r.limits, func(item any) { l.take(d, item) })
 	m := asMap(v)
 	switch {
 	case err != nil:
@@ -182,70 +195,34 @@ func (l *listing) page(ctx context.Context, path string, query url.Values) (more
 	if l.job.name != "" && (m.text("kind") != l.job.kind.Kind || asMap(m.at("metadata")).text("name") != l.job.name) {
 		return "", false, errors.New("the server's answer is not the object that was asked for")
 	}
-	d := &document{from: l.r.o.Context, press: l.press.begin(noLines), out: &l.out}
+	d.take(subject{value: m}) // the object that was asked for, or the list without its items
+	meta := asMap(m.at("metadata"))
+	l.out.version = cmp.Or(l.out.version, meta.text("resourceVersion"))
+	return meta.text("continue"), items > 0, nil
+}
+
+// take takes in an item of the list.
+func (l *listing) take(d *document, item any) {
+	m := withType(kid{value: item}, apiVersion(l.job.kind), l.job.kind.Kind)
+	if l.job.namesOnly() && asMap(m) != nil { // the server's answer calls it PartialObjectMetadata
+		m = asMap(m).with("apiVersion", 0, apiVersion(l.job.kind)).with("kind", 0, l.job.kind.Kind)
+	}
+	if l.job.keep != nil && !l.keeps(m) {
+		return
+	}
+	if l.job.targets {
+		m = bones(asMap(m))
+	}
 	before := len(l.out.objects)
-	entries, _ := asList(m.at("items"))
-	if l.job.keep != nil {
-		m = l.kept(m)
-	}
-	if l.r.bones[l.job.kind.GroupKind] {
-		m = bones(m)
-	}
-	d.take(subject{value: m})
+	d.take(subject{value: m, inner: true})
+	d.press = d.press.begin(noLines) // the tape is not to become too long
 	l.r.o.Progress.Objects.Add(int64(len(l.out.objects) - before))
-	return asMap(m.at("metadata")).text("continue"), len(entries) > 0, nil
 }
 
-// kept is the list with those of its items only that the job keeps.
-func (l *listing) kept(m *tree) *tree {
-	entries, _ := asList(m.at("items"))
-	var items []kid
-	for _, e := range entries {
-		one := newListing(l.r, l.job)
-		d := &document{from: l.r.o.Context, press: one.press, out: &one.out}
-		d.take(subject{value: withType(e, m.text("apiVersion"), l.job.kind.Kind)})
-		one.press.deliver()
-		if len(one.out.objects) == 1 && l.job.keep(one.out.objects[0]) {
-			items = append(items, e)
-		}
-	}
-	return m.with("items", 0, &tree{list: true, kids: items})
-}
-
-// bones is a list of targets, whatever they are, less all that answers do not depend on: they tell of themselves who they are, their labels, and what
-// their sections are called.
-func bones(m *tree) *tree {
-	entries, _ := asList(m.at("items"))
-	items := make([]kid, len(entries))
-	for i, e := range entries {
-		whole := asMap(e.value)
-		items[i].value = onlyKeys(whole, "apiVersion", "kind", "metadata")
-		sections := &tree{}
-		for _, field := range []string{"listeners", "rules", "ports"} {
-			list, ok := asList(asMap(whole.at("spec")).at(field))
-			if !ok {
-				continue
-			}
-			named := &tree{list: true}
-			for _, s := range list {
-				named.kids = append(named.kids, kid{value: onlyKeys(asMap(s.value), "name", "port")})
-			}
-			sections.kids = append(sections.kids, kid{key: field, value: named})
-		}
-		if len(sections.kids) > 0 {
-			items[i].value = items[i].value.(*tree).with("spec", 0, sections)
-		}
-	}
-	return m.with("items", 0, &tree{list: true, kids: items})
-}
-
-// onlyKeys is a map with some of its keys.
-func onlyKeys(m *tree, keys ...string) *tree {
-	out := &tree{}
-	for _, key := range keys {
-		if e := m.find(key); e != nil {
-			out.kids = append(out.kids, *e)
-		}
-	}
-	return out
+// keeps reports whether an item of the list is one that the job keeps.
+func (l *listing) keeps(item any) bool {
+	one := newListing(l.r, l.job)
+	(&document{from: l.r.o.Context, press: one.press, out: &one.out}).take(subject{value: item})
+	one.press.deliver()
+	return len(one.out.objects) == 1 && l.job.keep(one.out.objects[0])
 }

@@ -28,6 +28,9 @@ type LiveOptions struct {
 	// the definitions. If it is nil, no definition is read for their sake.
 	Policies func(definition *model.Object) bool
 
+	// Schemas asks for the definitions of all policy kinds, also of those that are in Kinds.
+	Schemas bool
+
 	// Undecided are kinds whose definitions say how their objects are read. If one of them is served, the definitions are read.
 	Undecided []model.GroupKind
 
@@ -115,10 +118,10 @@ func (r *liveReader) run(ctx context.Context) error {
 			first = append(first, k)
 		}
 	}
-	if err := r.everywhere(ctx, first, r.definitions()); err != nil {
+	if err := r.everywhere(ctx, append(r.lists(first), r.definitions()...)); err != nil {
 		return err
 	}
-	if err := r.everywhere(ctx, r.after(), nil); err != nil {
+	if err := r.everywhere(ctx, r.lists(r.after())); err != nil {
 		return err
 	}
 	for {
@@ -174,24 +177,26 @@ func (r *liveReader) follow(ctx context.Context) error {
 		if len(policies)+len(targets) == 0 {
 			return nil
 		}
-		if err := r.everywhere(ctx, policies, nil); err != nil {
+		if err := r.everywhere(ctx, r.lists(policies)); err != nil {
 			return err
 		}
-		if err := r.everywhere(ctx, targets, nil); err != nil {
+		if err := r.everywhere(ctx, r.lists(targets)); err != nil {
 			return err
 		}
 	}
 }
 
-// everywhere lists the objects of kinds in all namespaces, and the definitions of policy kinds if that is wanted.
-func (r *liveReader) everywhere(ctx context.Context, kinds []*model.ServedKind, definitions *model.ServedKind) error {
-	jobs := make([]job, 0, len(kinds)+1)
+// lists are those of the objects of kinds in all namespaces.
+func (r *liveReader) lists(kinds []*model.ServedKind) []job {
+	jobs := make([]job, 0, len(kinds))
 	for _, k := range kinds {
 		r.asked[k.GroupKind] = true
 		jobs = append(jobs, job{kind: k})
 	}
-	if definitions != nil {
-		jobs = append(jobs, job{kind: definitions, keep: r.matters})
-	}
+	return jobs
+}
+
+// everywhere reads lists of all namespaces.
+func (r *liveReader) everywhere(ctx context.Context, jobs []job) error {
 	return r.all(ctx, jobs, func(j job) { r.refuse(j.kind, "") })
 }

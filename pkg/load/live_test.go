@@ -6,9 +6,9 @@ import (
 	"compress/gzip"
 	"context"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -27,31 +27,6 @@ func TestNamespacesToTry(t *testing.T) {
 	r := &liveReader{o: LiveOptions{Home: []string{"home", "no/home"}}, outcomes: []outcome{l.out}}
 	if got, want := r.namespaces(), []string{"home", "infra", "shop"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("namespaces %q, want %q", got, want)
-	}
-}
-
-// TestNextWakes: a change that was taken already does not end the watch.
-func TestNextWakes(t *testing.T) {
-	w := &Watcher{changed: map[model.GroupKind]bool{}, refused: map[model.GroupKind]bool{{Kind: "Refused"}: true}, wake: make(chan struct{}, 1)}
-	w.wake <- struct{}{} // left behind by a change that Next has told of
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		time.Sleep(20 * time.Millisecond)
-		w.mark(model.GroupKind{Kind: "Changed"})
-	}()
-	kinds, ok := w.Next(ctx, time.Millisecond, nil)
-	if want := []model.GroupKind{{Kind: "Changed"}, {Kind: "Refused"}}; !ok || !reflect.DeepEqual(kinds, want) {
-		t.Errorf("%v, %t; want %v", kinds, ok, want)
-	}
-	again := make(chan time.Time, 1)
-	again <- time.Now()
-	if kinds, ok := w.Next(ctx, time.Millisecond, again); !ok || kinds != nil {
-		t.Errorf("when it is time to try again: %v, %t", kinds, ok)
-	}
-	cancel()
-	if _, ok := w.Next(ctx, time.Millisecond, nil); ok {
-		t.Error("a watch that is interrupted goes on")
 	}
 }
 
@@ -88,12 +63,12 @@ func TestUndecidedKinds(t *testing.T) {
 		t.Error("definitions are read that nobody needs")
 	}
 	r.o.Undecided = []model.GroupKind{tint}
-	if k := r.definitions(); k == nil || k.GroupKind != model.DefinitionKind() {
+	if k := r.definitions(); len(k) != 1 || k[0].kind.GroupKind != model.DefinitionKind() {
 		t.Errorf("definitions are not read: %v", k)
 	}
 	for gk, want := range map[model.GroupKind]bool{tint: true, paint: false} {
 		crd := definitionOf(t, gk)
-		if r.matters(crd) != want {
+		if r.o.matters(crd) != want {
 			t.Errorf("the definition of %s is kept: %v", gk, !want)
 		}
 	}
@@ -114,4 +89,33 @@ func definitionOf(t *testing.T, gk model.GroupKind) *model.Object {
 		t.Fatal(err)
 	}
 	return in.Objects[0]
+}
+
+// Definitions are asked for by name where few can matter: those of kinds that are not known. All are listed where objects are judged by them, where
+// they are watched, and where many can matter.
+func TestDefinitionsByName(t *testing.T) {
+	served := []model.ServedKind{{GroupKind: model.DefinitionKind()}, {GroupKind: model.GroupKind{Group: "a.example.com", Kind: "Known"}, Plural: "knowns"},
+		{GroupKind: model.GroupKind{Group: "b.example.com", Kind: "Other"}, Plural: "others"}, {GroupKind: model.GroupKind{Group: "apps", Kind: "Deployment"}}}
+	few := LiveOptions{Kinds: []model.GroupKind{served[1].GroupKind}, Policies: func(*model.Object) bool { return true }}
+	schemas, watched := few, few
+	schemas.Schemas, watched.Cache = true, &Cache{}
+	many := served
+	for i := range mostSingly {
+		many = append(many, model.ServedKind{GroupKind: model.GroupKind{Group: "c.example.com", Kind: "Kind" + strconv.Itoa(i)}, Plural: "kinds" + strconv.Itoa(i)})
+	}
+	for name, tc := range map[string]struct {
+		o      LiveOptions
+		served []model.ServedKind
+		want   string
+	}{
+		"few": {few, served, "metadata.name=others.b.example.com"}, "schemas": {schemas, served, ""}, "watched": {watched, served, ""}, "many": {few, many, ""},
+	} {
+		jobs := (&liveReader{o: tc.o, served: tc.served}).definitions()
+		if len(jobs) != 1 || jobs[0].field != tc.want || !jobs[0].cached || jobs[0].keep == nil {
+			t.Errorf("%s: %+v", name, jobs)
+		}
+	}
+	if jobs := (&liveReader{o: few, served: many[:len(many)-1]}).definitions(); len(jobs) != mostSingly {
+		t.Errorf("%d requests for the definitions of %d kinds", len(jobs), mostSingly)
+	}
 }

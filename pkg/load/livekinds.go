@@ -32,17 +32,33 @@ func (r *liveReader) after() []*model.ServedKind {
 	return out
 }
 
-// definitions is the kind of CustomResourceDefinitions if they have to be looked at: some kind served is neither known nor one of
-// Kubernetes' own, or is read as its definition says.
-func (r *liveReader) definitions() *model.ServedKind {
-	if !r.otherKinds() && !slices.ContainsFunc(r.served, r.undecided) {
-		return nil
-	}
+// mostSingly is up to how many definitions are asked for by their names. They are large, and most of those of a cluster define nothing that
+// answers depend on.
+const mostSingly = 32
+
+// definitions are the lists of CustomResourceDefinitions, if they have to be looked at: some kind served is neither known nor one of
+// Kubernetes' own, or is read as its definition says. They come from the server's cache, as what it serves does.
+func (r *liveReader) definitions() []job {
 	i := slices.IndexFunc(r.served, func(k model.ServedKind) bool { return k.GroupKind == model.DefinitionKind() })
-	if i < 0 {
+	var names []string
+	for _, k := range r.served {
+		if r.o.Policies != nil && r.unexplained(k) || r.undecided(k) {
+			names = append(names, k.Resource())
+		}
+	}
+	if i < 0 || len(names) == 0 {
 		return nil
 	}
-	return &r.served[i]
+	all := job{kind: &r.served[i], keep: r.o.matters, cached: true}
+	if r.o.Schemas || r.o.Cache != nil || len(names) > mostSingly { // what is watched has to be listed
+		return []job{all}
+	}
+	jobs := make([]job, len(names))
+	for i, name := range names {
+		jobs[i] = all
+		jobs[i].field = "metadata.name=" + name
+	}
+	return jobs
 }
 
 // otherKinds reports whether definitions may tell of policy kinds that are asked about and not known.
@@ -55,9 +71,9 @@ func (r *liveReader) undecided(k model.ServedKind) bool {
 }
 
 // matters reports whether a definition is kept.
-func (r *liveReader) matters(definition *model.Object) bool {
+func (o LiveOptions) matters(definition *model.Object) bool {
 	gk, _ := definition.Defines()
-	return slices.Contains(r.o.Undecided, gk) || r.o.Policies != nil && r.o.Policies(definition)
+	return slices.Contains(o.Undecided, gk) || o.Policies != nil && o.Policies(definition)
 }
 
 func (r *liveReader) unexplained(k model.ServedKind) bool {

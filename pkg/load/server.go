@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,6 +33,11 @@ type Server struct {
 // NewServer is the server that a kubeconfig's entry describes. Every request is told to log, if that is not nil. Requests are not
 // throttled here: there are few of them, and the server says itself when it is too many. All answers together are bounded like files.
 func NewServer(config *rest.Config, limits Limits, log func(format string, args ...any)) (*Server, error) {
+	return newServer(config, func(client *http.Client) *http.Client { return guarded(client, limits) }, log)
+}
+
+// newServer is NewServer with the guards of a client.
+func newServer(config *rest.Config, guards func(*http.Client) *http.Client, log func(format string, args ...any)) (*Server, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	scheme := runtime.NewScheme()
@@ -42,7 +49,7 @@ func NewServer(config *rest.Config, limits Limits, log func(format string, args 
 	if err != nil {
 		return nil, err
 	}
-	client = guarded(client, limits)
+	client = guards(client)
 	r, err := rest.UnversionedRESTClientForConfigAndClient(config, client)
 	if err != nil {
 		return nil, err
@@ -61,20 +68,27 @@ func NewServer(config *rest.Config, limits Limits, log func(format string, args 
 // Where the server says when to come back (Retry-After), the client does so by itself and it counts once.
 const attempts = 4
 
+// onlyMetadata asks for a list without the specs of its objects.
+const onlyMetadata = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io, application/json"
+
 // get is the body of the answer to a GET request.
 func (s *Server) get(ctx context.Context, path string, query url.Values) ([]byte, error) {
+	return s.getAs(ctx, "", path, query)
+}
+
+// getAs is get in another form than the server's usual one, if the form is not "".
+func (s *Server) getAs(ctx context.Context, form, path string, query url.Values) ([]byte, error) {
 	pause := 100 * time.Millisecond
 	for try := 1; ; try++ {
 		request := s.rest.Get().AbsPath(path)
+		if form != "" {
+			request.SetHeader("Accept", form)
+		}
 		for name, values := range query {
 			request.Param(name, values[0])
 		}
 		start := time.Now()
-		result := request.Do(ctx)
-		body, err := result.Raw()
-		if err != nil {
-			err = result.Error() // with the server's own words
-		}
+		body, err := whole(request.Stream(ctx))
 		s.log("GET %s %s in %d ms, %d bytes", pathOf(path, query), outcomeOf(err), time.Since(start).Milliseconds(), len(body))
 		if err == nil || try == attempts || ctx.Err() != nil || !passes(err) {
 			return body, err
@@ -85,6 +99,34 @@ func (s *Server) get(ctx context.Context, path string, query url.Values) ([]byte
 		case <-time.After(pause):
 		}
 		pause *= 3
+	}
+}
+
+// whole is all of an answer.
+func whole(answer io.ReadCloser, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	const least, most = 4 << 10, 4 << 20
+	var parts [][]byte // one that grows would leave its smaller copies behind
+	part := make([]byte, 0, least)
+	for {
+		n, err := answer.Read(part[len(part):cap(part)])
+		part = part[:len(part)+n]
+		switch {
+		case err == io.EOF: //nolint:errorlint // an error that wraps it is not the end
+			if parts == nil {
+				return part, nil
+			}
+			return slices.Concat(append(parts, part)...), nil
+		case err != nil:
+			return nil, err
+		}
+		if len(part) == cap(part) {
+			parts = append(parts, part)
+			part = make([]byte, 0, min(2*cap(part), most))
+		}
 	}
 }
 
@@ -203,7 +245,7 @@ func listed(list *metav1.APIResourceList, group string) []model.ServedKind {
 
 // collection is the path of the objects of a kind, in all namespaces if the name is "".
 func collection(k *model.ServedKind, namespace string) string {
-	path := "/apis/" + k.Group + "/" + k.Version
+	path := "/apis/" + apiVersion(k)
 	if k.Group == "" {
 		path = "/api/" + k.Version
 	}
@@ -211,4 +253,12 @@ func collection(k *model.ServedKind, namespace string) string {
 		path += "/namespaces/" + namespace
 	}
 	return path + "/" + k.Plural
+}
+
+// apiVersion is what objects of a kind say of it.
+func apiVersion(k *model.ServedKind) string {
+	if k.Group == "" {
+		return k.Version
+	}
+	return k.Group + "/" + k.Version
 }

@@ -1,150 +1,198 @@
 package load
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Cache keeps lists from one reading of a cluster to the next, as long as they are not forgotten. The zero value is empty.
-type Cache struct{ lists map[listName]outcome }
-
-// listName names a list: the objects of a kind, in one namespace or all, or one object.
-type listName struct {
-	kind            model.GroupKind
-	version, plural string
-	namespace, name string
-}
-
-func (j job) id() listName {
-	return listName{j.kind.GroupKind, j.kind.Version, j.kind.Plural, j.namespace, j.name}
-}
-
-// Forget has the lists of the kinds read anew the next time.
-func (c *Cache) Forget(kinds []model.GroupKind) {
-	maps.DeleteFunc(c.lists, func(l listName, _ outcome) bool { return slices.Contains(kinds, l.kind) })
-}
-
-// take is what is kept of a list; a nil cache keeps nothing.
-func (c *Cache) take(j job) (outcome, bool) {
-	if c == nil || j.labels != "" {
-		return outcome{}, false
-	}
-	read, ok := c.lists[j.id()]
-	return read, ok
-}
-
-func (c *Cache) put(j job, read outcome) {
-	if c == nil || j.name != "" || j.labels != "" { // single objects and parts of lists are not watched
-		return
-	}
-	if c.lists == nil {
-		c.lists = map[listName]outcome{}
-	}
-	c.lists[j.id()] = read
-}
-
-// Watcher tells which lists of a cluster change. It watches metadata only.
+// Watcher watches the lists that a Cache keeps, from the versions at which they were read, and has the cache take in what changes.
 type Watcher struct {
-	client metadata.Interface
+	server *Server
+	limits Limits
+	cache  *Cache
 	report func(what, hint string)
+	pause  time.Duration // before a watch that fails is begun again; it doubles with every failure
 
-	following map[listName]bool
 	mu        sync.Mutex
-	refused   map[model.GroupKind]bool
+	following map[listName]bool
+	refused   map[listName]bool
 	told      time.Time // when it was told last that watching fails
-	changed   map[model.GroupKind]bool
+	changed   bool
 	wake      chan struct{}
 }
 
 // NewWatcher watches the server that a kubeconfig's entry describes. What cannot be watched is told to report, which is called one at a time.
-func NewWatcher(config *rest.Config, report func(what, hint string)) (*Watcher, error) {
-	config = rest.CopyConfig(config)
-	config.QPS = -1
-	client, err := metadata.NewForConfig(config)
+func NewWatcher(config *rest.Config, limits Limits, c *Cache, report func(what, hint string)) (*Watcher, error) {
+	limits = limits.orDefault()
+	server, err := newServer(config, unguarded, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Watcher{client: client, report: report, following: map[listName]bool{}, refused: map[model.GroupKind]bool{}, changed: map[model.GroupKind]bool{}, wake: make(chan struct{}, 1)}, nil
+	return &Watcher{server: server, limits: limits, cache: c, report: report, pause: time.Second,
+		following: map[listName]bool{}, refused: map[listName]bool{}, wake: make(chan struct{}, 1)}, nil
 }
 
-// Follow begins to watch the lists in the cache that are not watched yet, until ctx ends. They count as changed at once, because
-// what happened between reading and watching is not known.
-func (w *Watcher) Follow(ctx context.Context, c *Cache) {
-	for l := range c.lists {
-		if w.following[l] {
-			continue
-		}
+// Follow begins to watch the lists in the cache that are not watched yet, until ctx ends.
+func (w *Watcher) Follow(ctx context.Context) {
+	for _, l := range w.cache.names() {
+		w.mu.Lock()
+		known := w.following[l]
 		w.following[l] = true
-		w.follow(ctx, l)
-	}
-}
-
-func (w *Watcher) follow(ctx context.Context, l listName) {
-	gvr := schema.GroupVersionResource{Group: l.kind.Group, Version: l.version, Resource: l.plural}
-	informer := metadatainformer.NewFilteredMetadataInformer(w.client, gvr, l.namespace, 0, cache.Indexers{}, nil).Informer()
-	change := func() { w.mark(l.kind) }
-	// Only to tell what is old from what is new: neither can fail on an informer that does not run yet.
-	_ = informer.SetTransform(func(o any) (any, error) { return bareMetadata(o), nil })
-	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { w.failed(l, err) })
-	handler, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(_ any, inInitialList bool) {
-			if !inInitialList {
-				change()
-			}
-		},
-		UpdateFunc: func(before, now any) {
-			if version(before) != version(now) {
-				change()
-			}
-		},
-		DeleteFunc: func(any) { change() },
-	})
-	if err != nil {
-		w.failed(l, err)
-		return
-	}
-	go informer.RunWithContext(ctx)
-	go func() {
-		if cache.WaitForCacheSync(ctx.Done(), handler.HasSynced) {
-			change()
+		w.mu.Unlock()
+		if !known {
+			go w.follow(ctx, l)
 		}
-	}()
-}
-
-// bareMetadata is an object's metadata less what telling changes does not take.
-func bareMetadata(o any) any {
-	if m, ok := o.(*metav1.PartialObjectMetadata); ok {
-		m.ObjectMeta = metav1.ObjectMeta{Name: m.Name, Namespace: m.Namespace, ResourceVersion: m.ResourceVersion}
 	}
-	return o
 }
 
-func version(o any) string {
-	m, ok := o.(*metav1.PartialObjectMetadata)
-	if !ok {
-		return ""
+// Why a watch ends that does not go on from where it was.
+var (
+	errAnew     = errors.New("the list has to be read anew")
+	errNotThere = errors.New("the list is not kept")
+)
+
+// follow watches a list until ctx ends, the list is to be read anew, or it may not be watched.
+func (w *Watcher) follow(ctx context.Context, l listName) {
+	pause := w.pause
+	for {
+		begun := time.Now()
+		err := w.stream(ctx, l)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err): // read anew with every change of another list
+			w.refuse(l, err)
+			return
+		case errors.Is(err, errAnew), apierrors.IsNotFound(err), err != nil && expired(err):
+			w.cache.forget(func(other listName) bool { return other == l })
+			w.leave(l)
+			w.mark()
+			return
+		case errors.Is(err, errNotThere):
+			w.leave(l)
+			return
+		case err != nil:
+			w.failed(err)
+		}
+		if time.Since(begun) > mostPause {
+			pause = w.pause
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, mostPause)
 	}
-	return m.ResourceVersion
 }
 
-func (w *Watcher) mark(kind model.GroupKind) {
+// leave has the list watched again when it has been read again.
+func (w *Watcher) leave(l listName) {
 	w.mu.Lock()
-	w.changed[kind] = true
+	defer w.mu.Unlock()
+	delete(w.following, l)
+}
+
+// mostPause is the longest pause before a watch that fails is begun again.
+const mostPause = 30 * time.Second
+
+// stream takes in what is watched, until the server ends the watch.
+func (w *Watcher) stream(ctx context.Context, l listName) error {
+	version, ok := w.cache.version(l)
+	if !ok {
+		return errNotThere
+	}
+	kind := model.ServedKind{GroupKind: l.kind, Version: l.version, Plural: l.plural}
+	request := w.server.rest.Get().AbsPath(collection(&kind, l.namespace))
+	for name, value := range map[string]string{"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": version,
+		"timeoutSeconds": strconv.Itoa(300 + rand.N(300))} {
+		request.Param(name, value)
+	}
+	body, err := request.Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	most := w.limits.mostOfAnswer()
+	bounded := &io.LimitedReader{R: bufio.NewReader(body)}
+	events := json.NewDecoder(bounded)
+	for {
+		bounded.N = most
+		var e event
+		if err := events.Decode(&e); err != nil {
+			return endOf(err, bounded.N <= 0)
+		}
+		if err := w.take(l, e); err != nil {
+			return err
+		}
+	}
+}
+
+// endOf is the error with which reading events ended: nil if the server has only ended the watch.
+func endOf(err error, tooMuch bool) error {
+	var broken *json.SyntaxError
+	switch {
+	case tooMuch:
+		return errors.New("the server tells of a change that is too large")
+	case errors.As(err, &broken):
+		return fmt.Errorf("the server's answer cannot be read: %w", err)
+	}
+	return nil // also a connection that breaks: if it cannot be made again, that is told
+}
+
+// event is what a server says of a change.
+type event struct {
+	Type   string
+	Object json.RawMessage
+}
+
+// take takes in one event.
+func (w *Watcher) take(l listName, e event) error {
+	if e.Type == "ERROR" {
+		var status metav1.Status
+		if err := json.Unmarshal(e.Object, &status); err != nil {
+			return fmt.Errorf("the server's answer cannot be read: %w", err)
+		}
+		return &apierrors.StatusError{ErrStatus: status}
+	}
+	v, _, err := readAnswer(e.Object, newWords(), w.limits, nil)
+	object := asMap(v)
+	if err != nil || object == nil {
+		return errAnew
+	}
+	if e.Type == "BOOKMARK" {
+		w.cache.advance(l, asMap(object.at("metadata")).text("resourceVersion"))
+		return nil
+	}
+	switch known, err := w.cache.change(l, object, e.Type == "DELETED"); {
+	case err != nil:
+		return errAnew
+	case !known:
+		return errNotThere
+	}
+	w.mark()
+	return nil
+}
+
+func (w *Watcher) mark() {
+	w.mu.Lock()
+	w.changed = true
 	w.mu.Unlock()
 	select {
 	case w.wake <- struct{}{}:
@@ -152,18 +200,22 @@ func (w *Watcher) mark(kind model.GroupKind) {
 	}
 }
 
-// failed sees to a watch that does not work. A list that may not be watched is read anew with every change of another one.
-func (w *Watcher) failed(l listName, err error) {
+// refuse tells that a list may not be watched.
+func (w *Watcher) refuse(l listName, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case apierrors.IsForbidden(err):
-		if !w.refused[l.kind] {
-			w.refused[l.kind] = true
-			w.report(l.plural+" are not watched: "+err.Error(), "ask for: watch on "+l.plural+" (docs/rbac.yaml)")
-		}
-	case apierrors.IsResourceExpired(err), apierrors.IsGone(err), errors.Is(err, io.EOF):
-	case time.Since(w.told) > tellAgain:
+	told := slices.ContainsFunc(slices.Collect(maps.Keys(w.refused)), func(other listName) bool { return other.kind == l.kind })
+	w.refused[l] = true
+	if !told {
+		w.report(l.plural+" are not watched: "+err.Error(), "ask for: watch on "+l.plural+" (docs/rbac.yaml)")
+	}
+}
+
+// failed tells that watching fails, now and then.
+func (w *Watcher) failed(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if time.Since(w.told) > tellAgain {
 		w.told = time.Now()
 		w.report("the cluster cannot be watched, the last answer may be out of date: "+err.Error(), "")
 	}
@@ -172,21 +224,27 @@ func (w *Watcher) failed(l listName, err error) {
 // tellAgain is how often it is told that a cluster cannot be watched.
 const tellAgain = 30 * time.Second
 
-// Next waits until something has changed and nothing more does for a moment, and returns the kinds. Changes that do not stop are returned after
-// ten such moments. When again fires, the kinds may be none. It reports false when ctx ends.
-func (w *Watcher) Next(ctx context.Context, moment time.Duration, again <-chan time.Time) (kinds []model.GroupKind, ok bool) {
-	for len(kinds) == 0 {
+// Next waits until something has changed and nothing more does for a moment. Changes that do not stop are told of after ten such moments.
+// Then the cache is to be read: lists that may not be watched are not in there any more. When again fires, nothing need have changed. It
+// reports false when ctx ends.
+func (w *Watcher) Next(ctx context.Context, moment time.Duration, again <-chan time.Time) bool {
+	for changed := false; !changed; {
 		select {
 		case <-ctx.Done():
-			return nil, false
+			return false
 		case <-again:
-			return w.take(), true
+			changed = true
 		case <-w.wake:
+			w.awaitQuiet(ctx, moment)
 		}
-		w.awaitQuiet(ctx, moment)
-		kinds = w.take()
+		w.mu.Lock()
+		changed, w.changed = changed || w.changed, false
+		w.mu.Unlock()
 	}
-	return kinds, ctx.Err() == nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cache.forget(func(l listName) bool { return w.refused[l] })
+	return ctx.Err() == nil
 }
 
 // awaitQuiet waits until nothing changes for a moment.
@@ -201,17 +259,4 @@ func (w *Watcher) awaitQuiet(ctx context.Context, moment time.Duration) {
 		}
 		return
 	}
-}
-
-// take is what has changed since it was asked last, with what is not watched.
-func (w *Watcher) take() []model.GroupKind {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.changed) == 0 {
-		return nil
-	}
-	maps.Copy(w.changed, w.refused)
-	kinds := slices.SortedFunc(maps.Keys(w.changed), model.GroupKind.Compare)
-	clear(w.changed)
-	return kinds
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // BenchmarkEffectiveLive asks about one route of 2,000, and measures beside it what kubectl takes to get the routes alone. The ratio of the two
-// is what counts: machines differ. It is to stay below 1.3.
+// is what counts: machines differ. It is to stay below 0.3.
 func BenchmarkEffectiveLive(b *testing.B) {
 	c := Shared(b)
 	load := Load{Routes: 2000, Gateways: 10, Namespaces: 20, Policies: 400}

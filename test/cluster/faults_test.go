@@ -14,10 +14,13 @@ import (
 // everyQuestion is the question that is asked through a broken server.
 var everyQuestion = []string{"effective", "-A", "-o", "json"}
 
+// routes is the list of HTTPRoutes: those of one group, of several that have a kind of this name.
+const routes = "gateway.networking.k8s.io/v1/httproutes"
+
 // pages makes several pages of the demo's lists.
 const pages = "--chunk-size=2"
 
-// onList makes faults of the first times requests for the list of a resource; from is the page from which they count, from 1.
+// onList makes faults of the first times requests for the list of a resource, which may begin with its group; from is the page from which they count, from 1.
 func onList(resource string, from, times int, fault Fault) func(*http.Request, int) Fault {
 	n := 0
 	return func(r *http.Request, _ int) Fault {
@@ -49,7 +52,7 @@ func TestFaults(t *testing.T) {
 		for page := 1; page <= 2; page++ {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				p := c.Proxy("admin", onList("httproutes", page, 1, fault))
+				p := c.Proxy("admin", onList(routes, page, 1, fault))
 				if got := Run(t, append(everyQuestion, pages), environment(p.Kubeconfig(""))); got.Code != 0 || got.Stdout != whole {
 					t.Errorf("page %d, once: exit %d, the same answer: %v\n%s", page, got.Code, got.Stdout == whole, got.Stderr)
 				}
@@ -80,7 +83,7 @@ func TestFaults(t *testing.T) {
 		for page := 1; page <= 2; page++ {
 			t.Run("always "+name, func(t *testing.T) {
 				t.Parallel()
-				p := c.Proxy("admin", onList("httproutes", page, always, x.fault))
+				p := c.Proxy("admin", onList(routes, page, always, x.fault))
 				got := Run(t, append(everyQuestion, pages), environment(p.Kubeconfig("")))
 				if got.Code != 3 || got.Stdout != "" || !strings.Contains(got.Stderr, x.says) {
 					t.Errorf("page %d: exit %d, %d bytes\n%s", page, got.Code, len(got.Stdout), got.Stderr)
@@ -90,14 +93,14 @@ func TestFaults(t *testing.T) {
 	}
 	t.Run("expired between pages", func(t *testing.T) {
 		t.Parallel()
-		p := c.Proxy("admin", onList("httproutes", 2, 1, expired))
+		p := c.Proxy("admin", onList(routes, 2, 1, expired))
 		if got := Run(t, append(everyQuestion, pages), environment(p.Kubeconfig(""))); got.Code != 0 || got.Stdout != whole {
 			t.Errorf("exit %d, the same answer: %v\n%s", got.Code, got.Stdout == whole, got.Stderr)
 		}
 	})
 	t.Run("slow body", func(t *testing.T) {
 		t.Parallel()
-		p := c.Proxy("admin", onList("httproutes", 1, 1, SlowBody(time.Second)))
+		p := c.Proxy("admin", onList(routes, 1, 1, SlowBody(time.Second)))
 		if got := Run(t, everyQuestion, environment(p.Kubeconfig(""))); got.Code != 0 || got.Stdout != whole {
 			t.Errorf("exit %d, the same answer: %v\n%s", got.Code, got.Stdout == whole, got.Stderr)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -143,6 +144,55 @@ func TestWatch(t *testing.T) {
 		}
 	case <-time.After(time.Second):
 		t.Error("interrupted, it does not end within a second")
+	}
+}
+
+// TestWatchReadsOnce changes a policy under a watching program several times: each list is read once, however much changes, and a list whose watch
+// expires is read once more.
+func TestWatchReadsOnce(t *testing.T) {
+	c := Shared(t)
+	c.MustApply(watchedRoute, watchedPolicy("one"))
+	list, expired := "/apis/"+routes, false
+	p := c.Proxy("admin", func(r *http.Request, _ int) Fault {
+		if r.URL.Query().Get("watch") == "" || r.URL.Path != list || expired {
+			return Fault{}
+		}
+		expired = true
+		return Expired()
+	})
+	w := watch(t, p.Kubeconfig("watched"), "cart")
+	if got := w.next(); got != "limits.one" {
+		t.Fatalf("at first: %s", got)
+	}
+	for _, names := range [][]string{{"one", "two"}, {"two"}, {"three"}} {
+		c.MustApply(watchedPolicy(names...)) // at once: what happens between the list and the watch is not lost
+		want := "limits." + strings.Join(names, " limits.")
+		if got := w.next(); got != want {
+			t.Errorf("after a change: %s, want %s", got, want)
+		}
+	}
+	lists, watched := map[string]int{}, map[string]int{}
+	for _, r := range p.Requests() {
+		if r.Query.Get("watch") == "" {
+			lists[r.Path]++
+		} else {
+			watched[r.Path]++
+			if r.Query.Get("resourceVersion") == "" {
+				t.Errorf("%s is watched from no version", r.Path)
+			}
+		}
+	}
+	for list, n := range lists {
+		want := 1
+		if strings.HasSuffix(list, routes) {
+			want = 2
+		}
+		if list != "/api" && list != "/apis" && n != want {
+			t.Errorf("%s is listed %d times, want %d", list, n, want)
+		}
+		if list != "/api" && list != "/apis" && watched[list] == 0 {
+			t.Errorf("%s is not watched", list)
+		}
 	}
 }
 
