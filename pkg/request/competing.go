@@ -299,6 +299,9 @@ func (m *Matcher) Take(r Request, w Where) (*Answer, error) {
 	return a, nil
 }
 
+// HandsOver reports whether the rule of a match delegates to other routes, whose rules are not known to compete.
+func (m Competition) HandsOver(c *Competitor) bool { return m.handsOver(c.Rule) }
+
 // MeshServices are the Services, and ports of Services, at which routes take requests in the mesh.
 func (m Competition) MeshServices() []topology.NodeID {
 	var out []topology.NodeID

@@ -211,7 +211,7 @@ func (w *walker) emit(d draft) {
 
 // suppose finds what may become of a class that is not told apart: by each rival that may take some of it, and by none.
 func (w *walker) suppose(c *Class, rivals []rival) {
-	if !c.Answer.Closed() || slices.ContainsFunc(rivals, func(r rival) bool { return r.Open }) {
+	if !c.Answer.Closed() || slices.ContainsFunc(rivals, func(r rival) bool { return r.Open || w.m.HandsOver(r.Competitor) }) {
 		return
 	}
 	for i := range rivals {

@@ -139,6 +139,7 @@ type prover struct {
 	judged   map[way]judgedWay
 	shared   map[*answer]*InForce
 	seen     []bool             // by node: it was looked at
+	stood    []bool             // by node: what is in force on a way through it was asked for
 	over     map[way][]*InForce // what is in force before the rule, by the way to its route
 	places   *EffectiveTargets
 	whole    whole // nil: every class is judged by itself
