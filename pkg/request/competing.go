@@ -295,12 +295,13 @@ func (m *Matcher) Take(r Request, w Where) (*Answer, error) {
 	t.foreignListeners(w)
 	a := t.answer
 	a.Possible = t.possible()
-	t.done()
+	*t = trace{sure: t.sure[:0], unsure: t.unsure[:0]} // its memory is used again
+	m.spare = t
 	return a, nil
 }
 
 // HandsOver reports whether the rule of a match delegates to other routes, whose rules are not known to compete.
-func (m Competition) HandsOver(c *Competitor) bool { return m.handsOver(c.Rule) }
+func (m Competition) HandsOver(c *Competitor) bool { return handsOver(m.graph, c.Rule) }
 
 // MeshServices are the Services, and ports of Services, at which routes take requests in the mesh.
 func (m Competition) MeshServices() []topology.NodeID {

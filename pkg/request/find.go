@@ -115,13 +115,6 @@ func follow(m *Matcher, r *Request, w Where, s *switches, compared bool) (*trace
 	return t, nil
 }
 
-// done makes room for the next trace. What came of this one is not looked at any more, but for its answer.
-func (t *trace) done() {
-	m := t.m
-	*t = trace{sure: t.sure[:0], unsure: t.unsure[:0]}
-	m.spare = t
-}
-
 func (t *trace) because(why string) { t.answer.Why = append(t.answer.Why, why) }
 
 // notFound is the status of an answer for which there is no rule; 0 where no HTTP is spoken.
@@ -148,7 +141,7 @@ func (t *trace) gateway(w Where) {
 	}
 	t.hostDot()
 	r := t.r
-	open, refused, places := m.arrive(r, a.Gateway, w.Listener)
+	open, refused, places := m.arrived.at(m, r, a.Gateway, w.Listener)
 	t.places = places
 	if isAddress(r.Address) && r.SNI != r.Address && r.wanted() == r.SNI && r.SNI == r.Host {
 		t.because("the server name is taken to be the Host, because the connection is to an address")

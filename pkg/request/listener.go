@@ -116,10 +116,10 @@ type arrival struct {
 	known              bool
 }
 
-// arrive are the listeners that a connection can come to, those that are refused, and of the first those that are for the name that is wanted. The
+// at are the listeners that a connection can come to, those that are refused, and of the first those that are for the name that is wanted. The
 // lists are not to be changed.
-func (m *Matcher) arrive(r *Request, gateway topology.NodeID, name string) (open, refused, fit []entryListener) {
-	a, wanted := &m.arrived, r.wanted()
+func (a *arrival) at(m *Matcher, r *Request, gateway topology.NodeID, name string) (open, refused, fit []entryListener) {
+	wanted := r.wanted()
 	if !a.known || a.gateway != gateway || a.protocol != r.Protocol || a.secure != r.Secure || a.port != r.Port || a.name != name || a.wanted != wanted {
 		*a = arrival{gateway: gateway, protocol: r.Protocol, secure: r.Secure, port: r.Port, name: name, wanted: wanted, known: true}
 		a.open, a.refused = m.port(r, gateway, name)

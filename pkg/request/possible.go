@@ -34,7 +34,7 @@ func (t *trace) possible() []*Answer {
 		chain, certain := at.chain()
 		for i := range chain {
 			c := &chain[i]
-			if t.m.handsOver(c.rule) {
+			if handsOver(t.m.graph, c.rule) {
 				return nil // a rule of another route may take it, or one that comes later
 			}
 			if !slices.ContainsFunc(out, func(o *Answer) bool { return o.Rule == c.rule && o.Listener == p.id }) {
@@ -89,8 +89,8 @@ func (s *switches) vague(m *match) bool {
 }
 
 // handsOver reports whether a rule delegates to other routes, whose rules are no candidates.
-func (m *Matcher) handsOver(rule topology.NodeID) bool {
-	n := m.graph.Node(rule)
+func handsOver(g *topology.Graph, rule topology.NodeID) bool {
+	n := g.Node(rule)
 	if n.Transit || n.Object == nil {
 		return n.Transit
 	}
