@@ -166,7 +166,7 @@ func (m Competition) Names(e Entry) []string {
 		for _, t := range m.at(p.id) {
 			for name, b := range t {
 				add(name)
-				for _, value := range b.hostHeaders() {
+				for _, value := range b.hosts {
 					add(value)
 				}
 			}
@@ -184,31 +184,6 @@ func (m Competition) Names(e Entry) []string {
 		out = append(out, name)
 	}
 	slices.Sort(out)
-	return out
-}
-
-// hostHeaders are the values that matches ask of a header Host.
-func (b *bucket) hostHeaders() []string {
-	var out []string
-	see := func(cs []candidate) {
-		for i := range cs {
-			if cs[i].match == nil {
-				continue
-			}
-			for _, h := range cs[i].match.headers {
-				if h.name == "host" && h.form == exact {
-					out = append(out, h.value)
-				}
-			}
-		}
-	}
-	see(b.rest)
-	for _, cs := range b.exact {
-		see(cs)
-	}
-	for _, cs := range b.prefix {
-		see(cs)
-	}
 	return out
 }
 
@@ -270,7 +245,11 @@ func (m *match) tests() []Test {
 	var out []Test
 	add := func(of Aspect, v valueMatch) {
 		if v.form != anything {
-			out = append(out, Test{of, v.name, map[form]Form{exact: Exact, expression: Expression}[v.form], v.value})
+			how := Exact
+			if v.form == expression {
+				how = Expression
+			}
+			out = append(out, Test{of, v.name, how, v.value})
 		}
 	}
 	switch {
@@ -301,9 +280,12 @@ func (m Competition) Unanchored() bool { return m.settings.Off(topology.RegexAnc
 
 // Take tells where a request goes, as Find does, without what it is compared to, what nearly takes it and which settings would matter.
 func (m *Matcher) Take(r Request, w Where) (*Answer, error) {
-	s := readSwitches(m.settings)
+	if m.switches == nil {
+		s := readSwitches(m.settings)
+		m.switches = &s
+	}
 	r.Text = r.text()
-	t, err := m.trace(&r, w, &s)
+	t, err := m.trace(&r, w, m.switches)
 	if err != nil {
 		return nil, err
 	}
@@ -311,9 +293,15 @@ func (m *Matcher) Take(r Request, w Where) (*Answer, error) {
 	m.withheld(t.answer)
 	t.beside()
 	t.foreignListeners(w)
-	t.answer.Possible = t.possible()
-	return t.answer, nil
+	a := t.answer
+	a.Possible = t.possible()
+	*t = trace{sure: t.sure[:0], unsure: t.unsure[:0]} // its memory is used again
+	m.spare = t
+	return a, nil
 }
+
+// HandsOver reports whether the rule of a match delegates to other routes, whose rules are not known to compete.
+func (m Competition) HandsOver(c *Competitor) bool { return handsOver(m.graph, c.Rule) }
 
 // MeshServices are the Services, and ports of Services, at which routes take requests in the mesh.
 func (m Competition) MeshServices() []topology.NodeID {

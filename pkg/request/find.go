@@ -79,9 +79,16 @@ func (m *Matcher) trace(r *Request, w Where, s *switches) (*trace, error) {
 
 // follow follows a request; compared: its path is what the implementation compares already.
 func follow(m *Matcher, r *Request, w Where, s *switches, compared bool) (*trace, error) {
-	t := &trace{m: m, r: r, switches: s, how: nothingKnown(), compared: compared, answer: &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway,
-		Listener: topology.None, Route: topology.None, Rule: topology.None}}
+	t := m.spare
+	if m.spare = nil; t == nil {
+		t = &trace{}
+	}
+	t.m, t.switches, t.how, t.compared = m, s, nothingKnown(), compared
+	t.answer = &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway, Listener: topology.None, Route: topology.None, Rule: topology.None}
+	t.r = &t.answer.Request
 	if r.From != "" {
+		own := *r
+		t.r = &own
 		t.mesh()
 		return t, nil
 	}
@@ -134,8 +141,8 @@ func (t *trace) gateway(w Where) {
 	}
 	t.hostDot()
 	r := t.r
-	open, refused := m.port(r, a.Gateway, w.Listener)
-	t.places = fitting(open, r.wanted())
+	open, refused, places := m.arrived.at(m, r, a.Gateway, w.Listener)
+	t.places = places
 	if isAddress(r.Address) && r.SNI != r.Address && r.wanted() == r.SNI && r.SNI == r.Host {
 		t.because("the server name is taken to be the Host, because the connection is to an address")
 	}

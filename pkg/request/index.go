@@ -20,6 +20,7 @@ type table map[string]*bucket
 type bucket struct {
 	exact, prefix map[string][]candidate
 	rest          []candidate
+	hosts         []string // that matches ask for in a header Host, one after the other
 }
 
 func (t table) add(c candidate) {
@@ -27,6 +28,13 @@ func (t table) add(c candidate) {
 	if b == nil {
 		b = &bucket{exact: map[string][]candidate{}, prefix: map[string][]candidate{}}
 		t[c.host.Effective] = b
+	}
+	if c.match != nil {
+		for _, h := range c.match.headers {
+			if h.name == "host" && h.form == exact {
+				b.hosts = append(b.hosts, h.value)
+			}
+		}
 	}
 	switch {
 	case c.match != nil && !c.match.grpc && c.match.path.form == exact:
@@ -109,6 +117,10 @@ type Matcher struct {
 	strangers map[topology.NodeID][]*resolve.BlindSpot // what takes requests and is not read, by where it hangs
 
 	expressions bool // some match that was read has a regular expression
+
+	switches *switches // of the settings; nil: not read yet
+	spare    *trace    // that is not in use
+	arrived  arrival   // the last one
 }
 
 // NewMatcher is a Matcher over a graph, with the settings that the graph was built with.

@@ -104,6 +104,30 @@ func (m *Matcher) port(r *Request, gateway topology.NodeID, name string) (open, 
 	return open, refused
 }
 
+// arrival is which listeners a connection may come to. Many requests are asked about after each other that differ in what comes after it.
+type arrival struct {
+	gateway      topology.NodeID
+	protocol     Protocol
+	secure       bool
+	port         int32
+	name, wanted string
+
+	open, refused, fit []entryListener
+	known              bool
+}
+
+// at are the listeners that a connection can come to, those that are refused, and of the first those that are for the name that is wanted. The
+// lists are not to be changed.
+func (a *arrival) at(m *Matcher, r *Request, gateway topology.NodeID, name string) (open, refused, fit []entryListener) {
+	wanted := r.wanted()
+	if !a.known || a.gateway != gateway || a.protocol != r.Protocol || a.secure != r.Secure || a.port != r.Port || a.name != name || a.wanted != wanted {
+		*a = arrival{gateway: gateway, protocol: r.Protocol, secure: r.Secure, port: r.Port, name: name, wanted: wanted, known: true}
+		a.open, a.refused = m.port(r, gateway, name)
+		a.fit = fitting(a.open, wanted)
+	}
+	return a.open, a.refused, a.fit
+}
+
 // undecided are the fitting listeners of ListenerSets of which it is not known whether the Gateway takes them.
 func (m *Matcher) undecided(r *Request, gateway topology.NodeID, name string) []entryListener {
 	var out []entryListener

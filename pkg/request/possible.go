@@ -2,6 +2,7 @@ package request
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -32,7 +33,11 @@ func (t *trace) possible() []*Answer {
 		}
 		chain, certain := at.chain()
 		for i := range chain {
-			if c := &chain[i]; !slices.ContainsFunc(out, func(o *Answer) bool { return o.Rule == c.rule && o.Listener == p.id }) {
+			c := &chain[i]
+			if handsOver(t.m.graph, c.rule) {
+				return nil // a rule of another route may take it, or one that comes later
+			}
+			if !slices.ContainsFunc(out, func(o *Answer) bool { return o.Rule == c.rule && o.Listener == p.id }) {
 				out = append(out, supposed(t, c, p.id))
 			}
 		}
@@ -81,6 +86,20 @@ func solid(t *trace, c *candidate) bool {
 // vague reports whether a match has an expression of which it is not known how it is read, or where it ranks.
 func (s *switches) vague(m *match) bool {
 	return m != nil && m.expressions() && (s.regexRank == ambiguousRank || s.foreign)
+}
+
+// handsOver reports whether a rule delegates to other routes, whose rules are no candidates.
+func handsOver(g *topology.Graph, rule topology.NodeID) bool {
+	n := g.Node(rule)
+	if n.Transit || n.Object == nil {
+		return n.Transit
+	}
+	for _, b := range ruleBody(n).Field("backendRefs").Items {
+		if strings.HasSuffix(b.Text("kind"), "Route") {
+			return true
+		}
+	}
+	return false
 }
 
 // supposed is what becomes of the request if a candidate takes it; nil: if none does.

@@ -208,6 +208,9 @@ func (r *Request) readHeaders(headers []string) error {
 
 // isAddress reports whether a host is an address, which no hostname matches.
 func isAddress(host string) bool {
+	if last := len(host) - 1; last < 0 || !strings.Contains(host, ":") && (host[last] < '0' || host[last] > '9') {
+		return false // as most are
+	}
 	_, err := netip.ParseAddr(host)
 	return err == nil
 }

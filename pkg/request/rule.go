@@ -47,8 +47,11 @@ func (t *trace) rule() {
 	} else {
 		t.backends()
 	}
+	if t.delegated == "" && n.Transit {
+		t.delegated = "delegation from " + n.Ref.String() + " is not evaluated"
+	}
 	if t.delegated != "" {
-		a.rivals(t.delegated)
+		a.conditional(t.delegated) // another rule may take it: one of those routes, or where none of theirs does, one that comes later
 	}
 	for _, what := range unknown {
 		a.ruleDepends(what + " may answer the request itself")

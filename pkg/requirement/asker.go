@@ -60,7 +60,7 @@ func (a *asker) holds(w *view.RequestWay) (held bool, unknown string) {
 	}
 	vars, sizes := a.variables(w)
 	for _, p := range paths {
-		vars[pathVar] = celValue(pathValue(p))
+		vars[pathVar] = func() ref.Val { return celValue(pathValue(p)) } // made if it is looked at, as the others are
 		ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
 		q := question{req: a.req}
 		v, err := q.eval(ctx, a.req.holds, vars, sizes)
@@ -94,8 +94,13 @@ func (a *asker) variables(w *view.RequestWay) (map[string]any, expression.Sizes)
 		}
 		policies[name], sizes = a.values[f], sizes.With(policySizes(&f.Policy))
 	}
-	target := a.judge.targetFields(&w.EffectiveTarget)
-	return map[string]any{effectiveVar: newInForce(policies), targetVar: celValue(target), backendVar: celValue(refValue(&w.Backend))}, sizes.With(expression.SizesOf(target))
+	vars := map[string]any{effectiveVar: newInForce(policies), targetVar: func() ref.Val { return celValue(a.judge.targetFields(&w.EffectiveTarget)) },
+		backendVar: func() ref.Val { return celValue(refValue(&w.Backend)) }}
+	if a.req.looks.target {
+		target := a.judge.targetFields(&w.EffectiveTarget)
+		vars[targetVar], sizes = celValue(target), sizes.With(expression.SizesOf(target))
+	}
+	return vars, sizes
 }
 
 // proofConclusion gathers what became of a requirement about requests.

@@ -16,7 +16,7 @@ import (
 
 // jsonObject is a JSON object as expressions see it. Its keys have an order, so that what is made of them does not depend on chance.
 type jsonObject struct {
-	keys   []string // sorted
+	keys   []string // sorted; nil: those of values
 	values map[string]ref.Val
 	made   map[string]func() ref.Val // instead of values: made when they are first asked for
 }
@@ -38,7 +38,7 @@ func celValue(v any) ref.Val {
 	case ref.Val:
 		return t
 	case map[string]any:
-		o := &jsonObject{keys: slices.Sorted(maps.Keys(t)), values: make(map[string]ref.Val, len(t))}
+		o := &jsonObject{values: make(map[string]ref.Val, len(t))}
 		for key, inner := range t {
 			o.values[key] = celValue(inner)
 		}
@@ -53,9 +53,18 @@ func celValue(v any) ref.Val {
 	return types.DefaultTypeAdapter.NativeToValue(v)
 }
 
+// names are the keys in their order. Few expressions ask for them.
+func (o *jsonObject) names() []string {
+	if o.keys == nil {
+		return slices.Sorted(maps.Keys(o.values))
+	}
+	return o.keys
+}
+
 func (o *jsonObject) plain() traits.Mapper {
-	all := make(map[ref.Val]ref.Val, len(o.keys))
-	for _, key := range o.keys {
+	names := o.names()
+	all := make(map[ref.Val]ref.Val, len(names))
+	for _, key := range names {
 		all[types.String(key)], _ = o.Find(types.String(key))
 	}
 	return types.NewRefValMap(types.DefaultTypeAdapter, all)
@@ -107,11 +116,11 @@ func (o *jsonObject) Contains(key ref.Val) ref.Val {
 
 // Iterator implements traits.Iterable.
 func (o *jsonObject) Iterator() traits.Iterator {
-	return types.NewStringList(types.DefaultTypeAdapter, o.keys).Iterator()
+	return types.NewStringList(types.DefaultTypeAdapter, o.names()).Iterator()
 }
 
 // Size implements traits.Sizer.
-func (o *jsonObject) Size() ref.Val { return types.Int(len(o.keys)) }
+func (o *jsonObject) Size() ref.Val { return types.Int(max(len(o.values), len(o.made))) }
 
 // inForce is the policies in force at a place, by kind: by Kind, or by Kind.group where the policies of several groups share it. By
 // Kind.group they are found always.

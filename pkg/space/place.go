@@ -1,7 +1,6 @@
 package space
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +9,15 @@ import (
 
 // Hosts says in words which hosts the requests of the class are to.
 func (c *Class) Hosts() string { return hostText(c.host, c.hosts) }
+
+// Host tells apart the hosts of different names; "" are all that have none.
+func (c *Class) Host() string { return c.host }
+
+// Copy is the class to be kept, where a walk makes one after the other of the same memory.
+func (c *Class) Copy() *Class {
+	out := *c
+	return &out
+}
 
 // Within reports whether all requests of the class are to a host and on a path, both as in a Scope.
 func (c *Class) Within(host, path string) bool {
@@ -59,13 +67,21 @@ func On(r *request.Request, host, path string) bool {
 	return slices.ContainsFunc(pathTests([]string{path}), func(test request.Test) bool { return t.holds(&test, &at) })
 }
 
+// Place is where requests come in, to which host, and on which path. Of a walk the classes of one place follow each other.
+type Place struct {
+	entry    request.Entry
+	protocol request.Protocol
+	host     string
+	path     place
+}
+
 // Place tells apart what comes to different entries, to different hosts, or is on different paths. Requests of two classes that differ in their headers
 // alone have the same place.
-func (c *Class) Place() string {
-	out := fmt.Sprint(c.Entry, c.protocol, " ", c.host)
+func (c *Class) Place() Place {
+	out := Place{entry: c.Entry, protocol: c.protocol, host: c.host}
 	for i := range c.parts {
 		if p := &c.parts[i]; p.of == request.AspectPath {
-			out += fmt.Sprint(" ", p.piece.exact, p.piece.stem, p.piece.holds)
+			out.path = p.piece.place
 		}
 	}
 	return out

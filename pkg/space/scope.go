@@ -20,6 +20,9 @@ type Scope struct {
 	// Told apart as well, though all are asked about: those of these hosts and paths from all others.
 	ApartHosts, ApartPaths []string
 
+	// Passing hands on classes that are good until the next one is: what is kept of one has to be a Copy.
+	Passing bool
+
 	// Steps is how far the regular expressions of all parts may be followed together, in steps of their automata; what is left after that is unknown.
 	// 0: each as far as it may be followed by itself.
 	Steps int

@@ -41,6 +41,7 @@ type walker struct {
 	err   error
 	known map[string]bool // by expression: whether it can be read
 	left  int             // of the steps of the scope
+	last  *Class          // that was handed on, if the next one takes its place
 }
 
 // rival is a match that competes for a class, with those of its tests of which it is not known yet whether they hold.
@@ -177,7 +178,14 @@ func testsOf(rivals []rival, k key) []request.Test {
 
 // emit asks what becomes of a class, and hands it on.
 func (w *walker) emit(d draft) {
-	c := d.class
+	c := w.last
+	if c == nil {
+		c = &Class{}
+	}
+	if w.scope.Passing {
+		w.last = c
+	}
+	*c = d.class
 	for i := range d.rivals {
 		if d.rivals[i].doubt != "" && c.Unknown == "" {
 			c.Unknown = d.rivals[i].doubt
@@ -191,19 +199,19 @@ func (w *walker) emit(d draft) {
 		c.Request = c.Answer.Request
 	}
 	if w.err == nil && c.Unknown != "" {
-		w.suppose(&c, d.rivals)
+		w.suppose(c, d.rivals)
 	} else if w.err == nil {
 		c.Possible = c.Answer.Possible
 	}
 	*d.left--
-	if w.err != nil || !w.see(&c) {
+	if w.err != nil || !w.see(c) {
 		w.done = true
 	}
 }
 
 // suppose finds what may become of a class that is not told apart: by each rival that may take some of it, and by none.
 func (w *walker) suppose(c *Class, rivals []rival) {
-	if !c.Answer.Closed() || slices.ContainsFunc(rivals, func(r rival) bool { return r.Open }) {
+	if !c.Answer.Closed() || slices.ContainsFunc(rivals, func(r rival) bool { return r.Open || w.m.HandsOver(r.Competitor) }) {
 		return
 	}
 	for i := range rivals {

@@ -100,6 +100,9 @@ func (d dice) input() []doc {
 
 func (d dice) rule(kind string) doc {
 	rule := doc{"backendRefs": []any{doc{"name": "svc", "port": int64(80)}}}
+	if kind == "HTTPRoute" && d.chance(8) { // to a route of the input, perhaps its own, or to none
+		rule["backendRefs"] = []any{doc{"group": "gateway.networking.k8s.io", "kind": kind, "name": fmt.Sprintf("r%d", d.IntN(8))}}
+	}
 	if kind == "TLSRoute" || d.chance(10) {
 		return rule
 	}
@@ -210,7 +213,7 @@ func among(a *request.Answer, possible []*request.Answer) bool {
 // TestEveryRequestHasOneClass draws inputs and requests: every request is in exactly one class, and what becomes of it is what becomes of the class;
 // the class's own request is in it and in no other.
 func TestEveryRequestHasOneClass(t *testing.T) {
-	asked, taken, open, unknown, classes := 0, 0, 0, 0, 0
+	asked, taken, open, unknown, classes, delegated := 0, 0, 0, 0, 0, 0
 	for seed := range uint64(*seeds) {
 		d := dice{rand.New(rand.NewPCG(seed, 25))}
 		settings := d.settings()
@@ -260,6 +263,12 @@ func TestEveryRequestHasOneClass(t *testing.T) {
 					unknown++
 					continue
 				}
+				if delegates(g, answer.Rule) {
+					delegated++
+					if !in[0].Answer.Unsettled || in[0].Possible != nil {
+						t.Fatalf("seed %d: %s is delegated, and taken to be certain", seed, answer.Request.Text)
+					}
+				}
 				if answer.Rule != topology.None {
 					taken++
 				}
@@ -270,9 +279,18 @@ func TestEveryRequestHasOneClass(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests, %d taken by a rule, %d of several possible answers, %d of unknown classes, %d classes", asked, taken, open, unknown, classes)
-	if open < asked/50 || unknown == 0 || taken < asked/5 || unknown > asked/4 {
+	if delegated == 0 || open < asked/50 || unknown == 0 || taken < asked/5 || unknown > asked/4 {
 		t.Errorf("the draw misses what it is for: of %d requests a rule takes %d, and %d are of unknown classes", asked, taken, unknown)
 	}
+}
+
+// delegates reports whether the backend of a rule is a route.
+func delegates(g *topology.Graph, rule topology.NodeID) bool {
+	if rule == topology.None {
+		return false
+	}
+	n := g.Node(rule)
+	return n.Object.Body.At("spec", "rules", fmt.Sprint(n.Index), "backendRefs", "0").Text("kind") == "HTTPRoute"
 }
 
 func instant(text string) time.Time {

@@ -90,6 +90,7 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators r
 		return nil, &ProofError{wrong}
 	}
 	q.prepare(m)
+	q.Scope.Passing = true
 	p := newProver(r, m, &q, evaluators)
 	p.out = &Proof{Property: q.sentence(), Name: q.Property, Expression: q.Expression, Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
 	for _, gk := range q.Require {
@@ -113,7 +114,7 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators r
 
 func newProver(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, evaluators request.Evaluators) *prover {
 	return &prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), evaluators: evaluators}, q: q, known: map[way]bool{}, looked: map[way]bool{},
-		judged: map[way]judgedWay{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, rules: map[topology.NodeID]*failing{}, open: map[string]*Undecided{}, told: map[string]bool{},
+		judged: map[way]judgedWay{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, open: map[string]*Undecided{}, told: map[string]bool{},
 		matcher: m, whole: q.whole(), taking: make([]bool, r.Len())}
 }
 
@@ -138,12 +139,13 @@ type prover struct {
 	judged   map[way]judgedWay
 	shared   map[*answer]*InForce
 	seen     []bool             // by node: it was looked at
+	stood    []bool             // by node: what is in force on a way through it was asked for
 	over     map[way][]*InForce // what is in force before the rule, by the way to its route
 	places   *EffectiveTargets
 	whole    whole // nil: every class is judged by itself
 	matcher  *request.Matcher
-	taking   []bool                       // by node: a rule that takes requests which a backend gets
-	rules    map[topology.NodeID]*failing // of them those for which the property does not hold
+	taking   []bool   // by node: a rule that takes requests which a backend gets
+	failures failures // of the rules for which the property does not hold
 	open     map[string]*Undecided
 	told     map[string]bool
 	problems []model.Problem
@@ -152,52 +154,19 @@ type prover struct {
 	silent   []topology.NodeID // rules that take no request, and for which no request was found that they match
 }
 
-// failing are the classes of a rule for which the property does not hold.
-type failing struct {
-	n       int
-	least   *space.Class
-	because string // beside the rule that takes it
-}
-
-// smaller orders requests: what less has to be sent for comes first.
-func smaller(a, b *request.Request) bool { return compareSize(a, b) < 0 }
-
-func compareSize(a, b *request.Request) int {
-	unusual := func(r *request.Request) int {
-		n := len(r.Headers) + len(r.Query)
-		if r.Method != "GET" {
-			n++
-		}
-		if strings.HasPrefix(r.Host, "any") { // no host that is named
-			n++
-		}
-		return n
-	}
-	return cmp.Or(unusual(a)-unusual(b), len(a.Text)-len(b.Text), strings.Compare(a.Text, b.Text))
-}
-
 // counterexamples tells the smallest request of each rule.
 func (p *prover) counterexamples(m *request.Matcher) error {
-	var found []*failing
-	for _, c := range p.rules {
-		if c.n > 0 {
-			found = append(found, c)
-		}
+	found := append(p.failures.smallest(), p.shadowed...)
+	if len(found) > mostCounterexamples {
+		found = found[:mostCounterexamples]
 	}
-	slices.SortFunc(found, func(a, b *failing) int {
-		return cmp.Or(compareSize(&a.least.Request, &b.least.Request), cmp.Compare(a.least.Answer.Rule, b.least.Answer.Rule))
-	})
-	found = append(found, p.shadowed...)
-	for i, c := range found {
-		if i == mostCounterexamples {
-			p.out.More = len(found) - i
-			break
-		}
+	p.out.More = len(p.failures.of) + len(p.shadowed) - len(found)
+	for _, c := range found {
 		a, err := m.Find(c.least.Request, request.Where{Gateway: c.least.Entry.Gateway, Listener: p.q.Scope.Where.Listener})
 		if err != nil {
 			return err
 		}
-		if a.Rule != c.least.Answer.Rule {
+		if a.Rule != c.taker {
 			return errors.New("deciding about " + a.Request.Text + ": two answers about it differ")
 		}
 		e := Counterexample{Class: c.least.Text(), Classes: c.n, Command: command(&a.Request), Because: c.because, RequestResult: p.result(a)}

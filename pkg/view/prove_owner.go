@@ -18,129 +18,150 @@ type owners struct {
 
 // ownedHost are the classes of a host that a backend gets.
 type ownedHost struct {
-	classes map[string][]*space.Class // by the one namespace of the routes that may take them
-	maybe   []*space.Class            // that routes of several namespaces may take
-	spaces  map[string]bool           // of all that may take some
+	name   string
+	owners map[string]*failures // by the one namespace of the routes that may take them, for the case that it is not the one with the most
+	maybe  []*space.Class       // that routes of several namespaces may take
+	spaces map[string]bool      // of all that may take some
 }
 
 func (o *owners) blind(*space.Class) {}
 
 func (o *owners) see(p *prover, c *space.Class, all []*request.Answer) {
-	found, sure := map[string]bool{}, true
+	var found []string
+	sure := true
 	for _, a := range all {
 		if !reaches(a) {
 			sure = false
 			continue
 		}
-		found[p.survey.res.Node(a.Route).Ref.Namespace] = true
+		if name := p.survey.res.Node(a.Route).Ref.Namespace; !slices.Contains(found, name) {
+			found = append(found, name)
+		}
 	}
 	if len(found) == 0 {
 		return
 	}
-	h := o.hosts[c.Hosts()]
+	h := o.hosts[c.Host()]
 	if h == nil {
-		h = &ownedHost{classes: map[string][]*space.Class{}, spaces: map[string]bool{}}
-		o.hosts[c.Hosts()] = h
+		h = &ownedHost{name: c.Hosts(), owners: map[string]*failures{}, spaces: map[string]bool{}}
+		o.hosts[c.Host()] = h
 	}
-	for name := range found {
+	for _, name := range found {
 		h.spaces[name] = true
-		if len(found) == 1 && sure && c.Unknown == "" {
-			h.classes[name] = append(h.classes[name], c)
-			return
-		}
 	}
-	h.maybe = append(h.maybe, c)
+	if len(found) > 1 || !sure || c.Unknown != "" {
+		h.maybe = append(h.maybe, c.Copy())
+		return
+	}
+	of := h.owners[found[0]]
+	if of == nil {
+		of = &failures{}
+		h.owners[found[0]] = of
+	}
+	of.add(c, "")
 }
 
 func (o *owners) finish(p *prover) error {
-	for _, host := range slices.Sorted(maps.Keys(o.hosts)) {
-		h := o.hosts[host]
+	all := slices.SortedFunc(maps.Values(o.hosts), func(a, b *ownedHost) int { return strings.Compare(a.name, b.name) })
+	for _, h := range all {
 		if len(h.spaces) < 2 {
 			continue
 		}
-		names := slices.Sorted(maps.Keys(h.classes))
-		slices.SortStableFunc(names, func(a, b string) int { return len(h.classes[b]) - len(h.classes[a]) })
+		names := slices.Sorted(maps.Keys(h.owners))
+		slices.SortStableFunc(names, func(a, b string) int { return h.owners[b].n - h.owners[a].n })
 		if len(names) > 1 { // the one with the most is taken to be the owner
+			because := fmt.Sprintf("%s belongs to namespace %s as well, whose routes take %s", h.name, names[0],
+				Counted(h.owners[names[0]].n, "class of its requests|classes of its requests"))
 			for _, name := range names[1:] {
-				for _, c := range h.classes[name] {
-					p.failed(c, fmt.Sprintf("%s belongs to namespace %s as well, whose routes take %s", host, names[0], Counted(len(h.classes[names[0]]), "class of its requests|classes of its requests")))
-				}
+				p.failedAll(h.owners[name], because)
 			}
 		}
 		for _, c := range h.maybe {
-			p.reopened(c, fmt.Sprintf("routes of namespaces %s take requests to %s, and it is not known which take these", strings.Join(slices.Sorted(maps.Keys(h.spaces)), " and "), host))
+			p.reopened(c, fmt.Sprintf("routes of namespaces %s take requests to %s, and it is not known which take these", strings.Join(slices.Sorted(maps.Keys(h.spaces)), " and "), h.name))
 		}
 	}
 	return nil
+}
+
+// failedAll moves classes that were counted already as such for which it holds to those for which it does not.
+func (p *prover) failedAll(all *failures, because string) {
+	p.out.Protected -= all.n
+	p.out.unprotected += all.n
+	for _, f := range all.of {
+		f.because = because
+		p.failures.note(f, false)
+	}
 }
 
 // mostPairs is how many pairs of classes of one place are held against each other.
 const mostPairs = 500_000
 
-// byHeaders finds requests whose headers alone decide of which namespace the route is that takes them.
+// byHeaders finds requests whose headers alone decide of which namespace the route is that takes them. It looks at one place after the other.
 type byHeaders struct {
-	places map[string]*headerPlace
-	order  []string
-	told   map[*space.Class]bool
+	place   space.Place
+	classes []ownedClass // of the place
+	maybe   []*space.Class
+	told    map[*space.Class]bool
 }
 
-type headerPlace struct {
-	classes map[string][]*space.Class // by the one namespace of the routes that may take them
-	maybe   []*space.Class
+// ownedClass is a class that only routes of one namespace may take.
+type ownedClass struct {
+	space string
+	*space.Class
 }
 
 func (b *byHeaders) blind(*space.Class) {}
 
 func (b *byHeaders) see(p *prover, c *space.Class, all []*request.Answer) {
-	found, none := map[string]bool{}, false
+	var found []string
+	none := false
 	for _, a := range all {
-		if a.Route != topology.None {
-			found[p.survey.res.Node(a.Route).Ref.Namespace] = true
-		} else {
+		if a.Route == topology.None {
 			none = true
+		} else if name := p.survey.res.Node(a.Route).Ref.Namespace; !slices.Contains(found, name) {
+			found = append(found, name)
 		}
 	}
 	if len(found) == 0 {
 		return
 	}
-	key := c.Place()
-	at := b.places[key]
-	if at == nil {
-		at = &headerPlace{classes: map[string][]*space.Class{}}
-		b.places[key], b.order = at, append(b.order, key)
+	if at := c.Place(); at != b.place {
+		b.next(p)
+		b.place = at
 	}
-	for name := range found {
-		if len(found) == 1 && !none && c.Unknown == "" {
-			at.classes[name] = append(at.classes[name], c)
-			return
-		}
+	if len(found) == 1 && !none && c.Unknown == "" {
+		b.classes = append(b.classes, ownedClass{found[0], c.Copy()})
+	} else {
+		b.maybe = append(b.maybe, c.Copy())
 	}
-	at.maybe = append(at.maybe, c)
 }
 
 func (b *byHeaders) finish(p *prover) error {
-	for _, key := range b.order {
-		at := b.places[key]
-		names := slices.Sorted(maps.Keys(at.classes))
-		pairs := 0
-		for i, name := range names {
-			for _, c := range at.classes[name] {
-				for _, other := range names[:i] {
-					for _, o := range at.classes[other] {
-						if pairs++; pairs > mostPairs {
-							p.undecided(c, "on its path, headers and query parameters tell apart more than can be compared")
-							break
-						}
-						b.compare(p, c, o)
-					}
-				}
+	b.next(p)
+	return nil
+}
+
+// next judges the place, and makes room for another one.
+func (b *byHeaders) next(p *prover) {
+	slices.SortStableFunc(b.classes, func(x, y ownedClass) int { return strings.Compare(x.space, y.space) })
+	pairs := 0
+	for i, c := range b.classes {
+		for _, o := range b.classes[:i] {
+			if o.space == c.space {
+				break
 			}
-		}
-		if len(at.maybe) > 0 && (len(names) > 0 || len(at.maybe) > 1) {
-			p.undecided(at.maybe[0], "of which namespace the route is that takes some requests on this path is not known")
+			if pairs++; pairs > mostPairs {
+				p.undecided(c.Class, "on its path, headers and query parameters tell apart more than can be compared")
+				break
+			}
+			b.compare(p, c.Class, o.Class)
 		}
 	}
-	return nil
+	if len(b.maybe) > 0 && len(b.classes)+len(b.maybe) > 1 {
+		p.undecided(b.maybe[0], "of which namespace the route is that takes some requests on this path is not known")
+	}
+	b.classes, b.maybe = b.classes[:0], b.maybe[:0]
+	clear(b.told)
 }
 
 // compare holds two classes of one place against each other that routes of different namespaces take.

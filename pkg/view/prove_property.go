@@ -173,7 +173,7 @@ func (q *ProofQuery) whole() whole {
 	case noneShadowed:
 		return &taking{sure: map[topology.NodeID]bool{}, maybe: map[topology.NodeID]bool{}}
 	case noHeaderChooses:
-		return &byHeaders{places: map[string]*headerPlace{}, told: map[*space.Class]bool{}}
+		return &byHeaders{told: map[*space.Class]bool{}}
 	}
 	return nil
 }
@@ -211,14 +211,7 @@ func reaches(a *request.Answer) bool {
 func (p *prover) fail(c *space.Class, because string) {
 	p.out.unprotected++
 	p.takes(c.Answer)
-	rule := p.rules[c.Answer.Rule]
-	if rule == nil {
-		rule = &failing{}
-		p.rules[c.Answer.Rule] = rule
-	}
-	if rule.n++; rule.least == nil || smaller(&c.Request, &rule.least.Request) {
-		rule.least, rule.because = c, because
-	}
+	p.failures.add(c, because)
 }
 
 // fulfilled holds a request against an expression.

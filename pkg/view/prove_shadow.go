@@ -56,7 +56,7 @@ func (t *taking) finish(p *prover) error {
 			continue
 		}
 		p.out.unprotected++
-		p.shadowed = append(p.shadowed, &failing{n: 1, least: c, because: name + " matches it too, and takes no request at all"})
+		p.shadowed = append(p.shadowed, &failing{taker: c.Answer.Rule, n: 1, least: c, because: name + " matches it too, and takes no request at all"})
 	}
 	return nil
 }

@@ -10,17 +10,27 @@ import (
 
 // inForce reports whether a policy is in force on the way of a request, whichever backend it gets to.
 func (p *prover) inForce(a *request.Answer) bool {
+	if !p.seesNew(a) && slices.ContainsFunc(p.above(a), (*InForce).any) {
+		return true // as for most requests
+	}
 	key := wayOf(a)
 	found, known := p.known[key]
 	if !known {
-		any := func(all []*InForce) bool {
-			return slices.ContainsFunc(all, func(f *InForce) bool { return len(f.Policy.Rules) > 0 })
-		}
+		any := func(all []*InForce) bool { return slices.ContainsFunc(all, (*InForce).any) }
 		before, at := p.standing(a)
 		found = any(before) || len(at) > 0 && !slices.ContainsFunc(at, func(all []*InForce) bool { return !any(all) })
-		p.known[key] = found
+		if !any(p.above(a)) {
+			p.known[key] = found
+		}
 	}
 	return found
+}
+
+func (f *InForce) any() bool { return len(f.Policy.Rules) > 0 }
+
+// seesNew reports whether what is on the way of a request, and beside it, was not all looked at yet.
+func (p *prover) seesNew(a *request.Answer) bool {
+	return p.stood == nil || min(a.Rule, a.Listener, a.Gateway) == topology.None || !p.stood[a.Rule] || !p.stood[a.Listener] || !p.stood[a.Gateway]
 }
 
 // ways are the ways of a request to its backends, those of a rule that is reached on several roads through one listener all told.
@@ -56,6 +66,14 @@ func (p *prover) roads(a *request.Answer) []Path {
 // standing is what is in force on the way of a request: before a backend is chosen, and at each backend that it may get to.
 func (p *prover) standing(a *request.Answer) (before []*InForce, at [][]*InForce) {
 	p.look(stepsOf(a))
+	if p.stood == nil {
+		p.stood = make([]bool, p.survey.res.Len())
+	}
+	for _, id := range []topology.NodeID{a.Gateway, a.Listener, a.Rule} {
+		if id != topology.None {
+			p.stood[id] = true
+		}
+	}
 	var backends []topology.NodeID
 	before = append(p.inForceAt(a.Rule, a.Listener), p.above(a)...) // the rule's own first
 	for i := range a.Backends {
