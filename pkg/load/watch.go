@@ -11,9 +11,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -96,7 +97,11 @@ func (w *Watcher) Follow(ctx context.Context, c *Cache) {
 
 func (w *Watcher) follow(ctx context.Context, l listName) {
 	gvr := schema.GroupVersionResource{Group: l.kind.Group, Version: l.version, Resource: l.plural}
-	informer := metadatainformer.NewFilteredMetadataInformer(w.client, gvr, l.namespace, 0, cache.Indexers{}, nil).Informer()
+	lists := w.client.Resource(gvr).Namespace(l.namespace)
+	informer := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return lists.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return lists.Watch(ctx, o) },
+	}, w.client), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
 	change := func() { w.mark(l.kind) }
 	// Only to tell what is old from what is new: neither can fail on an informer that does not run yet.
 	_ = informer.SetTransform(func(o any) (any, error) { return bareMetadata(o), nil })
