@@ -24,14 +24,14 @@ func commandMakers() []commandMaker {
 
 // commandFor is the command tree with nothing but the command that a command line begins with. If it begins with none, or with one of cobra's
 // own, all are there: help and completion list them, and mistakes are held against them.
-func (a App) commandFor(line []string, s Streams) *cobra.Command {
+func commandFor(a App, line []string, s Streams) *cobra.Command {
 	makers := commandMakers()
 	if len(line) > 0 {
 		if i := slices.IndexFunc(makers, func(m commandMaker) bool { return m.name == line[0] }); i >= 0 {
 			makers = makers[i : i+1]
 		}
 	}
-	root := a.rootCmd(s)
+	root := rootCmd(s)
 	for _, m := range makers {
 		cmd := m.make(a, s)
 		cmd.DisableFlagsInUseLine = true

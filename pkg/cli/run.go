@@ -70,7 +70,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	}
 	args = bareVerbosity(args)
 	a.line = args
-	root := a.commandFor(args, s)
+	root := commandFor(a, args, s)
 	registerCompletions(root, args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -101,10 +101,10 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 }
 
 // Command is the whole command tree, for the generated reference.
-func (a App) Command(s Streams) *cobra.Command { return a.commandFor(nil, s) }
+func (a App) Command(s Streams) *cobra.Command { return commandFor(a, nil, s) }
 
 // rootCmd is the program without its commands.
-func (a App) rootCmd(s Streams) *cobra.Command {
+func rootCmd(s Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-dopolicy",
 		Short: "Show which Gateway API policies are in force, where each setting comes from, and what was overridden",
