@@ -28,7 +28,7 @@ const (
 // (GOGC, GOMEMLIMIT) stand.
 func limitMemory(s Streams) {
 	if _, set := s.LookupEnv("GOGC"); !set {
-		const usual, never = 100, -1 // as the program begins (cmd/kubectl-dopolicy/begin)
+		const usual, never = 100, -1                                                               // as the program begins (cmd/kubectl-dopolicy/begin)
 		if before := debug.SetGCPercent(firstGarbagePercent); before != usual && before != never { // an earlier run of the same process has begun
 			debug.SetGCPercent(before)
 			return

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	exprpb "google.golang.org/genproto/googleapis/api/expr/v1alpha1"
 	"google.golang.org/protobuf/proto"
@@ -43,32 +42,44 @@ func Parse(text string) (string, error) {
 
 // conjunction is what the text of rules joined by && parses into; nil if one of them was not parsed ahead.
 func conjunction(rules []Rule) *cel.Ast {
-	makes := ast.NewExprFactory()
-	var all ast.Expr
+	var all *exprpb.Expr
 	var last int64 // the highest number of a node so far
-	number := func(id int64) int64 { return last + id }
 	for _, r := range rules {
 		packed, err := base64.RawStdEncoding.DecodeString(r.Parsed)
-		var message exprpb.Expr
-		if err != nil || len(packed) == 0 || proto.Unmarshal(packed, &message) != nil {
+		e := &exprpb.Expr{}
+		if err != nil || len(packed) == 0 || proto.Unmarshal(packed, e) != nil {
 			return nil
 		}
-		e, err := ast.ProtoToExpr(&message)
-		if err != nil {
-			return nil
-		}
-		e.RenumberIDs(number)
-		last = ast.MaxID(ast.NewAST(e, nil))
+		last = renumber(e, last)
 		if all == nil {
 			all = e
 			continue
 		}
 		last++
-		all = makes.NewCall(last, operators.LogicalAnd, all, e)
+		all = &exprpb.Expr{Id: last, ExprKind: &exprpb.Expr_CallExpr{CallExpr: &exprpb.Expr_Call{Function: operators.LogicalAnd, Args: []*exprpb.Expr{all, e}}}}
 	}
-	message, err := ast.ExprToProto(all)
-	if err != nil {
-		return nil
+	return cel.ParsedExprToAst(&exprpb.ParsedExpr{Expr: all})
+}
+
+// renumber adds to the numbers of all nodes, and returns the highest that has come of it.
+func renumber(e *exprpb.Expr, by int64) int64 {
+	if e == nil {
+		return by
 	}
-	return cel.ParsedExprToAst(&exprpb.ParsedExpr{Expr: message})
+	e.Id += by
+	inner := []*exprpb.Expr{e.GetSelectExpr().GetOperand(), e.GetCallExpr().GetTarget()}
+	inner = append(append(inner, e.GetCallExpr().GetArgs()...), e.GetListExpr().GetElements()...)
+	if c := e.GetComprehensionExpr(); c != nil {
+		inner = append(inner, c.GetIterRange(), c.GetAccuInit(), c.GetLoopCondition(), c.GetLoopStep(), c.GetResult())
+	}
+	highest := e.Id
+	for _, entry := range e.GetStructExpr().GetEntries() {
+		entry.Id += by
+		highest = max(highest, entry.Id)
+		inner = append(inner, entry.GetMapKey(), entry.GetValue())
+	}
+	for _, e := range inner {
+		highest = max(highest, renumber(e, by))
+	}
+	return highest
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -86,3 +87,31 @@ func TestRulesParsedAhead(t *testing.T) {
 		}
 	}
 }
+
+// TestConjunctionNumbersEachNodeOnce: the checker keeps what it finds by these numbers.
+func TestConjunctionNumbersEachNodeOnce(t *testing.T) {
+	var rules []Rule
+	for _, text := range shapes {
+		parsed, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, Rule{text, parsed})
+	}
+	seen := map[int64]bool{}
+	once := func(id int64) {
+		if id < 1 || seen[id] {
+			t.Errorf("the number %d comes again", id)
+		}
+		seen[id] = true
+	}
+	ast.PreOrderVisit(conjunction(rules).NativeRep().Expr(), visitor{once})
+	if len(seen) < 100 {
+		t.Errorf("only %d nodes", len(seen))
+	}
+}
+
+type visitor struct{ once func(int64) }
+
+func (v visitor) VisitExpr(e ast.Expr)           { v.once(e.ID()) }
+func (v visitor) VisitEntryExpr(e ast.EntryExpr) { v.once(e.ID()) }
