@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -110,6 +112,9 @@ func write(out *bytes.Buffer, n *yaml.Node) error {
 				return err
 			}
 		}
+		if err := parsed(out, n); err != nil {
+			return err
+		}
 		out.WriteString(map[bool]string{true: "{}", false: "}"}[len(n.Content) == 0])
 		return nil
 	case yaml.SequenceNode:
@@ -135,6 +140,20 @@ func write(out *bytes.Buffer, n *yaml.Node) error {
 	default:
 		return fmt.Errorf("line %d: a value of type %s has no form in JSON", n.Line, n.ShortTag())
 	}
+	return nil
+}
+
+// parsed adds to a validation rule what its expression parses into.
+func parsed(out *bytes.Buffer, n *yaml.Node) error {
+	rule := form.TextOf(n, "rule")
+	if rule == "" || form.Member(n, "message") == nil {
+		return nil
+	}
+	ahead, err := expression.Parse(rule)
+	if err != nil {
+		return fmt.Errorf("line %d: the rule %w", n.Line, err)
+	}
+	fmt.Fprintf(out, `,"parsed":%q`, ahead)
 	return nil
 }
 

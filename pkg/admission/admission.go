@@ -20,6 +20,7 @@ type Validation struct {
 // Rule is a validation rule of the API.
 type Rule struct {
 	Rule    string // CEL over self
+	Parsed  string // the same by expression.Parse, or ""
 	Message string // the API server's
 	Refuses bool   // an object that breaks it cannot exist
 }
@@ -27,11 +28,11 @@ type Rule struct {
 // New makes a validation.
 func New(rules []Rule, fits []Fit) *Validation {
 	v := &Validation{rules: rules, fits: fits}
-	var texts []string
+	var expressions []expression.Rule
 	for _, r := range rules {
-		texts = append(texts, r.Rule)
+		expressions = append(expressions, expression.Rule{Text: r.Rule, Parsed: r.Parsed})
 	}
-	v.compiled = expression.NewRules(texts...)
+	v.compiled = expression.NewRules(expressions...)
 	for _, f := range fits {
 		for _, path := range f.At {
 			v.tree.add(path, f)

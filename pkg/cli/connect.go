@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -30,7 +30,7 @@ const requestLevel = 6
 
 // connectionFlags are kubectl's flags about the cluster.
 type connectionFlags struct {
-	config *genericclioptions.ConfigFlags
+	config *kubeconfigFlags
 	chunk  int
 	level  int
 }
@@ -47,10 +47,9 @@ func commonConnectionFlags() map[string]string {
 }
 
 func (f *connectionFlags) add(fs *pflag.FlagSet) {
-	f.config = genericclioptions.NewConfigFlags(true)
-	f.config.Namespace, f.config.CacheDir = nil, nil // -n is a flag of its own, and nothing is cached
+	f.config = &kubeconfigFlags{}
 	kube := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.config.AddFlags(kube)
+	f.config.add(kube)
 	kube.IntVar(&f.chunk, "chunk-size", 5000, "number of objects to request per chunk of a list (0: all at once)")
 	shown := commonConnectionFlags()
 	kube.VisitAll(func(flag *pflag.Flag) {
@@ -87,21 +86,15 @@ func (f *connectionFlags) given() []string {
 	if f.config == nil {
 		return nil
 	}
-	text := func(flag string, value *string) {
-		if value != nil && *value != "" && *value != "0" {
-			out = append(out, flag, view.ShellWord(*value))
+	over := &f.config.overrides
+	for _, given := range [][2]string{{"--kubeconfig", f.config.file}, {"--context", over.CurrentContext}, {"--cluster", over.Context.Cluster}, {"--user", over.Context.AuthInfo},
+		{"--server", over.ClusterInfo.Server}, {"--as", over.AuthInfo.Impersonate}} {
+		if given[1] != "" {
+			out = append(out, given[0], view.ShellWord(given[1]))
 		}
 	}
-	text("--kubeconfig", f.config.KubeConfig)
-	text("--context", f.config.Context)
-	text("--cluster", f.config.ClusterName)
-	text("--user", f.config.AuthInfoName)
-	text("--server", f.config.APIServer)
-	text("--as", f.config.Impersonate)
-	if f.config.ImpersonateGroup != nil {
-		for _, group := range *f.config.ImpersonateGroup {
-			out = append(out, "--as-group", view.ShellWord(group))
-		}
+	for _, group := range over.AuthInfo.ImpersonateGroups {
+		out = append(out, "--as-group", view.ShellWord(group))
 	}
 	return out
 }
@@ -116,25 +109,21 @@ type cluster struct {
 
 // connect reads the kubeconfig. Nothing is sent yet.
 func (f *connectionFlags) connect() (*cluster, error) {
-	loader := f.config.ToRawKubeConfigLoader()
+	loader := f.config.loader()
 	raw, err := loader.RawConfig()
 	if err != nil {
 		return nil, kubeconfigError(err)
 	}
 	c := &cluster{context: raw.CurrentContext}
-	for _, name := range []*string{f.config.Context, f.config.ClusterName, f.config.APIServer} { // each takes the place of those before it
-		if name != nil && *name != "" {
-			c.context = *name
-		}
-	}
-	if _, wrong := clientcmd.ParseTimeout(*f.config.Timeout); wrong != nil {
-		return nil, usage("write 5s, 2m or 1h; 0 for no limit", "--request-timeout cannot be %q", *f.config.Timeout)
+	over := &f.config.overrides
+	c.context = cmp.Or(over.ClusterInfo.Server, over.Context.Cluster, over.CurrentContext, c.context) // each takes the place of those after it
+	if _, wrong := clientcmd.ParseTimeout(over.Timeout); wrong != nil {
+		return nil, usage("write 5s, 2m or 1h; 0 for no limit", "--request-timeout cannot be %q", over.Timeout)
 	}
 	if c.config, err = loader.ClientConfig(); err != nil {
 		return nil, kubeconfigError(err)
 	}
-	chosen := f.config.APIServer != nil && *f.config.APIServer != ""
-	if len(raw.Clusters) == 0 && !chosen && c.config.Host == clientcmd.ClusterDefaults.Server {
+	if len(raw.Clusters) == 0 && over.ClusterInfo.Server == "" && c.config.Host == clientcmd.ClusterDefaults.Server {
 		return nil, &noAnswer{"there is no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster",
 			"set KUBECONFIG or --kubeconfig to use a cluster, or read manifests with -f"}
 	}
@@ -150,16 +139,13 @@ func (f *connectionFlags) connect() (*cluster, error) {
 
 // connectTo is connect with another context.
 func (f *connectionFlags) connectTo(context string) (*cluster, error) {
-	for name, value := range map[string]*string{"--cluster": f.config.ClusterName, "--user": f.config.AuthInfoName, "--server": f.config.APIServer} {
-		if value != nil && *value != "" {
+	over := &f.config.overrides
+	for name, value := range map[string]string{"--cluster": over.Context.Cluster, "--user": over.Context.AuthInfo, "--server": over.ClusterInfo.Server} {
+		if value != "" {
 			return nil, usage("name both clusters by their contexts", "%s cannot be given where two clusters are read", name)
 		}
 	}
-	config := genericclioptions.NewConfigFlags(true)
-	config.Namespace, config.CacheDir, config.Context = nil, nil, &context
-	config.KubeConfig, config.Timeout = f.config.KubeConfig, f.config.Timeout
-	config.Impersonate, config.ImpersonateUID, config.ImpersonateGroup = f.config.Impersonate, f.config.ImpersonateUID, f.config.ImpersonateGroup
-	other := connectionFlags{config: config, chunk: f.chunk, level: f.level}
+	other := connectionFlags{config: f.config.elsewhere(context), chunk: f.chunk, level: f.level}
 	return other.connect()
 }
 

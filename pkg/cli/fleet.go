@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
@@ -152,11 +151,8 @@ func (f *fleetFlags) contextMembers(cmd *cobra.Command) ([]*member, error) {
 
 // contextNames are the contexts of the kubeconfig, sorted.
 func contextNames(cmd *cobra.Command) ([]string, error) {
-	config := genericclioptions.NewConfigFlags(true)
-	if file := cmd.Flags().Lookup("kubeconfig").Value.String(); file != "" {
-		config.KubeConfig = &file
-	}
-	raw, err := config.ToRawKubeConfigLoader().RawConfig()
+	config := kubeconfigFlags{file: cmd.Flags().Lookup("kubeconfig").Value.String()}
+	raw, err := config.loader().RawConfig()
 	if err != nil {
 		return nil, kubeconfigError(err)
 	}

@@ -121,7 +121,7 @@ func (f *fleet) ask(ctx context.Context, m *member) memberRun {
 	var told bytes.Buffer
 	s := f.streams
 	s.member, s.Out, s.Err, s.In = m, io.Discard, &told, strings.NewReader("")
-	root := f.app.Command(s)
+	root := commandFor(f.app, f.app.line, s)
 	root.SetArgs(f.app.line)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)

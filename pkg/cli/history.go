@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -40,7 +39,7 @@ changed back between two snapshots is not seen.`,
 	f.outputFlags.add(cmd, []string{"table", "wide", "yaml", "json", "ndjson"})
 	f.addTable(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed("output")) }
-	f.config = genericclioptions.NewConfigFlags(true) // no cluster is asked
+	f.config = &kubeconfigFlags{} // no cluster is asked
 	fs := cmd.Flags()
 	fs.StringVar(&f.timeline, "snapshots", "", "folder with snapshots of one cluster, or a pattern of their names")
 	fs.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the route (default: any)")

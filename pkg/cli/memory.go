@@ -28,8 +28,8 @@ const (
 // (GOGC, GOMEMLIMIT) stand.
 func limitMemory(s Streams) {
 	if _, set := s.LookupEnv("GOGC"); !set {
-		const usual = 100
-		if before := debug.SetGCPercent(firstGarbagePercent); before != usual { // an earlier run of the same process has begun
+		const usual, never = 100, -1                                                               // as the program begins (cmd/kubectl-dopolicy/begin)
+		if before := debug.SetGCPercent(firstGarbagePercent); before != usual && before != never { // an earlier run of the same process has begun
 			debug.SetGCPercent(before)
 			return
 		}

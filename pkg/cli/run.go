@@ -70,7 +70,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	}
 	args = bareVerbosity(args)
 	a.line = args
-	root := a.Command(s)
+	root := commandFor(a, args, s)
 	registerCompletions(root, args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -100,8 +100,11 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	return f.code
 }
 
-// Command is the command tree, for running and for the generated reference.
-func (a App) Command(s Streams) *cobra.Command {
+// Command is the whole command tree, for the generated reference.
+func (a App) Command(s Streams) *cobra.Command { return commandFor(a, nil, s) }
+
+// rootCmd is the program without its commands.
+func rootCmd(s Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-dopolicy",
 		Short: "Show which Gateway API policies are in force, where each setting comes from, and what was overridden",
@@ -116,13 +119,6 @@ cluster and needs no running controller.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.effectiveCmd(s), a.matrixCmd(s), a.reachCmd(s), a.overriddenCmd(s), a.explainCmd(s), a.statusCmd(s), auditCmd(a, s), a.graphCmd(s), a.requestCmd(s), proveCmd(a, s), a.diffCmd(s), historyCmd(a, s), a.checkCmd(s), a.reportCmd(s), publishCmd(a, s), a.kindsCmd(s), a.snapshotCmd(s), a.versionCmd(s))
-	for _, cmd := range root.Commands() {
-		cmd.DisableFlagsInUseLine = true
-		if slices.Contains(fleetCommands(), cmd.Name()) {
-			addFleet(a, cmd, s)
-		}
-	}
 	return root
 }
 

@@ -273,7 +273,7 @@ func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind, 
 	k.Vendor, k.From, k.Settings = raw.vendor, raw.file, settings
 	k.Profile = settings.Text(raw.vendor + ".profile")
 	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
-	(&kindReader{reader: reader{r, k, &b.funcs, node}}).read(node)
+	(&kindReader{reader: reader{r, k, &b.funcs, node, !whole}}).read(node)
 	k.Publishable = k.Publishable && publishable // which no kind inherits: what it says beside may be a credential
 	return k, r.Err()
 }

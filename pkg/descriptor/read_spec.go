@@ -14,8 +14,13 @@ type specReader struct{ reader }
 func (r specReader) fields() map[string]form.Field {
 	s := &r.kind.Spec
 	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader(r).read, "defaults": r.defaults, "builtins": r.builtins,
-		"parts": r.parts, "facets": r.facets, "notEvaluated": r.notEvaluated, "summaries": r.summaries, "protects": r.Texts(&r.kind.Protects),
+		"facets": r.facets, "notEvaluated": r.notEvaluated, "summaries": r.summaries,
 		"normalize": named(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
+}
+
+// outline are the fields that an outline has.
+func (r specReader) outline() map[string]form.Field {
+	return map[string]form.Field{"parts": r.parts, "protects": r.Texts(&r.kind.Protects)}
 }
 
 func (r specReader) content(n *yaml.Node) {

@@ -46,9 +46,13 @@ func (r validityReader) admission(n *yaml.Node) {
 		var at []string
 		var pattern string
 		var warns bool
-		r.Object(e, map[string]form.Field{"rule": r.Text(&a.Rule), "message": r.Text(&a.Message), "effect": either(r.Reader, &warns, "refuse", "warn"),
+		fields := map[string]form.Field{"rule": r.Text(&a.Rule), "message": r.Text(&a.Message), "effect": either(r.Reader, &warns, "refuse", "warn"),
 			"at": r.Texts(&at), "type": r.Word(&f.Type, []string{"object", "array", "string", "boolean", "integer", "number"}), "fields": r.Texts(&f.Fields), "required": r.Texts(&f.Required),
-			"values": r.Texts(&f.Values), "pattern": r.Text(&pattern)})
+			"values": r.Texts(&f.Values), "pattern": r.Text(&pattern)}
+		if e.Line == 0 { // the program's own files, which are made for it, have no lines
+			fields["parsed"] = r.Text(&a.Parsed)
+		}
+		r.Object(e, fields)
 		for _, path := range at {
 			f.At = append(f.At, strings.Split(path, "."))
 		}

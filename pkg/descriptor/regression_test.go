@@ -31,6 +31,7 @@ func TestMistakesOfAllKindsAreListed(t *testing.T) { // form.Error: everything w
 func TestWrongDescriptorsThatPass(t *testing.T) { // the schema is checked completely from the first day
 	for _, c := range []struct{ name, text string }{
 		{"no targets at all", paint.Kind("targets: []")},
+		{"what only the program's own files have", paint.Kind("admission: [{rule: 'true', message: m, parsed: GgA}]")},
 		{"keyed by nothing", paint.Kind("rules: [{path: a, keys: []}]")},
 		{"no rules", paint.Kind("rules: []")},
 		{"a key twice", paint.Kind("compare: [level, name, name]")},

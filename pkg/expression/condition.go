@@ -51,7 +51,10 @@ type Condition struct {
 func (c *Condition) Err() error { return c.err }
 
 // Compile reads an expression. Equal expressions are compiled once.
-func (c *Conditions) Compile(text string) *Condition {
+func (c *Conditions) Compile(text string) *Condition { return c.compileParsed(text, nil) }
+
+// compileParsed is Compile of a text that was parsed ahead, if ahead is not nil.
+func (c *Conditions) compileParsed(text string, ahead *cel.Ast) *Condition {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.compiled[text]; ok {
@@ -61,7 +64,7 @@ func (c *Conditions) Compile(text string) *Condition {
 	if c.Redacted {
 		cond.err = ErrRedacted
 	} else {
-		cond.program, cond.cheap, cond.err = c.program(text)
+		cond.program, cond.cheap, cond.err = c.program(text, ahead)
 	}
 	if c.compiled == nil {
 		c.compiled = map[string]*Condition{}
@@ -70,24 +73,18 @@ func (c *Conditions) Compile(text string) *Condition {
 	return cond
 }
 
-func (c *Conditions) program(text string) (p cel.Program, free bool, err error) {
+func (c *Conditions) program(text string, ahead *cel.Ast) (p cel.Program, free bool, err error) {
 	if text == "" {
 		return nil, false, errors.New("is empty")
 	}
 	if len(text) > maxExpression {
 		return nil, false, fmt.Errorf("the expression has %d bytes, more than %d", len(text), maxExpression)
 	}
-	c.once.Do(func() {
-		options := Options()
-		for _, name := range []string{"self", "apiVersion", "kind", "metadata", "spec"} {
-			options = append(options, cel.Variable(name, cel.DynType))
-		}
-		c.env, c.envErr = cel.NewEnv(options...)
-	})
+	c.once.Do(func() { c.env, c.envErr = newEnvironment() })
 	if c.envErr != nil {
 		return nil, false, c.envErr
 	}
-	compiled, err := Compile(c.env, text)
+	compiled, err := check(c.env, text, ahead)
 	if err != nil {
 		return nil, false, err
 	}

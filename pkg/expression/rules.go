@@ -8,14 +8,20 @@ import (
 )
 
 // Rules are expressions that all hold of a good object, as validation rules are.
-type Rules struct{ texts []string }
+type Rules struct{ rules []Rule }
 
-// NewRules makes rules of the texts of expressions; nil of none.
-func NewRules(texts ...string) *Rules {
-	if len(texts) == 0 {
+// Rule is one of them.
+type Rule struct {
+	Text   string
+	Parsed string // the same by Parse; "" where nobody did
+}
+
+// NewRules makes rules of expressions; nil of none.
+func NewRules(rules ...Rule) *Rules {
+	if len(rules) == 0 {
 		return nil
 	}
-	return &Rules{texts}
+	return &Rules{rules}
 }
 
 // compiledRules are rules that one run has compiled.
@@ -34,9 +40,13 @@ func (c *Conditions) compile(r *Rules) *compiledRules {
 	if c.rules == nil {
 		c.unpaid, c.rules = &Conditions{free: true}, map[*Rules]*compiledRules{}
 	}
-	out := &compiledRules{all: c.unpaid.Compile("(" + strings.Join(r.texts, "\n) && (") + "\n)"), each: sync.OnceValue(func() (each []*Condition) {
-		for _, text := range r.texts {
-			each = append(each, c.unpaid.Compile(text))
+	var texts []string
+	for _, rule := range r.rules {
+		texts = append(texts, rule.Text)
+	}
+	out := &compiledRules{all: c.unpaid.compileParsed("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(r.rules)), each: sync.OnceValue(func() (each []*Condition) {
+		for _, rule := range r.rules {
+			each = append(each, c.unpaid.compileParsed(rule.Text, conjunction([]Rule{rule})))
 		}
 		return each
 	})}

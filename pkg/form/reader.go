@@ -44,8 +44,8 @@ func (r *Reader) Err() error {
 // Field is what to do with the value of one field of a mapping; nil means: known to the schema, not built yet.
 type Field = func(*yaml.Node)
 
-// Object reads a mapping whose fields must all be known.
-func (r *Reader) Object(n *yaml.Node, fields map[string]Field) {
+// Object reads a mapping whose fields must all be known, from one of the parts.
+func (r *Reader) Object(n *yaml.Node, parts ...map[string]Field) {
 	if n.Kind != yaml.MappingNode {
 		r.Fail(n, "an object is expected here")
 		return
@@ -53,18 +53,28 @@ func (r *Reader) Object(n *yaml.Node, fields map[string]Field) {
 	twice := repeated(n)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		read, known := fields[key.Value]
+		read, known := fieldOf(key.Value, parts)
 		switch {
 		case twice[key]:
 			r.Fail(key, "field %q is written twice", key.Value)
 		case !known:
-			r.Fail(key, "unknown field %q%s", key.Value, nearHint(key.Value, sortedKeys(fields)))
+			r.Fail(key, "unknown field %q%s", key.Value, nearHint(key.Value, fieldNames(parts)))
 		case read == nil:
 			r.Fail(key, "field %q is not supported yet", key.Value)
 		case value.Tag != "!!null":
 			read(value)
 		}
 	}
+}
+
+// fieldOf finds a field in one of the parts.
+func fieldOf(name string, parts []map[string]Field) (Field, bool) {
+	for _, part := range parts {
+		if f, ok := part[name]; ok {
+			return f, true
+		}
+	}
+	return nil, false
 }
 
 // repeated are the keys of a mapping that stand in it before, nil if none does.
@@ -176,10 +186,13 @@ func (r *Reader) Word(into *string, now []string, later ...string) Field {
 	}
 }
 
-func sortedKeys(m map[string]Field) []string {
+// fieldNames are the names of the fields in all parts, sorted.
+func fieldNames(parts []map[string]Field) []string {
 	var out []string
-	for k := range m {
-		out = append(out, k)
+	for _, part := range parts {
+		for name := range part {
+			out = append(out, name)
+		}
 	}
 	slices.Sort(out)
 	return out

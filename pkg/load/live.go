@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/client-go/discovery"
-
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -149,13 +147,13 @@ func (r *liveReader) missing(failure error) error {
 	if !slices.ContainsFunc(r.served, core) {
 		return errors.Join(errors.New("the server does not say that it serves Namespaces"), failure)
 	}
-	var failed *discovery.ErrGroupDiscoveryFailed
+	var failed failedGroups
 	if !errors.As(failure, &failed) {
 		return failure
 	}
 	p := model.Problem{Severity: model.Info, Code: model.NotEvaluated,
 		Message: "some groups of the API are not served now, their kinds are taken for absent: " + failure.Error()}
-	for version := range failed.Groups {
+	for version := range failed {
 		if slices.ContainsFunc(r.o.Kinds, func(gk model.GroupKind) bool { return gk.Group == version.Group }) {
 			return failure
 		}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -25,9 +23,8 @@ import (
 
 // Server is a Kubernetes API server, as far as reading needs it.
 type Server struct {
-	rest      rest.Interface
-	discovery discovery.DiscoveryInterface
-	log       func(format string, args ...any)
+	rest rest.Interface
+	log  func(format string, args ...any)
 }
 
 // NewServer is the server that a kubeconfig's entry describes. Every request is told to log, if that is not nil. Requests are not
@@ -54,14 +51,10 @@ func newServer(config *rest.Config, guards func(*http.Client) *http.Client, log 
 	if err != nil {
 		return nil, err
 	}
-	d, err := discovery.NewDiscoveryClientForConfigAndClient(config, client)
-	if err != nil {
-		return nil, err
-	}
 	if log == nil {
 		log = func(string, ...any) {}
 	}
-	return &Server{rest: r, discovery: d, log: log}, nil
+	return &Server{rest: r, log: log}, nil
 }
 
 // attempts is how often a request is made that fails for reasons that may pass: a connection that breaks, an error within the server.
@@ -160,87 +153,6 @@ func outcomeOf(err error) string {
 		return fmt.Sprintf("%d %s", status.Status().Code, status.Status().Reason)
 	}
 	return "failed: " + err.Error()
-}
-
-// kinds are all kinds that can be listed, each in the first of the group's versions that serves it (the preferred one is first), sorted.
-// A group whose own server does not answer is left out and named by the error, with which the other kinds come.
-func (s *Server) kinds(ctx context.Context) ([]model.ServedKind, error) {
-	start := time.Now()
-	type found struct {
-		groups []*metav1.APIGroup
-		lists  []*metav1.APIResourceList
-		err    error
-	}
-	done := make(chan found, 1)
-	go func() { // the library's discovery knows no context
-		groups, lists, err := s.discovery.ServerGroupsAndResources()
-		done <- found{groups, lists, err}
-	}()
-	var f found
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case f = <-done:
-	}
-	s.log("discovery of %d groups %s in %d ms", len(f.groups), outcomeOf(f.err), time.Since(start).Milliseconds())
-	if f.err != nil && !discovery.IsGroupDiscoveryFailedError(f.err) {
-		var refused apierrors.APIStatus
-		if errors.As(f.err, &refused) { // without the server's own words, which it has for other requests
-			if _, err := s.get(ctx, "/api", nil); err != nil {
-				return nil, err
-			}
-		}
-		return nil, f.err
-	}
-	byVersion := map[string]*metav1.APIResourceList{}
-	for _, l := range f.lists {
-		byVersion[l.GroupVersion] = l
-	}
-	var out []model.ServedKind
-	for _, group := range f.groups {
-		seen := map[string]bool{}
-		for _, version := range preferredFirst(group) {
-			for _, k := range listed(byVersion[version], group.Name) {
-				if !seen[k.Kind] {
-					seen[k.Kind] = true
-					out = append(out, k)
-				}
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b model.ServedKind) int { return a.GroupKind.Compare(b.GroupKind) })
-	return out, f.err
-}
-
-// preferredFirst lists the versions of a group as group/version.
-func preferredFirst(group *metav1.APIGroup) []string {
-	out := []string{group.PreferredVersion.GroupVersion}
-	for _, v := range group.Versions {
-		if v.GroupVersion != out[0] {
-			out = append(out, v.GroupVersion)
-		}
-	}
-	return out
-}
-
-// listed are the kinds of one version of a group that can be listed.
-func listed(list *metav1.APIResourceList, group string) []model.ServedKind {
-	if list == nil {
-		return nil
-	}
-	_, version, found := strings.Cut(list.GroupVersion, "/")
-	if !found {
-		version = list.GroupVersion
-	}
-	var out []model.ServedKind
-	for _, r := range list.APIResources {
-		if strings.Contains(r.Name, "/") || !slices.Contains([]string(r.Verbs), "list") {
-			continue
-		}
-		out = append(out, model.ServedKind{GroupKind: model.GroupKind{Group: group, Kind: r.Kind}, Version: version, Plural: r.Name,
-			Singular: r.SingularName, Short: r.ShortNames, Namespaced: r.Namespaced})
-	}
-	return out
 }
 
 // collection is the path of the objects of a kind, in all namespaces if the name is "".

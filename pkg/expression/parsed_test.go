@@ -1,0 +1,117 @@
+package expression
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// shapes are expressions with every kind of node that parsing makes.
+var shapes = []string{
+	"true", "self.a == 'x' && !has(self.b.c) || self.d > 1.5", "self.kind in ['A', 'B']", "self.list.all(x, x.a == null && x.b != 2u)",
+	"self.list.exists_one(x, self.list.filter(y, y.n == x.n).size() == 1)", "has(self.a) ? {'k': [1, -2]}.k[0] == 1 : b'z' == b'z'",
+	"self.a.matches('^a+$') && size(self.list.map(x, x.a)) > 0 && sets.contains([1], [1])", "self.list.all(i, x, i < 3)", "[1, 2].sort() == [1, 2]",
+}
+
+// TestParsedAhead: an expression that was parsed ahead is what the parser makes of it.
+func TestParsedAhead(t *testing.T) {
+	env, err := newEnvironment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range shapes {
+		fresh, issues := env.Parse(text)
+		if issues.Err() != nil {
+			t.Fatal(issues.Err())
+		}
+		ahead, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := conjunction([]Rule{{text, ahead}})
+		if read == nil {
+			t.Errorf("%s cannot be read", text)
+			continue
+		}
+		want, err1 := cel.AstToParsedExpr(fresh)
+		got, err2 := cel.AstToParsedExpr(read)
+		if err1 != nil || err2 != nil || !proto.Equal(want.GetExpr(), got.GetExpr()) {
+			t.Errorf("%s becomes %v (%v, %v)", text, got, err1, err2)
+		}
+	}
+	if _, err := Parse("a &&"); err == nil {
+		t.Error("what is no expression has a form")
+	}
+	for _, bad := range []Rule{{"true", ""}, {"true", "?"}, {"true", "AAAA"}} {
+		if conjunction([]Rule{bad}) != nil {
+			t.Errorf("%q is read", bad.Parsed)
+		}
+	}
+}
+
+// TestRulesParsedAhead: rules that were parsed ahead are broken by the same objects as the same rules as text, and by as many of them.
+func TestRulesParsedAhead(t *testing.T) {
+	texts := []string{"has(self.spec.a)", "self.spec.a.all(x, x > 0)", "!has(self.spec.b) || self.spec.b in ['x', 'y']", "size(self.spec.a) < 3", "self.nothing.at == 1"}
+	var plain, ahead []Rule
+	for _, text := range texts {
+		parsed, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, ahead = append(plain, Rule{Text: text}), append(ahead, Rule{text, parsed})
+	}
+	mixed := append([]Rule{plain[0]}, ahead[1:]...)
+	for _, doc := range []obj{{}, {"spec": obj{"a": []any{int64(1)}}}, {"spec": obj{"a": []any{int64(0), int64(1), int64(2)}, "b": "x"}}, {"spec": obj{"b": "z"}}} {
+		body := model.Pack(doc, nil)
+		want := (&Conditions{}).Broken(NewRules(plain...), body)
+		for _, rules := range [][]Rule{ahead, mixed} {
+			var c Conditions
+			if got := c.Broken(NewRules(rules...), body); !slices.Equal(got, want) {
+				t.Errorf("%v breaks %v, want %v", doc, got, want)
+			}
+		}
+	}
+	good := model.Pack(obj{"spec": obj{"a": []any{int64(1)}}}, nil)
+	var c Conditions
+	if got := c.Broken(NewRules(ahead[:3]...), good); got != nil {
+		t.Errorf("%v is broken of what holds", got)
+	}
+	for text, compiled := range c.unpaid.compiled {
+		if compiled.err != nil || len(c.unpaid.compiled) != 1 {
+			t.Errorf("%s was compiled (%v), not the rules together alone", text, compiled.err)
+		}
+	}
+}
+
+// TestConjunctionNumbersEachNodeOnce: the checker keeps what it finds by these numbers.
+func TestConjunctionNumbersEachNodeOnce(t *testing.T) {
+	var rules []Rule
+	for _, text := range shapes {
+		parsed, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, Rule{text, parsed})
+	}
+	seen := map[int64]bool{}
+	once := func(id int64) {
+		if id < 1 || seen[id] {
+			t.Errorf("the number %d comes again", id)
+		}
+		seen[id] = true
+	}
+	ast.PreOrderVisit(conjunction(rules).NativeRep().Expr(), visitor{once})
+	if len(seen) < 100 {
+		t.Errorf("only %d nodes", len(seen))
+	}
+}
+
+type visitor struct{ once func(int64) }
+
+func (v visitor) VisitExpr(e ast.Expr)           { v.once(e.ID()) }
+func (v visitor) VisitEntryExpr(e ast.EntryExpr) { v.once(e.ID()) }
