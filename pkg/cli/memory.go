@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
@@ -16,13 +17,17 @@ const (
 	garbagePercent      = 400
 )
 
-// How large a run may grow by garbage. Up to fewInUse bytes in use the whole stays near modest, so that a small input that takes much room to read does not
-// take several times that room; a large one may be several times what is in use.
+// How large a run may grow by garbage: to several times what is in use, and to modest in any case. An input of which each byte takes more than usual bytes
+// stays near modest until fewInUse bytes are in use: a small one that takes much room does not take several times that room.
 const (
 	modest   = 490 << 20
 	fewInUse = 465 << 20
-	several  = 3
+	usual    = 24
+	several  = 2
 )
+
+// bytesRead is how much of manifests and clusters this process has read.
+var bytesRead atomic.Int64
 
 // limitMemory begins a run: garbage is collected seldom, and the memory stays below what a container allows. Settings of the environment
 // (GOGC, GOMEMLIMIT) stand.
@@ -48,13 +53,17 @@ func keepModest(most int64) {
 	afterCollection(func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		limit := int64(modest)
-		if used := live[0].Value.Uint64(); used > fewInUse {
-			limit = several * int64(min(used, math.MaxInt64/several))
-		}
-		debug.SetMemoryLimit(min(most, limit))
+		debug.SetMemoryLimit(min(most, mostGrowth(int64(min(live[0].Value.Uint64(), math.MaxInt64/several)), bytesRead.Load())))
 		keepModest(most)
 	})
+}
+
+// mostGrowth is how large a run may grow that has so many bytes in use and has read so many.
+func mostGrowth(used, read int64) int64 {
+	if used <= fewInUse && used/usual > read {
+		return modest
+	}
+	return max(modest, several*used)
 }
 
 // afterCollection calls do once, after the next collection.

@@ -2,6 +2,7 @@ package load
 
 import (
 	"cmp"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +17,14 @@ type Limits struct {
 
 	Build       time.Duration // building a kustomization
 	BuildMemory uint64        // bytes by which memory in use may grow meanwhile
+
+	Read *atomic.Int64 // counts the bytes that are read; nil: they are not counted
+}
+
+func count(read *atomic.Int64, n int64) {
+	if read != nil {
+		read.Add(n)
+	}
 }
 
 // DefaultLimits is generous to dumps of whole clusters: 1 GiB in all and, for one document, 32 MiB, a depth of 100,
@@ -37,5 +46,7 @@ func (l Limits) orDefault() Limits {
 
 		Build:       cmp.Or(l.Build, d.Build),
 		BuildMemory: cmp.Or(l.BuildMemory, d.BuildMemory),
+
+		Read: l.Read,
 	}
 }

@@ -1,0 +1,21 @@
+package cli
+
+import "testing"
+
+func TestMostGrowth(t *testing.T) {
+	const mb = 1 << 20
+	for _, c := range []struct {
+		name             string
+		used, read, want int64
+	}{
+		{"a run that has just begun", 20 * mb, 0, modest},
+		{"a small input that takes much room", 400 * mb, 4 * mb, modest},
+		{"a large input that takes as much as usual", 400 * mb, 27 * mb, 800 * mb},
+		{"a large input that takes little", 200 * mb, 100 * mb, modest},
+		{"a small input that takes more than can be modest", 500 * mb, 4 * mb, 1000 * mb},
+	} {
+		if got := mostGrowth(c.used, c.read); got != c.want {
+			t.Errorf("%s: %d MB, want %d", c.name, got/mb, c.want/mb)
+		}
+	}
+}
