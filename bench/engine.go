@@ -42,6 +42,7 @@ func runParts(kinds []form.Source, manifests, answer string) ([]part, error) {
 		return nil, err
 	}
 	watch.lap("decode")
+	watch.collect()
 	graph := topology.Build(in, catalog.Settings(), catalog.Links()...)
 	watch.lap("topology")
 	resolution := resolve.Run(in, graph, catalog)

@@ -210,7 +210,8 @@ func (s *shadows) compare(met []member) {
 	}
 }
 
-// judge tells which of several candidates with one match come too late.
+// judge tells which of several candidates with one match come too late. One that delegates to other routes keeps nothing from the next: requests that
+// none of their matches holds for may be left.
 func (s *shadows) judge(group []candidate, late func(*candidate)) {
 	byKey := map[string][]candidate{} // equal sums are all but always equal matches
 	for _, c := range group {
@@ -222,6 +223,10 @@ func (s *shadows) judge(group []candidate, late func(*candidate)) {
 	}
 	for _, same := range byKey {
 		s.switches.sort(same)
+		same = same[max(0, slices.IndexFunc(same, func(c candidate) bool { return !handsOver(s.m.graph, c.rule) })):]
+		if handsOver(s.m.graph, same[0].rule) { // all do: what the routes behind one leave is the next one's
+			continue
+		}
 		for i := range same[1:] {
 			c := &same[i+1]
 			late(c)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -31,6 +32,7 @@ type GraphQuery struct {
 	On       []*policy.Policy  // the policies in focus
 	Depth    int
 	Taken    []topology.NodeID // the nodes on the way of a request, which is marked
+	Told     []model.Problem   // of the request
 	Ways     *WaysTaken        // or the ways of a class of requests
 	Affected *policy.Policy    // nil: all policies; else this one, those that it competes with, and what it reaches
 	Proxies  []ProxyFact       // what proxies do otherwise than predicted, which is marked

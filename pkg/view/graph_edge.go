@@ -190,6 +190,7 @@ func (d *drawing) said(t *Topology) []model.Problem {
 			}
 		}
 	}
+	a.found = append(a.found, d.query.Told...)
 	if d.query.Ways != nil {
 		a.found = append(a.found, d.query.Ways.problems...)
 	}

@@ -315,6 +315,18 @@ func (w *requestWriter) at(id topology.NodeID, through ...topology.NodeID) []Eff
 	return out
 }
 
+// RequestPaths lists the nodes that a request passes; where it is not known which rule takes it, those that it may pass by each rule that may. The
+// problems are those that make the answer uncertain.
+func RequestPaths(r *resolve.Resolution, a *request.Answer) (nodes []topology.NodeID, told []model.Problem) {
+	nodes = RequestPath(r, a)
+	for _, may := range a.Possible {
+		if may.Rule != topology.None {
+			nodes = append(nodes, RequestPath(r, may)...)
+		}
+	}
+	return nodes, slices.DeleteFunc(slices.Clone(a.Problems), func(p model.Problem) bool { return !p.Incomplete() })
+}
+
 // RequestPath lists the nodes that a request passes, the ports of its backends included.
 func RequestPath(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 	out := stepsOf(a)
