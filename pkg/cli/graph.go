@@ -140,7 +140,7 @@ func (g *graphFlags) mark(s *session, q *view.GraphQuery) error {
 	}
 	answer, err := s.answerTo(g.request)
 	if err == nil {
-		q.Taken, q.Told = view.RequestPaths(s.Resolution, answer)
+		q.Taken, q.Told, err = view.RequestPaths(s.Resolution, s.matcher().Matcher, answer)
 	}
 	return err
 }

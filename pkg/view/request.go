@@ -316,15 +316,21 @@ func (w *requestWriter) at(id topology.NodeID, through ...topology.NodeID) []Eff
 }
 
 // RequestPaths lists the nodes that a request passes; where it is not known which rule takes it, those that it may pass by each rule that may. The
-// problems are those that make the answer uncertain.
-func RequestPaths(r *resolve.Resolution, a *request.Answer) (nodes []topology.NodeID, told []model.Problem) {
+// problems are the warnings about the request.
+func RequestPaths(r *resolve.Resolution, m *request.Matcher, a *request.Answer) (nodes []topology.NodeID, told []model.Problem, err error) {
 	nodes = RequestPath(r, a)
-	for _, may := range a.Possible {
-		if may.Rule != topology.None {
-			nodes = append(nodes, RequestPath(r, may)...)
+	if a.Request.From == "" && a.Gateway != topology.None {
+		taken, err := m.Take(a.Request, request.Where{Gateway: a.Gateway})
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, may := range taken.Possible {
+			if may.Rule != topology.None {
+				nodes = append(nodes, RequestPath(r, may)...)
+			}
 		}
 	}
-	return nodes, slices.DeleteFunc(slices.Clone(a.Problems), func(p model.Problem) bool { return !p.Incomplete() })
+	return nodes, slices.DeleteFunc(slices.Clone(a.Problems), func(p model.Problem) bool { return p.Severity == model.Info }), nil
 }
 
 // RequestPath lists the nodes that a request passes, the ports of its backends included.
