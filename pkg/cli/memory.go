@@ -17,12 +17,12 @@ const (
 	garbagePercent      = 400
 )
 
-// How large a run may grow by garbage: to several times what is in use, and to modest in any case. An input of which each byte takes more than usual bytes
+// How large a run may grow by garbage: to several times what is in use, and to modest in any case. An input of which each byte takes more than perByte bytes
 // stays near modest until fewInUse bytes are in use: a small one that takes much room does not take several times that room.
 const (
 	modest   = 490 << 20
 	fewInUse = 465 << 20
-	usual    = 24
+	perByte  = 24
 	several  = 2
 )
 
@@ -60,7 +60,7 @@ func keepModest(most int64) {
 
 // mostGrowth is how large a run may grow that has so many bytes in use and has read so many.
 func mostGrowth(used, read int64) int64 {
-	if used <= fewInUse && used/usual > read {
+	if used <= fewInUse && used/perByte > read {
 		return modest
 	}
 	return max(modest, several*used)

@@ -75,12 +75,13 @@ func writeNDJSON(w *bufio.Writer, v any, of Stamp) error {
 	if err := head.line(w, first); err != nil {
 		return err
 	}
-	item := newJSONItems("", true)
-	item.lead = of.ofItem(v)
-	for v := range items {
-		if err := item.line(w, v); err != nil {
-			return err
-		}
-	}
-	return nil
+	lead := of.ofItem(v)
+	return eachItemText(items, func() *jsonItems {
+		item := newJSONItems("", true)
+		item.lead = lead
+		return item
+	}, func(text []byte) {
+		_, _ = w.Write(text)
+		_ = w.WriteByte('\n')
+	})
 }

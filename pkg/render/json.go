@@ -39,15 +39,14 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 	_, _ = w.WriteString("\n" + prefix + `  "items": `)
 	separator, end := "[\n", "[]"
 	indent := prefix + "    "
-	item := newJSONItems(indent, false)
-	for v := range items {
-		text, err := item.of(v)
-		if err != nil {
-			return err
-		}
-		_, _ = w.WriteString(separator + indent)
+	err = eachItemText(items, func() *jsonItems { return newJSONItems(indent, false) }, func(text []byte) {
+		_, _ = w.WriteString(separator)
+		_, _ = w.WriteString(indent)
 		_, _ = w.Write(text)
 		separator, end = ",\n", "\n"+prefix+"  ]"
+	})
+	if err != nil {
+		return err
 	}
 	_, _ = w.WriteString(end)
 	_, err = w.Write(closing)

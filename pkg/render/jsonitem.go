@@ -30,7 +30,7 @@ type jsonItems struct {
 }
 
 // keptTextLimit is how many bytes of text are kept. At the limit all of it is forgotten: what many items share comes back first.
-const keptTextLimit = 32 << 20
+const keptTextLimit = 16 << 20
 
 // jsonField is one field of an item.
 type jsonField struct {

@@ -23,7 +23,7 @@ func StreamEffective(r *resolve.Resolution, q Query) *EffectivePolicyStream {
 	return &EffectivePolicyStream{head, items}
 }
 
-// EachItem hands out the items in their order. One is valid until the next.
+// EachItem hands out the items in their order.
 func (s *EffectivePolicyStream) EachItem(yield func(any) bool) {
 	s.items.each(func(item *EffectivePolicy) bool { return yield(item) })
 }
@@ -58,15 +58,15 @@ type itemPlace struct {
 	paths []Path
 }
 
-// each makes the items. One is valid until the next.
+// each makes the items.
 func (e *effectiveItems) each(yield func(*EffectivePolicy) bool) {
-	var item EffectivePolicy
 	for from := 0; from < len(e.places); from += e.atATime {
 		to := min(from+e.atATime, len(e.places))
 		e.prepare(e.places[from:to])
-		for _, p := range e.places[from:to] {
-			item = e.collector.make(p.kind, p.node, p.stack, p.paths)
-			if !yield(&item) {
+		items := make([]EffectivePolicy, to-from)
+		for i, p := range e.places[from:to] {
+			items[i] = e.collector.make(p.kind, p.node, p.stack, p.paths)
+			if !yield(&items[i]) {
 				return
 			}
 		}

@@ -1,0 +1,82 @@
+package render
+
+import (
+	"iter"
+	"runtime"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// How many items are laid out at a time, and from how many on it is worth to do so side by side.
+const (
+	laidOutAtATime = 2048
+	worthSplitting = 256
+)
+
+// itemTexts lays out items in portions, part by part: one jsonItems for each processor, which keeps texts of its own.
+type itemTexts struct {
+	parts []itemPart
+}
+
+// itemPart are the items of a portion that follow each other.
+type itemPart struct {
+	items *jsonItems
+	text  []byte
+	ends  []int // of the items in text
+	err   error
+}
+
+// eachItemText hands out the text of each item, in order. A text is valid until the next one.
+func eachItemText(items iter.Seq[any], newItems func() *jsonItems, see func([]byte)) error {
+	t := &itemTexts{parts: []itemPart{{items: newItems()}}}
+	portion := make([]any, 0, worthSplitting)
+	for v := range items {
+		if portion = append(portion, v); len(portion) < laidOutAtATime {
+			continue
+		}
+		for len(t.parts) < runtime.GOMAXPROCS(0) {
+			t.parts = append(t.parts, itemPart{items: newItems()})
+		}
+		if err := t.lay(portion, see); err != nil {
+			return err
+		}
+		clear(portion)
+		portion = portion[:0]
+	}
+	return t.lay(portion, see)
+}
+
+// lay lays out a portion.
+func (t *itemTexts) lay(portion []any, see func([]byte)) error {
+	parts := t.parts
+	if len(portion) < worthSplitting {
+		parts = parts[:1]
+	}
+	model.SideBySide(len(parts), 1, func(i int) {
+		parts[i].lay(portion[len(portion)*i/len(parts) : len(portion)*(i+1)/len(parts)])
+	})
+	for i := range parts {
+		if parts[i].err != nil {
+			return parts[i].err
+		}
+		from := 0
+		for _, to := range parts[i].ends {
+			see(parts[i].text[from:to])
+			from = to
+		}
+	}
+	return nil
+}
+
+func (p *itemPart) lay(items []any) {
+	p.text, p.ends, p.err = p.text[:0], p.ends[:0], nil
+	for _, v := range items {
+		text, err := p.items.of(v)
+		if err != nil {
+			p.err = err
+			return
+		}
+		p.text = append(p.text, text...)
+		p.ends = append(p.ends, len(p.text))
+	}
+}
