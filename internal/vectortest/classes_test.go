@@ -32,6 +32,22 @@ type asking struct {
 	} `json:"request"`
 }
 
+// request is the request as it can be asked about.
+func (q *asking) request() (request.Request, error) {
+	a := q.Request
+	text := fmt.Sprintf("%s://%s:%d%s", a.Scheme, a.Host, a.Port, a.Path)
+	separator := "?"
+	for name, value := range a.Query {
+		text += separator + url.QueryEscape(name) + "=" + url.QueryEscape(value)
+		separator = "&"
+	}
+	o := request.Options{SNI: a.SNI, GRPC: a.GRPC}
+	for name, value := range a.Headers {
+		o.Headers = append(o.Headers, name+": "+value)
+	}
+	return request.New(a.Method, text, o)
+}
+
 // TestRequestsOfCases holds the requests of cases against their classes: each is in one, and what becomes of it is what becomes of the class. CASES is a
 // folder with a folder for each case, which has input.yaml and expect.yaml.
 func TestRequestsOfCases(t *testing.T) {
@@ -84,23 +100,9 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 		if a.FromNamespace != "" || a.Protocol != "" || a.SNI != "" && a.SNI != a.Host {
 			continue // docs/prove.md: what is not proved
 		}
-		address := url.URL{Scheme: a.Scheme, Host: fmt.Sprintf("%s:%d", a.Host, a.Port), Path: a.Path}
-		text := address.Scheme + "://" + address.Host + a.Path
-		var query []string
-		for name, value := range a.Query {
-			query = append(query, url.QueryEscape(name)+"="+url.QueryEscape(value))
-		}
-		if len(query) > 0 {
-			text += "?" + strings.Join(query, "&")
-		}
-		o := request.Options{SNI: a.SNI}
-		for name, value := range a.Headers {
-			o.Headers = append(o.Headers, name+": "+value)
-		}
-		o.GRPC = a.GRPC
-		r, err := request.New(a.Method, text, o)
+		r, err := q.request()
 		if err != nil {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%+v: %v", a, err)
 			continue
 		}
 		where := request.Where{Gateway: topology.None}
@@ -109,7 +111,7 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 		}
 		answer, err := m.Take(r, where)
 		if err != nil {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: %v", r.Text, err)
 			continue
 		}
 		var held []*space.Class
@@ -122,9 +124,9 @@ func holdAgainstClasses(t *testing.T, folder string, requests []asking) (asked i
 		switch {
 		case len(held) == 0 && answer.Rule == topology.None:
 		case len(held) != 1:
-			t.Errorf("%s is in %d classes: %+v", text, len(held), answer)
+			t.Errorf("%s is in %d classes: %+v", answer.Request.Text, len(held), answer)
 		case held[0].Unknown == "" && !alike(held[0].Answer, answer):
-			t.Errorf("%s: %+v\nclass %s: %+v", text, answer, held[0].Text(), held[0].Answer)
+			t.Errorf("%s: %+v\nclass %s: %+v", answer.Request.Text, answer, held[0].Text(), held[0].Answer)
 		}
 	}
 	return asked
