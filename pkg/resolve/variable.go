@@ -12,13 +12,15 @@ import (
 // to is not missing; nobody knows what it is.
 func (r *Resolution) unrendered() {
 	s := variableScan{uses: map[string]*variableUse{}}
-	known := topology.Kinds()
+	known, search := topology.Kinds(), model.VariableSearch{}
 	for _, gk := range r.Snapshot.Kinds() {
 		if r.Kind(gk) == nil && !slices.Contains(known, gk) { // nothing depends on it
 			continue
 		}
 		for _, o := range r.Snapshot.Of(gk) {
-			s.object(o)
+			if search.MayHave(o.Body) {
+				s.object(o)
+			}
 		}
 	}
 	for _, k := range r.Kinds {
@@ -26,6 +28,9 @@ func (r *Resolution) unrendered() {
 			continue
 		}
 		for _, p := range k.Policies {
+			if p.Object != nil && !search.MayHave(p.Object.Body) {
+				continue
+			}
 			for _, t := range p.Refs {
 				s.names(p.Object, t.Ref.Group, t.Ref.Kind, t.Ref.Name, t.Ref.Namespace, t.Ref.Section)
 			}
