@@ -138,9 +138,10 @@ func (g *graphFlags) mark(s *session, q *view.GraphQuery) error {
 		q.Ways, err = class.ways(s)
 		return err
 	}
-	answer, err := s.answerTo(g.request)
+	m := s.matcher()
+	answer, listener, err := m.answerTo(g.request)
 	if err == nil {
-		q.Taken, q.Told, err = view.RequestPaths(s.Resolution, s.matcher().Matcher, answer)
+		q.Taken, q.Told, err = view.RequestPaths(s.Resolution, m.Matcher, answer, listener)
 	}
 	return err
 }

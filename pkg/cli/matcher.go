@@ -86,32 +86,32 @@ func (m matcher) gateway(name string) (topology.NodeID, error) {
 	return id, m.missed(hint, "no gateway %q %s", name, m.where())
 }
 
-// answerTo answers a request that is written in one text.
-func (s *session) answerTo(text string) (*request.Answer, error) {
+// answerTo answers a request that is written in one text. The listener is the one that the text names, if it does.
+func (m matcher) answerTo(text string) (answer *request.Answer, listener string, err error) {
 	q, err := parseRequest(text)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(q.expect) > 0 {
-		return nil, usage("use the request command", "--expect is not for this command")
+		return nil, "", usage("use the request command", "--expect is not for this command")
 	}
-	answers, err := s.matcher().find(&q)
+	answers, err := m.find(&q)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(answers) > 1 {
 		var names []string
 		for _, a := range answers {
-			names = append(names, s.Node(a.Gateway).Ref.FullName())
+			names = append(names, m.Node(a.Gateway).Ref.FullName())
 		}
-		return nil, usage("name one with --gateway: "+strings.Join(firstFew(names), ", "), "%d Gateways have a listener for this request", len(answers))
+		return nil, "", usage("name one with --gateway: "+strings.Join(firstFew(names), ", "), "%d Gateways have a listener for this request", len(answers))
 	}
-	return answers[0], nil
+	return answers[0], q.listener, nil
 }
 
 // effectiveFor is what is in force on the way of a request.
 func (s *session) effectiveFor(text string, kinds []model.GroupKind) (render.View, *view.Envelope, error) {
-	answer, err := s.answerTo(text)
+	answer, _, err := s.matcher().answerTo(text)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -165,7 +165,7 @@ func chainOf(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
 	if a.Listener != topology.None {
 		out = append(out, a.Listener)
 	}
-	return append(out, a.Route, a.Rule)
+	return slices.DeleteFunc(append(out, a.Route, a.Rule), func(id topology.NodeID) bool { return id == topology.None })
 }
 
 // finish says what is not known.

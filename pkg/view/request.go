@@ -316,11 +316,11 @@ func (w *requestWriter) at(id topology.NodeID, through ...topology.NodeID) []Eff
 }
 
 // RequestPaths lists the nodes that a request passes; where it is not known which rule takes it, those that it may pass by each rule that may. The
-// problems are the warnings about the request.
-func RequestPaths(r *resolve.Resolution, m *request.Matcher, a *request.Answer) (nodes []topology.NodeID, told []model.Problem, err error) {
+// listener is the one that was asked about, "": the one that the request leads to. The problems are the warnings about the request.
+func RequestPaths(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string) (nodes []topology.NodeID, told []model.Problem, err error) {
 	nodes = RequestPath(r, a)
 	if a.Request.From == "" && a.Gateway != topology.None {
-		taken, err := m.Take(a.Request, request.Where{Gateway: a.Gateway})
+		taken, err := m.Take(a.Request, request.Where{Gateway: a.Gateway, Listener: listener})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -335,13 +335,6 @@ func RequestPaths(r *resolve.Resolution, m *request.Matcher, a *request.Answer) 
 
 // RequestPath lists the nodes that a request passes, the ports of its backends included.
 func RequestPath(r *resolve.Resolution, a *request.Answer) []topology.NodeID {
-	out := stepsOf(a)
-	if a.Gateway != topology.None {
-		out = append(out, r.Graph.Parents(topology.Traffic, a.Gateway)...)
-	}
-	if a.Gateway != topology.None && a.Listener != topology.None {
-		out = append(out, r.Graph.Parents(topology.Traffic, a.Listener)...) // a ListenerSet between the two
-	}
 	w := requestWriter{survey: newCollector(r, nil)}
-	return append(out, w.backends(a.Backends)...)
+	return append(chainOf(r, a), w.backends(a.Backends)...)
 }
