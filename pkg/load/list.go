@@ -118,7 +118,7 @@ func (l *listing) read(ctx context.Context) error {
 		l.press.deliver()
 		return err
 	}
-	chunk, anew, empty, any := l.r.o.Chunk, false, 0, false
+	chunk, anew, empty, filled := l.r.o.Chunk, false, 0, false
 	for next := ""; ; {
 		query := url.Values{}
 		if chunk > 0 {
@@ -137,7 +137,7 @@ func (l *listing) read(ctx context.Context) error {
 		}
 		more, found, err := l.page(ctx, collection(l.job.kind, l.job.namespace), query)
 		if empty++; found {
-			empty, any = 0, true
+			empty, filled = 0, true
 		}
 		switch {
 		case errors.Is(err, tooLarge(l.r.limits.mostOfAnswer())) && (l.job.cached || chunk == 0 || chunk > smallChunk):
@@ -150,7 +150,7 @@ func (l *listing) read(ctx context.Context) error {
 			continue
 		case err != nil:
 			return err
-		case more == "" && !any && l.job.cached && l.job.field != "": // it is served: the cache may not have it yet
+		case more == "" && !filled && l.job.cached && l.job.field != "": // it is served: the cache may not have it yet
 			l.job.cached = false
 			continue
 		case more == "":

@@ -13,10 +13,7 @@ func Effective(r *resolve.Resolution, q Query) *EffectivePolicyList {
 		a.answers.all(r, a.chosen())
 	}
 	list, items := effective(&a)
-	list.Items = make([]EffectivePolicy, 0, len(items.places))
-	for item := range items.each {
-		list.Items = append(list.Items, *item)
-	}
+	list.Items = items.all()
 	return list
 }
 

@@ -37,9 +37,7 @@ func (s *EffectivePolicyStream) Empty() bool { return s.Head.Empty() && len(s.it
 // Table needs all items at once.
 func (s *EffectivePolicyStream) Table(o TableOptions) Table {
 	whole := *s.Head
-	for item := range s.items.each {
-		whole.Items = append(whole.Items, *item)
-	}
+	whole.Items = s.items.all()
 	return whole.Table(o)
 }
 
@@ -72,6 +70,15 @@ func (e *effectiveItems) each(yield func(*EffectivePolicy) bool) {
 		}
 		e.forget(e.places[from:to], to)
 	}
+}
+
+// all are the items, all at once.
+func (e *effectiveItems) all() []EffectivePolicy {
+	out := make([]EffectivePolicy, 0, len(e.places))
+	for item := range e.each {
+		out = append(out, *item)
+	}
+	return out
 }
 
 // prepare makes the answers for places that are not there.

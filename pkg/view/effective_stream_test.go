@@ -52,9 +52,7 @@ func TestStreamedItemsOfTargets(t *testing.T) {
 		t.Fatal("nothing is in force at the targets")
 	}
 	whole := *got.Head
-	for item := range got.items.each {
-		whole.Items = append(whole.Items, *item)
-	}
+	whole.Items = got.items.all()
 	if written(t, &whole) != written(t, want) {
 		t.Errorf("got %s\nwant %s", written(t, &whole), written(t, want))
 	}
