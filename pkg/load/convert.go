@@ -85,11 +85,11 @@ func (c *converter) mapping(n *yaml.Node) (any, *trouble) {
 			return nil, failed
 		}
 		if m.written(key) || m.letters[key] {
-			return nil, c.collision(n, i, key)
+			return nil, c.collision(&m, n, i, key)
 		}
 		if read := letter(resolved(k)); read != "" {
 			if m.find(read) >= 0 || m.letters[read] {
-				return nil, c.collision(n, i, read)
+				return nil, c.collision(&m, n, i, read)
 			}
 			if m.letters == nil {
 				m.letters = map[string]bool{}
@@ -103,6 +103,9 @@ func (c *converter) mapping(n *yaml.Node) (any, *trouble) {
 		m.put(kid{key, k.Line, v})
 		if c.spend {
 			n.Content[i+1] = nil
+			if k.Kind == yaml.ScalarNode && k.Value == key && letter(k) == "" {
+				n.Content[i] = nil // m.kids has all that is of interest
+			}
 		}
 		delete(m.merged, key)
 	}
@@ -202,16 +205,20 @@ func resolved(n *yaml.Node) *yaml.Node {
 }
 
 // collision is the trouble of the ith node of a map, which is the same key as one in front of it.
-func (c *converter) collision(n *yaml.Node, i int, key string) *trouble {
+func (c *converter) collision(m *mapping, n *yaml.Node, i int, key string) *trouble {
 	second := n.Content[i]
-	j := 0
-	for ; j < i; j += 2 {
-		k, _, _ := keyText(n.Content[j])
-		if (k == key || letter(resolved(n.Content[j])) == key) && !isMerge(n.Content[j]) {
-			break
+	var first *yaml.Node
+	for j := 0; j < i && first == nil; j += 2 {
+		if before := n.Content[j]; before != nil && !isMerge(before) {
+			if k, _, _ := keyText(before); k == key || letter(resolved(before)) == key {
+				first = before
+			}
 		}
 	}
-	first := n.Content[j]
+	if first == nil { // spent
+		e := m.kids[m.find(key)]
+		first = &yaml.Node{Kind: yaml.ScalarNode, Value: e.key, Line: e.line}
+	}
 	a, b := resolved(first).Value, resolved(second).Value
 	inFile := func(n *yaml.Node) int { return c.first + n.Line - 1 }
 	if a == b {
