@@ -9,8 +9,8 @@ import (
 
 // How many items are laid out at a time, and from how many on it is worth to do so side by side.
 const (
-	laidOutAtATime = 2048
-	worthSplitting = 256
+	laidOutAtATime = 256
+	worthSplitting = 64
 )
 
 // itemTexts lays out items in portions, part by part: one jsonItems for each processor, which keeps texts of its own.
@@ -71,12 +71,9 @@ func (t *itemTexts) lay(portion []any, see func([]byte)) error {
 func (p *itemPart) lay(items []any) {
 	p.text, p.ends, p.err = p.text[:0], p.ends[:0], nil
 	for _, v := range items {
-		text, err := p.items.of(v)
-		if err != nil {
-			p.err = err
+		if p.text, p.err = p.items.append(p.text, v); p.err != nil {
 			return
 		}
-		p.text = append(p.text, text...)
 		p.ends = append(p.ends, len(p.text))
 	}
 }

@@ -31,7 +31,7 @@ func TestItemTexts(t *testing.T) {
 		}
 		var want []string
 		for v := range all {
-			text, err := newItems().of(v)
+			text, err := newItems().append(nil, v)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,6 @@ type jsonItems struct {
 	plain  bool      // on one line, without spaces
 	skip   []string  // the fields that are left out, in quotes
 	lead   []jsonMember
-	out    []byte
 
 	shape  reflect.Type // of the items, if they are all alike
 	fields []jsonField
@@ -60,23 +59,23 @@ func newJSONItems(indent string, plain bool) *jsonItems {
 	return j
 }
 
-// of is v as JSON, without a line break at the end. It is valid until the next call.
-func (j *jsonItems) of(v any) ([]byte, error) {
+// append appends v as JSON, without a line break at the end.
+func (j *jsonItems) append(out []byte, v any) ([]byte, error) {
 	at := reflect.Indirect(reflect.ValueOf(v))
 	if j.shape == nil {
 		j.shape, j.fields = at.Type(), jsonFields(at.Type())
 	}
 	if j.fields == nil || at.Type() != j.shape {
-		return j.wholeOf(v)
+		return j.appendWhole(out, v)
 	}
 	before, colon, after := "{\n"+j.indent+"  ", ": ", "\n"+j.indent+"}"
 	between := ",\n" + j.indent + "  "
 	if j.plain {
 		before, between, colon, after = "{", ",", ":", "}"
 	}
-	j.out = j.out[:0]
+	start := len(out)
 	for _, m := range j.lead {
-		j.out = append(append(append(append(j.out, before...), m.name...), colon...), m.value...)
+		out = append(append(append(append(out, before...), m.name...), colon...), m.value...)
 		before = between
 	}
 	for _, f := range j.fields {
@@ -84,42 +83,42 @@ func (j *jsonItems) of(v any) ([]byte, error) {
 		if slices.Contains(j.skip, f.name) || !f.empty && isEmpty(value) {
 			continue
 		}
-		j.out = append(append(append(j.out, before...), f.name...), colon...)
+		out = append(append(append(out, before...), f.name...), colon...)
 		before = between
 		var err error
-		if j.out, err = j.appendValue(j.out, value); err != nil {
+		if out, err = j.appendValue(out, value); err != nil {
 			return nil, err
 		}
 	}
-	if len(j.out) == 0 {
-		return append(j.out, "{}"...), nil
+	if len(out) == start {
+		return append(out, "{}"...), nil
 	}
-	return append(j.out, after...), nil
+	return append(out, after...), nil
 }
 
-// wholeOf is v as encoding/json writes it, with the leading members inside.
-func (j *jsonItems) wholeOf(v any) ([]byte, error) {
+// appendWhole appends v as encoding/json writes it, with the leading members inside.
+func (j *jsonItems) appendWhole(out []byte, v any) ([]byte, error) {
 	text, err := j.whole.of(v)
 	text = bytes.TrimSuffix(text, []byte("\n"))
 	if err != nil || len(j.lead) == 0 || len(text) < 2 || text[0] != '{' {
-		return text, err
+		return append(out, text...), err
 	}
-	j.out = append(j.out[:0], '{')
+	out = append(out, '{')
 	for i, m := range j.lead {
 		if i > 0 {
-			j.out = append(j.out, ',')
+			out = append(out, ',')
 		}
-		j.out = append(append(append(j.out, m.name...), ':'), m.value...)
+		out = append(append(append(out, m.name...), ':'), m.value...)
 	}
 	if text[1] != '}' {
-		j.out = append(j.out, ',')
+		out = append(out, ',')
 	}
-	return append(j.out, text[1:]...), nil
+	return append(out, text[1:]...), nil
 }
 
 // line writes v and a line break.
 func (j *jsonItems) line(w *bufio.Writer, v any) error {
-	text, err := j.of(v)
+	text, err := j.append(nil, v)
 	if err != nil {
 		return err
 	}

@@ -105,11 +105,11 @@ func (p *Part) json(v View) error {
 	rest, items, listed := itemsOf(v)
 	if listed {
 		for one := range items {
-			text, err := item.of(one)
+			text, err := item.append(nil, one)
 			if err != nil {
 				return err
 			}
-			p.items = append(p.items, bytes.Clone(text))
+			p.items = append(p.items, text)
 		}
 	} else {
 		rest = v
@@ -119,16 +119,16 @@ func (p *Part) json(v View) error {
 	head.skip = []string{`"apiVersion"`, `"kind"`, `"items"`, `"problems"`}
 	if !listed && !p.failed {
 		item.skip = head.skip[:2]
-		text, err := item.of(v)
+		text, err := item.append(nil, v)
 		if err != nil {
 			return err
 		}
-		p.items = append(p.items, bytes.Clone(text))
+		p.items = append(p.items, text)
 		p.kind += "List"
 		rest = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}}
 	}
-	text, err := head.of(rest)
-	p.text = bytes.Clone(text)
+	var err error
+	p.text, err = head.append(nil, rest)
 	return err
 }
 
