@@ -54,8 +54,8 @@ func TestStrategyOfAPlanLeavesTheSideToTheBlock(t *testing.T) { // descriptor: "
 	upper := Policy(k, painted(t, "{"+paint.ToGateway+", overrides: {m: {a: top}}}"), &expression.Conditions{})
 	lower := Policy(k, painted(t, "{"+paint.ToGateway+", m: {a: low}}"), &expression.Conditions{})
 	r := merge.Fold(k.Plans, k.Rules, merge.Stack{Layers: []merge.Layer{{Level: "gateway", Blocks: upper.Blocks}, {Level: "route", Blocks: lower.Blocks}}})
-	if want := any(map[string]any{"m": map[string]any{"a": "top"}}); !reflect.DeepEqual(r.Doc, want) {
-		t.Errorf("an override of the gateway: got %v, want %v", r.Doc, want)
+	if want := any(map[string]any{"m": map[string]any{"a": "top"}}); !reflect.DeepEqual(r.Doc(), want) {
+		t.Errorf("an override of the gateway: got %v, want %v", r.Doc(), want)
 	}
 }
 
@@ -63,8 +63,8 @@ func TestEmptySpecThatClaimsLetsDefaultsIn(t *testing.T) { // content.claims is 
 	k := described(t, "content: {claims: true}", "strategy: merge defaults")
 	upper, lower := Policy(k, painted(t, "{"+paint.ToGateway+", m: {a: 1}}"), &expression.Conditions{}), Policy(k, painted(t, "{"+paint.ToGateway+"}"), &expression.Conditions{})
 	r := merge.Fold(k.Plans, k.Rules, merge.Stack{Layers: []merge.Layer{{Level: "gateway", Blocks: upper.Blocks}, {Level: "route", Blocks: lower.Blocks}}})
-	if want := any(map[string]any{"m": map[string]any{"a": int64(1)}}); !reflect.DeepEqual(r.Doc, want) {
-		t.Errorf("got %v, want %v", r.Doc, want)
+	if want := any(map[string]any{"m": map[string]any{"a": int64(1)}}); !reflect.DeepEqual(r.Doc(), want) {
+		t.Errorf("got %v, want %v", r.Doc(), want)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestOlderFormEqualsPatch(t *testing.T) { // gep713 P40: it equals the fold 
 	k, upper := decoded(t, paint.Policy("{"+paint.ToGateway+", default: {tls: {mode: strict}}}"))
 	lower := Policy(k, painted(t, "{"+paint.ToGateway+", default: {tls: {}}}"), &expression.Conditions{})
 	r := merge.Fold(k.Plans, k.Rules, merge.Stack{Layers: []merge.Layer{{Level: "gateway", Blocks: upper.Blocks}, {Level: "route", Blocks: lower.Blocks}}})
-	if want := any(map[string]any{"tls": map[string]any{"mode": "strict"}}); !reflect.DeepEqual(r.Doc, want) {
-		t.Errorf("got %v, want %v", r.Doc, want)
+	if want := any(map[string]any{"tls": map[string]any{"mode": "strict"}}); !reflect.DeepEqual(r.Doc(), want) {
+		t.Errorf("got %v, want %v", r.Doc(), want)
 	}
 }

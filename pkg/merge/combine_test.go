@@ -50,7 +50,7 @@ func TestAppend(t *testing.T) {
 	} {
 		r := overlaid(t, shape, map[string]any{"deep": map[string]any{"appendMatch": c.higher, "appended": "x"}, "match": list("old")},
 			map[string]any{"deep": map[string]any{"appendMatch": c.lower, "appended": "y"}, "match": list("new")})
-		doc := r.Doc.(map[string]any)
+		doc := r.Doc().(map[string]any)
 		deep := doc["deep"].(map[string]any)
 		if !Equal(deep["appendMatch"], c.want) || deep["appended"] != "y" || !Equal(doc["match"], list("new")) {
 			t.Errorf("%s: %v", c.name, doc)
@@ -74,8 +74,8 @@ func TestKeyedListInPatchOrder(t *testing.T) {
 	r := overlaid(t, shape, map[string]any{"compressor": []any{entry("Brotli", "brotli"), entry("Gzip", "gzip")}, "x": int64(1)},
 		map[string]any{"compressor": []any{entry("Zstd"), entry("Gzip", "extra")}})
 	want := map[string]any{"compressor": []any{entry("Zstd"), entry("Brotli", "brotli"), entry("Gzip", "gzip", "extra")}, "x": int64(1)}
-	if !Equal(r.Doc, want) {
-		t.Errorf("%v", r.Doc)
+	if !Equal(r.Doc(), want) {
+		t.Errorf("%v", r.Doc())
 	}
 	for _, rule := range r.Rules {
 		if sources := map[string]int{"compressor[Gzip]": 2}[rule.Name]; sources != 0 && len(rule.From) != sources {
@@ -93,8 +93,8 @@ func TestCombineByFunction(t *testing.T) {
 		}
 		return Unit{Path: lower.Path, Value: "both", From: froms([]Unit{established, lower})}, nil
 	}}, {Path: Path{{Form: Any}}}}
-	if r := overlaid(t, shape, map[string]any{"acl": "a", "b": "h"}, map[string]any{"acl": "c", "b": "l"}); !Equal(r.Doc, map[string]any{"acl": "both", "b": "l"}) || calls != 1 {
-		t.Errorf("%v after %d calls", r.Doc, calls)
+	if r := overlaid(t, shape, map[string]any{"acl": "a", "b": "h"}, map[string]any{"acl": "c", "b": "l"}); !Equal(r.Doc(), map[string]any{"acl": "both", "b": "l"}) || calls != 1 {
+		t.Errorf("%v after %d calls", r.Doc(), calls)
 	}
 	if r := overlaid(t, shape, map[string]any{"acl": "a"}, map[string]any{"acl": "a"}); len(r.Rules[0].From) != 1 || len(r.Rules[0].Lost) != 1 {
 		t.Errorf("%+v", r.Rules)

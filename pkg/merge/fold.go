@@ -72,7 +72,7 @@ type folder struct {
 }
 
 func newFolder(rules Shape, s Stack) *folder {
-	return &folder{rules: rules, stack: s, blocks: map[From]written{}}
+	return &folder{rules: rules, stack: s}
 }
 
 // accumulator is what is effective so far, below the next incoming block.
@@ -204,17 +204,17 @@ func (f *folder) admit(p *Plan, acc *accumulator, b incoming) (st Step, units []
 func (f *folder) signed(p *Plan, b incoming) []Unit {
 	units := make([]Unit, 0, len(b.Units))
 	from := []From{{Layer: b.at, Block: b.Kind}}
-	for _, u := range b.Units {
-		if !f.takes(p, u) {
+	for i := range b.Units {
+		if !f.takes(p, &b.Units[i]) {
 			continue
 		}
-		if u.From == nil {
+		units = append(units, b.Units[i])
+		if u := &units[len(units)-1]; u.From == nil {
 			u.From = from
 			if u.Filled {
 				u.From = []From{{b.at, b.Kind, true}}
 			}
 		}
-		units = append(units, u)
 	}
 	return units
 }
@@ -234,7 +234,7 @@ func (f *folder) deactivate(p *Plan, st *Step, acc *accumulator, units []Unit) [
 	return slices.DeleteFunc(units, func(u Unit) bool {
 		for d := len(u.Path); d >= 0; d-- {
 			if by := acc.unset[u.Path[:d].String()]; len(by) > 0 {
-				f.lose(st, u, Dropped, Unset, sorted(by))
+				f.lose(st, u, Dropped, Unset, sorted(slices.Clone(by)))
 				return true
 			}
 			if st.Strategy.Cut != Leaves {
@@ -247,7 +247,7 @@ func (f *folder) deactivate(p *Plan, st *Step, acc *accumulator, units []Unit) [
 
 // conditional judges units with a condition of their own against what is effective before the block.
 func (f *folder) conditional(st *Step, acc *accumulator, units []Unit) (plain, own []Unit) {
-	if !slices.ContainsFunc(units, func(u Unit) bool { return u.When != nil }) {
+	if !anyOf(units, func(u *Unit) bool { return u.When != nil }) {
 		return units, nil
 	}
 	doc := acc.document()

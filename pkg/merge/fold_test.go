@@ -196,8 +196,8 @@ func TestFoldPatch(t *testing.T) {
 		if got := say(r); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
-		if !reflect.DeepEqual(r.Doc, c.doc) {
-			t.Errorf("%s: doc %v, want %v", c.name, r.Doc, c.doc)
+		if !reflect.DeepEqual(r.Doc(), c.doc) {
+			t.Errorf("%s: doc %v, want %v", c.name, r.Doc(), c.doc)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func TestFoldKeyedLists(t *testing.T) {
 	s := stack(Layer{Blocks: []Block{{Kind: Overrides, Units: units(list("walls", "green", "roof", "orange")), Strategy: Strategy{Wins: Higher, Cut: Rules}}}},
 		Layer{Blocks: []Block{{Kind: Bare, Units: units(list("roof", "purple", "floor", "red"))}}})
 	r := Fold(one, shape, s)
-	if got, want := r.Doc, list("roof", "orange", "floor", "red", "walls", "green"); !reflect.DeepEqual(got, want) {
+	if got, want := r.Doc(), list("roof", "orange", "floor", "red", "walls", "green"); !reflect.DeepEqual(got, want) {
 		t.Errorf("lower order, replaced in place, additions behind: got %v, want %v", got, want)
 	}
 	if _, unkeyed := shape.CutAll(m{"rules": l{m{"color": "red"}}}); len(unkeyed) != 1 {

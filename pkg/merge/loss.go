@@ -88,7 +88,7 @@ func (f closing) losses(units []Unit) []Loss {
 	for i, st := range f.trace {
 		var lost []Effect
 		for _, e := range st.Effects {
-			if !f.lost(e) || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil || isEmpty(Unit{Value: e.Value})) && f.claims(e.From[0]) {
+			if !f.lost(e) || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil || emptyObject(e.Value)) && f.claims(e.From[0]) {
 				continue
 			}
 			done[setting{e.From[0], e.code}] = true
@@ -152,7 +152,7 @@ func (f closing) void(r *Result) {
 	if v == nil {
 		return
 	}
-	r.Rules, r.Lost, r.Doc = nil, nil, nil
+	r.Rules, r.Lost, r.units = nil, nil, nil
 	for i := range f.stack.Layers {
 		if l := &f.stack.Layers[i]; l.Rejected != nil || l.Unwritten {
 			continue

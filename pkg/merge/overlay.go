@@ -25,7 +25,7 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 		(*m)[at] = append((*m)[at], other)
 	}
 	eachClash(winner, loser, func(w, l int) {
-		if len(winner[w].Path) < len(loser[l].Path) && isEmpty(winner[w]) {
+		if len(winner[w].Path) < len(loser[l].Path) && emptyObject(winner[w].Value) {
 			note(&filled, w, l)
 		} else {
 			note(&beaten, l, w)
@@ -47,7 +47,7 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 			rest = append(rest, l)
 			continue
 		}
-		void := isEmpty(l) && len(winner[over[0]].Path) > len(l.Path)
+		void := emptyObject(l.Value) && len(winner[over[0]].Path) > len(l.Path)
 		clashes = append(clashes, clash{unit: l, by: pick(winner, over), void: void})
 	}
 	return kept, rest, clashes
@@ -88,9 +88,9 @@ func eachClash(a, b []Unit, see func(i, j int)) {
 	}
 }
 
-// isEmpty reports whether u is an object without entries.
-func isEmpty(u Unit) bool {
-	switch v := u.Value.(type) {
+// emptyObject reports whether a value is an object without entries.
+func emptyObject(v any) bool {
+	switch v := v.(type) {
 	case map[string]any:
 		return len(v) == 0
 	case Packed:
@@ -100,8 +100,20 @@ func isEmpty(u Unit) bool {
 	return false
 }
 
+// anyOf reports whether something is true of one of the units, which are large.
+func anyOf(units []Unit, is func(*Unit) bool) bool {
+	for i := range units {
+		if is(&units[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // hollow reports whether u has nothing in it.
-func (u *Unit) hollow() bool { return isEmpty(*u) || u.Value == nil && !u.Null && u.Parts == nil }
+func (u *Unit) hollow() bool {
+	return emptyObject(u.Value) || u.Value == nil && !u.Null && u.Parts == nil
+}
 
 func pick(units []Unit, at []int) []Unit {
 	out := make([]Unit, len(at))

@@ -71,7 +71,6 @@ func unpacked(r Result) Result {
 			st.Effects[i].Value = Plain(st.Effects[i].Value)
 		}
 	}
-	r.Doc = Plain(r.Doc)
 	return r
 }
 
@@ -81,7 +80,10 @@ func TestPackedValuesFoldLikeOthers(t *testing.T) {
 		s := k.stack(4, Defaults, Bare, Overrides)
 		for _, plan := range []Plan{{}, {SameTarget: Fill}} {
 			want := Fold([]Plan{plan}, k.shape, s)
-			if got := unpacked(Fold([]Plan{plan}, k.shape, packedUp(s))); !reflect.DeepEqual(got, want) {
+			got := unpacked(Fold([]Plan{plan}, k.shape, packedUp(s)))
+			sameDoc := reflect.DeepEqual(Plain(got.Doc()), want.Doc())
+			got.units, want.units = nil, nil
+			if !sameDoc || !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d: %s\npacked %s\nplain  %s", seed, write(s), say(got), say(want))
 			}
 		}

@@ -8,7 +8,7 @@ func (p *Plan) simple() bool {
 }
 
 // takes reports whether the unit belongs to plan p: no earlier plan claimed it, and p and the plans around it are open to it.
-func (f *folder) takes(p *Plan, u Unit) bool {
+func (f *folder) takes(p *Plan, u *Unit) bool {
 	for i := range f.earlier {
 		if f.earlier[i].Only == nil || f.earlier[i].Only.covers(u.Path) {
 			return false

@@ -53,8 +53,8 @@ func TestPlansKeepAccounts(t *testing.T) { // E10 holds for groups, for several 
 		if bad := accounts(s, entries, r); bad != "" {
 			t.Fatalf("plan %d %+v %s: %s\n%s", n, plans, write(s), bad, say(r))
 		}
-		if got := bareDoc(r.Rules); !reflect.DeepEqual(got, r.Doc) {
-			t.Fatalf("plan %d %+v %s: rules make %v, the document is %v", n, plans, write(s), got, r.Doc)
+		if got := bareDoc(r.Rules); !reflect.DeepEqual(got, r.Doc()) {
+			t.Fatalf("plan %d %+v %s: rules make %v, the document is %v", n, plans, write(s), got, r.Doc())
 		}
 		if again := Fold(plans, entries, s); !reflect.DeepEqual(again, r) {
 			t.Fatalf("plan %d %+v %s: folded again: %s\n%s", n, plans, write(s), say(again), say(r))

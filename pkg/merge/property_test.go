@@ -172,8 +172,8 @@ func TestFoldKeepsItsPromises(t *testing.T) {
 		if bad := finerThanNeeded(k.shape, r.Rules); bad != "" {
 			t.Fatalf("E11: %s is printed finer than its sources ask for\n%s", bad, describe())
 		}
-		if got := bareDoc(r.Rules); !reflect.DeepEqual(ordered(got), ordered(r.Doc)) {
-			t.Fatalf("E7: rules make %v, the document is %v\n%s", got, r.Doc, describe())
+		if got := bareDoc(r.Rules); !reflect.DeepEqual(ordered(got), ordered(r.Doc())) {
+			t.Fatalf("E7: rules make %v, the document is %v\n%s", got, r.Doc(), describe())
 		}
 		if !reflect.DeepEqual(s, before) {
 			t.Fatalf("E12: the input was changed\n%s", describe())
@@ -213,8 +213,8 @@ func TestFoldOfOneIsIdentity(t *testing.T) {
 			if len(settings) > 0 {
 				want = settings
 			}
-			if !reflect.DeepEqual(r.Doc, want) || len(r.Lost) > 0 {
-				t.Fatalf("%s %s of %v gives %v, lost %v", b.Strategy.Word(), kind, settings, r.Doc, r.Lost)
+			if !reflect.DeepEqual(r.Doc(), want) || len(r.Lost) > 0 {
+				t.Fatalf("%s %s of %v gives %v, lost %v", b.Strategy.Word(), kind, settings, r.Doc(), r.Lost)
 			}
 			for _, rule := range r.Rules {
 				if len(rule.Path) > 2 || len(rule.Lost) > 0 || !slices.Equal(rule.From, []From{{Layer: 0, Block: kind}}) {

@@ -8,7 +8,7 @@ import (
 // Recut cuts units at another shape: coarse ones are split, finer ones joined. Sources are kept: a joined unit keeps the parts that
 // differ in theirs. The order is that of the first part of each unit. Units that are cut so already are returned as they are.
 func Recut(units []Unit, shape Shape) []Unit {
-	if id := shape.id(); id != nil && !slices.ContainsFunc(units, func(u Unit) bool { return u.cut != id }) {
+	if id := shape.id(); id != nil && !anyOf(units, func(u *Unit) bool { return u.cut != id }) {
 		return units
 	}
 	r := recutter{shape: shape, out: make([]Unit, 0, len(units))}
@@ -114,19 +114,20 @@ func (u Unit) finest() []Unit {
 
 // froms lists the sources of units, each once, least specific first.
 func froms(units []Unit) []From {
-	if len(units) == 1 {
+	if len(units) == 1 || len(units) > 1 && len(units[0].From) == 1 && !anyOf(units[1:], func(u *Unit) bool { return !slices.Equal(u.From, units[0].From) }) {
 		return units[0].From
 	}
 	var out []From
-	for _, u := range units {
-		out = append(out, u.From...)
+	for i := range units {
+		out = append(out, units[i].From...)
 	}
 	return sorted(out)
 }
 
-// sorted is the sources in order, each once.
+// sorted puts the sources in order, each once.
 func sorted(from []From) []From {
-	return slices.Compact(slices.SortedFunc(slices.Values(from), From.compare))
+	slices.SortFunc(from, From.compare)
+	return slices.Compact(from)
 }
 
 func (f From) compare(g From) int {

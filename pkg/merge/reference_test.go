@@ -252,8 +252,8 @@ func TestFoldEqualsTheReference(t *testing.T) { // three blocks, conditions, uns
 		if got, want := lines(r), want.lines(); !slices.Equal(got, want) {
 			t.Fatalf("stack %d %s\n got %q\nwant %q", n, write(s), got, want)
 		}
-		if want := want.doc(); !reflect.DeepEqual(r.Doc, want) {
-			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Doc, want)
+		if want := want.doc(); !reflect.DeepEqual(r.Doc(), want) {
+			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Doc(), want)
 		}
 	}
 }
@@ -314,7 +314,7 @@ func TestPatchEqualsRFC7386(t *testing.T) {
 			}
 		}
 		r := Fold(one, keyedEntries, s) // a keyed list is one leaf to a merge patch
-		got := r.Doc
+		got := r.Doc()
 		if got == nil {
 			got = m{}
 		}
@@ -351,8 +351,8 @@ func TestMergeOfKeyedListsEqualsTheReference(t *testing.T) { // entry by entry; 
 		if len(want) > 0 {
 			doc = m{"rules": want}
 		}
-		if r := Fold(one, keyedEntries, s); !reflect.DeepEqual(r.Doc, doc) {
-			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Doc, doc)
+		if r := Fold(one, keyedEntries, s); !reflect.DeepEqual(r.Doc(), doc) {
+			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Doc(), doc)
 		}
 	}
 }
@@ -424,12 +424,12 @@ func TestOrderSensitiveEqualsTheProcess(t *testing.T) { // gep713 P25-P27
 			s.Layers = append(s.Layers, Layer{Level: fmt.Sprint(i), Target: i, Blocks: []Block{b}})
 		}
 		up, down := bottomUp(docs, strategies), topDown(docs, strategies)
-		if r := Fold(one, entries, s); !reflect.DeepEqual(r.Doc, up) {
-			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Doc, up)
+		if r := Fold(one, entries, s); !reflect.DeepEqual(r.Doc(), up) {
+			t.Fatalf("stack %d %s\n got %v\nwant %v", n, write(s), r.Doc(), up)
 		}
 		r, got := OrderSensitive(one, entries, s)
-		if want := !reflect.DeepEqual(up, down); got != want || got && !reflect.DeepEqual(r.Doc, down) {
-			t.Fatalf("stack %d %s\nsensitive %v, want %v: from the bottom %v, from the top %v, got %v", n, write(s), got, want, up, down, r.Doc)
+		if want := !reflect.DeepEqual(up, down); got != want || got && !reflect.DeepEqual(r.Doc(), down) {
+			t.Fatalf("stack %d %s\nsensitive %v, want %v: from the bottom %v, from the top %v, got %v", n, write(s), got, want, up, down, r.Doc())
 		}
 		if got {
 			differ++

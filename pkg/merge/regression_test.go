@@ -21,8 +21,8 @@ func never(b Block) Block {
 
 func TestNullsAtTwoDepths(t *testing.T) { // {n: {a: {x: null, z: {y: null}}}} on nothing is {n: {a: {z: {}}}} (RFC 7386)
 	r := Fold(one, entries, stack(layer(block(Overrides, "patch", m{"n": m{"a": m{"x": nil, "z": m{"y": nil}}}})), bare(m{"o": m{"k": 1}})))
-	if want := (m{"n": m{"a": m{"z": m{}}}, "o": m{"k": 1}}); !reflect.DeepEqual(r.Doc, want) {
-		t.Errorf("got %v, want %v", r.Doc, want)
+	if want := (m{"n": m{"a": m{"z": m{}}}, "o": m{"k": 1}}); !reflect.DeepEqual(r.Doc(), want) {
+		t.Errorf("got %v, want %v", r.Doc(), want)
 	}
 	if len(r.Rules) != 2 {
 		t.Errorf("one object is two rules: %s", say(r))
@@ -33,7 +33,8 @@ func TestNullsAtTwoDepths(t *testing.T) { // {n: {a: {x: null, z: {y: null}}}} o
 func underLowest(word string, lowest m) (atomic, patch any) {
 	over := func(lowestWord string) any {
 		upper := layer(block(Defaults, word, m{"n": m{"a": 1, "c": 2}}))
-		return Fold(one, entries, stack(upper, layer(block(Bare, lowestWord, lowest)))).Doc
+		r := Fold(one, entries, stack(upper, layer(block(Bare, lowestWord, lowest))))
+		return r.Doc()
 	}
 	return over("atomic"), over("patch")
 }
@@ -65,12 +66,12 @@ func TestUnionThenPatch(t *testing.T) {
 func TestClaimIsNoRule(t *testing.T) { // an empty spec that holds its place (unit * = {}) has no name that clashes under merge (E4)
 	claim := Layer{Blocks: []Block{{Kind: Bare, Units: []Unit{{Value: m{}}}}}}
 	want := any(m{"n": m{"a": 1}})
-	if r := Fold(one, entries, stack(layer(block(Defaults, "merge", m{"n": m{"a": 1}})), claim)); !reflect.DeepEqual(r.Doc, want) {
-		t.Errorf("merge defaults above it: got %v, want %v", r.Doc, want)
+	if r := Fold(one, entries, stack(layer(block(Defaults, "merge", m{"n": m{"a": 1}})), claim)); !reflect.DeepEqual(r.Doc(), want) {
+		t.Errorf("merge defaults above it: got %v, want %v", r.Doc(), want)
 	}
 	claim.Blocks[0].Kind, claim.Blocks[0].Strategy = Overrides, Strategy{Wins: Higher, Cut: Rules}
-	if r := Fold(one, entries, stack(claim, bare(m{"n": m{"a": 1}}))); !reflect.DeepEqual(r.Doc, want) {
-		t.Errorf("as merge overrides: got %v, want %v", r.Doc, want)
+	if r := Fold(one, entries, stack(claim, bare(m{"n": m{"a": 1}}))); !reflect.DeepEqual(r.Doc(), want) {
+		t.Errorf("as merge overrides: got %v, want %v", r.Doc(), want)
 	}
 }
 

@@ -16,7 +16,7 @@ func (f closing) finish(units []Unit) Result {
 	if units = f.solid(&Plan{}, units, &last, Replaced); len(last.Effects) > 0 {
 		f.trace = append(f.trace, last)
 	}
-	r := Result{Ordered: f.ordered, Groups: f.groups, Doc: Assemble(f.apart(units)), decide: f.stack.Decide}
+	r := Result{Ordered: f.ordered, Groups: f.groups, units: f.apart(units), decide: f.stack.Decide}
 	r.Rules = printed(units, f.rules)
 	if f.listed {
 		r.Rules = asListed(units)
@@ -28,20 +28,31 @@ func (f closing) finish(units []Unit) Result {
 		f.ignore(units)
 	}
 	r.Trace = f.trace
+	f.share(&r, f.losses(units))
+	f.void(&r)
+	f.reject(&r)
+	return r
+}
+
+// Doc is the settings in force in bare form (engine E7), made anew by each call; nil if nothing is in force.
+func (r *Result) Doc() any { return Assemble(r.units) }
+
+// share gives the losses to the rules of their names, and keeps the others.
+func (f closing) share(r *Result, losses []Loss) {
+	if len(losses) == 0 {
+		return
+	}
 	byName := make(map[string]int, len(r.Rules))
 	for i := len(r.Rules) - 1; i >= 0; i-- {
 		byName[r.Rules[i].Name] = i
 	}
-	for _, l := range f.losses(units) {
+	for _, l := range losses {
 		if i, ok := byName[l.Rule]; ok && (!f.listed || r.Rules[i].concerns(l)) {
 			r.Rules[i].Lost = append(r.Rules[i].Lost, l)
 		} else {
 			r.Lost = append(r.Lost, l)
 		}
 	}
-	f.void(&r)
-	f.reject(&r)
-	return r
 }
 
 // concerns reports whether a loss is about an entry of a list that is called alike: it lost to that, or is a part of it.
@@ -97,18 +108,18 @@ func (f closing) dropNulls(units []Unit) []Unit {
 
 // dropClaims takes the whole of the settings out where it is empty and parts of it are in force: it only held a place.
 func (f closing) dropClaims(units []Unit) []Unit {
-	claim := func(u Unit) bool { return len(u.Path) == 0 && u.hollow() }
-	if len(units) < 2 || !slices.ContainsFunc(units, claim) {
+	claim := func(u *Unit) bool { return len(u.Path) == 0 && u.hollow() }
+	if len(units) < 2 || !anyOf(units, claim) {
 		return units
 	}
 	last := Step{Layer: -1, Block: Bare, Closing: true}
-	for _, u := range units {
-		if claim(u) {
-			f.lose(&last, u, Replaced, NoEffect, nil)
+	for i := range units {
+		if claim(&units[i]) {
+			f.lose(&last, units[i], Replaced, NoEffect, nil)
 		}
 	}
 	f.trace = append(f.trace, last)
-	return slices.DeleteFunc(slices.Clone(units), claim)
+	return slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return claim(&u) })
 }
 
 // dropFillers leaves nothing in force where only fillers are: there is nothing that they could apply to.
@@ -236,6 +247,9 @@ func (f closing) wrote(from From) written {
 	w.at = make(map[string]int, len(w.rules))
 	for i := range w.rules {
 		w.at[w.rules[i].key()] = i
+	}
+	if f.blocks == nil {
+		f.blocks = map[From]written{}
 	}
 	f.blocks[from] = w
 	return w

@@ -40,7 +40,7 @@ func (f *folder) merge(p *Plan, acc *accumulator, in []Unit, st *Step) {
 // patch has a use for them.
 func (f *folder) solid(p *Plan, units []Unit, st *Step, o Action) []Unit {
 	shape := f.shape(p)
-	if !slices.ContainsFunc(units, func(u Unit) bool { return u.hollow() && !shape.endsAt(u.Path) }) {
+	if !anyOf(units, func(u *Unit) bool { return u.hollow() && !shape.endsAt(u.Path) }) {
 		return units
 	}
 	return slices.DeleteFunc(slices.Clone(units), func(u Unit) bool {

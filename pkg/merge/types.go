@@ -310,7 +310,7 @@ type Result struct {
 	Lost    []Loss // rules that are nowhere in the result
 	Groups  []Group
 	Trace   []Step
-	Doc     any // the settings in bare form (engine E7); nil if nothing is in force
 
+	units  []Unit // in force
 	decide Decide
 }

@@ -179,7 +179,7 @@ func (k variants) switches(o *Verdict) []model.Problem {
 	}
 	other := layout{k.oldest(), k.stack}.lay()
 	result := merge.Fold([]merge.Plan{{SameTarget: merge.Fill}}, k.Rules, other.stack)
-	if merge.Equal(result.Doc, o.Result.Doc) {
+	if merge.Equal(result.Doc(), o.Result.Doc()) {
 		return nil
 	}
 	return []model.Problem{model.Problem{Severity: model.Info, Code: model.SettingMatters,

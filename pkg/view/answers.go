@@ -142,8 +142,8 @@ func newAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *answ
 		}
 		out.Groups = append(out.Groups, group)
 	}
-	if o.Result.Doc != nil {
-		out.Spec = model.Pack(k.Nested(o.Result.Doc), nil) // answers to everything keep one for every stack
+	if doc := o.Result.Doc(); doc != nil {
+		out.Spec = model.Pack(k.Nested(doc), nil) // answers to everything keep one for every stack
 	}
 	out.ID = contentHash(&out)
 	return &answer{stackFacts: factsOf(k, o), policy: out, places: values.Places, values: func() *explain.Values { return values }}

@@ -22,7 +22,7 @@ func appended(r *resolve.Resolution) []model.Problem {
 		idle, read := map[*policy.Policy]string{}, map[*policy.Policy]bool{}
 		k.InForce(func(s resolve.StackID) {
 			o := k.Verdict(s)
-			mode, _ := model.Get(merge.Plain(o.Result.Doc), "passthroughMode").(string)
+			mode, _ := model.Get(merge.Plain(o.Result.Doc()), "passthroughMode").(string)
 			for _, rule := range o.Result.Rules {
 				if rule.Name != "appendMatch" {
 					continue
