@@ -43,9 +43,10 @@ func runParts(kinds []form.Source, manifests, answer string) ([]part, error) {
 	}
 	watch.lap("decode")
 	watch.collect()
+	policies := resolve.Decode(in, catalog)
 	graph := topology.Build(in, catalog.Settings(), catalog.Links()...)
 	watch.lap("topology")
-	resolution := resolve.Run(in, graph, catalog)
+	resolution := policies.Attach(graph)
 	watch.lap("attach")
 	for _, kind := range resolution.Kinds {
 		if len(kind.Policies) > 0 {

@@ -106,10 +106,11 @@ func (f *sourceFlags) linkers() []topology.Linker {
 // resolved resolves an input, and looks in the meantime for what gets no traffic.
 func resolved(in *model.Snapshot, catalog *descriptor.Catalog, more ...topology.Linker) *resolve.Resolution {
 	in = catalog.Generated(in)
+	policies := resolve.Decode(in, catalog)
 	graph := topology.Build(in, catalog.Settings(), append(catalog.Links(), more...)...)
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
-	resolution := resolve.Run(in, graph, catalog)
+	resolution := policies.Attach(graph)
 	resolution.Problems = append(resolution.Problems, slices.DeleteFunc(<-idle, resolve.AboutVariable)...)
 	return resolution
 }

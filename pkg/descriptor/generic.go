@@ -38,12 +38,12 @@ func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem)
 		}
 	}
 	for _, gk := range in.Kinds() {
-		if found[gk] == "" && !builtinGroup(gk.Group) && slices.ContainsFunc(in.Of(gk), looksLikePolicy) {
+		if found[gk] == "" && !builtinGroup(gk.Group) && !c.describes(gk) && slices.ContainsFunc(in.Of(gk), looksLikePolicy) {
 			found[gk] = "the shape of its objects"
 		}
 	}
 	for _, gk := range slices.SortedFunc(maps.Keys(found), model.GroupKind.Compare) {
-		if c.kinds[gk] != nil || c.knowledge.Knows(gk) { // the latter is said not to be one, whatever the label says
+		if c.describes(gk) {
 			continue
 		}
 		g := generic{kind: usualKind(), crd: crds[gk], objects: in.Of(gk), settings: c.chosen}
@@ -56,6 +56,11 @@ func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem)
 	}
 	slices.SortFunc(kinds, func(a, b *policy.Kind) int { return a.GroupKind.Compare(b.GroupKind) })
 	return kinds, problems
+}
+
+// describes reports whether a kind is described: as a policy, or as none, whatever the label of its CRD says.
+func (c *Catalog) describes(gk model.GroupKind) bool {
+	return c.kinds[gk] != nil || c.knowledge.Knows(gk)
 }
 
 // builtinGroup reports whether a group's kinds are Kubernetes' own and never policies of this sort.
@@ -80,8 +85,9 @@ func looksLikePolicy(o *model.Object) bool {
 // references goes through the references to targets in a policy without a descriptor, each with the field in which it stands.
 func references(o *model.Object) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
+		spec := o.Body.Field("spec")
 		for _, field := range referenceFields() {
-			for _, entry := range asList(o.Get("spec", field)) {
+			for _, entry := range asList(spec.Field(field).Value()) {
 				if !yield(field, entry) {
 					return
 				}

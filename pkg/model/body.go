@@ -65,7 +65,7 @@ func (b Body) Field(key string) Body {
 	if !b.IsObject() {
 		return Body{}
 	}
-	at, _ := b.tape.entry(b.at, key)
+	at, _ := b.tape.field(b.tape.meant(b.at), key)
 	if at < 0 {
 		return Body{}
 	}

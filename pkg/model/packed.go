@@ -192,8 +192,15 @@ func (t packed) line(at int) (line, end int) {
 	return int(n), end
 }
 
-// number reads a varint.
+// number reads a varint, most of which are one byte.
 func (t packed) number(at int) (n uint64, end int) {
+	if c := t[at]; c < 0x80 {
+		return uint64(c), at + 1
+	}
+	return t.longNumber(at)
+}
+
+func (t packed) longNumber(at int) (n uint64, end int) {
 	for shift := 0; ; shift += 7 {
 		c := t[at]
 		at++

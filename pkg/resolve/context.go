@@ -73,22 +73,26 @@ func (k *routed) startsPath(id topology.NodeID) bool {
 	return false
 }
 
-// inherited is the stacks of the node's parents, sorted, each once; shared with the parent if there is one only.
+// inherited is the stacks of the node's parents, sorted, each once; shared with the parents if all have the same.
 func (k *routed) inherited(id topology.NodeID) []StackID {
-	parents := k.parents(id)
-	if len(parents) == 1 {
-		return k.stacksBelow(parents[0], id)
-	}
 	var out []StackID
-	for _, p := range parents {
-		for _, s := range k.stacksBelow(p, id) {
-			if !slices.Contains(out, s) {
-				out = append(out, s)
-			}
+	same := true
+	for _, p := range k.parents(id) {
+		below := k.stacksBelow(p, id)
+		switch {
+		case len(out) == 0:
+			out = below
+		case !same:
+			out = append(out, below...)
+		case !slices.Equal(out, below):
+			out, same = slices.Concat(out, below), false
 		}
 	}
+	if same {
+		return out
+	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 // Contexts lists the stacks with which traffic can reach the node, sorted. It is empty for a node that no path leads to. The slice may

@@ -4,9 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/decode"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -90,27 +88,32 @@ type Rejection struct {
 
 // Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.
 func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resolution {
-	r := &Resolution{Snapshot: in, Graph: g, Settings: c.Settings(), byRef: map[model.Ref]topology.NodeID{}, knowledge: c.Knowledge()}
-	kinds, problems := c.Discover(in)
-	r.Problems = slices.Concat(in.Problems, g.Problems(), problems)
-	conditions := &expression.Conditions{Redacted: in.WithoutValues()}
-	for _, pk := range kinds {
-		if isMember(kinds, pk) {
+	return Decode(in, c).Attach(g)
+}
+
+// Attach attaches the policies to the targets in a graph of the snapshot, and walks the contexts of every kind.
+func (d *Decoding) Attach(g *topology.Graph) *Resolution {
+	<-d.done
+	settings := d.catalog.Settings()
+	r := &Resolution{Snapshot: d.in, Graph: g, Settings: settings, byRef: map[model.Ref]topology.NodeID{}, knowledge: d.catalog.Knowledge()}
+	r.Problems = slices.Concat(d.in.Problems, g.Problems(), d.problems)
+	for i, pk := range d.kinds {
+		if isMember(d.kinds, pk) {
 			r.Kinds = append(r.Kinds, r.Without(pk))
 			continue
 		}
+		policies := d.policies[i]
 		if pk.Scopes != nil {
-			policies := decodeAll(kinds, pk, in, conditions)
 			for _, p := range policies {
 				r.Problems = append(r.Problems, p.Problems...)
 			}
-			r.Kinds = append(r.Kinds, r.scopedKinds(pk, policies, c.Settings())...)
+			r.Kinds = append(r.Kinds, r.scopedKinds(pk, policies, settings)...)
 			continue
 		}
 		k := r.Without(pk)
-		k.Policies = decodeAll(kinds, pk, in, conditions)
+		k.Policies = policies
 		r.Problems = append(r.Problems, inferred(k)...)
-		for _, p := range k.Policies {
+		for _, p := range policies {
 			r.Problems = append(r.Problems, p.Problems...)
 		}
 		(&attacher{Kind: k}).attach()
@@ -131,13 +134,6 @@ func Run(in *model.Snapshot, g *topology.Graph, c *descriptor.Catalog) *Resoluti
 	r.Problems = append(r.Problems, r.switched()...)
 	r.unrendered()
 	return r
-}
-
-// decodeKind reads the objects of a kind, as many at a time as there are processors.
-func decodeKind(k *policy.Kind, objects []*model.Object, conditions *expression.Conditions) []*policy.Policy {
-	out := make([]*policy.Policy, len(objects))
-	model.SideBySide(len(objects), model.Few, func(i int) { out[i] = decode.Policy(k, objects[i], conditions) })
-	return out
 }
 
 // Node is a target by its id: of the graph, or one that no graph knows.

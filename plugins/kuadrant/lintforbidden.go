@@ -19,7 +19,7 @@ func ignored(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 	var out []model.Problem
 	for _, id := range g.Order(topology.Traffic) {
 		route := g.Node(id)
-		if route.Role != topology.Route || route.Object == nil || !k.Allows(route.Ref) {
+		if route.Role != topology.Route || route.Object == nil || !slices.ContainsFunc(g.Attachments(id), mayForbid) || !k.Allows(route.Ref) {
 			continue
 		}
 		own := at.Any(id) || slices.ContainsFunc(g.Children(topology.Traffic, id), at.Any)
@@ -40,6 +40,11 @@ func ignored(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 		}
 	}
 	return out
+}
+
+// mayForbid reports whether a parentRef may be one that a listener refuses in a way that the operator does not look at.
+func mayForbid(a topology.Attachment) bool {
+	return a.Port != 0 || a.Listener == topology.None || a.State == topology.NotAllowedByListeners
 }
 
 // forbidden says why no traffic of a listener reaches a route by a parentRef that the operator takes for valid; "" where traffic does,

@@ -15,6 +15,10 @@ var sameNameRoutes = model.Rule{ID: "SameNameDifferentRouteKinds", Severities: [
 // sameName reports routes of two kinds that have one name and come through one listener: the operator knows the ways through them by one
 // id, so that what it computes for the one takes the place of what it computes for the other.
 func sameName(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
+	kinds := topology.HTTPRouteKinds()
+	if slices.ContainsFunc(kinds, func(gk model.GroupKind) bool { return !hasRoutes(g, gk) }) {
+		return nil
+	}
 	var out []model.Problem
 	told := map[model.Ref]bool{}
 	for _, listener := range g.Order(topology.Traffic) {
@@ -25,7 +29,7 @@ func sameName(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 		first := map[string]topology.NodeID{}
 		for _, id := range g.Children(topology.Traffic, listener) {
 			n := g.Node(id)
-			if n.Role != topology.Route || n.Object == nil || !slices.Contains(topology.HTTPRouteKinds(), n.Ref.GroupKind()) || !k.Allows(n.Ref) || validStep(g, listener, id) != nil {
+			if n.Role != topology.Route || n.Object == nil || !slices.Contains(kinds, n.Ref.GroupKind()) || !k.Allows(n.Ref) || validStep(g, listener, id) != nil {
 				continue
 			}
 			other, taken := first[n.Ref.FullName()]
@@ -44,6 +48,14 @@ func sameName(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 		}
 	}
 	return out
+}
+
+// hasRoutes reports whether there are routes of a kind.
+func hasRoutes(g *topology.Graph, gk model.GroupKind) bool {
+	return slices.ContainsFunc(g.Order(topology.Traffic), func(id topology.NodeID) bool {
+		n := g.Node(id)
+		return n.Role == topology.Route && n.Ref.GroupKind() == gk
+	})
 }
 
 // holdsAt reports whether a policy is attached to a route or one of its rules.

@@ -2,7 +2,6 @@ package kuadrant
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,9 +29,14 @@ func validStep(g *topology.Graph, parent, child topology.NodeID) *model.Problem 
 	if own == "" {
 		return nil
 	}
-	hosts, _ := route.Object.Get("spec", "hostnames").([]any)
-	if len(hosts) == 0 || slices.ContainsFunc(hosts, func(h any) bool { return within(fmt.Sprint(h), own) }) {
+	hosts := route.Object.Body.Field("spec").Field("hostnames")
+	if !hosts.IsList() || hosts.Len() == 0 {
 		return nil
+	}
+	for _, host := range hosts.Items {
+		if within(host.Text(), own) {
+			return nil
+		}
 	}
 	p := hostnameNarrower.Problem("no hostname of %s is within %q of %s: traffic is routed, but the operator enforces no policy on this way", route.Ref, own, listener.Ref).At(route.Object)
 	return &p
