@@ -22,7 +22,7 @@ const (
 const (
 	modest   = 490 << 20
 	fewInUse = 465 << 20
-	perByte  = 24
+	perByte  = 16
 	several  = 2
 )
 
