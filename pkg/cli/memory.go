@@ -11,10 +11,11 @@ import (
 )
 
 // How much garbage there may be before it is collected, in percent of what is in use. A run is short and most of what it makes stays in use, so
-// that collecting as often as Go does by default (100) finds little. Most runs end before the first collection.
+// that collecting as often as Go does by default (100) finds little; collecting more seldom than this takes longer, as memory that is touched for
+// the first time costs more than memory that is used again. Small runs end before the first collection.
 const (
-	firstGarbagePercent = 1600 // until there was one collection: at 64 MB
-	garbagePercent      = 400
+	firstGarbagePercent = 800 // until there was one collection: at 32 MB
+	garbagePercent      = 200
 )
 
 // How large a run may grow by garbage: to several times what is in use, and to modest in any case. An input of which each byte takes more than perByte bytes
