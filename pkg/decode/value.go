@@ -51,7 +51,7 @@ func (d *decoder) choices(units []merge.Unit) []merge.Unit {
 // stripped is v without the nulls that are fields of objects: the API server takes them out before it validates. What has none is not
 // copied.
 func stripped(v model.Body) model.Body {
-	if !hasNull(v) {
+	if !v.Extent().Nulls {
 		return v
 	}
 	return model.Pack(withoutNulls(v.Value()), nil)
@@ -70,19 +70,4 @@ func withoutNulls(v any) any {
 		}
 	}
 	return v
-}
-
-// hasNull reports whether an object within v has a field that is null.
-func hasNull(v model.Body) bool {
-	for _, below := range v.Fields {
-		if below.IsNull() || hasNull(below) {
-			return true
-		}
-	}
-	for _, entry := range v.Items {
-		if hasNull(entry) {
-			return true
-		}
-	}
-	return false
 }

@@ -60,7 +60,7 @@ func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem)
 
 // describes reports whether a kind is described: as a policy, or as none, whatever the label of its CRD says.
 func (c *Catalog) describes(gk model.GroupKind) bool {
-	return c.kinds[gk] != nil || c.knowledge.Knows(gk)
+	return c.kinds[gk] != nil || c.knowledge.Knows(gk) || slices.Contains(topology.RouteKinds(), gk)
 }
 
 // builtinGroup reports whether a group's kinds are Kubernetes' own and never policies of this sort.

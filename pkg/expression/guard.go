@@ -56,13 +56,8 @@ func (s *Sizes) add(v any) {
 	case string:
 		s.text = max(s.text, len(t))
 	case model.Body:
-		s.entries = max(s.entries, t.Len())
-		for _, kid := range t.Fields {
-			s.add(kid.Part())
-		}
-		for _, kid := range t.Items {
-			s.add(kid.Part())
-		}
+		e := t.Extent()
+		*s = s.With(Sizes{e.Entries, e.Text})
 	case map[string]any:
 		s.entries = max(s.entries, len(t))
 		for _, kid := range t {

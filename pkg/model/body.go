@@ -133,6 +133,21 @@ func (b Body) String() string { return fmt.Sprint(b.Value()) }
 // MarshalJSON writes the value as encoding/json does, but for the escapes for HTML: whoever asks decides on those.
 func (b Body) MarshalJSON() ([]byte, error) { return AppendJSON(nil, b), nil }
 
+// Extent is how large the parts of a value are.
+type Extent struct {
+	Entries int  // of its longest list or object
+	Text    int  // bytes of its longest text, keys aside
+	Nulls   bool // an object has an entry that is null
+}
+
+// Extent measures the value, without making any of it.
+func (b Body) Extent() (e Extent) {
+	if b.tape != "" {
+		b.tape.measure(b.at, &e)
+	}
+	return e
+}
+
 // Size is Len, and whether that is of an object.
 func (b Body) Size() (entries int, object bool) { return b.Len(), b.IsObject() }
 

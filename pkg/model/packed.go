@@ -173,6 +173,33 @@ func (t packed) skip(at int) int {
 	return at
 }
 
+// measure adds the value at a position to e, and returns where the next one begins.
+func (t packed) measure(at int, e *Extent) (end int) {
+	switch form := t.form(at); form {
+	case text:
+		s, end := t.text(at + 1)
+		e.Text = max(e.Text, len(s))
+		return end
+	case list, object:
+		n, next := t.number(at + 1 + sizeWidth)
+		e.Entries = max(e.Entries, int(n))
+		for range n {
+			_, next = t.line(next)
+			if form == object {
+				_, next = t.text(next)
+				e.Nulls = e.Nulls || t[next] == null
+			}
+			next = t.measure(next, e)
+		}
+		return t.skip(at)
+	case again:
+		to, end := t.number(at + 1)
+		t.measure(int(to), e)
+		return end
+	}
+	return t.skip(at)
+}
+
 // text reads a text. It shares the memory of the tape.
 func (t packed) text(at int) (s string, end int) {
 	n, start := t.number(at)

@@ -15,14 +15,14 @@ type routed struct {
 	*stacks
 	facts   [][]fact                              // by node: what it says of the paths through it
 	refused map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
-	ways    map[push][]Path                       // the paths to nodes with much below them, by stack and node
+	ways    map[place][]Path                      // the paths to nodes with much below them, by stack and node
 }
 
 // walk computes the contexts of every node from the top down, once.
 func (k *routed) walk() {
 	g := k.res.Graph
 	k.list = append(make([]push, 0, len(k.attached)+1), push{})
-	k.interned = make(map[push]StackID, len(k.attached))
+	k.known = interned{nodes: make(map[place]StackID, len(k.attached)), facts: map[push]StackID{}}
 	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
 	k.readFacts()
 	k.judgeSteps()
@@ -114,7 +114,7 @@ func (k *Kind) Paths(id topology.NodeID, s StackID) []Path { return k.engine.pat
 func (k *routed) paths(id topology.NodeID, s StackID) []Path {
 	switch k.res.Node(id).Role {
 	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener: // few, with many below them
-		at := push{under: s, node: id}
+		at := place{s, id}
 		known, ok := k.ways[at]
 		if !ok {
 			known = k.pathsWith(k.adds(id), id, s)

@@ -23,9 +23,9 @@ type Decoding struct {
 // Decode begins to read the policies of a snapshot, and returns in the meantime: the graph can be built beside it.
 func Decode(in *model.Snapshot, c *descriptor.Catalog) *Decoding {
 	d := &Decoding{in: in, catalog: c, done: make(chan struct{})}
-	d.kinds, d.problems = c.Discover(in)
 	go func() {
 		defer close(d.done)
+		d.kinds, d.problems = c.Discover(in)
 		conditions := &expression.Conditions{Redacted: in.WithoutValues()}
 		d.policies = make([][]*policy.Policy, len(d.kinds))
 		for i, k := range d.kinds {

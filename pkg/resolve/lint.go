@@ -44,19 +44,17 @@ func (k *Kind) EachContext(see func(topology.NodeID, StackID)) {
 
 // unreached reports policies that attach, but to nothing that traffic passes on the way to an effective target (gep713 P36).
 func (k *routed) unreached() []model.Problem {
-	used := map[topology.NodeID]bool{}
-	visited := make([]bool, len(k.list))
+	used, visited := make([]bool, k.res.Len()), make([]bool, len(k.list))
 	k.InForce(func(s StackID) {
 		for ; s != 0 && !visited[s]; s = k.list[s].under {
 			visited[s] = true
-			used[k.list[s].node] = true
+			if id := k.list[s].node; id != topology.None {
+				used[id] = true
+			}
 		}
 	})
-	reached, attached := map[*policy.Policy]bool{}, map[*policy.Policy]bool{}
-	note := func(a policy.Attached) {
-		attached[a.Policy] = true
-		reached[a.Policy] = reached[a.Policy] || used[a.Node]
-	}
+	reached := make(map[*policy.Policy]bool, len(k.Policies)) // of those that attach
+	note := func(a policy.Attached) { reached[a.Policy] = reached[a.Policy] || used[a.Node] }
 	for _, p := range k.attached {
 		for _, a := range p.policies {
 			note(a)
@@ -67,7 +65,7 @@ func (k *routed) unreached() []model.Problem {
 	}
 	var out []model.Problem
 	for _, p := range k.Policies {
-		if attached[p] && !reached[p] && len(k.Gaps().Of(p)) == 0 {
+		if by, attached := reached[p]; attached && !by && len(k.Gaps().Of(p)) == 0 {
 			out = append(out, model.Problem{Severity: model.Info, Code: model.NotReached,
 				Message: fmt.Sprintf("no traffic path reaches the target of %s: it is in force nowhere", p.Ref())}.At(p.Object))
 		}
@@ -79,9 +77,12 @@ func (k *routed) unreached() []model.Problem {
 func (k *routed) deactivations() []model.Problem {
 	lists := map[topology.NodeID]bool{}
 	for id, at := range k.attached {
-		for _, a := range at.policies {
-			lists[id] = lists[id] || len(a.Policy.Unset) > 0
+		if slices.ContainsFunc(at.policies, func(a policy.Attached) bool { return len(a.Policy.Unset) > 0 }) {
+			lists[id] = true
 		}
+	}
+	if len(lists) == 0 {
+		return nil
 	}
 	above := map[*policy.Policy]*heights{}
 	k.InForce(func(s StackID) {

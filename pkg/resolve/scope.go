@@ -27,7 +27,7 @@ type scoped struct {
 	own     map[topology.NodeID]set            // what the last leg finds at the node itself
 	meets   map[[2]int32][]StackID             // by caller and set: one, or with names several
 	labels  [][]string                         // by part: the names that it is for; nil without a split
-	ways    map[push][]Path                    // to targets of families, by stack and what holds there
+	ways    map[place][]Path                   // to targets of families, by stack and what holds there
 	apart   map[*policy.Policy]topology.NodeID // of policies that hold below several roots: what stands for all their places
 
 	situations map[StackID]*policy.Situation // of stacks whose fold depends on the target
@@ -55,7 +55,7 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 	for i := range pk.Scopes {
 		s := &pk.Scopes[i]
 		k := &scoped{Kind: &Kind{Kind: pk.In(s), Policies: policies, res: r, names: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
-			own: map[topology.NodeID]set{}, meets: map[[2]int32][]StackID{}, ways: map[push][]Path{}}
+			own: map[topology.NodeID]set{}, meets: map[[2]int32][]StackID{}, ways: map[place][]Path{}}
 		k.engine, k.targetsOf = k, map[*policy.Policy][]topology.NodeID{}
 		out = append(out, k.Kind)
 		var tell func(topology.NodeID) *policy.Situation

@@ -116,7 +116,7 @@ func (k *scoped) paths(id topology.NodeID, s StackID) []Path {
 	if len(k.res.Graph.Uses(id)) > 0 {
 		return k.usedPaths(id, s, root)
 	}
-	key := push{under: s, node: topology.NodeID(k.setAt[id])}
+	key := place{s, topology.NodeID(k.setAt[id])}
 	ways, ok := k.ways[key]
 	if !ok {
 		var from []topology.NodeID

@@ -13,8 +13,8 @@ type StackID int32
 // stacks are the stacks of a kind whose policies hold along paths, each once.
 type stacks struct {
 	*Kind
-	list     []push // by StackID
-	interned map[push]StackID
+	list  []push // by StackID
+	known interned
 }
 
 // push is a stack: another one, and what comes below it: a node whose policies do, or a fact of the path that the kind's plans ask for.
@@ -25,6 +25,35 @@ type push struct {
 }
 
 type fact struct{ name, value string }
+
+// place is a node that stands on a stack, or is reached with one.
+type place struct {
+	stack StackID
+	node  topology.NodeID
+}
+
+// interned finds stacks by what they are. Most end with a node, which is compared much faster than a fact.
+type interned struct {
+	nodes map[place]StackID
+	facts map[push]StackID
+}
+
+func (n *interned) find(key push) (StackID, bool) {
+	if key.node != topology.None {
+		id, ok := n.nodes[place{key.under, key.node}]
+		return id, ok
+	}
+	id, ok := n.facts[key]
+	return id, ok
+}
+
+func (n *interned) add(key push, id StackID) {
+	if key.node != topology.None {
+		n.nodes[place{key.under, key.node}] = id
+	} else {
+		n.facts[key] = id
+	}
+}
 
 // own is what a node adds to the stacks that reach it.
 type own struct {
@@ -104,11 +133,11 @@ func (k *routed) holding(id topology.NodeID) []topology.NodeID {
 // specific place.
 func (k *stacks) pushAll(s StackID, own own) StackID {
 	add := func(key push) {
-		id, ok := k.interned[key]
+		id, ok := k.known.find(key)
 		if !ok {
 			id = StackID(len(k.list))
 			k.list = append(k.list, key)
-			k.interned[key] = id
+			k.known.add(key, id)
 		}
 		s = id
 	}
@@ -137,7 +166,7 @@ func (k *stacks) leadsTo(under StackID, own own, s StackID) bool {
 // onto is the stack s with what a node adds below it, false if there is none.
 func (k *stacks) onto(s StackID, own own) (StackID, bool) {
 	step := func(key push) bool {
-		next, ok := k.interned[key]
+		next, ok := k.known.find(key)
 		s = next
 		return ok
 	}

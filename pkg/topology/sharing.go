@@ -105,6 +105,9 @@ func (ps *portSharing) hostOwner(group []NodeID, host string) NodeID {
 // listeners share, those to which the route's hosts belong. It is nil where the listener's own hold, and for the policies of implementations
 // with other controllers than the given ones; it is empty but not nil where nothing comes to the route through the listener.
 func (g *Graph) Owners(listener, route NodeID, controllers []string) []NodeID {
+	if len(g.owners) == 0 {
+		return nil
+	}
 	found, ok := g.owners[step{listener, route}]
 	if !ok || !slices.ContainsFunc(found.controllers, func(c string) bool { return slices.Contains(controllers, c) }) {
 		return nil
