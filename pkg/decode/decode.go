@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -118,13 +119,14 @@ func (d *decoder) condition(text string, b merge.BlockKind, at []string) *expres
 func (d *decoder) bare() {
 	settings := map[string]any{}
 	at := d.kind.Content.At
+	words := sync.OnceValue(d.words)
 	for key, value := range d.spec.Fields {
 		switch {
 		case key == d.kind.Content.Condition && key != "" && value.IsText():
 			d.problem(model.WrongType, append(slices.Clone(at), key), "a condition stands in a block; %s.%s is a list of predicates: ignored", strings.Join(at, "."), key)
-		case d.setting(key, d.words):
+		case d.setting(key, words):
 			settings[key] = value.Part()
-		case !slices.Contains(d.words(), key):
+		case !slices.Contains(words(), key):
 			d.unknown(at, key, "the kind")
 		}
 	}

@@ -44,10 +44,11 @@ func (o celObject) Find(key ref.Val) (ref.Val, bool) {
 	if !ok {
 		return o.plain().Find(key)
 	}
-	if !o.Has(string(name)) {
+	inner, ok := o.Entry(string(name))
+	if !ok {
 		return nil, false
 	}
-	return celValue(o.Field(string(name))), true
+	return celValue(inner), true
 }
 
 // Get implements traits.Indexer.
@@ -60,8 +61,10 @@ func (o celObject) Get(key ref.Val) ref.Val {
 
 // Contains implements traits.Container.
 func (o celObject) Contains(key ref.Val) ref.Val {
-	_, ok := o.Find(key)
-	return types.Bool(ok)
+	if name, ok := key.(types.String); ok {
+		return types.Bool(o.Has(string(name)))
+	}
+	return o.plain().Contains(key)
 }
 
 // Iterator implements traits.Iterable.

@@ -43,25 +43,30 @@ func (s Shape) start() cursor {
 }
 
 // next follows one segment down.
-func (c cursor) next(seg Segment) cursor {
-	out := cursor{shape: c.shape}
+func (c cursor) next(seg Segment) cursor { return c.nextIn(seg, &[]mark{}) }
+
+// nextIn is next with the marks behind those in a buffer, so that none has to be made.
+func (c cursor) nextIn(seg Segment, buffer *[]mark) cursor {
+	marks := *buffer
+	first := len(marks)
 	for _, m := range c.marks {
 		path := c.shape[m.pattern].Path
 		if m.off >= len(path) {
 			if c.listed(m) && seg.Form != Key {
-				out.marks = append(out.marks, mark{m.pattern, m.off + 1, true})
+				marks = append(marks, mark{m.pattern, m.off + 1, true})
 			}
 			continue
 		}
 		switch want := path[m.off]; {
 		case seg.Form != Key:
 		case want.Form == Deep:
-			out.marks = append(out.marks, mark{m.pattern, m.off, false})
+			marks = append(marks, mark{m.pattern, m.off, false})
 		case want.means(seg.Name):
-			out.marks = append(out.marks, mark{m.pattern, m.off + 1, want.Form == Key})
+			marks = append(marks, mark{m.pattern, m.off + 1, want.Form == Key})
 		}
 	}
-	return out
+	*buffer = marks
+	return cursor{c.shape, marks[first:len(marks):len(marks)]}
 }
 
 // listed reports whether m stands at the list of a keyed pattern, whose entries are the units.
@@ -119,7 +124,7 @@ func (c cursor) named() bool {
 // CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Odd are the parts of another form than
 // expected: a keyed list with an entry without its key, or two with the same, is one unit; a named container that is no object is none.
 func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
-	k := knife{odd: &odd, emit: func(p Path, v any) {
+	k := &knife{odd: &odd, emit: func(p Path, v any) {
 		u := Unit{Path: p, Value: v, cut: s.id()}
 		u.address() // every fold needs it
 		units = append(units, u)
@@ -185,8 +190,9 @@ func (s Shape) covers(p Path) bool {
 }
 
 type knife struct {
-	emit func(Path, any)
-	odd  *[]Odd
+	emit  func(Path, any)
+	odd   *[]Odd
+	marks []mark // of the cursors on the way down
 }
 
 // Odd is a part of a settings document that does not have the form that the shape expects.
@@ -195,7 +201,7 @@ type Odd struct {
 	Why  string
 }
 
-func (k knife) cut(v any, at Path, c cursor) {
+func (k *knife) cut(v any, at Path, c cursor) {
 	if c.ends() {
 		if m, ok := v.(map[string]any); len(at) > 0 || !ok || len(m) > 0 {
 			k.emit(at, v)
@@ -204,10 +210,10 @@ func (k knife) cut(v any, at Path, c cursor) {
 	}
 	switch t := v.(type) {
 	case map[string]any:
-		k.object(v, maps.All(t), at, c)
+		k.object(v, len(t), maps.All(t), at, c)
 	case Packed:
-		if _, object := t.Size(); object {
-			k.object(v, t.Parts, at, c)
+		if n, object := t.Size(); object {
+			k.object(v, n, t.Parts, at, c)
 		} else {
 			k.cut(t.Value(), at, c)
 		}
@@ -218,13 +224,13 @@ func (k knife) cut(v any, at Path, c cursor) {
 	}
 }
 
-// object cuts the entries of an object, by key.
-func (k knife) object(v any, entries iter.Seq2[string, any], at Path, c cursor) {
+// object cuts the n entries of an object, by key.
+func (k *knife) object(v any, n int, entries iter.Seq2[string, any], at Path, c cursor) {
 	type entry struct {
 		key   string
 		value any
 	}
-	var all []entry
+	all := make([]entry, 0, n)
 	for key, value := range entries {
 		all = append(all, entry{key, value})
 	}
@@ -233,14 +239,20 @@ func (k knife) object(v any, entries iter.Seq2[string, any], at Path, c cursor) 
 	}
 	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
 	for _, e := range all {
-		seg := Segment{Name: e.key}
-		k.cut(e.value, at.below(seg), c.next(seg))
+		k.below(e.value, at, c, Segment{Name: e.key})
 	}
+}
+
+// below cuts what is one segment down.
+func (k *knife) below(v any, at Path, c cursor, seg Segment) {
+	before := len(k.marks)
+	k.cut(v, at.below(seg), c.nextIn(seg, &k.marks))
+	k.marks = k.marks[:before]
 }
 
 // scalar is a value where rules stand deeper: a null is an empty container; anything else is a unit where a wildcard may mean a field
 // as well as a map, and misplaced where the pattern names the container.
-func (k knife) scalar(v any, at Path, c cursor) {
+func (k *knife) scalar(v any, at Path, c cursor) {
 	switch {
 	case v == nil && !c.deep():
 	case c.named() && k.odd != nil:
@@ -250,7 +262,7 @@ func (k knife) scalar(v any, at Path, c cursor) {
 	}
 }
 
-func (k knife) list(list []any, at Path, c cursor) {
+func (k *knife) list(list []any, at Path, c cursor) {
 	p := c.keyed()
 	if p == nil {
 		k.scalar(list, at, c)
@@ -265,8 +277,7 @@ func (k knife) list(list []any, at Path, c cursor) {
 		return
 	}
 	for i, name := range names {
-		seg := Segment{Name: name, Form: p.As}
-		k.cut(list[i], at.below(seg), c.next(seg))
+		k.below(list[i], at, c, Segment{Name: name, Form: p.As})
 	}
 }
 

@@ -70,9 +70,10 @@ func (r *recutter) join(u Unit, depth int) {
 
 func (r *recutter) split(u Unit, c cursor) {
 	n := len(r.out)
-	knife{emit: func(p Path, v any) {
+	k := knife{emit: func(p Path, v any) {
 		r.out = append(r.out, Unit{Path: p, Value: v, When: u.When, From: u.From, cut: r.shape.id()})
-	}}.cut(u.Value, u.Path, c)
+	}}
+	k.cut(u.Value, u.Path, c)
 	if len(r.out) == n { // an empty container: it is still somebody's setting
 		r.out = append(r.out, u)
 	}

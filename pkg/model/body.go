@@ -62,23 +62,26 @@ func (b Body) At(path ...string) Body {
 
 // Field is the part of an object at a key; null where there is none.
 func (b Body) Field(key string) Body {
-	if !b.IsObject() {
-		return Body{}
-	}
-	at, _ := b.tape.field(b.tape.meant(b.at), key)
-	if at < 0 {
-		return Body{}
-	}
-	return Body{b.tape, at}
+	inner, _ := b.Entry(key)
+	return inner
 }
 
 // Has reports whether an object has an entry at a key, be it null.
 func (b Body) Has(key string) bool {
+	_, ok := b.Entry(key)
+	return ok
+}
+
+// Entry is the part of an object at a key, false where there is none.
+func (b Body) Entry(key string) (Body, bool) {
 	if !b.IsObject() {
-		return false
+		return Body{}, false
 	}
-	at, _ := b.tape.entry(b.at, key)
-	return at >= 0
+	at, _ := b.tape.field(b.tape.meant(b.at), key)
+	if at < 0 {
+		return Body{}, false
+	}
+	return Body{b.tape, at}, true
 }
 
 // IsNull reports whether the value is null.
