@@ -148,7 +148,7 @@ type command struct {
 	processors int // 0: all
 }
 
-// garbage has every side collect its garbage as seldom as kubectl-dopolicy does.
+// garbage has every side collect its garbage seldom.
 const garbage = "GOGC=400"
 
 // run runs the side once.

@@ -58,7 +58,7 @@ func (c *Catalog) Discover(in *model.Snapshot) ([]*policy.Kind, []model.Problem)
 	return kinds, problems
 }
 
-// describes reports whether a kind is described: as a policy, or as none, whatever the label of its CRD says.
+// describes reports whether it is known what a kind is: a policy, or none, whatever the label of its CRD says.
 func (c *Catalog) describes(gk model.GroupKind) bool {
 	return c.kinds[gk] != nil || c.knowledge.Knows(gk) || slices.Contains(topology.RouteKinds(), gk)
 }
