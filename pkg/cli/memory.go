@@ -18,13 +18,14 @@ const (
 	garbagePercent      = 200
 )
 
-// How large a run may grow by garbage: to several times what is in use, and to modest in any case. An input of which each byte takes more than perByte bytes
-// stays near modest until fewInUse bytes are in use: a small one that takes much room does not take several times that room.
+// How large a run may grow by garbage: to 2.2 times what is in use, to timesRead what was read, which an answer about everything takes in the end anyway,
+// and to modest in any case. An input of which each byte takes more than perByte bytes stays near modest until fewInUse bytes are in use: a small one that
+// takes much room does not take several times that room.
 const (
-	modest   = 490 << 20
-	fewInUse = 465 << 20
-	perByte  = 16
-	several  = 2
+	modest    = 490 << 20
+	timesRead = 13
+	fewInUse  = 465 << 20
+	perByte   = 16
 )
 
 // bytesRead is how much of manifests and clusters this process has read.
@@ -54,7 +55,7 @@ func keepModest(most int64) {
 	afterCollection(func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		debug.SetMemoryLimit(min(most, mostGrowth(int64(min(live[0].Value.Uint64(), math.MaxInt64/several)), bytesRead.Load())))
+		debug.SetMemoryLimit(min(most, mostGrowth(int64(min(live[0].Value.Uint64(), math.MaxInt64/3)), bytesRead.Load())))
 		keepModest(most)
 	})
 }
@@ -64,7 +65,7 @@ func mostGrowth(used, read int64) int64 {
 	if used <= fewInUse && used/perByte > read {
 		return modest
 	}
-	return max(modest, several*used)
+	return max(modest, 2*used+used/5, timesRead*read)
 }
 
 // afterCollection calls do once, after the next collection.
