@@ -23,7 +23,7 @@ const (
 // takes much room does not take several times that room.
 const (
 	modest    = 490 << 20
-	timesRead = 13
+	timesRead = 12
 	fewInUse  = 465 << 20
 	perByte   = 16
 )
