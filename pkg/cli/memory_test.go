@@ -11,6 +11,7 @@ func TestMostGrowth(t *testing.T) {
 		{"a run that has just begun", 20 * mb, 0, modest},
 		{"a small input that takes much room", 400 * mb, 4 * mb, modest},
 		{"a large input that takes as much as usual", 400 * mb, 27 * mb, 880 * mb},
+		{"an input that takes little", 100 * mb, 30 * mb, modest},
 		{"a large input that is being read", 200 * mb, 100 * mb, 1200 * mb},
 		{"a small input that takes more than can be modest", 500 * mb, 4 * mb, 1100 * mb},
 	} {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -90,11 +89,12 @@ func (d *decoder) block(b merge.BlockKind) {
 	if d.kind.Generic() {
 		known = append(known, foreignWords()...)
 	}
+	words := slices.Concat(known, d.kind.Content.Unset)
 	for key, value := range raw.Fields {
 		switch {
 		case key == d.kind.Content.Condition && key != "" && value.IsText():
 			out.When = d.condition(strings.TrimSpace(value.Text()), b, append(slices.Clone(at), key))
-		case d.setting(key, func() []string { return slices.Concat(known, d.kind.Content.Unset) }):
+		case d.setting(key, words):
 			settings[key] = value.Part()
 		case !slices.Contains(known, key):
 			d.unknown(at, key, "a block")
@@ -119,14 +119,14 @@ func (d *decoder) condition(text string, b merge.BlockKind, at []string) *expres
 func (d *decoder) bare() {
 	settings := map[string]any{}
 	at := d.kind.Content.At
-	words := sync.OnceValue(d.words)
+	words := d.words()
 	for key, value := range d.spec.Fields {
 		switch {
 		case key == d.kind.Content.Condition && key != "" && value.IsText():
 			d.problem(model.WrongType, append(slices.Clone(at), key), "a condition stands in a block; %s.%s is a list of predicates: ignored", strings.Join(at, "."), key)
 		case d.setting(key, words):
 			settings[key] = value.Part()
-		case !slices.Contains(words(), key):
+		case !slices.Contains(words, key):
 			d.unknown(at, key, "the kind")
 		}
 	}
@@ -136,11 +136,11 @@ func (d *decoder) bare() {
 }
 
 // setting reports whether a key of a block is a setting of the kind.
-func (d *decoder) setting(key string, words func() []string) bool {
+func (d *decoder) setting(key string, words []string) bool {
 	if d.kind.Content.Fields != nil {
 		return slices.Contains(d.kind.Content.Fields, key)
 	}
-	return !slices.Contains(words(), key)
+	return !slices.Contains(words, key)
 }
 
 // words are the fields of the settings root that are no settings: references, blocks, strategy, unset lists.

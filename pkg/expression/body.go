@@ -64,7 +64,8 @@ func (o celObject) Contains(key ref.Val) ref.Val {
 	if name, ok := key.(types.String); ok {
 		return types.Bool(o.Has(string(name)))
 	}
-	return o.plain().Contains(key)
+	_, ok := o.Find(key)
+	return types.Bool(ok)
 }
 
 // Iterator implements traits.Iterable.

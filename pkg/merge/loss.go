@@ -72,11 +72,15 @@ func (f closing) losses(units []Unit) []Loss {
 	if !slices.ContainsFunc(f.trace, func(st Step) bool { return slices.ContainsFunc(st.Effects, f.lost) }) {
 		return nil
 	}
-	var done settings // what stands, and what is written down already
+	type setting struct {
+		from From
+		code string
+	}
+	done := map[setting]bool{} // what stands, and what is written down already
 	for i := range units {
 		units[i].each(func(part *Unit) {
 			for _, w := range part.From {
-				done.add(setting{w, part.key()})
+				done[setting{w, part.key()}] = true
 			}
 		})
 	}
@@ -84,10 +88,10 @@ func (f closing) losses(units []Unit) []Loss {
 	for i, st := range f.trace {
 		var lost []Effect
 		for _, e := range st.Effects {
-			if !f.lost(e) || done.has(setting{e.From[0], e.code}) || e.code == "" && (e.Value == nil || emptyObject(e.Value)) && f.claims(e.From[0]) {
+			if !f.lost(e) || done[setting{e.From[0], e.code}] || e.code == "" && (e.Value == nil || emptyObject(e.Value)) && f.claims(e.From[0]) {
 				continue
 			}
-			done.add(setting{e.From[0], e.code})
+			done[setting{e.From[0], e.code}] = true
 			lost = append(lost, e)
 		}
 		slices.SortStableFunc(lost, func(a, b Effect) int { return a.From[0].compare(b.From[0]) })
@@ -104,32 +108,6 @@ func (f closing) losses(units []Unit) []Loss {
 		return cmp.Or(strings.Compare(a.Rule, b.Rule), a.From.compare(b.From), cmp.Compare(a.Step, b.Step), strings.Compare(a.Path.code(), b.Path.code()))
 	})
 	return out
-}
-
-// setting is what one writer set at a path.
-type setting struct {
-	from From
-	code string
-}
-
-// settings is a set of settings. Mostly it is small, and searched one by one.
-type settings struct {
-	few  []setting
-	many map[setting]bool
-}
-
-func (s *settings) has(x setting) bool { return s.many[x] || slices.Contains(s.few, x) }
-
-func (s *settings) add(x setting) {
-	const most = 32
-	if len(s.few) < most {
-		s.few = append(s.few, x)
-		return
-	}
-	if s.many == nil {
-		s.many = map[setting]bool{}
-	}
-	s.many[x] = true
 }
 
 // lost reports whether the effect is a loss. What nobody wrote is nobody's loss.

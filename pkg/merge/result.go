@@ -215,7 +215,7 @@ func listed(p Path) bool {
 	return slices.ContainsFunc(p, func(s Segment) bool { return s.Form != Key })
 }
 
-// written is a block as rules of the kind, and where they are by code, if they are many.
+// written is a block as rules of the kind, and where they are by code.
 type written struct {
 	rules []Unit
 	at    map[string]int
@@ -223,9 +223,6 @@ type written struct {
 
 // around is the rule that the path behind a code is, or is part of, by number; -1 if there is none.
 func (w written) around(code string) int {
-	if w.at == nil {
-		return w.among(code)
-	}
 	if at, ok := w.at[code]; ok {
 		return at
 	}
@@ -237,24 +234,7 @@ func (w written) around(code string) int {
 	return -1
 }
 
-// among is around where rules are few: the rule itself, else the one furthest up; of equal ones the last.
-func (w written) among(code string) int {
-	found := -1
-	for i := range w.rules {
-		key := w.rules[i].key()
-		if !strings.HasPrefix(code, key) {
-			continue
-		}
-		if found < 0 || key == code || len(key) <= len(w.rules[found].key()) && w.rules[found].key() != code {
-			found = i
-		}
-	}
-	return found
-}
-
 func (f closing) wrote(from From) written {
-	const few = 16
-
 	if w, ok := f.blocks[from]; ok {
 		return w
 	}
@@ -264,11 +244,9 @@ func (f closing) wrote(from From) written {
 			w.rules = slices.Concat(w.rules, Recut(b.Units, f.rules))
 		}
 	}
-	if len(w.rules) > few {
-		w.at = make(map[string]int, len(w.rules))
-		for i := range w.rules {
-			w.at[w.rules[i].key()] = i
-		}
+	w.at = make(map[string]int, len(w.rules))
+	for i := range w.rules {
+		w.at[w.rules[i].key()] = i
 	}
 	if f.blocks == nil {
 		f.blocks = map[From]written{}
