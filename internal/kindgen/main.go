@@ -112,7 +112,7 @@ func write(out *bytes.Buffer, n *yaml.Node) error {
 				return err
 			}
 		}
-		if err := parsed(out, n); err != nil {
+		if err := checked(out, n); err != nil {
 			return err
 		}
 		out.WriteString(map[bool]string{true: "{}", false: "}"}[len(n.Content) == 0])
@@ -143,17 +143,17 @@ func write(out *bytes.Buffer, n *yaml.Node) error {
 	return nil
 }
 
-// parsed adds to a validation rule what its expression parses into.
-func parsed(out *bytes.Buffer, n *yaml.Node) error {
+// checked adds to a validation rule its expression, checked ahead.
+func checked(out *bytes.Buffer, n *yaml.Node) error {
 	rule := form.TextOf(n, "rule")
 	if rule == "" || form.Member(n, "message") == nil {
 		return nil
 	}
-	ahead, err := expression.Parse(rule)
+	ahead, err := expression.CheckAhead(rule)
 	if err != nil {
 		return fmt.Errorf("line %d: the rule %w", n.Line, err)
 	}
-	fmt.Fprintf(out, `,"parsed":%q`, ahead)
+	fmt.Fprintf(out, `,"checked":%q`, ahead)
 	return nil
 }
 

@@ -20,7 +20,7 @@ type Validation struct {
 // Rule is a validation rule of the API.
 type Rule struct {
 	Rule    string // CEL over self
-	Parsed  string // the same by expression.Parse, or ""
+	Checked string // the same by expression.CheckAhead, or ""
 	Message string // the API server's
 	Refuses bool   // an object that breaks it cannot exist
 }
@@ -30,7 +30,7 @@ func New(rules []Rule, fits []Fit) *Validation {
 	v := &Validation{rules: rules, fits: fits}
 	var expressions []expression.Rule
 	for _, r := range rules {
-		expressions = append(expressions, expression.Rule{Text: r.Rule, Parsed: r.Parsed})
+		expressions = append(expressions, expression.Rule{Text: r.Rule, Checked: r.Checked})
 	}
 	v.compiled = expression.NewRules(expressions...)
 	for _, f := range fits {
@@ -50,12 +50,12 @@ type Fault struct {
 	Rule    bool // it breaks a Rule
 }
 
-// Judge lists what is wrong with an object, which has no nulls.
-func (v *Validation) Judge(body model.Body, conditions *expression.Conditions) []Fault {
+// Judge lists what is wrong with an object of the given extent, which has no nulls.
+func (v *Validation) Judge(body model.Body, extent model.Extent, conditions *expression.Conditions) []Fault {
 	var few [8]string
 	var j judge
 	j.all(&v.tree, few[:0], body)
-	for _, i := range conditions.Broken(v.compiled, body) {
+	for _, i := range conditions.Broken(v.compiled, body, extent) {
 		j.faults = append(j.faults, Fault{Message: refuses + v.rules[i].Message, Refuses: v.rules[i].Refuses, Rule: true})
 	}
 	return j.faults
@@ -75,8 +75,8 @@ type judge struct{ faults []Fault }
 
 // all judges v, which stands at a path, and what is in it.
 func (j *judge) all(t *fitTree, at []string, v model.Body) {
-	for _, f := range t.here {
-		if !j.fit(f, at, v) {
+	for i := range t.here {
+		if !j.fit(&t.here[i], at, v) {
 			return // what is in a value of another type is not what the schema speaks of
 		}
 	}
@@ -100,7 +100,7 @@ func (j *judge) all(t *fitTree, at []string, v model.Body) {
 }
 
 // fit judges the value at one path. It reports whether the value has the right type.
-func (j *judge) fit(f Fit, at []string, v model.Body) bool {
+func (j *judge) fit(f *Fit, at []string, v model.Body) bool {
 	switch {
 	case f.Fields != nil:
 		j.drops(f, at, v)
@@ -125,12 +125,12 @@ func (j *judge) fit(f Fit, at []string, v model.Body) bool {
 }
 
 // misfit notes what the API server says of a value that it does not take.
-func (j *judge) misfit(f Fit, at []string, format string, args ...any) {
+func (j *judge) misfit(f *Fit, at []string, format string, args ...any) {
 	j.faults = append(j.faults, Fault{At: slices.Clone(at), Message: fmt.Sprintf(refuses+format, args...), Refuses: f.Refuses})
 }
 
 // drops notes the fields of an object that the API does not have.
-func (j *judge) drops(f Fit, at []string, v model.Body) {
+func (j *judge) drops(f *Fit, at []string, v model.Body) {
 	for key := range v.Fields {
 		if !slices.Contains(f.Fields, key) {
 			message := fmt.Sprintf("the API server drops %s.%s, which it does not know", pathText(at), key)

@@ -18,7 +18,7 @@ func Policy(k *policy.Kind, o *model.Object, conditions *expression.Conditions) 
 	d := &decoder{kind: k, policy: &policy.Policy{Kind: k, Object: o}, body: o.Body, conditions: conditions}
 	d.guess = &guess{decoder: d}
 	if k.Content.StripNulls {
-		d.body = stripped(d.body)
+		d.body, d.extent = stripped(d.body)
 	}
 	d.prepare()
 	d.spec = d.body.At(k.Content.At...)
@@ -53,6 +53,7 @@ type decoder struct {
 	kind       *policy.Kind
 	policy     *policy.Policy
 	body       model.Body
+	extent     model.Extent // of body, where nulls are stripped
 	spec       model.Body
 	conditions *expression.Conditions
 	filled     [][]string      // where the API server's defaults stand

@@ -13,11 +13,11 @@ func (d *decoder) validate() {
 	if k.Admission == nil || d.conditions.Redacted {
 		return
 	}
-	body := d.body
+	body, extent := d.body, d.extent
 	if !k.Content.StripNulls { // else they are gone
-		body = stripped(body)
+		body, extent = stripped(body)
 	}
-	for _, f := range k.Admission.Judge(body, d.conditions) {
+	for _, f := range k.Admission.Judge(body, extent, d.conditions) {
 		code, at := model.RefusedByOperator, f.At
 		switch {
 		case f.Drops && d.strange[strings.Join(at, ".")]:

@@ -49,12 +49,14 @@ func (d *decoder) choices(units []merge.Unit) []merge.Unit {
 }
 
 // stripped is v without the nulls that are fields of objects: the API server takes them out before it validates. What has none is not
-// copied.
-func stripped(v model.Body) model.Body {
-	if !v.Extent().Nulls {
-		return v
+// copied. It is measured on the way.
+func stripped(v model.Body) (model.Body, model.Extent) {
+	e := v.Extent()
+	if !e.Nulls {
+		return v, e
 	}
-	return model.Pack(withoutNulls(v.Value()), nil)
+	v = model.Pack(withoutNulls(v.Value()), nil)
+	return v, v.Extent()
 }
 
 func withoutNulls(v any) any {

@@ -50,7 +50,7 @@ func (r validityReader) admission(n *yaml.Node) {
 			"at": r.Texts(&at), "type": r.Word(&f.Type, []string{"object", "array", "string", "boolean", "integer", "number"}), "fields": r.Texts(&f.Fields), "required": r.Texts(&f.Required),
 			"values": r.Texts(&f.Values), "pattern": r.Text(&pattern)}
 		if e.Line == 0 { // the program's own files, which are made for it, have no lines
-			fields["parsed"] = r.Text(&a.Parsed)
+			fields["checked"] = r.Text(&a.Checked)
 		}
 		r.Object(e, fields)
 		for _, path := range at {

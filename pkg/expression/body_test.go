@@ -19,7 +19,7 @@ func TestExpressionsOverPackedObjects(t *testing.T) {
 	} {
 		c := (&Conditions{free: true}).Compile(rule)
 		want, wantErr := c.Holds(doc)
-		got, err := c.judge(bindings(model.Pack(doc, nil)))
+		got, err := c.judge(bind(model.Pack(doc, nil)))
 		if got != want || (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 			t.Errorf("%s: %v (%v), over maps %v (%v)", rule, got, err, want, wantErr)
 		}

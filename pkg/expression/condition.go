@@ -51,10 +51,10 @@ type Condition struct {
 func (c *Condition) Err() error { return c.err }
 
 // Compile reads an expression. Equal expressions are compiled once.
-func (c *Conditions) Compile(text string) *Condition { return c.compileParsed(text, nil) }
+func (c *Conditions) Compile(text string) *Condition { return c.compileAhead(text, nil) }
 
-// compileParsed is Compile of a text that was parsed ahead, if ahead is not nil.
-func (c *Conditions) compileParsed(text string, ahead *cel.Ast) *Condition {
+// compileAhead is Compile of a text that was checked ahead, if ahead is not nil.
+func (c *Conditions) compileAhead(text string, ahead *cel.Ast) *Condition {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.compiled[text]; ok {
@@ -84,9 +84,11 @@ func (c *Conditions) program(text string, ahead *cel.Ast) (p cel.Program, free b
 	if c.envErr != nil {
 		return nil, false, c.envErr
 	}
-	compiled, err := check(c.env, text, ahead)
-	if err != nil {
-		return nil, false, err
+	compiled := ahead
+	if compiled == nil {
+		if compiled, err = Compile(c.env, text); err != nil {
+			return nil, false, err
+		}
 	}
 	if t := compiled.OutputType(); t != cel.BoolType && t != cel.DynType {
 		return nil, false, fmt.Errorf("is of type %s, not boolean", t)
@@ -136,8 +138,8 @@ func (c *Condition) Holds(doc any) (bool, error) {
 	return c.judge(vars)
 }
 
-// judge is Holds for what a document within the limits binds.
-func (c *Condition) judge(vars map[string]any) (bool, error) {
+// judge is Holds for what a document within the limits binds: a map by name, or a cel.Activation.
+func (c *Condition) judge(vars any) (bool, error) {
 	if !c.owner.afford() {
 		return false, errors.New("is not evaluated: the conditions of this run have cost too much already")
 	}
@@ -158,7 +160,7 @@ func (c *Condition) judge(vars map[string]any) (bool, error) {
 	return holds, nil
 }
 
-func (c *Condition) eval(vars map[string]any) (ref.Val, *cel.EvalDetails, error) {
+func (c *Condition) eval(vars any) (ref.Val, *cel.EvalDetails, error) {
 	if c.cheap {
 		return c.program.Eval(vars)
 	}

@@ -26,18 +26,6 @@ func Compile(env *cel.Env, text string) (*cel.Ast, error) {
 	return compiled, nil
 }
 
-// check is Compile of a text that was parsed ahead, if ahead is not nil.
-func check(env *cel.Env, text string, ahead *cel.Ast) (*cel.Ast, error) {
-	if ahead == nil {
-		return Compile(env, text)
-	}
-	checked, issues := env.Check(ahead)
-	if issues.Err() != nil {
-		return Compile(env, text) // which says where
-	}
-	return checked, nil
-}
-
 // Fault is what the library says of an expression that fails, on one line.
 func Fault(err error) string {
 	s := strings.TrimPrefix(err.Error(), "ERROR: <input>:")

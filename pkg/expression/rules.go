@@ -12,8 +12,8 @@ type Rules struct{ rules []Rule }
 
 // Rule is one of them.
 type Rule struct {
-	Text   string
-	Parsed string // the same by Parse; "" where nobody did
+	Text    string
+	Checked string // the same by CheckAhead; "" where nobody did
 }
 
 // NewRules makes rules of expressions; nil of none.
@@ -44,9 +44,9 @@ func (c *Conditions) compile(r *Rules) *compiledRules {
 	for _, rule := range r.rules {
 		texts = append(texts, rule.Text)
 	}
-	out := &compiledRules{all: c.unpaid.compileParsed("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(r.rules)), each: sync.OnceValue(func() (each []*Condition) {
+	out := &compiledRules{all: c.unpaid.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(r.rules)), each: sync.OnceValue(func() (each []*Condition) {
 		for _, rule := range r.rules {
-			each = append(each, c.unpaid.compileParsed(rule.Text, conjunction([]Rule{rule})))
+			each = append(each, c.unpaid.compileAhead(rule.Text, conjunction([]Rule{rule})))
 		}
 		return each
 	})}
@@ -54,12 +54,12 @@ func (c *Conditions) compile(r *Rules) *compiledRules {
 	return out
 }
 
-// Broken lists the rules that an object does not meet, by number. One that cannot be judged is met.
-func (c *Conditions) Broken(r *Rules, body model.Body) (out []int) {
+// Broken lists the rules that an object of the given extent does not meet, by number. One that cannot be judged is met.
+func (c *Conditions) Broken(r *Rules, body model.Body, extent model.Extent) (out []int) {
 	if r == nil {
 		return nil
 	}
-	s, vars := SizesOf(body), bindings(body)
+	s, vars := Sizes{extent.Entries, extent.Text}, bind(body)
 	holds := func(c *Condition, otherwise bool) bool {
 		if c.err != nil || c.limits.Check(s) != nil {
 			return otherwise
