@@ -1,3 +1,7 @@
+# Tests are compiled as releases are, without C and machine paths, so that no package is compiled twice.
+export CGO_ENABLED := 0
+export GOFLAGS     := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
+
 BIN     := bin/kubectl-dopolicy
 VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
 COMMIT  ?= $(shell git describe --match= --always --abbrev=40 --dirty 2>/dev/null)
@@ -18,10 +22,10 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## build bin/kubectl-dopolicy, and bin/dopolicy-draw, which draws pictures for it
-	CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 install: ## install both where go install puts programs
-	CGO_ENABLED=0 go install -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' ./cmd/...
+	go install -tags $(TAGS) -ldflags '$(LDFLAGS)' ./cmd/...
 
 # $(call show,ARGUMENTS) prints a command, then runs it.
 define show
@@ -67,8 +71,8 @@ test-cluster: ## run the tests against a real API server, which the first run bu
 	VECTORS=$(VECTORS) go test -C test/cluster -timeout 40m ./...
 
 test-duckdb: ## run the SQL of docs/fleet.md with DuckDB, which the first run downloads (needs a C++ compiler)
-	go vet -C test/duckdb ./...
-	go test -C test/duckdb ./...
+	CGO_ENABLED=1 go vet -C test/duckdb ./...
+	CGO_ENABLED=1 go test -C test/duckdb ./...
 
 lint: ## check formatting, go vet and staticcheck
 	$(check-format)
@@ -89,7 +93,7 @@ vendor-defaults: ## take the defaults of vendors' CustomResourceDefinitions into
 
 .PHONY: pictures
 pictures: ## draw the pictures of docs/graph.md
-	go build -trimpath -o bin/ ./cmd/dopolicy-draw
+	go build -o bin/ ./cmd/dopolicy-draw
 	PATH="$(CURDIR)/bin:$$PATH" go run ./internal/picturegen
 
 bench: ## compare the speed with policy-machinery, print what each part takes (BENCH=-quick: in seconds)
@@ -126,8 +130,8 @@ completions: build ## write the completion script of each shell to bin/completio
 CONFIG   = $(if $(PLATFORM),bin/goreleaser.yaml,.goreleaser.yaml)
 PLATFORM_WORDS = $(subst _, ,$(PLATFORM))
 snapshot: ## build the archives of a release into dist, publish nothing, and install them with krew
-	go build -C tools/release -trimpath -o $(CURDIR)/bin/tools/ tool
-	go build -C tools/krew -trimpath -o $(CURDIR)/bin/tools/ tool
+	go build -C tools/release -o $(CURDIR)/bin/tools/ tool
+	go build -C tools/krew -o $(CURDIR)/bin/tools/ tool
 	$(RELEASE) goreleaser check
 	$(if $(PLATFORM),sed 's/&goos .*/\&goos [$(word 1,$(PLATFORM_WORDS))]/; s/&goarch .*/\&goarch [$(word 2,$(PLATFORM_WORDS))]/' .goreleaser.yaml > $(CONFIG))
 	$(RELEASE) $(REMOTE) goreleaser release --snapshot --clean --skip=sign --config $(CONFIG)
@@ -142,7 +146,7 @@ CYCLONEDX := go tool -modfile=tools/release/go.mod cyclonedx-gomod
 image: ## build the container image for Kubernetes as an OCI layout in bin/image, without a daemon, with an SBOM for each platform beside it
 	@mkdir -p bin/image-programs
 ifndef IMAGE_DIST
-	$(foreach p,$(IMAGE_PLATFORMS),CGO_ENABLED=0 GOOS=$(word 1,$(subst /, ,$p)) GOARCH=$(word 2,$(subst /, ,$p)) go build -trimpath -tags $(TAGS) -ldflags '-s -w $(LDFLAGS)' -o bin/image-programs/$(subst /,_,$p) ./cmd/kubectl-dopolicy && \
+	$(foreach p,$(IMAGE_PLATFORMS),GOOS=$(word 1,$(subst /, ,$p)) GOARCH=$(word 2,$(subst /, ,$p)) go build -tags $(TAGS) -ldflags '-s -w $(LDFLAGS)' -o bin/image-programs/$(subst /,_,$p) ./cmd/kubectl-dopolicy && \
 	  $(CYCLONEDX) bin -json -std -noserial -notimestamp -version '$(or $(VERSION),$(COMMIT))' -output bin/image.$(subst /,_,$p).cdx.json bin/image-programs/$(subst /,_,$p) &&) true
 endif
 	go run -C tools/image . $(if $(IMAGE_DIST),-dist $(abspath $(IMAGE_DIST)),$(foreach p,$(IMAGE_PLATFORMS),-program $p=$(CURDIR)/bin/image-programs/$(subst /,_,$p))) \

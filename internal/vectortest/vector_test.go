@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
@@ -191,13 +192,19 @@ func loaded(t *testing.T, o load.Options, settings []string) (*model.Snapshot, *
 	return in, catalogWith(t, settings)
 }
 
+// catalogs are those that catalogWith made, by their settings: a run asks many clusters with one, too.
+var catalogs sync.Map
+
 // catalogWith is the catalogue as commands read it.
 func catalogWith(t *testing.T, settings []string) *descriptor.Catalog {
 	t.Helper()
-	catalog, err := plugin.Outlines(plugins.All())
-	if len(settings) > 0 {
-		catalog, err = plugin.Catalog(plugins.All(), nil, settings)
-	}
+	made, _ := catalogs.LoadOrStore(strings.Join(settings, "\n"), sync.OnceValues(func() (*descriptor.Catalog, error) {
+		if len(settings) == 0 {
+			return plugin.Outlines(plugins.All())
+		}
+		return plugin.Catalog(plugins.All(), nil, settings)
+	}))
+	catalog, err := made.(func() (*descriptor.Catalog, error))()
 	if err != nil {
 		t.Fatal(err)
 	}

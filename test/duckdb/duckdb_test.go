@@ -78,6 +78,7 @@ func answers(t *testing.T) string {
 	program := filepath.Join(t.TempDir(), "kubectl-dopolicy")
 	build := exec.Command("go", "build", "-tags", "kustomize_disable_go_plugin_support", "-o", program, "./cmd/kubectl-dopolicy")
 	build.Dir = "../.."
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
