@@ -2,7 +2,6 @@ package status
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
@@ -12,43 +11,36 @@ import (
 
 // rejections names the targets that others keep a policy out of while it has a place elsewhere (gep713 P35, P38).
 func rejections(in Input) string {
+	at := map[topology.NodeID][]Conflict{}
+	for _, c := range in.Fate.Conflicts {
+		at[c.At] = append(at[c.At], c)
+	}
 	out := ""
 	for _, id := range in.Fate.Targets {
-		if at := in.Fate.rivals(func(c Conflict) bool { return c.At == id }); at != "" {
-			out += "; not on " + describe(in.Resolution.Node(id).Ref) + ": it " + at
+		if len(at[id]) > 0 {
+			out += "; not on " + describe(in.Resolution.Node(id).Ref) + ": it " + rivalsIn(at[id])
 		}
 	}
 	return out
 }
 
-// rivals names the policies that keep one out of some targets, nil meaning of all, each with what put it first.
-func (f *Fate) rivals(of func(Conflict) bool) string {
-	by := map[string][]model.Ref{}
+// rivalsIn names the policies of conflicts, each with what put it first.
+func rivalsIn(conflicts []Conflict) string {
+	by := map[string]*set[model.Ref]{}
 	var hows []string
-	for _, c := range f.Conflicts {
-		if of != nil && !of(c) {
-			continue
-		}
+	for _, c := range conflicts {
 		how := explain.Standing(c.Decision)
 		if by[how] == nil {
+			by[how] = &set[model.Ref]{}
 			hows = append(hows, how)
 		}
-		by[how] = appendNew(by[how], []model.Ref{c.By})
+		by[how].add(c.By)
 	}
 	var parts []string
 	for _, how := range hows {
-		slices.SortFunc(by[how], model.Ref.Compare)
-		parts = append(parts, fmt.Sprintf("conflicts with %s, which %s", some(by[how]), how))
+		parts = append(parts, fmt.Sprintf("conflicts with %s, which %s", some(sortedRefs(*by[how])), how))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// RivalAt is the policy that keeps one out of a target, with what put it first; nil: none does.
-func (f *Fate) RivalAt(id topology.NodeID) *Conflict {
-	if at := slices.IndexFunc(f.Conflicts, func(c Conflict) bool { return c.At == id }); at >= 0 {
-		return &f.Conflicts[at]
-	}
-	return nil
 }
 
 // overriders are the policies to which one lost what nobody kept it out of, else all that it lost to.

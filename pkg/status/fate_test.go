@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"slices"
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -132,7 +133,7 @@ func TestLostRules(t *testing.T) {
 	for name, want := range map[string]string{"p": "", "q": "door to r now - beside p q r; wall to p r now p beside -; ", "r": "wall to p now p beside -; "} {
 		got := ""
 		for _, l := range fate(t, r, "Paint", name).Lost {
-			got += l.Rule + " to " + cmp.Or(short(l.To), "-") + " now " + cmp.Or(short(l.Holders), "-") + " beside " + cmp.Or(short(l.Beside), "-") + "; "
+			got += l.Rule + " to " + cmp.Or(short(l.To), "-") + " now " + cmp.Or(short(l.Holders), "-") + " beside " + cmp.Or(short(slices.Concat(l.Beside...)), "-") + "; "
 		}
 		if got != want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
@@ -161,5 +162,25 @@ func TestRefusedPolicies(t *testing.T) {
 	got := Policies(r, []*resolve.Kind{k}, Functions{})
 	if len(got) != 1 || got[0].Object != (model.Ref{Group: "x.io", Kind: "Paint", Namespace: "demo", Name: "p"}) || got[0].Ancestors != nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A set keeps the order in which its members came, and each once, also where it is long enough to be indexed.
+func TestSet(t *testing.T) {
+	var s set[int]
+	var want []int
+	for i := range 3 * longSet {
+		s.add(i, 3*i, i)
+		for _, m := range []int{i, 3 * i} {
+			if !slices.Contains(want, m) {
+				want = append(want, m)
+			}
+		}
+		if !slices.Equal(s.list, want) {
+			t.Fatalf("after %d: %v, want %v", i, s.list, want)
+		}
+	}
+	if !s.has(3) || s.has(-1) {
+		t.Errorf("has 3: %t, has -1: %t", s.has(3), s.has(-1))
 	}
 }

@@ -42,15 +42,8 @@ type holdAt struct {
 	role topology.Role
 }
 
-// note adds what a share of a policy has at a target on one more way. Of a policy that stands twice on the way, the share that has most counts.
-func (f *Fate) note(n *topology.Node, shares []share, i int) {
-	sets, holds := shares[i].sets, shares[i].holds
-	for j := range shares {
-		other := &shares[j]
-		if other.policy == shares[i].policy && (other.holds > holds || other.holds == holds && j < i) {
-			return
-		}
-	}
+// note adds what the policy has at a target on one more way: of a policy that stands twice on the way, the share that has most.
+func (f *Fate) note(n *topology.Node, sets, holds int) {
 	if sets == 0 {
 		return
 	}

@@ -6,42 +6,39 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
 // losses are the rules that one policy lost, by name.
-type losses map[string]*Lost
+type losses map[string]*losing
+
+// losing is a Lost while it is counted.
+type losing struct {
+	to, holders set[model.Ref]
+	beside      [][]model.Ref
+}
 
 // add notes a loss in one stack; now are the policies that have the rule there.
-func (l losses) add(o *resolve.Verdict, loss merge.Loss, now []model.Ref) {
+func (l losses) add(s *stack, loss merge.Loss, now []model.Ref) {
 	lost := l[loss.Rule]
 	if lost == nil {
-		lost = &Lost{Rule: loss.Rule}
+		lost = &losing{}
 		l[loss.Rule] = lost
 	}
 	for _, to := range loss.To {
 		if to.Layer != loss.From.Layer {
-			lost.To = appendNew(lost.To, []model.Ref{o.Layers[to.Layer].Policy.Ref()})
+			lost.to.add(s.Layers[to.Layer].Policy.Ref())
 		}
 	}
-	lost.Holders = appendNew(lost.Holders, now)
-	if now != nil {
-		return
-	}
-	for _, layer := range o.Layers {
-		if !layer.Rejected {
-			lost.Beside = appendNew(lost.Beside, []model.Ref{layer.Policy.Ref()})
-		}
+	lost.holders.add(now...)
+	if now == nil {
+		lost.beside = append(lost.beside, s.beside)
 	}
 }
 
 func (l losses) sorted() []Lost {
 	var out []Lost
-	for _, lost := range l {
-		for _, list := range [][]model.Ref{lost.To, lost.Holders, lost.Beside} {
-			slices.SortFunc(list, model.Ref.Compare)
-		}
-		out = append(out, *lost)
+	for rule, lost := range l {
+		out = append(out, Lost{Rule: rule, To: sortedRefs(lost.to), Holders: sortedRefs(lost.holders), Beside: lost.beside})
 	}
 	slices.SortFunc(out, func(a, b Lost) int { return strings.Compare(a.Rule, b.Rule) })
 	return out

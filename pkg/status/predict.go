@@ -197,7 +197,7 @@ func acceptance(in Input) (Condition, bool) {
 	case f.Policy.Fault != "":
 		return no(cmp.Or(f.Policy.Reason, "Invalid"), "%s", f.Policy.Fault)
 	case len(f.RejectedBy) > 0 && f.Kept == 0:
-		return no("Conflicted", "%s", f.rivals(nil))
+		return no("Conflicted", "%s", rivalsIn(f.Conflicts))
 	}
 	message := "the policy has been accepted" + rejections(in)
 	if len(f.Missed) > 0 {
