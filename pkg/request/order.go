@@ -236,6 +236,24 @@ func (s *switches) decided(a, b *candidate, all []candidate) criterion {
 	return by
 }
 
+// first tells of every candidate but the first what put the first one before it. They are sorted.
+func (s *switches) first(cs []candidate) []criterion {
+	n := 1
+	for n < len(cs) && s.equal(&cs[0], &cs[n]) {
+		n++
+	}
+	aged := s.aged(cs[:n])
+	out := make([]criterion, 0, len(cs)-1)
+	for i := range cs[1:] {
+		_, by := s.compare(&cs[0], &cs[i+1])
+		if by == byNothing {
+			_, by = tie(&cs[0], &cs[i+1], aged)
+		}
+		out = append(out, by)
+	}
+	return out
+}
+
 // beats says in words why a comes before b.
 func (s *switches) beats(a, b *candidate, by criterion) string {
 	host := func(c *candidate) string { return cmp.Or(s.hostname(c), "no hostname") }

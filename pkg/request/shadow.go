@@ -227,13 +227,14 @@ func (s *shadows) judge(group []candidate, late func(*candidate)) {
 		if handsOver(s.m.graph, same[0].rule) { // all do: what the routes behind one leave is the next one's
 			continue
 		}
-		for i := range same[1:] {
+		aged := s.switches.aged(same)
+		for i, how := range s.switches.first(same) {
 			c := &same[i+1]
 			late(c)
 			if c.rule == same[0].rule {
 				continue
 			}
-			f := &shadow{own: *c, by: same[0], how: s.switches.decided(&same[0], c, same), aged: s.switches.aged(same)}
+			f := &shadow{own: *c, by: same[0], how: how, aged: aged}
 			if known := s.fate[c.rule]; known == nil || f.compare(known) < 0 {
 				s.fate[c.rule] = f
 			}
