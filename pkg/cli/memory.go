@@ -19,8 +19,8 @@ const (
 )
 
 // How large a run may grow by garbage: to 2.2 times what is in use, to timesRead what was read, which an answer about everything takes in the end anyway,
-// and to modest in any case. An input of which each byte takes more than perByte bytes stays near modest until fewInUse bytes are in use: a small one that
-// takes much room does not take several times that room.
+// and to modest in any case. An input of which each byte takes more than perByte bytes grows to 1.4 times what is in use, until that is fewInUse bytes:
+// a small one that takes much room does not take several times that room.
 const (
 	modest    = 490 << 20
 	timesRead = 12
@@ -63,7 +63,7 @@ func keepModest(most int64) {
 // mostGrowth is how large a run may grow that has so many bytes in use and has read so many.
 func mostGrowth(used, read int64) int64 {
 	if used <= fewInUse && used/perByte > read {
-		return modest
+		return max(modest, used+used*2/5)
 	}
 	return max(modest, 2*used+used/5, timesRead*read)
 }

@@ -9,7 +9,8 @@ func TestMostGrowth(t *testing.T) {
 		used, read, want int64
 	}{
 		{"a run that has just begun", 20 * mb, 0, modest},
-		{"a small input that takes much room", 400 * mb, 4 * mb, modest},
+		{"a small input that takes much room", 300 * mb, 4 * mb, modest},
+		{"a small input that takes nearly all that is modest", 400 * mb, 4 * mb, 560 * mb},
 		{"a large input that takes as much as usual", 400 * mb, 27 * mb, 880 * mb},
 		{"an input that takes little", 100 * mb, 30 * mb, modest},
 		{"a large input that is being read", 200 * mb, 100 * mb, 1200 * mb},
