@@ -26,9 +26,8 @@ func (rec *record) conflict(r *resolve.Resolution, o *resolve.Verdict, loss merg
 		return
 	}
 	for _, to := range loss.To {
-		c := conflict{o.Layers[to.Layer].Policy.Ref(), r.Node(layer.Node).Ref, explain.Standing(to.By)}
-		if to.Layer != loss.From.Layer && !slices.Contains(rec.conflicts, c) {
-			rec.conflicts = append(rec.conflicts, c)
+		if to.Layer != loss.From.Layer {
+			rec.conflicts.Add(conflict{o.Layers[to.Layer].Policy.Ref(), r.Node(layer.Node).Ref, explain.Standing(to.By)})
 		}
 	}
 }
@@ -38,7 +37,7 @@ func (rec *record) conflict(r *resolve.Resolution, o *resolve.Verdict, loss merg
 func (l *linter) conflicts(k *resolve.Kind, records map[*policy.Policy]*record) []model.Problem {
 	found := map[*policy.Policy][]conflict{}
 	for p, rec := range records {
-		found[p] = rec.conflicts
+		found[p] = rec.conflicts.List
 	}
 	for _, v := range k.Rejected {
 		if p := v.Attached.Policy; !v.Silent {
@@ -74,8 +73,8 @@ func byWinner(found []conflict) (winners, places []string) {
 	})
 	var targets []string
 	for i, c := range found {
-		if name := c.target.String(); !slices.Contains(targets, name) {
-			targets = append(targets, name)
+		if i == 0 || found[i-1] != c {
+			targets = append(targets, c.target.String())
 		}
 		if i+1 < len(found) && found[i+1].winner == c.winner && found[i+1].how == c.how {
 			continue

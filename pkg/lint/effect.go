@@ -15,9 +15,9 @@ import (
 type record struct {
 	holds     bool   // some rule of it is in force somewhere
 	lost      []lost // what of it is lost somewhere and in force nowhere, sorted; each once
-	conflicts []conflict
+	conflicts model.Set[conflict]
 	shields   []string // what it keeps out, though it may have no settings itself: rules of others
-	beaten    []beaten
+	beaten    model.Set[beaten]
 
 	at   map[setting]int // index into lost
 	held map[setting]bool
@@ -131,7 +131,7 @@ func (rec *record) findings(p *policy.Policy) []model.Problem {
 // rules are the findings about single rules, those with one explanation together.
 func (rec *record) rules(p *policy.Policy) []model.Problem {
 	type group struct {
-		names []string
+		names model.Set[string]
 		first lost
 	}
 	groups := map[string]*group{}
@@ -152,19 +152,17 @@ func (rec *record) rules(p *policy.Policy) []model.Problem {
 		if name == "" {
 			name = "everything"
 		}
-		if !slices.Contains(groups[text].names, name) {
-			groups[text].names = append(groups[text].names, name)
-		}
+		groups[text].names.Add(name)
 	}
 	var out []model.Problem
 	for _, text := range order {
 		g := groups[text]
 		verb := "is"
-		if len(g.names) > 1 {
+		if len(g.names.List) > 1 {
 			verb = "are"
 		}
 		problem := model.Problem{Severity: g.first.causes.severity(), Code: model.RuleNeverInForce,
-			Message: fmt.Sprintf("%s of %s %s in force nowhere: %s", explain.Few(g.names), p.Ref(), verb, text)}.At(p.Object)
+			Message: fmt.Sprintf("%s of %s %s in force nowhere: %s", explain.Few(g.names.List), p.Ref(), verb, text)}.At(p.Object)
 		origin := g.first.of.OriginOf(g.first.block, g.first.path)
 		problem.Origin = &origin
 		out = append(out, problem)

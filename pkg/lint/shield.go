@@ -14,7 +14,6 @@ import (
 // beaten is a setting that lost to a value that nobody wrote.
 type beaten struct {
 	setting
-	path   merge.Path
 	winner *policy.Policy
 }
 
@@ -29,9 +28,8 @@ func (rec *record) wins(loser *record, p, winner *policy.Policy, loss merge.Loss
 	if what := loss.Rule + " of " + p.Base().Ref().String(); !slices.Contains(rec.shields, what) && len(rec.shields) <= explain.Most {
 		rec.shields = append(rec.shields, what)
 	}
-	b := beaten{setting{p, loss.From.Block, loss.Rule}, loss.Path, winner}
-	if filledIn(winner, to, loss.Path) && !slices.ContainsFunc(loser.beaten, func(x beaten) bool { return x.setting == b.setting && x.winner == b.winner }) {
-		loser.beaten = append(loser.beaten, b)
+	if filledIn(winner, to, loss.Path) {
+		loser.beaten.Add(beaten{setting{p, loss.From.Block, loss.Rule}, winner})
 	}
 }
 
@@ -85,10 +83,10 @@ func (l *linter) beaten(k *resolve.Kind, scopes []*resolve.Kind, records map[*po
 	var out []model.Problem
 	for _, p := range k.Policies {
 		rec := records[p]
-		if rec == nil || len(rec.beaten) == 0 || l.unsure(scopes, p) {
+		if rec == nil || len(rec.beaten.List) == 0 || l.unsure(scopes, p) {
 			continue
 		}
-		for _, b := range rec.beaten {
+		for _, b := range rec.beaten.List {
 			problem := model.Problem{Severity: model.Warning, Code: model.DefaultBeatsSetting, Message: fmt.Sprintf(
 				"%s of %s is replaced by an API default in %s that nobody wrote", b.rule, p.Ref(), b.winner.Base().Ref())}.At(b.winner.Object)
 			out = append(out, problem)

@@ -43,8 +43,17 @@ func (a *Attached) Sets() []merge.Block {
 	return out
 }
 
-// SamePlace reports whether two are attachments to one place: to one node, at one level.
-func (a Attached) SamePlace(b Attached) bool { return a.Node == b.Node && a.Level == b.Level }
+// Spot is where a policy is attached: at a node, at a level.
+type Spot struct {
+	node  topology.NodeID
+	level topology.Role
+}
+
+// Spot is the place of the attachment.
+func (a Attached) Spot() Spot { return Spot{a.Node, a.Level} }
+
+// SamePlace reports whether two are attachments to one place.
+func (a Attached) SamePlace(b Attached) bool { return a.Spot() == b.Spot() }
 
 // OverSets reports whether the policy names a listener of a Gateway and counts more in the Gateway's ListenerSets than what these have.
 func (a *Attached) OverSets() bool {

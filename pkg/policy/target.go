@@ -3,6 +3,7 @@ package policy
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 )
 
 // TargetRef is one reference of a policy.
@@ -38,6 +39,20 @@ func (s *Selection) Wide() bool { return s.From == "All" || s.From == "Selector"
 // Picks reports whether the selection picks an object by its labels.
 func (s *Selection) Picks(o *model.Object) bool {
 	return s.Labels.Matches(labels.Set(o.Labels)) && (s.Unlabelled || len(o.Labels) > 0)
+}
+
+// Label is a label that every object has that the selection picks; "" if it asks for none with one value.
+func (s *Selection) Label() (key, value string) {
+	all, _ := s.Labels.Requirements()
+	for i := range all {
+		switch all[i].Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+			if values := all[i].ValuesUnsorted(); len(values) == 1 {
+				return all[i].Key(), values[0]
+			}
+		}
+	}
+	return "", ""
 }
 
 // Looks reports whether the selection looks into a namespace: whether it is the policy's own, and its Namespace object, nil if that is not

@@ -30,6 +30,7 @@ func (k *attacher) attach() {
 			continue
 		}
 		var own []policy.Attached
+		var places model.Set[policy.Spot]
 		for i, ref := range p.Refs {
 			found := k.attachable(k.targets(p, ref))
 			if len(found) == 0 {
@@ -38,7 +39,7 @@ func (k *attacher) attach() {
 			for _, id := range found {
 				k.leads[lead{p, i}] = true
 				a := policy.Attached{Policy: p, Node: id, Ref: i, Level: k.sectionLevel(ref, id)}
-				if slices.ContainsFunc(own, a.SamePlace) {
+				if places.Has(a.Spot()) {
 					if k.res.Node(id).Role == topology.Frontend {
 						continue // said of the Service itself
 					}
@@ -46,6 +47,7 @@ func (k *attacher) attach() {
 						Message: fmt.Sprintf("%s is named twice; it counts once", k.res.Node(id).Ref)})
 					continue
 				}
+				places.Add(a.Spot())
 				k.hold(p, id)
 				own = append(own, a)
 			}
@@ -199,47 +201,6 @@ func leaves(k *policy.Kind, home string, ref model.Ref) bool {
 		return !k.Cluster && ref.Name != home
 	}
 	return ref.Namespace != "" && ref.Namespace != home
-}
-
-// selected finds the objects that a label selector picks.
-func (k *attacher) selected(p *policy.Policy, t policy.TargetRef, warn func(model.Code, string, string, ...any)) []topology.NodeID {
-	var out []topology.NodeID
-	var forbidden []string
-	for _, o := range k.res.Snapshot.Of(t.Ref.GroupKind()) {
-		inside := o.Ref.Namespace == t.Ref.Namespace
-		if clusterScoped(o.Ref.GroupKind()) {
-			inside = k.Cluster || k.Namespaces == policy.AnyNamespace || o.Ref.Name == p.Ref().Namespace || o.Ref.Kind != "Namespace"
-		}
-		if !t.Selects.Picks(o) || !t.Selects.Looks(inside, k.res.Snapshot.Get(model.Ref{Kind: namespaceKind.Kind, Name: o.Ref.Namespace})) {
-			continue
-		}
-		if !inside && !t.Selects.Everywhere && !k.res.Graph.Granted(k.GroupKind, p.Ref().Namespace, o.Ref) {
-			forbidden = append(forbidden, o.Ref.FullName())
-			continue
-		}
-		one := t
-		one.Ref = o.Ref.In(t.Ref.Section)
-		found := slices.Concat(k.res.Graph.Lookup(one.Ref), k.inSets(one))
-		if t.Port != 0 {
-			found = k.byPort(t, found)
-		}
-		if len(found) > 0 && !(t.Named && k.res.unnamed(found[0], t.Ref.Section)) {
-			out = append(out, found...)
-		}
-	}
-	kind := strings.ToLower(t.Ref.Kind)
-	if len(forbidden) > 0 {
-		warn(model.RefNotPermitted, "a ReferenceGrant in the namespace of the target must allow it", "no ReferenceGrant lets %s select %s: not attached there", p.Ref(), kind+" "+strings.Join(forbidden, ", "))
-	}
-	if len(out) > 0 {
-		return out
-	}
-	if gaps := k.Gaps().Ref(t); len(gaps) > 0 {
-		warn(model.NotEvaluated, "ask for the permission to list them", "which objects the selector picks is not known: %s may not be read", strings.Join(k.res.Unread(gaps), ", "))
-	} else if !t.Silent {
-		warn(model.TargetNotFound, "", "no %s in namespace %s has the labels that the selector asks for", kind, t.Ref.Namespace)
-	}
-	return out
 }
 
 // missing says why a reference leads nowhere, or stands in for what no graph can know.

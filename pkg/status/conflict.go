@@ -26,15 +26,15 @@ func rejections(in Input) string {
 
 // rivalsIn names the policies of conflicts, each with what put it first.
 func rivalsIn(conflicts []Conflict) string {
-	by := map[string]*set[model.Ref]{}
+	by := map[string]*model.Set[model.Ref]{}
 	var hows []string
 	for _, c := range conflicts {
 		how := explain.Standing(c.Decision)
 		if by[how] == nil {
-			by[how] = &set[model.Ref]{}
+			by[how] = &model.Set[model.Ref]{}
 			hows = append(hows, how)
 		}
-		by[how].add(c.By)
+		by[how].Add(c.By)
 	}
 	var parts []string
 	for _, how := range hows {

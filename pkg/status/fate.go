@@ -68,8 +68,8 @@ func countFates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 	}
 	for _, v := range k.Rejected {
 		if t := c.counts[v.Attached.Policy]; !v.Silent {
-			t.rejectedBy.add(v.By.Ref())
-			t.conflicts.add(Conflict{v.Attached.Node, v.By.Ref(), v.Decision})
+			t.rejectedBy.Add(v.By.Ref())
+			t.conflicts.Add(Conflict{v.Attached.Node, v.By.Ref(), v.Decision})
 		}
 	}
 	k.EachContext(func(id topology.NodeID, s resolve.StackID) { c.context(id, s) })
@@ -133,7 +133,7 @@ func (c *counter) context(id topology.NodeID, s resolve.StackID) {
 			f.Reached += paths
 			c.affect(t, sh, id)
 		}
-		if at := (spot{f.Policy, sh.node}); len(sh.conflicts.list) > 0 && sh.holds == 0 {
+		if at := (spot{f.Policy, sh.node}); len(sh.conflicts.List) > 0 && sh.holds == 0 {
 			c.refused[at] = true
 		} else {
 			c.spared[at] = true

@@ -164,23 +164,3 @@ func TestRefusedPolicies(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
-
-// A set keeps the order in which its members came, and each once, also where it is long enough to be indexed.
-func TestSet(t *testing.T) {
-	var s set[int]
-	var want []int
-	for i := range 3 * longSet {
-		s.add(i, 3*i, i)
-		for _, m := range []int{i, 3 * i} {
-			if !slices.Contains(want, m) {
-				want = append(want, m)
-			}
-		}
-		if !slices.Equal(s.list, want) {
-			t.Fatalf("after %d: %v, want %v", i, s.list, want)
-		}
-	}
-	if !s.has(3) || s.has(-1) {
-		t.Errorf("has 3: %t, has -1: %t", s.has(3), s.has(-1))
-	}
-}

@@ -134,16 +134,17 @@ func (in Input) unseenWay() bool {
 // selected are the targets of a policy that no reference names: those that its selectors select, or that it is for by itself.
 func selected(in Input) []model.Ref {
 	f := in.Fate
-	var out []model.Ref
-	for _, id := range f.Targets {
-		ref := in.Resolution.Node(id).Ref
-		named := func(t policy.TargetRef) bool {
-			return t.Selects == nil && t.Ref.WithoutSection() == ref.WithoutSection()
-		}
-		if !slices.ContainsFunc(f.Policy.Refs, named) && !slices.Contains(out, ref) {
-			out = append(out, ref)
+	named := map[model.Ref]bool{}
+	for _, t := range f.Policy.Refs {
+		if t.Selects == nil {
+			named[t.Ref.WithoutSection()] = true
 		}
 	}
-	slices.SortFunc(out, model.Ref.Compare)
-	return out
+	var out model.Set[model.Ref]
+	for _, id := range f.Targets {
+		if ref := in.Resolution.Node(id).Ref; !named[ref.WithoutSection()] {
+			out.Add(ref)
+		}
+	}
+	return sortedRefs(out)
 }

@@ -13,7 +13,7 @@ type losses map[string]*losing
 
 // losing is a Lost while it is counted.
 type losing struct {
-	to, holders set[model.Ref]
+	to, holders model.Set[model.Ref]
 	beside      [][]model.Ref
 }
 
@@ -26,10 +26,10 @@ func (l losses) add(s *stack, loss merge.Loss, now []model.Ref) {
 	}
 	for _, to := range loss.To {
 		if to.Layer != loss.From.Layer {
-			lost.to.add(s.Layers[to.Layer].Policy.Ref())
+			lost.to.Add(s.Layers[to.Layer].Policy.Ref())
 		}
 	}
-	lost.holders.add(now...)
+	lost.holders.Add(now...)
 	if now == nil {
 		lost.beside = append(lost.beside, s.beside)
 	}

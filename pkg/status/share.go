@@ -14,10 +14,10 @@ type share struct {
 	node        topology.NodeID
 	sets, holds int
 	most        bool // no other share of the policy in the stack has more: it stands for the policy at a target
-	lostTo      set[model.Ref]
-	holders     set[model.Ref]
-	overriders  set[model.Ref]
-	conflicts   set[Conflict]
+	lostTo      model.Set[model.Ref]
+	holders     model.Set[model.Ref]
+	overriders  model.Set[model.Ref]
+	conflicts   model.Set[Conflict]
 }
 
 // stack is what the shares of one stack are made of.
@@ -30,28 +30,28 @@ type stack struct {
 
 func newStack(o *resolve.Verdict) *stack {
 	out := &stack{Verdict: o, holder: map[string][]merge.From{}}
-	var contributors set[merge.From]
+	var contributors model.Set[merge.From]
 	for _, r := range o.Result.Rules {
 		out.holder[r.Name] = append(out.holder[r.Name], r.From...)
-		contributors.add(r.From...)
+		contributors.Add(r.From...)
 	}
-	var beside set[model.Ref]
+	var beside model.Set[model.Ref]
 	for _, l := range o.Layers {
 		if !l.Rejected {
-			beside.add(l.Policy.Ref())
+			beside.Add(l.Policy.Ref())
 		}
 	}
-	out.contributors, out.beside = contributors.list, beside.list
+	out.contributors, out.beside = contributors.List, beside.List
 	return out
 }
 
 // writers are the policies behind sources, each once.
 func (s *stack) writers(from []merge.From) []model.Ref {
-	var out set[model.Ref]
+	var out model.Set[model.Ref]
 	for _, f := range from {
-		out.add(s.Layers[f.Layer].Policy.Ref())
+		out.Add(s.Layers[f.Layer].Policy.Ref())
 	}
-	return out.list
+	return out.List
 }
 
 func (c *counter) share(id resolve.StackID) []share {
@@ -105,21 +105,21 @@ func markMost(shares []share) {
 // lose counts a rule that lost, and that others have now: the writers of the sources.
 func (sh *share) lose(s *stack, loss merge.Loss, now []merge.From, writers []model.Ref) {
 	sh.sets++
-	sh.holders.add(writers...)
+	sh.holders.Add(writers...)
 	for _, to := range loss.To {
 		winner := s.Layers[to.Layer].Policy
 		if winner == sh.policy {
 			continue
 		}
-		sh.lostTo.add(winner.Ref())
+		sh.lostTo.Add(winner.Ref())
 		if loss.Reason != merge.Conflicted {
-			sh.overriders.add(winner.Ref())
+			sh.overriders.Add(winner.Ref())
 		}
 	}
 	if loss.Reason != merge.Conflicted {
 		return
 	}
 	for _, f := range now { // who has the place in the end keeps it out, whoever did first
-		sh.conflicts.add(Conflict{sh.node, s.Layers[f.Layer].Policy.Ref(), s.Result.Decision(&loss, f)})
+		sh.conflicts.Add(Conflict{sh.node, s.Layers[f.Layer].Policy.Ref(), s.Result.Decision(&loss, f)})
 	}
 }

@@ -1,0 +1,40 @@
+package model
+
+import "slices"
+
+// Set is a list without repetitions, in the order in which its members came. A long one is indexed: there may be thousands of policies on one target.
+type Set[T comparable] struct {
+	List []T            // not to be changed
+	at   map[T]struct{} // nil: the list is short
+}
+
+// longSet is the length from which a set is indexed.
+const longSet = 16
+
+// Add adds what is not yet in the set.
+func (s *Set[T]) Add(members ...T) {
+	for _, m := range members {
+		if s.Has(m) {
+			continue
+		}
+		s.List = append(s.List, m)
+		switch {
+		case s.at != nil:
+			s.at[m] = struct{}{}
+		case len(s.List) == longSet:
+			s.at = make(map[T]struct{}, 2*longSet)
+			for _, old := range s.List {
+				s.at[old] = struct{}{}
+			}
+		}
+	}
+}
+
+// Has reports whether the set has a member.
+func (s *Set[T]) Has(m T) bool {
+	if s.at == nil {
+		return slices.Contains(s.List, m)
+	}
+	_, ok := s.at[m]
+	return ok
+}

@@ -1,0 +1,26 @@
+package model
+
+import (
+	"slices"
+	"testing"
+)
+
+// A set keeps the order in which its members came, and each once, also where it is long enough to be indexed.
+func TestSet(t *testing.T) {
+	var s Set[int]
+	var want []int
+	for i := range 3 * longSet {
+		s.Add(i, 3*i, i)
+		for _, m := range []int{i, 3 * i} {
+			if !slices.Contains(want, m) {
+				want = append(want, m)
+			}
+		}
+		if !slices.Equal(s.List, want) {
+			t.Fatalf("after %d: %v, want %v", i, s.List, want)
+		}
+	}
+	if !s.Has(3) || s.Has(-1) {
+		t.Errorf("has 3: %t, has -1: %t", s.Has(3), s.Has(-1))
+	}
+}
