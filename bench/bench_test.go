@@ -22,7 +22,7 @@ func TestQuick(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"all agree on the settings", "policy-machinery / this engine", "loading / nodes", "every request hits its rule",
-		"one request, whole program / loading", "requests / one request", "a reference agrees with", "diff / effective -A, every policy changes", "report / effective -A", "status -A / effective -A -o json", "all in one run / single runs"} {
+		"one request, whole program / loading", "requests / one request", "a reference agrees with", "diff / effective -A, every policy changes", "report / effective -A", "status -A / effective -A -o json", "policies on one route: status -A", "all in one run / single runs"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report does not say %q:\n%s", want, out.String())
 		}

@@ -37,14 +37,15 @@ type options struct {
 	rules    int   // of routes, where requests are asked
 	requests int   // that are asked at once
 	pairs    int   // of an input and a request that are held against the reference
+	crowd    int   // of policies or routes at one place
 	clusters int   // that are asked at once
 	only     bool  // these, and nothing else
 }
 
 // pinned are the sizes for which limits are stated.
 var (
-	pinned = options{routes: 1000, peerRuns: 5, runs: 5, sizes: []int{1_000, 10_000, 100_000}, rules: 100_000, requests: 1_000, pairs: 100_000, clusters: 1_000}
-	quick  = options{routes: 100, peerRuns: 1, runs: 1, sizes: []int{100, 200, 400}, rules: 400, requests: 20, pairs: 2_000, clusters: 20}
+	pinned = options{routes: 1000, peerRuns: 5, runs: 5, sizes: []int{1_000, 10_000, 100_000}, rules: 100_000, requests: 1_000, pairs: 100_000, crowd: 4_000, clusters: 1_000}
+	quick  = options{routes: 100, peerRuns: 1, runs: 1, sizes: []int{100, 200, 400}, rules: 400, requests: 20, pairs: 2_000, crowd: 20, clusters: 20}
 )
 
 func parse(args []string, help io.Writer) (options, error) {

@@ -72,6 +72,11 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return fmt.Errorf("running every command: %w", err)
 	}
 	r.commands(all, o.runs)
+	grown, err := b.growLopsided(ctx, o.crowd)
+	if err != nil {
+		return fmt.Errorf("running commands where much is at one place: %w", err)
+	}
+	r.lopsided(grown, o.crowd, o.runs)
 	return b.clustersOnly(ctx, r)
 }
 
