@@ -4,7 +4,7 @@ import "slices"
 
 // Set is a list without repetitions, in the order in which its members came. A long one is indexed: there may be thousands of policies on one target.
 type Set[T comparable] struct {
-	List []T            // not to be changed
+	List []T            // what is in it; only Add adds to it
 	at   map[T]struct{} // nil: the list is short
 }
 

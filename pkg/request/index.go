@@ -108,6 +108,7 @@ type Matcher struct {
 	compiled map[topology.NodeID][]match // by rule
 	compiler compiler
 	held     map[topology.NodeID][]entryListener   // listeners by Gateway or ListenerSet
+	doors    map[door]behind                       // those of a port
 	gates    []topology.NodeID                     // the Gateways, by name; nil: not looked for yet
 	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
 	refused  map[topology.NodeID][]refusal         // routes that are not attached, by Gateway; nil: not looked for yet
@@ -126,7 +127,7 @@ type Matcher struct {
 // NewMatcher is a Matcher over a graph, with the settings that the graph was built with.
 func NewMatcher(g *topology.Graph, s model.Settings) *Matcher {
 	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{}, compiled: map[topology.NodeID][]match{},
-		held: map[topology.NodeID][]entryListener{}}
+		held: map[topology.NodeID][]entryListener{}, doors: map[door]behind{}}
 }
 
 // at is the index of a listener or of a Service in the mesh.

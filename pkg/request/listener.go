@@ -88,40 +88,60 @@ func (m *Matcher) listeners(gateway topology.NodeID) []entryListener {
 	return out
 }
 
+// door is a port of a Gateway or ListenerSet by which requests of one kind come in, to one listener if it has a name.
+type door struct {
+	gateway  topology.NodeID
+	port     int32
+	protocol Protocol
+	secure   bool
+	name     string
+}
+
+// behind are the listeners at a door: those that are open, and those that are refused.
+type behind struct{ open, refused []entryListener }
+
 // port are the listeners that a connection can come to: by port, protocol and, if the request names one, their own name. Those that are
-// refused take no part (gatewayapi G37).
+// refused take no part (gatewayapi G37). The lists are not to be changed.
 func (m *Matcher) port(r *Request, gateway topology.NodeID, name string) (open, refused []entryListener) {
-	for _, p := range m.listeners(gateway) {
+	at := door{gateway, r.Port, r.Protocol, r.Secure, name}
+	known, ok := m.doors[at]
+	if !ok {
+		known = m.behind(r, at)
+		m.doors[at] = known
+	}
+	return known.open, known.refused
+}
+
+func (m *Matcher) behind(r *Request, at door) behind {
+	var out behind
+	for _, p := range m.listeners(at.gateway) {
 		switch {
-		case p.facts.Port != r.Port, !slices.Contains(r.protocols(), p.facts.Protocol):
-		case name != "" && m.graph.Node(p.id).Ref.Section != name:
+		case p.facts.Port != at.port, !slices.Contains(r.protocols(), p.facts.Protocol):
+		case at.name != "" && m.graph.Node(p.id).Ref.Section != at.name:
 		case !p.facts.Accepted:
-			refused = append(refused, p)
+			out.refused = append(out.refused, p)
 		default:
-			open = append(open, p)
+			out.open = append(out.open, p)
 		}
 	}
-	return open, refused
+	return out
 }
 
 // arrival is which listeners a connection may come to. Many requests are asked about after each other that differ in what comes after it.
 type arrival struct {
-	gateway      topology.NodeID
-	protocol     Protocol
-	secure       bool
-	port         int32
-	name, wanted string
-
-	open, refused, fit []entryListener
-	known              bool
+	door
+	wanted string
+	behind
+	fit   []entryListener
+	known bool
 }
 
 // at are the listeners that a connection can come to, those that are refused, and of the first those that are for the name that is wanted. The
 // lists are not to be changed.
 func (a *arrival) at(m *Matcher, r *Request, gateway topology.NodeID, name string) (open, refused, fit []entryListener) {
-	wanted := r.wanted()
-	if !a.known || a.gateway != gateway || a.protocol != r.Protocol || a.secure != r.Secure || a.port != r.Port || a.name != name || a.wanted != wanted {
-		*a = arrival{gateway: gateway, protocol: r.Protocol, secure: r.Secure, port: r.Port, name: name, wanted: wanted, known: true}
+	at, wanted := door{gateway, r.Port, r.Protocol, r.Secure, name}, r.wanted()
+	if !a.known || a.door != at || a.wanted != wanted {
+		*a = arrival{door: at, wanted: wanted, known: true}
 		a.open, a.refused = m.port(r, gateway, name)
 		a.fit = fitting(a.open, wanted)
 	}

@@ -236,8 +236,8 @@ func (s *switches) decided(a, b *candidate, all []candidate) criterion {
 	return by
 }
 
-// first tells of every candidate but the first what put the first one before it. They are sorted.
-func (s *switches) first(cs []candidate) []criterion {
+// whyFirst tells of every candidate but the first what put the first one before it. They are sorted.
+func (s *switches) whyFirst(cs []candidate) []criterion {
 	n := 1
 	for n < len(cs) && s.equal(&cs[0], &cs[n]) {
 		n++

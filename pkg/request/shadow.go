@@ -228,7 +228,7 @@ func (s *shadows) judge(group []candidate, late func(*candidate)) {
 			continue
 		}
 		aged := s.switches.aged(same)
-		for i, how := range s.switches.first(same) {
+		for i, how := range s.switches.whyFirst(same) {
 			c := &same[i+1]
 			late(c)
 			if c.rule == same[0].rule {
