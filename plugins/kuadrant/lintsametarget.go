@@ -29,15 +29,16 @@ func sameTarget(k *policy.Kind, g *topology.Graph, at policy.At) []model.Problem
 			continue
 		}
 		ageIgnored := slices.ContainsFunc(here, func(a policy.Attached) bool { return a.Policy.Object.Created.IsZero() })
+		newest, override := newestDefault(here), mergeOverride(here)
 		for i, a := range here {
 			if !atomicDefault(a.Policy) {
 				continue
 			}
-			if p := lostDefault(k, a, here[i+1:], g.Node(id).Ref, ageIgnored); p != nil {
-				out = append(out, *p)
+			if newest > i {
+				out = append(out, lostDefault(k, a, here[newest], g.Node(id).Ref, ageIgnored))
 			}
-			if p := besideOverride(k, here, i, g.Node(id).Ref, ageIgnored); p != nil {
-				out = append(out, *p)
+			if override >= 0 {
+				out = append(out, besideOverride(k, a, here[override], override > i, g.Node(id).Ref, ageIgnored))
 			}
 		}
 	}
@@ -57,38 +58,41 @@ func atomicDefault(p *policy.Policy) bool {
 	return b != nil && b.Kind != merge.Overrides && p.Word(b.Kind) == "atomic"
 }
 
-// lostDefault reports an atomic default that newer defaults on its target leave without effect.
-func lostDefault(k *policy.Kind, at policy.Attached, newer []policy.Attached, target model.Ref, ageIgnored bool) *model.Problem {
-	newer = slices.DeleteFunc(slices.Clone(newer), func(a policy.Attached) bool {
-		b := set(a.Policy)
-		return b == nil || b.Kind == merge.Overrides || len(b.Units) == 0
-	})
-	if len(newer) == 0 {
-		return nil
+// newestDefault is where the newest policy stands that has defaults; -1: none has.
+func newestDefault(here []policy.Attached) int {
+	for i, a := range slices.Backward(here) {
+		if b := set(a.Policy); b != nil && b.Kind != merge.Overrides && len(b.Units) > 0 {
+			return i
+		}
 	}
-	last := newer[len(newer)-1]
-	problem := defaultLost.Problem("nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(), target, last.Policy.Ref(),
-		explain.Order(k.Decide(last, at, ageIgnored))).At(at.Policy.Object)
-	problem.Hint = "let one policy have all the rules, or write strategy: merge into both"
-	return &problem
+	return -1
 }
 
-// besideOverride reports an atomic default that stands beside a merge override if that is the older one, and gives way if it is the newer.
-func besideOverride(k *policy.Kind, here []policy.Attached, i int, target model.Ref, ageIgnored bool) *model.Problem {
-	p := here[i].Policy
-	at := slices.IndexFunc(here, func(a policy.Attached) bool {
+// mergeOverride is where the first policy with merge overrides stands; -1: none has them.
+func mergeOverride(here []policy.Attached) int {
+	return slices.IndexFunc(here, func(a policy.Attached) bool {
 		b := set(a.Policy)
 		return b != nil && b.Kind == merge.Overrides && a.Policy.Word(b.Kind) == "merge"
 	})
-	if at < 0 {
-		return nil
-	}
+}
+
+// lostDefault reports an atomic default that newer defaults on its target leave without effect.
+func lostDefault(k *policy.Kind, at, newest policy.Attached, target model.Ref, ageIgnored bool) model.Problem {
+	problem := defaultLost.Problem("nothing of %s is in force at %s: it is an atomic default, and %s on the same target %s", at.Policy.Ref(), target, newest.Policy.Ref(),
+		explain.Order(k.Decide(newest, at, ageIgnored))).At(at.Policy.Object)
+	problem.Hint = "let one policy have all the rules, or write strategy: merge into both"
+	return problem
+}
+
+// besideOverride reports an atomic default that stands beside a merge override if that is the older one, and gives way if it is the newer.
+func besideOverride(k *policy.Kind, at, override policy.Attached, newer bool, target model.Ref, ageIgnored bool) model.Problem {
 	now := "stand beside the overrides; they would be lost the other way round"
-	if at > i {
+	if newer {
 		now = "are lost; they would stand beside the overrides the other way round"
 	}
+	p := at.Policy
 	problem := orderMatters.Problem("at %s the atomic defaults of %s meet the merge overrides of %s, and their order decides: %s %s, and its defaults %s",
-		target, p.Ref(), here[at].Policy.Ref(), p.Ref(), explain.Order(k.Decide(here[i], here[at], ageIgnored)), now).At(p.Object)
+		target, p.Ref(), override.Policy.Ref(), p.Ref(), explain.Order(k.Decide(at, override, ageIgnored)), now).At(p.Object)
 	problem.Hint = "write strategy: merge into the defaults"
-	return &problem
+	return problem
 }
