@@ -30,16 +30,16 @@ func main() {
 
 // options are the sizes and the numbers of runs.
 type options struct {
-	routes   int   // of the comparison with the peer
-	peerRuns int   // of each side of the comparison
-	runs     int   // of everything else
-	sizes    []int // three numbers of routes at which this engine is taken apart; loading is measured at the second
-	rules    int   // of routes, where requests are asked
-	requests int   // that are asked at once
-	pairs    int   // of an input and a request that are held against the reference
-	crowd    int   // of policies or routes at one place
-	clusters int   // that are asked at once
-	only     bool  // these, and nothing else
+	routes   int    // of the comparison with the peer
+	peerRuns int    // of each side of the comparison
+	runs     int    // of everything else
+	sizes    []int  // three numbers of routes at which this engine is taken apart; loading is measured at the second
+	rules    int    // of routes, where requests are asked
+	requests int    // that are asked at once
+	pairs    int    // of an input and a request that are held against the reference
+	crowd    int    // of policies or routes at one place
+	clusters int    // that are asked at once
+	only     string // what to measure, in place of everything: clusters, crowds
 }
 
 // pinned are the sizes for which limits are stated.
@@ -57,13 +57,18 @@ func parse(args []string, help io.Writer) (options, error) {
 	flags.IntVar(&o.runs, "runs", o.runs, "runs of everything else, the best of which counts")
 	flags.IntVar(&o.pairs, "pairs", o.pairs, "pairs of an input and a request that are held against the reference")
 	flags.IntVar(&o.clusters, "clusters", o.clusters, "snapshots that are asked in one run")
-	flags.BoolVar(&o.only, "only-clusters", false, "measure only these")
+	flags.StringVar(&o.only, "only", "", "measure only this: clusters, or crowds (much at one place)")
 	short := flags.Bool("quick", false, "small sizes and one run of each, to see that both sides agree; the other flags do nothing")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if *short {
 		o = quick
+	}
+	if o.only != "" && o.only != "clusters" && o.only != "crowds" {
+		err := fmt.Errorf("-only %s: write clusters or crowds", o.only)
+		fmt.Fprintln(help, err)
+		return o, err
 	}
 	if flags.NArg() > 0 || o.routes < 1 || o.clusters < 1 || o.pairs < 1 || o.peerRuns < 1 || o.runs < 1 {
 		err := errors.New("every number must be at least 1, and there are no arguments")

@@ -34,8 +34,11 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 	}
 	r := report{out: out, limits: o.routes == pinned.routes && slices.Equal(o.sizes, pinned.sizes) && o.rules == pinned.rules}
 	r.machine()
-	if o.only {
-		return b.clustersOnly(ctx, r)
+	switch o.only {
+	case "clusters":
+		return b.measureClusters(ctx, r)
+	case "crowds":
+		return b.measureCrowds(ctx, r)
 	}
 	c, err := b.compare(ctx)
 	if err != nil {
@@ -72,16 +75,21 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return fmt.Errorf("running every command: %w", err)
 	}
 	r.commands(all, o.runs)
-	grown, err := b.growLopsided(ctx, o.crowd)
+	return errors.Join(b.measureCrowds(ctx, r), b.measureClusters(ctx, r))
+}
+
+// measureCrowds measures what takes long where much is at one place.
+func (b *bench) measureCrowds(ctx context.Context, r report) error {
+	runs, err := b.growLopsided(ctx, b.crowd)
 	if err != nil {
 		return fmt.Errorf("running commands where much is at one place: %w", err)
 	}
-	r.lopsided(grown, o.crowd, o.runs)
-	return b.clustersOnly(ctx, r)
+	r.lopsided(runs, b.crowd, b.runs)
+	return nil
 }
 
-// clustersOnly measures asking many clusters.
-func (b *bench) clustersOnly(ctx context.Context, r report) error {
+// measureClusters measures asking many clusters.
+func (b *bench) measureClusters(ctx context.Context, r report) error {
 	f, err := b.askFleet(ctx)
 	if err != nil {
 		return fmt.Errorf("asking clusters: %w", err)
