@@ -106,13 +106,14 @@ func (m *Matcher) port(r *Request, gateway topology.NodeID, name string) (open, 
 	at := door{gateway, r.Port, r.Protocol, r.Secure, name}
 	known, ok := m.doors[at]
 	if !ok {
-		known = m.behind(r, at)
+		known = at.listeners(m, r)
 		m.doors[at] = known
 	}
 	return known.open, known.refused
 }
 
-func (m *Matcher) behind(r *Request, at door) behind {
+// listeners are those at a door that take a request.
+func (at door) listeners(m *Matcher, r *Request) behind {
 	var out behind
 	for _, p := range m.listeners(at.gateway) {
 		switch {
