@@ -50,15 +50,15 @@ func (k *attacher) selected(p *policy.Policy, t policy.TargetRef, warn func(mode
 	return out
 }
 
-// labelIndex are the objects of a kind that have a label, by its value, in the order of the input; a key of "" stands for a label that every
-// object has with the value "". If namespaced, those of different namespaces are apart.
+// labelIndex names an index: the objects of a kind by the value of a label, in the order of the input, and of each namespace apart if
+// namespaced. Without a key, all objects have the value "".
 type labelIndex struct {
 	kind       model.GroupKind
 	key        string
 	namespaced bool
 }
 
-// labelled is a value of the label of an index, in a namespace if objects are apart by it.
+// labelled is where objects stand in an index: a value of the label, in a namespace if these are apart.
 type labelled struct{ namespace, value string }
 
 // candidates are the objects of which a selector may pick some: of the namespace that it looks into, and with a label that it asks for.
