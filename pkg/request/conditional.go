@@ -58,11 +58,7 @@ func (t *trace) uncertain() {
 	if t.switches.ageless {
 		return
 	}
-	n := 1
-	for n < len(t.sure) && t.switches.equal(best, &t.sure[n]) {
-		n++
-	}
-	same := t.sure[:n]
+	same := t.sure[:t.switches.level(t.sure)]
 	var others model.Tally
 	last := best.route
 	for i := range same { // those of one route follow each other

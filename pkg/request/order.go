@@ -153,10 +153,7 @@ func (s *switches) sort(cs []candidate) {
 		return order
 	})
 	for first := 0; first < len(cs); {
-		last := first + 1
-		for last < len(cs) && s.equal(&cs[first], &cs[last]) {
-			last++
-		}
+		last := first + s.level(cs[first:])
 		same := cs[first:last]
 		aged := s.aged(same)
 		slices.SortStableFunc(same, func(a, b candidate) int {
@@ -221,28 +218,18 @@ func tie(a, b *candidate, aged bool) (int, criterion) {
 	return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.nth, b.nth)), byPosition
 }
 
-// decided is what put a before b, where both stand among others.
-func (s *switches) decided(a, b *candidate, all []candidate) criterion {
-	if _, by := s.compare(a, b); by != byNothing {
-		return by
-	}
-	var same []candidate
-	for i := range all {
-		if s.equal(a, &all[i]) {
-			same = append(same, all[i])
-		}
-	}
-	_, by := tie(a, b, s.aged(same))
-	return by
-}
-
-// whyFirst tells of every candidate but the first what put the first one before it. They are sorted.
-func (s *switches) whyFirst(cs []candidate) []criterion {
+// level counts the first of sorted candidates and those behind it of which the specs say the same.
+func (s *switches) level(cs []candidate) int {
 	n := 1
 	for n < len(cs) && s.equal(&cs[0], &cs[n]) {
 		n++
 	}
-	aged := s.aged(cs[:n])
+	return n
+}
+
+// whyFirst tells of every candidate but the first what put the first one before it. They are sorted.
+func (s *switches) whyFirst(cs []candidate) []criterion {
+	aged := s.aged(cs[:s.level(cs)])
 	out := make([]criterion, 0, len(cs)-1)
 	for i := range cs[1:] {
 		_, by := s.compare(&cs[0], &cs[i+1])

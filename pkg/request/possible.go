@@ -58,10 +58,7 @@ func (t *trace) chain() (out []candidate, certain bool) {
 		if !solid(t, &all[i]) {
 			continue
 		}
-		last := i + 1
-		for last < len(all) && t.switches.equal(&all[i], &all[last]) {
-			last++
-		}
+		last := i + t.switches.level(all[i:])
 		if !t.switches.ageless && !t.switches.aged(all[i:last]) {
 			out = append(out, all[i+1:last]...)
 		}

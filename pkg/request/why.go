@@ -35,7 +35,7 @@ func (t *trace) explain() {
 	}
 	compared := map[topology.NodeID]bool{best.rule: true}
 	left := 0
-	for i := range t.sure[1:] {
+	for i, by := range t.switches.whyFirst(t.sure) {
 		c := &t.sure[i+1]
 		if compared[c.rule] {
 			continue
@@ -45,7 +45,7 @@ func (t *trace) explain() {
 			left++
 			continue
 		}
-		by, other := t.switches.decided(best, c, t.sure), t.m.graph.Node(c.rule).Ref
+		other := t.m.graph.Node(c.rule).Ref
 		name := other.String()
 		if best.route == c.route {
 			name = other.Section

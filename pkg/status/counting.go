@@ -10,8 +10,8 @@ import (
 type counting struct {
 	fate                                    *Fate
 	lostTo, overriders, holders, rejectedBy model.Set[model.Ref]
+	affected                                model.Set[model.Ref]
 	conflicts                               model.Set[Conflict]
-	affected                                map[model.Ref]bool
 	lost                                    losses
 }
 
@@ -30,11 +30,7 @@ func (t *counting) add(sh *share) {
 func (t *counting) done() *Fate {
 	f := t.fate
 	f.LostTo, f.Overriders, f.Holders, f.RejectedBy = sortedRefs(t.lostTo), sortedRefs(t.overriders), sortedRefs(t.holders), sortedRefs(t.rejectedBy)
-	f.Conflicts, f.Lost = t.conflicts.List, t.lost.sorted()
-	for ref := range t.affected {
-		f.Affected = append(f.Affected, ref)
-	}
-	slices.SortFunc(f.Affected, model.Ref.Compare)
+	f.Conflicts, f.Lost, f.Affected = t.conflicts.List, t.lost.sorted(), sortedRefs(t.affected)
 	return f
 }
 

@@ -58,7 +58,7 @@ func countFates(r *resolve.Resolution, k *resolve.Kind) []*Fate {
 	c := counter{res: r, kind: k, counts: make(map[*policy.Policy]*counting, len(k.Policies)), shares: map[resolve.StackID][]share{},
 		spared: map[spot]bool{}, refused: map[spot]bool{}}
 	for _, p := range k.Policies {
-		t := &counting{fate: &Fate{Policy: p, Targets: k.TargetsOf(p)}, affected: map[model.Ref]bool{}, lost: losses{}}
+		t := &counting{fate: &Fate{Policy: p, Targets: k.TargetsOf(p)}, lost: losses{}}
 		for j, ref := range p.Refs {
 			if !k.Attaches(p, j) {
 				t.fate.Missed = append(t.fate.Missed, ref)
@@ -144,11 +144,11 @@ func (c *counter) context(id topology.NodeID, s resolve.StackID) {
 // affect notes the objects that the policy really changes (gep713 P39).
 func (c *counter) affect(t *counting, sh *share, id topology.NodeID) {
 	n := c.res.Node(id)
-	t.affected[c.res.Node(sh.node).Ref], t.affected[n.Ref] = true, true
+	t.affected.Add(c.res.Node(sh.node).Ref, n.Ref)
 	if n.Role != topology.Rule {
 		return
 	}
 	for _, child := range c.res.Graph.Children(c.kind.Family, id) {
-		t.affected[c.res.Node(child).Ref.WithoutSection()] = true
+		t.affected.Add(c.res.Node(child).Ref.WithoutSection())
 	}
 }

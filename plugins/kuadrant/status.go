@@ -102,7 +102,7 @@ func overriders(in status.Input) []string {
 	if in.Kind.GroupKind.Kind == tokens {
 		refs = nil
 		for _, l := range f.Lost {
-			refs = slices.Concat(refs, l.Holders, slices.Concat(l.Beside...))
+			refs = append(append(refs, l.Holders...), slices.Concat(l.Beside...)...)
 		}
 	} else {
 		refs = slices.DeleteFunc(slices.Clone(refs), func(r model.Ref) bool { return r == f.Policy.Ref() })
