@@ -80,11 +80,11 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 
 // measureCrowds measures what takes long where much is at one place.
 func (b *bench) measureCrowds(ctx context.Context, r report) error {
-	runs, err := b.growLopsided(ctx, b.crowd)
+	runs, err := b.runCrowds(ctx, b.crowd)
 	if err != nil {
 		return fmt.Errorf("running commands where much is at one place: %w", err)
 	}
-	r.lopsided(runs, b.crowd, b.runs)
+	r.crowds(runs, b.crowd, b.runs)
 	return nil
 }
 

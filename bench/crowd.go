@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,8 +10,8 @@ import (
 	"strings"
 )
 
-// Inputs in which much is at one place, where a loop within a loop would show: in an even topology it hides.
-var lopsided = []struct {
+// The crowds: inputs in which much is at one place, where a loop within a loop would show. In an even topology it hides.
+var crowds = []struct {
 	name, command string
 	write         func(w io.Writer, n int)
 }{
@@ -20,25 +19,25 @@ var lopsided = []struct {
 		writeAuthPolicy(w, "infra", "top", "Gateway", "gw")
 		for i := range n {
 			name := fmt.Sprint("r", i)
-			writeLopsidedRoute(w, name, "/"+name)
+			writeCrowdRoute(w, name, "/"+name)
 			writeAuthPolicy(w, "shop", name, "HTTPRoute", name)
 		}
 	}},
 	{"policies on one route", "status -A", func(w io.Writer, n int) {
-		writeLopsidedRoute(w, "r", "/")
+		writeCrowdRoute(w, "r", "/")
 		for i := range n {
 			writeAuthPolicy(w, "shop", fmt.Sprint("p", i), "HTTPRoute", "r")
 		}
 	}},
 	{"routes with one match", "kinds", func(w io.Writer, n int) {
 		for i := range n {
-			writeLopsidedRoute(w, fmt.Sprint("r", i), "/")
+			writeCrowdRoute(w, fmt.Sprint("r", i), "/")
 		}
 	}},
 	{"policies that select a route each", "kinds", func(w io.Writer, n int) {
 		for i := range n {
 			name := fmt.Sprint("r", i)
-			writeLopsidedRoute(w, name, "/"+name)
+			writeCrowdRoute(w, name, "/"+name)
 			writeSelecting(w, name, "app: "+name)
 		}
 	}},
@@ -46,17 +45,24 @@ var lopsided = []struct {
 		writeSelecting(w, "all", "team: shop")
 		for i := range n {
 			name := fmt.Sprint("r", i)
-			writeLopsidedRoute(w, name, "/"+name)
+			writeCrowdRoute(w, name, "/"+name)
 		}
 	}},
 }
 
 const (
-	lopsidedGrowth = 4 // times as much at one place in the larger input
-	lopsidedAtMost = 6 // times as long
+	crowdGrowth = 4 // times as much at one place in the larger input
+	crowdAtMost = 6 // times as long
 )
 
-func writeLopsidedRoute(w io.Writer, name, path string) {
+// writeCrowdGateway writes the one Gateway of a crowd.
+func writeCrowdGateway(w io.Writer) {
+	fmt.Fprintf(w, "apiVersion: %s\nkind: GatewayClass\nmetadata: {name: prod}\nspec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}\n", gatewayAPIVersion)
+	fmt.Fprintf(w, "---\napiVersion: %s\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\nspec:\n  gatewayClassName: prod\n"+
+		"  listeners: [{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]\n", gatewayAPIVersion)
+}
+
+func writeCrowdRoute(w io.Writer, name, path string) {
 	fmt.Fprintf(w, "---\napiVersion: %s\nkind: HTTPRoute\nmetadata: {name: %s, namespace: shop, labels: {app: %s, team: shop}}\nspec:\n"+
 		"  parentRefs: [{name: gw, namespace: infra}]\n  rules: [{matches: [{path: {type: PathPrefix, value: %s}}], backendRefs: [{name: app, port: 80}]}]\n",
 		gatewayAPIVersion, name, name, path)
@@ -71,18 +77,21 @@ func writeSelecting(w io.Writer, name, label string) {
 		"  targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {%s}}]\n  timeout: {http: {requestTimeout: 1s}}\n", name, label)
 }
 
-// lopsidedRun is what one command took on two sizes of a lopsided input.
-type lopsidedRun struct{ less, more commandRun }
+// crowdRun is what one command took on two sizes of a crowd.
+type crowdRun struct{ less, more commandRun }
 
-// growLopsided runs a command on every lopsided input, with n things at one place and with more, in turns.
-func (b *bench) growLopsided(ctx context.Context, n int) ([]lopsidedRun, error) {
-	out := make([]lopsidedRun, len(lopsided))
-	for i, input := range lopsided {
+// runCrowds runs a command on every crowd, with n things at one place and with more, in turns.
+func (b *bench) runCrowds(ctx context.Context, n int) ([]crowdRun, error) {
+	out := make([]crowdRun, len(crowds))
+	for i, input := range crowds {
 		b.say("running %s on %d %s, best of %d", input.command, n, input.name, b.runs)
 		var files []string
-		for _, count := range []int{n, lopsidedGrowth * n} {
-			file := filepath.Join(b.folder, fmt.Sprintf("lopsided-%d-%d.yaml", i, count))
-			if err := writeLopsided(file, func(w io.Writer) { input.write(w, count) }); err != nil {
+		for _, count := range []int{n, crowdGrowth * n} {
+			file := filepath.Join(b.folder, fmt.Sprintf("crowd-%d-%d.yaml", i, count))
+			var text bytes.Buffer
+			writeCrowdGateway(&text)
+			input.write(&text, count)
+			if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 				return nil, err
 			}
 			files = append(files, file)
@@ -98,25 +107,11 @@ func (b *bench) growLopsided(ctx context.Context, n int) ([]lopsidedRun, error) 
 	return out, nil
 }
 
-// writeLopsided writes the Gateway of an input, and the rest behind it.
-func writeLopsided(file string, rest func(io.Writer)) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
-	fmt.Fprintf(w, "apiVersion: %s\nkind: GatewayClass\nmetadata: {name: prod}\nspec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}\n", gatewayAPIVersion)
-	fmt.Fprintf(w, "---\napiVersion: %s\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\nspec:\n  gatewayClassName: prod\n"+
-		"  listeners: [{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]\n", gatewayAPIVersion)
-	rest(w)
-	return errors.Join(w.Flush(), f.Close())
-}
-
-// lopsided reports how the time of a command grows with what is at one place.
-func (r report) lopsided(runs []lopsidedRun, n, best int) {
-	r.line("\nMuch at one place: processor time of the whole program for %s and %s, best of %d runs, alternately", grouped(n), grouped(lopsidedGrowth*n), best)
+// crowds reports how the time of a command grows with what is at one place.
+func (r report) crowds(runs []crowdRun, n, best int) {
+	r.line("\nMuch at one place: processor time of the whole program for %s and %s, best of %d runs, alternately", grouped(n), grouped(crowdGrowth*n), best)
 	for i, run := range runs {
-		r.line("  %-66s %8s %8s", lopsided[i].name+": "+lopsided[i].command, duration(run.less.cpu), duration(run.more.cpu))
-		r.limit(fmt.Sprintf("  %d times as many", lopsidedGrowth), run.more.cpu/run.less.cpu, "≤", lopsidedAtMost)
+		r.line("  %-66s %8s %8s", crowds[i].name+": "+crowds[i].command, duration(run.less.cpu), duration(run.more.cpu))
+		r.limit(fmt.Sprintf("  %d times as many", crowdGrowth), run.more.cpu/run.less.cpu, "≤", crowdAtMost)
 	}
 }
