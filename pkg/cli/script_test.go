@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -56,10 +57,20 @@ func TestScripts(t *testing.T) {
 						}
 						e.Setenv("DRAW", folder)
 						e.Setenv("HOME", folder) // for its cache
+						e.Setenv("PATH", withoutDrawer(e.Getenv("PATH")))
 					}
 					return errors.Join(os.CopyFS(filepath.Join(e.WorkDir, "demo"), os.DirFS(filepath.Join(root, "demo"))),
 						os.CopyFS(filepath.Join(e.WorkDir, "demo-rfc0009"), os.DirFS(filepath.Join(root, "demo-rfc0009"))))
 				}})
 		})
 	}
+}
+
+// withoutDrawer leaves out the folders of a search path that have the program that draws, which `make install` puts there: scripts try what happens
+// without it.
+func withoutDrawer(path string) string {
+	return strings.Join(slices.DeleteFunc(filepath.SplitList(path), func(folder string) bool {
+		found, _ := filepath.Glob(filepath.Join(folder, "dopolicy-draw*"))
+		return len(found) > 0
+	}), string(filepath.ListSeparator))
 }
