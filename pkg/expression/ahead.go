@@ -46,14 +46,23 @@ func CheckAhead(text string) (string, error) {
 	return base64.RawStdEncoding.EncodeToString(packed), err
 }
 
+// checked is what CheckAhead made of the rule; nil if nobody did that.
+func (r Rule) checked() *exprpb.CheckedExpr {
+	packed, err := base64.RawStdEncoding.DecodeString(r.Checked)
+	out := &exprpb.CheckedExpr{}
+	if err != nil || proto.Unmarshal(packed, out) != nil || out.Expr == nil {
+		return nil
+	}
+	return out
+}
+
 // conjunction is what the text of rules joined by && compiles into; nil if one of them was not checked ahead.
 func conjunction(rules []Rule) *cel.Ast {
 	all := &exprpb.CheckedExpr{TypeMap: map[int64]*exprpb.Type{}, ReferenceMap: map[int64]*exprpb.Reference{}}
 	var last int64 // the highest number of a node so far
 	for _, r := range rules {
-		packed, err := base64.RawStdEncoding.DecodeString(r.Checked)
-		one := &exprpb.CheckedExpr{}
-		if err != nil || len(packed) == 0 || proto.Unmarshal(packed, one) != nil || one.Expr == nil {
+		one := r.checked()
+		if one == nil {
 			return nil
 		}
 		for id, t := range one.TypeMap {

@@ -26,8 +26,9 @@ func NewRules(rules ...Rule) *Rules {
 
 // compiledRules are rules that one run has compiled.
 type compiledRules struct {
-	all  *Condition // holds only if every rule does: nearly every object is judged by it alone
-	each func() []*Condition
+	plain plainRules
+	rest  *Condition // all others; nil: there are none. Nearly every object meets it and the plain ones
+	each  func() []*Condition
 }
 
 // compile compiles rules, once. They do not draw on the budget of the users' conditions.
@@ -40,16 +41,22 @@ func (c *Conditions) compile(r *Rules) *compiledRules {
 	if c.rules == nil {
 		c.unpaid, c.rules = &Conditions{free: true}, map[*Rules]*compiledRules{}
 	}
-	var texts []string
-	for _, rule := range r.rules {
-		texts = append(texts, rule.Text)
-	}
-	out := &compiledRules{all: c.unpaid.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(r.rules)), each: sync.OnceValue(func() (each []*Condition) {
+	out := &compiledRules{each: sync.OnceValue(func() (each []*Condition) {
 		for _, rule := range r.rules {
 			each = append(each, c.unpaid.compileAhead(rule.Text, conjunction([]Rule{rule})))
 		}
 		return each
 	})}
+	var rest []Rule
+	var texts []string
+	for _, rule := range r.rules {
+		if !out.plain.add(rule.checked().GetExpr()) {
+			rest, texts = append(rest, rule), append(texts, rule.Text)
+		}
+	}
+	if len(rest) > 0 {
+		out.rest = c.unpaid.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(rest))
+	}
 	c.rules[r] = out
 	return out
 }
@@ -57,6 +64,11 @@ func (c *Conditions) compile(r *Rules) *compiledRules {
 // Broken lists the rules that an object of the given extent does not meet, by number. One that cannot be judged is met.
 func (c *Conditions) Broken(r *Rules, body model.Body, extent model.Extent) (out []int) {
 	if r == nil {
+		return nil
+	}
+	rules := c.compile(r)
+	plain := rules.plain.hold(body)
+	if plain && rules.rest == nil {
 		return nil
 	}
 	s, vars := Sizes{extent.Entries, extent.Text}, bind(body)
@@ -70,8 +82,7 @@ func (c *Conditions) Broken(r *Rules, body model.Body, extent model.Extent) (out
 		}
 		return holds
 	}
-	rules := c.compile(r)
-	if holds(rules.all, false) {
+	if plain && holds(rules.rest, false) {
 		return nil
 	}
 	for i, rule := range rules.each() {
