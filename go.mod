@@ -36,6 +36,7 @@ require (
 
 require (
 	github.com/creack/pty v1.1.24
+	github.com/klauspost/compress v1.18.0
 	k8s.io/streaming v0.36.1
 )
 

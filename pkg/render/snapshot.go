@@ -4,9 +4,10 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"io"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )

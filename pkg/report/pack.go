@@ -138,7 +138,7 @@ func (p *packer) node(b []byte, values []ref) ref {
 func (p *packer) string(quoted []byte) ref { return ref(-p.strings.add(quoted) - 1) }
 
 // size is about how many bytes are written.
-func (p *packer) size() int { return len(p.strings.text) + len(p.keyLists.text) + len(p.nodes.text) }
+func (p *packer) size() int { return p.strings.size + p.keyLists.size + p.nodes.size }
 
 // write writes the pack.
 func (p *packer) write(w io.Writer, root ref) error {
@@ -149,7 +149,7 @@ func (p *packer) write(w io.Writer, root ref) error {
 		case string:
 			_, err = io.WriteString(w, t)
 		case *pool:
-			_, err = w.Write(t.text)
+			err = t.write(w)
 		}
 		if err != nil {
 			return err

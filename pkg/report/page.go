@@ -2,13 +2,14 @@ package report
 
 import (
 	"bufio"
-	"compress/gzip"
 	"crypto/sha256"
 	_ "embed" // the front end
 	"encoding/base64"
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )

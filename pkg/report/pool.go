@@ -3,60 +3,109 @@ package report
 import (
 	"bytes"
 	"hash/maphash"
+	"io"
 )
 
 // pool holds distinct texts, numbered in the order in which they came.
 type pool struct {
-	seed  maphash.Seed
-	text  []byte // the members, with a comma between them
-	ends  []int  // where each member ends
-	table []int32
+	seed    maphash.Seed
+	blocks  [][]byte // the members, with a comma between them; one text that grows would be copied again and again
+	size    int      // of all blocks, in bytes
+	members []member
+	table   []slot // open addressing, with a power of two of slots
 }
 
-// leastTable is how many places a table begins with.
-const leastTable = 1 << 10
+// member is where a member is in the blocks.
+type member struct{ block, from, to int32 }
 
-func newPool() *pool { return &pool{seed: maphash.MakeSeed(), table: make([]int32, leastTable)} }
+// slot is a place of the table; number 0: it is free.
+type slot struct {
+	hash   uint32 // most members that are not the one looked for are told by it
+	number int32  // of the member, from 1 on
+}
+
+const (
+	leastTable = 1 << 10 // slots that a table begins with
+	leastBlock = 1 << 10 // bytes of the first block; the next ones are twice as large, up to
+	mostBlock  = 1 << 20 // this, or as large as a member
+)
+
+func newPool() *pool { return &pool{seed: maphash.MakeSeed(), table: make([]slot, leastTable)} }
 
 // add is the number of a member, which is taken in if it is new.
-func (p *pool) add(member []byte) int {
-	if 2*len(p.ends) >= len(p.table) {
+func (p *pool) add(text []byte) int {
+	if 2*len(p.members) >= len(p.table) {
 		p.grow()
 	}
-	at := p.place(member)
-	if n := p.table[at]; n != 0 {
+	hash := uint32(maphash.Bytes(p.seed, text))
+	at := p.place(hash, text)
+	if n := p.table[at].number; n != 0 {
 		return int(n) - 1
 	}
-	if len(p.ends) > 0 {
-		p.text = append(p.text, ',')
-	}
-	p.text = append(p.text, member...)
-	p.ends = append(p.ends, len(p.text))
-	p.table[at] = int32(len(p.ends))
-	return len(p.ends) - 1
+	p.members = append(p.members, p.keep(text))
+	p.table[at] = slot{hash, int32(len(p.members))}
+	return len(p.members) - 1
 }
 
 // place is where a member is in the table, or belongs.
-func (p *pool) place(member []byte) int {
+func (p *pool) place(hash uint32, text []byte) int {
 	mask := len(p.table) - 1
-	at := int(maphash.Bytes(p.seed, member)) & mask
-	for p.table[at] != 0 && !bytes.Equal(p.member(int(p.table[at])-1), member) {
+	at := int(hash) & mask
+	for s := p.table[at]; s.number != 0 && !(s.hash == hash && bytes.Equal(p.text(s.number), text)); s = p.table[at] {
 		at = (at + 1) & mask
 	}
 	return at
 }
 
-func (p *pool) member(n int) []byte {
-	from := 0
-	if n > 0 {
-		from = p.ends[n-1] + 1
+func (p *pool) text(number int32) []byte {
+	m := p.members[number-1]
+	return p.blocks[m.block][m.from:m.to]
+}
+
+// keep writes a member behind all others.
+func (p *pool) keep(text []byte) member {
+	last := len(p.blocks) - 1
+	if last < 0 || cap(p.blocks[last])-len(p.blocks[last]) < len(text)+1 {
+		size := leastBlock
+		if last >= 0 {
+			size = min(2*cap(p.blocks[last]), mostBlock)
+		}
+		p.blocks = append(p.blocks, make([]byte, 0, max(size, len(text)+1)))
+		last++
 	}
-	return p.text[from:p.ends[n]]
+	b := p.blocks[last]
+	if len(p.members) > 0 {
+		b = append(b, ',')
+	}
+	from := len(b)
+	b = append(b, text...)
+	p.size += len(b) - len(p.blocks[last])
+	p.blocks[last] = b
+	return member{int32(last), int32(from), int32(len(b))}
 }
 
 func (p *pool) grow() {
-	p.table = make([]int32, 2*len(p.table))
-	for n := range p.ends {
-		p.table[p.place(p.member(n))] = int32(n) + 1
+	old := p.table
+	p.table = make([]slot, 2*len(old))
+	mask := len(p.table) - 1
+	for _, s := range old {
+		if s.number == 0 {
+			continue
+		}
+		at := int(s.hash) & mask
+		for p.table[at].number != 0 {
+			at = (at + 1) & mask
+		}
+		p.table[at] = s
 	}
+}
+
+// write writes the members, with a comma between them.
+func (p *pool) write(w io.Writer) error {
+	for _, b := range p.blocks {
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }

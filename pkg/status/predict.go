@@ -115,6 +115,7 @@ func Policies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []P
 			blocks = b(r, k, fates)
 			write = func(Input) []Ancestor { return nil }
 		}
+		out = slices.Grow(out, len(fates))
 		for _, f := range fates {
 			p := Prediction{Object: f.Policy.Ref(), Policy: f.Policy, Affected: f.Affected, Refused: f.Policy.Refused, Silent: f.Policy.Kind.Status.Silent, Block: blocks[f.Policy]}
 			in := Input{r, k, f}

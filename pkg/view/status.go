@@ -153,6 +153,7 @@ func Status(r *resolve.Resolution, q StatusQuery, funcs status.Functions) *Statu
 	if q.Audit {
 		auditor = status.NewAuditor(r, kinds, predictions, problems)
 	}
+	list.Items = slices.Grow(list.Items, len(predictions))
 	for i, p := range predictions {
 		if i < policies && q.place(p.Object) < 0 || !in(p.Object) {
 			continue
