@@ -152,14 +152,32 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	query.Classes = func(r *resolve.Resolution, in func(namespace string) bool) (*view.RuleClassList, error) {
 		return view.ClassesOfRules(r, session.matcher().Matcher, in)
 	}
-	answer, err := report.Gather(session.Resolution, query, f.facts(session, a.Build.recorded(info).Version))
-	if err != nil {
-		return err
+	facts := f.facts(session, a.Build.recorded(info).Version)
+	if f.format == reportJSON {
+		answer, err := report.Gather(session.Resolution, query, facts)
+		if err != nil {
+			return err
+		}
+		return f.written(s, answer.Envelope, report.JSON(s.Out, answer))
+	}
+	write := func(to Streams) error {
+		var picture report.Picture
+		var missing []model.Problem
+		page, err := report.Pack(session.Resolution, query, facts, func(t *view.Topology) *view.Topology {
+			t, picture, missing = f.picture(to, t)
+			return t
+		})
+		if err != nil {
+			return err
+		}
+		told := page.Envelope
+		told.Problems = append(slices.Clip(told.Problems), missing...)
+		return f.written(to, told, report.HTML(to.Out, page, picture))
 	}
 	if f.open {
-		return opened(picturing(ctx, s), "report.html", func(to Streams) error { return f.writeReport(to, answer) })
+		return opened(picturing(ctx, s), "report.html", write)
 	}
-	return f.writeReport(picturing(ctx, s), answer)
+	return write(picturing(ctx, s))
 }
 
 // facts say what the report is about.
@@ -220,52 +238,35 @@ func titleOf(facts report.Facts) string {
 	return title
 }
 
-// writeReport prints the problems and writes the report.
-func (f *reportFlags) writeReport(s Streams, r *report.Report) error {
-	problems := r.Problems
-	var picture report.Picture
-	if f.format == reportHTML {
-		var missing []model.Problem
-		picture, missing = f.picture(s, r)
-		problems = append(slices.Clip(problems), missing...)
-	}
-	var err error
-	if f.format == reportJSON {
-		err = report.JSON(s.Out, r)
-	} else {
-		err = report.HTML(s.Out, r, picture)
-	}
+// written prints the problems of a report that was written, unless that failed.
+func (f *reportFlags) written(s Streams, told view.Envelope, err error) error {
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	told := r.Envelope
-	told.Problems = problems
 	if err := f.tell(s, &f.sourceFlags, &told); err != nil {
 		return err
 	}
-	if f.strict && !r.Complete {
+	if f.strict && !told.Complete {
 		return errIncomplete
 	}
 	return nil
 }
 
-// picture draws the topology. A page without a picture is a page: what goes wrong is told.
-func (f *reportFlags) picture(s Streams, r *report.Report) (report.Picture, []model.Problem) {
+// picture draws the topology, or what is left of it when nodes that look alike are merged, and returns that. A page without a picture is a page: what
+// goes wrong is told.
+func (f *reportFlags) picture(s Streams, t *view.Topology) (*view.Topology, report.Picture, []model.Problem) {
 	if f.noPicture {
-		return report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
+		return t, report.Picture{Missing: "the picture was left out (--no-picture)"}, nil
 	}
-	less := r.Topology.Collapse(f.collapse, render.DOTOptions{}.Fits)
-	if less != r.Topology {
-		r.Drawn = less
-	}
-	drawn, err := report.Draw(less, s.Draw)
+	t = t.Collapse(f.collapse, render.DOTOptions{}.Fits)
+	drawn, err := report.Draw(t, s.Draw)
 	if err == nil {
-		return drawn, nil
+		return t, drawn, nil
 	}
 	problem := model.Problem{Severity: model.Warning, Message: fmt.Sprintf("the page has no picture: %s", err)}
 	var absent *draw.MissingError
 	if errors.As(err, &absent) {
 		problem.Hint = "install it with: go install github.com/dopolicy/kubectl-dopolicy/cmd/... (release archives include it), or leave the picture out with --no-picture"
 	}
-	return report.Picture{Missing: problem.Message}, []model.Problem{problem}
+	return t, report.Picture{Missing: problem.Message}, []model.Problem{problem}
 }

@@ -3,17 +3,8 @@ package report
 import (
 	"io"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
-
-// opening are the fields of a report before its parts.
-type opening struct {
-	view.Envelope
-	Facts
-	Bare []model.Ref `json:"bare"`
-}
 
 // JSON writes a report as its struct tags say.
 func JSON(w io.Writer, r *Report) error {

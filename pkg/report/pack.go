@@ -42,7 +42,7 @@ type packer struct {
 }
 
 func newPacker() *packer {
-	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool(), shared: shared{map[stack]fields{}, map[lane]ref{}}}
+	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool()}
 	p.encoder = json.NewEncoder(&p.buffer)
 	p.encoder.SetEscapeHTML(false)
 	return p

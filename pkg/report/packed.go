@@ -1,27 +1,80 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
+	"io"
 	"iter"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// pack packs a report: the same document as its JSON. It takes an item at a time, so that memory does not hold the text of all.
-func pack(r *Report) (*packer, ref, error) {
-	p := newPacker()
-	root, err := p.fields(opening{r.Envelope, r.Facts, r.Bare})
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, part := range r.parts() {
-		packed, err := p.part(part)
-		if err != nil {
-			return nil, 0, err
+// Packed is a report for a page: the same document as its JSON, with everything that is alike in it written once.
+type Packed struct {
+	opening
+
+	packer *packer
+	root   fields
+}
+
+// Pack is Gather for a page. draw gets the topology, and returns what of it a picture shows. A document is packed while the next question is asked, and then dropped: a large report takes half the memory.
+func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*view.Topology) *view.Topology) (*Packed, error) {
+	p := newPacked()
+	documents, packed := make(chan any), make(chan error, 1)
+	go func() {
+		var failed error
+		for d := range documents {
+			failed = cmp.Or(failed, p.add(d))
 		}
-		root.set(p.key(part.name), packed)
+		packed <- failed
+	}()
+	opening, err := gather(r, q, facts, func(d any) {
+		documents <- d
+		if t, ok := d.(*view.Topology); ok && draw != nil {
+			if drawn := draw(t); drawn != t {
+				documents <- picture{drawn}
+			}
+		}
+	})
+	close(documents)
+	if err := cmp.Or(<-packed, err); err != nil {
+		return nil, err
 	}
-	return p, p.object(root.keys, root.refs), nil
+	return p, p.open(opening)
+}
+
+// picture is the topology that the picture in a page shows, where that is less than all.
+type picture struct{ *view.Topology }
+
+func newPacked() *Packed { return &Packed{packer: newPacker()} }
+
+// write writes the packed document.
+func (p *Packed) write(w io.Writer) error {
+	return p.packer.write(w, p.packer.object(p.root.keys, p.root.refs))
+}
+
+// open adds what the document begins with.
+func (p *Packed) open(o opening) error {
+	p.opening = o
+	begin, err := p.packer.fields(o)
+	for i, key := range begin.keys {
+		p.root.set(key, begin.refs[i])
+	}
+	return err
+}
+
+// add adds one of the documents of a report.
+func (p *Packed) add(document any) error {
+	d, err := taken(document)
+	if err != nil {
+		return err
+	}
+	packed, err := p.packer.part(d)
+	p.root.set(p.packer.key(d.name), packed)
+	return err
 }
 
 // part is a document of the contract, taken apart: head is the document with its lists empty.
@@ -37,30 +90,39 @@ type list struct {
 	items iter.Seq[any]
 }
 
-// parts are the documents of a report, in the order of its fields.
-func (r *Report) parts() []part {
-	effective, overridden, statuses, findings := *r.Effective, *r.Overridden, *r.Status, *r.Findings
-	effective.Items, overridden.Items, statuses.Items = []view.EffectivePolicy{}, []view.OverriddenRule{}, []view.ObjectStatus{}
-	findings.Items = findings.Items[:0:0]
-	classes := *r.Classes
-	classes.Items = []view.RuleClasses{}
-	out := []part{
-		topologyPart("topology", *r.Topology),
-		{"effective", &effective, []list{{"items", each(r.Effective.Items)}}},
-		{"overridden", &overridden, []list{{"items", each(r.Overridden.Items)}}},
-		{"status", &statuses, []list{{"items", each(r.Status.Items)}}},
-		{"findings", &findings, []list{{"items", each(r.Findings.Items)}}},
-		{"classes", &classes, []list{{"items", each(r.Classes.Items)}}},
+// taken takes a document apart.
+func taken(document any) (part, error) {
+	switch d := document.(type) {
+	case *view.Topology:
+		return topologyPart("topology", *d), nil
+	case picture:
+		return topologyPart("picture", *d.Topology), nil
+	case *view.EffectivePolicyList:
+		head := *d
+		head.Items = []view.EffectivePolicy{}
+		return part{"effective", &head, []list{{"items", each(d.Items)}}}, nil
+	case *view.OverriddenRuleList:
+		head := *d
+		head.Items = []view.OverriddenRule{}
+		return part{"overridden", &head, []list{{"items", each(d.Items)}}}, nil
+	case *view.StatusList:
+		head := *d
+		head.Items = []view.ObjectStatus{}
+		return part{"status", &head, []list{{"items", each(d.Items)}}}, nil
+	case *check.Report:
+		head := *d
+		head.Items = head.Items[:0:0]
+		return part{"findings", &head, []list{{"items", each(d.Items)}}}, nil
+	case *view.RuleClassList:
+		head := *d
+		head.Items = []view.RuleClasses{}
+		return part{"classes", &head, []list{{"items", each(d.Items)}}}, nil
+	case *audit.Report:
+		head := *d
+		head.Items, head.Matched = []audit.Item{}, []audit.Match{}
+		return part{"dataplane", &head, []list{{"items", each(d.Items)}, {"matched", each(d.Matched)}}}, nil
 	}
-	if r.Dataplane != nil {
-		audited := *r.Dataplane
-		audited.Items, audited.Matched = []audit.Item{}, []audit.Match{}
-		out = append(out, part{"dataplane", &audited, []list{{"items", each(r.Dataplane.Items)}, {"matched", each(r.Dataplane.Matched)}}})
-	}
-	if r.Drawn != nil {
-		out = append(out, topologyPart("picture", *r.Drawn))
-	}
-	return out
+	return part{}, fmt.Errorf("packing the report: it has no document of type %T", document)
 }
 
 func topologyPart(name string, t view.Topology) part {
@@ -144,6 +206,7 @@ func (p *packer) item(v any) (ref, error) {
 }
 
 func (p *packer) part(from part) (ref, error) {
+	p.shared = shared{map[stack]fields{}, map[lane]ref{}}
 	head, err := p.fields(from.head)
 	if err != nil {
 		return 0, err

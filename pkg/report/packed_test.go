@@ -38,12 +38,8 @@ func TestItemsOfOneStack(t *testing.T) {
 	r.Drawn = &view.Topology{Nodes: r.Topology.Nodes, Edges: []view.GraphEdge{}}
 	r.Classes = &view.RuleClassList{Undecided: []view.Undecided{}, LeftOut: []string{"b"}, Items: []view.RuleClasses{
 		{Rule: model.Ref{Name: "r0"}, Classes: []view.RuleClass{{Class: "host a", Command: "curl http://a/"}}, More: 1}}}
-	p, root, err := pack(r)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b bytes.Buffer
-	if err := p.write(&b, root); err != nil {
+	if err := packedOf(t, r).write(&b); err != nil {
 		t.Fatal(err)
 	}
 	if got := unpack(t, b.Bytes()); !reflect.DeepEqual(got, plain(t, r)) {

@@ -22,14 +22,10 @@ var (
 	style string
 )
 
-// HTML writes a report as one page that needs nothing else. What the input says is text wherever it stands: in the packed document, in the
+// HTML writes a report as one HTML page that needs nothing else. What the input says is text wherever it stands: in the packed document, in the
 // title, and in the picture, of which only what draws is kept. The page's own policy lets nothing run but the embedded front end, and lets
 // nothing be loaded.
-func HTML(w io.Writer, r *Report, picture Picture) error {
-	packed, root, err := pack(r)
-	if err != nil {
-		return err
-	}
+func HTML(w io.Writer, r *Packed, picture Picture) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	styles := []string{style, pictureStyle()}
 	p := page{out}
@@ -52,7 +48,7 @@ func HTML(w io.Writer, r *Report, picture Picture) error {
 	}
 	p.markup(string(picture.svg))
 	p.markup("</div>\n")
-	if err := p.data(packed, root, plainMost); err != nil {
+	if err := p.data(r, plainMost); err != nil {
 		return err
 	}
 	p.markup("<script>" + script + "</script>\n</body>\n</html>\n")
@@ -75,17 +71,17 @@ func (p page) text(s string) { p.markup(render.Markup(s)) }
 const plainMost = 12 << 20
 
 // data writes the packed document. The element tells in data-encoding how, if not as it is: "gzip" is that, in base 64.
-func (p page) data(packed *packer, root ref, plain int) error {
-	if packed.size() <= plain {
+func (p page) data(r *Packed, plain int) error {
+	if r.packer.size() <= plain {
 		p.markup("<script type=\"application/json\" id=\"data\">")
-		err := packed.write(p.w, root)
+		err := r.write(p.w)
 		p.markup("</script>\n")
 		return err
 	}
 	p.markup("<script type=\"text/plain\" id=\"data\" data-encoding=\"gzip\">")
 	text := base64.NewEncoder(base64.StdEncoding, p.w)
 	z := gzip.NewWriter(text)
-	if err := errors.Join(packed.write(z, root), z.Close(), text.Close()); err != nil {
+	if err := errors.Join(r.write(z), z.Close(), text.Close()); err != nil {
 		return err
 	}
 	p.markup("</script>\n")

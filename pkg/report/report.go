@@ -67,8 +67,41 @@ type Query struct {
 	Audit   func(*view.EffectivePolicyList) *audit.Report                                       // holds what is in force against what proxies do; nil: no dump was given
 }
 
-// Gather asks all questions about one resolution. Every stack is folded once, and the outcomes are kept for all of them.
+// Gather asks all questions about one resolution.
 func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
+	out := &Report{}
+	opening, err := gather(r, q, facts, func(d any) {
+		switch d := d.(type) {
+		case *view.Topology:
+			out.Topology = d
+		case *view.EffectivePolicyList:
+			out.Effective = d
+		case *view.OverriddenRuleList:
+			out.Overridden = d
+		case *view.StatusList:
+			out.Status = d
+		case *check.Report:
+			out.Findings = d
+		case *view.RuleClassList:
+			out.Classes = d
+		case *audit.Report:
+			out.Dataplane = d
+		}
+	})
+	out.Envelope, out.Facts, out.Bare = opening.Envelope, opening.Facts, opening.Bare
+	return out, err
+}
+
+// opening is what a report begins with, before its documents.
+type opening struct {
+	view.Envelope
+	Facts
+	Bare []model.Ref `json:"bare"`
+}
+
+// gather asks one question after the other and hands out the documents, which nothing changes after that. Every stack is folded once, and the outcomes
+// are kept for all questions.
+func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)) (opening, error) {
 	if q.Targets == nil {
 		for _, k := range r.Kinds {
 			if k.InUse() && (q.Kinds == nil || slices.Contains(q.Kinds, k.GroupKind)) {
@@ -76,40 +109,43 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
 			}
 		}
 	}
-	q.Check.Kinds, q.Check.In, q.Check.ShowSuppressed = q.Kinds, q.In, true
-	out := &Report{
-		Facts:      facts,
-		Effective:  view.Effective(r, q.Query),
-		Overridden: view.Overridden(r, q.Query, nil, ""),
-		Status:     view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status),
-		Findings:   check.Run(r, q.Check),
+	out := opening{Facts: facts}
+	var problems []model.Problem
+	done := func(document any, envelope *view.Envelope) {
+		problems = append(problems, envelope.Problems...)
+		take(document)
 	}
-	var err error
-	if q.Classes != nil {
-		if out.Classes, err = q.Classes(r, q.In); err != nil {
-			return nil, err
-		}
+	effective := view.Effective(r, q.Query)
+	if facts.Redacted {
+		effective.Routes = withoutValues(effective.Routes)
 	}
+	out.Bare = bare(r, q.In, effective)
 	graph := view.GraphQuery{Query: q.Query}
 	if q.Audit != nil {
-		all := out.Effective
+		all := effective
 		if q.Targets != nil || q.Kinds != nil || q.Namespace != "" {
 			all = view.Effective(r, view.Query{})
 		}
-		out.Dataplane = q.Audit(all)
-		graph.Proxies = out.Dataplane.Facts()
+		audited := q.Audit(all)
+		problems, graph.Proxies = audited.OfProxies(), audited.Facts()
+		take(audited)
 	}
-	out.Topology = view.Graph(r, graph)
-	if facts.Redacted {
-		out.Effective.Routes = withoutValues(out.Effective.Routes)
-	}
-	out.Bare = bare(r, q.In, out.Effective)
-	var problems []model.Problem
-	for _, part := range []*view.Envelope{&out.Topology.Envelope, &out.Effective.Envelope, &out.Overridden.Envelope, &out.Status.Envelope, &out.Findings.Envelope} {
-		problems = append(problems, part.Problems...)
-	}
-	if out.Dataplane != nil {
-		problems = append(problems, out.Dataplane.OfProxies()...)
+	done(effective, &effective.Envelope)
+	topology := view.Graph(r, graph)
+	done(topology, &topology.Envelope)
+	overridden := view.Overridden(r, q.Query, nil, "")
+	done(overridden, &overridden.Envelope)
+	statuses := view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status)
+	done(statuses, &statuses.Envelope)
+	q.Check.Kinds, q.Check.In, q.Check.ShowSuppressed = q.Kinds, q.In, true
+	findings := check.Run(r, q.Check)
+	done(findings, &findings.Envelope)
+	if q.Classes != nil {
+		classes, err := q.Classes(r, q.In)
+		if err != nil {
+			return out, err
+		}
+		take(classes)
 	}
 	out.Seal("Report", problems)
 	return out, nil
