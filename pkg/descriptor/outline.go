@@ -22,16 +22,16 @@ func Later(field string) bool {
 	return false
 }
 
-// whole reports which kinds of an input are read whole: those of which it has policies, alone or together with others, and those that say
-// something without any. An input that is a cluster may lack what is there, so that every kind counts.
+// whole reports which kinds of an input are read whole: those of which it has policies, alone or together with others, or lacks some that the
+// cluster has, and those that say something without any.
 func (c *Catalog) whole(in *model.Snapshot) func(model.GroupKind) bool {
-	if !c.outlined || in.Cluster != nil {
+	if !c.outlined {
 		return func(model.GroupKind) bool { return true }
 	}
 	needed := map[model.GroupKind]bool{}
 	for gk, k := range c.kinds {
 		together := append([]model.GroupKind{gk}, k.Members...)
-		if k.Virtual || k.Speaks() || slices.ContainsFunc(together, func(gk model.GroupKind) bool { return len(in.Of(gk)) > 0 }) {
+		if k.Virtual || k.Speaks() || slices.ContainsFunc(together, func(gk model.GroupKind) bool { return len(in.Of(gk)) > 0 || in.Cluster.MissesAny(gk) }) {
 			for _, gk := range together {
 				needed[gk] = true
 			}
