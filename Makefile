@@ -96,7 +96,7 @@ pictures: ## draw the pictures of docs/graph.md
 	go build -o bin/ ./cmd/dopolicy-draw
 	PATH="$(CURDIR)/bin:$$PATH" go run ./internal/picturegen
 
-bench: ## compare the speed with policy-machinery, print what each part takes (BENCH=-quick: in seconds)
+bench: ## compare the speed with policy-machinery, print what each part takes (BENCH=-quick: in seconds; BENCH=-large: a million rules)
 	go run -C bench . $(BENCH)
 
 .PHONY: bench-check

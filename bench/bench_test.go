@@ -29,6 +29,18 @@ func TestQuick(t *testing.T) {
 	}
 }
 
+func TestLarge(t *testing.T) {
+	var out bytes.Buffer
+	o := quick
+	o.only = "large"
+	if err := run(t.Context(), o, &out, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "\n  400 routes ") || !strings.Contains(out.String(), "\n  all of them / a tenth of them ") {
+		t.Error(out.String())
+	}
+}
+
 // TestAgree: a difference in one source is found, and so is a missing path.
 func TestAgree(t *testing.T) {
 	const path = "infra/gw0 l0 ns0/r0 rule0\trules.authentication.shared=infra/gw0:{}\n"

@@ -39,6 +39,8 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return b.measureClusters(ctx, r)
 	case "crowds":
 		return b.measureCrowds(ctx, r)
+	case "large":
+		return b.measureLarge(ctx, r)
 	}
 	c, err := b.compare(ctx)
 	if err != nil {

@@ -20,7 +20,8 @@ type Packed struct {
 	root   fields
 }
 
-// Pack is Gather for a page. draw gets the topology, and returns what of it a picture shows. A document is packed while the next question is asked, and then dropped: a large report takes half the memory.
+// Pack is Gather for a page: a document is packed while the next question is asked, and then dropped, as all of them take several times the memory of
+// the input. draw gets the topology and returns what of it the picture shows; nil: there is none.
 func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*view.Topology) *view.Topology) (*Packed, error) {
 	p := newPacked()
 	documents, packed := make(chan any), make(chan error, 1)

@@ -116,9 +116,6 @@ func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 		take(document)
 	}
 	effective := view.Effective(r, q.Query)
-	if facts.Redacted {
-		effective.Routes = withoutValues(effective.Routes)
-	}
 	out.Bare = bare(r, q.In, effective)
 	graph := view.GraphQuery{Query: q.Query}
 	if q.Audit != nil {
@@ -129,6 +126,9 @@ func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 		audited := q.Audit(all)
 		problems, graph.Proxies = audited.OfProxies(), audited.Facts()
 		take(audited)
+	}
+	if facts.Redacted {
+		effective.Routes = withoutValues(effective.Routes)
 	}
 	done(effective, &effective.Envelope)
 	topology := view.Graph(r, graph)
