@@ -88,8 +88,11 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
 			out.Dataplane = d
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	out.Envelope, out.Facts, out.Bare = opening.Envelope, opening.Facts, opening.Bare
-	return out, err
+	return out, nil
 }
 
 // opening is what a report begins with, before its documents.
@@ -111,8 +114,8 @@ func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 	}
 	out := opening{Facts: facts}
 	var problems []model.Problem
-	done := func(document any, envelope *view.Envelope) {
-		problems = append(problems, envelope.Problems...)
+	answered := func(document interface{ Opening() *view.Envelope }) {
+		problems = append(problems, document.Opening().Problems...)
 		take(document)
 	}
 	effective := view.Effective(r, q.Query)
@@ -130,16 +133,12 @@ func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 	if facts.Redacted {
 		effective.Routes = withoutValues(effective.Routes)
 	}
-	done(effective, &effective.Envelope)
-	topology := view.Graph(r, graph)
-	done(topology, &topology.Envelope)
-	overridden := view.Overridden(r, q.Query, nil, "")
-	done(overridden, &overridden.Envelope)
-	statuses := view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status)
-	done(statuses, &statuses.Envelope)
+	answered(effective)
+	answered(view.Graph(r, graph))
+	answered(view.Overridden(r, q.Query, nil, ""))
+	answered(view.Status(r, view.StatusQuery{In: q.In, Kinds: q.Kinds, Objects: true}, q.Status))
 	q.Check.Kinds, q.Check.In, q.Check.ShowSuppressed = q.Kinds, q.In, true
-	findings := check.Run(r, q.Check)
-	done(findings, &findings.Envelope)
+	answered(check.Run(r, q.Check))
 	if q.Classes != nil {
 		classes, err := q.Classes(r, q.In)
 		if err != nil {
