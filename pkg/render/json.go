@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // writeJSON writes v with an indent of two. Large answers are written item by item, so that memory does not hold them a second time.
@@ -57,12 +59,14 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 type jsonText struct {
 	buffer  bytes.Buffer
 	encoder *json.Encoder
+	layout  []jsontext.Options // nil: on one line
+	lines   []byte
 }
 
 // newJSONText indents by two behind a prefix, and leaves < and & as they are.
 func newJSONText(prefix string) *jsonText {
 	t := newPlainJSONText()
-	t.encoder.SetIndent(prefix, "  ")
+	t.layout = []jsontext.Options{jsontext.WithIndentPrefix(prefix), jsontext.WithIndent("  "), jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true)}
 	return t
 }
 
@@ -80,5 +84,14 @@ func (t *jsonText) of(v any) ([]byte, error) {
 	if err := t.encoder.Encode(v); err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)
 	}
-	return encoded(t.buffer.Bytes(), jsonEscape), nil
+	text := t.buffer.Bytes()
+	if t.layout != nil { // the encoder's own indent takes twice as long
+		lines, err := jsontext.AppendFormat(t.lines[:0], text, t.layout...)
+		if err != nil {
+			return nil, fmt.Errorf("writing JSON: %w", err)
+		}
+		t.lines = append(lines, '\n')
+		text = t.lines
+	}
+	return encoded(text, jsonEscape), nil
 }
