@@ -247,11 +247,6 @@ func (w *words) value(s string) any {
 	if v, ok := w.known[s]; ok {
 		return v
 	}
-	return w.learn(s)
-}
-
-// learn takes in a word that is not known.
-func (w *words) learn(s string) any {
 	var v any = s
 	if len(w.known) < maxWords {
 		w.known[s] = v
@@ -263,11 +258,10 @@ func (w *words) text(s string) string { return w.value(s).(string) }
 
 // bytes is value without making a string of a word that is known.
 func (w *words) bytes(s []byte) any {
-	if len(s) > maxWord {
-		return string(s)
+	if len(s) <= maxWord {
+		if v, ok := w.known[string(s)]; ok {
+			return v
+		}
 	}
-	if v, ok := w.known[string(s)]; ok {
-		return v
-	}
-	return w.learn(string(s))
+	return w.value(string(s))
 }
