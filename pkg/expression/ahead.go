@@ -56,12 +56,11 @@ func (r Rule) checked() *exprpb.CheckedExpr {
 	return out
 }
 
-// conjunction is what the text of rules joined by && compiles into; nil if one of them was not checked ahead.
-func conjunction(rules []Rule) *cel.Ast {
+// conjunction is what the text of rules joined by && compiles into; nil if one of them was not checked ahead. It changes the numbers of their nodes.
+func conjunction(rules ...*exprpb.CheckedExpr) *cel.Ast {
 	all := &exprpb.CheckedExpr{TypeMap: map[int64]*exprpb.Type{}, ReferenceMap: map[int64]*exprpb.Reference{}}
 	var last int64 // the highest number of a node so far
-	for _, r := range rules {
-		one := r.checked()
+	for _, one := range rules {
 		if one == nil {
 			return nil
 		}

@@ -35,7 +35,7 @@ func TestCheckedAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := conjunction([]Rule{{text, ahead}})
+		read := conjunction(Rule{text, ahead}.checked())
 		if read == nil {
 			t.Errorf("%s cannot be read", text)
 			continue
@@ -50,7 +50,7 @@ func TestCheckedAhead(t *testing.T) {
 		t.Error("what is no expression has a form")
 	}
 	for _, bad := range []Rule{{"true", ""}, {"true", "?"}, {"true", "AAAA"}} {
-		if conjunction([]Rule{bad}) != nil {
+		if conjunction(bad.checked()) != nil {
 			t.Errorf("%q is read", bad.Checked)
 		}
 	}
@@ -94,13 +94,9 @@ func TestRulesCheckedAhead(t *testing.T) {
 
 // TestConjunctionNumbersEachNodeOnce: what the checker found is kept by these numbers.
 func TestConjunctionNumbersEachNodeOnce(t *testing.T) {
-	var rules []Rule
+	var rules []*exprpb.CheckedExpr
 	for _, text := range shapes {
-		parsed, err := CheckAhead(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rules = append(rules, Rule{text, parsed})
+		rules = append(rules, ruleOf(t, text).checked())
 	}
 	seen := map[int64]bool{}
 	once := func(id int64) {
@@ -109,7 +105,7 @@ func TestConjunctionNumbersEachNodeOnce(t *testing.T) {
 		}
 		seen[id] = true
 	}
-	ast.PreOrderVisit(conjunction(rules).NativeRep().Expr(), visitor{once})
+	ast.PreOrderVisit(conjunction(rules...).NativeRep().Expr(), visitor{once})
 	if len(seen) < 100 {
 		t.Errorf("only %d nodes", len(seen))
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	exprpb "google.golang.org/genproto/googleapis/api/expr/v1alpha1"
 )
 
 // Rules are expressions that all hold of a good object, as validation rules are.
@@ -43,19 +44,20 @@ func (c *Conditions) compile(r *Rules) *compiledRules {
 	}
 	out := &compiledRules{each: sync.OnceValue(func() (each []*Condition) {
 		for _, rule := range r.rules {
-			each = append(each, c.unpaid.compileAhead(rule.Text, conjunction([]Rule{rule})))
+			each = append(each, c.unpaid.compileAhead(rule.Text, conjunction(rule.checked())))
 		}
 		return each
 	})}
-	var rest []Rule
+	var rest []*exprpb.CheckedExpr
 	var texts []string
 	for _, rule := range r.rules {
-		if !out.plain.add(rule.checked().GetExpr()) {
-			rest, texts = append(rest, rule), append(texts, rule.Text)
+		checked := rule.checked()
+		if !out.plain.add(checked.GetExpr()) {
+			rest, texts = append(rest, checked), append(texts, rule.Text)
 		}
 	}
 	if len(rest) > 0 {
-		out.rest = c.unpaid.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(rest))
+		out.rest = c.unpaid.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(rest...))
 	}
 	c.rules[r] = out
 	return out
