@@ -21,7 +21,7 @@ type Packed struct {
 }
 
 // Pack is Gather for a page: a document is packed while the next question is asked, and then dropped, as all of them take several times the memory of
-// the input. draw gets the topology and returns what of it the picture shows; nil: there is none.
+// the input. draw gets the topology, and returns what of it the picture shows.
 func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*view.Topology) *view.Topology) (*Packed, error) {
 	p := newPacked()
 	documents, packed := make(chan any), make(chan error, 1)
@@ -34,7 +34,7 @@ func Pack(r *resolve.Resolution, q Query, facts Facts, draw func(*view.Topology)
 	}()
 	opening, err := gather(r, q, facts, func(d any) {
 		documents <- d
-		if t, ok := d.(*view.Topology); ok && draw != nil {
+		if t, ok := d.(*view.Topology); ok {
 			if drawn := draw(t); drawn != t {
 				documents <- picture{drawn}
 			}
@@ -100,36 +100,35 @@ func taken(document any) (part, error) {
 		return topologyPart("picture", *d.Topology), nil
 	case *view.EffectivePolicyList:
 		head := *d
-		head.Items = []view.EffectivePolicy{}
-		return part{"effective", &head, []list{{"items", each(d.Items)}}}, nil
+		return part{"effective", &head, []list{out("items", &head.Items)}}, nil
 	case *view.OverriddenRuleList:
 		head := *d
-		head.Items = []view.OverriddenRule{}
-		return part{"overridden", &head, []list{{"items", each(d.Items)}}}, nil
+		return part{"overridden", &head, []list{out("items", &head.Items)}}, nil
 	case *view.StatusList:
 		head := *d
-		head.Items = []view.ObjectStatus{}
-		return part{"status", &head, []list{{"items", each(d.Items)}}}, nil
+		return part{"status", &head, []list{out("items", &head.Items)}}, nil
 	case *check.Report:
 		head := *d
-		head.Items = head.Items[:0:0]
-		return part{"findings", &head, []list{{"items", each(d.Items)}}}, nil
+		return part{"findings", &head, []list{out("items", &head.Items)}}, nil
 	case *view.RuleClassList:
 		head := *d
-		head.Items = []view.RuleClasses{}
-		return part{"classes", &head, []list{{"items", each(d.Items)}}}, nil
+		return part{"classes", &head, []list{out("items", &head.Items)}}, nil
 	case *audit.Report:
 		head := *d
-		head.Items, head.Matched = []audit.Item{}, []audit.Match{}
-		return part{"dataplane", &head, []list{{"items", each(d.Items)}, {"matched", each(d.Matched)}}}, nil
+		return part{"dataplane", &head, []list{out("items", &head.Items), out("matched", &head.Matched)}}, nil
 	}
 	return part{}, fmt.Errorf("packing the report: it has no document of type %T", document)
 }
 
 func topologyPart(name string, t view.Topology) part {
-	nodes, edges := t.Nodes, t.Edges
-	t.Nodes, t.Edges = []view.GraphNode{}, []view.GraphEdge{}
-	return part{name, &t, []list{{"nodes", each(nodes)}, {"edges", each(edges)}}}
+	return part{name, &t, []list{out("nodes", &t.Nodes), out("edges", &t.Edges)}}
+}
+
+// out takes a list out of a head.
+func out[T any](name string, field *[]T) list {
+	items := *field
+	*field = []T{}
+	return list{name, each(items)}
 }
 
 // each hands out the items by reference: they are large.
