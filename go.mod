@@ -13,6 +13,7 @@ require (
 	github.com/goccy/go-graphviz v0.2.10
 	github.com/google/cel-go v0.31.0
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674
+	github.com/klauspost/compress v1.18.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
@@ -36,7 +37,6 @@ require (
 
 require (
 	github.com/creack/pty v1.1.24
-	github.com/klauspost/compress v1.18.0
 	k8s.io/streaming v0.36.1
 )
 
