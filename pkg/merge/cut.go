@@ -2,8 +2,6 @@ package merge
 
 import (
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,12 +122,13 @@ func (c cursor) named() bool {
 // CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Odd are the parts of another form than
 // expected: a keyed list with an entry without its key, or two with the same, is one unit; a named container that is no object is none.
 func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
-	k := &knife{odd: &odd, emit: func(p Path, v any) {
+	k := newKnife(nil, func(p Path, v any) {
 		u := Unit{Path: p, Value: v, cut: s.id()}
 		u.address() // every fold needs it
 		units = append(units, u)
-	}}
-	k.cut(settings, nil, s.start())
+	})
+	k.odd = &odd
+	k.cut(settings, s.start())
 	return units, odd
 }
 
@@ -189,10 +188,36 @@ func (s Shape) covers(p Path) bool {
 	}
 }
 
+// knife cuts a value into units. What it keeps on its way down is kept in stacks, so that a step down makes nothing.
 type knife struct {
-	emit  func(Path, any)
-	odd   *[]Odd
-	marks []mark // of the cursors on the way down
+	emit    func(Path, any)
+	odd     *[]Odd
+	at      Path    // of the value that is cut
+	marks   []mark  // of the cursors
+	entries []entry // of the objects that are cut
+	add     func(key string, value any) bool
+}
+
+type entry struct {
+	key   string
+	value any
+}
+
+// newKnife is a knife for a value that stands at a path.
+func newKnife(at Path, emit func(Path, any)) *knife {
+	k := &knife{emit: emit, at: slices.Clip(at)}
+	k.add = func(key string, value any) bool {
+		k.entries = append(k.entries, entry{key, value})
+		return true
+	}
+	return k
+}
+
+// here is the path of the value that is cut, in memory of its own.
+func (k *knife) here() Path {
+	out := make(Path, len(k.at))
+	copy(out, k.at)
+	return out
 }
 
 // Odd is a part of a settings document that does not have the form that the shape expects.
@@ -201,83 +226,84 @@ type Odd struct {
 	Why  string
 }
 
-func (k *knife) cut(v any, at Path, c cursor) {
+func (k *knife) cut(v any, c cursor) {
 	if c.ends() {
-		if m, ok := v.(map[string]any); len(at) > 0 || !ok || len(m) > 0 {
-			k.emit(at, v)
+		if m, ok := v.(map[string]any); len(k.at) > 0 || !ok || len(m) > 0 {
+			k.emit(k.here(), v)
 		}
 		return
 	}
 	switch t := v.(type) {
 	case map[string]any:
-		k.object(v, len(t), maps.All(t), at, c)
+		first := len(k.entries)
+		for key, value := range t {
+			k.add(key, value)
+		}
+		k.object(v, first, c)
 	case Packed:
-		if n, object := t.Size(); object {
-			k.object(v, n, t.Parts, at, c)
+		if _, object := t.Size(); object {
+			first := len(k.entries)
+			t.Parts(k.add)
+			k.object(v, first, c)
 		} else {
-			k.cut(t.Value(), at, c)
+			k.cut(t.Value(), c)
 		}
 	case []any:
-		k.list(t, at, c)
+		k.list(t, c)
 	default:
-		k.scalar(v, at, c)
+		k.scalar(v, c)
 	}
 }
 
-// object cuts the n entries of an object, by key.
-func (k *knife) object(v any, n int, entries iter.Seq2[string, any], at Path, c cursor) {
-	type entry struct {
-		key   string
-		value any
+// object cuts an object by key. Its entries are those from first on.
+func (k *knife) object(v any, first int, c cursor) {
+	end := len(k.entries)
+	if first == end && len(k.at) > 0 && c.deep() {
+		k.emit(k.here(), v)
 	}
-	all := make([]entry, 0, n)
-	for key, value := range entries {
-		all = append(all, entry{key, value})
+	slices.SortFunc(k.entries[first:], func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	for i := first; i < end; i++ { // entries may move when those of an object below come behind them
+		k.below(k.entries[i].value, c, Segment{Name: k.entries[i].key})
 	}
-	if len(all) == 0 && len(at) > 0 && c.deep() {
-		k.emit(at, v)
-	}
-	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
-	for _, e := range all {
-		k.below(e.value, at, c, Segment{Name: e.key})
-	}
+	k.entries = k.entries[:first]
 }
 
 // below cuts what is one segment down.
-func (k *knife) below(v any, at Path, c cursor, seg Segment) {
-	before := len(k.marks)
-	k.cut(v, at.below(seg), c.nextIn(seg, &k.marks))
-	k.marks = k.marks[:before]
+func (k *knife) below(v any, c cursor, seg Segment) {
+	at, marks := len(k.at), len(k.marks)
+	k.at = append(k.at, seg)
+	k.cut(v, c.nextIn(seg, &k.marks))
+	k.at, k.marks = k.at[:at], k.marks[:marks]
 }
 
 // scalar is a value where rules stand deeper: a null is an empty container; anything else is a unit where a wildcard may mean a field
 // as well as a map, and misplaced where the pattern names the container.
-func (k *knife) scalar(v any, at Path, c cursor) {
+func (k *knife) scalar(v any, c cursor) {
 	switch {
 	case v == nil && !c.deep():
 	case c.named() && k.odd != nil:
-		*k.odd = append(*k.odd, Odd{at, "is no object"})
+		*k.odd = append(*k.odd, Odd{k.here(), "is no object"})
 	default:
-		k.emit(at, v)
+		k.emit(k.here(), v)
 	}
 }
 
-func (k *knife) list(list []any, at Path, c cursor) {
+func (k *knife) list(list []any, c cursor) {
 	p := c.keyed()
 	if p == nil {
-		k.scalar(list, at, c)
+		k.scalar(list, c)
 		return
 	}
 	names, ok := entryNames(list, p)
 	if !ok {
 		if k.odd != nil {
-			*k.odd = append(*k.odd, Odd{at, "is a keyed list, but not every entry has a key of its own: it is one rule"})
+			*k.odd = append(*k.odd, Odd{k.here(), "is a keyed list, but not every entry has a key of its own: it is one rule"})
 		}
-		k.emit(at, list)
+		k.emit(k.here(), list)
 		return
 	}
 	for i, name := range names {
-		k.below(list[i], at, c, Segment{Name: name, Form: p.As})
+		k.below(list[i], c, Segment{Name: name, Form: p.As})
 	}
 }
 

@@ -1,9 +1,6 @@
 package merge
 
-import (
-	"encoding/binary"
-	"strings"
-)
+import "encoding/binary"
 
 // Form says how a segment of a path is meant.
 type Form uint8
@@ -43,20 +40,20 @@ func (p Path) String() string {
 	if len(p) == 0 {
 		return "*"
 	}
-	var b strings.Builder
+	b := make([]byte, 0, 64)
 	for i, s := range p {
 		switch {
 		case s.Form == Silent || s.Form == Told:
 			continue
 		case s.Form == Entry:
-			b.WriteString("[" + s.Name + "]")
+			b = append(append(append(b, '['), s.Name...), ']')
 			continue
 		case i > 0:
-			b.WriteByte('.')
+			b = append(b, '.')
 		}
-		b.WriteString(s.text())
+		b = append(b, s.text()...)
 	}
-	return b.String()
+	return string(b)
 }
 
 func (s Segment) text() string {
@@ -74,7 +71,7 @@ func (s Segment) text() string {
 // code encodes p so that equal paths have equal codes, and a path's code is a string prefix of exactly the codes below it,
 // whatever characters the keys hold.
 func (p Path) code() string {
-	var b []byte
+	b := make([]byte, 0, 64)
 	for _, s := range p {
 		b = append(b, byte(s.Form))
 		b = binary.AppendUvarint(b, uint64(len(s.Name)))

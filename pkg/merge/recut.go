@@ -70,10 +70,9 @@ func (r *recutter) join(u Unit, depth int) {
 
 func (r *recutter) split(u Unit, c cursor) {
 	n := len(r.out)
-	k := knife{emit: func(p Path, v any) {
+	newKnife(u.Path, func(p Path, v any) {
 		r.out = append(r.out, Unit{Path: p, Value: v, When: u.When, From: u.From, cut: r.shape.id()})
-	}}
-	k.cut(u.Value, u.Path, c)
+	}).cut(u.Value, c)
 	if len(r.out) == n { // an empty container: it is still somebody's setting
 		r.out = append(r.out, u)
 	}

@@ -137,19 +137,35 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 			if !k.Local && !k.leadsTo(under, adds, s) {
 				continue
 			}
-			above := k.paths
-			if k.res.Graph.Owners(p, id, k.Controllers) != nil {
-				above = func(p topology.NodeID, _ StackID) []Path { return k.pathsTo(p) }
-			} else if !k.res.Graph.Passes(p, id) {
-				above = func(p topology.NodeID, under StackID) []Path { return k.pathsWith(own{}, p, under) }
+			var above []Path
+			switch {
+			case k.res.Graph.Owners(p, id, k.Controllers) != nil:
+				above = k.pathsTo(p)
+			case !k.res.Graph.Passes(p, id):
+				above = k.pathsWith(own{}, p, under)
+			default:
+				above = k.paths(p, under)
 			}
-			for _, path := range above(p, under) {
-				out = append(out, append(path[:len(path):len(path)], id))
-			}
+			out = appendBelow(out, above, id)
 		}
 	}
 	if len(out) == 0 && k.startsPath(id) {
 		return []Path{{id}}
+	}
+	return out
+}
+
+// appendBelow appends the ways, each led one step further. What is appended shares one piece of memory.
+func appendBelow(out, ways []Path, id topology.NodeID) []Path {
+	steps := 0
+	for _, way := range ways {
+		steps += len(way) + 1
+	}
+	out, all := slices.Grow(out, len(ways)), make(Path, 0, steps)
+	for _, way := range ways {
+		first := len(all)
+		all = append(append(all, way...), id)
+		out = append(out, all[first:len(all):len(all)])
 	}
 	return out
 }
