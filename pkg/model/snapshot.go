@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -62,34 +63,50 @@ type Snapshot struct {
 	byKind map[GroupKind]*ofKind
 }
 
-// ofKind is the objects of one kind.
+// ofKind is the objects of one kind. What finds them is made when it is first asked for: of most policies nobody asks.
 type ofKind struct {
-	sorted []*Object
-	byName map[name]*Object
+	sorted      []*Object
+	byName      func() map[name]*Object
+	annotations func() map[string]bool
 }
 
 type name struct{ namespace, name string }
 
 // NewSnapshot sorts the objects and builds the look-up tables. The caller has settled duplicates.
 func NewSnapshot(objects []*Object, problems []Problem) *Snapshot {
-	s := &Snapshot{
-		Objects:  slices.SortedFunc(slices.Values(objects), func(a, b *Object) int { return a.Ref.Compare(b.Ref) }),
-		Problems: problems,
-		byKind:   map[GroupKind]*ofKind{},
-	}
+	s := &Snapshot{Objects: slices.Clone(objects), Problems: problems, byKind: map[GroupKind]*ofKind{}}
+	slices.SortFunc(s.Objects, func(a, b *Object) int { return a.Ref.Compare(b.Ref) })
 	for i := 0; i < len(s.Objects); { // those of one kind follow each other
 		gk, n := s.Objects[i].Ref.GroupKind(), 1
 		for i+n < len(s.Objects) && s.Objects[i+n].Ref.GroupKind() == gk {
 			n++
 		}
-		k := &ofKind{sorted: s.Objects[i : i+n : i+n], byName: make(map[name]*Object, n)}
-		for _, o := range k.sorted {
-			k.byName[name{o.Ref.Namespace, o.Ref.Name}] = o
-		}
-		s.byKind[gk] = k
+		s.byKind[gk] = newOfKind(s.Objects[i : i+n : i+n])
 		i += n
 	}
 	return s
+}
+
+func newOfKind(sorted []*Object) *ofKind {
+	return &ofKind{
+		sorted: sorted,
+		byName: sync.OnceValue(func() map[name]*Object {
+			out := make(map[name]*Object, len(sorted))
+			for _, o := range sorted {
+				out[name{o.Ref.Namespace, o.Ref.Name}] = o
+			}
+			return out
+		}),
+		annotations: sync.OnceValue(func() map[string]bool {
+			out := map[string]bool{}
+			for _, o := range sorted {
+				for key := range o.Annotations {
+					out[key] = true
+				}
+			}
+			return out
+		}),
+	}
 }
 
 // Redacted stands for a text that was taken out; where texts have to be told apart, a dash and a number follow.
@@ -106,7 +123,7 @@ func (s *Snapshot) WithoutValues() bool {
 // Get is the object that ref names (its section is ignored), or nil.
 func (s *Snapshot) Get(ref Ref) *Object {
 	if k := s.byKind[ref.GroupKind()]; k != nil {
-		return k.byName[name{ref.Namespace, ref.Name}]
+		return k.byName()[name{ref.Namespace, ref.Name}]
 	}
 	return nil
 }
@@ -115,6 +132,14 @@ func (s *Snapshot) Get(ref Ref) *Object {
 func (s *Snapshot) Of(gk GroupKind) []*Object {
 	if k := s.byKind[gk]; k != nil {
 		return k.sorted
+	}
+	return nil
+}
+
+// Annotations are the names of all annotations of the objects of a kind. The set is not to be changed.
+func (s *Snapshot) Annotations(gk GroupKind) map[string]bool {
+	if k := s.byKind[gk]; k != nil {
+		return k.annotations()
 	}
 	return nil
 }

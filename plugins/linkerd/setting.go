@@ -73,8 +73,10 @@ func present(in *model.Snapshot, s model.Settings) bool {
 		return true
 	}
 	for _, gk := range []model.GroupKind{namespaceKind, podKind, serviceKind, httpRouteKind, grpcRouteKind} {
-		if slices.ContainsFunc(in.Of(gk), marked) {
-			return true
+		for key := range in.Annotations(gk) {
+			if ours(key) {
+				return true
+			}
 		}
 	}
 	return false
@@ -83,11 +85,17 @@ func present(in *model.Snapshot, s model.Settings) bool {
 // marked reports whether an object has an annotation of Linkerd.
 func marked(o *model.Object) bool {
 	for key := range o.Annotations {
-		if prefix, _, _ := strings.Cut(key, "/"); prefix == "linkerd.io" || strings.HasSuffix(prefix, ".linkerd.io") {
+		if ours(key) {
 			return true
 		}
 	}
 	return false
+}
+
+// ours reports whether an annotation is one of Linkerd.
+func ours(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return domain == "linkerd.io" || strings.HasSuffix(domain, ".linkerd.io")
 }
 
 // prefix reads a CIDR or a bare address.
