@@ -147,33 +147,28 @@ func (d *decoder) setting(key string, words []string) bool {
 // words are the fields of the settings root that are no settings: references, blocks, strategy, unset lists.
 func (d *decoder) words() []string {
 	c := d.kind.Content
-	fields := d.kind.Strategy.Fields()
-	out := make([]string, 0, len(c.Unset)+len(fields)+len(d.kind.Refs)+4)
-	out = append(append(out, c.Unset...), fields...)
+	out := slices.Concat(c.Unset, d.kind.Strategy.Fields())
 	if d.kind.Asks != nil {
 		out = append(out, d.kind.Asks.Path[0])
 	}
 	if d.kind.Generic() {
 		out = append(out, foreignWords()...)
 	}
+	under := func(path []string) {
+		if len(path) > len(c.At) && slices.Equal(path[:len(c.At)], c.At) {
+			out = append(out, path[len(c.At)])
+		}
+	}
 	for _, r := range d.kind.Refs {
-		out = appendNext(out, r.At, c.At)
+		under(r.At)
 	}
 	if c.Entries != nil {
-		out = appendNext(out, c.Entries.At, c.At)
+		under(c.Entries.At)
 	}
 	for _, b := range []merge.BlockKind{merge.Defaults, merge.Overrides} {
 		if at := c.Blocks[b]; at != nil && !(d.kind.Generic() && !isBlock(d.body.At(at...))) {
-			out = appendNext(out, at, c.At)
+			under(at)
 		}
-	}
-	return out
-}
-
-// appendNext appends the field at which a path goes on below a root, if it does.
-func appendNext(out, path, root []string) []string {
-	if len(path) > len(root) && slices.Equal(path[:len(root)], root) {
-		out = append(out, path[len(root)])
 	}
 	return out
 }

@@ -119,9 +119,6 @@ func (c cursor) named() bool {
 	return true
 }
 
-// usualDepth is how many segments down most units are, for room that is made at once.
-const usualDepth = 4
-
 // CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Odd are the parts of another form than
 // expected: a keyed list with an entry without its key, or two with the same, is one unit; a named container that is no object is none.
 func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
@@ -130,7 +127,7 @@ func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
 		u.address() // every fold needs it
 		units = append(units, u)
 	})
-	k.odd, k.marks = &odd, make([]mark, 0, usualDepth*len(s))
+	k.odd = &odd
 	k.cut(settings, s.start())
 	return units, odd
 }

@@ -72,7 +72,7 @@ type ofKind struct {
 
 type name struct{ namespace, name string }
 
-// NewSnapshot sorts the objects and builds the look-up tables. The caller has settled duplicates.
+// NewSnapshot sorts the objects. The caller has settled duplicates.
 func NewSnapshot(objects []*Object, problems []Problem) *Snapshot {
 	s := &Snapshot{Objects: slices.Clone(objects), Problems: problems, byKind: map[GroupKind]*ofKind{}}
 	slices.SortFunc(s.Objects, func(a, b *Object) int { return a.Ref.Compare(b.Ref) })

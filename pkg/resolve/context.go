@@ -146,26 +146,13 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 			default:
 				above = k.paths(p, under)
 			}
-			out = appendBelow(out, above, id)
+			for _, path := range above {
+				out = append(out, append(path[:len(path):len(path)], id))
+			}
 		}
 	}
 	if len(out) == 0 && k.startsPath(id) {
 		return []Path{{id}}
-	}
-	return out
-}
-
-// appendBelow appends the ways, each led one step further. What is appended shares one piece of memory.
-func appendBelow(out, ways []Path, id topology.NodeID) []Path {
-	steps := 0
-	for _, way := range ways {
-		steps += len(way) + 1
-	}
-	out, all := slices.Grow(out, len(ways)), make(Path, 0, steps)
-	for _, way := range ways {
-		first := len(all)
-		all = append(append(all, way...), id)
-		out = append(out, all[first:len(all):len(all)])
 	}
 	return out
 }
