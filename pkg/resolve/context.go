@@ -16,6 +16,10 @@ type routed struct {
 	facts   [][]fact                              // by node: what it says of the paths through it
 	refused map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
 	ways    map[place][]Path                      // the paths to nodes with much below them, by stack and node
+	last    struct {                              // the route that was asked for last, as by its rules one after the other
+		place
+		ways []Path
+	}
 }
 
 // walk computes the contexts of every node from the top down, once.
@@ -112,15 +116,21 @@ type Path []topology.NodeID
 func (k *Kind) Paths(id topology.NodeID, s StackID) []Path { return k.engine.paths(id, s) }
 
 func (k *routed) paths(id topology.NodeID, s StackID) []Path {
+	at := place{s, id}
 	switch k.res.Node(id).Role {
 	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener: // few, with many below them
-		at := place{s, id}
 		known, ok := k.ways[at]
 		if !ok {
 			known = k.pathsWith(k.adds(id), id, s)
 			k.ways[at] = known
 		}
 		return known
+	case topology.Route:
+		if k.last.place != at || k.last.ways == nil {
+			k.last.ways = k.pathsWith(k.adds(id), id, s)
+			k.last.place = at
+		}
+		return k.last.ways
 	}
 	return k.pathsWith(k.adds(id), id, s)
 }
@@ -131,28 +141,50 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 	if len(parents) == 0 {
 		return []Path{{id}}
 	}
-	var out []Path
+	var few [4][]Path // one for most
+	above, n, steps := few[:0], 0, 0
 	for _, p := range parents {
 		for _, under := range k.stacksBelow(p, id) {
 			if !k.Local && !k.leadsTo(under, adds, s) {
 				continue
 			}
-			var above []Path
-			switch {
-			case k.res.Graph.Owners(p, id, k.Controllers) != nil:
-				above = k.pathsTo(p)
-			case !k.res.Graph.Passes(p, id):
-				above = k.pathsWith(own{}, p, under)
-			default:
-				above = k.paths(p, under)
+			ways := k.above(p, id, under)
+			for _, way := range ways {
+				steps += len(way) + 1
 			}
-			for _, path := range above {
-				out = append(out, append(path[:len(path):len(path)], id))
-			}
+			n += len(ways)
+			above = append(above, ways)
 		}
 	}
-	if len(out) == 0 && k.startsPath(id) {
+	if n == 0 && k.startsPath(id) {
 		return []Path{{id}}
+	}
+	return longer(above, id, n, steps)
+}
+
+// above lists the ways to a parent that lead on to one of its children, with a stack of the parent.
+func (k *routed) above(parent, child topology.NodeID, under StackID) []Path {
+	switch {
+	case k.res.Graph.Owners(parent, child, k.Controllers) != nil:
+		return k.pathsTo(parent)
+	case !k.res.Graph.Passes(parent, child):
+		return k.pathsWith(own{}, parent, under)
+	}
+	return k.paths(parent, under)
+}
+
+// longer is n ways and one step more for each of them, in one piece of memory that takes all their steps.
+func longer(above [][]Path, id topology.NodeID, n, steps int) []Path {
+	if n == 0 {
+		return nil
+	}
+	out, all := make([]Path, 0, n), make([]topology.NodeID, 0, steps)
+	for _, ways := range above {
+		for _, way := range ways {
+			from := len(all)
+			all = append(append(all, way...), id)
+			out = append(out, all[from:len(all):len(all)])
+		}
 	}
 	return out
 }
