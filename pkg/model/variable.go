@@ -20,6 +20,11 @@ const Encrypted = "ENC[…]"
 // behind the name.
 func CutVariable(text string) (variable, after string, found bool) {
 	for at := 0; at < len(text); at++ {
+		switch text[at] {
+		case '$', '{', '<', 'E':
+		default:
+			continue
+		}
 		rest := text[at:]
 		switch {
 		case strings.HasPrefix(rest, "${"):

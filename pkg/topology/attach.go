@@ -108,18 +108,10 @@ func (w *tableWriter) attach(r *route) {
 }
 
 func (f *fields) parentRef() (parentRef, bool) {
-	p := parentRef{port: f.port("port"), ref: model.Ref{
-		Group:     f.textOr("group", f.at.object.Ref.Group),
-		Kind:      f.textOr("kind", gatewayKind.Kind),
-		Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace),
-		Name:      f.text("name"),
-		Section:   f.text("sectionName"),
-	}}
-	if p.ref.Name == "" && !f.bad {
-		f.r.skip(f.at, "has no name")
-		f.bad = true
-	}
-	return p, !f.bad
+	port, section, home := f.port("port"), f.text("sectionName"), f.at.object.Ref
+	ref, ok := f.named(model.Ref{Group: home.Group, Kind: gatewayKind.Kind, Namespace: home.Namespace})
+	ref.Section = section
+	return parentRef{ref: ref, port: port}, ok
 }
 
 // readHostnames reads a route's hostnames into w.hosts. A route with hostnames none of which can be read is not one without.

@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -11,6 +10,7 @@ import (
 type backends struct {
 	*draft
 	missing map[model.Ref]struct{} // that were said not to be in the input
+	absent  *tally                 // of those
 	handing map[NodeID][]delegate  // the backendRefs by which rules hand over to routes
 	uses    []numberUse            // of backends whose ports are those that rules send to
 }
@@ -106,17 +106,9 @@ func (bs *backends) checkFilters(r *route, id NodeID, of *fields) {
 }
 
 func (f *fields) backendRef() (backendRef, bool) {
-	to := backendRef{at: f.at, port: f.port("port"), ref: model.Ref{
-		Group:     f.textOr("group", coreGroup),
-		Kind:      f.textOr("kind", serviceKind.Kind),
-		Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace),
-		Name:      f.text("name"),
-	}}
-	if to.ref.Name == "" && !f.bad {
-		f.r.skip(f.at, "has no name")
-		f.bad = true
-	}
-	return to, !f.bad
+	port := f.port("port")
+	ref, ok := f.named(model.Ref{Group: coreGroup, Kind: serviceKind.Kind, Namespace: f.at.object.Ref.Namespace})
+	return backendRef{at: f.at, port: port, ref: ref}, ok
 }
 
 // send adds the edges of one backendRef, or says why there is none.
@@ -172,9 +164,9 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 	if v.assumed {
 		if _, said := bs.missing[to.ref]; !said {
 			bs.missing[to.ref] = struct{}{}
-			bs.noteName(topic{what: backendMissing}, to.ref.String(), nil)
+			bs.absent = bs.noteName(topic{what: backendMissing}, to.ref.String(), nil)
 		}
-		bs.notes[topic{what: backendMissing}].use(rule)
+		bs.absent.use(rule)
 	}
 	if gk != serviceKind {
 		return id, true

@@ -163,12 +163,7 @@ type certifier struct {
 // The order is that of G58: grant, kind, existence, content. Zero is a good one; one without a Reason is not known to be good.
 func (c *certifier) refer(owner model.Ref, v model.Body, at fieldPosition, u use) Unresolved {
 	f := c.entry(v, at)
-	to := model.Ref{
-		Group:     f.text("group"),
-		Kind:      f.textOr("kind", u.kind),
-		Namespace: cmp.Or(f.text("namespace"), owner.Namespace),
-		Name:      f.text("name"),
-	}
+	to := f.reference(model.Ref{Kind: u.kind, Namespace: owner.Namespace})
 	if f.bad || to.Name == "" {
 		return Unresolved{Reason: u.broken, Message: at.String() + " names no object"}
 	}

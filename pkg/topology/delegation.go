@@ -39,6 +39,9 @@ const mostInstances = 20000
 
 // readDelegate reads a backendRef that hands over to routes, if it is one.
 func (bs *backends) readDelegate(f *fields) (delegate, bool) {
+	if len(bs.delegations) == 0 {
+		return delegate{}, false
+	}
 	group, kind := f.text("group"), f.text("kind")
 	route := model.GroupKind{Group: group, Kind: kind} == httpRouteKind
 	d := delegate{at: f.at, labels: !route, ref: model.Ref{Group: group, Kind: kind, Name: f.text("name"), Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace)}}

@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -81,12 +80,7 @@ func (gs *gateways) addSets() {
 // joinGateway finds the Gateway of a set and whether that takes it (gatewayapi G5, G10, G22).
 func (gs *gateways) joinGateway(s *listenerSet) {
 	f := s.spec.object("parentRef")
-	ref := model.Ref{
-		Group:     f.textOr("group", gatewayGroup),
-		Kind:      f.textOr("kind", gatewayKind.Kind),
-		Namespace: cmp.Or(f.text("namespace"), s.object.Ref.Namespace),
-		Name:      f.text("name"),
-	}
+	ref := f.reference(model.Ref{Group: gatewayGroup, Kind: gatewayKind.Kind, Namespace: s.object.Ref.Namespace})
 	s.State = SetWithoutParent
 	switch {
 	case f.bad || s.spec.bad:

@@ -64,7 +64,7 @@ func (c *tally) users() string {
 func (d *draft) note(t topic, o *model.Object) { d.noteName(t, o.Ref.String(), o) }
 
 // noteName is note for a part of o, or for a thing that is not in the input (o nil).
-func (d *draft) noteName(t topic, name string, o *model.Object) {
+func (d *draft) noteName(t topic, name string, o *model.Object) *tally {
 	c := d.notes[t]
 	if c == nil {
 		c = &tally{first: o}
@@ -73,11 +73,11 @@ func (d *draft) noteName(t topic, name string, o *model.Object) {
 		}
 		d.notes[t] = c
 	}
-	if c.N > 0 && c.last == name {
-		return
+	if c.N == 0 || c.last != name {
+		c.last = name
+		c.Add(name)
 	}
-	c.last = name
-	c.Add(name)
+	return c
 }
 
 // namesake is an object of the same kind and name in another namespace, "" if there is none: a reference without a namespace is easily meant

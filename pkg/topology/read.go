@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -145,8 +146,11 @@ func (f *fields) has(key string) bool { return !f.m.Field(key).IsNull() }
 func (f *fields) text(key string) string { return f.textOr(key, "") }
 
 // textOr is text with the default that an absent field has (gatewayapi G5); a written "" stays "".
-func (f *fields) textOr(key, absent string) string {
-	switch v := f.m.Field(key); {
+func (f *fields) textOr(key, absent string) string { return f.textIn(key, f.m.Field(key), absent) }
+
+// textIn is textOr of a field whose value is known.
+func (f *fields) textIn(key string, v model.Body, absent string) string {
+	switch {
 	case v.IsNull():
 		return absent
 	case v.IsText():
@@ -155,6 +159,34 @@ func (f *fields) textOr(key, absent string) string {
 		f.wrong(key, "a text")
 		return ""
 	}
+}
+
+// reference reads what an object refers to in one pass over its fields, with the defaults of those that are absent.
+func (f *fields) reference(absent model.Ref) model.Ref {
+	ref := absent
+	for key, v := range f.m.Fields {
+		switch key {
+		case "group":
+			ref.Group = f.textIn(key, v, absent.Group)
+		case "kind":
+			ref.Kind = f.textIn(key, v, absent.Kind)
+		case "namespace":
+			ref.Namespace = cmp.Or(f.textIn(key, v, ""), absent.Namespace)
+		case "name":
+			ref.Name = f.textIn(key, v, "")
+		}
+	}
+	return ref
+}
+
+// named is reference for an entry that takes no part without a name.
+func (f *fields) named(absent model.Ref) (ref model.Ref, ok bool) {
+	ref = f.reference(absent)
+	if ref.Name == "" && !f.bad {
+		f.r.skip(f.at, "has no name")
+		f.bad = true
+	}
+	return ref, !f.bad
 }
 
 // port is a port number, 0 if it is absent.
