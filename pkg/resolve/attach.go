@@ -53,8 +53,10 @@ func (k *attacher) attach() {
 			}
 		}
 		own = append(own, k.attachByVendor(p)...)
-		slices.Sort(k.targetsOf[p])
-		k.targetsOf[p] = slices.Compact(k.targetsOf[p])
+		if held := k.targetsOf[p]; len(held) > 1 {
+			slices.Sort(held)
+			k.targetsOf[p] = slices.Compact(held)
+		}
 		if len(own) > 0 {
 			k.judge(p)
 			own = k.limitAncestors(p, own)
@@ -87,10 +89,7 @@ func (k *attacher) hold(p *policy.Policy, id topology.NodeID) {
 // attachByVendor attaches a policy where its vendor's own functions find targets.
 func (k *attacher) attachByVendor(p *policy.Policy) []policy.Attached {
 	var out []policy.Attached
-	held := make(map[topology.NodeID]bool, len(k.targetsOf[p]))
-	for _, id := range k.targetsOf[p] {
-		held[id] = true
-	}
+	var held map[topology.NodeID]bool
 	finders := k.res.finders(p.Kind)
 	for i, form := range p.Kind.Refs {
 		find := finders[i].Find
@@ -104,6 +103,12 @@ func (k *attacher) attachByVendor(p *policy.Policy) []policy.Attached {
 		}
 		found, problems := find(p)
 		k.res.Problems = append(k.res.Problems, problems...)
+		if held == nil && len(found) > 0 {
+			held = make(map[topology.NodeID]bool, len(k.targetsOf[p]))
+			for _, id := range k.targetsOf[p] {
+				held[id] = true
+			}
+		}
 		for _, a := range found {
 			if !held[a.Node] {
 				held[a.Node] = true
@@ -172,7 +177,10 @@ func (k *attacher) targets(p *policy.Policy, t policy.TargetRef) []topology.Node
 	if t.Selects != nil {
 		return k.selected(p, t, warn)
 	}
-	found := slices.Concat(k.res.Graph.Lookup(ref), k.inSets(t))
+	found := k.res.Graph.Lookup(ref)
+	if more := k.inSets(t); len(more) > 0 {
+		found = slices.Concat(found, more)
+	}
 	if t.Port != 0 && len(found) > 0 {
 		if found = k.byPort(t, found); len(found) == 0 {
 			warn(model.TargetNotFound, "", "%s has no listener with port %d", ref, t.Port)

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/decode"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
@@ -18,13 +19,15 @@ type Decoding struct {
 	problems []model.Problem
 	policies [][]*policy.Policy // by kind; nil of members, whose policies are with those of their leader
 	done     chan struct{}      // closed once policies are read
+
+	variables func() *variableScan // in names and hostnames; looked for once, beside what comes before they are asked for
 }
 
 // Decode begins to read the policies of a snapshot, and returns in the meantime: the graph can be built beside it.
 func Decode(in *model.Snapshot, c *descriptor.Catalog) *Decoding {
 	d := &Decoding{in: in, catalog: c, done: make(chan struct{})}
+	d.variables = sync.OnceValue(d.scan)
 	go func() {
-		defer close(d.done)
 		d.kinds, d.problems = c.Discover(in)
 		conditions := &expression.Conditions{Redacted: in.WithoutValues()}
 		d.policies = make([][]*policy.Policy, len(d.kinds))
@@ -33,6 +36,8 @@ func Decode(in *model.Snapshot, c *descriptor.Catalog) *Decoding {
 				d.policies[i] = decodeAll(d.kinds, k, in, conditions)
 			}
 		}
+		close(d.done)
+		d.variables()
 	}()
 	return d
 }

@@ -19,6 +19,9 @@ func (k *attacher) absentees() {
 func (k *attacher) absent(by []policy.Naming) {
 	in := k.res.Snapshot
 	for _, n := range by {
+		if n.Annotation != "" && !in.Annotations(n.Kind)[n.Annotation] {
+			continue
+		}
 		for _, o := range in.Of(n.Kind) {
 			for _, ref := range n.Names(k.GroupKind, o) {
 				if k.known(ref) {

@@ -132,7 +132,7 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 		}
 	}
 	r.Problems = append(r.Problems, r.switched()...)
-	r.unrendered()
+	r.unrendered(d.variables())
 	return r
 }
 

@@ -8,26 +8,25 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// unrendered reports the variables, such as ${APP}, that stand where names, namespaces and hostnames should: each once. What such a name leads
-// to is not missing; nobody knows what it is.
-func (r *Resolution) unrendered() {
-	s := variableScan{uses: map[string]*variableUse{}}
+// scan finds the variables, such as ${APP}, that stand where names, namespaces and hostnames should.
+func (d *Decoding) scan() *variableScan {
+	s := &variableScan{uses: map[string]*variableUse{}}
 	known, search := topology.Kinds(), model.VariableSearch{}
-	for _, gk := range r.Snapshot.Kinds() {
-		if r.Kind(gk) == nil && !slices.Contains(known, gk) { // nothing depends on it
+	for _, k := range d.kinds {
+		known = append(known, k.GroupKind)
+	}
+	for _, gk := range d.in.Kinds() {
+		if !slices.Contains(known, gk) { // nothing depends on it
 			continue
 		}
-		for _, o := range r.Snapshot.Of(gk) {
+		for _, o := range d.in.Of(gk) {
 			if search.MayHave(o.Body) {
 				s.object(o)
 			}
 		}
 	}
-	for _, k := range r.Kinds {
-		if k.Again() {
-			continue
-		}
-		for _, p := range k.Policies {
+	for _, policies := range d.policies {
+		for _, p := range policies {
 			if p.Object != nil && !search.MayHave(p.Object.Body) {
 				continue
 			}
@@ -36,6 +35,11 @@ func (r *Resolution) unrendered() {
 			}
 		}
 	}
+	return s
+}
+
+// unrendered reports variables, each once. What a name that has one leads to is not missing; nobody knows what it is.
+func (r *Resolution) unrendered(s *variableScan) {
 	if len(s.uses) == 0 {
 		return
 	}
