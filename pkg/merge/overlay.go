@@ -145,6 +145,14 @@ func ancestorsOf(code string) func(func(string) bool) {
 // key is the unit's path in comparable form.
 func (u *Unit) key() string { return u.address().code }
 
+// code is key of a unit that is not to be changed.
+func (u *Unit) code() string {
+	if u.at == nil {
+		return u.Path.code()
+	}
+	return u.at.code
+}
+
 // name is the unit's path as it is printed.
 func (u *Unit) name() string { return u.address().name }
 

@@ -215,14 +215,17 @@ func listed(p Path) bool {
 	return slices.ContainsFunc(p, func(s Segment) bool { return s.Form != Key })
 }
 
-// written is a block as rules of the kind, and where they are by code.
+// written is a block as rules of the kind, and where they are by code. The rules may be the block's own units, which other folds read as well.
 type written struct {
 	rules []Unit
-	at    map[string]int
+	at    map[string]int // nil: they are few
 }
 
 // around is the rule that the path behind a code is, or is part of, by number; -1 if there is none.
 func (w written) around(code string) int {
+	if w.at == nil {
+		return w.search(code)
+	}
 	if at, ok := w.at[code]; ok {
 		return at
 	}
@@ -234,19 +237,40 @@ func (w written) around(code string) int {
 	return -1
 }
 
+// search is around for few rules, which are compared one by one.
+func (w written) search(code string) int {
+	found, at := -1, ""
+	for i := range w.rules {
+		key := w.rules[i].code()
+		if key == code || strings.HasPrefix(code, key) && (found < 0 || at != code && len(key) <= len(at)) {
+			found, at = i, key
+		}
+	}
+	return found
+}
+
 func (f closing) wrote(from From) written {
 	if w, ok := f.blocks[from]; ok {
 		return w
 	}
+	const few = 8
 	var w written
-	for _, b := range f.stack.Layers[from.Layer].Blocks {
-		if b.Kind == from.Block {
-			w.rules = slices.Concat(w.rules, Recut(b.Units, f.rules))
+	blocks := f.stack.Layers[from.Layer].Blocks
+	for i := range blocks {
+		switch {
+		case blocks[i].Kind != from.Block:
+		case w.rules == nil:
+			w.rules = slices.Clip(Recut(blocks[i].Units, f.rules))
+		default:
+			w.rules = append(w.rules, Recut(blocks[i].Units, f.rules)...)
 		}
+	}
+	if len(w.rules) <= few {
+		return w
 	}
 	w.at = make(map[string]int, len(w.rules))
 	for i := range w.rules {
-		w.at[w.rules[i].key()] = i
+		w.at[w.rules[i].code()] = i
 	}
 	if f.blocks == nil {
 		f.blocks = map[From]written{}

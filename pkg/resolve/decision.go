@@ -19,43 +19,50 @@ func (k *Kind) decide(winner, loser policy.Attached, ageIgnored bool) merge.Deci
 	return k.Decide(winner, loser, ageIgnored)
 }
 
-// decider says of every loss what decided, while the layers are folded.
-func (o *Verdict) decider() merge.Decide {
-	known := map[[2]int]merge.Decision{} // what orders two layers
-	order := func(winner, loser int) merge.Decision {
-		at := [2]int{winner, loser}
-		d, ok := known[at]
-		if !ok {
-			d = o.order(winner, loser)
-			known[at] = d
+// decider says of the losses of a verdict what decided.
+type decider struct {
+	*Verdict
+	known map[[2]int]merge.Decision // what orders two layers
+}
+
+func (d *decider) ordered(winner, loser int) merge.Decision {
+	at := [2]int{winner, loser}
+	out, ok := d.known[at]
+	if !ok {
+		if d.known == nil {
+			d.known = map[[2]int]merge.Decision{}
 		}
-		return d
+		out = d.order(winner, loser)
+		d.known[at] = out
 	}
-	return func(trace []merge.Step, l *merge.Loss, to merge.From) merge.Decision {
-		winner, loser := &o.Layers[to.Layer], &o.Layers[l.From.Layer]
-		switch l.Reason {
-		case merge.MoreSpecificWins, merge.AtomicReplaced:
-			if winner.Policy.Builtin == "" && loser.Policy.Builtin == "" && !loser.Policy.Kind.Leveled() {
-				if d := order(to.Layer, l.From.Layer); d.Criterion != merge.CriterionOrder || d.Called != "" || winner.Level == loser.Level {
-					return d
-				}
+	return out
+}
+
+// decide says what decided a loss, while the layers are folded.
+func (d *decider) decide(trace []merge.Step, l *merge.Loss, to merge.From) merge.Decision {
+	winner, loser := &d.Layers[to.Layer], &d.Layers[l.From.Layer]
+	switch l.Reason {
+	case merge.MoreSpecificWins, merge.AtomicReplaced:
+		if winner.Policy.Builtin == "" && loser.Policy.Builtin == "" && !loser.Policy.Kind.Leveled() {
+			if by := d.ordered(to.Layer, l.From.Layer); by.Criterion != merge.CriterionOrder || by.Called != "" || winner.Level == loser.Level {
+				return by
 			}
-			if l.Reason == merge.AtomicReplaced && loser.Policy.Kind.Leveled() {
-				return merge.Decision{Criterion: merge.CriterionStrategy, Winner: o.strategy(trace, to), Loser: o.strategy(trace, l.From)}
-			}
+		}
+		if l.Reason == merge.AtomicReplaced && loser.Policy.Kind.Leveled() {
+			return merge.Decision{Criterion: merge.CriterionStrategy, Winner: d.strategy(trace, to), Loser: d.strategy(trace, l.From)}
+		}
+		return merge.Decision{Criterion: merge.CriterionLevel, Winner: string(winner.Level), Loser: string(loser.Level)}
+	case merge.LessSpecificOverrides, merge.AtomicOverridden:
+		if to.Block == l.From.Block {
 			return merge.Decision{Criterion: merge.CriterionLevel, Winner: string(winner.Level), Loser: string(loser.Level)}
-		case merge.LessSpecificOverrides, merge.AtomicOverridden:
-			if to.Block == l.From.Block {
-				return merge.Decision{Criterion: merge.CriterionLevel, Winner: string(winner.Level), Loser: string(loser.Level)}
-			}
-			return merge.Decision{Criterion: merge.CriterionBlock, Winner: to.Block.String(), Loser: l.From.Block.String()}
-		case merge.BuiltInWins:
-			return merge.Decision{Criterion: merge.CriterionBuiltin}
-		case merge.SameLevelOrder, merge.Conflicted:
-			return o.standing(trace, l, to, order(to.Layer, l.From.Layer))
 		}
-		return merge.Decision{}
+		return merge.Decision{Criterion: merge.CriterionBlock, Winner: to.Block.String(), Loser: l.From.Block.String()}
+	case merge.BuiltInWins:
+		return merge.Decision{Criterion: merge.CriterionBuiltin}
+	case merge.SameLevelOrder, merge.Conflicted:
+		return d.standing(trace, l, to, d.ordered(to.Layer, l.From.Layer))
 	}
+	return merge.Decision{}
 }
 
 // order says what puts one of two layers before or behind the other.

@@ -29,7 +29,7 @@ func (o *Verdict) Roles() []Role {
 			won[f.Layer]++
 		}
 	}
-	for _, l := range o.Losses() {
+	for l := range o.losses {
 		lost[l.From.Layer]++
 		if l.Reason == merge.Ignored {
 			ignored[l.From.Layer]++

@@ -308,7 +308,7 @@ func (k *scoped) below(p *policy.Policy) []bool {
 // undefined reports losses between parts that nothing tells apart (engine E9).
 func (o *Verdict) undefined() []model.Problem {
 	var out []model.Problem
-	for _, loss := range o.Losses() {
+	for loss := range o.losses {
 		l := o.Layers[loss.From.Layer]
 		for _, to := range loss.To {
 			w := o.Layers[to.Layer]

@@ -42,8 +42,8 @@ func (o *Verdict) conditions() []model.Problem {
 func (o *Verdict) uncertain() []model.Problem {
 	var out []model.Problem
 	said := map[*policy.Policy]bool{}
-	for _, loss := range o.Losses() {
-		l := o.Layers[loss.From.Layer]
+	for loss := range o.losses {
+		l := &o.Layers[loss.From.Layer]
 		if said[l.Policy] {
 			continue
 		}
@@ -56,8 +56,8 @@ func (o *Verdict) uncertain() []model.Problem {
 			continue
 		}
 		for _, to := range loss.To {
-			w := o.Layers[to.Layer]
-			if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || !l.ByName(w) || l.Policy.Kind.Opens() || o.sets(to.From, loss.Path, loss.Value) {
+			w := &o.Layers[to.Layer]
+			if w.Node != l.Node || w.Level != l.Level || w.Policy == l.Policy || !l.ByName(*w) || l.Policy.Kind.Opens() || o.sets(to.From, loss.Path, loss.Value) {
 				continue
 			}
 			said[l.Policy] = true
@@ -71,9 +71,9 @@ func (o *Verdict) uncertain() []model.Problem {
 }
 
 // leftOpen reports a loss that only keys decided which stand in for an order that the implementation leaves open.
-func (o *Verdict) leftOpen(l Layer, loss merge.Loss) *model.Problem {
+func (o *Verdict) leftOpen(l *Layer, loss *merge.Loss) *model.Problem {
 	for _, to := range loss.To {
-		w := o.Layers[to.Layer]
+		w := &o.Layers[to.Layer]
 		if to.Block != loss.From.Block { // whatever the order is
 			continue
 		}

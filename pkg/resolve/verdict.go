@@ -86,7 +86,7 @@ func (k *Kind) Replay(s StackID) *Verdict {
 // build lays the policies of a stack out for the fold.
 func (k *Kind) build(s StackID) (*Verdict, []merge.Plan) {
 	o, plans := k.engine.lay(s)
-	o.stack.Decide = o.decider()
+	o.stack.Decide = (&decider{Verdict: o}).decide
 	return o, plans
 }
 
@@ -245,9 +245,26 @@ func (o *Verdict) strategy(trace []merge.Step, from merge.From) string {
 
 // Losses lists every loss of the verdict: those beside rules in force, and the others.
 func (o *Verdict) Losses() []merge.Loss {
-	out := slices.Clone(o.Result.Lost)
-	for _, r := range o.Result.Rules {
-		out = append(out, r.Lost...)
+	var out []merge.Loss
+	for loss := range o.losses {
+		out = append(out, *loss)
 	}
 	return out
+}
+
+// losses is an iterator over the losses, which are large.
+func (o *Verdict) losses(yield func(*merge.Loss) bool) {
+	for i := range o.Result.Lost {
+		if !yield(&o.Result.Lost[i]) {
+			return
+		}
+	}
+	for r := range o.Result.Rules {
+		lost := o.Result.Rules[r].Lost
+		for i := range lost {
+			if !yield(&lost[i]) {
+				return
+			}
+		}
+	}
 }

@@ -54,7 +54,7 @@ func (o *Verdict) void(k *Kind, nodes []topology.NodeID) {
 // open reports settings of which it is not known whether they are in force beside those that are.
 func (o *Verdict) open() []model.Problem {
 	var out []model.Problem
-	for _, loss := range o.Losses() {
+	for loss := range o.losses {
 		if loss.Reason != merge.NotEvaluated || o.Layers[loss.From.Layer].Rejected { // of those that is said where they meet
 			continue
 		}
