@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -42,9 +41,8 @@ func (bs *backends) readDelegate(f *fields) (delegate, bool) {
 	if len(bs.delegations) == 0 {
 		return delegate{}, false
 	}
-	group, kind := f.text("group"), f.text("kind")
-	route := model.GroupKind{Group: group, Kind: kind} == httpRouteKind
-	d := delegate{at: f.at, labels: !route, ref: model.Ref{Group: group, Kind: kind, Name: f.text("name"), Namespace: cmp.Or(f.text("namespace"), f.at.object.Ref.Namespace)}}
+	ref := f.reference(model.Ref{Namespace: f.at.object.Ref.Namespace})
+	d := delegate{at: f.at, labels: ref.GroupKind() != httpRouteKind, ref: ref}
 	if f.bad || !slices.ContainsFunc(bs.delegations, func(way Delegation) bool { return way.reads(d) }) {
 		return delegate{}, false
 	}
