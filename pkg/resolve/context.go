@@ -148,7 +148,15 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 			if !k.Local && !k.leadsTo(under, adds, s) {
 				continue
 			}
-			ways := k.above(p, id, under)
+			var ways []Path
+			switch {
+			case k.res.Graph.Owners(p, id, k.Controllers) != nil:
+				ways = k.pathsTo(p)
+			case !k.res.Graph.Passes(p, id):
+				ways = k.pathsWith(own{}, p, under)
+			default:
+				ways = k.paths(p, under)
+			}
 			for _, way := range ways {
 				steps += len(way) + 1
 			}
@@ -160,17 +168,6 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 		return []Path{{id}}
 	}
 	return longer(above, id, n, steps)
-}
-
-// above lists the ways to a parent that lead on to one of its children, with a stack of the parent.
-func (k *routed) above(parent, child topology.NodeID, under StackID) []Path {
-	switch {
-	case k.res.Graph.Owners(parent, child, k.Controllers) != nil:
-		return k.pathsTo(parent)
-	case !k.res.Graph.Passes(parent, child):
-		return k.pathsWith(own{}, parent, under)
-	}
-	return k.paths(parent, under)
 }
 
 // longer is n ways and one step more for each of them, in one piece of memory that takes all their steps.
