@@ -41,6 +41,18 @@ func TestLarge(t *testing.T) {
 	}
 }
 
+func TestComparisonAlone(t *testing.T) {
+	var out bytes.Buffer
+	o := quick
+	o.only = "comparison"
+	if err := run(t.Context(), o, &out, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "all agree on the settings") || strings.Contains(out.String(), "loading / nodes") {
+		t.Error(out.String())
+	}
+}
+
 // TestAgree: a difference in one source is found, and so is a missing path.
 func TestAgree(t *testing.T) {
 	const path = "infra/gw0 l0 ns0/r0 rule0\trules.authentication.shared=infra/gw0:{}\n"

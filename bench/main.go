@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 )
 
 func main() {
@@ -40,7 +41,7 @@ type options struct {
 	crowd    int    // of policies or routes at one place
 	clusters int    // that are asked at once
 	large    int    // routes of the largest input
-	only     string // what to measure, in place of everything: clusters, crowds, large
+	only     string // what to measure, in place of everything: comparison, clusters, crowds, large
 }
 
 // pinned are the sizes for which limits are stated.
@@ -58,7 +59,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	flags.IntVar(&o.runs, "runs", o.runs, "runs of everything else, the best of which counts")
 	flags.IntVar(&o.pairs, "pairs", o.pairs, "pairs of an input and a request that are held against the reference")
 	flags.IntVar(&o.clusters, "clusters", o.clusters, "snapshots that are asked in one run")
-	flags.StringVar(&o.only, "only", "", "measure only this: clusters, or crowds (much at one place)")
+	flags.StringVar(&o.only, "only", "", "measure only this: comparison (with policy-machinery), clusters, or crowds (much at one place)")
 	million := flags.Bool("large", false, "measure only a million rules, beside a tenth of them, in 6 GB of memory")
 	short := flags.Bool("quick", false, "small sizes and one run of each, to see that both sides agree; the other flags do nothing")
 	if err := flags.Parse(args); err != nil {
@@ -67,8 +68,8 @@ func parse(args []string, help io.Writer) (options, error) {
 	if *short {
 		o = quick
 	}
-	if o.only != "" && o.only != "clusters" && o.only != "crowds" || *million && o.only != "" {
-		err := fmt.Errorf("-only %s: write clusters or crowds, and not -large as well", o.only)
+	if !slices.Contains([]string{"", "comparison", "clusters", "crowds"}, o.only) || *million && o.only != "" {
+		err := fmt.Errorf("-only %s: write comparison, clusters or crowds, and not -large as well", o.only)
 		fmt.Fprintln(help, err)
 		return o, err
 	}

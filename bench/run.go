@@ -47,6 +47,9 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return fmt.Errorf("comparing: %w", err)
 	}
 	r.comparison(c)
+	if o.only == "comparison" {
+		return nil
+	}
 	sizes, err := b.grow(ctx)
 	if err != nil {
 		return fmt.Errorf("measuring the parts: %w", err)
