@@ -23,7 +23,7 @@ type attacher struct {
 func (k *attacher) attach() {
 	n := len(k.Policies)
 	k.discover()
-	at := make(map[topology.NodeID][]policy.Attached, n)
+	k.attached = make(map[topology.NodeID]nodePolicies, n)
 	k.leads, k.targetsOf = make(map[lead]bool, n), make(map[*policy.Policy][]topology.NodeID, n)
 	for _, p := range k.Policies {
 		if p.Refused || !k.discovers(p) {
@@ -64,14 +64,21 @@ func (k *attacher) attach() {
 		if p.Fault != "" && k.InError == policy.Drop {
 			continue
 		}
-		for _, a := range own {
-			at[a.Node] = append(at[a.Node], a)
+		for i, a := range own {
+			at := k.attached[a.Node]
+			if at.policies == nil {
+				at.policies = own[i : i+1 : i+1]
+			} else {
+				at.policies = append(at.policies, a)
+			}
+			k.attached[a.Node] = at
 		}
 	}
-	k.attached = make(map[topology.NodeID]nodePolicies, len(at))
-	for id, as := range at {
-		ordered, ageIgnored := k.Order(as)
-		k.attached[id] = nodePolicies{policies: ordered, ageIgnored: ageIgnored}
+	for id, at := range k.attached {
+		if len(at.policies) > 1 {
+			at.policies, at.ageIgnored = k.Order(at.policies)
+			k.attached[id] = at
+		}
 	}
 	k.filters()
 	k.absentees()
