@@ -63,7 +63,7 @@ func (c *tally) users() string {
 // note counts o under t; met several times in a row it counts once.
 func (d *draft) note(t topic, o *model.Object) { d.noteName(t, o.Ref.String(), o) }
 
-// noteName is note for a part of o, or for a thing that is not in the input (o nil).
+// noteName is note for a part of o, or for a thing that is not in the input (o nil). It returns what the note counts.
 func (d *draft) noteName(t topic, name string, o *model.Object) *tally {
 	c := d.notes[t]
 	if c == nil {
