@@ -15,41 +15,38 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestQuick runs everything at small sizes. It fails unless both engines build and agree.
-func TestQuick(t *testing.T) {
+// quickly is the report of what is measured alone, or of everything, at small sizes.
+func quickly(t *testing.T, only string) string {
+	t.Helper()
+	o := quick
+	o.only = only
 	var out bytes.Buffer
-	if err := run(t.Context(), quick, &out, t.Output()); err != nil {
+	if err := run(t.Context(), o, &out, t.Output()); err != nil {
 		t.Fatal(err)
 	}
+	return out.String()
+}
+
+// TestQuick runs everything at small sizes. It fails unless both engines build and agree.
+func TestQuick(t *testing.T) {
+	out := quickly(t, "")
 	for _, want := range []string{"all agree on the settings", "policy-machinery / this engine", "loading / nodes", "every request hits its rule",
 		"one request, whole program / loading", "requests / one request", "a reference agrees with", "diff / effective -A, every policy changes", "report / effective -A", "status -A / effective -A -o json", "policies on one route: status -A", "all in one run / single runs"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the report does not say %q:\n%s", want, out.String())
+		if !strings.Contains(out, want) {
+			t.Errorf("the report does not say %q:\n%s", want, out)
 		}
 	}
 }
 
 func TestLarge(t *testing.T) {
-	var out bytes.Buffer
-	o := quick
-	o.only = "large"
-	if err := run(t.Context(), o, &out, t.Output()); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "\n  400 routes ") || !strings.Contains(out.String(), "\n  all of them / a tenth of them ") {
-		t.Error(out.String())
+	if out := quickly(t, "large"); !strings.Contains(out, "\n  400 routes ") || !strings.Contains(out, "\n  all of them / a tenth of them ") {
+		t.Error(out)
 	}
 }
 
 func TestComparisonAlone(t *testing.T) {
-	var out bytes.Buffer
-	o := quick
-	o.only = "comparison"
-	if err := run(t.Context(), o, &out, t.Output()); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "all agree on the settings") || strings.Contains(out.String(), "loading / nodes") {
-		t.Error(out.String())
+	if out := quickly(t, "comparison"); !strings.Contains(out, "all agree on the settings") || strings.Contains(out, "loading / nodes") {
+		t.Error(out)
 	}
 }
 

@@ -20,7 +20,7 @@ const Encrypted = "ENC[…]"
 // behind the name.
 func CutVariable(text string) (variable, after string, found bool) {
 	for at := 0; at < len(text); at++ {
-		switch text[at] {
+		switch text[at] { // nearly no byte begins one of those below
 		case '$', '{', '<', 'E':
 		default:
 			continue

@@ -91,12 +91,9 @@ func (k *Ordering) AgeDecides(a, b Attached) bool {
 
 // Order sorts policies, established first, by the kind's comparator (engine E9): those of one place, or those of a whole stack if the
 // level does not count. If one of them has no creation time, age is ignored for all, since comparing pair by pair would not be
-// transitive; then ageIgnored is true. The list is left as it is.
+// transitive; then ageIgnored is true.
 func (k *Ordering) Order(as []Attached) (ordered []Attached, ageIgnored bool) {
-	if len(as) < 2 {
-		return as, false
-	}
-	if k.ByAge() {
+	if k.ByAge() && len(as) > 1 {
 		ageIgnored = slices.ContainsFunc(as, func(a Attached) bool { return a.Policy.Object.Created.IsZero() })
 	}
 	out := slices.Clone(as)

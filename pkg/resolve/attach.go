@@ -64,13 +64,9 @@ func (k *attacher) attach() {
 		if p.Fault != "" && k.InError == policy.Drop {
 			continue
 		}
-		for i, a := range own {
+		for _, a := range own {
 			at := k.attached[a.Node]
-			if at.policies == nil {
-				at.policies = own[i : i+1 : i+1]
-			} else {
-				at.policies = append(at.policies, a)
-			}
+			at.policies = append(at.policies, a)
 			k.attached[a.Node] = at
 		}
 	}

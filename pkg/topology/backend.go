@@ -162,7 +162,10 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 		r.leaveOpen(to, v.open)
 	}
 	if v.assumed {
-		bs.isMissing(id, to.ref)
+		if _, said := bs.missing[to.ref]; !said {
+			bs.missing[to.ref] = struct{}{}
+			bs.absent = bs.noteName(topic{what: backendMissing}, to.ref.String(), nil)
+		}
 		bs.absent.use(rule)
 	}
 	if gk != serviceKind {
@@ -178,17 +181,6 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 		})
 	}
 	return id, true
-}
-
-// isMissing notes a backend that is not in the input. One that has a node all the same (assume) was noted before it got that.
-func (bs *backends) isMissing(id NodeID, ref model.Ref) {
-	if id != None && bs.absent != nil {
-		return
-	}
-	if _, said := bs.missing[ref]; !said {
-		bs.missing[ref] = struct{}{}
-		bs.absent = bs.noteName(topic{what: backendMissing}, ref.String(), nil)
-	}
 }
 
 // refuse reports p as a warning about a backendRef; reason is that of the route's ResolvedRefs condition, "" if it has none.

@@ -38,9 +38,6 @@ const mostInstances = 20000
 
 // readDelegate reads a backendRef that hands over to routes, if it is one.
 func (bs *backends) readDelegate(f *fields) (delegate, bool) {
-	if len(bs.delegations) == 0 {
-		return delegate{}, false
-	}
 	ref := f.reference(model.Ref{Namespace: f.at.object.Ref.Namespace})
 	d := delegate{at: f.at, labels: ref.GroupKind() != httpRouteKind, ref: ref}
 	if f.bad || !slices.ContainsFunc(bs.delegations, func(way Delegation) bool { return way.reads(d) }) {
