@@ -63,7 +63,7 @@ type tableWriter struct {
 	portHosts    map[NodeID]portHosts
 
 	// of the route at hand
-	parents map[parentRef]struct{}
+	parents few[parentRef]
 	hosts   []string
 	table   []Attachment
 }
@@ -71,7 +71,7 @@ type tableWriter struct {
 func newTableWriter(gs *gateways, services *bindings) *tableWriter {
 	return &tableWriter{
 		gateways: gs, services: services, decides: gs.parentJudge(),
-		asking: map[NodeID]struct{}{}, portHosts: map[NodeID]portHosts{}, parents: map[parentRef]struct{}{},
+		asking: map[NodeID]struct{}{}, portHosts: map[NodeID]portHosts{},
 	}
 }
 
@@ -80,7 +80,7 @@ func (w *tableWriter) attach(r *route) {
 	list, at := r.spec.list("parentRefs"), r.spec.at.field("parentRefs")
 	w.limit(list.Len(), mostParentRefs, at)
 	w.readHostnames(r)
-	reset(&w.parents)
+	w.parents.clear()
 	w.table = w.table[:0]
 	for i, v := range list.Items {
 		f := w.entry(v, at.entry(i))
@@ -88,13 +88,12 @@ func (w *tableWriter) attach(r *route) {
 		if !ok {
 			continue
 		}
-		if _, twice := w.parents[p]; twice {
+		if !w.parents.add(p) {
 			w.problem(model.Problem{
 				Severity: model.Info, Code: model.DuplicateParentRef, Message: f.at.String() + " names " + p.ref.String() + " once more",
 			}, r.object, f.at.path()...)
 			continue
 		}
-		w.parents[p] = struct{}{}
 		if v := w.decides.parent(r.object, p); v != nil {
 			w.attachJudged(r, Attachment{Parent: p.ref, Port: p.port, Listener: None}, v)
 			continue
@@ -103,7 +102,7 @@ func (w *tableWriter) attach(r *route) {
 		w.attachTo(r, p)
 	}
 	w.attachToDefaults(r)
-	r.meshBound = len(w.parents) > 0 && !r.gatewayBound
+	r.meshBound = w.parents.n > 0 && !r.gatewayBound
 	w.tables[w.nodes[r.id].table] = slices.Clone(w.table)
 }
 

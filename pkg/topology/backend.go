@@ -13,6 +13,14 @@ type backends struct {
 	absent  *tally                 // of those
 	handing map[NodeID][]delegate  // the backendRefs by which rules hand over to routes
 	uses    []numberUse            // of backends whose ports are those that rules send to
+
+	// The reference that was judged last: rules that follow each other mostly send to one backend.
+	last struct {
+		from sender
+		ref  model.Ref
+		id   NodeID
+		judgement
+	}
 }
 
 // addServices adds Services and ServiceImports with their ports, and the standard backends of other kinds.
@@ -119,6 +127,7 @@ func (bs *backends) send(r *route, rule NodeID, to backendRef) {
 	}
 	if id == None {
 		id = bs.assume(to.ref)
+		bs.last.id = id
 	}
 	bs.connect(rule, id)
 	if bs.portless[to.ref.GroupKind()] && to.port != 0 {
@@ -144,13 +153,7 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 		r.leaveOpen(to, "traffic is not followed through a "+gk.Kind)
 		return None, false
 	}
-	id, exists := bs.find(to.ref)
-	if exists {
-		exists = bs.nodes[id].Object != nil
-	} else {
-		id, exists = None, bs.in.Get(to.ref) != nil
-	}
-	v := bs.backend(sender{kind: r.kind, namespace: r.object.Ref.Namespace, mesh: r.meshBound}, to.ref, exists)
+	id, v := bs.judge(sender{kind: r.kind, namespace: r.object.Ref.Namespace, mesh: r.meshBound}, to.ref)
 	says := func(what string) string {
 		return "rule " + bs.nodes[rule].Ref.Section + " " + to.does + " " + what
 	}
@@ -162,10 +165,6 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 		r.leaveOpen(to, v.open)
 	}
 	if v.assumed {
-		if _, said := bs.missing[to.ref]; !said {
-			bs.missing[to.ref] = struct{}{}
-			bs.absent = bs.noteName(topic{what: backendMissing}, to.ref.String(), nil)
-		}
 		bs.absent.use(rule)
 	}
 	if gk != serviceKind {
@@ -181,6 +180,26 @@ func (bs *backends) check(r *route, rule NodeID, to backendRef) (NodeID, bool) {
 		})
 	}
 	return id, true
+}
+
+// judge judges a reference to a backend, and finds the node that it has if it has one yet. A backend that is assumed to exist is noted once.
+func (bs *backends) judge(from sender, ref model.Ref) (NodeID, judgement) {
+	if last := &bs.last; last.id != None && last.ref == ref && last.from == from {
+		return last.id, last.judgement
+	}
+	id, exists := bs.find(ref)
+	if exists {
+		exists = bs.nodes[id].Object != nil
+	} else {
+		id, exists = None, bs.in.Get(ref) != nil
+	}
+	v := bs.backend(from, ref, exists)
+	if _, said := bs.missing[ref]; v.assumed && !said {
+		bs.missing[ref] = struct{}{}
+		bs.absent = bs.noteName(topic{what: backendMissing}, ref.String(), nil)
+	}
+	bs.last.from, bs.last.ref, bs.last.id, bs.last.judgement = from, ref, id, v
+	return id, v
 }
 
 // refuse reports p as a warning about a backendRef; reason is that of the route's ResolvedRefs condition, "" if it has none.

@@ -19,7 +19,7 @@ func Build(in *model.Snapshot, settings model.Settings, linkers ...Linker) *Grap
 	back.addServices()
 	services := &bindings{draft: d}
 	rows := newTableWriter(gs, services)
-	rs := routes{draft: d, parents: rows, backends: back, names: map[string]struct{}{}}
+	rs := routes{draft: d, parents: rows, backends: back}
 	rs.addRoutes()
 	back.addNumberedPorts()
 	back.addSections()

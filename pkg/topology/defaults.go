@@ -26,7 +26,7 @@ func (w *tableWriter) attachToDefaults(r *route) {
 			continue
 		}
 		ref := w.nodes[g.id].Ref
-		if _, named := w.parents[parentRef{ref: ref}]; named {
+		if w.parents.has(parentRef{ref: ref}) {
 			continue
 		}
 		rows := len(w.table)

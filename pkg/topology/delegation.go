@@ -38,6 +38,9 @@ const mostInstances = 20000
 
 // readDelegate reads a backendRef that hands over to routes, if it is one.
 func (bs *backends) readDelegate(f *fields) (delegate, bool) {
+	if !f.has("kind") { // it is a Service
+		return delegate{}, false
+	}
 	ref := f.reference(model.Ref{Namespace: f.at.object.Ref.Namespace})
 	d := delegate{at: f.at, labels: ref.GroupKind() != httpRouteKind, ref: ref}
 	if f.bad || !slices.ContainsFunc(bs.delegations, func(way Delegation) bool { return way.reads(d) }) {

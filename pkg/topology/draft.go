@@ -50,14 +50,6 @@ func estimate(in *model.Snapshot) int {
 	return n
 }
 
-// reset empties a scratch map. A big one is given up, because clearing it costs its size every time.
-func reset[K comparable](m *map[K]struct{}) {
-	if len(*m) > 64 {
-		*m = map[K]struct{}{}
-	}
-	clear(*m)
-}
-
 func (d *draft) connect(from, to NodeID) { d.traffic = append(d.traffic, edge{from, to}) }
 
 // under says that the policies of a namespace hold at id as well.

@@ -66,7 +66,7 @@ type gateways struct {
 	unknown Implementation        // whose Gateways are of which the input does not tell the controller
 	trust   certifier
 	asked   map[selection]Truth // namespaces that a selector was asked about
-	names   map[string]struct{} // scratch: the names within one object
+	names   few[string]         // of the listeners of the object at hand
 }
 
 func newGateways(d *draft) *gateways {
@@ -77,7 +77,6 @@ func newGateways(d *draft) *gateways {
 		unknown:   d.usual(),
 		trust:     certifier{d, certificates{in: d.in, covers: d.covers, made: d.made(d.in), check: d.settings.Bool(CheckCertificates)}},
 		asked:     map[selection]Truth{},
-		names:     map[string]struct{}{},
 	}
 }
 
@@ -145,7 +144,7 @@ func (gs *gateways) addGateway(o *model.Object) {
 func (gs *gateways) addListeners(owner NodeID, spec *fields) {
 	list, at := spec.list("listeners"), spec.at.field("listeners")
 	gs.limit(list.Len(), mostListeners, at)
-	reset(&gs.names)
+	gs.names.clear()
 	for i, v := range list.Items {
 		f := gs.entry(v, at.entry(i))
 		name := f.text("name")
@@ -156,10 +155,9 @@ func (gs *gateways) addListeners(owner NodeID, spec *fields) {
 			gs.skip(f.at, "has no name")
 			continue
 		}
-		if _, twice := gs.names[name]; twice {
+		if !gs.names.add(name) {
 			gs.invalid(f.at, "more than one listener is called "+quote(name))
 		}
-		gs.names[name] = struct{}{}
 		ref := at.object.Ref.In(name)
 		gs.connect(owner, gs.addPart(owner, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
 		gs.listeners.all = append(gs.listeners.all, gs.readListener(&f, ref, owner))

@@ -34,7 +34,7 @@ type routes struct {
 	*draft
 	parents  *tableWriter
 	backends *backends
-	names    map[string]struct{} // scratch: the names of the rules of one route
+	names    few[string] // of the rules of the route at hand
 }
 
 // addRoutes adds routes, their rules, and the edges above and below them.
@@ -77,7 +77,7 @@ func (rs *routes) addRules(r *route) {
 		rs.addRule(r, defaultRuleName(0), 0)
 		return
 	}
-	reset(&rs.names)
+	rs.names.clear()
 	matches := 0
 	for i, v := range list.Items {
 		f := rs.entry(v, at.entry(i))
@@ -132,10 +132,8 @@ func (rs *routes) section(name string, i int, at fieldPosition) string {
 		return numbered
 	}
 	p := model.Problem{Severity: model.Warning}
-	_, twice := rs.names[name]
-	rs.names[name] = struct{}{}
 	switch {
-	case twice:
+	case !rs.names.add(name):
 		p.Code = model.DuplicateRuleName
 		p.Message = at.String() + " is called " + quote(name) + " like an earlier rule; the name means that one"
 		p.Hint = "this rule is " + numbered
