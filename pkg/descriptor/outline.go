@@ -22,12 +22,9 @@ func Later(field string) bool {
 	return false
 }
 
-// whole reports which kinds of an input are read whole: those of which it has policies, alone or together with others, or lacks some that the
-// cluster has, and those that say something without any.
-func (c *Catalog) whole(in *model.Snapshot) func(model.GroupKind) bool {
-	if !c.outlined {
-		return func(model.GroupKind) bool { return true }
-	}
+// needed reports which kinds of an input are read whole, and as the input decides: those of which it has policies, alone or together with others,
+// or lacks some that the cluster has, and those that say something without any.
+func (c *Catalog) needed(in *model.Snapshot) func(model.GroupKind) bool {
 	needed := map[model.GroupKind]bool{}
 	for gk, k := range c.kinds {
 		together := append([]model.GroupKind{gk}, k.Members...)

@@ -37,20 +37,20 @@ func (b *builder) automatic(vendor string) []Setting {
 	return out
 }
 
-// decide is the described kinds with their automatic settings decided by the input.
+// decide is the described kinds, those that the input needs with their automatic settings decided by it.
 func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []model.Problem) {
-	whole := c.whole(in)
+	needed := c.needed(in)
 	for _, k := range c.Kinds() {
 		settings := c.chosen
 		auto := c.builder.automatic(k.Vendor)
 		for _, s := range auto {
 			value, why := c.builder.funcs.Auto[s.Auto](k.GroupKind, in)
 			problems = append(problems, why...)
-			if whole(k.GroupKind) {
+			if needed(k.GroupKind) {
 				settings = settings.With(s.Name, value)
 			}
 		}
-		if !whole(k.GroupKind) {
+		if !needed(k.GroupKind) {
 			kinds = append(kinds, k)
 			continue
 		}

@@ -135,7 +135,7 @@ func TestAdvice(t *testing.T) {
 			want = tc.mark + ", as in RFC 0009: --vendor-setting kuadrant.profile=rfc reads the kind as that describes it"
 		}
 		found := false
-		for _, problem := range decode.Policy(catalog(t, "kuadrant.profile=operator").Kind(group("RateLimitPolicy")), policies(t, "RateLimitPolicy", tc.spec)[0], &expression.Conditions{}).Problems {
+		for _, problem := range decode.For(catalog(t, "kuadrant.profile=operator").Kind(group("RateLimitPolicy")), &expression.Conditions{}).Policy(policies(t, "RateLimitPolicy", tc.spec)[0]).Problems {
 			if problem.Code != model.RefusedByOperator && problem.Code != model.PrunedByOperator {
 				continue
 			}
@@ -150,7 +150,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// The setting decides what the descriptors become; auto asks profile.
+// The setting decides what the descriptors of kinds with policies become; auto asks profile.
 func TestProfileOfKinds(t *testing.T) {
 	for _, tc := range []struct {
 		setting string
@@ -160,7 +160,8 @@ func TestProfileOfKinds(t *testing.T) {
 		{"rfc", map[string]string{"AuthPolicy": "rfc", "RateLimitPolicy": "rfc", "TokenRateLimitPolicy": "rfc"}},
 		{"operator", map[string]string{"AuthPolicy": "operator", "RateLimitPolicy": "operator", "TokenRateLimitPolicy": "operator"}},
 	} {
-		in := read(t, definition("AuthPolicy", "true", "{unset: {type: array}}"), manifest("AuthPolicy", "a", "rules: {authentication: {a: {}}}"), manifest("RateLimitPolicy", "a", "limits: {a: {}}"))
+		in := read(t, definition("AuthPolicy", "true", "{unset: {type: array}}"), manifest("AuthPolicy", "a", "rules: {authentication: {a: {}}}"), manifest("RateLimitPolicy", "a", "limits: {a: {}}"),
+			manifest("TokenRateLimitPolicy", "a", "limits: {a: {}}"), manifest("DNSPolicy", "a", "loadBalancing: {}"))
 		kinds, problems := catalog(t, "kuadrant.profile="+tc.setting).Discover(in)
 		if chosen := len(problems) == 1; chosen != (tc.setting == "auto") {
 			t.Errorf("%s: %+v", tc.setting, problems)
