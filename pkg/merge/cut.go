@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // leaves is LeafShape.
@@ -31,13 +32,21 @@ func (s Shape) id() *Pattern {
 }
 
 func (s Shape) start() cursor {
-	c := cursor{shape: s, marks: make([]mark, 0, len(s))}
+	marks := make([]mark, 0, len(s))
+	return s.startIn(&marks)
+}
+
+// startIn is start with the marks behind those in a buffer.
+func (s Shape) startIn(buffer *[]mark) cursor {
+	marks := *buffer
+	first := len(marks)
 	for i := range s {
 		if path := s[i].Path; len(path) < 2 || path[0].Form != Deep { // such a pattern cuts nothing
-			c.marks = append(c.marks, mark{pattern: i})
+			marks = append(marks, mark{pattern: i})
 		}
 	}
-	return c
+	*buffer = marks
+	return cursor{s, marks[first:len(marks):len(marks)]}
 }
 
 // next follows one segment down.
@@ -127,8 +136,9 @@ func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
 		u.address() // every fold needs it
 		units = append(units, u)
 	})
+	defer k.putAway()
 	k.odd = &odd
-	k.cut(settings, s.start())
+	k.cut(settings, s.startIn(&k.marks))
 	return units, odd
 }
 
@@ -188,7 +198,8 @@ func (s Shape) covers(p Path) bool {
 	}
 }
 
-// knife cuts a value into units. What it keeps on its way down is kept in stacks, so that a step down makes nothing.
+// knife cuts a value into units. What it keeps on its way down is kept in stacks, so that a step down makes nothing, and the stacks serve the
+// next value as well.
 type knife struct {
 	emit    func(Path, any)
 	odd     *[]Odd
@@ -203,14 +214,32 @@ type entry struct {
 	value any
 }
 
-// newKnife is a knife for a value that stands at a path.
-func newKnife(at Path, emit func(Path, any)) *knife {
-	k := &knife{emit: emit, at: slices.Clip(at)}
+var knives = sync.Pool{New: func() any {
+	k := &knife{}
 	k.add = func(key string, value any) bool {
 		k.entries = append(k.entries, entry{key, value})
 		return true
 	}
 	return k
+}}
+
+// newKnife is a knife for a value that stands at a path. It is to be put away.
+func newKnife(at Path, emit func(Path, any)) *knife {
+	k := knives.Get().(*knife)
+	k.emit, k.odd, k.at, k.marks = emit, nil, append(k.at[:0], at...), k.marks[:0]
+	return k
+}
+
+// putAway keeps the knife for another value, without what it cut. One that has become large is given up, as emptying it takes its size every time.
+func (k *knife) putAway() {
+	const most = 64
+	if cap(k.entries) > most {
+		return
+	}
+	clear(k.entries[:cap(k.entries)])
+	clear(k.at[:cap(k.at)])
+	k.emit, k.odd = nil, nil
+	knives.Put(k)
 }
 
 // here is the path of the value that is cut, in memory of its own.

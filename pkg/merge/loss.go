@@ -100,12 +100,15 @@ func (f closing) losses(units []Unit) []Loss {
 			for n < len(lost) && lost[n].From[0] == from {
 				n++
 			}
-			out = append(out, f.rejoin(from, lost[:n], i)...)
+			out = f.rejoin(out, from, lost[:n], i)
 			lost = lost[n:]
 		}
 	}
 	slices.SortFunc(out, func(a, b Loss) int {
-		return cmp.Or(strings.Compare(a.Rule, b.Rule), a.From.compare(b.From), cmp.Compare(a.Step, b.Step), strings.Compare(a.Path.code(), b.Path.code()))
+		if c := cmp.Or(strings.Compare(a.Rule, b.Rule), a.From.compare(b.From), cmp.Compare(a.Step, b.Step)); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Path.code(), b.Path.code())
 	})
 	return out
 }
@@ -115,8 +118,8 @@ func (f closing) lost(e Effect) bool {
 	return (e.Action == Replaced || e.Action == Dropped) && !(len(e.From) > 0 && (e.From[0].Filled || f.stack.Layers[e.From[0].Layer].Unwritten))
 }
 
-// rejoin makes losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
-func (f closing) rejoin(from From, effects []Effect, step int) (out []Loss) {
+// rejoin adds the losses of what one writer lost in one step: of a whole rule where all its parts went the same way.
+func (f closing) rejoin(out []Loss, from From, effects []Effect, step int) []Loss {
 	wrote := f.wrote(from)
 	plain := func(e Effect) { out = append(out, newLoss(e, from, step, f.trace, f.stack.Decide)) }
 	var parts map[int][]Effect // by the rule that they are parts of

@@ -70,9 +70,11 @@ func (r *recutter) join(u Unit, depth int) {
 
 func (r *recutter) split(u Unit, c cursor) {
 	n := len(r.out)
-	newKnife(u.Path, func(p Path, v any) {
+	k := newKnife(u.Path, func(p Path, v any) {
 		r.out = append(r.out, Unit{Path: p, Value: v, When: u.When, From: u.From, cut: r.shape.id()})
-	}).cut(u.Value, c)
+	})
+	defer k.putAway()
+	k.cut(u.Value, c)
 	if len(r.out) == n { // an empty container: it is still somebody's setting
 		r.out = append(r.out, u)
 	}
