@@ -75,7 +75,7 @@ type effective struct {
 
 // effectivePolicies lists the effective policy of every path to every effective target, as the peer does.
 func effectivePolicies(r *resolve.Resolution) []effective {
-	var out []effective
+	out := make([]effective, 0, r.Graph.Len())
 	for _, kind := range r.Kinds {
 		if len(kind.Policies) == 0 {
 			continue

@@ -12,10 +12,65 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// Policy reads a custom resource of kind k. Whatever is wrong with it is a problem of the result, never an error: a part that cannot
+// Reader reads the custom resources of one kind. It may be used by several goroutines.
+type Reader struct {
+	kind       *policy.Kind
+	conditions *expression.Conditions
+
+	strategic  []string // the fields for the strategy
+	words      []string // the fields of the settings root that are no settings: references, strategy, unset lists, and blocks where the kind has a descriptor
+	inBlocks   []string // those of a block
+	containers []string // the fields that hold named rules
+}
+
+// For is a reader of the custom resources of kind k.
+func For(k *policy.Kind, conditions *expression.Conditions) *Reader {
+	r := &Reader{kind: k, conditions: conditions, strategic: k.Strategy.Fields(), containers: containers(k)}
+	if k.Generic() {
+		r.strategic = append(r.strategic, foreignWords()...)
+	}
+	r.inBlocks = slices.Concat(r.strategic, k.Content.Unset)
+	r.words = slices.Clone(r.inBlocks)
+	if k.Asks != nil {
+		r.words = append(r.words, k.Asks.Path[0])
+	}
+	for _, form := range k.Refs {
+		r.words = append(r.words, r.under(form.At)...)
+	}
+	if k.Content.Entries != nil {
+		r.words = append(r.words, r.under(k.Content.Entries.At)...)
+	}
+	if !k.Generic() {
+		r.words = r.withBlocks(r.words, func([]string) bool { return true })
+	}
+	return r
+}
+
+// withBlocks is words and the fields of blocks.
+func (r *Reader) withBlocks(words []string, is func(at []string) bool) []string {
+	out := slices.Clip(words)
+	for _, b := range []merge.BlockKind{merge.Defaults, merge.Overrides} {
+		if at := r.kind.Content.Blocks[b]; at != nil && is(at) {
+			out = append(out, r.under(at)...)
+		}
+	}
+	return out
+}
+
+// under is the field of the settings root that a path leads through, if it does.
+func (r *Reader) under(path []string) []string {
+	root := r.kind.Content.At
+	if len(path) > len(root) && slices.Equal(path[:len(root)], root) {
+		return path[len(root) : len(root)+1]
+	}
+	return nil
+}
+
+// Policy reads a custom resource. Whatever is wrong with it is a problem of the result, never an error: a part that cannot
 // be read takes no part.
-func Policy(k *policy.Kind, o *model.Object, conditions *expression.Conditions) *policy.Policy {
-	d := &decoder{kind: k, policy: &policy.Policy{Kind: k, Object: o}, body: o.Body, conditions: conditions}
+func (r *Reader) Policy(o *model.Object) *policy.Policy {
+	k := r.kind
+	d := &decoder{Reader: r, policy: &policy.Policy{Kind: k, Object: o}, body: o.Body}
 	d.guess = &guess{decoder: d}
 	if k.Content.StripNulls {
 		d.body, d.extent = stripped(d.body)
@@ -50,15 +105,14 @@ func Policy(k *policy.Kind, o *model.Object, conditions *expression.Conditions) 
 }
 
 type decoder struct {
-	kind       *policy.Kind
-	policy     *policy.Policy
-	body       model.Body
-	extent     model.Extent // of body, where nulls are stripped
-	spec       model.Body
-	conditions *expression.Conditions
-	filled     [][]string      // where the API server's defaults stand
-	strange    map[string]bool // fields that are reported as unknown, by path
-	guess      *guess
+	*Reader
+	policy  *policy.Policy
+	body    model.Body
+	extent  model.Extent // of body, where nulls are stripped
+	spec    model.Body
+	filled  [][]string      // where the API server's defaults stand
+	strange map[string]bool // fields that are reported as unknown, by path
+	guess   *guess
 }
 
 func (d *decoder) problem(code model.Code, at []string, format string, args ...any) *model.Problem {
@@ -86,18 +140,13 @@ func (d *decoder) block(b merge.BlockKind) {
 	}
 	settings := map[string]any{}
 	out := merge.Block{Kind: b}
-	known := d.kind.Strategy.Fields()
-	if d.kind.Generic() {
-		known = append(known, foreignWords()...)
-	}
-	words := slices.Concat(known, d.kind.Content.Unset)
 	for key, value := range raw.Fields {
 		switch {
 		case key == d.kind.Content.Condition && key != "" && value.IsText():
 			out.When = d.condition(strings.TrimSpace(value.Text()), b, append(slices.Clone(at), key))
-		case d.setting(key, words):
+		case d.setting(key, d.inBlocks):
 			settings[key] = value.Part()
-		case !slices.Contains(known, key):
+		case !slices.Contains(d.strategic, key):
 			d.unknown(at, key, "a block")
 		}
 	}
@@ -120,7 +169,7 @@ func (d *decoder) condition(text string, b merge.BlockKind, at []string) *expres
 func (d *decoder) bare() {
 	settings := map[string]any{}
 	at := d.kind.Content.At
-	words := d.words()
+	words := d.outside()
 	for key, value := range d.spec.Fields {
 		switch {
 		case key == d.kind.Content.Condition && key != "" && value.IsText():
@@ -144,33 +193,12 @@ func (d *decoder) setting(key string, words []string) bool {
 	return !slices.Contains(words, key)
 }
 
-// words are the fields of the settings root that are no settings: references, blocks, strategy, unset lists.
-func (d *decoder) words() []string {
-	c := d.kind.Content
-	out := slices.Concat(c.Unset, d.kind.Strategy.Fields())
-	if d.kind.Asks != nil {
-		out = append(out, d.kind.Asks.Path[0])
+// outside are the fields of the settings root that are no settings. What is called like a block may be one where the kind has no descriptor.
+func (d *decoder) outside() []string {
+	if !d.kind.Generic() {
+		return d.words
 	}
-	if d.kind.Generic() {
-		out = append(out, foreignWords()...)
-	}
-	under := func(path []string) {
-		if len(path) > len(c.At) && slices.Equal(path[:len(c.At)], c.At) {
-			out = append(out, path[len(c.At)])
-		}
-	}
-	for _, r := range d.kind.Refs {
-		under(r.At)
-	}
-	if c.Entries != nil {
-		under(c.Entries.At)
-	}
-	for _, b := range []merge.BlockKind{merge.Defaults, merge.Overrides} {
-		if at := c.Blocks[b]; at != nil && !(d.kind.Generic() && !isBlock(d.body.At(at...))) {
-			under(at)
-		}
-	}
-	return out
+	return d.withBlocks(d.words, func(at []string) bool { return isBlock(d.body.At(at...)) })
 }
 
 // add cuts a block's settings into units and appends it.
@@ -192,7 +220,7 @@ func (d *decoder) add(b merge.Block, settings map[string]any, block model.Body, 
 	if b.Kind == merge.Bare && len(d.kind.Content.Blocks) == 0 && strategy.Wins == merge.Higher && d.kind.Strategy.Default.Strategy.Wins == merge.Lower {
 		b.Kind = merge.Overrides // by its own word, which others do not have; it stands where bare settings do
 	}
-	for _, field := range containers(d.kind) {
+	for _, field := range d.containers {
 		if body, ok := settings[field].(model.Body); settings[field] != nil && !(ok && body.IsObject()) {
 			d.problem(model.WrongType, append(slices.Clone(at), field), "%s.%s is not an object: it is ignored", strings.Join(at, "."), field)
 			delete(settings, field)

@@ -81,7 +81,7 @@ func TestDecode(t *testing.T) {
 		{"field that the kind does not have", "{" + paint.ToGateway + ", limit: {a: 1}, defaults: {foo: 1}}", "defaults atomic; UnknownBlockField; UnknownBlockField", limits},
 		{"17 references", "{targetRefs: [" + strings.Repeat("{group: g, kind: K, name: a},", 17) + "], limits: {}}", "bare atomic; InvalidObject", limits},
 	} {
-		p := Policy(c.kind, painted(t, c.spec), &expression.Conditions{})
+		p := For(c.kind, &expression.Conditions{}).Policy(painted(t, c.spec))
 		if got := said(p); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
@@ -95,7 +95,7 @@ func TestDecode(t *testing.T) {
 
 func TestUnsetInsideABlockIsSaid(t *testing.T) { // the list stands beside the bare set; in a block it is no field (UnknownBlockField)
 	k := described(t, paint.Limits()...)
-	if got, want := said(Policy(k, painted(t, "{"+paint.ToGateway+", defaults: {unset: [limits.a], limits: {b: 1}}}"), &expression.Conditions{})), "defaults atomic limits.b=1; UnknownBlockField"; got != want {
+	if got, want := said(For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", defaults: {unset: [limits.a], limits: {b: 1}}}"))), "defaults atomic limits.b=1; UnknownBlockField"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -112,7 +112,7 @@ func TestDecodeKeyedLists(t *testing.T) {
 		{"a text", "x", "bare atomic rules=x"},
 		{"empty", "[]", "bare atomic"},
 	} {
-		if got := said(Policy(k, painted(t, "{"+paint.ToGateway+", rules: "+c.rules+"}"), &expression.Conditions{})); got != c.want {
+		if got := said(For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", rules: "+c.rules+"}"))); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -120,18 +120,18 @@ func TestDecodeKeyedLists(t *testing.T) {
 
 func TestDecodeClaims(t *testing.T) {
 	k := described(t, "content: {claims: true}")
-	if got := said(Policy(k, painted(t, "{"+paint.ToGateway+"}"), &expression.Conditions{})); got != "bare atomic *=map[]" {
+	if got := said(For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+"}"))); got != "bare atomic *=map[]" {
 		t.Errorf("an empty spec: got %s", got)
 	}
-	if got := said(Policy(k, painted(t, "null"), &expression.Conditions{})); got != "TargetNotFound" {
+	if got := said(For(k, &expression.Conditions{}).Policy(painted(t, "null"))); got != "TargetNotFound" {
 		t.Errorf("no spec: got %s", got)
 	}
 }
 
 func TestDecodeReferences(t *testing.T) {
 	k := usual(t)
-	p := Policy(k, painted(t, `{targetRef: {group: gateway.networking.k8s.io/v1, kind: Gateway, name: g, sectionName: http},
-  targetRefs: [{group: "", kind: Service, name: s, namespace: other}], targetSelectors: [{group: "", kind: Service, matchLabels: {b: "2", a: "1"}}]}`), &expression.Conditions{})
+	p := For(k, &expression.Conditions{}).Policy(painted(t, `{targetRef: {group: gateway.networking.k8s.io/v1, kind: Gateway, name: g, sectionName: http},
+  targetRefs: [{group: "", kind: Service, name: s, namespace: other}], targetSelectors: [{group: "", kind: Service, matchLabels: {b: "2", a: "1"}}]}`))
 	want := []model.Ref{{Group: "gateway.networking.k8s.io", Kind: "Gateway", Namespace: "demo", Name: "g", Section: "http"},
 		{Kind: "Service", Namespace: "other", Name: "s"}, {Kind: "Service", Namespace: "demo"}}
 	for i, ref := range p.Refs {
@@ -171,7 +171,7 @@ func TestSelections(t *testing.T) {
 		c.form.At, c.form.Selector = []string{"spec", "s"}, true
 		k := usual(t)
 		k.Refs = []policy.RefForm{c.form}
-		p := Policy(k, painted(t, "{s: [{kind: Service, "+strings.TrimPrefix(c.selector, "{")+"]}"), &expression.Conditions{})
+		p := For(k, &expression.Conditions{}).Policy(painted(t, "{s: [{kind: Service, "+strings.TrimPrefix(c.selector, "{")+"]}"))
 		if len(p.Refs) != 1 {
 			t.Errorf("%s: %+v", c.name, p.Problems)
 			continue
@@ -189,7 +189,7 @@ func TestSelections(t *testing.T) {
 	}
 	for _, bad := range []string{"matchLabels: [a]", "matchLabels: {a: [1]}", "matchExpressions: {a: b}", "matchExpressions: [{key: a, operator: Like, values: [x]}]", "matchLabels: {'a b': c}"} {
 		k := usual(t)
-		if p := Policy(k, painted(t, "{targetSelectors: [{kind: Service, "+bad+"}]}"), &expression.Conditions{}); len(p.Refs) != 0 || p.Problems[0].Code != model.NotEvaluated {
+		if p := For(k, &expression.Conditions{}).Policy(painted(t, "{targetSelectors: [{kind: Service, "+bad+"}]}")); len(p.Refs) != 0 || p.Problems[0].Code != model.NotEvaluated {
 			t.Errorf("%s: %+v", bad, p.Problems)
 		}
 	}
@@ -198,7 +198,7 @@ func TestSelections(t *testing.T) {
 func TestDecodeDoesNotKeepTheObject(t *testing.T) { // a decoded policy must not write to the snapshot
 	o := painted(t, "{"+paint.ToGateway+", unset: [limits.b, limits.a], defaults: {limits: x, when: [1]}, limits: {a: {b: 1}}}")
 	before := o.Body
-	p := Policy(described(t, paint.Limits()...), o, &expression.Conditions{})
+	p := For(described(t, paint.Limits()...), &expression.Conditions{}).Policy(o)
 	p.Render(map[string]any{"limits": map[string]any{}})
 	if o.Body != before {
 		t.Errorf("the object was changed: %v", o.Body.Value())
@@ -207,7 +207,7 @@ func TestDecodeDoesNotKeepTheObject(t *testing.T) { // a decoded policy must not
 
 func TestRender(t *testing.T) { // metadata of the policy, containers always there, self-contained
 	o := paint.Read(t, "apiVersion: x.io/v1\nkind: Paint\nmetadata: {name: p, namespace: demo, labels: {team: a}}\nspec: {"+paint.ToGateway+"}")
-	p := Policy(described(t, paint.Limits()...), o, &expression.Conditions{})
+	p := For(described(t, paint.Limits()...), &expression.Conditions{}).Policy(o)
 	for when, want := range map[string]bool{
 		"size(spec.limits) == 0":      true,
 		"!has(spec.limits.a)":         true,
@@ -226,7 +226,7 @@ func TestRender(t *testing.T) { // metadata of the policy, containers always the
 func TestOriginOfRules(t *testing.T) {
 	o := painted(t, "{"+paint.ToGateway+", overrides: {limits: {a: 1}}}")
 	o.Body = model.Pack(o.Body.Value(), lines{"spec.overrides.limits.a": 9}.at)
-	p := Policy(described(t, paint.Limits()...), o, &expression.Conditions{})
+	p := For(described(t, paint.Limits()...), &expression.Conditions{}).Policy(o)
 	if got := p.OriginOf(merge.Overrides, merge.Keys("limits", "a")).Line; got != 9 {
 		t.Errorf("line %d", got)
 	}

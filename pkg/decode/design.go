@@ -40,7 +40,7 @@ func (d design) read(raw model.Body) bool {
 	case dotted:
 		d.experimental("paths as keys")
 		d.pathKeys(fields())
-	case slices.ContainsFunc(containers(d.kind), func(f string) bool { return hasCondition(raw.Field(f)) }):
+	case slices.ContainsFunc(d.containers, func(f string) bool { return hasCondition(raw.Field(f)) }):
 		d.experimental("conditions inside a block")
 		d.nested(fields(), raw)
 	default:
@@ -84,7 +84,7 @@ func (d design) granularity(block map[string]any) {
 			settings[field] = block[field]
 		}
 		path := merge.Keys(field)
-		if slices.Contains(containers(d.kind), field) {
+		if slices.Contains(d.containers, field) {
 			for range n {
 				path = append(path, merge.Segment{Form: merge.Any})
 			}

@@ -17,7 +17,7 @@ func TestDefaultsAreFilledInAndMarked(t *testing.T) {
 		{Path: []string{"spec", "absent", "x"}, Value: "never"},
 		{Path: []string{"spec", "providers", "*", "cache"}, Value: "300s"},
 	}
-	p := Policy(k, painted(t, "{retry: {on: [a]}, breaker: {max: 5}, providers: [{name: a}, {name: b, cache: 1s}], gone: null}"), nil)
+	p := For(k, nil).Policy(painted(t, "{retry: {on: [a]}, breaker: {max: 5}, providers: [{name: a}, {name: b, cache: 1s}], gone: null}"))
 	want := map[string]struct {
 		value  any
 		filled bool
@@ -44,7 +44,7 @@ func TestNormalizerSeesTheObjectAndDefaultsComeAfterIt(t *testing.T) {
 	k.Normalize = func(o *model.Object, body any, _ model.Settings) any {
 		return map[string]any{"spec": map[string]any{"made": map[string]any{"a": model.Text(body, "spec", "x") + o.Ref.Name}}}
 	}
-	p := Policy(k, painted(t, "{x: from-}"), nil)
+	p := For(k, nil).Policy(painted(t, "{x: from-}"))
 	if doc := merge.Assemble(p.Blocks[0].Units); !merge.Equal(doc, map[string]any{"made": map[string]any{"a": "from-p", "b": "default"}}) {
 		t.Errorf("%v", doc)
 	}

@@ -35,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 		body := map[string]any{"apiVersion": "x.io/v1", "kind": "Paint", "metadata": map[string]any{"name": "p", "namespace": "demo"}, "spec": paint.Values(v)}
 		for _, k := range kinds {
 			var conditions expression.Conditions
-			p := Policy(k, paint.Object(body), &conditions)
+			p := For(k, &conditions).Policy(paint.Object(body))
 			for _, problem := range p.Problems {
 				if problem.Code == "" || problem.Message == "" || problem.Ref == nil {
 					t.Errorf("%+v", problem)

@@ -56,5 +56,5 @@ func decoded(t testing.TB, manifests string, settings ...string) (*policy.Kind, 
 	if len(kinds) != 1 {
 		t.Fatalf("kinds %v", kinds)
 	}
-	return kinds[0], Policy(kinds[0], in.Of(kinds[0].GroupKind)[0], &expression.Conditions{})
+	return kinds[0], For(kinds[0], &expression.Conditions{}).Policy(in.Of(kinds[0].GroupKind)[0])
 }

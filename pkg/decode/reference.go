@@ -68,29 +68,28 @@ func (d references) forms() string {
 }
 
 func (d references) ref(form policy.RefForm, fields model.Body, at []string) {
-	where := strings.Join(form.At, ".")
-	if len(at) > len(form.At) {
-		where += "[" + at[len(at)-1] + "]"
+	where := func() string {
+		if len(at) > len(form.At) {
+			return strings.Join(form.At, ".") + "[" + at[len(at)-1] + "]"
+		}
+		return strings.Join(form.At, ".")
 	}
 	if !fields.IsObject() {
-		d.problem(model.WrongType, at, "%s is not an object: this reference does not attach", where)
+		d.problem(model.WrongType, at, "%s is not an object: this reference does not attach", where())
 		return
 	}
-	for _, key := range []string{"group", "kind", "name", "namespace", "sectionName"} {
-		if v := fields.Field(key); !v.IsNull() && !v.IsText() {
-			d.problem(model.WrongType, append(slices.Clone(at), key), "%s.%s is not a string: this reference does not attach", where, key)
-			return
-		}
-	}
 	t := policy.TargetRef{Silent: form.Silent, Named: form.Named, InSets: form.InSets, OverSets: form.OverSets, Object: d.policy.Object, At: at}
-	t.Ref = model.Ref{Group: fields.Text("group"), Kind: fields.Text("kind"), Name: fields.Text("name"),
-		Namespace: fields.Text("namespace"), Section: fields.Text("sectionName")}
+	var wrong string
+	if t.Ref, wrong = named(fields); wrong != "" {
+		d.problem(model.WrongType, append(slices.Clone(at), wrong), "%s.%s is not a string: this reference does not attach", where(), wrong)
+		return
+	}
 	if group, version, found := strings.Cut(t.Ref.Group, "/"); found {
-		d.problem(model.GroupWithVersion, at, "%s.group is %q: a group has no version, %q is dropped", where, t.Ref.Group, version).Severity = model.Info
+		d.problem(model.GroupWithVersion, at, "%s.group is %q: a group has no version, %q is dropped", where(), t.Ref.Group, version).Severity = model.Info
 		t.Ref.Group = group
 	}
 	if t.Ref.Kind == "" || t.Ref.Name == "" && !form.Selector {
-		d.problem(model.WrongType, at, "%s has no kind or no name: this reference does not attach", where)
+		d.problem(model.WrongType, at, "%s has no kind or no name: this reference does not attach", where())
 		return
 	}
 	if number, err := fields.Field("port").Value().(int64); err && form.ByPort && t.Ref.Kind == "Gateway" {
@@ -107,6 +106,31 @@ func (d references) ref(form policy.RefForm, fields model.Body, at []string) {
 		t.Ref.Name = ""
 	}
 	d.policy.Refs = append(d.policy.Refs, t)
+}
+
+// named is what a reference names, and the first of its fields, in alphabetical order, that is not a string.
+func named(fields model.Body) (ref model.Ref, wrong string) {
+	for key, v := range fields.Fields {
+		var into *string
+		switch key {
+		case "group":
+			into = &ref.Group
+		case "kind":
+			into = &ref.Kind
+		case "name":
+			into = &ref.Name
+		case "namespace":
+			into = &ref.Namespace
+		case "sectionName":
+			into = &ref.Section
+		default:
+			continue
+		}
+		if *into = v.Text(); !v.IsNull() && !v.IsText() && (wrong == "" || key < wrong) {
+			wrong = key
+		}
+	}
+	return ref, wrong
 }
 
 // entry reads one reference. What cannot be read as one may mean a target all the same to a kind without a descriptor.

@@ -12,11 +12,11 @@ import (
 func TestFieldsThatAreNotEvaluatedAreSaid(t *testing.T) {
 	k := usual(t)
 	k.Unjudged = []policy.Unjudged{{Path: []string{"spec", "lua", "script"}, Message: "scripts are not run"}}
-	if p := Policy(k, painted(t, "{"+paint.ToGateway+", lua: {script: x}}"), &expression.Conditions{}); len(p.Problems) != 1 || p.Problems[0].Code != model.NotEvaluated ||
+	if p := For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", lua: {script: x}}")); len(p.Problems) != 1 || p.Problems[0].Code != model.NotEvaluated ||
 		p.Problems[0].Message != "spec.lua.script: scripts are not run" {
 		t.Errorf("%+v", p.Problems)
 	}
-	if p := Policy(k, painted(t, "{"+paint.ToGateway+", lua: {}}"), &expression.Conditions{}); len(p.Problems) != 0 {
+	if p := For(k, &expression.Conditions{}).Policy(painted(t, "{"+paint.ToGateway+", lua: {}}")); len(p.Problems) != 0 {
 		t.Errorf("%+v", p.Problems)
 	}
 }

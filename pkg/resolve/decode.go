@@ -57,6 +57,10 @@ func decodeAll(kinds []*policy.Kind, k *policy.Kind, in *model.Snapshot, conditi
 // decodeKind reads the objects of a kind, as many at a time as there are processors.
 func decodeKind(k *policy.Kind, objects []*model.Object, conditions *expression.Conditions) []*policy.Policy {
 	out := make([]*policy.Policy, len(objects))
-	model.SideBySide(len(objects), model.Few, func(i int) { out[i] = decode.Policy(k, objects[i], conditions) })
+	if len(objects) == 0 {
+		return out
+	}
+	reader := decode.For(k, conditions)
+	model.SideBySide(len(objects), model.Few, func(i int) { out[i] = reader.Policy(objects[i]) })
 	return out
 }
