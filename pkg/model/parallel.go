@@ -7,7 +7,7 @@ import (
 )
 
 // Few is how many small pieces of work a processor takes at a time.
-const Few = 64
+const Few = 16
 
 // SideBySide calls do with every number below n, on all processors where that is worth it; each takes as many numbers at a time as few says.
 func SideBySide(n, few int, do func(i int)) {

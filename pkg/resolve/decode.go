@@ -36,8 +36,8 @@ func Decode(in *model.Snapshot, c *descriptor.Catalog) *Decoding {
 				d.policies[i] = decodeAll(d.kinds, k, in, conditions)
 			}
 		}
+		go d.variables() // who waits for the policies goes on here at once
 		close(d.done)
-		d.variables()
 	}()
 	return d
 }
