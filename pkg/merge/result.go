@@ -42,16 +42,31 @@ func (f closing) share(r *Result, losses []Loss) {
 	if len(losses) == 0 {
 		return
 	}
-	byName := make(map[string]int, len(r.Rules))
-	for i := len(r.Rules) - 1; i >= 0; i-- {
-		byName[r.Rules[i].Name] = i
-	}
+	named := r.names()
 	for _, l := range losses {
-		if i, ok := byName[l.Rule]; ok && (!f.listed || r.Rules[i].concerns(l)) {
+		if i := named(l.Rule); i >= 0 && (!f.listed || r.Rules[i].concerns(l)) {
 			r.Rules[i].Lost = append(r.Rules[i].Lost, l)
 		} else {
 			r.Lost = append(r.Lost, l)
 		}
+	}
+}
+
+// names finds the first rule of a name, by number; -1 if there is none. Few rules are compared one by one.
+func (r *Result) names() func(name string) int {
+	const few = 8
+	if len(r.Rules) <= few {
+		return func(name string) int { return slices.IndexFunc(r.Rules, func(rule Rule) bool { return rule.Name == name }) }
+	}
+	byName := make(map[string]int, len(r.Rules))
+	for i := len(r.Rules) - 1; i >= 0; i-- {
+		byName[r.Rules[i].Name] = i
+	}
+	return func(name string) int {
+		if i, ok := byName[name]; ok {
+			return i
+		}
+		return -1
 	}
 }
 

@@ -17,6 +17,24 @@ type attachments struct {
 	overLimit  map[*policy.Policy][]model.Ref       // ancestors that a policy is refused for
 	byBackend  map[*policy.Policy][]topology.NodeID // the rules with a backendRef that names it
 	beside     bool                                 // some policy targets a namespace or a backend
+	marks      []bool                               // by node: whether it is in attached, once that is settled; nil: it is not yet
+}
+
+// mark settles at which of n nodes there are policies: paths ask for it at every step.
+func (k *attachments) mark(n int) {
+	k.marks = make([]bool, n)
+	for id := range k.attached {
+		k.marks[id] = true
+	}
+}
+
+// holds reports whether there are policies at the node.
+func (k *attachments) holds(id topology.NodeID) bool {
+	if int(id) < len(k.marks) {
+		return k.marks[id]
+	}
+	_, ok := k.attached[id]
+	return ok
 }
 
 // lead is one reference of a policy.

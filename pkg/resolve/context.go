@@ -28,6 +28,7 @@ func (k *routed) walk() {
 	k.list = append(make([]push, 0, len(k.attached)+1), push{})
 	k.known = interned{nodes: make(map[place]StackID, len(k.attached)), facts: map[push]StackID{}}
 	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
+	k.mark(len(k.at))
 	k.readFacts()
 	k.judgeSteps()
 	root := []StackID{0}

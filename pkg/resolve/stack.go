@@ -118,12 +118,12 @@ func (k *routed) holding(id topology.NodeID) []topology.NodeID {
 	var own []topology.NodeID
 	if k.beside && int(id) < k.res.Graph.Len() {
 		for _, above := range k.res.Graph.Above(id) {
-			if _, ok := k.attached[above]; ok {
+			if k.holds(above) {
 				own = append(own, above)
 			}
 		}
 	}
-	if _, ok := k.attached[id]; ok {
+	if k.holds(id) {
 		own = append(own, id)
 	}
 	return own

@@ -197,7 +197,7 @@ func (w *requestWriter) result(a *request.Answer) RequestResult {
 		out.Service = a.Service.FullName()
 	} else if a.Listener != topology.None {
 		n := r.Node(a.Listener)
-		out.Listener, out.hostname = n.Ref.Section, r.Graph.Listener(a.Listener).Hostname
+		out.Listener, out.hostname = n.Ref.Section, r.Graph.Hostname(a.Listener)
 		if n.Ref.Kind != "Gateway" {
 			out.ListenerSet = n.Ref.FullName()
 		}

@@ -2,7 +2,6 @@ package kuadrant
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -25,7 +24,7 @@ func validStep(g *topology.Graph, parent, child topology.NodeID) *model.Problem 
 	if listener.Role != topology.Listener || route.Role != topology.Route || route.Object == nil || listener.Object == nil {
 		return nil
 	}
-	own := listener.Object.Text("spec", "listeners", strconv.Itoa(listener.Index), "hostname")
+	own := g.Hostname(parent)
 	if own == "" {
 		return nil
 	}
