@@ -7,9 +7,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Hostname is that of a listener; "": every host.
-func (g *Graph) Hostname(listener NodeID) string { return g.listener(listener).hostname }
-
 // HostnamesAt is what is left of a route's hostnames at a listener, whether or not the listener takes the route (gatewayapi G16). It is nil
 // if nothing is left, or if the hostnames cannot be read.
 func (g *Graph) HostnamesAt(route, listener NodeID) []Hostname {

@@ -42,6 +42,9 @@ type listeners struct {
 
 func (ls *listeners) listener(id NodeID) *listener { return &ls.all[id-ls.first] }
 
+// Hostname is that of a listener; "": every host.
+func (ls *listeners) Hostname(listener NodeID) string { return ls.listener(listener).hostname }
+
 const mostListeners = 64
 
 // gatewaySpec is a Gateway while the graph is built.
