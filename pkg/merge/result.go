@@ -56,7 +56,9 @@ func (f closing) share(r *Result, losses []Loss) {
 func (r *Result) names() func(name string) int {
 	const few = 8
 	if len(r.Rules) <= few {
-		return func(name string) int { return slices.IndexFunc(r.Rules, func(rule Rule) bool { return rule.Name == name }) }
+		return func(name string) int {
+			return slices.IndexFunc(r.Rules, func(rule Rule) bool { return rule.Name == name })
+		}
 	}
 	byName := make(map[string]int, len(r.Rules))
 	for i := len(r.Rules) - 1; i >= 0; i-- {
