@@ -206,7 +206,8 @@ func (bs *backends) judge(from sender, ref model.Ref) (NodeID, judgement) {
 func (bs *backends) refuse(r *route, to backendRef, reason string, p model.Problem) {
 	p.Severity = model.Warning
 	if reason == "BackendNotFound" {
-		p.Missing = &to.ref
+		missing := to.ref
+		p.Missing = &missing
 	}
 	if reason != "" && r.unresolved == (Unresolved{}) {
 		r.unresolved = Unresolved{Reason: reason, Message: p.Message}

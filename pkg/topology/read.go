@@ -3,6 +3,7 @@ package topology
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,7 +54,8 @@ func (p fieldPosition) field(key string) fieldPosition {
 
 // path is p from the object's root, as model.Object.OriginOf takes it.
 func (p fieldPosition) path() []string {
-	path := []string{"spec"}
+	const usual = 8
+	path := append(make([]string, 0, usual), "spec")
 	if p.list != "" {
 		path = append(path, p.list)
 	}
@@ -61,7 +63,7 @@ func (p fieldPosition) path() []string {
 		path = append(path, itoa(p.i))
 	}
 	if p.inner != "" {
-		path = append(path, strings.Split(p.inner, ".")...)
+		path = slices.AppendSeq(path, strings.SplitSeq(p.inner, "."))
 	}
 	if p.j >= 0 {
 		path = append(path, itoa(p.j))
@@ -90,10 +92,7 @@ type reader struct{ problems []model.Problem }
 
 // problem reports p about the part of o at path.
 func (r *reader) problem(p model.Problem, o *model.Object, path ...string) {
-	p = p.At(o)
-	origin := o.OriginOf(path...)
-	p.Origin = &origin
-	r.problems = append(r.problems, p)
+	r.problems = append(r.problems, p.At(o, path...))
 }
 
 // invalid reports what the API server would refuse.
