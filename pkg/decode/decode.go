@@ -17,19 +17,19 @@ type Reader struct {
 	kind       *policy.Kind
 	conditions *expression.Conditions
 
-	strategic  []string // the fields for the strategy
-	words      []string // the fields of the settings root that are no settings: references, strategy, unset lists, and blocks where the kind has a descriptor
-	inBlocks   []string // those of a block
-	containers []string // the fields that hold named rules
+	strategyFields []string // the fields for the strategy
+	words          []string // the fields of the settings root that are no settings: references, strategy, unset lists, and blocks where the kind has a descriptor
+	inBlocks       []string // those of a block
+	containers     []string // the fields that hold named rules
 }
 
 // For is a reader of the custom resources of kind k.
 func For(k *policy.Kind, conditions *expression.Conditions) *Reader {
-	r := &Reader{kind: k, conditions: conditions, strategic: k.Strategy.Fields(), containers: containers(k)}
+	r := &Reader{kind: k, conditions: conditions, strategyFields: k.Strategy.Fields(), containers: containers(k)}
 	if k.Generic() {
-		r.strategic = append(r.strategic, foreignWords()...)
+		r.strategyFields = append(r.strategyFields, foreignWords()...)
 	}
-	r.inBlocks = slices.Concat(r.strategic, k.Content.Unset)
+	r.inBlocks = slices.Concat(r.strategyFields, k.Content.Unset)
 	r.words = slices.Clone(r.inBlocks)
 	if k.Asks != nil {
 		r.words = append(r.words, k.Asks.Path[0])
@@ -146,7 +146,7 @@ func (d *decoder) block(b merge.BlockKind) {
 			out.When = d.condition(strings.TrimSpace(value.Text()), b, append(slices.Clone(at), key))
 		case d.setting(key, d.inBlocks):
 			settings[key] = value.Part()
-		case !slices.Contains(d.strategic, key):
+		case !slices.Contains(d.strategyFields, key):
 			d.unknown(at, key, "a block")
 		}
 	}
