@@ -23,4 +23,11 @@ func TestSet(t *testing.T) {
 	if !s.Has(3) || s.Has(-1) {
 		t.Errorf("has 3: %t, has -1: %t", s.Has(3), s.Has(-1))
 	}
+	s.Clear()
+	if len(s.List) > 0 || s.Has(3) {
+		t.Errorf("emptied: %v, has 3: %t", s.List, s.Has(3))
+	}
+	if s.Add(3); !s.Has(3) || len(s.List) != 1 {
+		t.Errorf("after another 3: %v", s.List)
+	}
 }

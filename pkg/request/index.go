@@ -195,7 +195,7 @@ func hasMatches(kind string) bool { return kind == "HTTPRoute" || kind == "GRPCR
 
 // hostnamesAt are the hostnames under which a route is attached to a place, each once, and why that is not known.
 func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Hostname, open string) {
-	seen := map[topology.Hostname]bool{}
+	var found model.Set[topology.Hostname]
 	kind := m.graph.RouteKind(route)
 	everything := m.graph.Node(place).Role != topology.Listener || kind == "TCPRoute" || kind == "UDPRoute"
 	for _, a := range m.graph.Attachments(route) {
@@ -209,17 +209,12 @@ func (m *Matcher) hostnamesAt(place, route topology.NodeID) (hosts []topology.Ho
 		case a.State != topology.Accepted && (a.State != topology.Unknown || len(names) == 0):
 			continue
 		}
-		for _, h := range names {
-			if !seen[h] {
-				seen[h] = true
-				hosts = append(hosts, h)
-			}
-		}
+		found.Add(names...)
 	}
 	if everything {
-		hosts = []topology.Hostname{{}}
+		return []topology.Hostname{{}}, open
 	}
-	return hosts, open
+	return found.List, open
 }
 
 // matches are those of a rule.

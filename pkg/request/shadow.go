@@ -18,8 +18,10 @@ type shadows struct {
 	m        *Matcher
 	switches switches
 	seed     maphash.Seed
-	prints   map[topology.NodeID][]print // by route
-	slots    map[topology.NodeID]int     // by route: the hostnames under which it is attached, over all places
+	routes   []topology.NodeID           // that are attached somewhere
+	position []int32                     // by node: where in routes it is, from 1; 0: it is not
+	prints   [][]print                   // by position in routes
+	slots    []int                       // likewise: the hostnames under which the route is attached, over all places
 	lost     map[topology.NodeID]int     // by rule: the matches that come too late, over all slots
 	fate     map[topology.NodeID]*shadow // of rules of which a match comes too late
 }
@@ -48,8 +50,8 @@ func (f *shadow) compare(o *shadow) int {
 func (s *shadows) find() []model.Problem {
 	g := s.m.graph
 	s.readPrints()
-	for route, prints := range s.prints {
-		s.within(route, prints)
+	for i, route := range s.routes {
+		s.within(route, s.prints[i])
 	}
 	for _, place := range g.Order(topology.All) {
 		switch g.Node(place).Role {
@@ -57,18 +59,21 @@ func (s *shadows) find() []model.Problem {
 			s.at(place)
 		}
 	}
-	for route, prints := range s.prints {
+	for i, prints := range s.prints {
 		for _, p := range prints {
 			if p.late {
-				s.lost[p.rule] += s.slots[route]
+				s.lost[p.rule] += s.slots[i]
 			}
 		}
 	}
 	var out []model.Problem
-	for route, prints := range s.prints {
+	for i, prints := range s.prints {
+		if !slices.ContainsFunc(prints, func(p print) bool { return s.lost[p.rule] > 0 }) {
+			continue
+		}
 		met := map[topology.NodeID]int{}
 		for _, p := range prints {
-			met[p.rule] += s.slots[route]
+			met[p.rule] += s.slots[i]
 		}
 		for rule, n := range met {
 			if n > 0 && s.lost[rule] == n {
@@ -82,19 +87,18 @@ func (s *shadows) find() []model.Problem {
 // readPrints reads the matches of all routes, as many at a time as there are processors.
 func (s *shadows) readPrints() {
 	g := s.m.graph
-	var routes []topology.NodeID
 	for _, id := range g.Order(topology.All) {
 		if n := g.Node(id); n.Role == topology.Route && n.Hop == 0 && n.Object != nil && len(g.Parents(topology.All, id)) > 0 {
-			routes = append(routes, id)
+			s.routes = append(s.routes, id)
 		}
 	}
-	prints := make([][]print, len(routes))
-	model.SideBySide(len(routes), model.Few, func(i int) { prints[i] = s.printsOf(routes[i]) })
-	s.prints = make(map[topology.NodeID][]print, len(routes))
-	for i, id := range routes {
-		s.prints[id] = prints[i]
+	s.position = make([]int32, g.Len())
+	for i, id := range s.routes {
+		s.position[id] = int32(i) + 1
 	}
-	s.slots, s.lost, s.fate = make(map[topology.NodeID]int, len(routes)), map[topology.NodeID]int{}, map[topology.NodeID]*shadow{}
+	s.prints, s.slots = make([][]print, len(s.routes)), make([]int, len(s.routes))
+	model.SideBySide(len(s.routes), model.Few, func(i int) { s.prints[i] = s.printsOf(s.routes[i]) })
+	s.lost, s.fate = map[topology.NodeID]int{}, map[topology.NodeID]*shadow{}
 }
 
 func (s *shadows) printsOf(route topology.NodeID) []print {
@@ -130,7 +134,8 @@ func (s *shadows) candidate(route topology.NodeID, p print, host topology.Hostna
 
 // within marks the matches of a route that an earlier one of the same route is equal to.
 func (s *shadows) within(route topology.NodeID, prints []print) {
-	if len(prints) < 2 {
+	const few = 8
+	if n := len(prints); n < 2 || n <= few && !twice(prints) {
 		return
 	}
 	first := make(map[uint64][]int, len(prints))
@@ -151,9 +156,19 @@ func (s *shadows) within(route topology.NodeID, prints []print) {
 	}
 }
 
-// member is a route at a place, with one of its hostnames there.
+// twice reports whether two of few matches are equal.
+func twice(prints []print) bool {
+	for i, p := range prints {
+		if slices.ContainsFunc(prints[:i], func(before print) bool { return before.sum == p.sum }) {
+			return true
+		}
+	}
+	return false
+}
+
+// member is a route at a place, by its position, with one of its hostnames there.
 type member struct {
-	route topology.NodeID
+	route int
 	host  topology.Hostname
 }
 
@@ -163,8 +178,8 @@ func (s *shadows) at(place topology.NodeID) {
 	type meeting struct{ kind, namespace, host string }
 	members := map[meeting][]member{}
 	for _, route := range g.Children(topology.All, place) {
-		n := g.Node(route)
-		if s.prints[route] == nil {
+		n, i := g.Node(route), int(s.position[route])-1
+		if i < 0 || s.prints[i] == nil {
 			continue
 		}
 		where := meeting{kind: g.RouteKind(route)}
@@ -172,10 +187,10 @@ func (s *shadows) at(place topology.NodeID) {
 			where.namespace = n.Ref.Namespace
 		}
 		hosts, _ := s.m.hostnamesAt(place, route)
-		s.slots[route] += len(hosts)
+		s.slots[i] += len(hosts)
 		for _, h := range hosts {
 			where.host = h.Effective
-			members[where] = append(members[where], member{route, h})
+			members[where] = append(members[where], member{i, h})
 		}
 	}
 	for _, met := range members {
@@ -201,7 +216,7 @@ func (s *shadows) compare(met []member) {
 	for _, m := range met {
 		for _, p := range s.prints[m.route] {
 			if !p.late && twice[p.sum] {
-				equal[p.sum] = append(equal[p.sum], s.candidate(m.route, p, m.host))
+				equal[p.sum] = append(equal[p.sum], s.candidate(s.routes[m.route], p, m.host))
 			}
 		}
 	}

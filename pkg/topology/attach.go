@@ -63,7 +63,7 @@ type tableWriter struct {
 	portHosts    map[NodeID]portHosts
 
 	// of the route at hand
-	parents few[parentRef]
+	parents model.Set[parentRef]
 	hosts   []string
 	table   []Attachment
 }
@@ -80,7 +80,7 @@ func (w *tableWriter) attach(r *route) {
 	list, at := r.spec.list("parentRefs"), r.spec.at.field("parentRefs")
 	w.limit(list.Len(), mostParentRefs, at)
 	w.readHostnames(r)
-	w.parents.clear()
+	w.parents.Clear()
 	w.table = w.table[:0]
 	for i, v := range list.Items {
 		f := w.entry(v, at.entry(i))
@@ -88,12 +88,13 @@ func (w *tableWriter) attach(r *route) {
 		if !ok {
 			continue
 		}
-		if !w.parents.add(p) {
+		if w.parents.Has(p) {
 			w.problem(model.Problem{
 				Severity: model.Info, Code: model.DuplicateParentRef, Message: f.at.String() + " names " + p.ref.String() + " once more",
 			}, r.object, f.at.path()...)
 			continue
 		}
+		w.parents.Add(p)
 		if v := w.decides.parent(r.object, p); v != nil {
 			w.attachJudged(r, Attachment{Parent: p.ref, Port: p.port, Listener: None}, v)
 			continue
@@ -102,7 +103,7 @@ func (w *tableWriter) attach(r *route) {
 		w.attachTo(r, p)
 	}
 	w.attachToDefaults(r)
-	r.meshBound = w.parents.n > 0 && !r.gatewayBound
+	r.meshBound = len(w.parents.List) > 0 && !r.gatewayBound
 	w.tables[w.nodes[r.id].table] = slices.Clone(w.table)
 }
 

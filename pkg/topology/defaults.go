@@ -26,7 +26,7 @@ func (w *tableWriter) attachToDefaults(r *route) {
 			continue
 		}
 		ref := w.nodes[g.id].Ref
-		if w.parents.has(parentRef{ref: ref}) {
+		if w.parents.Has(parentRef{ref: ref}) {
 			continue
 		}
 		rows := len(w.table)

@@ -69,7 +69,7 @@ type gateways struct {
 	unknown Implementation        // whose Gateways are of which the input does not tell the controller
 	trust   certifier
 	asked   map[selection]Truth // namespaces that a selector was asked about
-	names   few[string]         // of the listeners of the object at hand
+	names   model.Set[string]   // of the listeners of the object at hand
 }
 
 func newGateways(d *draft) *gateways {
@@ -147,7 +147,7 @@ func (gs *gateways) addGateway(o *model.Object) {
 func (gs *gateways) addListeners(owner NodeID, spec *fields) {
 	list, at := spec.list("listeners"), spec.at.field("listeners")
 	gs.limit(list.Len(), mostListeners, at)
-	gs.names.clear()
+	gs.names.Clear()
 	for i, v := range list.Items {
 		f := gs.entry(v, at.entry(i))
 		name := f.text("name")
@@ -158,9 +158,10 @@ func (gs *gateways) addListeners(owner NodeID, spec *fields) {
 			gs.skip(f.at, "has no name")
 			continue
 		}
-		if !gs.names.add(name) {
+		if gs.names.Has(name) {
 			gs.invalid(f.at, "more than one listener is called "+quote(name))
 		}
+		gs.names.Add(name)
 		ref := at.object.Ref.In(name)
 		gs.connect(owner, gs.addPart(owner, Node{Role: Listener, Ref: ref, Object: at.object, Index: i}))
 		gs.listeners.all = append(gs.listeners.all, gs.readListener(&f, ref, owner))

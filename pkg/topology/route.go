@@ -34,7 +34,7 @@ type routes struct {
 	*draft
 	parents  *tableWriter
 	backends *backends
-	names    few[string] // of the rules of the route at hand
+	names    model.Set[string] // of the rules of the route at hand
 }
 
 // addRoutes adds routes, their rules, and the edges above and below them.
@@ -77,7 +77,7 @@ func (rs *routes) addRules(r *route) {
 		rs.addRule(r, defaultRuleName(0), 0)
 		return
 	}
-	rs.names.clear()
+	rs.names.Clear()
 	matches := 0
 	for i, v := range list.Items {
 		f := rs.entry(v, at.entry(i))
@@ -132,8 +132,10 @@ func (rs *routes) section(name string, i int, at fieldPosition) string {
 		return numbered
 	}
 	p := model.Problem{Severity: model.Warning}
+	twice := rs.names.Has(name)
+	rs.names.Add(name)
 	switch {
-	case !rs.names.add(name):
+	case twice:
 		p.Code = model.DuplicateRuleName
 		p.Message = at.String() + " is called " + quote(name) + " like an earlier rule; the name means that one"
 		p.Hint = "this rule is " + numbered
