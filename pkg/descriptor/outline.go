@@ -22,9 +22,9 @@ func Later(field string) bool {
 	return false
 }
 
-// needed reports which kinds of an input are read whole, and as the input decides: those of which it has policies, alone or together with others,
+// needed are the kinds of an input that are read whole, and as the input decides: those of which it has policies, alone or together with others,
 // or lacks some that the cluster has, and those that say something without any.
-func (c *Catalog) needed(in *model.Snapshot) func(model.GroupKind) bool {
+func (c *Catalog) needed(in *model.Snapshot) map[model.GroupKind]bool {
 	needed := map[model.GroupKind]bool{}
 	for gk, k := range c.kinds {
 		together := append([]model.GroupKind{gk}, k.Members...)
@@ -34,7 +34,7 @@ func (c *Catalog) needed(in *model.Snapshot) func(model.GroupKind) bool {
 			}
 		}
 	}
-	return func(gk model.GroupKind) bool { return needed[gk] }
+	return needed
 }
 
 // wholeOf is a kind read whole, once for all inputs that one catalogue is asked about.

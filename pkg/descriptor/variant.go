@@ -46,11 +46,11 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []m
 		for _, s := range auto {
 			value, why := c.builder.funcs.Auto[s.Auto](k.GroupKind, in)
 			problems = append(problems, why...)
-			if needed(k.GroupKind) {
+			if needed[k.GroupKind] {
 				settings = settings.With(s.Name, value)
 			}
 		}
-		if !needed(k.GroupKind) {
+		if !needed[k.GroupKind] {
 			kinds = append(kinds, k)
 			continue
 		}

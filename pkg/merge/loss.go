@@ -171,14 +171,17 @@ func (f closing) void(r *Result) {
 
 // reject accounts for the layers that took no part.
 func (f closing) reject(r *Result) {
+	var named func(string) int // nil: no layer was rejected so far
 	for i := range f.stack.Layers {
 		out := f.stack.Layers[i].Rejected
 		if out == nil {
 			continue
 		}
+		if named == nil {
+			named = r.names()
+		}
 		for _, loss := range f.replaced(i, out.Reason, out.By) {
-			at := slices.IndexFunc(r.Rules, func(x Rule) bool { return x.Name == loss.Rule })
-			if at >= 0 {
+			if at := named(loss.Rule); at >= 0 {
 				r.Rules[at].Lost = append(r.Rules[at].Lost, loss)
 			} else {
 				r.Lost = append(r.Lost, loss)

@@ -135,7 +135,7 @@ func (s *shadows) candidate(route topology.NodeID, p print, host topology.Hostna
 // within marks the matches of a route that an earlier one of the same route is equal to.
 func (s *shadows) within(route topology.NodeID, prints []print) {
 	const few = 8
-	if n := len(prints); n < 2 || n <= few && !twice(prints) {
+	if n := len(prints); n < 2 || n <= few && !anyEqual(prints) {
 		return
 	}
 	first := make(map[uint64][]int, len(prints))
@@ -156,8 +156,8 @@ func (s *shadows) within(route topology.NodeID, prints []print) {
 	}
 }
 
-// twice reports whether two of few matches are equal.
-func twice(prints []print) bool {
+// anyEqual reports whether two of few matches are equal.
+func anyEqual(prints []print) bool {
 	for i, p := range prints {
 		if slices.ContainsFunc(prints[:i], func(before print) bool { return before.sum == p.sum }) {
 			return true

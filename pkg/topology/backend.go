@@ -194,9 +194,11 @@ func (bs *backends) judge(from sender, ref model.Ref) (NodeID, judgement) {
 		id, exists = None, bs.in.Get(ref) != nil
 	}
 	v := bs.backend(from, ref, exists)
-	if _, said := bs.missing[ref]; v.assumed && !said {
-		bs.missing[ref] = struct{}{}
-		bs.absent = bs.noteName(topic{what: backendMissing}, ref.String(), nil)
+	if v.assumed {
+		if _, said := bs.missing[ref]; !said {
+			bs.missing[ref] = struct{}{}
+			bs.absent = bs.noteName(topic{what: backendMissing}, ref.String(), nil)
+		}
 	}
 	bs.last.from, bs.last.ref, bs.last.id, bs.last.judgement = from, ref, id, v
 	return id, v
