@@ -32,7 +32,7 @@ func (s *single) absent(found []*foundRule) {
 	for _, route := range s.routes.All() {
 		for _, id := range s.routes.rulesOf(route) {
 			n := s.graph.Node(id)
-			if !slices.Contains(topology.HTTPRouteKinds(), route.GroupKind()) || s.handsOver(id) {
+			if !topology.IsHTTPRoute(route.GroupKind()) || s.handsOver(id) {
 				continue
 			}
 			serving := s.serving(id)
@@ -64,7 +64,7 @@ func (s *single) handsOver(rule topology.NodeID) bool {
 		}
 	}
 	return slices.ContainsFunc(s.graph.Backends(rule), func(b topology.BackendRef) bool {
-		return slices.Contains(topology.HTTPRouteKinds(), b.Ref.GroupKind())
+		return topology.IsHTTPRoute(b.Ref.GroupKind())
 	})
 }
 

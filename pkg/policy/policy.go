@@ -14,6 +14,7 @@ import (
 type Policy struct {
 	Kind     *Kind
 	Object   *model.Object
+	Position int // among the policies that are resolved together: those of its kind, or of all kinds that stand for one
 	Refs     []TargetRef
 	Blocks   []merge.Block        // in the order defaults, bare, overrides; only those that are there
 	Unset    []string             // deactivated names, sorted, each once

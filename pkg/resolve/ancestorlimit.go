@@ -44,7 +44,8 @@ func (k *attacher) limitAncestors(p *policy.Policy, own []policy.Attached) []pol
 		switch n.Role {
 		case topology.Gateway, topology.Route:
 			if !fits(n.Ref) {
-				k.targetsOf[p] = slices.DeleteFunc(k.targetsOf[p], func(id topology.NodeID) bool { return id == a.Node })
+				to := k.of(p)
+				to.nodes = slices.DeleteFunc(to.nodes, func(id topology.NodeID) bool { return id == a.Node })
 				continue
 			}
 		case topology.Backend:

@@ -23,21 +23,25 @@ type attacher struct {
 func (k *attacher) attach() {
 	n := len(k.Policies)
 	k.discover()
-	k.attached = make(map[topology.NodeID]nodePolicies, n)
-	k.leads, k.targetsOf = make(map[lead]bool, n), make(map[*policy.Policy][]topology.NodeID, n)
+	k.attached = nodeTable{nodes: make([]topology.NodeID, 0, n), entries: make([]nodePolicies, 0, n)}
+	k.expect(k.Policies)
+	var own []policy.Attached // of the policy at hand
+	var places model.Set[policy.Spot]
 	for _, p := range k.Policies {
 		if p.Refused || !k.discovers(p) {
 			continue
 		}
-		var own []policy.Attached
-		var places model.Set[policy.Spot]
+		own = own[:0]
+		places.Clear()
+		to := k.of(p)
+		to.followed = true
 		for i, ref := range p.Refs {
 			found := k.attachable(k.targets(p, ref))
 			if len(found) == 0 {
+				to.astray = append(to.astray, i)
 				k.res.Problems = append(k.res.Problems, problemsOf(ref.Uncertain)...)
 			}
 			for _, id := range found {
-				k.leads[lead{p, i}] = true
 				a := policy.Attached{Policy: p, Node: id, Ref: i, Level: k.sectionLevel(ref, id)}
 				if places.Has(a.Spot()) {
 					if k.res.Node(id).Role == topology.Frontend {
@@ -48,15 +52,12 @@ func (k *attacher) attach() {
 					continue
 				}
 				places.Add(a.Spot())
-				k.hold(p, id)
+				k.hold(to, id)
 				own = append(own, a)
 			}
 		}
-		own = append(own, k.attachByVendor(p)...)
-		if held := k.targetsOf[p]; len(held) > 1 {
-			slices.Sort(held)
-			k.targetsOf[p] = slices.Compact(held)
-		}
+		own = append(own, k.attachByVendor(p, to)...)
+		to.sort()
 		if len(own) > 0 {
 			k.judge(p)
 			own = k.limitAncestors(p, own)
@@ -65,15 +66,15 @@ func (k *attacher) attach() {
 			continue
 		}
 		for _, a := range own {
-			at := k.attached[a.Node]
+			at := k.attached.at(a.Node)
 			at.policies = append(at.policies, a)
-			k.attached[a.Node] = at
+			k.attached.put(a.Node, at)
 		}
 	}
-	for id, at := range k.attached {
+	for id, at := range k.attached.all {
 		if len(at.policies) > 1 {
 			at.policies, at.ageIgnored = k.Order(at.policies)
-			k.attached[id] = at
+			k.attached.put(id, at)
 		}
 	}
 	k.filters()
@@ -82,15 +83,15 @@ func (k *attacher) attach() {
 	k.lint()
 }
 
-// hold notes that a policy has a node as a target.
-func (k *attacher) hold(p *policy.Policy, id topology.NodeID) {
-	k.targetsOf[p] = append(k.targetsOf[p], id)
+// hold notes that a node is among the targets of a policy.
+func (k *attacher) hold(to *targetList, id topology.NodeID) {
+	to.nodes = append(to.nodes, id)
 	role := k.res.Node(id).Role
 	k.beside = k.beside || role == topology.Namespace || role == topology.Backend
 }
 
 // attachByVendor attaches a policy where its vendor's own functions find targets.
-func (k *attacher) attachByVendor(p *policy.Policy) []policy.Attached {
+func (k *attacher) attachByVendor(p *policy.Policy, to *targetList) []policy.Attached {
 	var out []policy.Attached
 	var held map[topology.NodeID]bool
 	finders := k.res.finders(p.Kind)
@@ -107,15 +108,15 @@ func (k *attacher) attachByVendor(p *policy.Policy) []policy.Attached {
 		found, problems := find(p)
 		k.res.Problems = append(k.res.Problems, problems...)
 		if held == nil && len(found) > 0 {
-			held = make(map[topology.NodeID]bool, len(k.targetsOf[p]))
-			for _, id := range k.targetsOf[p] {
+			held = make(map[topology.NodeID]bool, len(to.nodes))
+			for _, id := range to.nodes {
 				held[id] = true
 			}
 		}
 		for _, a := range found {
 			if !held[a.Node] {
 				held[a.Node] = true
-				k.hold(p, a.Node)
+				k.hold(to, a.Node)
 				out = append(out, a)
 			}
 		}
@@ -125,11 +126,11 @@ func (k *attacher) attachByVendor(p *policy.Policy) []policy.Attached {
 
 // lint reports what the kind's vendor has to say about the places where its policies are attached.
 func (k *attacher) lint() {
-	if len(k.attached) == 0 {
+	if k.attached.len() == 0 {
 		return
 	}
 	for _, lint := range k.Lints {
-		k.res.Problems = append(k.res.Problems, lint(k.Kind.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached[id].policies })...)
+		k.res.Problems = append(k.res.Problems, lint(k.Kind.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached.at(id).policies })...)
 	}
 }
 
@@ -280,8 +281,8 @@ func (k contest) compete() {
 		k.competeEverywhere()
 		return
 	}
-	ids := make([]topology.NodeID, 0, len(k.attached))
-	for id, p := range k.attached {
+	ids := make([]topology.NodeID, 0, k.attached.len())
+	for id, p := range k.attached.all {
 		if len(p.policies) > 1 && k.rejecting(p) {
 			ids = append(ids, id)
 		}
@@ -289,7 +290,7 @@ func (k contest) compete() {
 	slices.Sort(ids)
 	k.rejectedAt = map[topology.NodeID][]Rejection{}
 	for _, id := range ids {
-		p := k.attached[id]
+		p := k.attached.at(id)
 		var kept []policy.Attached // the first of every level
 		for _, a := range p.policies {
 			first := slices.IndexFunc(kept, a.SamePlace)
@@ -302,7 +303,7 @@ func (k contest) compete() {
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
 		p.policies = kept
-		k.attached[id] = p
+		k.attached.put(id, p)
 	}
 }
 

@@ -10,48 +10,61 @@ import (
 
 // attachments are the targets of the policies of a kind, and who keeps whom out there.
 type attachments struct {
-	attached   map[topology.NodeID]nodePolicies
+	attached   nodeTable
 	rejectedAt map[topology.NodeID][]Rejection
-	targetsOf  map[*policy.Policy][]topology.NodeID
-	leads      map[lead]bool
+	held       []targetList                         // by the position of a policy
 	overLimit  map[*policy.Policy][]model.Ref       // ancestors that a policy is refused for
 	byBackend  map[*policy.Policy][]topology.NodeID // the rules with a backendRef that names it
 	beside     bool                                 // some policy targets a namespace or a backend
-	marks      []bool                               // by node: whether it is in attached, once that is settled; nil: it is not yet
 }
 
-// mark settles at which of n nodes there are policies: paths ask for it at every step.
-func (k *attachments) mark(n int) {
-	k.marks = make([]bool, n)
-	for id := range k.attached {
-		k.marks[id] = true
+// targetList is what the references of a policy lead to.
+type targetList struct {
+	policy   *policy.Policy
+	nodes    []topology.NodeID
+	followed bool  // somebody has looked where its references lead
+	astray   []int // the references that lead to no target, once they are followed
+}
+
+// expect makes room for the targets of the policies of the kind.
+func (k *attachments) expect(policies []*policy.Policy) {
+	k.held = make([]targetList, len(policies))
+	for i, p := range policies {
+		k.held[i].policy = p
 	}
 }
 
-// holds reports whether there are policies at the node.
-func (k *attachments) holds(id topology.NodeID) bool {
-	if int(id) < len(k.marks) {
-		return k.marks[id]
-	}
-	_, ok := k.attached[id]
-	return ok
+// sort brings the nodes into their order, each once.
+func (t *targetList) sort() {
+	slices.Sort(t.nodes)
+	t.nodes = slices.Compact(t.nodes)
 }
 
-// lead is one reference of a policy.
-type lead struct {
-	policy *policy.Policy
-	ref    int
+// of is what the references of a policy lead to; nil if it is none of the kind's.
+func (k *attachments) of(p *policy.Policy) *targetList {
+	if i := p.Position; i < len(k.held) && k.held[i].policy == p {
+		return &k.held[i]
+	}
+	return nil
+}
+
+// targetsOf lists the nodes to which the policy is attached, sorted. The list is not to be changed.
+func (k *attachments) targetsOf(p *policy.Policy) []topology.NodeID {
+	if t := k.of(p); t != nil {
+		return t.nodes
+	}
+	return nil
 }
 
 // TargetsOf lists the nodes to which the policy is attached, sorted.
 func (k *attachments) TargetsOf(p *policy.Policy) []topology.NodeID {
-	return slices.Clone(k.targetsOf[p])
+	return slices.Clone(k.targetsOf(p))
 }
 
 // At lists the policies at a node, established first; those that another one keeps out come last.
 func (k *attachments) At(id topology.NodeID) []*policy.Policy {
 	var out []*policy.Policy
-	for _, a := range k.attached[id].policies {
+	for _, a := range k.attached.at(id).policies {
 		out = append(out, a.Policy)
 	}
 	for _, v := range k.rejectedAt[id] {
@@ -63,11 +76,14 @@ func (k *attachments) At(id topology.NodeID) []*policy.Policy {
 // Keeps reports whether a policy stays at one of its targets: no other one keeps it out there.
 func (k *attachments) Keeps(p *policy.Policy, id topology.NodeID) bool {
 	return !slices.ContainsFunc(k.rejectedAt[id], func(v Rejection) bool { return v.Attached.Policy == p }) ||
-		slices.ContainsFunc(k.attached[id].policies, func(a policy.Attached) bool { return a.Policy == p })
+		slices.ContainsFunc(k.attached.at(id).policies, func(a policy.Attached) bool { return a.Policy == p })
 }
 
 // Attaches reports whether the policy's i-th reference led to a target.
-func (k *attachments) Attaches(p *policy.Policy, i int) bool { return k.leads[lead{p, i}] }
+func (k *attachments) Attaches(p *policy.Policy, i int) bool {
+	t := k.of(p)
+	return t != nil && t.followed && i < len(p.Refs) && !slices.Contains(t.astray, i)
+}
 
 // ByBackend lists the rules with a backendRef of which a filter names the policy, those on ways that other routes hand over included.
 func (k *attachments) ByBackend(p *policy.Policy) []topology.NodeID { return k.byBackend[p] }
@@ -77,7 +93,7 @@ func (k *attachments) OverLimit(p *policy.Policy) []model.Ref { return k.overLim
 
 // Via are the ways by which a policy itself comes to a node, of those on which a stack holds there.
 func (k *attachments) Via(p *policy.Policy, id topology.NodeID, ways []Path) []Path {
-	at := k.attached[id].policies
+	at := k.attached.at(id).policies
 	i := slices.IndexFunc(at, func(a policy.Attached) bool { return a.Policy == p })
 	if i < 0 || at[i].Here == nil || at[i].Here.Via == nil {
 		return ways

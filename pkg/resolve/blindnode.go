@@ -88,7 +88,7 @@ func (f *blindFinder) nodes() {
 		switch {
 		case n.Object == nil || n.Hop > 0:
 		case n.Role == topology.Rule:
-			if !slices.Contains(topology.HTTPRouteKinds(), n.Ref.GroupKind()) {
+			if !topology.IsHTTPRoute(n.Ref.GroupKind()) {
 				continue
 			}
 			at := strconv.Itoa(n.Index)

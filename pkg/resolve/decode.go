@@ -51,6 +51,9 @@ func decodeAll(kinds []*policy.Kind, k *policy.Kind, in *model.Snapshot, conditi
 		}
 	}
 	slices.SortFunc(out, func(a, b *policy.Policy) int { return a.Ref().Compare(b.Ref()) })
+	for i, p := range out {
+		p.Position = i
+	}
 	return out
 }
 

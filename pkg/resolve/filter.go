@@ -84,7 +84,7 @@ func (k *attacher) unread(id topology.NodeID, rule model.Body, byRef map[model.R
 
 // judgeOnce judges a policy that no reference of its own has attached.
 func (k *attacher) judgeOnce(p *policy.Policy, judged map[*policy.Policy]bool) {
-	if !judged[p] && len(k.targetsOf[p]) == 0 {
+	if !judged[p] && len(k.targetsOf(p)) == 0 {
 		k.judge(p)
 	}
 	judged[p] = true
@@ -92,19 +92,18 @@ func (k *attacher) judgeOnce(p *policy.Policy, judged map[*policy.Policy]bool) {
 
 // filter attaches a policy to a rule by the i-th filter.
 func (k *attacher) filter(p *policy.Policy, rule topology.NodeID, i int) {
-	if !slices.Contains(k.targetsOf[p], rule) {
-		k.targetsOf[p] = append(k.targetsOf[p], rule)
-		slices.Sort(k.targetsOf[p])
-	}
+	to := k.of(p)
+	to.nodes = append(to.nodes, rule)
+	to.sort()
 	if p.Fault != "" && k.InError == policy.Drop {
 		return
 	}
-	at := k.attached[rule]
+	at := k.attached.at(rule)
 	if slices.ContainsFunc(at.policies, func(a policy.Attached) bool { return a.Policy == p && a.Level == policy.FilterLevel }) {
 		return
 	}
 	at.policies = append(slices.Clip(at.policies), policy.Attached{Policy: p, Node: rule, Ref: -1, Index: i, Level: policy.FilterLevel})
-	k.attached[rule] = at
+	k.attached.put(rule, at)
 }
 
 // onBackend says that what a policy does for one backend is not evaluated.
@@ -129,7 +128,7 @@ func (k *attacher) unreferenced() []model.Problem {
 	var out []model.Problem
 	for _, p := range k.Policies {
 		ns := p.Ref().Namespace
-		if p.Kind.Filters == nil || len(p.Refs) > 0 || len(k.targetsOf[p]) > 0 || len(k.byBackend[p]) > 0 || p.Refused || !k.Sees(ns) || k.res.Snapshot.Cluster.Misses(httpRoute, ns) {
+		if p.Kind.Filters == nil || len(p.Refs) > 0 || len(k.targetsOf(p)) > 0 || len(k.byBackend[p]) > 0 || p.Refused || !k.Sees(ns) || k.res.Snapshot.Cluster.Misses(httpRoute, ns) {
 			continue
 		}
 		if slices.ContainsFunc(p.Problems, func(f model.Problem) bool { return f.Severity != model.Info }) { // which says what is wrong with its references
@@ -173,9 +172,9 @@ func (k *attacher) voids() {
 				continue
 			}
 			k.res.Problems = append(k.res.Problems, *problem)
-			at := k.attached[id]
+			at := k.attached.at(id)
 			at.void = problem.Message
-			k.attached[id] = at
+			k.attached.put(id, at)
 			break
 		}
 	}

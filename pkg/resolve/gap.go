@@ -46,7 +46,7 @@ func (k Gaps) Of(p *policy.Policy) []Gap {
 	if k.Scope != nil {
 		return k.below(nil)
 	}
-	return k.below(k.targetsOf[p])
+	return k.below(k.targetsOf(p))
 }
 
 // Ref lists what could not be read and may be a target of a reference.
@@ -252,7 +252,7 @@ func (f *gapFinder) above(id topology.NodeID) {
 	if n.Role == topology.ListenerSet {
 		f.sets()
 	}
-	if f.k.Namespaces == policy.WithGrant && slices.ContainsFunc(f.k.attached[id].policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
+	if f.k.Namespaces == policy.WithGrant && slices.ContainsFunc(f.k.attached.at(id).policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
 		f.in(grantKind, namespace)
 	}
 	if int(id) >= f.res.Graph.Len() {

@@ -56,7 +56,8 @@ func (r *Resolution) scopedKinds(pk *policy.Kind, policies []*policy.Policy, set
 		s := &pk.Scopes[i]
 		k := &scoped{Kind: &Kind{Kind: pk.In(s), Policies: policies, res: r, names: map[StackID]string{}}, ids: map[string]StackID{"": 0}, stacks: [][]int32{nil},
 			own: map[topology.NodeID]set{}, meets: map[[2]int32][]StackID{}, ways: map[place][]Path{}}
-		k.engine, k.targetsOf = k, map[*policy.Policy][]topology.NodeID{}
+		k.engine = k
+		k.expect(policies)
 		out = append(out, k.Kind)
 		var tell func(topology.NodeID) *policy.Situation
 		if s.Situation != nil {
@@ -202,13 +203,10 @@ func (k *scoped) gather(found [2][][]topology.NodeID, tell func(topology.NodeID)
 
 // note remembers where a policy is attached.
 func (k *scoped) note(part *policy.Policy, nodes []topology.NodeID) {
-	p := part.Base()
-	for _, id := range nodes {
-		part.Places = append(part.Places, id)
-		k.targetsOf[p] = append(k.targetsOf[p], id)
-	}
-	slices.Sort(k.targetsOf[p])
-	k.targetsOf[p] = slices.Compact(k.targetsOf[p])
+	part.Places = append(part.Places, nodes...)
+	to := k.of(part.Base())
+	to.nodes = append(to.nodes, nodes...)
+	to.sort()
 }
 
 // intern numbers a stack, which may be for one name only.

@@ -235,7 +235,8 @@ func (k *scoped) standApart() {
 		return
 	}
 	k.apart = map[*policy.Policy]topology.NodeID{}
-	for p, nodes := range k.targetsOf {
+	for _, p := range k.Policies {
+		nodes := k.targetsOf(p)
 		if slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return k.rootPath(id)[0] != k.rootPath(nodes[0])[0] }) {
 			k.apart[p] = topology.None
 		}

@@ -118,12 +118,12 @@ func (k *routed) holding(id topology.NodeID) []topology.NodeID {
 	var own []topology.NodeID
 	if k.beside && int(id) < k.res.Graph.Len() {
 		for _, above := range k.res.Graph.Above(id) {
-			if k.holds(above) {
+			if k.attached.has(above) {
 				own = append(own, above)
 			}
 		}
 	}
-	if k.holds(id) {
+	if k.attached.has(id) {
 		own = append(own, id)
 	}
 	return own

@@ -12,7 +12,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // conditions reports the conditions that could not be judged.
@@ -192,12 +191,12 @@ func (k variants) oldest() *routed {
 	twin, described := *k.Kind, *k.Kind.Kind
 	described.SameTarget = policy.Oldest
 	twin.Kind, twin.rejectedAt = &described, nil
-	twin.attached = map[topology.NodeID]nodePolicies{}
-	for id, p := range k.attached {
+	twin.attached = nodeTable{}
+	for id, p := range k.attached.all {
 		if len(p.policies) > 1 && (contest{&twin}).rejecting(p) {
 			p.policies = p.policies[:1]
 		}
-		twin.attached[id] = p
+		twin.attached.put(id, p)
 	}
 	return &routed{Kind: &twin, stacks: k.stacks}
 }

@@ -15,7 +15,7 @@ func (k *attacher) judge(p *policy.Policy) {
 	if k.checks == nil {
 		k.checks = k.AttachedChecks(k.res.Graph, k.res.Snapshot)
 	}
-	k.res.Problems = append(k.res.Problems, k.Judge(k.checks, p, k.targetsOf[p])...)
+	k.res.Problems = append(k.res.Problems, k.Judge(k.checks, p, k.targetsOf(p))...)
 	if p.Fault != "" && k.InError == policy.Poison {
 		k.res.Problems = append(k.res.Problems, model.Problem{Severity: model.Warning, Code: model.PolicyInError, Message: fmt.Sprintf(
 			"the policy is in error: %s. No policy of kind %s is in force where it is attached", p.Fault, k.GroupKind.Kind)}.At(p.Object))
@@ -40,7 +40,7 @@ func (o *Verdict) void(k *Kind, nodes []topology.NodeID) {
 	}
 	for _, id := range nodes {
 		if o.Void == "" {
-			o.Void = k.attached[id].void
+			o.Void = k.attached.at(id).void
 		}
 	}
 	if culprit >= 0 {

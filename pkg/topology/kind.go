@@ -96,6 +96,9 @@ func RouteKinds() []model.GroupKind { return slices.Clone(routeKinds[:]) }
 // HTTPRouteKinds are the kinds of routes for HTTP traffic, gRPC included, sorted.
 func HTTPRouteKinds() []model.GroupKind { return slices.Clone(routeKinds[:2]) }
 
+// IsHTTPRoute reports whether gk is one of HTTPRouteKinds.
+func IsHTTPRoute(gk model.GroupKind) bool { return gk == httpRouteKind || gk == grpcRouteKind }
+
 // kindsByProtocol are the route kinds that listeners of a standard protocol take (gatewayapi G13), nil for any other protocol.
 func kindsByProtocol(protocol string) []model.GroupKind {
 	switch protocol {

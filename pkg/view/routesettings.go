@@ -36,7 +36,7 @@ func (a *collector) routeSettings(nodes []topology.NodeID, through ...topology.N
 		n := a.res.Node(id)
 		gk := n.Ref.GroupKind()
 		if n.Role != topology.Rule || n.Object == nil || n.Transit || a.query.Kinds != nil && !slices.Contains(a.query.Kinds, gk) ||
-			!slices.Contains(topology.HTTPRouteKinds(), gk) || !a.reached(id) {
+			!topology.IsHTTPRoute(gk) || !a.reached(id) {
 			continue
 		}
 		if _, known := at[n.Ref]; !known {

@@ -168,7 +168,7 @@ func marks(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 			names = above(g, at, id)
 		case topology.Route:
 			m.Controller = controller
-			if slices.Contains(topology.HTTPRouteKinds(), n.Ref.GroupKind()) { // the operator does not look at others
+			if topology.IsHTTPRoute(n.Ref.GroupKind()) { // the operator does not look at others
 				names = above(g, at, id)
 			}
 		}

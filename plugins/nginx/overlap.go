@@ -26,7 +26,7 @@ func overlap(k *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.Attach
 	of := map[topology.NodeID][]place{}
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
-		if n.Role != topology.Route || n.Object == nil || n.Hop > 0 || !slices.Contains(topology.HTTPRouteKinds(), n.Ref.GroupKind()) {
+		if n.Role != topology.Route || n.Object == nil || n.Hop > 0 || !topology.IsHTTPRoute(n.Ref.GroupKind()) {
 			continue
 		}
 		of[id] = placesOf(g, id, k.Controllers)
