@@ -14,22 +14,24 @@ var leaves = Shape{{Path: Path{{Form: Deep}}}}
 // CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Odd are the parts of another form than
 // expected: a keyed list with an entry without its key, or two with the same, is one unit; a named container that is no object is none.
 func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
-	k := newKnife(nil, func(p Path, v any) {
-		u := Unit{Path: p, Value: v, cut: s.id()}
-		u.address() // every fold needs it
-		units = append(units, u)
-	})
+	k := newKnife(nil, nil)
 	defer k.putAway()
+	k.emit = func(at spot, v any) {
+		k.units = append(k.units, Unit{Path: at.path, Value: v, at: at.address, cut: s.id()})
+	}
 	k.odd = &odd
 	k.cut(settings, s.startIn(&k.marks))
-	return units, odd
+	return slices.Clone(k.units), odd
 }
 
 // knife cuts a value into units. What it keeps on its way down is kept in stacks, so that a step down makes nothing, and the stacks serve the
 // next value as well.
 type knife struct {
-	emit    func(Path, any)
+	emit    func(spot, any)
 	odd     *[]Odd
+	units   []Unit // that were emitted, where they are kept
+	before  []spot // of what was emitted from the value that was cut last, and up to n of this one
+	n       int
 	at      Path    // of the value that is cut
 	marks   []mark  // of the cursors
 	entries []entry // of the objects that are cut
@@ -41,6 +43,15 @@ type entry struct {
 	value any
 }
 
+// spot is a path that a knife has come to, and what is made of it over and over.
+type spot struct {
+	path    Path
+	address *address
+}
+
+// mostKept is how much a knife keeps for the next value.
+const mostKept = 64
+
 var knives = sync.Pool{New: func() any {
 	k := &knife{}
 	k.add = func(key string, value any) bool {
@@ -51,29 +62,41 @@ var knives = sync.Pool{New: func() any {
 }}
 
 // newKnife is a knife for a value that stands at a path. It is to be put away.
-func newKnife(at Path, emit func(Path, any)) *knife {
+func newKnife(at Path, emit func(spot, any)) *knife {
 	k := knives.Get().(*knife)
-	k.emit, k.at, k.marks = emit, append(k.at[:0], at...), k.marks[:0]
+	k.emit, k.at, k.marks, k.n = emit, append(k.at[:0], at...), k.marks[:0], 0
 	return k
 }
 
 // putAway keeps the knife for another value, without what it cut. One that has become large is given up, as emptying it takes its size every time.
 func (k *knife) putAway() {
-	const most = 64
-	if cap(k.entries) > most {
+	if cap(k.entries) > mostKept || cap(k.units) > mostKept {
 		return
 	}
 	clear(k.entries[:cap(k.entries)])
+	clear(k.units)
 	clear(k.at[:cap(k.at)])
-	k.emit, k.odd = nil, nil
+	k.emit, k.odd, k.units = nil, nil, k.units[:0]
 	knives.Put(k)
 }
 
-// here is the path of the value that is cut, in memory of its own.
-func (k *knife) here() Path {
-	out := make(Path, len(k.at))
-	copy(out, k.at)
-	return out
+// here is where the value stands that is cut. Policies of a kind mostly set the same things: they share the paths.
+func (k *knife) here() spot {
+	i := k.n
+	k.n++
+	if i < len(k.before) && slices.Equal(k.before[i].path, k.at) {
+		return k.before[i]
+	}
+	path := make(Path, len(k.at))
+	copy(path, k.at)
+	s := spot{path, &address{path.code(), path.String()}}
+	switch {
+	case i < len(k.before):
+		k.before[i] = s
+	case i == len(k.before) && i < mostKept:
+		k.before = append(k.before, s)
+	}
+	return s
 }
 
 // Odd is a part of a settings document that does not have the form that the shape expects.
@@ -138,7 +161,7 @@ func (k *knife) scalar(v any, c cursor) {
 	switch {
 	case v == nil && !c.deep():
 	case c.named() && k.odd != nil:
-		*k.odd = append(*k.odd, Odd{k.here(), "is no object"})
+		*k.odd = append(*k.odd, Odd{k.here().path, "is no object"})
 	default:
 		k.emit(k.here(), v)
 	}
@@ -153,7 +176,7 @@ func (k *knife) list(list []any, c cursor) {
 	names, ok := entryNames(list, p)
 	if !ok {
 		if k.odd != nil {
-			*k.odd = append(*k.odd, Odd{k.here(), "is a keyed list, but not every entry has a key of its own: it is one rule"})
+			*k.odd = append(*k.odd, Odd{k.here().path, "is a keyed list, but not every entry has a key of its own: it is one rule"})
 		}
 		k.emit(k.here(), list)
 		return

@@ -70,8 +70,8 @@ func (r *recutter) join(u Unit, depth int) {
 
 func (r *recutter) split(u Unit, c cursor) {
 	n := len(r.out)
-	k := newKnife(u.Path, func(p Path, v any) {
-		r.out = append(r.out, Unit{Path: p, Value: v, When: u.When, From: u.From, cut: r.shape.id()})
+	k := newKnife(u.Path, func(at spot, v any) {
+		r.out = append(r.out, Unit{Path: at.path, Value: v, at: at.address, When: u.When, From: u.From, cut: r.shape.id()})
 	})
 	defer k.putAway()
 	k.cut(u.Value, c)
