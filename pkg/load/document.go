@@ -119,6 +119,7 @@ func (w *worker) read(p piece, out *outcome) {
 			continue
 		}
 		d.odd = c.odd
+		d.press.turn(n.Line)
 		if v != nil {
 			d.take(subject{value: v, line: n.Line, until: math.MaxInt})
 		}

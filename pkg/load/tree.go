@@ -112,20 +112,27 @@ func goValue(v any, known map[*tree]any) any {
 type press struct {
 	to      *model.Packer
 	first   int // the file's line on which the present text begins, or noLines
+	before  int // lines of the text before the present document: small numbers take less room
 	known   map[*tree]model.Mark
 	objects []*model.Object // that wait for their bodies
-	marks   []model.Mark
+	marks   []bodyStart
+}
+
+// bodyStart is where a body begins on the tape, and the lines of its file before those that it counts.
+type bodyStart struct {
+	mark   model.Mark
+	before int
 }
 
 // noLines is the first line of texts that are parts of no file.
 const noLines = 0
 
-// line is that of the file for one of the text.
+// line is that of the document for one of the text.
 func (p *press) line(line int) int {
 	if p.first == noLines {
 		return 0
 	}
-	return p.first + line - 1
+	return line - p.before
 }
 
 // begin is p for a text that begins on a line of its file.
@@ -134,20 +141,28 @@ func (p *press) begin(first int) *press {
 	if p.to.Here() > full {
 		p.deliver()
 	}
-	p.first, p.known = first, nil
+	p.first, p.before, p.known = first, 0, nil
 	return p
 }
 
+// turn goes on to the document that begins on a line of the text. It refers to nothing in those before.
+func (p *press) turn(line int) { p.before, p.known = line-1, nil }
+
 // add packs one more object, which gets its body later.
 func (p *press) add(o *model.Object, t *tree) {
-	p.objects, p.marks = append(p.objects, o), append(p.marks, p.to.Here())
+	at := bodyStart{mark: p.to.Here()}
+	if p.first != noLines {
+		at.before = p.first - 1 + p.before
+	}
+	p.objects, p.marks = append(p.objects, o), append(p.marks, at)
 	p.pack(t)
 }
 
 // deliver gives the objects that wait their bodies.
 func (p *press) deliver() {
-	for i, body := range p.to.Bodies(p.marks) {
-		p.objects[i].Body = body
+	body := p.to.Bodies()
+	for i, at := range p.marks {
+		p.objects[i].Body = body(at.mark).After(at.before)
 	}
 	p.objects, p.marks = p.objects[:0], p.marks[:0]
 }

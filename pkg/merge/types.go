@@ -29,11 +29,11 @@ type Condition interface {
 type Unit struct {
 	Path   Path
 	Value  any       // JSON, perhaps Packed
-	Null   bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
 	When   Condition // nil: always
 	From   []From    // set once, by the first step that takes the unit
-	Filled bool      // the API server filled it in
 	Choice string    // units of one choice exclude each other; "": it stands for itself
+	Null   bool      // an RFC 7386 null: deletes, and is kept until the last step (gep713 P20)
+	Filled bool      // the API server filled it in
 	Zero   bool      // a zero value, which counts only in the first set that is merged, and there as long as no other has a value
 	Parts  []Unit    // finer units, with sources of their own, that a coarser cut joined
 	Items  [][]From  // of a list that a plan's function joined: whose its items are, if the function says so; nobody but such functions reads it

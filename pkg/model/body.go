@@ -9,8 +9,9 @@ import (
 // snapshot keeps every object and most of them are looked at once: values are made anew whenever they are asked for. The zero Body is
 // null. Package load makes bodies, with a Packer.
 type Body struct {
-	tape packed
-	at   int
+	tape   packed
+	at     uint32
+	before uint32 // lines of its file before those that the tape counts
 }
 
 // BodyKey is where the content of a Body is in memory. Bodies with the same key have the same content.
@@ -20,14 +21,16 @@ type BodyKey struct {
 }
 
 // Key tells bodies apart without reading them.
-func (b Body) Key() BodyKey { return BodyKey{unsafe.StringData(string(b.tape)), len(b.tape), b.at} }
+func (b Body) Key() BodyKey {
+	return BodyKey{unsafe.StringData(string(b.tape)), len(b.tape), int(b.at)}
+}
 
 // Value is the whole content: map[string]any, []any, string, bool, int64, float64 or nil. The caller may change it.
 func (b Body) Value() any {
 	if b.tape == "" {
 		return nil
 	}
-	v, _ := b.tape.value(b.at)
+	v, _ := b.tape.value(int(b.at))
 	return v
 }
 
@@ -57,7 +60,7 @@ func (b Body) At(path ...string) Body {
 	if depth < len(path) {
 		return Body{}
 	}
-	return Body{b.tape, at}
+	return b.inner(at)
 }
 
 // Field is the part of an object at a key; null where there is none.
@@ -77,21 +80,21 @@ func (b Body) Entry(key string) (Body, bool) {
 	if !b.IsObject() {
 		return Body{}, false
 	}
-	at, _ := b.tape.field(b.tape.meant(b.at), key)
+	at, _ := b.tape.field(b.tape.meant(int(b.at)), key)
 	if at < 0 {
 		return Body{}, false
 	}
-	return Body{b.tape, at}, true
+	return b.inner(at), true
 }
 
 // IsNull reports whether the value is null.
 func (b Body) IsNull() bool { return b.tape == "" || b.tape[b.at] == null }
 
 // IsObject reports whether the value is an object.
-func (b Body) IsObject() bool { return b.tape != "" && b.tape.form(b.tape.meant(b.at)) == object }
+func (b Body) IsObject() bool { return b.tape != "" && b.tape.form(b.tape.meant(int(b.at))) == object }
 
 // IsList reports whether the value is a list.
-func (b Body) IsList() bool { return b.tape != "" && b.tape.form(b.tape.meant(b.at)) == list }
+func (b Body) IsList() bool { return b.tape != "" && b.tape.form(b.tape.meant(int(b.at))) == list }
 
 // IsText reports whether the value is a string.
 func (b Body) IsText() bool { return b.tape != "" && b.tape[b.at] == text }
@@ -101,12 +104,12 @@ func (b Body) Fields(yield func(string, Body) bool) {
 	if !b.IsObject() {
 		return
 	}
-	n, at := b.tape.number(b.tape.meant(b.at) + 1 + sizeWidth)
+	n, at := b.tape.number(b.tape.meant(int(b.at)) + 1 + sizeWidth)
 	for range n {
 		var key string
 		_, at = b.tape.line(at)
 		key, at = b.tape.text(at)
-		if !yield(key, Body{b.tape, at}) {
+		if !yield(key, b.inner(at)) {
 			return
 		}
 		at = b.tape.skip(at)
@@ -146,7 +149,7 @@ type Extent struct {
 // Extent measures the value, without making any of it.
 func (b Body) Extent() (e Extent) {
 	if b.tape != "" {
-		b.tape.measure(b.at, &e)
+		b.tape.measure(int(b.at), &e)
 	}
 	return e
 }
@@ -159,7 +162,7 @@ func (b Body) Len() int {
 	if !b.IsList() && !b.IsObject() {
 		return 0
 	}
-	n, _ := b.tape.number(b.tape.meant(b.at) + 1 + sizeWidth)
+	n, _ := b.tape.number(b.tape.meant(int(b.at)) + 1 + sizeWidth)
 	return int(n)
 }
 
@@ -168,10 +171,10 @@ func (b Body) Items(yield func(int, Body) bool) {
 	if !b.IsList() {
 		return
 	}
-	n, at := b.tape.number(b.tape.meant(b.at) + 1 + sizeWidth)
+	n, at := b.tape.number(b.tape.meant(int(b.at)) + 1 + sizeWidth)
 	for i := range int(n) {
 		_, at = b.tape.line(at)
-		if !yield(i, Body{b.tape, at}) {
+		if !yield(i, b.inner(at)) {
 			return
 		}
 		at = b.tape.skip(at)
@@ -181,15 +184,27 @@ func (b Body) Items(yield func(int, Body) bool) {
 // Line is the line of the deepest part of path that exists, or 0 if it is not known.
 func (b Body) Line(path ...string) int {
 	_, line, _ := b.walk(path)
-	return line
+	if line == 0 {
+		return 0
+	}
+	return int(b.before) + line
 }
 
-// walk follows path as far as it goes: to where the value stands, on which line, and how many segments lead there.
+// After is b with its lines counted from behind other ones of its file.
+func (b Body) After(lines int) Body {
+	b.before = uint32(lines)
+	return b
+}
+
+// inner is the part of b at a position of the tape.
+func (b Body) inner(at int) Body { return Body{b.tape, uint32(at), b.before} }
+
+// walk follows path as far as it goes: to where the value stands, on which line of those that the tape counts, and how many segments lead there.
 func (b Body) walk(path []string) (at, line, depth int) {
 	if b.tape == "" {
 		return 0, 0, 0
 	}
-	at = b.at
+	at = int(b.at)
 	for depth < len(path) {
 		next, nextLine := b.tape.entry(at, path[depth])
 		if next < 0 {

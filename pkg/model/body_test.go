@@ -138,7 +138,8 @@ func TestPackerSharesATape(t *testing.T) { // what two bodies have in common is 
 	if size := int(p.Here()); size > len(long)+50 {
 		t.Errorf("%d bytes", size)
 	}
-	bodies := p.Bodies([]model.Mark{shared, second})
+	body := p.Bodies()
+	bodies := []model.Body{body(shared), body(second)}
 	want := any(map[string]any{"a": []any{long}, "b": long})
 	if got := bodies[1].Value(); !reflect.DeepEqual(got, want) || bodies[1].Line("a", "0") != 7 || bodies[1].Text("b") != long {
 		t.Errorf("got %v", got)
@@ -148,5 +149,8 @@ func TestPackerSharesATape(t *testing.T) { // what two bodies have in common is 
 	}
 	if p.Here() != 0 {
 		t.Error("the packer is not empty")
+	}
+	if after := bodies[1].After(10); after.Line("a", "0") != 17 || after.At("a").Line("0") != 17 || after.At("b").Line() != 0 {
+		t.Errorf("behind ten lines: line %d, from inside %d, of no part %d", after.Line("a", "0"), after.At("a").Line("0"), after.At("b").Line())
 	}
 }

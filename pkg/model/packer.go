@@ -129,22 +129,18 @@ func (p *Packer) text(s string) {
 	p.buf = append(binary.AppendUvarint(p.buf, uint64(len(s))<<1), s...)
 }
 
-// Bodies are those that begin at the marks. The Packer is empty afterwards.
-func (p *Packer) Bodies(marks []Mark) []Body {
+// Bodies gives the bodies that begin at marks. The Packer is empty afterwards.
+func (p *Packer) Bodies() func(Mark) Body {
 	tape := packed(p.buf)
 	p.buf, p.texts = p.buf[:0], nil
-	out := make([]Body, len(marks))
-	for i, at := range marks {
-		out[i] = Body{tape, int(at)}
-	}
-	return out
+	return func(at Mark) Body { return Body{tape: tape, at: uint32(at)} }
 }
 
 // Pack is the body with a content of Go maps and lists, and of other bodies. Line says where the part at a path stands; nil: that is not known.
 func Pack(v any, line func(path ...string) int) Body {
 	var p Packer
 	p.pack(v, nil, line)
-	return p.Bodies([]Mark{0})[0]
+	return p.Bodies()(0)
 }
 
 func (p *Packer) pack(v any, path []string, line func(...string) int) {
