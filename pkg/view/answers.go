@@ -13,16 +13,17 @@ import (
 // answers are what stacks make.
 type answers struct {
 	made    map[*resolve.Kind]map[resolve.StackID]*answer
-	passing map[*resolve.Kind]map[resolve.StackID]*stackFacts // of stacks whose answers are made when they are needed, and not kept
+	passing map[*resolve.Kind][]stackFacts // by stack, of those whose answers are made when they are needed, and not kept
 }
 
 // stackFacts are what a list has to know of a stack before the items that it makes.
 type stackFacts struct {
-	rules, lost int // how many are in force, and are not
-	refers      bool
 	problems    []model.Problem
+	rules, lost int // how many are in force, and are not
+	last        int // the last item of the list that it makes
+	refers      bool
 	told        bool // the problems are among those found
-	last        int  // the last item of the list that it makes
+	known       bool // false of a stack that is in force nowhere
 }
 
 // answer is what the effective policies of one stack have in common.
@@ -103,24 +104,29 @@ func (a *answers) each(r *resolve.Resolution, k *resolve.Kind, stacks []resolve.
 // pass folds all stacks in force of kinds for what is to be known of them beforehand. They are folded again when their items are made: folding takes
 // less time than collecting what is kept. What has conditions is kept, as these are evaluated once.
 func (a *answers) pass(r *resolve.Resolution, kinds []*resolve.Kind) {
-	a.passing = map[*resolve.Kind]map[resolve.StackID]*stackFacts{}
+	a.passing = map[*resolve.Kind][]stackFacts{}
 	for _, k := range kinds {
 		if resolve.Conditional(k) {
 			a.all(r, []*resolve.Kind{k})
 			continue
 		}
 		stacks := k.Stacks()
-		facts := make([]stackFacts, len(stacks))
-		k.Verdicts(stacks, func(i int, o *resolve.Verdict) { facts[i] = factsOf(k, o) })
-		a.passing[k] = make(map[resolve.StackID]*stackFacts, len(stacks))
-		for i, s := range stacks {
-			a.passing[k][s] = &facts[i]
-		}
+		facts := make([]stackFacts, 1+slices.Max(append(stacks, 0)))
+		k.Verdicts(stacks, func(i int, o *resolve.Verdict) { facts[stacks[i]] = factsOf(k, o) })
+		a.passing[k] = facts
 	}
 }
 
+// passed is what is known beforehand of a stack; nil if that is no more than of any other.
+func (a *answers) passed(k *resolve.Kind, s resolve.StackID) *stackFacts {
+	if facts := a.passing[k]; int(s) < len(facts) && facts[s].known {
+		return &facts[s]
+	}
+	return nil
+}
+
 func factsOf(k *resolve.Kind, o *resolve.Verdict) stackFacts {
-	return stackFacts{rules: len(o.Result.Rules), lost: len(o.Result.Lost), problems: o.Problems,
+	return stackFacts{known: true, rules: len(o.Result.Rules), lost: len(o.Result.Lost), problems: o.Problems,
 		refers: k.Scope == nil && slices.ContainsFunc(o.Result.Rules, func(r merge.Rule) bool { return refersBarely(r.Value) })}
 }
 

@@ -86,13 +86,16 @@ func (a *collector) begin() {
 	}
 }
 
-// look notes what is looked at: problems of it matter.
+// look notes what is looked at: problems of it matter. Those of everything do anyway.
 func (a *collector) look(nodes []topology.NodeID) {
+	a.clusters = a.clusters || slices.ContainsFunc(nodes, func(id topology.NodeID) bool { return a.res.Node(id).Role == topology.Cluster })
+	if a.query.Targets == nil && !a.judged {
+		return
+	}
 	a.looked = append(a.looked, nodes...)
 	for _, id := range nodes {
 		n := a.res.Node(id)
 		a.spaces[n.Ref.Namespace] = true
-		a.clusters = a.clusters || n.Role == topology.Cluster
 		if n.Role == topology.Route || n.Role == topology.Rule {
 			if a.query.Targets != nil { // else all are
 				a.routes[n.Ref.WithoutSection()] = true
@@ -131,15 +134,24 @@ func (a *collector) chosen() []*resolve.Kind {
 	return out
 }
 
+// contexts is how many answers there are about everything, those about nothing aside.
+func (a *collector) contexts() (n int) {
+	for _, k := range a.chosen() {
+		k.EachContext(func(topology.NodeID, resolve.StackID) { n++ })
+	}
+	return n
+}
+
 // nodes lists the nodes at which the question can have an answer, in order.
 func (a *collector) nodes() []topology.NodeID {
-	var out []topology.NodeID
 	if a.query.Targets == nil {
+		out := make([]topology.NodeID, 0, a.res.Len())
 		for id := range a.res.Len() {
 			out = append(out, topology.NodeID(id))
 		}
 		return out
 	}
+	var out []topology.NodeID
 	g := a.res.Graph
 	a.asked = map[topology.NodeID]bool{}
 	for _, id := range a.query.Targets {

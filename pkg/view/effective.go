@@ -26,6 +26,9 @@ func effective(a *collector) (*EffectivePolicyList, *effectiveItems) {
 	r, q := a.res, a.query
 	covered := make([]bool, r.Len())
 	var open unknownWays
+	if q.Targets == nil {
+		items.places = make([]itemPlace, 0, a.contexts())
+	}
 	ways := map[topology.NodeID][]Path{} // that are covered, of what was asked for by name
 	a.each(func(k *resolve.Kind, id topology.NodeID, s resolve.StackID, paths []Path) {
 		facts := a.tell(k, id, s)
@@ -83,7 +86,7 @@ func (a *collector) make(k *resolve.Kind, id topology.NodeID, s resolve.StackID,
 
 // tell notes the problems of a stack at a target.
 func (a *collector) tell(k *resolve.Kind, id topology.NodeID, s resolve.StackID) *stackFacts {
-	facts := a.answers.passing[k][s]
+	facts := a.answers.passed(k, s)
 	if facts == nil {
 		facts = &a.answer(k, s).stackFacts
 	}

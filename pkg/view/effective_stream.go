@@ -104,7 +104,7 @@ func (e *effectiveItems) prepare(places []itemPlace) {
 // forget drops the answers that no item after those before next needs.
 func (e *effectiveItems) forget(places []itemPlace, next int) {
 	for _, p := range places {
-		if facts := e.collector.answers.passing[p.kind][p.stack]; facts != nil && facts.last < next {
+		if facts := e.collector.answers.passed(p.kind, p.stack); facts != nil && facts.last < next {
 			delete(e.collector.answers.made[p.kind], p.stack)
 		}
 	}
