@@ -13,7 +13,7 @@ const (
 	worthSplitting = 64
 )
 
-// itemTexts lays out items in portions, part by part: one jsonItems for each processor, which keeps texts of its own.
+// itemTexts lays out items in portions, part by part: one jsonItems for each processor.
 type itemTexts struct {
 	parts []itemPart
 }
@@ -21,8 +21,7 @@ type itemTexts struct {
 // itemPart are the items of a portion that follow each other.
 type itemPart struct {
 	items *jsonItems
-	text  []byte
-	ends  []int // of the items in text
+	ends  []int // of the items in their text
 	err   error
 }
 
@@ -61,7 +60,7 @@ func (t *itemTexts) lay(portion []any, see func([]byte)) error {
 		}
 		from := 0
 		for _, to := range parts[i].ends {
-			see(parts[i].text[from:to])
+			see(parts[i].items.text[from:to])
 			from = to
 		}
 	}
@@ -69,11 +68,12 @@ func (t *itemTexts) lay(portion []any, see func([]byte)) error {
 }
 
 func (p *itemPart) lay(items []any) {
-	p.text, p.ends, p.err = p.text[:0], p.ends[:0], nil
+	p.items.clear()
+	p.ends, p.err = p.ends[:0], nil
 	for _, v := range items {
-		if p.text, p.err = p.items.append(p.text, v); p.err != nil {
+		if p.err = p.items.add(v); p.err != nil {
 			return
 		}
-		p.ends = append(p.ends, len(p.text))
+		p.ends = append(p.ends, len(p.items.text))
 	}
 }

@@ -31,11 +31,11 @@ func TestItemTexts(t *testing.T) {
 		}
 		var want []string
 		for v := range all {
-			text, err := newItems().append(nil, v)
-			if err != nil {
+			alone := newItems()
+			if err := alone.add(v); err != nil {
 				t.Fatal(err)
 			}
-			want = append(want, string(text))
+			want = append(want, string(alone.text))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%d items: %d texts, and not those of the items one by one", n, len(got))

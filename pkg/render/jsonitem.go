@@ -12,8 +12,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// jsonItems writes the items of an answer. What one stack of policies makes is in force at many targets, whose items share its lists and its
-// spec: their text is kept, and written again where the same ones come back.
+// jsonItems lays out items of an answer, one behind the other. What one stack of policies makes is in force at many targets, whose items share its
+// lists and its spec: where the same ones come back, their text is copied.
 type jsonItems struct {
 	whole  *jsonText // of an item
 	field  *jsonText // of a field's value
@@ -24,12 +24,14 @@ type jsonItems struct {
 
 	shape  reflect.Type // of the items, if they are all alike
 	fields []jsonField
-	kept   map[any]string
-	size   int // bytes kept
+
+	text   []byte                  // of all items
+	lists  map[sharedList]textSpan // where it has them
+	bodies map[model.BodyKey]textSpan
 }
 
-// keptTextLimit is how many bytes of text are kept. At the limit all of it is forgotten: what many items share comes back first.
-const keptTextLimit = 16 << 20
+// textSpan is a part of a text.
+type textSpan struct{ from, to int }
 
 // jsonField is one field of an item.
 type jsonField struct {
@@ -50,7 +52,7 @@ type sharedList struct {
 
 // newJSONItems writes items behind an indent, or each on one line.
 func newJSONItems(indent string, plain bool) *jsonItems {
-	j := &jsonItems{indent: indent, plain: plain, kept: map[any]string{}}
+	j := &jsonItems{indent: indent, plain: plain, lists: map[sharedList]textSpan{}, bodies: map[model.BodyKey]textSpan{}}
 	if plain {
 		j.whole, j.field = newPlainJSONText(), newPlainJSONText()
 	} else {
@@ -59,23 +61,30 @@ func newJSONItems(indent string, plain bool) *jsonItems {
 	return j
 }
 
-// append appends v as JSON, without a line break at the end.
-func (j *jsonItems) append(out []byte, v any) ([]byte, error) {
+// clear forgets the items. Their text is overwritten by those that follow.
+func (j *jsonItems) clear() {
+	j.text = j.text[:0]
+	clear(j.lists)
+	clear(j.bodies)
+}
+
+// add lays out v as JSON, without a line break at the end.
+func (j *jsonItems) add(v any) error {
 	at := reflect.Indirect(reflect.ValueOf(v))
 	if j.shape == nil {
 		j.shape, j.fields = at.Type(), jsonFields(at.Type())
 	}
 	if j.fields == nil || at.Type() != j.shape {
-		return j.appendWhole(out, v)
+		return j.addWhole(v)
 	}
 	before, colon, after := "{\n"+j.indent+"  ", ": ", "\n"+j.indent+"}"
 	between := ",\n" + j.indent + "  "
 	if j.plain {
 		before, between, colon, after = "{", ",", ":", "}"
 	}
-	start := len(out)
+	start := len(j.text)
 	for _, m := range j.lead {
-		out = append(append(append(append(out, before...), m.name...), colon...), m.value...)
+		j.text = append(append(append(append(j.text, before...), m.name...), colon...), m.value...)
 		before = between
 	}
 	for _, f := range j.fields {
@@ -83,90 +92,87 @@ func (j *jsonItems) append(out []byte, v any) ([]byte, error) {
 		if slices.Contains(j.skip, f.name) || !f.empty && isEmpty(value) {
 			continue
 		}
-		out = append(append(append(out, before...), f.name...), colon...)
+		j.text = append(append(append(j.text, before...), f.name...), colon...)
 		before = between
-		var err error
-		if out, err = j.appendValue(out, value); err != nil {
-			return nil, err
+		if err := j.addValue(value); err != nil {
+			return err
 		}
 	}
-	if len(out) == start {
-		return append(out, "{}"...), nil
+	if len(j.text) == start {
+		after = "{}"
 	}
-	return append(out, after...), nil
-}
-
-// appendWhole appends v as encoding/json writes it, with the leading members inside.
-func (j *jsonItems) appendWhole(out []byte, v any) ([]byte, error) {
-	text, err := j.whole.of(v)
-	text = bytes.TrimSuffix(text, []byte("\n"))
-	if err != nil || len(j.lead) == 0 || len(text) < 2 || text[0] != '{' {
-		return append(out, text...), err
-	}
-	out = append(out, '{')
-	for i, m := range j.lead {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, m.name...), ':'), m.value...)
-	}
-	if text[1] != '}' {
-		out = append(out, ',')
-	}
-	return append(out, text[1:]...), nil
-}
-
-// line writes v and a line break.
-func (j *jsonItems) line(w *bufio.Writer, v any) error {
-	text, err := j.append(nil, v)
-	if err != nil {
-		return err
-	}
-	_, _ = w.Write(text)
-	return w.WriteByte('\n')
-}
-
-// appendValue appends the value of a field.
-func (j *jsonItems) appendValue(out []byte, v reflect.Value) ([]byte, error) {
-	key := shareKey(v)
-	if key == nil {
-		return j.appendText(out, v)
-	}
-	if known, ok := j.kept[key]; ok {
-		return append(out, known...), nil
-	}
-	from := len(out)
-	out, err := j.appendText(out, v)
-	if err != nil {
-		return nil, err
-	}
-	text := string(out[from:])
-	if j.size += len(text); j.size > keptTextLimit {
-		clear(j.kept)
-		j.size = len(text)
-	}
-	j.kept[key] = text
-	return out, nil
-}
-
-// shareKey is equal for values that are the same memory; nil for values that nothing shares.
-func shareKey(v reflect.Value) any {
-	switch v.Kind() {
-	case reflect.Slice:
-		if v.Len() > 0 {
-			return sharedList{v.UnsafePointer(), v.Len(), v.Type()}
-		}
-	case reflect.Interface:
-		if body, ok := v.Interface().(model.Body); ok {
-			return body.Key()
-		}
-	}
+	j.text = append(j.text, after...)
 	return nil
 }
 
-func (j *jsonItems) appendText(out []byte, v reflect.Value) ([]byte, error) {
+// addWhole lays out v as encoding/json writes it, with the leading members inside.
+func (j *jsonItems) addWhole(v any) error {
+	text, err := j.whole.of(v)
+	if err != nil {
+		return err
+	}
+	text = bytes.TrimSuffix(text, []byte("\n"))
+	if len(j.lead) == 0 || len(text) < 2 || text[0] != '{' {
+		j.text = append(j.text, text...)
+		return nil
+	}
+	j.text = append(j.text, '{')
+	for i, m := range j.lead {
+		if i > 0 {
+			j.text = append(j.text, ',')
+		}
+		j.text = append(append(append(j.text, m.name...), ':'), m.value...)
+	}
+	if text[1] != '}' {
+		j.text = append(j.text, ',')
+	}
+	j.text = append(j.text, text[1:]...)
+	return nil
+}
+
+// line writes v alone, and a line break.
+func (j *jsonItems) line(w *bufio.Writer, v any) error {
+	j.clear()
+	if err := j.add(v); err != nil {
+		return err
+	}
+	_, _ = w.Write(j.text)
+	return w.WriteByte('\n')
+}
+
+// addValue lays out the value of a field.
+func (j *jsonItems) addValue(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Slice:
+		if v.Len() > 0 {
+			return addShared(j, j.lists, sharedList{v.UnsafePointer(), v.Len(), v.Type()}, v)
+		}
+	case reflect.Interface:
+		if body, ok := v.Interface().(model.Body); ok {
+			return addShared(j, j.bodies, body.Key(), v)
+		}
+	}
+	return j.addText(v)
+}
+
+// addShared lays out a value with a key that is the same for values that are the same memory.
+func addShared[K comparable](j *jsonItems, known map[K]textSpan, key K, v reflect.Value) error {
+	if at, ok := known[key]; ok {
+		j.text = append(j.text, j.text[at.from:at.to]...)
+		return nil
+	}
+	from := len(j.text)
+	if err := j.addText(v); err != nil {
+		return err
+	}
+	known[key] = textSpan{from, len(j.text)}
+	return nil
+}
+
+func (j *jsonItems) addText(v reflect.Value) error {
 	text, err := j.field.of(v.Interface())
-	return append(out, bytes.TrimSuffix(text, []byte("\n"))...), err
+	j.text = append(j.text, bytes.TrimSuffix(text, []byte("\n"))...)
+	return err
 }
 
 // jsonFields are the fields of a struct as encoding/json writes them; nil for what it writes in another way than field by field, or with options

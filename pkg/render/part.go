@@ -104,12 +104,17 @@ func (p *Part) json(v View) error {
 	item.lead = lead[:min(1, len(lead))]
 	rest, items, listed := itemsOf(v)
 	if listed {
+		var ends []int
 		for one := range items {
-			text, err := item.append(nil, one)
-			if err != nil {
+			if err := item.add(one); err != nil {
 				return err
 			}
-			p.items = append(p.items, text)
+			ends = append(ends, len(item.text))
+		}
+		from := 0
+		for _, to := range ends {
+			p.items = append(p.items, item.text[from:to])
+			from = to
 		}
 	} else {
 		rest = v
@@ -119,16 +124,15 @@ func (p *Part) json(v View) error {
 	head.skip = []string{`"apiVersion"`, `"kind"`, `"items"`, `"problems"`}
 	if !listed && !p.failed {
 		item.skip = head.skip[:2]
-		text, err := item.append(nil, v)
-		if err != nil {
+		if err := item.add(v); err != nil {
 			return err
 		}
-		p.items = append(p.items, text)
+		p.items = append(p.items, item.text)
 		p.kind += "List"
 		rest = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}}
 	}
-	var err error
-	p.text, err = head.append(nil, rest)
+	err := head.add(rest)
+	p.text = head.text
 	return err
 }
 
