@@ -76,14 +76,20 @@ func (b Body) appendJSON(dst []byte) []byte {
 	return closed(dst, open, "{}")
 }
 
-// appendText appends a string. What needs escapes is left to encoding/json.
+// appendText appends a string. What needs other escapes than expressions have is left to encoding/json.
 func appendText(dst []byte, s string) []byte {
+	start, done := len(dst), 0
+	dst = append(dst, '"')
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			return appendAny(dst, s)
+		switch c := s[i]; {
+		case c < ' ' || c >= 0x7f:
+			return appendAny(dst[:start], s)
+		case c == '"' || c == '\\':
+			dst = append(append(dst, s[done:i]...), '\\')
+			done = i
 		}
 	}
-	return append(append(append(dst, '"'), s...), '"')
+	return append(append(dst, s[done:]...), '"')
 }
 
 func appendAny(dst []byte, v any) []byte {

@@ -10,7 +10,7 @@ import (
 
 func TestAppendJSONWritesWhatEncodingJSONWrites(t *testing.T) {
 	content := content()
-	content["odd"] = []any{"<a> & \"b\" \\ \t\n\u2028 \x7f \xff é 😀", "", 1e21, 1.0, -0.25, 1e-7}
+	content["odd"] = []any{"<a> & \"b\" \\ \t\n\u2028 \x7f \xff é 😀", "", `auth.identity.team == "infra"`, `\`, `"\"`, 1e21, 1.0, -0.25, 1e-7}
 	content["k<\"\n"] = map[string]any{"z": nil, "a": map[string]any{}, "m": []any{}}
 	var want bytes.Buffer
 	e := json.NewEncoder(&want)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // writeJSON writes v with an indent of two. Large answers are written item by item, so that memory does not hold them a second time.
@@ -60,6 +62,7 @@ type jsonText struct {
 	buffer  bytes.Buffer
 	encoder *json.Encoder
 	layout  []jsontext.Options // nil: on one line
+	body    []byte
 	lines   []byte
 }
 
@@ -80,11 +83,10 @@ func newPlainJSONText() *jsonText {
 
 // of is v as JSON with a line break at the end. It is valid until the next call.
 func (t *jsonText) of(v any) ([]byte, error) {
-	t.buffer.Reset()
-	if err := t.encoder.Encode(v); err != nil {
+	text, err := t.line(v)
+	if err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)
 	}
-	text := t.buffer.Bytes()
 	if t.layout != nil { // the encoder's own indent takes twice as long
 		lines, err := jsontext.AppendFormat(t.lines[:0], text, t.layout...)
 		if err != nil {
@@ -94,4 +96,15 @@ func (t *jsonText) of(v any) ([]byte, error) {
 		text = t.lines
 	}
 	return encoded(text, jsonEscape), nil
+}
+
+// line is v on one line.
+func (t *jsonText) line(v any) ([]byte, error) {
+	if body, ok := v.(model.Body); ok { // the encoder would read again what it writes
+		t.body = append(model.AppendJSON(t.body[:0], body), '\n')
+		return t.body, nil
+	}
+	t.buffer.Reset()
+	err := t.encoder.Encode(v)
+	return t.buffer.Bytes(), err
 }
