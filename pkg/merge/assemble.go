@@ -1,7 +1,5 @@
 package merge
 
-import "slices"
-
 // Assemble builds the bare settings document of units (engine E7): nil if there are none. Values are shared with the units.
 // Entries of keyed lists stand in the order of the units; nulls are left out, the objects around them are not.
 func Assemble(units []Unit) any {
@@ -21,12 +19,17 @@ func assemble(units []Unit, depth int) any {
 }
 
 type tree struct {
-	leaf    bool
 	val     any
-	order   []Segment
-	kids    []*tree
+	kids    []branch
 	names   map[Segment]int // where kids are, once there are many
-	entries bool            // the kids are entries of a list
+	leaf    bool
+	entries bool // the kids are entries of a list
+}
+
+// branch is what a tree has at a segment.
+type branch struct {
+	seg Segment
+	tree
 }
 
 func (t *tree) put(p Path, u Unit) {
@@ -41,29 +44,34 @@ func (t *tree) put(p Path, u Unit) {
 	}
 }
 
+// kid is the part at a segment, a new one if there is none. It moves when another one is added beside it.
 func (t *tree) kid(seg Segment) *tree {
 	const many = 16
 	if i := t.find(seg); i >= 0 {
-		return t.kids[i]
+		return &t.kids[i].tree
 	}
-	kid := &tree{}
-	t.order, t.kids, t.entries = append(t.order, seg), append(t.kids, kid), seg.Form == Entry || seg.Form == ListEntry
+	t.kids, t.entries = append(t.kids, branch{seg: seg}), seg.Form == Entry || seg.Form == ListEntry
 	switch {
 	case t.names != nil:
 		t.names[seg] = len(t.kids) - 1
 	case len(t.kids) > many:
 		t.names = make(map[Segment]int, 2*many)
-		for i, s := range t.order {
-			t.names[s] = i
+		for i := range t.kids {
+			t.names[t.kids[i].seg] = i
 		}
 	}
-	return kid
+	return &t.kids[len(t.kids)-1].tree
 }
 
 // find is where the part at a segment is, or -1.
 func (t *tree) find(seg Segment) int {
 	if t.names == nil {
-		return slices.Index(t.order, seg)
+		for i := range t.kids {
+			if t.kids[i].seg == seg {
+				return i
+			}
+		}
+		return -1
 	}
 	if i, ok := t.names[seg]; ok {
 		return i
@@ -77,14 +85,14 @@ func (t *tree) value() any {
 		return t.val
 	case t.entries:
 		list := make([]any, len(t.kids))
-		for i, k := range t.kids {
-			list[i] = k.value()
+		for i := range t.kids {
+			list[i] = t.kids[i].value()
 		}
 		return list
 	}
 	m := make(map[string]any, len(t.kids))
-	for i, k := range t.kids {
-		m[t.order[i].Name] = k.value()
+	for i := range t.kids {
+		m[t.kids[i].seg.Name] = t.kids[i].value()
 	}
 	return m
 }

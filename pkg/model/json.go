@@ -3,7 +3,6 @@ package model
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +23,8 @@ func AppendJSON(dst []byte, v any) []byte {
 		return t.appendJSON(dst)
 	case map[string]any:
 		open := byte('{')
-		for _, key := range slices.Sorted(maps.Keys(t)) {
+		var few [8]string
+		for _, key := range sortedKeys(t, few[:0]) {
 			dst = append(appendText(append(dst, open), key), ':')
 			dst, open = AppendJSON(dst, t[key]), ','
 		}
@@ -37,6 +37,15 @@ func AppendJSON(dst []byte, v any) []byte {
 		return closed(dst, open, "[]")
 	}
 	return appendAny(dst, v)
+}
+
+// sortedKeys are the keys of a map in order, appended to few.
+func sortedKeys(m map[string]any, few []string) []string {
+	for key := range m {
+		few = append(few, key)
+	}
+	slices.Sort(few)
+	return few
 }
 
 // closed ends a list or object; open is still its first byte if nothing is in it.
