@@ -23,7 +23,7 @@ const (
 // a small one that takes much room does not take several times that room.
 const (
 	modest    = 490 << 20
-	timesRead = 12
+	timesRead = 10
 	fewInUse  = 465 << 20
 	perByte   = 16
 )
