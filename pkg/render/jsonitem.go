@@ -64,6 +64,11 @@ func newJSONItems(indent string, plain bool) *jsonItems {
 // clear forgets the items. Their text is overwritten by those that follow.
 func (j *jsonItems) clear() {
 	j.text = j.text[:0]
+	j.release()
+}
+
+// release keeps the text of the items, and lets go of what they share.
+func (j *jsonItems) release() {
 	clear(j.lists)
 	clear(j.bodies)
 }

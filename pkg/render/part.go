@@ -109,7 +109,9 @@ func (p *Part) json(v View) error {
 			if err := item.add(one); err != nil {
 				return err
 			}
-			ends = append(ends, len(item.text))
+			if ends = append(ends, len(item.text)); len(ends)%laidOutAtATime == 0 {
+				item.release()
+			}
 		}
 		from := 0
 		for _, to := range ends {

@@ -111,7 +111,11 @@ func (a *answers) pass(r *resolve.Resolution, kinds []*resolve.Kind) {
 			continue
 		}
 		stacks := k.Stacks()
-		facts := make([]stackFacts, 1+slices.Max(append(stacks, 0)))
+		last := resolve.StackID(0)
+		for _, s := range stacks {
+			last = max(last, s)
+		}
+		facts := make([]stackFacts, last+1)
 		k.Verdicts(stacks, func(i int, o *resolve.Verdict) { facts[stacks[i]] = factsOf(k, o) })
 		a.passing[k] = facts
 	}
