@@ -87,10 +87,16 @@ func (p *pool) keep(text []byte) member {
 func (p *pool) grow() {
 	old := p.table
 	p.table = make([]slot, 2*len(old))
+	mask := len(p.table) - 1
 	for _, s := range old {
-		if s.number != 0 {
-			p.table[p.place(s.hash, p.text(s.number))] = s
+		if s.number == 0 {
+			continue
 		}
+		at := int(s.hash) & mask
+		for p.table[at].number != 0 { // all members are distinct
+			at = (at + 1) & mask
+		}
+		p.table[at] = s
 	}
 }
 

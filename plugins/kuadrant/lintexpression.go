@@ -20,58 +20,63 @@ var invalidExpression = model.Rule{ID: "InvalidExpression", Severities: []model.
 // unreadable reports expressions about requests that are no CEL, for which the operator enforces nothing of a policy (InvalidCelExpression).
 // What an expression may name is known where requests are, so that nothing but its form is judged.
 func unreadable(r *resolve.Resolution) []model.Problem {
-	var out []model.Problem
 	p, err := parser.NewParser(parser.Macros(parser.AllMacros...))
 	if err != nil {
 		return nil // of options that do not exist
 	}
+	f := expressions{parser: p, faults: map[string]*common.Error{}}
 	for _, k := range r.Kinds {
 		if k.GroupKind.Group != vendorGroup || !slices.Contains([]string{"AuthPolicy", "RateLimitPolicy", tokens}, k.GroupKind.Kind) {
 			continue
 		}
 		for _, owner := range k.Policies {
-			f := expressions{parser: p, owner: owner}
-			f.walk(owner.Object.Get("spec"), []string{"spec"})
-			out = append(out, f.found...)
+			f.owner = owner
+			f.walk(owner.Object.Body.Field("spec"), []string{"spec"})
 		}
 	}
-	return out
+	return f.found
 }
 
-// expressions looks for those of one policy.
+// expressions looks for those of one policy after the other.
 type expressions struct {
 	parser *parser.Parser
+	faults map[string]*common.Error // of those that were parsed: many policies say the same; nil: it has none
 	owner  *policy.Policy
 	found  []model.Problem
 }
 
 // walk looks at what stands at a path.
-func (f *expressions) walk(v any, at []string) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, below := range v {
-			path := append(slices.Clip(at), key)
-			text, isText := below.(string)
-			switch {
-			case isText && (key == "predicate" || key == "expression"):
-				f.judge(text, path)
-			case key != "value": // data of the user's
-				f.walk(below, path)
-			}
+func (f *expressions) walk(v model.Body, at []string) {
+	for key, below := range v.Fields {
+		switch {
+		case below.IsText() && (key == "predicate" || key == "expression"):
+			f.judge(below.Text(), append(slices.Clip(at), key))
+		case key != "value" && (below.IsObject() || below.IsList()): // value is data of the user's
+			f.walk(below, append(slices.Clip(at), key))
 		}
-	case []any:
-		for i, below := range v {
-			f.walk(below, append(slices.Clip(at), strconv.Itoa(i)))
-		}
+	}
+	for i, below := range v.Items {
+		f.walk(below, append(slices.Clip(at), strconv.Itoa(i)))
 	}
 }
 
 func (f *expressions) judge(text string, at []string) {
-	_, errs := f.parser.Parse(common.NewTextSource(text))
-	if len(errs.GetErrors()) == 0 {
+	first := f.fault(text)
+	if first == nil {
 		return
 	}
-	first := errs.GetErrors()[0]
 	f.found = append(f.found, invalidExpression.Problem("%s of %s is no CEL, which the operator reports as InvalidCelExpression: %q, column %d: %s",
 		strings.Join(at, "."), f.owner.Ref(), text, first.Location.Column()+1, first.Message).At(f.owner.Object, at...))
+}
+
+// fault is the first reason for which a text does not parse, nil if it does.
+func (f *expressions) fault(text string) *common.Error {
+	fault, known := f.faults[text]
+	if !known {
+		if _, errs := f.parser.Parse(common.NewTextSource(text)); len(errs.GetErrors()) > 0 {
+			fault = errs.GetErrors()[0]
+		}
+		f.faults[text] = fault
+	}
+	return fault
 }
