@@ -39,7 +39,22 @@ type packer struct {
 	quoted  []byte
 	refs    []ref // of the objects and lists that are being read
 	keys    []int // of the objects that are being read
+
+	recentKeys  [256]keyNumber    // keys come again and again: comparing one costs less than looking it up
+	recentLists [64]keyListNumber // so do the lists of them
 }
+
+// keyNumber is the number of a key, and keyListNumber that of the keys of an object.
+type (
+	keyNumber struct {
+		quoted string
+		number int
+	}
+	keyListNumber struct {
+		keys   []int
+		number int
+	}
+)
 
 func newPacker() *packer {
 	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool()}
@@ -102,22 +117,42 @@ func (f fields) clone() fields { return fields{slices.Clone(f.keys), slices.Clon
 // key is the number of a key.
 func (p *packer) key(name string) int {
 	p.quoted = appendString(p.quoted[:0], name)
-	return p.strings.add(p.quoted)
+	return p.quotedKey(p.quoted)
+}
+
+// quotedKey is the number of a key that is encoded already.
+func (p *packer) quotedKey(quoted []byte) int {
+	n := len(quoted)
+	known := &p.recentKeys[(31*n+7*int(quoted[n/2])+int(quoted[n-2]))%len(p.recentKeys)]
+	if known.quoted != string(quoted) {
+		*known = keyNumber{string(quoted), p.strings.add(quoted)}
+	}
+	return known.number
+}
+
+// keyList is the number of the keys of an object.
+func (p *packer) keyList(keys []int) int {
+	n := len(keys)
+	if n == 0 {
+		return p.keyLists.add([]byte("[]"))
+	}
+	known := &p.recentLists[(31*n+7*keys[0]+keys[n-1])%len(p.recentLists)]
+	if !slices.Equal(known.keys, keys) {
+		b := append(p.scratch[:0], '[')
+		for _, k := range keys {
+			b = append(strconv.AppendInt(b, int64(k), 10), ',')
+		}
+		b[len(b)-1] = ']'
+		p.scratch = b
+		*known = keyListNumber{slices.Clone(keys), p.keyLists.add(b)}
+	}
+	return known.number
 }
 
 // object makes a node.
 func (p *packer) object(keys []int, values []ref) ref {
-	b := append(p.scratch[:0], '[')
-	for i, k := range keys {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, int64(k), 10)
-	}
-	list := p.keyLists.add(append(b, ']'))
-	b = append(b[:0], "[0,"...)
-	b = strconv.AppendInt(b, int64(list), 10)
-	return p.node(b, values)
+	list := p.keyList(keys) // it uses the scratch as well
+	return p.node(strconv.AppendInt(append(p.scratch[:0], "[0,"...), int64(list), 10), values)
 }
 
 // list makes a node.

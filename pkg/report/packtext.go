@@ -78,7 +78,7 @@ func (r *reader) members() error {
 		if err != nil {
 			return err
 		}
-		r.keys = append(r.keys, r.strings.add(key))
+		r.keys = append(r.keys, r.quotedKey(key))
 		if !r.takes(':') {
 			return errText
 		}
