@@ -21,7 +21,7 @@ func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
 	}
 	k.odd = &odd
 	k.cut(settings, s.startIn(&k.marks))
-	return slices.Clone(k.units), odd
+	return append([]Unit(nil), k.units...), odd // nil if there are none
 }
 
 // knife cuts a value into units. What it keeps on its way down is kept in stacks, so that a step down makes nothing, and the stacks serve the
