@@ -89,7 +89,7 @@ func (k *knife) here() spot {
 	}
 	path := make(Path, len(k.at))
 	copy(path, k.at)
-	s := spot{path, &address{path.code(), path.String()}}
+	s := spot{path, path.address()}
 	switch {
 	case i < len(k.before):
 		k.before[i] = s

@@ -158,7 +158,7 @@ func (u *Unit) name() string { return u.address().name }
 
 func (u *Unit) address() *address {
 	if u.at == nil {
-		u.at = &address{u.Path.code(), u.Path.String()}
+		u.at = u.Path.address()
 	}
 	return u.at
 }

@@ -45,6 +45,8 @@ type Unit struct {
 // address is what is made of a unit's path over and over.
 type address struct{ code, name string }
 
+func (p Path) address() *address { return &address{p.code(), p.String()} }
+
 // Side says who wins where two units clash.
 type Side uint8
 

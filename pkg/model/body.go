@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"unsafe"
 )
 
@@ -178,6 +180,19 @@ func (b Body) Items(yield func(int, Body) bool) {
 			return
 		}
 		at = b.tape.skip(at)
+	}
+}
+
+// Walk shows everything below the value, with its path behind at; see says whether what is below that is of interest too.
+func (b Body) Walk(at []string, see func(key string, v Body, at []string) bool) {
+	for key, below := range b.Fields {
+		path := append(slices.Clip(at), key)
+		if see(key, below, path) {
+			below.Walk(path, see)
+		}
+	}
+	for i, below := range b.Items {
+		below.Walk(append(slices.Clip(at), strconv.Itoa(i)), see)
 	}
 }
 

@@ -21,7 +21,6 @@ type itemTexts struct {
 // itemPart are the items of a portion that follow each other.
 type itemPart struct {
 	items *jsonItems
-	ends  []int // of the items in their text
 	err   error
 }
 
@@ -58,10 +57,8 @@ func (t *itemTexts) lay(portion []any, see func([]byte)) error {
 		if parts[i].err != nil {
 			return parts[i].err
 		}
-		from := 0
-		for _, to := range parts[i].ends {
-			see(parts[i].items.text[from:to])
-			from = to
+		for text := range parts[i].items.each {
+			see(text)
 		}
 	}
 	return nil
@@ -69,11 +66,10 @@ func (t *itemTexts) lay(portion []any, see func([]byte)) error {
 
 func (p *itemPart) lay(items []any) {
 	p.items.clear()
-	p.ends, p.err = p.ends[:0], nil
+	p.err = nil
 	for _, v := range items {
 		if p.err = p.items.add(v); p.err != nil {
 			return
 		}
-		p.ends = append(p.ends, len(p.items.text))
 	}
 }

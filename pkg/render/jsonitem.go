@@ -26,6 +26,7 @@ type jsonItems struct {
 	fields []jsonField
 
 	text   []byte                  // of all items
+	ends   []int                   // of each
 	lists  map[sharedList]textSpan // where it has them
 	bodies map[model.BodyKey]textSpan
 }
@@ -63,8 +64,19 @@ func newJSONItems(indent string, plain bool) *jsonItems {
 
 // clear forgets the items. Their text is overwritten by those that follow.
 func (j *jsonItems) clear() {
-	j.text = j.text[:0]
+	j.text, j.ends = j.text[:0], j.ends[:0]
 	j.release()
+}
+
+// each hands out the texts of the items.
+func (j *jsonItems) each(yield func([]byte) bool) {
+	from := 0
+	for _, to := range j.ends {
+		if !yield(j.text[from:to]) {
+			return
+		}
+		from = to
+	}
 }
 
 // release keeps the text of the items, and lets go of what they share.
@@ -73,14 +85,20 @@ func (j *jsonItems) release() {
 	clear(j.bodies)
 }
 
-// add lays out v as JSON, without a line break at the end.
+// add lays out an item as JSON, without a line break at the end.
 func (j *jsonItems) add(v any) error {
+	err := j.lay(v)
+	j.ends = append(j.ends, len(j.text))
+	return err
+}
+
+func (j *jsonItems) lay(v any) error {
 	at := reflect.Indirect(reflect.ValueOf(v))
 	if j.shape == nil {
 		j.shape, j.fields = at.Type(), jsonFields(at.Type())
 	}
 	if j.fields == nil || at.Type() != j.shape {
-		return j.addWhole(v)
+		return j.layWhole(v)
 	}
 	before, colon, after := "{\n"+j.indent+"  ", ": ", "\n"+j.indent+"}"
 	between := ",\n" + j.indent + "  "
@@ -99,7 +117,7 @@ func (j *jsonItems) add(v any) error {
 		}
 		j.text = append(append(append(j.text, before...), f.name...), colon...)
 		before = between
-		if err := j.addValue(value); err != nil {
+		if err := j.layValue(value); err != nil {
 			return err
 		}
 	}
@@ -110,8 +128,8 @@ func (j *jsonItems) add(v any) error {
 	return nil
 }
 
-// addWhole lays out v as encoding/json writes it, with the leading members inside.
-func (j *jsonItems) addWhole(v any) error {
+// layWhole lays out v as encoding/json writes it, with the leading members inside.
+func (j *jsonItems) layWhole(v any) error {
 	text, err := j.whole.of(v)
 	if err != nil {
 		return err
@@ -145,36 +163,36 @@ func (j *jsonItems) line(w *bufio.Writer, v any) error {
 	return w.WriteByte('\n')
 }
 
-// addValue lays out the value of a field.
-func (j *jsonItems) addValue(v reflect.Value) error {
+// layValue lays out the value of a field.
+func (j *jsonItems) layValue(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Slice:
 		if v.Len() > 0 {
-			return addShared(j, j.lists, sharedList{v.UnsafePointer(), v.Len(), v.Type()}, v)
+			return layShared(j, j.lists, sharedList{v.UnsafePointer(), v.Len(), v.Type()}, v)
 		}
 	case reflect.Interface:
 		if body, ok := v.Interface().(model.Body); ok {
-			return addShared(j, j.bodies, body.Key(), v)
+			return layShared(j, j.bodies, body.Key(), v)
 		}
 	}
-	return j.addText(v)
+	return j.layText(v)
 }
 
-// addShared lays out a value with a key that is the same for values that are the same memory.
-func addShared[K comparable](j *jsonItems, known map[K]textSpan, key K, v reflect.Value) error {
+// layShared lays out a value with a key that is the same for values that are the same memory.
+func layShared[K comparable](j *jsonItems, known map[K]textSpan, key K, v reflect.Value) error {
 	if at, ok := known[key]; ok {
 		j.text = append(j.text, j.text[at.from:at.to]...)
 		return nil
 	}
 	from := len(j.text)
-	if err := j.addText(v); err != nil {
+	if err := j.layText(v); err != nil {
 		return err
 	}
 	known[key] = textSpan{from, len(j.text)}
 	return nil
 }
 
-func (j *jsonItems) addText(v reflect.Value) error {
+func (j *jsonItems) layText(v reflect.Value) error {
 	text, err := j.field.of(v.Interface())
 	j.text = append(j.text, bytes.TrimSuffix(text, []byte("\n"))...)
 	return err

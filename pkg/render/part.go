@@ -104,20 +104,15 @@ func (p *Part) json(v View) error {
 	item.lead = lead[:min(1, len(lead))]
 	rest, items, listed := itemsOf(v)
 	if listed {
-		var ends []int
 		for one := range items {
 			if err := item.add(one); err != nil {
 				return err
 			}
-			if ends = append(ends, len(item.text)); len(ends)%laidOutAtATime == 0 {
+			if len(item.ends)%laidOutAtATime == 0 {
 				item.release()
 			}
 		}
-		from := 0
-		for _, to := range ends {
-			p.items = append(p.items, item.text[from:to])
-			from = to
-		}
+		p.items = slices.Collect(item.each)
 	} else {
 		rest = v
 	}

@@ -47,7 +47,7 @@ type packer struct {
 // keyNumber is the number of a key, and keyListNumber that of the keys of an object.
 type (
 	keyNumber struct {
-		quoted string
+		quoted []byte
 		number int
 	}
 	keyListNumber struct {
@@ -124,8 +124,8 @@ func (p *packer) key(name string) int {
 func (p *packer) quotedKey(quoted []byte) int {
 	n := len(quoted)
 	known := &p.recentKeys[(31*n+7*int(quoted[n/2])+int(quoted[n-2]))%len(p.recentKeys)]
-	if known.quoted != string(quoted) {
-		*known = keyNumber{string(quoted), p.strings.add(quoted)}
+	if !bytes.Equal(known.quoted, quoted) {
+		*known = keyNumber{append(known.quoted[:0], quoted...), p.strings.add(quoted)}
 	}
 	return known.number
 }
@@ -144,7 +144,7 @@ func (p *packer) keyList(keys []int) int {
 		}
 		b[len(b)-1] = ']'
 		p.scratch = b
-		*known = keyListNumber{slices.Clone(keys), p.keyLists.add(b)}
+		*known = keyListNumber{append(known.keys[:0], keys...), p.keyLists.add(b)}
 	}
 	return known.number
 }

@@ -7,11 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/google/cel-go/common"
-	"github.com/google/cel-go/parser"
-
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -41,7 +38,7 @@ func inspect(g *topology.Graph, in *model.Snapshot, o *model.Object, s model.Set
 		c.backend(ref)
 	}
 	for _, field := range settingsOf {
-		walk(o.Body.At("spec", field), []string{"spec", field}, c.credentials)
+		o.Body.At("spec", field).Walk([]string{"spec", field}, c.credentials)
 	}
 	c.delays()
 	c.rivals()
@@ -80,25 +77,6 @@ func check(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Attache
 	}
 }
 
-// newParser makes the parser of expressions, once it is needed.
-var newParser = sync.OnceValue(func() *parser.Parser {
-	p, err := parser.NewParser(parser.Macros(parser.AllMacros...))
-	if err != nil {
-		return nil // of options that do not exist
-	}
-	return p
-})
-
-// parses reports whether a text is CEL. What it names is not looked at.
-func parses(text string) bool {
-	p := newParser()
-	if p == nil {
-		return true
-	}
-	_, errs := p.Parse(common.NewTextSource(text))
-	return len(errs.GetErrors()) == 0
-}
-
 // expressionFields are the settings whose texts are expressions: a key, or * for every one, by the setting in which they stand.
 var expressionFields = map[string][]string{
 	"transformation":  {"value", "body"},
@@ -121,9 +99,9 @@ func (c *inspection) expressions() {
 			if fields == nil {
 				continue
 			}
-			walk(v, []string{"spec", part, setting}, func(key string, v model.Body, at []string) bool {
+			v.Walk([]string{"spec", part, setting}, func(key string, v model.Body, at []string) bool {
 				held := slices.Contains(fields, key) || len(at) > 3 && slices.Contains(fields, at[len(at)-2]+".*")
-				if held && v.IsText() && !parses(v.Text()) {
+				if held && v.IsText() && expression.Syntax(v.Text()) != nil {
 					c.fault(at, "%s is not a valid CEL expression: %s", strings.Join(at[1:], "."), v.Text())
 				}
 				return true

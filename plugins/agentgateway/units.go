@@ -4,13 +4,14 @@ import (
 	"maps"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // readsDelay reports whether a text is a duration or an expression.
 func readsDelay(text string) bool {
 	_, err := time.ParseDuration(text)
-	return err == nil || parses(text)
+	return err == nil || expression.Syntax(text) == nil
 }
 
 // units rewrites a policy as the controller cuts it: conditional rate limits are a local and a global one as well; what is not translated, and

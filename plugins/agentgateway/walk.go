@@ -1,24 +1,6 @@
 package agentgateway
 
-import (
-	"slices"
-	"strconv"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-)
-
-// walk shows everything below a value that stands in an object, with its path; see says whether what is below is of interest too.
-func walk(v model.Body, at []string, see func(key string, v model.Body, at []string) bool) {
-	for key, below := range v.Fields {
-		path := append(slices.Clip(at), key)
-		if see(key, below, path) {
-			walk(below, path, see)
-		}
-	}
-	for i, below := range v.Items {
-		walk(below, append(slices.Clip(at), strconv.Itoa(i)), see)
-	}
-}
+import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 
 // settingsOf are the fields of a policy that are settings.
 var settingsOf = []string{"frontend", "traffic", "backend"}
@@ -33,7 +15,7 @@ type backendRef struct {
 // backendRefs lists the references to backends below a value.
 func backendRefs(v model.Body, at []string, namespace string) []backendRef {
 	var out []backendRef
-	walk(v, at, func(key string, v model.Body, at []string) bool {
+	v.Walk(at, func(key string, v model.Body, at []string) bool {
 		if key != "backendRef" || !v.IsObject() {
 			return true
 		}

@@ -2,12 +2,11 @@ package kuadrant
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/google/cel-go/common"
-	"github.com/google/cel-go/parser"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -20,18 +19,14 @@ var invalidExpression = model.Rule{ID: "InvalidExpression", Severities: []model.
 // unreadable reports expressions about requests that are no CEL, for which the operator enforces nothing of a policy (InvalidCelExpression).
 // What an expression may name is known where requests are, so that nothing but its form is judged.
 func unreadable(r *resolve.Resolution) []model.Problem {
-	p, err := parser.NewParser(parser.Macros(parser.AllMacros...))
-	if err != nil {
-		return nil // of options that do not exist
-	}
-	f := expressions{parser: p, faults: map[string]*common.Error{}}
+	f := expressions{faults: map[string]*common.Error{}}
 	for _, k := range r.Kinds {
 		if k.GroupKind.Group != vendorGroup || !slices.Contains([]string{"AuthPolicy", "RateLimitPolicy", tokens}, k.GroupKind.Kind) {
 			continue
 		}
 		for _, owner := range k.Policies {
 			f.owner = owner
-			f.walk(owner.Object.Body.Field("spec"), []string{"spec"})
+			owner.Object.Body.Field("spec").Walk([]string{"spec"}, f.see)
 		}
 	}
 	return f.found
@@ -39,25 +34,17 @@ func unreadable(r *resolve.Resolution) []model.Problem {
 
 // expressions looks for those of one policy after the other.
 type expressions struct {
-	parser *parser.Parser
 	faults map[string]*common.Error // of those that were parsed: many policies say the same; nil: it has none
 	owner  *policy.Policy
 	found  []model.Problem
 }
 
-// walk looks at what stands at a path.
-func (f *expressions) walk(v model.Body, at []string) {
-	for key, below := range v.Fields {
-		switch {
-		case below.IsText() && (key == "predicate" || key == "expression"):
-			f.judge(below.Text(), append(slices.Clip(at), key))
-		case key != "value" && (below.IsObject() || below.IsList()): // value is data of the user's
-			f.walk(below, append(slices.Clip(at), key))
-		}
+// see looks at what stands at a path.
+func (f *expressions) see(key string, v model.Body, at []string) bool {
+	if v.IsText() && (key == "predicate" || key == "expression") {
+		f.judge(v.Text(), at)
 	}
-	for i, below := range v.Items {
-		f.walk(below, append(slices.Clip(at), strconv.Itoa(i)))
-	}
+	return key != "value" // which is data of the user's
 }
 
 func (f *expressions) judge(text string, at []string) {
@@ -73,9 +60,7 @@ func (f *expressions) judge(text string, at []string) {
 func (f *expressions) fault(text string) *common.Error {
 	fault, known := f.faults[text]
 	if !known {
-		if _, errs := f.parser.Parse(common.NewTextSource(text)); len(errs.GetErrors()) > 0 {
-			fault = errs.GetErrors()[0]
-		}
+		fault = expression.Syntax(text)
 		f.faults[text] = fault
 	}
 	return fault
