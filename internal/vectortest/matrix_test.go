@@ -6,9 +6,11 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
 // policyKinds are the policy kinds of an input of which a matrix can have cells.
@@ -55,7 +57,7 @@ func matrices(t *testing.T, o load.Options, settings []string) (compared int) {
 	t.Helper()
 	in, catalog := loaded(t, o, settings)
 	r := resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)
-	cells := cellsOf(view.Matrix(r, view.Query{}, nil))
+	cells := cellsOf(matrixOf(t, r, view.Query{}))
 	atRules := map[string]bool{} // kinds with results at rules
 	want := map[onPath][]string{}
 	list := view.Effective(r, view.Query{ShowNone: true})
@@ -136,4 +138,14 @@ func compareMatrix(whole, got *view.PolicyMatrix, wrong func(string, ...any)) {
 			wrong("matrix: %s is said to get no traffic", ref)
 		}
 	}
+}
+
+// matrixOf is the matrix of an input.
+func matrixOf(t testing.TB, r *resolve.Resolution, q view.Query) *view.PolicyMatrix {
+	t.Helper()
+	m, err := view.Matrix(r, view.MatrixQuery{Query: q, Judges: plugin.Judges(plugins.All())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

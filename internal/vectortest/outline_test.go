@@ -19,7 +19,7 @@ func TestOutlinesOfClusters(t *testing.T) {
 	for _, demo := range []string{"../../testdata/demo", "../../testdata/demo-rfc0009", "testdata/withheld.yaml"} {
 		in, outlines := loaded(t, load.Options{Paths: []string{demo}}, nil)
 		for _, u := range moreUsers(in) {
-			if got, want := asText(t, answersTo(in, u.may, outlines)), asText(t, answersTo(in, u.may, whole)); got != want {
+			if got, want := asText(t, answersTo(t, in, u.may, outlines)), asText(t, answersTo(t, in, u.may, whole)); got != want {
 				t.Errorf("%s, %s:\n%s\nwant\n%s", demo, u.name, got, want)
 			}
 		}

@@ -37,6 +37,8 @@ type vector struct {
 	Problems []problem      `yaml:"problems"`
 
 	Connections []connection `yaml:"connections"`
+
+	Protection []protection `yaml:"protection"`
 }
 
 type expectation struct {
@@ -105,6 +107,9 @@ func check(t *testing.T, file string) {
 			c.check(t, &r, list.Items)
 		}
 		checkProblems(&r, "status", v.Problems, list.Problems)
+	}
+	if len(v.Protection) > 0 {
+		v.checkProtection(t, &r, file, manifests)
 	}
 	for _, c := range v.Connections {
 		var answer view.ConnectionAnswer
@@ -226,7 +231,7 @@ func read(t *testing.T, file string) (v vector, manifests []byte) {
 		Kind       string `yaml:"kind"`
 		vector     `yaml:",inline"`
 	}
-	if err := dec.Decode(&raw); err != nil || raw.Kind != "Vector" || raw.Clause == "" || raw.Proves == "" || len(raw.Expect)+len(raw.Status)+len(raw.Connections) == 0 {
+	if err := dec.Decode(&raw); err != nil || raw.Kind != "Vector" || raw.Clause == "" || raw.Proves == "" || len(raw.Expect)+len(raw.Status)+len(raw.Connections)+len(raw.Protection) == 0 {
 		t.Fatalf("%s does not start with a Vector that names its clause, what it proves and what it expects: %v", file, err)
 	}
 	return raw.vector, rest

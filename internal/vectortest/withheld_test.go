@@ -49,9 +49,9 @@ type user struct {
 func withheld(t *testing.T, o load.Options, settings []string, users func(*model.Snapshot) []user) {
 	t.Helper()
 	in, catalog := loaded(t, o, settings)
-	whole := answersTo(in, func(model.GroupKind, string) bool { return true }, catalog)
+	whole := answersTo(t, in, func(model.GroupKind, string) bool { return true }, catalog)
 	for _, u := range users(in) {
-		got := answersTo(in, u.may, catalog)
+		got := answersTo(t, in, u.may, catalog)
 		if wrong := compare(whole, got); len(wrong) > 0 {
 			t.Errorf("%s:\n%s", u.name, strings.Join(wrong, "\n"))
 		}
@@ -148,12 +148,12 @@ func resolutionFor(in *model.Snapshot, may func(model.GroupKind, string) bool, c
 }
 
 // answersTo answers for a cluster with these objects and a user who may read some of them.
-func answersTo(in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *descriptor.Catalog) answers {
+func answersTo(t testing.TB, in *model.Snapshot, may func(model.GroupKind, string) bool, catalog *descriptor.Catalog) answers {
 	r := resolutionFor(in, may, catalog)
 	out := answers{effective: view.Effective(r, view.Query{ShowNone: true}), overridden: view.Overridden(r, view.Query{}, nil, ""),
 		status: view.Status(r, view.StatusQuery{Objects: true}, plugin.StatusFunctions(plugins.All()))}
 	out.explained = view.Explain(r, view.Query{}, "")
-	out.matrix = view.Matrix(r, view.Query{Kinds: policyKinds(in, r)}, nil)
+	out.matrix = matrixOf(t, r, view.Query{Kinds: policyKinds(in, r)})
 	for _, k := range r.Kinds {
 		for _, p := range k.Policies {
 			out.reach = append(out.reach, view.Reach(r, k, p, ""))

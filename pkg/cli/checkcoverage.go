@@ -80,7 +80,7 @@ func (f *coverageFlags) run(cmd *cobra.Command, a App, s Streams, folders []stri
 	side := func(r *resolve.Resolution) view.BehaviorInput {
 		one := *session
 		one.Resolution = r
-		return view.BehaviorInput{Resolution: r, Matcher: one.matcher().Matcher, Evaluators: plugin.Evaluators(a.Plugins)}
+		return view.BehaviorInput{Resolution: r, Matcher: one.matcher().Matcher, Judges: plugin.Judges(a.Plugins)}
 	}
 	out := cover.Run(session.read, cover.Query{
 		Requirements: reqs,

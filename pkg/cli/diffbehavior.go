@@ -59,7 +59,7 @@ func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, ki
 	}
 	side := func(one *session) view.BehaviorInput {
 		one.tidiers = plugin.Tidiers(a.Plugins, one.catalog)
-		return view.BehaviorInput{Resolution: one.Resolution, Matcher: one.matcher().Matcher, Evaluators: plugin.Evaluators(a.Plugins)}
+		return view.BehaviorInput{Resolution: one.Resolution, Matcher: one.matcher().Matcher, Judges: plugin.Judges(a.Plugins)}
 	}
 	out, err := view.Behavior(side(before), side(after), q)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -57,7 +58,7 @@ func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missi
 	if err != nil {
 		return err
 	}
-	required, err := requiredKinds(session, missing)
+	required, properties, err := session.required(missing)
 	if err != nil {
 		return err
 	}
@@ -70,8 +71,11 @@ func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missi
 			return usage("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
 		}
 	}
-	m := view.Matrix(session.Resolution, query, required)
-	if len(required) > 0 && m.Rules == 0 {
+	m, err := view.Matrix(session.Resolution, view.MatrixQuery{Query: query, Required: required, Properties: properties, Matcher: session.matcher().Matcher, Judges: plugin.Judges(a.Plugins)})
+	if err != nil {
+		return err
+	}
+	if len(required)+len(properties) > 0 && m.Rules == 0 {
 		return &noAnswer{"no route rule " + session.where() + " gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET"}
 	}
 	if err := q.write(to, session, typed, m, &m.Envelope); err != nil {
@@ -83,24 +87,31 @@ func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missi
 	return nil
 }
 
-// requiredKinds are the kinds that --missing names: of each name all kinds that it may mean.
-func requiredKinds(s *session, names []string) ([][]model.GroupKind, error) {
-	var out [][]model.GroupKind
+// required reads what must not be missing: properties of requests, and of each other name all policy kinds that it may mean.
+func (s *session) required(names []string) (kinds [][]model.GroupKind, properties []view.RequestProperty, err error) {
 	for _, name := range names {
+		property, is, err := readProperty(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if is {
+			properties = append(properties, property)
+			continue
+		}
 		named := s.policyKind(name)
 		if named == nil {
-			return nil, s.unknownPolicyKind(name)
+			return nil, nil, s.unknownRequirement(name)
 		}
-		var kinds []model.GroupKind
+		var found []model.GroupKind
 		for _, k := range named {
 			if gk := k.Resolved().GroupKind; view.HoldsAtRoutes(s.Resolution, gk) {
-				kinds = append(kinds, gk)
+				found = append(found, gk)
 			}
 		}
-		if kinds == nil {
-			return nil, usage("ask: kubectl dopolicy effective --policy-kind "+named[0].GroupKind.String(), "policies of kind %s are not in force at route rules", named[0].GroupKind.Kind)
+		if found == nil {
+			return nil, nil, usage("ask: kubectl dopolicy effective --policy-kind "+named[0].GroupKind.String(), "policies of kind %s are not in force at route rules", named[0].GroupKind.Kind)
 		}
-		out = append(out, kinds)
+		kinds = append(kinds, found)
 	}
-	return out, nil
+	return kinds, properties, nil
 }

@@ -156,7 +156,7 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	if expression != nil {
 		expression.Ask(session.Resolution, &query)
 	}
-	out, err := proved(session.Resolution, matcher.Matcher, query, plugin.Evaluators(a.Plugins))
+	out, err := proved(session.Resolution, matcher.Matcher, query, plugin.Judges(a.Plugins))
 	if err != nil {
 		return err
 	}
@@ -221,10 +221,10 @@ func (f *proofFlags) check(q *view.ProofQuery) error {
 }
 
 // proved decides about requests, and looks for spellings of them that get around what holds.
-func proved(r *resolve.Resolution, m *request.Matcher, q view.ProofQuery, evaluators request.Evaluators) (*view.Proof, error) {
-	out, err := view.Prove(r, m, q, evaluators)
+func proved(r *resolve.Resolution, m *request.Matcher, q view.ProofQuery, judges view.Judges) (*view.Proof, error) {
+	out, err := view.Prove(r, m, q, judges)
 	if err == nil {
-		err = out.Respell(r, m, q, evaluators)
+		err = out.Respell(r, m, q, judges)
 	}
 	return out, err
 }
@@ -232,17 +232,17 @@ func proved(r *resolve.Resolution, m *request.Matcher, q view.ProofQuery, evalua
 // prover decides about requests of inputs as the vendors read them, without their spellings.
 func prover(plugins []plugin.Plugin, tidiers []request.Tidier) requirement.Prover {
 	return func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-		return view.Prove(r, requestMatcher(r, tidiers), q, plugin.Evaluators(plugins))
+		return view.Prove(r, requestMatcher(r, tidiers), q, plugin.Judges(plugins))
 	}
 }
 
 // provers give a check what decides about requests and their spellings.
 func provers(o *check.Options, plugins []plugin.Plugin, tidiers []request.Tidier) {
 	o.Prove = func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-		return proved(r, requestMatcher(r, tidiers), q, plugin.Evaluators(plugins))
+		return proved(r, requestMatcher(r, tidiers), q, plugin.Judges(plugins))
 	}
 	o.Spellings = func(r *resolve.Resolution) []model.Problem {
-		return view.SpellingBypasses(r, requestMatcher(r, tidiers), plugin.Evaluators(plugins))
+		return view.SpellingBypasses(r, requestMatcher(r, tidiers), plugin.Judges(plugins))
 	}
 }
 

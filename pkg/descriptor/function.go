@@ -31,6 +31,7 @@ type Functions struct {
 	Entries          map[string]policy.EntryOf
 	Writers, Markers []string
 	Evaluators       []string
+	Gates            []string // the names of those that complete gates
 	Links            []topology.Linker
 	Generate         []Generator
 	ScopeFunctions
@@ -63,6 +64,7 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Situations, o.Situations)
 	f.Writers, f.Markers = append(f.Writers, o.Writers...), append(f.Markers, o.Markers...)
 	f.Evaluators = append(f.Evaluators, o.Evaluators...)
+	f.Gates = append(f.Gates, o.Gates...)
 	f.Links = append(f.Links, o.Links...)
 	f.Generate = append(f.Generate, o.Generate...)
 }

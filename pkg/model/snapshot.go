@@ -59,8 +59,14 @@ type Snapshot struct {
 	Problems []Problem
 	Cluster  *Cluster // that it was read from; nil: from manifests, which may be any part of one
 	Redacted bool     // the settings of policies have no values: they were taken out after reading
+	Whole    bool     // the user says that what is not in the manifests does not exist
 
 	byKind map[GroupKind]*ofKind
+}
+
+// HasAll reports whether an object of the kind in the namespace that is not in the snapshot does not exist.
+func (s *Snapshot) HasAll(gk GroupKind, namespace string) bool {
+	return s.Whole || s.Cluster.Knows(gk, namespace)
 }
 
 // ofKind is the objects of one kind. What finds them is made when it is first asked for: of most policies nobody asks.

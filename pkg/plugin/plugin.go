@@ -9,9 +9,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // Plugin is one vendor: its name, its descriptor file, and the functions that the file names.
@@ -21,6 +23,8 @@ type Plugin struct {
 	Status status.Functions // their names are added to Functions
 	// Evaluators judge requests and connections; their names are added likewise.
 	Evaluators request.Evaluators
+	// Gates complete what descriptors say of how settings keep requests out; their names are added likewise.
+	Gates protect.Functions
 	// Words are what the input says that decides what becomes of requests before they are compared, by the names in descriptors.
 	Words map[string]Word
 	// Audit is what it knows about its proxies; nil: nothing.
@@ -94,6 +98,15 @@ func Evaluators(plugins []Plugin) request.Evaluators {
 	return out
 }
 
+// Judges are what all vendors know about requests.
+func Judges(plugins []Plugin) view.Judges {
+	out := view.Judges{Evaluators: Evaluators(plugins), Gates: protect.Functions{}}
+	for _, p := range plugins {
+		maps.Copy(out.Gates, p.Gates)
+	}
+	return out
+}
+
 // Catalog reads the descriptors of the vendors and the user's own, which replace them, and the chosen settings (NAME=VALUE texts).
 // Errors are *form.Error or *descriptor.SettingError.
 func Catalog(plugins []Plugin, user []form.Source, settings []string) (*descriptor.Catalog, error) {
@@ -114,6 +127,7 @@ func described(plugins []Plugin) (builtin []form.Source, funcs descriptor.Functi
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Boards))
 		funcs.Writers = slices.AppendSeq(funcs.Writers, maps.Keys(p.Status.Blocks))
 		funcs.Evaluators = slices.AppendSeq(funcs.Evaluators, maps.Keys(p.Evaluators))
+		funcs.Gates = slices.AppendSeq(funcs.Gates, maps.Keys(p.Gates))
 		funcs.Markers = slices.AppendSeq(funcs.Markers, maps.Keys(p.Status.Markers))
 		builtin = append(builtin, form.Source{Name: p.Name + "/kinds.yaml", Text: p.Kinds, JSON: true})
 	}

@@ -2,8 +2,8 @@ package policy
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -29,7 +29,7 @@ type Kind struct {
 	Evaluate    string            // the registered evaluator; "": requests are not judged by the kind
 	Guess       Guess             // of a kind without a descriptor
 	Summaries   []Summary         // how tables say values
-	Protects    []string          // the settings, as dotted paths, that keep requests out: which authenticate, authorize or deny; "*": every one; "!": not where this is set
+	Protects    gate.Protection   // which settings keep requests out, or bound them
 
 	Attachment
 	Reach
@@ -102,18 +102,3 @@ const UsualInForce = "Programmed"
 
 // MaxAncestors is how many entries the status of a policy has room for (gep713 P38).
 const MaxAncestors = 16
-
-// KeepsOut reports whether a policy of the kind keeps requests out that sets what is asked about: "*" or a path of Protects.
-func (k *Kind) KeepsOut(sets func(path string) bool) bool {
-	out := false
-	for _, path := range k.Protects {
-		if not, is := strings.CutPrefix(path, "!"); is {
-			if sets(not) {
-				return false
-			}
-			continue
-		}
-		out = out || sets(path)
-	}
-	return out
-}

@@ -15,6 +15,7 @@ type BlindSpot struct {
 	At     []topology.NodeID // it may matter at these nodes and below; sorted
 	Sends  []topology.NodeID // backends that get traffic by it: by which ways it comes there is not known
 	Object *model.Object     // that says so
+	Gates  bool              // it may keep requests out: a filter, or an object that could be a policy
 
 	Hangs []topology.NodeID // of an object that hangs on these as routes do: requests may go its way
 	Hosts []string          // of such an object: the hostnames that it is for; nil: any, or they are not known

@@ -120,7 +120,7 @@ func (f *blindFinder) annotations(id topology.NodeID, n *topology.Node) {
 		for _, name := range found[a] {
 			names.Add(name)
 		}
-		f.add(BlindSpot{Object: n.Object, At: f.graph.Lookup(n.Ref), name: n.Ref.String(),
+		f.add(BlindSpot{Object: n.Object, At: f.graph.Lookup(n.Ref), Gates: true, name: n.Ref.String(),
 			message: fmt.Sprintf("%s has the annotation %s, which is not read: %s", n.Ref, names.String(), a.Does),
 			alike:   fmt.Sprintf("objects have annotations %s, which are not read: %s", starred(a.Name), a.Does)}, "metadata", "annotations", found[a][0])
 	}
@@ -147,7 +147,7 @@ func (f *blindFinder) filters(id topology.NodeID, of model.Body, described map[m
 		if kind == "" || slices.Contains(coreFilters(), kind) {
 			continue
 		}
-		s := BlindSpot{Object: n.Object, At: f.graph.Lookup(n.Ref), name: n.Ref.String()}
+		s := BlindSpot{Object: n.Object, At: f.graph.Lookup(n.Ref), Gates: true, name: n.Ref.String()}
 		ref := filter.Field("extensionRef")
 		gk := model.GroupKind{Group: ref.Text("group"), Kind: ref.Text("kind")}
 		switch {

@@ -51,7 +51,7 @@ type mention struct {
 // stranger notes what an object of an unknown kind names: parts of the road of traffic anywhere in its spec, what is a backend only as a target
 // or a parent. Of what hangs on the road itself, or is a backend, the Services count that it sends to.
 func (f *blindFinder) stranger(o *model.Object) {
-	s := BlindSpot{Object: o, name: o.Ref.FullName(), hint: "describe the kind with --policy-kinds if it is one of policies",
+	s := BlindSpot{Object: o, Gates: true, name: o.Ref.FullName(), hint: "describe the kind with --policy-kinds if it is one of policies",
 		alike: "objects of " + o.Ref.GroupKind().String() + " name parts of what is asked about, but the kind is not read: their effect there and below is unknown"}
 	var sends []mention
 	var named model.Tally

@@ -13,6 +13,9 @@ import (
 type Side struct {
 	Matcher *request.Matcher
 	Name    func(gateway topology.NodeID) model.Ref // by which the Gateways of the two are held to be the same
+
+	// Apart tells by what else the requests that a rule takes are told apart; nil: by nothing.
+	Apart func(rule topology.NodeID) []request.Test
 }
 
 // Pair is a set of requests that no rule of either of two inputs tells apart. A side without an entry for them has no class.
@@ -33,7 +36,9 @@ func (p *Pair) Any() *Class {
 func Compare(before, after Side, s Scope, see func(*Pair) bool) error {
 	c := comparer{see: see}
 	for i, side := range []Side{before, after} {
-		c.sides[i] = walker{m: request.Competition{Matcher: side.Matcher}, scope: &s}
+		own := s
+		own.Apart = side.Apart
+		c.sides[i] = walker{m: request.Competition{Matcher: side.Matcher}, scope: &own}
 	}
 	c.loose = c.sides[1].m.Unanchored()
 	for _, e := range entriesOf(before, after, &c) {
@@ -130,10 +135,12 @@ func (d drafts) with(p part) drafts {
 	return out
 }
 
-func (d *drafts) tests(k key) []request.Test {
+func (c *comparer) tests(d *drafts, k key) []request.Test {
 	var out []request.Test
-	for _, one := range d.each() {
-		out = append(out, testsOf(one.rivals, k)...)
+	for i, one := range d.of {
+		if one != nil {
+			out = append(append(out, testsOf(one.rivals, k)...), one.apartTests(k, c.sides[i].scope.Apart)...)
+		}
 	}
 	return out
 }
@@ -183,7 +190,7 @@ func (c *comparer) calls(d drafts) {
 		}
 	}
 	for _, k := range []key{{of: request.AspectService}, {of: request.AspectCall}} {
-		if len(d.tests(k)) == 0 {
+		if len(c.tests(&d, k)) == 0 {
 			d = d.with(part{key: k, texts: newTexts(values, nil, false), piece: piece{text: "x"}, whole: true})
 		}
 	}
@@ -193,7 +200,7 @@ func (c *comparer) calls(d drafts) {
 // paths splits the requests to a host by path.
 func (c *comparer) paths(d drafts) {
 	k := key{of: request.AspectPath}
-	t := newTexts(paths, d.tests(k), c.loose)
+	t := newTexts(paths, c.tests(&d, k), c.loose)
 	if !t.split() {
 		c.unknown(d, "the regular expressions on paths tell apart more than can be followed")
 		return
@@ -231,6 +238,15 @@ func (c *comparer) rest(d drafts) {
 			next = &one.rivals[at].tests[0]
 		}
 	}
+	for i, one := range d.of {
+		if one == nil || next != nil {
+			continue
+		}
+		if k, more := one.nextApart(c.sides[i].scope.Apart); more && *d.left > 0 {
+			c.by(d, k)
+			return
+		}
+	}
 	switch {
 	case next == nil:
 		c.emit(d)
@@ -247,7 +263,7 @@ func (c *comparer) by(d drafts, k key) {
 	if k.of == request.AspectHeader {
 		of = trimmed
 	}
-	t := newTexts(of, d.tests(k), c.loose)
+	t := newTexts(of, c.tests(&d, k), c.loose)
 	if !t.split() {
 		c.unknown(d, "the regular expressions on "+aspects[k.of]+" "+k.name+" tell apart more than can be followed")
 		return

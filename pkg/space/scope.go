@@ -20,6 +20,9 @@ type Scope struct {
 	// Told apart as well, though all are asked about: those of these hosts and paths from all others.
 	ApartHosts, ApartPaths []string
 
+	// Apart tells by what else the requests that a rule takes are told apart; nil: by nothing.
+	Apart func(rule topology.NodeID) []request.Test
+
 	// Passing hands on classes that are good until the next one is: what is kept of one has to be a Copy.
 	Passing bool
 

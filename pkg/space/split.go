@@ -9,7 +9,7 @@ import (
 // paths splits the requests to a host by path.
 func (w *walker) paths(d draft) {
 	k, asked := key{of: request.AspectPath}, w.scope.pathTests()
-	apart := slices.Concat(asked, pathTests(w.scope.ApartPaths))
+	apart := slices.Concat(asked, pathTests(w.scope.ApartPaths), d.apartTests(k, w.scope.Apart))
 	t := w.texts(paths, append(testsOf(d.rivals, k), apart...))
 	if !t.split() {
 		why := "the regular expressions on paths tell apart more than can be followed"
@@ -135,11 +135,15 @@ func (w *walker) named(d draft) draft {
 func (w *walker) rest(d draft) {
 	d.rivals = competing(d.rivals)
 	at := slices.IndexFunc(d.rivals, func(r rival) bool { return len(r.tests) > 0 })
+	next, more := d.nextApart(w.scope.Apart)
 	switch {
-	case at < 0 && !w.methods(&d):
+	case at < 0 && !w.methods(&d) && !more:
 		w.emit(d)
 		return
-	case at < 0:
+	case at < 0 && more && *d.left > 0:
+		w.by(d, next)
+		return
+	case at < 0 && !more:
 		w.by(d, key{of: request.AspectMethod})
 		return
 	case *d.left <= 0:
@@ -157,7 +161,7 @@ func (w *walker) methods(d *draft) bool {
 
 // by splits a draft by one part.
 func (w *walker) by(d draft, k key) {
-	tests := testsOf(d.rivals, k)
+	tests := append(testsOf(d.rivals, k), d.apartTests(k, w.scope.Apart)...)
 	of := values
 	switch k.of {
 	case request.AspectHeader:

@@ -17,7 +17,7 @@ import (
 type BehaviorInput struct {
 	Resolution *resolve.Resolution
 	Matcher    *request.Matcher
-	Evaluators request.Evaluators
+	Judges     Judges
 }
 
 // BehaviorQuery is what is compared.

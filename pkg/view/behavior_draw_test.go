@@ -166,7 +166,7 @@ func sideOf(t *testing.T, docs []doc) BehaviorInput {
 
 // facts are what a request gets, by the answer to it alone, without the names that do not count.
 func facts(r *resolve.Resolution, a *request.Answer) string {
-	out := Request(r, Asked{Answer: a}, nil, nil)
+	out := Request(r, Asked{Answer: a}, nil, Judges{})
 	total := 0
 	for _, b := range r.Graph.Backends(max(a.Rule, 0)) {
 		total += b.Weight

@@ -53,7 +53,7 @@ type reacting struct {
 }
 
 func newReacting(in BehaviorInput, q *BehaviorQuery) *reacting {
-	return &reacting{requestWriter: requestWriter{survey: newCollector(in.Resolution, q.Kinds), evaluators: in.Evaluators}, matcher: in.Matcher, protects: q.Protects,
+	return &reacting{requestWriter: requestWriter{survey: newCollector(in.Resolution, q.Kinds), judges: in.Judges}, matcher: in.Matcher, protects: q.Protects,
 		known: map[string]*reaction{}, said: map[string]bool{}}
 }
 

@@ -51,7 +51,7 @@ func (s *reacting) protecting(item *EffectivePolicy) bool {
 	if k == nil || k.Generic() {
 		return true
 	}
-	return k.KeepsOut(func(path string) bool {
+	return k.Protects.KeepsOut(func(path string) bool {
 		return path == "*" || slices.ContainsFunc(item.Rules, func(r Rule) bool { return setsBelow(&r, path) })
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -32,15 +33,17 @@ type MatrixRow struct {
 	Target  model.Ref    `json:"target"`            // the route rule
 	Paths   []Path       `json:"paths"`             // the ways on which it is so
 	Cells   []MatrixCell `json:"cells"`             // one of every kind, in their order
-	Missing []string     `json:"missing,omitempty"` // of the kinds that must not be missing, those of which no policy is in force
-	Unknown []string     `json:"unknown,omitempty"` // of these kinds, those of which it cannot be known
+	Missing []string     `json:"missing,omitempty"` // of the kinds that must not be missing, those of which no policy is in force; of properties, those that fail
+	Unknown []string     `json:"unknown,omitempty"` // of these kinds and properties, those of which it cannot be known
+
+	Protection *Protection `json:"protection,omitempty"` // whether each property of requests holds
 
 	split bool // the rule has other rows
 }
 
 // MatrixCount counts the route rules by what is so of one policy kind on any of their paths, the worst first: missing, unknown, in force.
 type MatrixCount struct {
-	PolicyKind    string `json:"policyKind"`    // Kind.group, of alternatives with " or " between them
+	PolicyKind    string `json:"policyKind"`    // Kind.group, of alternatives with " or " between them; or a property of requests
 	Missing       int    `json:"missing"`       // no policy is in force
 	Unknown       int    `json:"unknown"`       // cannot be known
 	InForce       int    `json:"inForce"`       // a policy is in force
@@ -51,7 +54,7 @@ type MatrixCount struct {
 type PolicyMatrix struct {
 	Envelope
 	Kinds     []string      `json:"kinds"`               // the policy kinds that the cells are about, as Kind.group
-	Required  []string      `json:"required,omitempty"`  // the kinds that must not be missing; there are then only rows where one is missing or unknown
+	Required  []string      `json:"required,omitempty"`  // the kinds and properties that must not be missing; there are then only rows where one is missing or unknown
 	Elsewhere []string      `json:"elsewhere,omitempty"` // policy kinds of the input that have no cells, as they hold elsewhere: at Services, workloads or proxies
 	Rules     int           `json:"rules"`               // how many route rules get traffic, or may
 	Idle      []model.Ref   `json:"idle,omitempty"`      // route rules that get no traffic; they have no rows
@@ -64,19 +67,37 @@ func (m *PolicyMatrix) Found() bool {
 	return len(m.Required) > 0 && (len(m.Items) > 0 || !m.Complete)
 }
 
-// Matrix says for every route rule who governs it with the policies of each kind: of the kinds that the query names and those that are
-// required or, if there are none, of those in the input. Each of the required is one kind or several alternatives, of which one is enough.
-func Matrix(r *resolve.Resolution, q Query, required [][]model.GroupKind) *PolicyMatrix {
+// MatrixQuery is what a matrix must not lack.
+type MatrixQuery struct {
+	Query
+	Required   [][]model.GroupKind // each is one kind or several alternatives, of which one is enough
+	Properties []RequestProperty   // of requests
+	Matcher    *request.Matcher    // that tells requests apart, where gates do
+	Judges     Judges
+}
+
+// Matrix says for every route rule who governs it with the policies of each kind, and what its requests are protected by: of the kinds that the
+// query names and those that are required or, if there are none, of those in the input.
+func Matrix(r *resolve.Resolution, query MatrixQuery) (*PolicyMatrix, error) {
+	q, required := query.Query, query.Required
+	if len(query.Properties) > 0 && required == nil && q.Kinds == nil {
+		q.Kinds = []model.GroupKind{}
+	}
 	for _, kinds := range required {
 		q.Kinds = append(q.Kinds[:len(q.Kinds):len(q.Kinds)], kinds...)
 	}
-	m := matrixMaker{collector: collector{res: r, query: q}, out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}}}
+	m := matrixMaker{collector: collector{res: r, query: q}, out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}},
+		protector: newProtector(r, query.Matcher, query.Judges), properties: query.Properties}
+	m.protector.asked = query.Properties
 	m.begin()
 	m.nameColumns()
 	m.require(required)
 	nodes := m.nodes()
 	m.look(nodes)
 	m.findBlind()
+	if err := m.protector.split(m.rulesOf(nodes)); err != nil {
+		return nil, err
+	}
 	m.ways.collector = collector{res: r}
 	m.ways.paths = map[topology.NodeID][]resolve.Path{}
 	copies := map[model.Ref][]topology.NodeID{} // the rules of routes that other routes hand over to, by object
@@ -96,7 +117,14 @@ func Matrix(r *resolve.Resolution, q Query, required [][]model.GroupKind) *Polic
 	slices.SortStableFunc(m.out.Items, func(a, b MatrixRow) int { return compareTargets(a.Target, b.Target) })
 	slices.SortFunc(m.out.Idle, compareTargets)
 	m.out.Seal("PolicyMatrix", append(m.problems(), m.openProblems()...))
-	return m.out
+	return m.out, nil
+}
+
+// rulesOf are the route rules among nodes.
+func (m *matrixMaker) rulesOf(nodes []topology.NodeID) []topology.NodeID {
+	return slices.DeleteFunc(slices.Clone(nodes), func(id topology.NodeID) bool {
+		return m.res.Node(id).Role != topology.Rule || int(id) >= m.res.Graph.Len()
+	})
 }
 
 // HoldsAtRoutes reports whether policies of a kind can be in force on the way to route rules, so that a matrix can have cells of it.
@@ -129,6 +157,9 @@ type matrixMaker struct {
 	cells    []*sharedCell
 	doubtful map[model.Ref]string    // policies that a problem of the input leaves open
 	open     map[string]*model.Tally // rules of which it is not known whether traffic comes, by the reason
+
+	protector  *protector
+	properties []RequestProperty // that must hold
 
 	blindAt, blindOver map[topology.NodeID]unreadThings // at a node; at it and above it
 }
@@ -190,7 +221,11 @@ func (m *matrixMaker) require(required [][]model.GroupKind) {
 			m.out.Counts = append(m.out.Counts, MatrixCount{PolicyKind: need.name})
 		}
 	}
-	if m.required == nil {
+	for _, p := range m.properties {
+		m.out.Required = append(m.out.Required, p.String())
+		m.out.Counts = append(m.out.Counts, MatrixCount{PolicyKind: p.String()})
+	}
+	if m.out.Required == nil {
 		for _, c := range m.columns {
 			m.out.Counts = append(m.out.Counts, MatrixCount{PolicyKind: c.kind.String()})
 		}
@@ -203,7 +238,7 @@ func (m *matrixMaker) judged() [][]int {
 	for _, need := range m.required {
 		out = append(out, need.columns)
 	}
-	if out == nil {
+	if m.out.Required == nil {
 		for i := range m.columns {
 			out = append(out, []int{i})
 		}
@@ -218,20 +253,19 @@ func (m *matrixMaker) addRows(rows []MatrixRow) {
 	for i := range rows {
 		row := &rows[i]
 		row.split = len(rows) > 1
-		for j, columns := range m.judged() {
-			state := stateOf(row.Cells, columns)
+		for j, state := range m.states(row) {
 			if badness(state) > badness(worst[j]) {
 				worst[j] = state
 			}
 			switch {
-			case m.required == nil:
+			case m.out.Required == nil:
 			case state == CellNone:
-				row.Missing = append(row.Missing, m.required[j].name)
+				row.Missing = append(row.Missing, m.out.Required[j])
 			case state == CellUnknown:
-				row.Unknown = append(row.Unknown, m.required[j].name)
+				row.Unknown = append(row.Unknown, m.out.Required[j])
 			}
 		}
-		if m.required == nil || len(row.Missing)+len(row.Unknown) > 0 {
+		if m.out.Required == nil || len(row.Missing)+len(row.Unknown) > 0 {
 			m.out.Items = append(m.out.Items, *row)
 		}
 	}
@@ -248,6 +282,18 @@ func (m *matrixMaker) addRows(rows []MatrixRow) {
 			count.NotApplicable++
 		}
 	}
+}
+
+// states are what is so in a row of all that is counted: of kinds, then of properties.
+func (m *matrixMaker) states(row *MatrixRow) []string {
+	var out []string
+	for _, columns := range m.judged() {
+		out = append(out, stateOf(row.Cells, columns))
+	}
+	for i := range m.properties {
+		out = append(out, stateOfVerdict(row.Protection.asked[i].Verdict))
+	}
+	return out
 }
 
 // stateOf is what is so of alternatives: in force if one of them is, else unknown if one of them is, else none unless none has a say.

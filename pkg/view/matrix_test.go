@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -97,7 +98,7 @@ func TestMatrixRows(t *testing.T) {
 		"another kind":   {Query{Kinds: []model.GroupKind{{Group: "y.io", Kind: "None"}}}, nil, "both x a/back one a/front one a/front two; far x a/elsewhere a/front two; own x a/back one; own y a/back one", true, false},
 		"nothing at all": {Query{Targets: []topology.NodeID{}}, [][]model.GroupKind{paint}, "", true, false},
 	} {
-		m := Matrix(r, tc.query, tc.required)
+		m := matrixOf(t, r, MatrixQuery{Query: tc.query, Required: tc.required})
 		if got := marks(m); got != tc.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tc.want)
 		}
@@ -105,7 +106,7 @@ func TestMatrixRows(t *testing.T) {
 			t.Errorf("%s: complete %v, found %v: %v", name, m.Complete, m.Found(), m.Problems)
 		}
 	}
-	m := Matrix(r, Query{}, [][]model.GroupKind{paint})
+	m := matrixOf(t, r, MatrixQuery{Required: [][]model.GroupKind{paint}})
 	if got, want := fmt.Sprint(m.Counts, m.Rules, len(m.Idle)), "[{Paint.x.io 2 1 1 0}] 4 1"; got != want {
 		t.Errorf("counts %s, want %s", got, want)
 	}
@@ -128,7 +129,7 @@ func TestMatrixUnread(t *testing.T) {
 	} {
 		known := strings.Replace(crossroads, ", {name: elsewhere}", "", 1)
 		r := resolutionOf(t, known+"---\napiVersion: strange.io/v1\nkind: Strange\nmetadata: {name: s, namespace: a}\n"+tc.object+"\n")
-		m := Matrix(r, Query{}, nil)
+		m := matrixOf(t, r, MatrixQuery{})
 		var rows []string
 		for _, row := range strings.Split(marks(m), "; ") {
 			if !strings.HasPrefix(row, "far ") {
@@ -142,4 +143,14 @@ func TestMatrixUnread(t *testing.T) {
 			t.Errorf("%s: the answer is complete", name)
 		}
 	}
+}
+
+// matrixOf is the matrix of an input.
+func matrixOf(t *testing.T, r *resolve.Resolution, q MatrixQuery) *PolicyMatrix {
+	t.Helper()
+	m, err := Matrix(r, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

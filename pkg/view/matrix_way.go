@@ -58,6 +58,7 @@ type matrixRows struct {
 // cellRow is ways on which the cells of a rule are the same.
 type cellRow struct {
 	cells []*sharedCell
+	by    *Protection
 	ways  []resolve.Path
 	paths []Path // that are not ways of the graph
 }
@@ -146,12 +147,17 @@ func (m *matrixMaker) addWays(rows *matrixRows, id topology.NodeID, ways []resol
 		columns[i] = c.cells(id, ways, all, blind)
 		alike = alike && columns[i].each == nil
 	}
+	by := make([]*Protection, len(ways))
+	for i, way := range ways {
+		by[i] = m.protector.of(id, way)
+		alike = alike && by[i] == by[0]
+	}
 	if alike {
-		rows.add(pick(columns, 0), cellRow{ways: ways})
+		rows.add(pick(columns, 0), cellRow{ways: ways, by: by[0]})
 		return
 	}
 	for i := range ways {
-		rows.add(pick(columns, i), cellRow{ways: ways[i : i+1 : i+1]})
+		rows.add(pick(columns, i), cellRow{ways: ways[i : i+1 : i+1], by: by[i]})
 	}
 }
 
@@ -232,7 +238,7 @@ func pick(columns []cellsOnWays, way int) []*sharedCell {
 
 // add puts ways on which the cells are the same into one row.
 func (r *matrixRows) add(cells []*sharedCell, row cellRow) {
-	var key []byte
+	key := binary.AppendUvarint(nil, uint64(row.by.number))
 	for _, c := range cells {
 		key = binary.AppendUvarint(key, uint64(c.number))
 	}
@@ -259,7 +265,7 @@ func (r *matrixRows) finish(m *matrixMaker, ref model.Ref) []MatrixRow {
 		for i, c := range m.columns {
 			cells[i] = c.open(ref.GroupKind(), open.why)
 		}
-		r.add(cells, cellRow{paths: open.paths})
+		r.add(cells, cellRow{paths: open.paths, by: m.protector.open(ref, open.why)})
 	}
 	out := make([]MatrixRow, len(r.list))
 	for i, row := range r.list {
@@ -267,7 +273,7 @@ func (r *matrixRows) finish(m *matrixMaker, ref model.Ref) []MatrixRow {
 		if len(row.paths) > 0 {
 			paths = inOrder(append(slices.Clone(paths), row.paths...))
 		}
-		out[i] = MatrixRow{Target: ref, Paths: paths, Cells: make([]MatrixCell, len(row.cells))}
+		out[i] = MatrixRow{Target: ref, Paths: paths, Cells: make([]MatrixCell, len(row.cells)), Protection: row.by}
 		for c, cell := range row.cells {
 			out[i].Cells[c] = cell.MatrixCell
 		}

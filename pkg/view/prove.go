@@ -85,13 +85,13 @@ type ProofError struct{ What string }
 func (e *ProofError) Error() string { return e.What }
 
 // Prove decides whether a property holds for every request.
-func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators request.Evaluators) (*Proof, error) {
+func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, judges Judges) (*Proof, error) {
 	if wrong := q.Wrong(); wrong != "" {
 		return nil, &ProofError{wrong}
 	}
 	q.prepare(m)
 	q.Scope.Passing = true
-	p := newProver(r, m, &q, evaluators)
+	p := newProver(r, m, &q, judges)
 	p.out = &Proof{Property: q.sentence(), Name: q.Property, Expression: q.Expression, Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
 	for _, gk := range q.Require {
 		p.out.Require = append(p.out.Require, gk.String())
@@ -112,8 +112,8 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators r
 	return p.out, nil
 }
 
-func newProver(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, evaluators request.Evaluators) *prover {
-	return &prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), evaluators: evaluators}, q: q, known: map[way]bool{}, looked: map[way]bool{},
+func newProver(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, judges Judges) *prover {
+	return &prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), judges: judges}, q: q, known: map[way]bool{}, looked: map[way]bool{},
 		judged: map[way]judgedWay{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, open: map[string]*Undecided{}, told: map[string]bool{},
 		matcher: m, whole: q.whole(), taking: make([]bool, r.Len())}
 }

@@ -83,8 +83,8 @@ type Asked struct {
 }
 
 // Request is what becomes of a request, with the policies in force on its way.
-func Request(r *resolve.Resolution, asked Asked, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswer {
-	w := requestWriter{survey: newCollector(r, kinds), evaluators: evaluators}
+func Request(r *resolve.Resolution, asked Asked, kinds []model.GroupKind, judges Judges) *RequestAnswer {
+	w := requestWriter{survey: newCollector(r, kinds), judges: judges}
 	out := &RequestAnswer{RequestResult: w.result(asked.Answer)}
 	out.Seal("RequestAnswer", append(w.survey.problems(), asked.Answer.Problems...))
 	guessed := func(gk model.GroupKind) bool {
@@ -97,13 +97,13 @@ func Request(r *resolve.Resolution, asked Asked, kinds []model.GroupKind, evalua
 }
 
 // Requests is what becomes of each of several requests.
-func Requests(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswerList {
-	w := requestWriter{survey: newCollector(r, kinds), evaluators: evaluators}
+func Requests(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, judges Judges) *RequestAnswerList {
+	w := requestWriter{survey: newCollector(r, kinds), judges: judges}
 	out := &RequestAnswerList{Items: make([]RequestResult, 0, len(all))}
 	var problems []model.Problem
 	for _, asked := range all {
 		if len(asked.Expect) > 0 { // what leaves other requests open is no doubt about this one
-			one := Request(r, asked, kinds, evaluators)
+			one := Request(r, asked, kinds, judges)
 			out.Items = append(out.Items, one.RequestResult)
 			problems = append(problems, about(asked.Answer, one.Problems)...)
 			continue
@@ -117,8 +117,8 @@ func Requests(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, evalu
 }
 
 // RequestAtEach is what becomes of one request at each of several Gateways that could take it.
-func RequestAtEach(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, evaluators request.Evaluators) *RequestAnswerList {
-	out := Requests(r, all, kinds, evaluators)
+func RequestAtEach(r *resolve.Resolution, all []Asked, kinds []model.GroupKind, judges Judges) *RequestAnswerList {
+	out := Requests(r, all, kinds, judges)
 	out.one = true
 	return out
 }
@@ -162,8 +162,8 @@ func newCollector(r *resolve.Resolution, kinds []model.GroupKind) *collector {
 
 // requestWriter puts answers into the shape of the contract.
 type requestWriter struct {
-	survey     *collector
-	evaluators request.Evaluators
+	survey *collector
+	judges Judges
 }
 
 // judge asks the kinds that judge requests. What they do not know makes the answer incomplete.
@@ -171,7 +171,7 @@ func (w *requestWriter) judge(a *request.Answer) []Decision {
 	if a.Gateway == topology.None && a.Service.Name == "" {
 		return nil
 	}
-	_, verdicts := w.evaluators.Judge(request.Query{From: request.Nobody(), To: request.Nobody(), Answer: a}, w.survey.res, w.survey.query.Kinds)
+	_, verdicts := w.judges.Evaluators.Judge(request.Query{From: request.Nobody(), To: request.Nobody(), Answer: a}, w.survey.res, w.survey.query.Kinds)
 	var out []Decision
 	for _, v := range verdicts {
 		w.survey.found = append(w.survey.found, v.Problems...)

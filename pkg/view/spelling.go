@@ -81,12 +81,12 @@ var variants = []variant{
 // Respell looks for other spellings of the requests that are asked about for which the property does not hold, though it holds for the requests, and
 // the same backend gets both. Only spellings that are not asked about themselves are looked for, and only where hosts or paths are. Each rule that
 // takes some is a finding.
-func (p *Proof) Respell(r *resolve.Resolution, m *request.Matcher, q ProofQuery, evaluators request.Evaluators) error {
+func (p *Proof) Respell(r *resolve.Resolution, m *request.Matcher, q ProofQuery, judges Judges) error {
 	p.Spellings = []Spelling{}
 	if len(q.Scope.Paths) == 0 && len(q.Scope.Hosts) == 0 || len(q.Require) == 0 && q.Holds == nil {
 		return nil
 	}
-	s := newSpeller(r, m, &q, evaluators)
+	s := newSpeller(r, m, &q, judges)
 	err := space.Walk(m, q.Scope, func(c *space.Class) bool {
 		if doubtAbout(c) != "" || c.Request.Protocol != request.HTTP || !s.protected(c) {
 			return true
@@ -118,9 +118,9 @@ type speller struct {
 	err      error
 }
 
-func newSpeller(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, evaluators request.Evaluators) *speller {
+func newSpeller(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, judges Judges) *speller {
 	q.prepare(m)
-	return &speller{prover: newProver(r, m, q, evaluators), seen: map[string]bool{}}
+	return &speller{prover: newProver(r, m, q, judges), seen: map[string]bool{}}
 }
 
 // first reports whether spellings of a request are to be tried: no other of its path was, and there are not too many.

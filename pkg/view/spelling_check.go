@@ -14,13 +14,13 @@ import (
 // SpellingBypasses finds where a spelling of requests gets around the policies that keep requests out of a rule, without being asked about any: where it
 // is known that the implementation leaves dots, slashes or escaped characters as they are, the rule that takes the request so spelled has none of
 // these policies, and the same backend gets both. What is not certain is left out, and so are spellings that no implementation would undo.
-func SpellingBypasses(r *resolve.Resolution, m *request.Matcher, evaluators request.Evaluators) []model.Problem {
+func SpellingBypasses(r *resolve.Resolution, m *request.Matcher, judges Judges) []model.Problem {
 	kinds, keeping := guards(r)
 	if !keeping {
 		return nil
 	}
 	q := ProofQuery{Scope: space.Scope{Where: space.Everywhere()}, Kinds: kinds, Holds: guarded}
-	s := newSpeller(r, m, &q, evaluators)
+	s := newSpeller(r, m, &q, judges)
 	s.sure, s.guarding = true, true
 	for _, listener := range r.Graph.Order(topology.Traffic) {
 		if r.Node(listener).Role != topology.Listener || s.more || s.err != nil {
@@ -41,7 +41,7 @@ func SpellingBypasses(r *resolve.Resolution, m *request.Matcher, evaluators requ
 // guards are the policy kinds in use that may keep requests out, and whether one of them is known to.
 func guards(r *resolve.Resolution) (kinds []model.GroupKind, known bool) {
 	for _, k := range r.Kinds {
-		if !k.InUse() || !k.Generic() && len(k.Protects) == 0 {
+		if !k.InUse() || !k.Generic() && len(k.Protects.Rules) == 0 {
 			continue
 		}
 		known = known || !k.Generic()
@@ -67,7 +67,7 @@ func guarded(w *RequestWay) (held bool, unknown string) {
 }
 
 func keepsOut(f *InForce) bool {
-	return f.Kind.KeepsOut(func(path string) bool {
+	return f.Kind.Protects.KeepsOut(func(path string) bool {
 		return path == "*" || slices.ContainsFunc(f.Policy.Rules, func(rule Rule) bool { return setsBelow(&rule, path) })
 	})
 }

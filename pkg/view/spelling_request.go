@@ -12,7 +12,7 @@ import (
 
 // SpelledAround finds that a request is another spelling of one that policies keep out, and gets to the same backend without them. listener is the name
 // of the only one that is asked about, if any.
-func SpelledAround(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string, evaluators request.Evaluators) ([]model.Problem, error) {
+func SpelledAround(r *resolve.Resolution, m *request.Matcher, a *request.Answer, listener string, judges Judges) ([]model.Problem, error) {
 	if a.Request.Protocol != request.HTTP || a.Request.From != "" || a.Gateway == topology.None || a.Rule == topology.None || !reaches(a) {
 		return nil, nil
 	}
@@ -23,7 +23,7 @@ func SpelledAround(r *resolve.Resolution, m *request.Matcher, a *request.Answer,
 	}
 	where := request.Where{Gateway: a.Gateway, Listener: listener}
 	q := ProofQuery{Scope: space.Scope{Where: where}, Kinds: kinds, Holds: guarded}
-	s := newSpeller(r, m, &q, evaluators)
+	s := newSpeller(r, m, &q, judges)
 	s.guarding = true
 	for i := range meant {
 		plain, err := m.Take(meant[i].Request, where)

@@ -18,7 +18,7 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent, Find: merging}, {Rule: mergeSkipsRoute}}, Audit: proxies(),
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent, Find: merging}, {Rule: mergeSkipsRoute}}, Audit: proxies(), Gates: gates(),
 		Functions: descriptor.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": luaDisabled,
 			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
 			Sites:     map[string]policy.SiteCheck{"envoygateway.SamePort": samePort},

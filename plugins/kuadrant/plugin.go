@@ -16,7 +16,7 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kuadrant", Kinds: kinds,
+	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Gates: gates(),
 		Functions: descriptor.Functions{Auto: map[string]descriptor.Auto{"kuadrant.Profile": profile},
 			Links:  []topology.Linker{link},
 			Advice: map[string]policy.Advice{"kuadrant.Advice": advice},

@@ -1,0 +1,103 @@
+package protect
+
+import "github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+
+// Decision is a list of rules that allows or denies a request, of which some facts are not known: who sends it, from where, and what no class of
+// requests tells.
+type Decision struct {
+	facts  []FactKind
+	Allows func(holds func(Fact) bool) bool
+}
+
+// Fact is a thing that a decision looks at, by its number.
+type Fact int
+
+// FactKind says what a fact is about.
+type FactKind uint8
+
+// The kinds of facts.
+const (
+	Identity FactKind = iota // the request has a verified credential
+	Address                  // it comes from a listed address
+	Unknown                  // anything else: an expression, a place, an attribute
+)
+
+// mostFacts is of how many facts all combinations are tried.
+const mostFacts = 12
+
+// Add adds a fact.
+func (d *Decision) Add(k FactKind) Fact {
+	d.facts = append(d.facts, k)
+	return Fact(len(d.facts) - 1)
+}
+
+// Findings are what a decision says of all requests of a class.
+type Findings struct {
+	Anonymous gate.Verdict // Holds: without a credential every request is refused; Fails: one is known that is not; Depends: that is open
+	Refuses   gate.Verdict // Holds: some request is refused; Fails: none is
+	Listed    gate.Verdict // Holds: the address matters, whatever else is true; Fails: it does not
+	DeniesAll bool         // every request is refused
+	Asks      bool         // it looks at identities
+}
+
+// Judge tries all combinations of the facts.
+func (d *Decision) Judge() Findings {
+	n := len(d.facts)
+	out := Findings{Anonymous: gate.Holds, Refuses: gate.Fails, Listed: gate.Fails, DeniesAll: true}
+	if n > mostFacts {
+		return Findings{Anonymous: gate.Depends, Refuses: gate.Holds, Listed: gate.Depends, Asks: true}
+	}
+	count := func(world int, k FactKind) (bits int) {
+		for i, kind := range d.facts {
+			if kind == k && world>>i&1 == 1 {
+				bits++
+			}
+		}
+		return bits
+	}
+	mask := func(k FactKind) (m int) {
+		for i, kind := range d.facts {
+			if kind == k {
+				m |= 1 << i
+			}
+		}
+		return m
+	}
+	identities, addresses, unknowns := mask(Identity), mask(Address), mask(Unknown)
+	out.Asks = identities != 0
+	open, all := map[int]bool{}, map[int]bool{} // by the unknown facts: whether an anonymous request gets through
+	everywhere := map[int]bool{}                // by all facts but addresses: whether every address gets through
+	for world := range 1 << n {
+		allowed := d.Allows(func(f Fact) bool { return world>>int(f)&1 == 1 })
+		if allowed {
+			out.DeniesAll = false
+		} else {
+			out.Refuses = gate.Holds
+		}
+		all[world&unknowns] = true
+		if allowed && count(world, Identity) == 0 {
+			open[world&unknowns] = true
+		}
+		others := world &^ addresses
+		if before, seen := everywhere[others]; !seen {
+			everywhere[others] = allowed
+		} else {
+			everywhere[others] = before && allowed
+		}
+	}
+	switch {
+	case len(open) == len(all):
+		out.Anonymous = gate.Fails
+	case len(open) > 0:
+		out.Anonymous = gate.Depends
+	}
+	if addresses != 0 {
+		out.Listed = gate.Holds
+		for _, allowed := range everywhere {
+			if allowed {
+				out.Listed = gate.Fails
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package protect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Judge tells what requests are protected by in one input. It is not safe for concurrent use.
+type Judge struct {
+	res    *resolve.Resolution
+	funcs  Functions
+	assume Assumptions
+
+	stacks map[stackAt][]*Settings
+	ways   map[wayKey]*way
+	rules  map[topology.NodeID][]Gate // what the Gateway API's own filters and fields of a rule make
+	above  map[topology.NodeID]inForce
+
+	doubtful map[model.Ref]bool // policies of which a problem leaves open what they do; nil: not asked for yet
+}
+
+// Assumptions are what a user says of services that the input does not have.
+type Assumptions struct {
+	External bool // services that are asked to authorize also authenticate
+}
+
+type stackAt struct {
+	kind  *resolve.Kind
+	stack resolve.StackID
+	node  topology.NodeID
+}
+
+type wayKey struct {
+	Place
+	backends string
+}
+
+// NewJudge makes a judge of an input.
+func NewJudge(r *resolve.Resolution, funcs Functions, assume Assumptions) *Judge {
+	return &Judge{res: r, funcs: funcs, assume: assume, stacks: map[stackAt][]*Settings{}, ways: map[wayKey]*way{}, rules: map[topology.NodeID][]Gate{}, above: map[topology.NodeID]inForce{}}
+}
+
+// way is what is in force on the way of requests.
+type way struct {
+	Place
+	before   []*Settings   // before a backend is chosen, the most specific first
+	backends [][]*Settings // at each backend that a request may get to
+	lost     []*Settings   // what lost on the way, by policy
+	open     []Reason      // what could not be read and may change everything
+	steady   *Gates        // the gates, if no request makes a difference
+	tests    []request.Test
+}
+
+// Gates are the gates on the way of one request.
+type Gates struct {
+	Place
+	Before   []Gate   // before a backend is chosen
+	Backends [][]Gate // at each backend that it may get to
+	Idle     bool     // the rule redirects, so that no backend gets the request
+	TLS      bool     // the request arrives over TLS
+
+	judge *Judge
+	lost  []*Settings
+	open  []Reason
+	known map[string]Result
+}
+
+// On lists the gates on the way that an answer describes.
+func (j *Judge) On(a *request.Answer) *Gates {
+	w := j.wayOf(a)
+	if w.steady != nil && a.Request.Secure == w.steady.TLS && len(w.tests) == 0 && !j.readsRequest(a) {
+		return w.steady
+	}
+	look := &Look{Request: &a.Request}
+	out := j.gates(w, look)
+	out.Idle, out.TLS = a.Location != nil, a.Request.Secure
+	for _, t := range look.tests {
+		if !slices.Contains(w.tests, t) {
+			w.tests = append(w.tests, t)
+		}
+	}
+	if w.steady == nil && !j.readsRequest(a) {
+		w.steady = out
+	}
+	return out
+}
+
+// readsRequest reports whether a request has anything that may be a credential: then what gates do with it is its own.
+func (j *Judge) readsRequest(a *request.Answer) bool {
+	return len(a.Request.Headers) > 0 || len(a.Request.Query) > 0
+}
+
+// Tests are what the gates at a place look at in requests.
+func (j *Judge) Tests(a *request.Answer) []request.Test {
+	j.On(a)
+	return j.wayOf(a).tests
+}
+
+func (j *Judge) gates(w *way, look *Look) *Gates {
+	out := &Gates{Place: w.Place, judge: j, lost: w.lost, open: w.open, known: map[string]Result{}}
+	makeAll := func(all []*Settings) []Gate {
+		var gates []Gate
+		for _, s := range all {
+			gates = append(gates, Input{Settings: s, Look: look, Way: w.before, Place: w.Place}.gates(j.funcs)...)
+		}
+		return gates
+	}
+	out.Before = append(makeAll(w.before), j.standard(w.Place, look)...)
+	for _, at := range w.backends {
+		out.Backends = append(out.Backends, makeAll(at))
+	}
+	return out
+}
+
+// wayOf is the way of an answer.
+func (j *Judge) wayOf(a *request.Answer) *way {
+	at := Place{a.Gateway, a.Listener, a.Route, a.Rule}
+	key := wayKey{Place: at}
+	targets := j.targets(a)
+	for i := range targets {
+		key.backends += targets[i].Ref.String() + " "
+	}
+	if known := j.ways[key]; known != nil {
+		return known
+	}
+	w := &way{Place: at}
+	nearest := map[model.GroupKind]bool{}
+	for _, id := range []topology.NodeID{a.Rule, a.Route, a.Listener, a.Gateway} {
+		through := []topology.NodeID{a.Listener}
+		if id == a.Gateway {
+			through = nil
+		}
+		found, lost := j.at(id, through...)
+		w.lost = append(w.lost, lost...)
+		for _, s := range found {
+			gk := s.Kind.GroupKind
+			if s.Kind.Protects.Nearest && nearest[gk] {
+				continue
+			}
+			w.before = append(w.before, s)
+		}
+		for _, s := range found {
+			nearest[s.Kind.GroupKind] = true
+		}
+	}
+	for i := range targets {
+		var all []*Settings
+		for _, id := range j.nodesOf(&targets[i]) {
+			found, lost := j.at(id, a.Listener, a.Rule)
+			all, w.lost = append(all, found...), append(w.lost, lost...)
+		}
+		w.backends = append(w.backends, all)
+	}
+	w.open = j.unreadPolicies(w)
+	j.ways[key] = w
+	return w
+}
+
+// unreadPolicies says which policies could not be read that would be on a way: they could take everything away, or bring it.
+func (j *Judge) unreadPolicies(w *way) []Reason {
+	if c := j.res.Snapshot.Cluster; c == nil || len(c.Gaps) == 0 {
+		return nil
+	}
+	var unread []string
+	for _, k := range j.res.Kinds {
+		if len(k.Protects.Rules) == 0 {
+			continue
+		}
+		for _, id := range []topology.NodeID{w.Gateway, w.Listener, w.Route, w.Rule} {
+			if id != topology.None {
+				unread = append(unread, j.res.Unread(k.Gaps().At(id))...)
+			}
+		}
+	}
+	if len(unread) == 0 {
+		return nil
+	}
+	slices.Sort(unread)
+	return []Reason{{Code: gate.NotRead, Message: "could not be read: " + strings.Join(slices.Compact(unread), ", ")}}
+}
+
+// targets are the backends that a request may get to. One that is merely not in the input may exist.
+func (j *Judge) targets(a *request.Answer) []topology.BackendRef {
+	if a.Location != nil {
+		return nil
+	}
+	return append(slices.Clone(a.Backends), AbsentBackends(j.res, a)...)
+}
+
+// AbsentBackends are the backends of an answer that could get the request and are only absent from an input that need not have them.
+func AbsentBackends(r *resolve.Resolution, a *request.Answer) []topology.BackendRef {
+	if a.Rule == topology.None || len(a.Backends) > 0 {
+		return nil
+	}
+	return slices.DeleteFunc(r.Graph.Backends(a.Rule), func(b topology.BackendRef) bool {
+		object := b.Ref.WithoutSection()
+		return b.Weight == 0 || b.Reason != "BackendNotFound" || r.Snapshot.Get(object) != nil || r.Snapshot.HasAll(object.GroupKind(), object.Namespace)
+	})
+}
+
+func (j *Judge) nodesOf(b *topology.BackendRef) []topology.NodeID {
+	var out []topology.NodeID
+	for _, ref := range []model.Ref{b.Ref.WithoutSection(), b.Ref} {
+		for _, id := range j.res.Graph.Lookup(ref) {
+			if role := j.res.Node(id).Role; (role == topology.Backend || role == topology.Port) && !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+// inForce is what is in force at a node, and what lost there.
+type inForce struct{ settings, lost []*Settings }
+
+// at is what is in force, and what lost, at a node on ways that lead through all of the given nodes.
+func (j *Judge) at(id topology.NodeID, through ...topology.NodeID) (inForce, lost []*Settings) {
+	if id == topology.None {
+		return nil, nil
+	}
+	n := j.res.Node(id)
+	if n.Role == topology.Gateway || n.Role == topology.Listener {
+		known, ok := j.above[id]
+		if !ok {
+			known.settings, known.lost = j.find(n, id, through)
+			j.above[id] = known
+		}
+		return known.settings, known.lost
+	}
+	return j.find(n, id, through)
+}
+
+func (j *Judge) find(n *topology.Node, id topology.NodeID, through []topology.NodeID) (inForce, lost []*Settings) {
+	for _, k := range j.res.Kinds {
+		if !k.InUse() || !k.ReachesNode(n) || len(k.Protects.Rules) == 0 && !k.Generic() {
+			continue
+		}
+		for _, s := range k.Contexts(id) {
+			if k.Empty(s) || !j.leads(k, id, s, through) {
+				continue
+			}
+			v := k.Verdict(s)
+			key := stackAt{k, s, id}
+			if n.Role != topology.Listener && n.Role != topology.Gateway {
+				key.node = 0
+			}
+			all, known := j.stacks[key]
+			if !known {
+				all = j.newSettings(k, id, v)
+				j.stacks[key] = all
+			}
+			inForce = append(inForce, all...)
+			lost = append(lost, lostSettings(j.res, k, id, v)...)
+		}
+	}
+	return inForce, lost
+}
+
+// leads reports whether a stack comes to a node through all of some nodes.
+func (j *Judge) leads(k *resolve.Kind, id topology.NodeID, s resolve.StackID, through []topology.NodeID) bool {
+	through = slices.DeleteFunc(slices.Clone(through), func(t topology.NodeID) bool { return t == topology.None })
+	if len(through) == 0 || len(k.Contexts(id)) == 1 && len(through) == 1 && through[0] == id {
+		return true
+	}
+	return slices.ContainsFunc(k.Paths(id, s), func(p resolve.Path) bool {
+		return !slices.ContainsFunc(through, func(t topology.NodeID) bool { return !slices.Contains(p, t) })
+	})
+}

@@ -1,0 +1,88 @@
+package protect
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// lostSettings are the settings of each policy that lost at one place to another one.
+func lostSettings(r *resolve.Resolution, k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
+	docs := map[int]map[string]any{}
+	var order []int
+	winner := map[int]model.Ref{}
+	see := func(l *merge.Loss) {
+		if len(l.To) == 0 || v.Layers[l.From.Layer].Rejected {
+			return
+		}
+		doc := docs[l.From.Layer]
+		if doc == nil {
+			doc = map[string]any{}
+			docs[l.From.Layer] = doc
+			order = append(order, l.From.Layer)
+			winner[l.From.Layer] = v.Layers[l.To[len(l.To)-1].Layer].Policy.Object.Ref
+		}
+		put(doc, l.Path, merge.Plain(l.Value))
+	}
+	for i := range v.Result.Lost {
+		see(&v.Result.Lost[i])
+	}
+	for i := range v.Result.Rules {
+		for j := range v.Result.Rules[i].Lost {
+			see(&v.Result.Rules[i].Lost[j])
+		}
+	}
+	slices.Sort(order)
+	var out []*Settings
+	for _, layer := range order {
+		by := v.Layers[layer].Policy.Object.Ref
+		if by == winner[layer] {
+			continue
+		}
+		out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: r, doc: docs[layer], owner: by, winner: winner[layer]})
+	}
+	return out
+}
+
+// put sets a value at a path of keys. A path through anything else is cut there.
+func put(doc map[string]any, path merge.Path, v any) {
+	if len(path) == 0 {
+		if fields, ok := v.(map[string]any); ok {
+			for name, inner := range fields {
+				doc[name] = inner
+			}
+		}
+		return
+	}
+	for i, s := range path {
+		if i == len(path)-1 {
+			doc[s.Name] = v
+			return
+		}
+		next, ok := doc[s.Name].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			doc[s.Name] = next
+		}
+		doc = next
+	}
+}
+
+// replaced are the gates of a property that lost on the way and would hold, or might.
+func (g *Gates) replaced(p gate.Property) []Override {
+	var out []Override
+	look := &Look{Request: &request.Request{Protocol: request.HTTP, Method: "GET", Path: "/"}}
+	for _, s := range g.lost {
+		for _, made := range (Input{Settings: s, Look: look, Place: g.Place}).gates(g.judge.funcs) {
+			if made.counts(p) && made.Verdict() != gate.Fails {
+				out = append(out, Override{use(&made, p), s.winner})
+			}
+		}
+	}
+	return out
+}

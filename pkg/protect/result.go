@@ -1,0 +1,288 @@
+package protect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Use is a gate that counts.
+type Use struct {
+	Object model.Ref `json:"object"`           // that sets it
+	Field  string    `json:"field,omitempty"`  // as `effective` names it, else its path in the spec
+	Method string    `json:"method,omitempty"` // of authentication
+}
+
+// Result says whether a property holds for a class of requests.
+type Result struct {
+	Verdict  gate.Verdict `json:"verdict"`            // holds, fails, depends, notApplicable
+	Methods  []string     `json:"methods,omitempty"`  // by which requests authenticate, sorted
+	By       []Use        `json:"by,omitempty"`       // the gates that count
+	Because  []Reason     `json:"because,omitempty"`  // why
+	Counters []Counter    `json:"counters,omitempty"` // of a rate limit
+	Replaced []Override   `json:"-"`                  // gates that lost on the way
+}
+
+// Override is a gate that lost to another policy.
+type Override struct {
+	Lost   Use
+	Winner model.Ref
+}
+
+// Has reports whether a result has a reason.
+func (r *Result) Has(code gate.Code) bool {
+	return slices.ContainsFunc(r.Because, func(b Reason) bool { return b.Code == code })
+}
+
+// Of says whether a property holds: of authentication, if methods are given, with one of them in any case.
+func (g *Gates) Of(p gate.Property, methods ...string) Result {
+	key := string(p) + "=" + strings.Join(methods, "|")
+	out, known := g.known[key]
+	if !known {
+		out = g.of(p, methods)
+		g.known[key] = out
+	}
+	return out
+}
+
+func (g *Gates) of(p gate.Property, methods []string) Result {
+	switch {
+	case p == gate.HTTPSRedirect && g.TLS:
+		return Result{Verdict: gate.NotApplicable}
+	case g.Idle && p != gate.HTTPSRedirect:
+		return Result{Verdict: gate.NotApplicable}
+	}
+	all := [][]Gate{g.Before}
+	if len(g.Backends) > 0 {
+		all = nil
+		for _, at := range g.Backends {
+			all = append(all, slices.Concat(g.Before, at))
+		}
+	}
+	var out Result
+	for i, gates := range all {
+		one := g.combine(p, methods, gates)
+		if i == 0 {
+			out = one
+			continue
+		}
+		out = both(out, one)
+	}
+	if len(g.open) > 0 && (out.Verdict == gate.Holds || out.Verdict == gate.Fails) && p != gate.TLSIn && p != gate.HTTPSRedirect {
+		return Result{Verdict: gate.Depends, By: out.By, Methods: out.Methods, Because: g.open}
+	}
+	if out.Verdict != gate.Holds {
+		out.Replaced = g.replaced(p)
+		if out.Verdict == gate.Fails && len(out.Replaced) > 0 && out.Has(gate.NoGate) {
+			lost := out.Replaced[0].Lost
+			out.Because = []Reason{{gate.Replaced, &lost.Object, lost.Field, subject(lost.Object, lost.Field) + " is overridden by " + subject(out.Replaced[0].Winner, "")}}
+		}
+	}
+	return out
+}
+
+// both is what holds where requests may go either way.
+func both(a, b Result) Result {
+	worse, other := a, b
+	if rank(b.Verdict) > rank(a.Verdict) {
+		worse, other = b, a
+	}
+	if worse.Verdict != other.Verdict {
+		return worse
+	}
+	for _, u := range other.By {
+		worse.addUse(u)
+	}
+	for _, r := range other.Because {
+		worse.addReason(r)
+	}
+	for _, m := range other.Methods {
+		worse.addMethod(m)
+	}
+	for _, c := range other.Counters {
+		worse.addCounter(c)
+	}
+	return worse
+}
+
+func rank(v gate.Verdict) int {
+	return slices.Index([]gate.Verdict{gate.NotApplicable, gate.Holds, gate.Depends, gate.Fails}, v)
+}
+
+// combine is what gates say that all run. Each stands alone, or is one of a group of alternatives.
+func (g *Gates) combine(p gate.Property, methods []string, gates []Gate) Result {
+	var order []string
+	groups := map[string][]*Gate{}
+	denied := Result{Verdict: gate.Holds}
+	for i := range gates {
+		one := &gates[i]
+		if one.has(gate.DeniesAll) {
+			denied.addUse(use(one, p))
+			for _, r := range one.Reasons {
+				if r.Code == gate.DeniesAll {
+					denied.addReason(r)
+				}
+			}
+		}
+		if !one.counts(p) {
+			continue
+		}
+		name := one.Group
+		if name == "" {
+			name = one.Object.String() + " " + one.Field + " " + string(one.Property)
+		}
+		if groups[name] == nil {
+			order = append(order, name)
+		}
+		groups[name] = append(groups[name], one)
+	}
+	if len(denied.By) > 0 {
+		return denied
+	}
+	out := Result{Verdict: gate.Fails}
+	for _, name := range order {
+		one := g.group(p, methods, groups[name])
+		switch {
+		case rank(one.Verdict) < rank(out.Verdict):
+			out = one
+		case one.Verdict == out.Verdict:
+			out = both(out, one)
+		}
+	}
+	if out.Verdict == gate.Fails && len(out.Because) == 0 {
+		out.addReason(Reason{Code: gate.NoGate, Message: message(gate.NoGate, model.Ref{}, "")})
+	}
+	return out
+}
+
+// counts reports whether a gate says anything about a property: a verified client certificate is a credential.
+func (g *Gate) counts(p gate.Property) bool {
+	return g.Property == p || p == gate.Authentication && g.Property == gate.ClientCertificate
+}
+
+// group is what alternatives say.
+func (g *Gates) group(p gate.Property, methods []string, gates []*Gate) Result {
+	out := Result{Verdict: gate.Holds}
+	var reasons [][]Reason
+	for _, one := range gates {
+		all := g.reasons(p, methods, one)
+		reasons = append(reasons, all)
+		if v := verdictOf(all); rank(v) > rank(out.Verdict) {
+			out.Verdict = v
+		}
+	}
+	for i, one := range gates {
+		if v := verdictOf(reasons[i]); v == out.Verdict {
+			u := use(one, p)
+			out.addUse(u)
+			for _, r := range reasons[i] {
+				out.addReason(r)
+			}
+			if v == gate.Holds && u.Method != "" {
+				out.addMethod(u.Method)
+			}
+		}
+		for _, c := range one.Counters {
+			out.addCounter(c)
+		}
+	}
+	return out
+}
+
+// reasons are why a gate does not hold for a property: its own, and that of another method than those asked for.
+func (g *Gates) reasons(p gate.Property, methods []string, one *Gate) []Reason {
+	out := one.Reasons
+	if p == gate.Authentication && g.judge != nil && g.judge.assume.External {
+		out = slices.DeleteFunc(slices.Clone(out), func(r Reason) bool { return r.Code == gate.ExternalDecision })
+	}
+	u := use(one, p)
+	if len(methods) > 0 && u.Method != "" && verdictOf(out) != gate.Fails && !slices.Contains(methods, u.Method) {
+		other := Reason{gate.OtherMethod, &u.Object, u.Field, subject(u.Object, u.Field) + " authenticates by " + u.Method}
+		return append(slices.Clone(out), other)
+	}
+	return out
+}
+
+func use(g *Gate, p gate.Property) Use {
+	out := Use{Object: g.Object, Field: g.Field, Method: g.Method}
+	if p == gate.Authentication && g.Property == gate.ClientCertificate {
+		out.Method = "clientCertificate"
+	}
+	return out
+}
+
+func (r *Result) addUse(u Use) {
+	if !slices.Contains(r.By, u) {
+		r.By = append(r.By[:len(r.By):len(r.By)], u)
+	}
+}
+
+func (r *Result) addMethod(m string) {
+	if !slices.Contains(r.Methods, m) {
+		r.Methods = append(r.Methods[:len(r.Methods):len(r.Methods)], m)
+		slices.Sort(r.Methods)
+	}
+}
+
+func (r *Result) addReason(reason Reason) {
+	if reason.Code == gate.Required && reason.Object == nil {
+		return
+	}
+	same := func(o Reason) bool {
+		return o.Code == reason.Code && o.Field == reason.Field && (o.Object == nil) == (reason.Object == nil) && (o.Object == nil || *o.Object == *reason.Object)
+	}
+	if !slices.ContainsFunc(r.Because, same) {
+		r.Because = append(r.Because[:len(r.Because):len(r.Because)], reason)
+	}
+}
+
+func (r *Result) addCounter(c Counter) {
+	same := func(o Counter) bool {
+		return o.Limit == c.Limit && o.Per == c.Per && o.Scope == c.Scope && o.Replicas == c.Replicas && slices.Equal(o.Key, c.Key)
+	}
+	if !slices.ContainsFunc(r.Counters, same) {
+		r.Counters = append(r.Counters[:len(r.Counters):len(r.Counters)], c)
+	}
+}
+
+// Worst is what holds for two classes of requests together. A class of which nobody gets through says nothing beside another one.
+func Worst(a, b Result) Result {
+	switch {
+	case a.Verdict == "" || a.Verdict == gate.NotApplicable:
+		return b
+	case b.Verdict == "" || b.Verdict == gate.NotApplicable:
+		return a
+	case a.Has(gate.DeniesAll) && !b.Has(gate.DeniesAll):
+		return b
+	case b.Has(gate.DeniesAll) && !a.Has(gate.DeniesAll):
+		return a
+	}
+	return both(a, b)
+}
+
+// Doubted is a result of which it is not known whether it is right: what fails only may.
+func (r Result) Doubted(why string) Result {
+	if r.Verdict == gate.Fails {
+		r.Verdict = gate.Depends
+		r.Because = append(r.Because[:len(r.Because):len(r.Because)], Reason{Code: gate.Condition, Message: why})
+	}
+	return r
+}
+
+// AppendKey appends a text that tells results apart.
+func (r *Result) AppendKey(key []byte) []byte {
+	key = append(append(key, r.Verdict...), '[')
+	for _, u := range r.By {
+		key = append(append(append(append(append(key, u.Object.Kind...), ' '), u.Object.Namespace...), '/'), u.Object.Name...)
+		key = append(append(append(append(append(key, '.'), u.Field...), '='), u.Method...), ',')
+	}
+	for _, b := range r.Because {
+		key = append(append(append(append(key, b.Code...), ' '), b.Message...), ',')
+	}
+	for _, c := range r.Counters {
+		key = append(key, c.Per...)
+	}
+	return append(key, ']')
+}

@@ -1,0 +1,369 @@
+package protect
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Func completes a gate that data cannot describe: it returns the gates in the place of one that a rule of a descriptor made. It is pure.
+type Func func(in Input, g Gate) []Gate
+
+// Functions are those that vendors registered, by name.
+type Functions map[string]Func
+
+// Input is what a Func may look at.
+type Input struct {
+	*Settings
+	Look  *Look       // the request
+	Rule  *gate.Rule  // of the descriptor
+	Path  []string    // where the gate is in the settings
+	Way   []*Settings // everything in force on the way of the request before a backend is chosen, the most specific first
+	Place Place
+}
+
+// Place is where the way of a request leads: topology.None where it has no such node.
+type Place struct{ Gateway, Listener, Route, Rule topology.NodeID }
+
+// gates are those that the rules of a kind make of settings.
+func (in Input) gates(funcs Functions) []Gate {
+	if in.Kind.Generic() {
+		return in.notRead()
+	}
+	if in.fault != nil && in.fault.Code == gate.DeniesAll {
+		g := Gate{Property: gate.Authorization, Object: in.owner}
+		g.fail(*in.fault, in.Kind.Protects.InError)
+		return []Gate{g}
+	}
+	out := in.described(funcs)
+	if in.fault != nil {
+		for i := range out {
+			out[i].fail(*in.fault, in.Kind.Protects.InError)
+		}
+	}
+	return out
+}
+
+// fail makes a gate one of a policy in error.
+func (g *Gate) fail(because Reason, status int) {
+	g.Reasons, g.Counters, g.Refuses = []Reason{because}, nil, Perhaps
+	if because.Code == gate.DeniesAll {
+		g.Refuses = Always
+		g.Answers = []string{strconv.Itoa(status)}
+		g.Missing = g.Answers
+	}
+}
+
+// described are the gates that the rules of the kind make.
+func (in Input) described(funcs Functions) []Gate {
+	var out []Gate
+	set := map[gate.Property]bool{}
+	rules := in.Kind.Protects.Rules
+	for i := range rules {
+		if rules[i].Implicit != "" && rules[i].At == nil {
+			continue
+		}
+		made := in.byRule(&rules[i], funcs)
+		set[rules[i].Property] = set[rules[i].Property] || len(made) > 0
+		out = append(out, made...)
+	}
+	for i := range rules {
+		if r := &rules[i]; r.Implicit != "" && !set[r.Property] {
+			set[r.Property] = true
+			g := Gate{Property: r.Property, Object: in.Source(), Group: in.GroupOf(r.Any)}
+			g.Weaken(r.Implicit, "")
+			g.Refuses = Never
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// notRead are gates of a policy of a kind that nobody describes: it may establish everything, or nothing.
+func (in Input) notRead() []Gate {
+	var out []Gate
+	for _, p := range gate.Properties() {
+		g := Gate{Property: p, Object: in.Source()}
+		g.Weaken(gate.NotRead, "")
+		out = append(out, g)
+	}
+	return out
+}
+
+// byRule are the gates that one rule makes.
+func (in Input) byRule(r *gate.Rule, funcs Functions) []Gate {
+	found := []Found{{Value: in.doc}}
+	if r.At != nil {
+		found = in.Find(r.At)
+	}
+	var out []Gate
+	for _, f := range found {
+		one := in
+		one.Rule, one.Path = r, f.Path
+		if !one.isAsked() {
+			continue
+		}
+		g := one.gate(f)
+		if r.Func == "" {
+			out = append(out, one.finished(g))
+			continue
+		}
+		if complete := funcs[r.Func]; complete != nil {
+			for _, g := range complete(one, g) {
+				out = append(out, one.finished(g))
+			}
+		}
+	}
+	return out
+}
+
+// isAsked reports whether the settings are there without which there is no gate.
+func (in *Input) isAsked() bool {
+	for _, v := range in.Rule.OnlyIf {
+		if len(in.setting(v)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// setting finds where a setting has a value, in the entry of the gate if the setting is one of it.
+func (in *Input) setting(v gate.Value) []Found {
+	found := in.Find(in.bound(v.Path))
+	return slices.DeleteFunc(found, func(f Found) bool { return v.Text != "" && textOf(f.Value) != v.Text })
+}
+
+// bound is a path with the keys of the gate in the place of its wildcards, as far as the two agree.
+func (in *Input) bound(path []string) []string {
+	out := slices.Clone(path)
+	for i, name := range in.Rule.At {
+		if i >= len(path) || path[i] != name || i >= len(in.Path) {
+			break
+		}
+		out[i] = in.Path[i]
+	}
+	return out
+}
+
+// gate makes the gate of one value.
+func (in *Input) gate(f Found) Gate {
+	r := in.Rule
+	g := Gate{Property: r.Property, Method: r.Method, Field: fieldName(f.Path), Object: in.Source(f.Path...), Group: in.GroupOf(r.Any), Order: r.Order, Reads: r.Reads,
+		Answers: in.statuses(r.Answers), Missing: in.statuses(r.Missing)}
+	if fields, ok := f.Value.(map[string]any); ok {
+		for _, name := range sortedKeys(fields) {
+			if method := r.Methods[name]; method != "" {
+				g.Method = method
+			}
+		}
+	}
+	if r.Follow != nil {
+		in.follow(&g)
+	}
+	for _, u := range r.Unless {
+		for _, at := range in.setting(u.Value) {
+			g.weakenAt(u.Code, at.Path, in)
+		}
+	}
+	if r.Always != "" {
+		g.Weaken(r.Always, g.Field)
+	}
+	if r.Constant != "" {
+		if code := constantCode(r.Constant, f.Value); code != "" {
+			g.Weaken(code, g.Field)
+		}
+	}
+	if r.Counter != nil {
+		g.Counters = []Counter{in.counter(f)}
+	}
+	return g
+}
+
+// weakenAt adds a reason for a setting, and names who wrote that.
+func (g *Gate) weakenAt(code gate.Code, path []string, in *Input) {
+	if g.has(code) {
+		return
+	}
+	object := in.Source(path...)
+	g.Reasons = append(g.Reasons, Reason{Code: code, Object: &object, Field: fieldName(path), Message: message(code, object, fieldName(path))})
+}
+
+// finished settles what the gate does with the request, unless a function has.
+func (in *Input) finished(g Gate) Gate {
+	if g.Missing == nil {
+		g.Missing = g.Answers
+	}
+	if g.Refuses == Perhaps {
+		g.Refuses = in.refusal(&g)
+	}
+	return g
+}
+
+// refusal is what a gate does with the request: one without the credential is refused if the gate demands it.
+func (in *Input) refusal(g *Gate) Refusal {
+	missing := g.Property == gate.Authentication && in.Look.Lacks(in.places(g))
+	out := Perhaps
+	if missing && g.Method != "" {
+		out = Always
+	}
+	for _, r := range g.Reasons {
+		switch r.Code {
+		case gate.DeniesAll:
+			return Always
+		case gate.MissingAllowed:
+			if missing {
+				return Never
+			}
+			out = Perhaps
+		case gate.AnonymousAllowed, gate.NeverRefused, gate.AllowsAll, gate.AnyAddress, gate.AnyOrigin, gate.Unlimited, gate.DryRun, gate.Disabled, gate.Skipped, gate.Consumer:
+			return Never
+		default:
+			out = Perhaps
+		}
+	}
+	return out
+}
+
+// places are where the gate looks for the credential.
+func (in *Input) places(g *Gate) []string {
+	if len(g.Reads) > 0 {
+		return g.Reads
+	}
+	switch g.Method {
+	case "jwt", "basic", "introspection", "tokenReview", "hmac", "ldap":
+		return []string{"header authorization"}
+	case "oidc":
+		return []string{"cookie"}
+	case "clientCertificate", "mtls":
+		return []string{"connection"}
+	}
+	return nil
+}
+
+// GroupOf names alternatives of one place: gates of one group are alternatives.
+func (in *Input) GroupOf(word string) string {
+	if word == "" {
+		return ""
+	}
+	return in.Kind.Name() + " " + strconv.Itoa(int(in.Node)) + " " + word
+}
+
+// statuses are those of a rule, as text.
+func (in *Input) statuses(all []gate.Status) []string {
+	if all == nil {
+		return nil
+	}
+	out := make([]string, 0, len(all))
+	for _, s := range all {
+		switch text := in.Text(in.bound(s.At)...); {
+		case s.Any:
+			out = append(out, AnyStatus)
+		case s.At != nil && text != "":
+			out = append(out, text)
+		case s.Number != 0:
+			out = append(out, strconv.Itoa(s.Number))
+		}
+	}
+	return out
+}
+
+// AnyStatus stands for a status that a service chooses.
+const AnyStatus = "*"
+
+// follow takes settings of another object into those of the policy. Without it the mode is not known.
+func (in *Input) follow(g *Gate) {
+	f := in.Rule.Follow
+	ref := in.Reference(f.At, model.ParseGroupKind(f.Kind))
+	if ref.Name == "" {
+		return
+	}
+	o := in.Snapshot().Get(ref)
+	if o == nil {
+		g.Weaken(gate.MissingObject, fieldName(f.At))
+		g.Reasons[len(g.Reasons)-1].Message += ": " + ref.Kind + " " + ref.FullName()
+		return
+	}
+	spec, _ := o.Body.Field("spec").Value().(map[string]any)
+	own, _ := in.doc.(map[string]any)
+	doc := map[string]any{}
+	for name, v := range own {
+		doc[name] = v
+	}
+	for name, v := range spec {
+		if f.Take == "" || f.Take == name {
+			doc[name] = v
+		}
+	}
+	with := *in.Settings
+	with.doc = doc
+	in.Settings = &with
+}
+
+// Reference is the object that settings name at a path: its name, and perhaps its kind, group and namespace, which is else that of the policy.
+func (s *Settings) Reference(at []string, gk model.GroupKind) model.Ref {
+	ref := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: s.Source(at...).Namespace}
+	fields, ok := s.Value(at...).(map[string]any)
+	if !ok {
+		ref.Name = s.Text(at...)
+		return ref
+	}
+	ref.Name = textOf(fields["name"])
+	if ns := textOf(fields["namespace"]); ns != "" {
+		ref.Namespace = ns
+	}
+	if kind := textOf(fields["kind"]); kind != "" {
+		ref.Kind = kind
+	}
+	if group := textOf(fields["group"]); group != "" {
+		ref.Group = group
+	}
+	return ref
+}
+
+// counter reads how a limit counts. What stands in quotes is a word; all else is a path below the gate.
+func (in *Input) counter(f Found) Counter {
+	rule := in.Rule.Counter
+	out := Counter{Scope: rule.Scope, Replicas: rule.Replicas}
+	out.Limit = wordOr(rule.Limit, func(path []string) any { return numberOf(valueAt(f.Value, path)) })
+	out.Per = textOf(wordOr(rule.Per, func(path []string) any { return valueAt(f.Value, path) }))
+	if rule.Key == "" {
+		return out
+	}
+	if word, quoted := unquoted(rule.Key); quoted {
+		out.Key = []string{word}
+		return out
+	}
+	for _, at := range find(f.Value, nil, strings.Split(rule.Key, ".")) {
+		out.Key = append(out.Key, textOf(at.Value))
+	}
+	return out
+}
+
+func wordOr(text string, value func(path []string) any) any {
+	if word, quoted := unquoted(text); quoted || text == "" {
+		if word == "" {
+			return nil
+		}
+		return word
+	}
+	return value(strings.Split(text, "."))
+}
+
+func unquoted(text string) (string, bool) {
+	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
+		return text[1 : len(text)-1], true
+	}
+	return "", false
+}
+
+// numberOf is a value as answers show it: whole numbers without a fraction.
+func numberOf(v any) any {
+	if f, ok := v.(float64); ok && f == float64(int64(f)) {
+		return int64(f)
+	}
+	return v
+}

@@ -1,0 +1,241 @@
+package protect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// Settings are what the policies of one kind have in force at one place. Of a kind whose results are lists there are several, one for each entry.
+type Settings struct {
+	Kind    *resolve.Kind
+	Node    topology.NodeID
+	Verdict *resolve.Verdict
+	Rule    *merge.Rule // of a list: the entry; else nil
+
+	res *resolve.Resolution
+	doc any
+
+	owner  model.Ref // of settings that are not in force: whose they are
+	winner model.Ref // of settings that lost: who won
+	fault  *Reason   // of settings of a policy in error: what that means for requests
+}
+
+// Found is a value among settings.
+type Found struct {
+	Path  []string // with keys, and positions in lists, in the place of wildcards
+	Value any
+}
+
+// Resolution is the input with its policies.
+func (s *Settings) Resolution() *resolve.Resolution { return s.res }
+
+// newSettings lists the settings that a verdict has in force, as many as its results are read as.
+func (j *Judge) newSettings(k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
+	r := j.res
+	if faulty := j.faultySettings(k, id, v); len(faulty) > 0 || v.Void != "" || len(v.Result.Rules) == 0 {
+		return faulty
+	}
+	if !v.Result.Ordered {
+		return []*Settings{{Kind: k, Node: id, Verdict: v, res: r, doc: merge.Plain(v.Result.Doc())}}
+	}
+	out := make([]*Settings, 0, len(v.Result.Rules))
+	for i := range v.Result.Rules {
+		rule := &v.Result.Rules[i]
+		doc := merge.Plain(rule.Value)
+		for _, s := range slices.Backward(rule.Path) {
+			doc = map[string]any{s.Name: doc}
+		}
+		out = append(out, &Settings{Kind: k, Node: id, Verdict: v, Rule: rule, res: r, doc: doc})
+	}
+	return out
+}
+
+// Snapshot is the input.
+func (s *Settings) Snapshot() *model.Snapshot { return s.res.Snapshot }
+
+// faultySettings are those of policies in error that keep others out where they stand: nothing is in force there, and requests get an error, or
+// what is missing decides.
+func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
+	if len(v.Result.Rules) > 0 && v.Void == "" {
+		return nil
+	}
+	var out []*Settings
+	for i := range v.Layers {
+		p := v.Layers[i].Policy
+		if p.Builtin != "" || p.Fault == "" && v.Layers[i].Fault == "" {
+			continue
+		}
+		ref := p.Object.Ref
+		s := &Settings{Kind: k, Node: id, Verdict: v, res: j.res, owner: ref, doc: p.Object.Body.At(k.Content.At...).Value()}
+		why := p.Fault
+		if why == "" {
+			why = v.Layers[i].Fault
+		}
+		switch {
+		case j.isOpen(p.Problems, ref):
+			s.fault = &Reason{gate.MissingObject, &ref, "", subject(ref, "") + " is in error: " + why}
+		case k.Protects.InError != 0:
+			s.fault = &Reason{gate.DeniesAll, &ref, "", subject(ref, "") + " is in error: " + why}
+		default:
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// isOpen reports whether what is said of a policy leaves open what it does.
+func (j *Judge) isOpen(own []model.Problem, ref model.Ref) bool {
+	if j.doubtful == nil {
+		j.doubtful = map[model.Ref]bool{}
+		for _, p := range j.res.Problems {
+			if p.Ref != nil && p.Incomplete() {
+				j.doubtful[*p.Ref] = true
+			}
+		}
+	}
+	return j.doubtful[ref] || slices.ContainsFunc(own, func(p model.Problem) bool { return p.Incomplete() })
+}
+
+// Value is the setting at a path; nil: it is not set.
+func (s *Settings) Value(path ...string) any { return valueAt(s.doc, path) }
+
+// Text is the setting at a path as text, "" if it is not set.
+func (s *Settings) Text(path ...string) string { return textOf(s.Value(path...)) }
+
+// List is the setting at a path if it is a list.
+func (s *Settings) List(path ...string) []any {
+	list, _ := s.Value(path...).([]any)
+	return list
+}
+
+// Find lists the values at a path in which "*" is any key or position, in order.
+func (s *Settings) Find(path []string) []Found { return find(s.doc, nil, path) }
+
+func find(v any, at, path []string) []Found {
+	if len(path) == 0 {
+		if v == nil {
+			return nil
+		}
+		return []Found{{slices.Clone(at), v}}
+	}
+	switch t := v.(type) {
+	case map[string]any:
+		if path[0] != "*" {
+			return find(t[path[0]], append(at, path[0]), path[1:])
+		}
+		var out []Found
+		for _, name := range sortedKeys(t) {
+			out = append(out, find(t[name], append(at, name), path[1:])...)
+		}
+		return out
+	case []any:
+		var out []Found
+		for i, entry := range t {
+			if name := strconv.Itoa(i); path[0] == "*" || path[0] == name {
+				out = append(out, find(entry, append(at, name), path[1:])...)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+func sortedKeys(m map[string]any) []string {
+	out := make([]string, 0, len(m))
+	for name := range m {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func valueAt(v any, path []string) any {
+	for _, name := range path {
+		switch t := v.(type) {
+		case map[string]any:
+			v = t[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(t) {
+				return nil
+			}
+			v = t[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// textOf is a scalar as text; of anything else it is "".
+func textOf(v any) string {
+	switch v.(type) {
+	case nil, map[string]any, []any:
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+// Source is the object that wrote the setting at a path: of several the most specific.
+func (s *Settings) Source(path ...string) model.Ref {
+	switch {
+	case s.owner != model.Ref{}:
+		return s.owner
+	case s.Rule != nil:
+		return s.writer(s.Rule)
+	}
+	best, common := (*merge.Rule)(nil), -1
+	for i := range s.Verdict.Result.Rules {
+		rule := &s.Verdict.Result.Rules[i]
+		n, fits := commonPath(rule.Path, path)
+		if fits && n > common {
+			best, common = rule, n
+		}
+	}
+	if best == nil {
+		best = &s.Verdict.Result.Rules[0]
+	}
+	return s.writer(best)
+}
+
+func (s *Settings) writer(rule *merge.Rule) model.Ref {
+	for _, from := range slices.Backward(rule.From) {
+		return s.Verdict.Layers[from.Layer].Policy.Object.Ref
+	}
+	for _, l := range s.Verdict.Layers {
+		return l.Policy.Object.Ref
+	}
+	return model.Ref{}
+}
+
+// commonPath is how many segments two paths share, and whether one leads to the other.
+func commonPath(rule merge.Path, path []string) (int, bool) {
+	n := 0
+	for i, segment := range rule {
+		if i >= len(path) {
+			return n, true
+		}
+		if segment.Form == merge.Key && segment.Name != path[i] {
+			return n, false
+		}
+		n++
+	}
+	return n, true
+}
+
+// fieldName is a path as answers print it: positions in lists are left out.
+func fieldName(path []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(path), func(name string) bool {
+		_, err := strconv.Atoi(name)
+		return err == nil
+	}), ".")
+}

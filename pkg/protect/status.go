@@ -1,0 +1,151 @@
+package protect
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// Answer is a status that a gate may answer with before a backend does.
+type Answer struct {
+	Status any       `json:"status"`          // a number, or "*" where a service chooses it
+	Object model.Ref `json:"object"`          // whose gate it is
+	Field  string    `json:"field,omitempty"` // that makes it
+}
+
+// MayAnswer lists what gates may answer to the request, with whatever credentials, in the order in which they are asked.
+func (g *Gates) MayAnswer() []Answer {
+	out := []Answer{}
+	seen := map[string]bool{}
+	for _, step := range g.steps() {
+		if step.passes {
+			continue
+		}
+		for _, one := range step.gates {
+			for _, status := range one.Answers {
+				key := status + " " + one.Object.String() + " " + one.Field
+				if seen[key] {
+					continue
+				}
+				seen[key] = true
+				out = append(out, Answer{statusValue(status), one.Object, one.Field})
+			}
+		}
+	}
+	return out
+}
+
+// step is one gate, or alternatives, that a request meets.
+type step struct {
+	order   int
+	gates   []*Gate
+	passes  bool // it never refuses the request, whatever the credentials
+	refuses bool // it refuses the request for certain
+	partly  bool // only some of the backends have it
+}
+
+// steps are the gates in the order in which they are asked. Those whose credentials are missing count as asked.
+func (g *Gates) steps() []step {
+	var out []step
+	at := map[string]int{}
+	add := func(one *Gate, partly bool) {
+		if len(one.Answers) == 0 && one.Refuses != Always {
+			return
+		}
+		if one.Group != "" {
+			if i, known := at[one.Group]; known {
+				out[i].gates = append(out[i].gates, one)
+				return
+			}
+			at[one.Group] = len(out)
+		}
+		out = append(out, step{order: one.Order, gates: []*Gate{one}, partly: partly})
+	}
+	for i := range g.Before {
+		add(&g.Before[i], false)
+	}
+	for _, b := range g.Backends {
+		for i := range b {
+			add(&b[i], len(g.Backends) > 1)
+		}
+	}
+	for i := range out {
+		s := &out[i]
+		s.refuses = !s.partly
+		for _, one := range s.gates {
+			s.passes = s.passes || one.letsPass()
+			s.refuses = s.refuses && one.Refuses == Always
+		}
+	}
+	slices.SortStableFunc(out, func(a, b step) int { return a.order - b.order })
+	return out
+}
+
+// letsPass reports whether a gate lets requests pass with and without credentials.
+func (g *Gate) letsPass() bool {
+	return g.Refuses == Never && !g.has(gate.MissingAllowed)
+}
+
+// Outcome is what is known of the status of an answer to the request as it is written.
+type Outcome struct {
+	Certain  bool     // a gate refuses the request
+	Statuses []string // that it may get from gates
+	Through  bool     // it may get through to a backend
+	By       []Answer // the gates that may answer
+}
+
+// Outcome tells which statuses the request may get from gates, as it is written: a credential that it does not have is missing, one that it
+// has may be good or bad.
+func (g *Gates) Outcome() Outcome {
+	out := Outcome{Through: true}
+	for _, s := range g.steps() {
+		never := true
+		for _, one := range s.gates {
+			never = never && one.Refuses == Never
+		}
+		if s.passes || never {
+			continue
+		}
+		passed := false
+		for _, one := range s.gates {
+			if one.Refuses == Never {
+				passed = true
+			}
+		}
+		if passed { // of alternatives one lets the request pass
+			continue
+		}
+		for _, one := range s.gates {
+			answers := one.Answers
+			if s.refuses {
+				answers = one.Missing
+			}
+			for _, status := range answers {
+				if !slices.Contains(out.Statuses, status) {
+					out.Statuses = append(out.Statuses, status)
+				}
+				out.By = append(out.By, Answer{statusValue(status), one.Object, one.Field})
+			}
+		}
+		if s.refuses {
+			out.Certain, out.Through = true, false
+			break
+		}
+	}
+	return out
+}
+
+func statusValue(status string) any {
+	n := 0
+	for _, c := range status {
+		if c < '0' || c > '9' {
+			return status
+		}
+		n = n*10 + int(c-'0')
+	}
+	if status == "" {
+		return AnyStatus
+	}
+	return n
+}

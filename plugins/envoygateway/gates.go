@@ -1,0 +1,327 @@
+package envoygateway
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+)
+
+// gates complete what kinds.yaml says of how settings keep requests out.
+func gates() protect.Functions {
+	return protect.Functions{"envoygateway.APIKey": apiKeyGate, "envoygateway.OIDC": oidcGate, "envoygateway.JWT": jwtGate,
+		"envoygateway.Authorization": authorizationGate, "envoygateway.RateLimit": rateLimitGate}
+}
+
+// apiKeyGate tells where keys are read from.
+func apiKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
+	g.Reads = nil
+	for _, from := range in.List("apiKeyAuth", "extractFrom") {
+		g.Reads = append(g.Reads, placesOf(from, "headers", "header")...)
+		g.Reads = append(g.Reads, placesOf(from, "params", "query")...)
+		g.Reads = append(g.Reads, placesOf(from, "cookies", "cookie")...)
+	}
+	return []protect.Gate{g}
+}
+
+// placesOf lists the places that one entry of extractFrom names.
+func placesOf(from any, field, where string) []string {
+	fields, _ := from.(map[string]any)
+	list, _ := fields[field].([]any)
+	var out []string
+	for _, entry := range list {
+		name, _ := entry.(string)
+		if named, ok := entry.(map[string]any); ok {
+			name, _ = named["name"].(string)
+		}
+		if name != "" {
+			out = append(out, where+" "+name)
+		}
+	}
+	return out
+}
+
+// oidcGate lets requests with the header of a token pass to the JWT providers, if the policy says so: then one of the two is enough.
+func oidcGate(in protect.Input, g protect.Gate) []protect.Gate {
+	if in.Text("oidc", "passThroughAuthHeader") == "true" && len(in.List("jwt", "providers")) > 0 {
+		g.Group = in.GroupOf("oidc or jwt")
+		if slices.ContainsFunc(tokenPlaces(in), func(place string) bool { return in.Look.HasCredential(place) }) {
+			g.Refuses = protect.Never
+		}
+	}
+	for _, deny := range in.List("oidc", "denyRedirect", "headers") {
+		if matchesHeader(in.Look, deny) {
+			g.Missing = []string{"401"}
+			return []protect.Gate{g}
+		}
+	}
+	return []protect.Gate{g}
+}
+
+// tokenPlaces are where the JWT providers look for tokens.
+func tokenPlaces(in protect.Input) []string {
+	var out []string
+	for _, provider := range in.List("jwt", "providers") {
+		fields, _ := provider.(map[string]any)
+		from := fields["extractFrom"]
+		if from == nil {
+			out = append(out, "header authorization", "query access_token")
+			continue
+		}
+		out = append(append(append(out, placesOf(from, "headers", "header")...), placesOf(from, "params", "query")...), placesOf(from, "cookies", "cookie")...)
+	}
+	return out
+}
+
+// jwtGate is that of the providers, of which one is enough. What is let in without a token, or with a bad one, is still kept out where the
+// authorization demands claims.
+func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
+	g.Field, g.Reads = "jwt.providers", tokenPlaces(in)
+	if in.Text("oidc", "passThroughAuthHeader") == "true" {
+		g.Group = in.GroupOf("oidc or jwt")
+		if in.Look.Lacks(g.Reads) {
+			g.Refuses = protect.Never
+		}
+	}
+	if len(g.Reasons) > 0 {
+		if found, _, is := authorize(in); is && found.Anonymous == gate.Holds && !found.DeniesAll {
+			switch {
+			case in.Text("jwt", "failOpen") == "true":
+				g.Refuses = protect.Never
+			case in.Look.Lacks(g.Reads):
+				g.Refuses = protect.Never
+			}
+			g.Reasons = nil
+		}
+	}
+	return []protect.Gate{g}
+}
+
+// authorizationGate is that of the rules of an authorization, of which the first that matches decides.
+func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
+	found, skips, is := authorize(in)
+	if !is {
+		return nil
+	}
+	field := "authorization"
+	switch {
+	case found.DeniesAll:
+		g.Weaken(gate.DeniesAll, field)
+		g.Refuses = protect.Always
+	case g.Property == gate.Authorization && found.Refuses == gate.Fails:
+		if skips {
+			g.Weaken(gate.Skipped, field)
+		} else {
+			g.Weaken(gate.AllowsAll, field)
+		}
+	case g.Property == gate.IPList:
+		if !asksAddresses(in) {
+			return nil
+		}
+		if found.Listed == gate.Fails {
+			g.Weaken(gate.Skipped, field)
+		}
+	case g.Property == gate.Authentication:
+		if !asksIdentities(in) {
+			return nil
+		}
+		g.Method = "jwt"
+		switch found.Anonymous {
+		case gate.Fails:
+			g.Weaken(gate.Skipped, field)
+		case gate.Depends:
+			g.Weaken(gate.Expression, field)
+		}
+	}
+	if g.Property == gate.Authorization {
+		switch {
+		case found.Refuses == gate.Fails:
+			g.Refuses = protect.Never
+		case found.Asks && found.Anonymous == gate.Holds && in.Look.Lacks(tokenPlaces(in)):
+			g.Refuses = protect.Always
+		}
+	}
+	return []protect.Gate{g}
+}
+
+// authorize judges the rules for the request. skips is true if a rule that looks at the request itself matters.
+func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
+	if in.Value("authorization") == nil {
+		return found, false, false
+	}
+	var d protect.Decision
+	type rule struct {
+		allow bool
+		facts []protect.Fact
+	}
+	var rules []rule
+	for _, entry := range in.List("authorization", "rules") {
+		one := rule{allow: textIn(entry, "action") != "Deny"}
+		matches, looks := matchesOperation(in.Look, entry)
+		principal, _ := valueIn(entry, "principal").(map[string]any)
+		for _, h := range listIn(principal, "headers") {
+			looks = true
+			matches = matchesValues(in.Look, h) && matches
+		}
+		skips = skips || looks
+		if list := listIn(principal, "clientCIDRs"); len(list) > 0 && !protect.CoversAll(list) {
+			one.facts = append(one.facts, d.Add(protect.Address))
+		}
+		if principal["jwt"] != nil {
+			one.facts = append(one.facts, d.Add(protect.Identity))
+			if restrictsIdentity(principal["jwt"]) {
+				one.facts = append(one.facts, d.Add(protect.Unknown))
+			}
+		}
+		if principal["clientIPGeoLocations"] != nil {
+			one.facts = append(one.facts, d.Add(protect.Unknown))
+		}
+		if cel := textIn(entry, "cel"); cel != "" && !protect.IsTrue(cel) {
+			one.facts = append(one.facts, d.Add(protect.Unknown))
+		}
+		if matches {
+			rules = append(rules, one)
+		}
+	}
+	last := in.Text("authorization", "defaultAction") == "Allow"
+	d.Allows = func(holds func(protect.Fact) bool) bool {
+		for _, one := range rules {
+			if !slices.ContainsFunc(one.facts, func(f protect.Fact) bool { return !holds(f) }) {
+				return one.allow
+			}
+		}
+		return last
+	}
+	return d.Judge(), skips, true
+}
+
+// restrictsIdentity reports whether a principal asks for more than a token of the provider.
+func restrictsIdentity(jwt any) bool {
+	return len(listIn(jwt, "claims"))+len(listIn(jwt, "scopes")) > 0
+}
+
+func asksIdentities(in protect.Input) bool {
+	return slices.ContainsFunc(in.List("authorization", "rules"), func(rule any) bool { return valueIn(valueIn(rule, "principal"), "jwt") != nil })
+}
+
+func asksAddresses(in protect.Input) bool {
+	return slices.ContainsFunc(in.List("authorization", "rules"), func(rule any) bool { return len(listIn(valueIn(rule, "principal"), "clientCIDRs")) > 0 })
+}
+
+// rateLimitGate is that of one rule of a rate limit. What its selectors do not select is not counted.
+func rateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
+	if in.Text("rateLimit", "type") == "Global" != strings.HasPrefix(g.Field, "rateLimit.global") {
+		return nil
+	}
+	if valueIn(in.Value(in.Path...), "clientSelectors") != nil {
+		g.Refuses = protect.Perhaps
+		if code := missedBy(in.Look, valueIn(in.Value(in.Path...), "clientSelectors")); code != "" {
+			g.Weaken(code, g.Field)
+		}
+	}
+	return []protect.Gate{g}
+}
+
+// missedBy tells why selectors, all of which have to hold, do not select the request for certain; "" if they do.
+func missedBy(l *protect.Look, selectors any) gate.Code {
+	list, _ := selectors.([]any)
+	var out gate.Code
+	for _, s := range list {
+		methods := listIn(s, "methods")
+		matched := len(methods) == 0
+		for _, m := range methods {
+			matched = l.IsMethod(textIn(m, "value")) != (valueIn(m, "invert") == true) || matched
+		}
+		if path := valueIn(s, "path"); path != nil {
+			matched = matchesPath(l, path) && matched
+		}
+		for _, h := range listIn(s, "headers") {
+			matched = matchesHeader(l, h) && matched
+		}
+		cidr := valueIn(s, "sourceCIDR")
+		switch {
+		case !matched, cidr != nil && !protect.CoversAll(textIn(cidr, "value")):
+			return gate.Skipped
+		case len(listIn(s, "queryParams")) > 0:
+			out = gate.Condition
+		}
+	}
+	return out
+}
+
+// matchesOperation reports whether a rule is for the operation of the request, and whether it looks at that.
+func matchesOperation(l *protect.Look, rule any) (matches, looks bool) {
+	operation := valueIn(rule, "operation")
+	matches = true
+	if methods := listIn(operation, "methods"); len(methods) > 0 {
+		looks, matches = true, false
+		for _, m := range methods {
+			text, _ := m.(string)
+			matches = l.IsMethod(text) || matches
+		}
+	}
+	if path := valueIn(operation, "path"); path != nil {
+		looks = true
+		matches = matchesPath(l, path) && matches
+	}
+	return matches, looks
+}
+
+// matchesPath reports whether the path of the request matches.
+func matchesPath(l *protect.Look, path any) bool {
+	value, out := textIn(path, "value"), false
+	switch textIn(path, "type") {
+	case "Exact":
+		out = l.IsPath(value)
+	case "RegularExpression":
+		out, _ = l.PathMatches(value)
+	default:
+		out = value == "/" || value == "" || l.IsUnderPath(value)
+	}
+	return out != (valueIn(path, "invert") == true)
+}
+
+// matchesHeader reports whether a header of the request matches; of one whose values are told apart any is one.
+func matchesHeader(l *protect.Look, header any) bool {
+	name, value, out := textIn(header, "name"), textIn(header, "value"), false
+	switch textIn(header, "type") {
+	case "Distinct":
+		out = l.HasHeader(name)
+	case "RegularExpression":
+		out, _ = l.HeaderMatches(name, value)
+	case "Prefix":
+		out, _ = l.HeaderMatches(name, regexp.QuoteMeta(value)+"(?s:.*)")
+	case "Suffix":
+		out, _ = l.HeaderMatches(name, "(?s:.*)"+regexp.QuoteMeta(value))
+	default:
+		out = l.HeaderIs(name, value)
+	}
+	return out != (valueIn(header, "invert") == true)
+}
+
+// matchesValues reports whether a header of the request has one of some values.
+func matchesValues(l *protect.Look, header any) bool {
+	out := false
+	for _, v := range listIn(header, "values") {
+		text, _ := v.(string)
+		out = l.HeaderIs(textIn(header, "name"), text) || out
+	}
+	return out
+}
+
+func valueIn(v any, name string) any {
+	fields, _ := v.(map[string]any)
+	return fields[name]
+}
+
+func textIn(v any, name string) string {
+	text, _ := valueIn(v, name).(string)
+	return text
+}
+
+func listIn(v any, name string) []any {
+	list, _ := valueIn(v, name).([]any)
+	return list
+}

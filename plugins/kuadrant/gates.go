@@ -1,0 +1,133 @@
+package kuadrant
+
+import (
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+)
+
+// gates complete what kinds.yaml says of how settings keep requests out.
+func gates() protect.Functions {
+	return protect.Functions{"kuadrant.Method": methodGate, "kuadrant.Authorization": authorizationGate, "kuadrant.Limit": limitGate}
+}
+
+// The places of gates: limits that read nothing of the identity come before the login (kuadrant-operator v1.1.0,
+// internal/controller/envoy_gateway_extension_reconciler.go:188-197).
+const (
+	limitsFirst = 5
+	limitsLast  = 30
+)
+
+// methodGate is one way to authenticate. A condition on it closes it: without any method left, requests are refused. One that lets anybody in opens
+// under its condition.
+func methodGate(in protect.Input, g protect.Gate) []protect.Gate {
+	method, _ := in.Value(in.Path...).(map[string]any)
+	g.Reads = credentialPlaces(method)
+	conditional := len(list(method["when"])) > 0
+	for i := range g.Reasons {
+		if g.Reasons[i].Code == gate.AnonymousAllowed && conditional {
+			g.Reasons = append(g.Reasons[:i:i], g.Reasons[i+1:]...)
+			g.Weaken(gate.Condition, g.Field+".when")
+			break
+		}
+	}
+	if method["plain"] != nil {
+		g.Weaken(gate.Expression, g.Field+".plain")
+	}
+	return []protect.Gate{g}
+}
+
+// credentialPlaces are where a method looks for the credential: the header Authorization if it does not say.
+func credentialPlaces(method map[string]any) []string {
+	if method["x509"] != nil {
+		return []string{"connection"}
+	}
+	credentials, _ := method["credentials"].(map[string]any)
+	for _, place := range [][2]string{{"customHeader", "header"}, {"queryString", "query"}, {"cookie", "cookie"}} {
+		if fields, ok := credentials[place[0]].(map[string]any); ok {
+			name, _ := fields["name"].(string)
+			return []string{place[1] + " " + name}
+		}
+	}
+	return []string{"header authorization"}
+}
+
+// authorizationGate is one rule of an authorization; all of them have to allow.
+func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
+	rule, _ := in.Value(in.Path...).(map[string]any)
+	if opa, ok := rule["opa"].(map[string]any); ok {
+		if rego, ok := opa["rego"].(string); ok && protect.IsConstantRego(rego) {
+			g.Weaken(gate.AllowsAll, g.Field)
+		}
+	}
+	if matching, ok := rule["patternMatching"].(map[string]any); ok && allowsAll(list(matching["patterns"])) {
+		g.Weaken(gate.AllowsAll, g.Field)
+	}
+	return []protect.Gate{g}
+}
+
+// allowsAll reports whether patterns hold for every request: there is none, or all are true.
+func allowsAll(patterns []any) bool {
+	for _, entry := range patterns {
+		fields, _ := entry.(map[string]any)
+		predicate, _ := fields["predicate"].(string)
+		if !protect.IsTrue(predicate) {
+			return false
+		}
+	}
+	return true
+}
+
+// limitGate is one named limit. It counts for each HTTPRoute by its counters.
+func limitGate(in protect.Input, g protect.Gate) []protect.Gate {
+	limit, _ := in.Value(in.Path...).(map[string]any)
+	var key []string
+	for _, c := range list(limit["counters"]) {
+		fields, _ := c.(map[string]any)
+		if text, _ := fields["expression"].(string); text != "" {
+			key = append(key, text)
+		}
+	}
+	for _, r := range list(limit["rates"]) {
+		fields, _ := r.(map[string]any)
+		window, _ := fields["window"].(string)
+		g.Counters = append(g.Counters, protect.Counter{Limit: fields["limit"], Per: window, Scope: "route", Key: key, Replicas: "all"})
+	}
+	if len(g.Counters) == 0 {
+		g.Weaken(gate.Unlimited, g.Field)
+	}
+	g.Order = limitsFirst
+	for _, s := range in.Way {
+		if s.Kind.GroupKind.Group == "kuadrant.io" && readsIdentity(s.Value("limits")) {
+			g.Order = limitsLast
+		}
+	}
+	return []protect.Gate{g}
+}
+
+// readsIdentity reports whether an expression among settings reads who the request is from.
+func readsIdentity(v any) bool {
+	switch t := v.(type) {
+	case string:
+		return strings.Contains(t, "auth.")
+	case []any:
+		for _, entry := range t {
+			if readsIdentity(entry) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, entry := range t {
+			if readsIdentity(entry) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
