@@ -125,13 +125,23 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 		return err
 	}
 	for _, name := range f.require {
+		if property, is, _ := readProperty(name); is {
+			query.Properties = append(query.Properties, property)
+			continue
+		}
 		kinds := session.policyKind(name)
 		if kinds == nil {
-			return session.unknownPolicyKind(name)
+			return session.unknownRequirement(name)
 		}
 		for _, k := range kinds {
 			query.Require = append(query.Require, k.Resolved().GroupKind)
 		}
+	}
+	if wrong := query.Wrong(); wrong != "" {
+		return usage("docs/prove.md says what can be asked", "%s", wrong)
+	}
+	if err := session.checkMethods(f.methods); err != nil {
+		return err
 	}
 	if f.ofNamespace || !sel.empty() {
 		if f.ofNamespace {
@@ -163,7 +173,9 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	if err := q.writeProof(a, s, session, out); err != nil {
 		return err
 	}
-	switch out.Result {
+	switch out.Verdict {
+	case view.NothingProved:
+		return errNothingProved
 	case view.Refuted:
 		return errFindings
 	case view.ProofUnknown:
@@ -198,8 +210,11 @@ func (f *proofFlags) query() (view.ProofQuery, error) {
 // check checks what has to hold. The kinds that are required are not known yet.
 func (f *proofFlags) check(q *view.ProofQuery) error {
 	asked := *q
-	if len(f.require) > 0 {
-		asked.Require = []model.GroupKind{{Kind: f.require[0]}}
+	for _, name := range f.require {
+		if _, _, err := readProperty(name); err != nil {
+			return err
+		}
+		asked.Require = []model.GroupKind{{Kind: name}}
 	}
 	if f.expression != "" {
 		asked.Holds = func(*view.RequestWay) (bool, string) { return true, "" }
@@ -215,7 +230,7 @@ func (f *proofFlags) check(q *view.ProofQuery) error {
 	if wrong := asked.Wrong(); wrong != "" && f.property != "" {
 		return usage("docs/prove.md says what goes with each property", "%s", wrong)
 	} else if wrong != "" {
-		return usage("write --require KIND, --expression CEL or --property NAME; docs/prove.md has the properties", "%s", wrong)
+		return usage("write --require authentication, --expression CEL or --property NAME; docs/prove.md has the properties", "%s", wrong)
 	}
 	return nil
 }
@@ -259,6 +274,9 @@ func (q *question) writeProof(a App, s Streams, session *session, out *view.Proo
 	made.FailOn = check.Threshold(model.Error) // spellings, which are warnings, do not change the result
 	return q.writeOnly(s, session, "", made, &made.Envelope)
 }
+
+// errNothingProved is what `prove` returns where no request that is asked about gets through.
+var errNothingProved = &noAnswer{"nothing is proved", "check the hosts, paths and methods that are asked about"}
 
 // errUnproved is what `prove` returns where the answer, which is written, is that it is not known.
 var errUnproved = &noAnswer{"neither proved nor refuted", "the answer says what is not known"}

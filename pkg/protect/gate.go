@@ -88,11 +88,12 @@ func (g *Gate) has(code gate.Code) bool {
 func message(code gate.Code, object model.Ref, field string) string {
 	what := subject(object, field)
 	switch code {
-	case gate.NoGate:
-		return "nothing sets it"
 	case gate.Replaced:
 		return what + " is overridden by a policy that does not set it"
 	case gate.AnonymousAllowed:
+		if field == "" {
+			return what + " sets no authentication, which lets anonymous requests in"
+		}
 		return what + " lets anonymous requests in"
 	case gate.MissingAllowed:
 		return what + " lets requests without a credential in"

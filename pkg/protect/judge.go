@@ -2,6 +2,7 @@ package protect
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
@@ -271,4 +272,25 @@ func (j *Judge) leads(k *resolve.Kind, id topology.NodeID, s resolve.StackID, th
 	return slices.ContainsFunc(k.Paths(id, s), func(p resolve.Path) bool {
 		return !slices.ContainsFunc(through, func(t topology.NodeID) bool { return !slices.Contains(p, t) })
 	})
+}
+
+// HasOpaqueFilter reports whether a rule has a filter that may answer requests itself, of which no gate tells.
+func (j *Judge) HasOpaqueFilter(rule topology.NodeID) bool {
+	if rule == topology.None {
+		return false
+	}
+	n := j.res.Node(rule)
+	if n.Object == nil {
+		return false
+	}
+	for _, f := range n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index), "filters").Items {
+		if f.Text("type") != "ExtensionRef" {
+			continue
+		}
+		k := j.res.Kind(model.GroupKind{Group: f.Text("extensionRef", "group"), Kind: f.Text("extensionRef", "kind")})
+		if k == nil || len(k.Protects.Rules) == 0 {
+			return true
+		}
+	}
+	return false
 }

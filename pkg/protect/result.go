@@ -152,7 +152,7 @@ func (g *Gates) combine(p gate.Property, methods []string, gates []Gate) Result 
 		}
 	}
 	if out.Verdict == gate.Fails && len(out.Because) == 0 {
-		out.addReason(Reason{Code: gate.NoGate, Message: message(gate.NoGate, model.Ref{}, "")})
+		out.addReason(Reason{Code: gate.NoGate, Message: noGateText(p)})
 	}
 	return out
 }
@@ -285,4 +285,35 @@ func (r *Result) AppendKey(key []byte) []byte {
 		key = append(key, c.Per...)
 	}
 	return append(key, ']')
+}
+
+// noGateText says that no setting establishes a property.
+func noGateText(p gate.Property) string {
+	switch p {
+	case gate.Authentication:
+		return "nothing demands a credential"
+	case gate.Authorization:
+		return "nothing decides who is allowed"
+	case gate.ClientCertificate:
+		return "nothing demands a client certificate"
+	case gate.RateLimit:
+		return "nothing limits the rate"
+	case gate.IPList:
+		return "nothing looks at the address"
+	case gate.CORS:
+		return "nothing looks at the origin"
+	case gate.WAF:
+		return "no firewall rules are applied"
+	case gate.TLSIn:
+		return "the listener speaks plain HTTP"
+	case gate.HTTPSRedirect:
+		return "nothing redirects it to https"
+	case gate.TLSBackend:
+		return "nothing asks for TLS to the backend"
+	case gate.RequestSize:
+		return "nothing limits its size"
+	case gate.Timeout:
+		return "nothing limits its time"
+	}
+	return "nothing retries it"
 }

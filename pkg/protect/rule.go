@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,15 +84,51 @@ func (in Input) described(funcs Functions) []Gate {
 	return out
 }
 
-// notRead are gates of a policy of a kind that nobody describes: it may establish everything, or nothing.
+// notRead are gates of a policy of a kind that nobody describes: it may establish everything, or nothing. Numbers and times alone say of nobody who
+// may come in.
 func (in Input) notRead() []Gate {
+	numbers := hasOnlyNumbers(in.doc)
 	var out []Gate
 	for _, p := range gate.Properties() {
+		switch p {
+		case gate.RateLimit, gate.RequestSize, gate.Timeout, gate.Retry:
+		default:
+			if numbers {
+				continue
+			}
+		}
 		g := Gate{Property: p, Object: in.Source()}
 		g.Weaken(gate.NotRead, "")
 		out = append(out, g)
 	}
 	return out
+}
+
+var numberOrTime = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([a-zA-Z]{1,2}|%)?([0-9]+[a-z]{1,2})*$`)
+
+// hasOnlyNumbers reports whether all values of settings are numbers, times or sizes.
+func hasOnlyNumbers(v any) bool {
+	switch t := v.(type) {
+	case map[string]any:
+		for _, inner := range t {
+			if !hasOnlyNumbers(inner) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		for _, inner := range t {
+			if !hasOnlyNumbers(inner) {
+				return false
+			}
+		}
+		return true
+	case bool:
+		return false
+	case nil:
+		return true
+	}
+	return numberOrTime.MatchString(textOf(v))
 }
 
 // byRule are the gates that one rule makes.

@@ -170,7 +170,12 @@ func (t *trace) listenerFilters() {
 	if n.Role != topology.Listener || n.Object == nil {
 		return
 	}
-	if filters := n.Object.Body.At("spec", "listeners", strconv.Itoa(n.Index), "filters", "requests"); filters.Len() > 0 {
+	filters := n.Object.Body.At("spec", "listeners", strconv.Itoa(n.Index), "filters", "requests")
+	changes := false
+	for _, f := range filters.Items {
+		changes = changes || f.Text("type") != "ExternalAuth" && f.Text("type") != "CORS"
+	}
+	if changes {
 		t.answer.conditional("filters of " + n.Ref.String() + " may change path, headers and method before a rule is looked for")
 		t.answer.note(model.Info, model.NotEvaluated, n.Object, "the request filters of "+n.Ref.String()+" are not evaluated", "")
 	}

@@ -60,6 +60,8 @@ type PolicyMatrix struct {
 	Idle      []model.Ref   `json:"idle,omitempty"`      // route rules that get no traffic; they have no rows
 	Counts    []MatrixCount `json:"counts"`              // of the required kinds or, without any, of all kinds
 	Items     []MatrixRow   `json:"items"`               // by target
+
+	properties []RequestProperty // that must not be missing
 }
 
 // Found reports whether a required kind is missing on a rule, or may be: where it cannot be known, and where the answer is incomplete.
@@ -86,7 +88,7 @@ func Matrix(r *resolve.Resolution, query MatrixQuery) (*PolicyMatrix, error) {
 	for _, kinds := range required {
 		q.Kinds = append(q.Kinds[:len(q.Kinds):len(q.Kinds)], kinds...)
 	}
-	m := matrixMaker{collector: collector{res: r, query: q}, out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}},
+	m := matrixMaker{collector: collector{res: r, query: q}, out: &PolicyMatrix{Items: []MatrixRow{}, Kinds: []string{}, Counts: []MatrixCount{}, properties: query.Properties},
 		protector: newProtector(r, query.Matcher, query.Judges), properties: query.Properties}
 	m.protector.asked = query.Properties
 	m.begin()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -12,7 +13,9 @@ import (
 // Table has a line for every row. Where kinds must not be missing, the rows of which that cannot be known stand apart, with the reason.
 func (m *PolicyMatrix) Table(o TableOptions) Table {
 	var t Table
-	shown := m.Items[:o.limit(len(m.Items))]
+	properties := m.shownProperties(o)
+	rows := m.alike(m.Items, properties)
+	shown := rows[:o.limit(len(rows))]
 	var sure, open []MatrixRow
 	for _, row := range shown {
 		if len(m.Required) > 0 && len(row.Missing) == 0 {
@@ -21,15 +24,15 @@ func (m *PolicyMatrix) Table(o TableOptions) Table {
 			sure = append(sure, row)
 		}
 	}
-	if len(m.Kinds) > 0 && len(sure) > 0 {
-		t.Blocks = append(t.Blocks, m.block(sure, o, false))
+	if len(m.Kinds)+len(properties) > 0 && len(sure) > 0 {
+		t.Blocks = append(t.Blocks, m.block(sure, properties, o, false))
 	}
 	if len(open) > 0 {
-		b := m.block(open, o, true)
+		b := m.block(open, properties, o, true)
 		b.Heading = []string{"cannot tell:"}
 		t.Blocks = append(t.Blocks, b)
 	}
-	t.Footer = append(t.Footer, moreLine(len(m.Items)-len(shown), "line")...)
+	t.Footer = append(t.Footer, moreLine(len(rows)-len(shown), "line")...)
 	t.Footer = append(t.Footer, m.verdict()...)
 	t.Footer = append(t.Footer, m.leftOut(o)...)
 	t.Footer = append(t.Footer, legend(sure, open, o)...)
@@ -43,7 +46,7 @@ func (m *PolicyMatrix) Names() []string {
 }
 
 // block is rows with their columns. VIA is shown where rules have several rows, WHY to all who should read it.
-func (m *PolicyMatrix) block(rows []MatrixRow, o TableOptions, why bool) Block {
+func (m *PolicyMatrix) block(rows []MatrixRow, properties []gate.Property, o TableOptions, why bool) Block {
 	split := slices.ContainsFunc(rows, func(r MatrixRow) bool { return r.split })
 	b := Block{Columns: []Column{{Name: "NAMESPACE", Rank: 2, Least: 9}, {Name: "ROUTE", Rank: 6, Least: 10, Short: shortName}, {Name: "RULE", Rank: 5, Least: 8}}}
 	kinds := kindNames{}
@@ -57,6 +60,9 @@ func (m *PolicyMatrix) block(rows []MatrixRow, o TableOptions, why bool) Block {
 		}
 		b.Columns = append(b.Columns, Column{Name: name, Rank: 3, Least: 8, Short: shortLevels})
 	}
+	for _, p := range properties {
+		b.Columns = append(b.Columns, Column{Name: string(p), Rank: 4, Least: 8})
+	}
 	b.Columns = append(b.Columns, Column{Name: "VIA", Wide: !split, Rank: 8, Least: 10, Short: shortVia}, Column{Name: "WHY", Wide: !why, Rank: 9, Least: 24, Wrap: true})
 	for i := range rows {
 		r := &rows[i]
@@ -67,6 +73,13 @@ func (m *PolicyMatrix) block(rows []MatrixRow, o TableOptions, why bool) Block {
 			line = append(line, Cell{Text: cell.text(), Tone: cell.tone(len(m.Required) > 0)})
 			if cell.Why != "" {
 				reasons = append(reasons, cell.reason(kinds, len(r.Cells) == 1))
+			}
+		}
+		for _, p := range properties {
+			got := r.Protection.Of(p)
+			line = append(line, Cell{Text: protectionText(got), Tone: protectionTone(got.Verdict, m.requires(p))})
+			if text := reasonsText(got.Because); text != "" && !slices.Contains(reasons, text) && (m.requires(p) || len(m.Required) == 0 && got.Verdict != gate.Holds && !got.Has(gate.NoGate)) {
+				reasons = append(reasons, text)
 			}
 		}
 		b.Rows = append(b.Rows, append(line, Cell{Text: viaCell(r.Paths, r.Target, o)}, Cell{Text: dashed(strings.Join(reasons, "; "))}))
@@ -157,7 +170,7 @@ func (m *PolicyMatrix) verdict() []string {
 	if m.Rules == 0 {
 		return []string{"no route rule that is asked about gets traffic"}
 	}
-	if len(m.Kinds) == 0 {
+	if len(m.Kinds) == 0 && len(m.properties) == 0 {
 		return []string{m.noPolicy() + " of a kind that is in force at route rules is in the input"}
 	}
 	if len(m.Required) == 0 {
@@ -170,6 +183,10 @@ func (m *PolicyMatrix) verdict() []string {
 	}
 	for i := range m.Counts {
 		c := &m.Counts[i]
+		if property, _, _ := strings.Cut(c.PolicyKind, "="); gate.IsProperty(property) {
+			out = append(out, c.propertySentence(c.PolicyKind, m.Complete))
+			continue
+		}
 		var names []string
 		for _, alternative := range strings.Split(c.PolicyKind, " or ") {
 			names = append(names, kinds.short(alternative))

@@ -95,7 +95,7 @@ func TestMatrixRows(t *testing.T) {
 		"missing":        {Query{}, [][]model.GroupKind{paint}, "both x - a/back one; far x ? a/elsewhere; own y void a/back one", false, true},
 		"one route":      {Query{Targets: nodes("HTTPRoute", "both")}, [][]model.GroupKind{paint}, "both x - a/back one", true, true},
 		"one Gateway":    {Query{Targets: front, Through: front}, [][]model.GroupKind{paint}, "", true, false},
-		"another kind":   {Query{Kinds: []model.GroupKind{{Group: "y.io", Kind: "None"}}}, nil, "both x a/back one a/front one a/front two; far x a/elsewhere a/front two; own x a/back one; own y a/back one", true, false},
+		"another kind":   {Query{Kinds: []model.GroupKind{{Group: "y.io", Kind: "None"}}}, nil, "both x a/back one; both x a/front one a/front two; far x a/front two; far x a/elsewhere; own x a/back one; own y a/back one", true, false},
 		"nothing at all": {Query{Targets: []topology.NodeID{}}, [][]model.GroupKind{paint}, "", true, false},
 	} {
 		m := matrixOf(t, r, MatrixQuery{Query: tc.query, Required: tc.required})

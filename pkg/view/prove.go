@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
@@ -15,9 +16,10 @@ import (
 
 // The results of a proof.
 const (
-	Proved       = "proved"
-	Refuted      = "refuted"
-	ProofUnknown = "unknown"
+	Proved        = "proved"
+	Refuted       = "refuted"
+	ProofUnknown  = "unknown"
+	NothingProved = "nothing" // of the verdict alone
 )
 
 // mostCounterexamples is how many rules that take requests without the policy are shown with one.
@@ -27,10 +29,11 @@ const mostCounterexamples = 100
 type Proof struct {
 	Envelope
 	Result     string           `json:"result"`               // proved: it holds for every request; refuted: a request is known for which it does not; unknown: neither is known
+	Verdict    string           `json:"verdict"`              // the result; or nothing: no request that is asked about gets through, so that nothing is proved
 	Property   string           `json:"property"`             // what was asked, as a sentence
 	Name       string           `json:"name,omitempty"`       // of a ready-made property
 	Expression string           `json:"expression,omitempty"` // that has to be true, in CEL
-	Require    []string         `json:"require"`              // the policy kinds of which one has to be in force, as Kind.group
+	Require    []string         `json:"require"`              // the policy kinds of which one has to be in force, as Kind.group; or the properties of which one has to hold
 	Classes    int              `json:"classes"`              // of requests, that no rule tells apart
 	Protected  int              `json:"protected"`            // classes of which a backend gets the requests, and for which it holds, as with a policy in force
 	Unreached  int              `json:"unreached"`            // classes of which no backend gets the requests: nothing takes them, they are redirected, or no backend can be used
@@ -43,7 +46,9 @@ type Proof struct {
 	Spellings     []Spelling `json:"spellings"`               // of these requests, by which the same backend gets them without a policy, where hosts or paths are asked about
 	MoreSpellings bool       `json:"moreSpellings,omitempty"` // not of all paths other spellings were tried
 
-	unprotected int // classes
+	ofRequests  bool     // properties of requests are asked about, not policy kinds
+	unprotected int      // classes
+	void        []string // what of the selection takes no request, a sentence each
 }
 
 // Counterexample is a request for which a property does not hold, with what becomes of it.
@@ -51,9 +56,11 @@ type Counterexample struct {
 	Class   string      `json:"class"`             // the requests of which it is one
 	Classes int         `json:"classes"`           // how many classes the rule takes for which the property does not hold
 	Command string      `json:"command"`           // that makes the request: curl, or grpcurl
-	Because string      `json:"because,omitempty"` // why it does not hold for it, where the way alone does not tell
+	Because any         `json:"because,omitempty"` // why it does not hold for it: of properties of requests a list of reasons with their codes; else a sentence, where the way alone does not tell
 	Instead []model.Ref `json:"instead,omitempty"` // rules that may take it instead, because it is not known which one does; it does not hold with them either
 	RequestResult
+
+	sentence string // Because in words
 }
 
 // Undecided is something that could not be decided.
@@ -61,14 +68,17 @@ type Undecided struct {
 	Why     string `json:"why"`     // what is not known
 	Classes int    `json:"classes"` // of requests for which it matters; of rules, how many
 	Example string `json:"example"` // one of the requests, or of the rules
+
+	Because []protect.Reason `json:"because,omitempty"` // of properties of requests: the reasons with their codes
 }
 
 // ProofQuery is a property of requests.
 type ProofQuery struct {
-	Scope    space.Scope
-	Require  []model.GroupKind // one of these has to be in force
-	Property string            // or a ready-made property, by its name
-	Allow    []string          // of what is listed: hosts and paths, as HOST or HOST/PATH in the forms of the scope
+	Scope      space.Scope
+	Require    []model.GroupKind // one of these has to be in force
+	Properties []RequestProperty // or one of these has to hold
+	Property   string            // or a ready-made property, by its name
+	Allow      []string          // of what is listed: hosts and paths, as HOST or HOST/PATH in the forms of the scope
 
 	Expression string                                        // or an expression
 	Holds      func(*RequestWay) (held bool, unknown string) // that is so
@@ -92,9 +102,16 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, judges Judge
 	q.prepare(m)
 	q.Scope.Passing = true
 	p := newProver(r, m, &q, judges)
+	if p.protector != nil {
+		q.Scope.Apart = p.protector.apart
+	}
 	p.out = &Proof{Property: q.sentence(), Name: q.Property, Expression: q.Expression, Require: []string{}, Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
 	for _, gk := range q.Require {
 		p.out.Require = append(p.out.Require, gk.String())
+	}
+	p.out.ofRequests = len(q.Properties) > 0
+	for _, property := range q.Properties {
+		p.out.Require = append(p.out.Require, property.String())
 	}
 	if err := space.Walk(m, q.Scope, p.class); err != nil {
 		return nil, err
@@ -113,9 +130,13 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, judges Judge
 }
 
 func newProver(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, judges Judges) *prover {
-	return &prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), judges: judges}, q: q, known: map[way]bool{}, looked: map[way]bool{},
-		judged: map[way]judgedWay{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, open: map[string]*Undecided{}, told: map[string]bool{},
-		matcher: m, whole: q.whole(), taking: make([]bool, r.Len())}
+	p := &prover{requestWriter: requestWriter{survey: newCollector(r, q.kinds()), judges: judges}, q: q, known: map[way]bool{}, looked: map[way]bool{},
+		judged: map[way]judged{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, open: map[string]*Undecided{}, told: map[string]bool{},
+		matcher: m, whole: q.whole(), taking: make([]bool, r.Len()), selected: newSelection(&q.Scope)}
+	if len(q.Properties) > 0 {
+		p.protector = newProtector(r, m, judges)
+	}
+	return p
 }
 
 func kindsText(kinds []model.GroupKind) string {
@@ -136,19 +157,22 @@ type prover struct {
 	out      *Proof
 	known    map[way]bool // whether a policy is in force there
 	looked   map[way]bool
-	judged   map[way]judgedWay
-	shared   map[*answer]*InForce
-	seen     []bool             // by node: it was looked at
-	stood    []bool             // by node: what is in force on a way through it was asked for
-	over     map[way][]*InForce // what is in force before the rule, by the way to its route
-	places   *EffectiveTargets
-	whole    whole // nil: every class is judged by itself
-	matcher  *request.Matcher
-	taking   []bool   // by node: a rule that takes requests which a backend gets
-	failures failures // of the rules for which the property does not hold
-	open     map[string]*Undecided
-	told     map[string]bool
-	problems []model.Problem
+	judged   map[way]judged
+	selected selection
+	// protector tells what requests are protected by, if a property is asked about; else nil.
+	protector *protector
+	shared    map[*answer]*InForce
+	seen      []bool             // by node: it was looked at
+	stood     []bool             // by node: what is in force on a way through it was asked for
+	over      map[way][]*InForce // what is in force before the rule, by the way to its route
+	places    *EffectiveTargets
+	whole     whole // nil: every class is judged by itself
+	matcher   *request.Matcher
+	taking    []bool   // by node: a rule that takes requests which a backend gets
+	failures  failures // of the rules for which the property does not hold
+	open      map[string]*Undecided
+	told      map[string]bool
+	problems  []model.Problem
 
 	shadowed []*failing        // of rules that take no request: one that they match
 	silent   []topology.NodeID // rules that take no request, and for which no request was found that they match
@@ -169,7 +193,8 @@ func (p *prover) counterexamples(m *request.Matcher) error {
 		if a.Rule != c.taker {
 			return errors.New("deciding about " + a.Request.Text + ": two answers about it differ")
 		}
-		e := Counterexample{Class: c.least.Text(), Classes: c.n, Command: command(&a.Request), Because: c.because, RequestResult: p.result(a)}
+		e := Counterexample{Class: c.least.Text(), Classes: c.n, Command: command(&a.Request), sentence: c.because, RequestResult: p.result(a)}
+		e.explain(c.reasons)
 		for _, o := range c.least.Possible {
 			if o.Rule != topology.None && o.Rule != a.Rule {
 				e.Instead = append(e.Instead, p.survey.res.Node(o.Rule).Ref)
@@ -183,9 +208,10 @@ func (p *prover) counterexamples(m *request.Matcher) error {
 			continue
 		}
 		n := p.survey.res.Node(rule)
-		e := Counterexample{Classes: 1, Because: n.Ref.String() + " takes no request at all", RequestResult: p.result(&request.Answer{Gateway: topology.None, Listener: topology.None,
+		e := Counterexample{Classes: 1, sentence: n.Ref.String() + " takes no request at all", RequestResult: p.result(&request.Answer{Gateway: topology.None, Listener: topology.None,
 			Route: topology.None, Rule: topology.None, Outcome: request.NoMatch})}
 		e.Route, e.Rule = &n.Ref, &n.Index
+		e.explain(nil)
 		p.out.Items = append(p.out.Items, e)
 	}
 	return nil
@@ -218,8 +244,15 @@ func (p *prover) settle() {
 	slices.SortFunc(out.Undecided, func(a, b Undecided) int {
 		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
 	})
-	out.Seal("Proof", append(p.survey.problems(), p.problems...))
-	out.touches = p.survey.touching()
+	var open []model.Problem
+	if p.q.isAboutAccess() {
+		open = p.openParents()
+	}
+	out.Seal("Proof", slices.Concat(p.survey.problems(), p.problems, open))
+	touches := p.survey.touching()
+	out.touches = func(problem model.Problem) bool {
+		return touches(problem) || slices.ContainsFunc(open, func(o model.Problem) bool { return o.Message == problem.Message })
+	}
 	switch {
 	case out.unprotected > 0:
 		out.Result = Refuted
@@ -227,5 +260,25 @@ func (p *prover) settle() {
 		out.Result = ProofUnknown
 	default:
 		out.Result = Proved
+	}
+	out.Verdict = out.Result
+	if out.Result != Refuted && len(out.Undecided) == 0 && out.Complete && (out.Classes == 0 || p.q.isAboutAccess() && out.Protected == 0) {
+		out.Result, out.Verdict = ProofUnknown, NothingProved
+	}
+	out.void = p.selected.voids(p.matcher)
+}
+
+// isAboutAccess reports whether the property is one of requests that get through: without any, nothing is proved.
+func (q *ProofQuery) isAboutAccess() bool {
+	return q.Holds != nil || len(q.Require)+len(q.Properties) > 0
+}
+
+// explain says why the property does not hold.
+func (e *Counterexample) explain(reasons []protect.Reason) {
+	switch {
+	case len(reasons) > 0:
+		e.Because, e.sentence = reasons, reasonsText(reasons)
+	case e.sentence != "":
+		e.Because = e.sentence
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -17,6 +18,7 @@ type failing struct {
 	least   *space.Class // of which the request is the smallest; nil: it is known that it is not shown
 	size    size         // of that request
 	because string       // beside the rule that takes it
+	reasons []protect.Reason
 }
 
 // size is by what requests are ordered: what less has to be sent for comes first.
@@ -58,8 +60,8 @@ type failures struct {
 }
 
 // add notes a class that a rule takes.
-func (all *failures) add(c *space.Class, because string) {
-	all.note(&failing{taker: c.Answer.Rule, n: 1, least: c, size: sizeOf(&c.Request), because: because}, true)
+func (all *failures) add(c *space.Class, because string, reasons ...protect.Reason) {
+	all.note(&failing{taker: c.Answer.Rule, n: 1, least: c, size: sizeOf(&c.Request), because: because, reasons: reasons}, true)
 }
 
 // note notes classes that a rule takes. A passing class has to be copied to be kept.
@@ -78,7 +80,7 @@ func (all *failures) note(more *failing, passing bool) {
 	if !first && more.compare(f) >= 0 {
 		return
 	}
-	f.size, f.because = more.size, more.because
+	f.size, f.because, f.reasons = more.size, more.because, more.reasons
 	if f.least != nil {
 		f.least = nil
 		all.kept--

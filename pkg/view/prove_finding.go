@@ -10,11 +10,11 @@ import (
 
 // Problem is a counterexample as a finding about the rule that takes the request.
 func (e *Counterexample) Problem(r *resolve.Resolution, code model.Code, severity model.Severity) model.Problem {
-	message := e.Because
+	message := e.sentence
 	if e.Command != "" {
 		message = e.Command + " goes to " + e.pathText()
-		if e.Because != "" {
-			message += ", and yet: " + e.Because
+		if e.sentence != "" {
+			message += ", and yet: " + e.sentence
 		}
 		if e.Classes > 1 {
 			message += fmt.Sprintf(" (and %s more)", Counted(e.Classes-1, "class of requests|classes of requests"))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -46,10 +47,12 @@ func (q *ProofQuery) Wrong() string {
 	switch {
 	case q.Property != "" && !known:
 		return "there is no property " + q.Property
-	case q.Holds != nil && (q.Property != "" || len(q.Require) > 0), q.Property != "" && q.Property != meetsPolicy && len(q.Require) > 0:
-		return "give one of the three: policy kinds, an expression, or a property"
-	case q.Holds == nil && (q.Property == "" || q.Property == meetsPolicy) && len(q.Require) == 0:
-		return "say which kind of policy has to be in force"
+	case q.Holds != nil && (q.Property != "" || len(q.Require)+len(q.Properties) > 0), q.Property != "" && q.Property != meetsPolicy && len(q.Require)+len(q.Properties) > 0:
+		return "give one of the three: --require, an expression, or a ready-made property"
+	case len(q.Require) > 0 && len(q.Properties) > 0:
+		return "a property says what policies do, and a kind only that there are some: ask for the two one after the other"
+	case q.Holds == nil && (q.Property == "" || q.Property == meetsPolicy) && len(q.Require)+len(q.Properties) == 0:
+		return "say what has to hold"
 	case q.Property == onlyListed && len(q.Allow) == 0:
 		return "property " + onlyListed + " needs a list of what is allowed"
 	case q.Property != onlyListed && len(q.Allow) > 0:
@@ -67,6 +70,8 @@ func (q *ProofQuery) kinds() []model.GroupKind {
 		return q.Kinds
 	case q.Property != "" && q.Property != meetsPolicy:
 		return []model.GroupKind{}
+	case len(q.Properties) > 0:
+		return nil
 	}
 	return q.Require
 }
@@ -117,43 +122,48 @@ func (q *ProofQuery) sentence() string {
 	case noHeaderChooses:
 		return "all requests" + q.Asked + " that differ in their headers alone are taken by routes of one namespace"
 	}
-	if q.Holds != nil {
+	switch {
+	case q.Holds != nil:
 		return "every request" + q.Asked + " that reaches a backend fulfils " + strings.Join(strings.Fields(q.Expression), " ")
+	case len(q.Properties) > 0:
+		return "every request" + q.Asked + " that reaches a backend " + propertiesText(q.Properties)
 	}
-	return "every request" + q.Asked + " that reaches a backend meets " + kindsText(q.Require)
+	return "every request" + q.Asked + " that reaches a backend meets " + kindsText(q.Require) + " (its presence, not what it does)"
 }
 
 // holds is what the property says of a request that a backend gets.
-func (p *prover) holds(a *request.Answer, c *space.Class) (truth, string) {
+func (p *prover) holds(a *request.Answer, c *space.Class) judged {
 	switch p.q.Property {
 	case oneNamespace, noneShadowed, noHeaderChooses: // they are judged in the end
-		return fulfils, ""
+		return judged{truth: fulfils}
 	case httpRedirects:
-		return fails, ""
+		return judged{truth: fails}
 	case onlyListed:
 		return p.q.listed(a, c)
 	}
-	if p.q.Holds != nil {
+	switch {
+	case p.q.Holds != nil:
 		return p.fulfilled(a)
+	case p.protector != nil:
+		return p.isProtected(a)
+	case p.inForce(a):
+		return judged{truth: fulfils}
 	}
-	if p.inForce(a) {
-		return fulfils, ""
-	}
-	return fails, ""
+	return judged{truth: fails}
 }
 
-func (q *ProofQuery) listed(a *request.Answer, c *space.Class) (truth, string) {
-	out := fails
+func (q *ProofQuery) listed(a *request.Answer, c *space.Class) judged {
+	out := judged{truth: fails}
 	for _, entry := range q.Allow {
 		host, path := allowed(entry)
 		switch {
 		case c.Within(host, path):
-			return fulfils, ""
+			return judged{truth: fulfils}
 		case space.On(&a.Request, host, path):
-			out = open
+			out = judged{truth: open, why: "only some of its requests are allowed"}
 		}
 	}
-	return out, "only some of its requests are allowed"
+	return out
 }
 
 // whole judges what only all classes together tell.
@@ -208,36 +218,30 @@ func reaches(a *request.Answer) bool {
 }
 
 // fail notes a class for which the property does not hold.
-func (p *prover) fail(c *space.Class, because string) {
+func (p *prover) fail(c *space.Class, because string, reasons ...protect.Reason) {
 	p.out.unprotected++
 	p.takes(c.Answer)
-	p.failures.add(c, because)
+	p.failures.add(c, because, reasons...)
 }
 
 // fulfilled holds a request against an expression.
-func (p *prover) fulfilled(a *request.Answer) (truth, string) {
+func (p *prover) fulfilled(a *request.Answer) judged {
 	key := wayOf(a)
 	if known, ok := p.judged[key]; ok {
-		return known.truth, known.why
+		return known
 	}
-	out := judgedWay{fulfils, ""}
+	out := judged{truth: fulfils}
 	for _, w := range p.ways(a) {
 		held, unknown := p.q.Holds(&w)
 		switch {
 		case unknown != "" && out.truth == fulfils:
-			out = judgedWay{open, unknown}
+			out = judged{truth: open, why: unknown}
 		case unknown == "" && !held:
-			out = judgedWay{fails, ""}
+			out = judged{truth: fails}
 		}
 	}
 	p.judged[key] = out
-	return out.truth, out.why
-}
-
-// judgedWay is what an expression says of a way.
-type judgedWay struct {
-	truth truth
-	why   string
+	return out
 }
 
 // RequestWay is a way of requests to one backend, as requirements see it: the rule that takes them, and what is in force on the whole way.

@@ -31,6 +31,7 @@ func (p *Proof) Table(o TableOptions) Table {
 	}
 	blocks, footer := p.spellingBlocks(o)
 	t.Blocks, t.Footer = append(t.Blocks, blocks...), append(t.Footer, footer...)
+	t.Footer = append(t.Footer, p.void...)
 	for _, what := range p.LeftOut {
 		t.Footer = append(t.Footer, "not looked at: "+what)
 	}
@@ -40,23 +41,28 @@ func (p *Proof) Table(o TableOptions) Table {
 
 // sentence is the result for people.
 func (p *Proof) sentence() string {
-	switch p.Result {
+	switch p.Verdict {
 	case Refuted:
 		return "refuted: not " + p.Property
 	case ProofUnknown:
 		return "unknown whether " + p.Property
+	case NothingProved:
+		return "nothing is proved: no request that is asked about gets through to a backend (" + p.Property + ")"
 	}
-	return p.Result + ": " + p.Property
+	return p.Verdict + ": " + p.Property
 }
 
 // counts says of how many classes what is true.
 func (p *Proof) counts() string {
 	if p.Classes == 0 {
-		return "nothing is proved: there is no such request"
+		return "there is no such request"
 	}
 	text := Counted(p.Classes, "class of requests|classes of requests") + ": "
 	without, with := "without a policy", "with one"
 	switch {
+	case p.ofRequests:
+		without, with = "without it", "with it"
+
 	case p.Name == noneShadowed:
 		return text + fmt.Sprintf("%s; %s", Counted(p.Rules, "rule takes them|rules take them"), Counted(p.unprotected, "rule takes none|rules take none"))
 	case len(p.Require) == 0:
@@ -78,14 +84,14 @@ func (p *Proof) counts() string {
 // lines are a counterexample for people.
 func (e *Counterexample) lines() []string {
 	if e.Command == "" {
-		return []string{"counterexample: " + e.Because}
+		return []string{"counterexample: " + e.sentence}
 	}
 	out := []string{"counterexample: " + e.Command, "goes to:        " + e.pathText()}
 	for i, why := range e.Why {
 		out = append(out, [...]string{"why:            ", "                "}[min(i, 1)]+why)
 	}
-	if e.Because != "" {
-		out = append(out, "and yet:        "+e.Because)
+	if e.sentence != "" {
+		out = append(out, "and yet:        "+e.sentence)
 	}
 	if len(e.Instead) > 0 {
 		instead := e.Instead[0].String()

@@ -83,10 +83,13 @@ var variants = []variant{
 // takes some is a finding.
 func (p *Proof) Respell(r *resolve.Resolution, m *request.Matcher, q ProofQuery, judges Judges) error {
 	p.Spellings = []Spelling{}
-	if len(q.Scope.Paths) == 0 && len(q.Scope.Hosts) == 0 || len(q.Require) == 0 && q.Holds == nil {
+	if len(q.Scope.Paths) == 0 && len(q.Scope.Hosts) == 0 || len(q.Require)+len(q.Properties) == 0 && q.Holds == nil {
 		return nil
 	}
 	s := newSpeller(r, m, &q, judges)
+	if s.protector != nil {
+		q.Scope.Apart = s.protector.apart
+	}
 	err := space.Walk(m, q.Scope, func(c *space.Class) bool {
 		if doubtAbout(c) != "" || c.Request.Protocol != request.HTTP || !s.protected(c) {
 			return true
@@ -138,8 +141,7 @@ func (s *speller) first(c *space.Class) bool {
 
 // protected reports whether a backend gets the request, and it holds for it.
 func (s *speller) protected(c *space.Class) bool {
-	held, _ := s.answer(c, c.Answer)
-	return held == fulfils
+	return s.answer(c, c.Answer).truth == fulfils
 }
 
 // try asks what becomes of spellings of a request.
@@ -242,9 +244,9 @@ func (s *speller) fails(c *space.Class, a *request.Answer) bool {
 	}
 	routes := s.q.Routes
 	s.q.Routes = nil
-	held, _ := s.answer(c, &assumed)
+	held := s.answer(c, &assumed)
 	s.q.Routes = routes
-	return held == fails
+	return held.truth == fails
 }
 
 // spellingBlocks are the spellings for people.

@@ -1,0 +1,62 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// openParents says of which routes that are asked about it is not known which requests come to them: a Gateway that they name is not in the input, or
+// may not be read.
+func (p *prover) openParents() []model.Problem {
+	r := p.survey.res
+	open := map[string]*model.Tally{}
+	for _, id := range r.Graph.Order(topology.Traffic) {
+		n := r.Node(id)
+		if n.Role != topology.Route || n.Hop > 0 || n.Object == nil || p.q.Routes != nil && !p.q.Routes(n.Object) || !p.mayTake(n.Object) {
+			continue
+		}
+		for _, a := range r.Graph.Attachments(id) {
+			if a.State != topology.Unknown && !a.Missing || topology.MeshParent(a.Parent.GroupKind()) || !p.isAskedParent(a.Parent) {
+				continue
+			}
+			if open[a.Reason] == nil {
+				open[a.Reason] = &model.Tally{}
+			}
+			open[a.Reason].Add(targetName(n.Ref))
+		}
+	}
+	var out []model.Problem
+	for why, routes := range open {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: openHint,
+			Message: fmt.Sprintf("cannot tell which requests come to %s (%s): %s", Counted(routes.N, "route"), routes, why)})
+	}
+	return out
+}
+
+// mayTake reports whether a route may take requests to the hosts that are asked about.
+func (p *prover) mayTake(route *model.Object) bool {
+	asked := p.q.Scope.Hosts
+	names := route.Body.At("spec", "hostnames")
+	if len(asked) == 0 || names.Len() == 0 {
+		return true
+	}
+	for _, name := range names.Items {
+		host := strings.ToLower(name.Text())
+		if slices.ContainsFunc(asked, func(a string) bool {
+			return topology.Covers(strings.ToLower(a), host) || topology.Covers(host, strings.ToLower(a)) || a == "*"
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAskedParent reports whether requests that come by a parent of a route are asked about.
+func (p *prover) isAskedParent(parent model.Ref) bool {
+	gateway := p.q.Scope.Where.Gateway
+	return gateway == topology.None || parent.WithoutSection() == p.survey.res.Node(gateway).Ref
+}
