@@ -20,6 +20,8 @@ type outcome struct {
 	foreign  int // documents that are not meant for Kubernetes
 	readable int // objects, and lists of objects
 
+	generated []*model.Object // those of objects whose name the API server makes
+
 	namespace string // of objects that name none; "" for that of all
 	version   string // of the cluster, if it is a list of one
 }
