@@ -15,6 +15,7 @@ func (d *document) object(s subject, m *tree) {
 	o, failed := identify(m)
 	if failed != nil {
 		failed.line = s.lineOf(strings.Split(failed.at, ".")...)
+		failed.unread = s.inner || mayBeApplied(m)
 		d.report(nil, &failed.trouble)
 		return
 	}
@@ -36,6 +37,13 @@ func (d *document) object(s subject, m *tree) {
 		d.report(o, &trouble{code: model.InvalidObject, line: s.lineOf("metadata", "generateName"),
 			message: "it has generateName and no name: kubectl create and Argo CD create it, kubectl apply and Flux refuse it", hint: "give it a name"})
 	}
+}
+
+// mayBeApplied reports whether m is meant as an object: it has an apiVersion and a kind, or one of
+// them and a name or items.
+func mayBeApplied(m *tree) bool {
+	meta := asMap(m.at("metadata"))
+	return m.at("apiVersion") != nil && m.at("kind") != nil || meta.at("name") != nil || meta.at("generateName") != nil || m.at("items") != nil
 }
 
 // isGenerated reports whether the API server makes the name of the object with this metadata.
