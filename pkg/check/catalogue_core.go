@@ -5,10 +5,10 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 // inputRules are the findings about reading the input.
 var inputRules = []model.Rule{
 	{ID: model.InvalidYAML, Severities: faults, Summary: "a document does not parse, or two of its keys collide", Fix: "fix the reported line; render templates first"},
-	{ID: model.NotAnObject, Severities: warnings, Summary: "a document has no apiVersion, kind or name", Fix: "complete it, or leave it out"},
+	{ID: model.NotAnObject, Severities: []model.Severity{model.Error, model.Warning}, Summary: "a document has no apiVersion, kind or name (an error if it seems to be meant as an object)", Fix: "complete it, or leave it out"},
 	{ID: model.NotKubernetes, Severities: notes, Summary: "a folder has other YAML in it; counted, reported once", Fix: "nothing, if the file is meant for something else"},
 	{ID: model.DuplicateObject, Severities: faults, Summary: "two different versions of one object; both are ignored", Fix: "keep one"},
-	{ID: model.WrongType, Severities: warnings, Summary: "a field that is read has the wrong type, and what needs it is ignored; or the reader takes a key for a boolean", Fix: "fix it, or quote it"},
+	{ID: model.WrongType, Severities: []model.Severity{model.Warning, model.Error}, Summary: "a field that is read has the wrong type, and what needs it is ignored (an error if that is a whole object); or the reader takes a key for a boolean", Fix: "fix it, or quote it"},
 	{ID: model.LimitExceeded, Severities: faults, Summary: "a document is beyond the limits of reading", Fix: "split it"},
 	{ID: model.Forbidden, Severities: warnings, Summary: "the cluster did not let a list be read", Fix: "ask for the permission that the hint names"},
 	{ID: model.InvalidObject, Severities: warnings, Summary: "the API server would reject the object; still evaluated", Fix: "fix it before it is applied"},

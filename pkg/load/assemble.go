@@ -40,12 +40,17 @@ func (o Options) gather(outcomes []outcome, there []*model.Object, from *model.C
 		r.foreign += out.foreign
 	}
 	cluster := scopes(slices.Concat(there, r.objects), slices.Concat(o.ClusterScoped, from.WithoutNamespace()))
+	var assumed []*model.Object
 	for _, out := range outcomes {
 		for _, o := range out.objects {
 			if inNamespace(o, cluster(o.Ref.GroupKind()), cmp.Or(out.namespace, r.namespace)) && out.namespace == "" {
-				r.assumed[o.Ref] = true
+				assumed = append(assumed, o)
 			}
 		}
+	}
+	nameGenerated(outcomes, slices.Concat(there, r.objects))
+	for _, o := range assumed {
+		r.assumed[o.Ref] = true
 	}
 	for _, out := range outcomes {
 		for _, f := range out.findings {

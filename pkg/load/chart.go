@@ -254,7 +254,7 @@ func (r *land) chartPieces(name string, text []byte) ([]piece, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, piece{file: source{name: file, named: true}, text: one})
+			out = append(out, piece{file: source{name: file, named: true}, text: one, stream: true})
 		}
 	}
 	return out, nil

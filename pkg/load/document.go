@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,8 @@ type outcome struct {
 	findings []finding
 	foreign  int // documents that are not meant for Kubernetes
 	readable int // objects, and lists of objects
+
+	generated []*model.Object // those of objects whose name the API server makes
 
 	namespace string // of objects that name none; "" for that of all
 	version   string // of the cluster, if it is a list of one
@@ -89,10 +92,9 @@ func (w *worker) decode(p piece) (out outcome) {
 
 // read adds what a piece holds.
 func (w *worker) read(p piece, out *outcome) {
-	nodes, failed := parse(p.text, *w.limits)
+	nodes, behind, failed := parse(p, *w.limits)
 	if failed != nil && p.many {
-		for _, one := range split(p.file, p.text) {
-			one.from, one.line = p.from, one.line+p.line-1
+		for _, one := range p.parts() {
 			w.read(one, out)
 		}
 		return
@@ -124,12 +126,51 @@ func (w *worker) read(p piece, out *outcome) {
 			d.take(subject{value: v, line: n.Line, until: math.MaxInt})
 		}
 	}
+	d.skip(behind)
+}
+
+// secondDocument is the message for a document that kubectl does not read.
+const secondDocument = "not used: kubectl reads one document between two lines ---, and this is a second one"
+
+// skip says of documents that kubectl does not read them, if they may be objects.
+func (d *document) skip(nodes []*yaml.Node) {
+	if t := notRead(nodes); t != nil {
+		d.report(nil, t)
+		return
+	}
+	for _, n := range nodes {
+		if n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
+			d.other(subject{line: n.Line}, secondDocument)
+		}
+	}
+}
+
+// notRead is the trouble with the first object among documents that kubectl does not read; nil:
+// there is none.
+func notRead(nodes []*yaml.Node) *trouble {
+	for _, n := range nodes {
+		if mayBeObject(n) {
+			t := invalid(n.Line, secondDocument)
+			t.hint = "put --- on a line of its own in front of it"
+			return t
+		}
+	}
+	return nil
+}
+
+// mayBeObject reports whether a node is a map with an apiVersion or a kind, or has one among its
+// entries.
+func mayBeObject(n *yaml.Node) bool {
+	if n.Kind == yaml.SequenceNode {
+		return slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Kind == yaml.MappingNode && mayBeObject(n) })
+	}
+	return n.Kind == yaml.MappingNode && (part(n, "apiVersion") != nil || part(n, "kind") != nil)
 }
 
 // report adds trouble; of is the object that has it, or nil where it keeps something from being one.
 func (d *document) report(of *model.Object, t *trouble) {
 	d.out.findings = append(d.out.findings, finding{of: of, problem: model.Problem{
-		Severity: severity(t.code), Code: t.code, Message: t.message, Hint: t.hint,
+		Severity: t.severity(), Code: t.code, Message: t.message, Hint: t.hint,
 		Origin: d.origin(t.line),
 	}})
 }
@@ -152,7 +193,7 @@ func (d *document) take(s subject) {
 		d.other(s, "not used: it has neither apiVersion nor kind")
 	case strings.HasPrefix(m.text("apiVersion"), snapshotGroup) && m.text("kind") == model.SnapshotKind:
 		d.report(nil, invalid(s.line, "not used: the header of a snapshot, which has to open its file: without it, what follows is not known to be all"))
-	case isList(m):
+	case d.holdsItems(s, m):
 		d.list(s, m)
 	case strings.HasPrefix(m.text("apiVersion"), "kustomize.config.k8s.io/"):
 		d.out.foreign++
@@ -178,11 +219,13 @@ func (d *document) notMap(s subject) {
 func (d *document) other(s subject, message string) {
 	const many = 50 // of one piece
 	if d.file.named || s.inner {
+		t := &trouble{code: model.NotAnObject, line: s.line, message: message, unread: s.inner}
 		switch d.others++; {
 		case d.others < many:
-			d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: message})
+			d.report(nil, t)
 		case d.others == many:
-			d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: "not used: no object, and there are more like it"})
+			t.message = "not used: no object, and there are more like it"
+			d.report(nil, t)
 		}
 		return
 	}
@@ -195,11 +238,37 @@ func isList(m *tree) bool {
 	return kind == "List" || strings.HasSuffix(kind, "List") && m.find("items") != nil
 }
 
-// list reads the items of a list. Those of a FooList need not say that they are Foos.
+// holdsItems reports whether kubectl takes m for a list: it has items, whatever its kind. Among the
+// items of a list only those that have a list of items are. What a server tells is a list by its
+// kind.
+func (d *document) holdsItems(s subject, m *tree) bool {
+	items := m.find("items")
+	switch {
+	case d.from != "" || items == nil:
+		return isList(m)
+	case m.text("kind") == "": // which it refuses
+		return false
+	case s.inner:
+		_, ok := asList(items.value)
+		return ok
+	}
+	return true
+}
+
+// list reads the items of a list. Those that do not say what they are have the type of the list.
 func (d *document) list(s subject, m *tree) {
 	items, ok := asList(m.at("items"))
 	if !ok && m.at("items") != nil {
-		d.report(nil, &trouble{code: model.WrongType, line: s.lineOf("items"), message: "not used: items is not a list"})
+		d.report(nil, &trouble{code: model.WrongType, line: s.lineOf("items"), message: "not used: items is not a list", unread: true})
+		return
+	}
+	if s.inner && d.from == "" {
+		d.report(nil, &trouble{code: model.NotAnObject, line: s.line, message: "a list within a list: kubectl refuses both", unread: true,
+			hint: "write its items into the outer list"})
+	}
+	if len(items) == 0 && !isList(m) {
+		d.report(nil, &trouble{code: model.NotAnObject, line: s.lineOf("items"), message: "not used: kubectl takes what has items for a list, and this one is empty", unread: true,
+			hint: "take items out"})
 		return
 	}
 	d.out.readable++
@@ -221,14 +290,11 @@ func (s subject) lineOf(path ...string) int { return lineOf(s.value, s.line, pat
 // withType is the item with the given type where it names none.
 func withType(item kid, apiVersion, kind string) any {
 	m := asMap(item.value)
-	if m == nil {
+	if m == nil || m.text("apiVersion") != "" || m.text("kind") != "" {
 		return item.value
 	}
-	if m.at("apiVersion") == nil && apiVersion != "" {
+	if apiVersion != "" {
 		m = m.with("apiVersion", item.line, apiVersion)
 	}
-	if m.at("kind") == nil {
-		m = m.with("kind", item.line, kind)
-	}
-	return m
+	return m.with("kind", item.line, kind)
 }

@@ -53,6 +53,7 @@ type trouble struct {
 	line    int
 	message string
 	hint    string
+	unread  bool // something was written that a tool may apply, and is not read
 }
 
 func invalid(line int, format string, args ...any) *trouble {
@@ -63,9 +64,9 @@ func exceeded(line int, format string, args ...any) *trouble {
 	return &trouble{code: model.LimitExceeded, line: line, message: fmt.Sprintf(format, args...)}
 }
 
-// severity of the codes that a single document can have.
-func severity(code model.Code) model.Severity {
-	if code == model.InvalidYAML || code == model.LimitExceeded {
+// severity of what a single document can have.
+func (t *trouble) severity() model.Severity {
+	if t.unread || t.code == model.InvalidYAML || t.code == model.LimitExceeded {
 		return model.Error
 	}
 	return model.Warning

@@ -51,7 +51,7 @@ func (w *walk) build(ctx context.Context, b build) ([]piece, error) {
 	for i, o := range objects {
 		at := w.origin(b.root, o)
 		// The text is a single line, so that whatever is found in it is reported at the line of the object.
-		pieces[i] = piece{file: source{name: at.File, named: true}, line: at.Line, text: o.json}
+		pieces[i] = piece{file: source{name: at.File, named: true}, line: at.Line, text: o.json, stream: true}
 	}
 	return pieces, nil
 }

@@ -50,12 +50,12 @@ func TestLimits(t *testing.T) {
 		{"huge list", "a: [" + strings.Repeat("b,", 4_100_000) + "]", load.Limits{}, "not used: the document may hold more than 4000000 keys and values", 5},
 		{"huge JSON list", "{\"a\": [\n" + strings.Repeat("1,", 4_100_000) + "1]}", load.Limits{}, "not used: the document may hold more than 4000000 keys and values", 5},
 		{"values", "x: &x [1, 2, 3, 4, 5, 6, 7, 8]\na: [*x, *x, *x]", load.Limits{Nodes: 30}, "not used: the document holds more than 30 keys and values", 6},
-		{"directives", "%YAML 1.2\n" + strings.Repeat("%TAG !a! b\n", 200) + "---\na: 1\n", load.Limits{}, "not used: the document has more than 100 directives", 207},
+		{"directives", "%YAML 1.2\r" + strings.Repeat("%TAG !a! b\r", 200) + "---\ra: 1\n", load.Limits{}, "not used: the document has more than 100 directives", 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			start := time.Now()
-			s := stdin(t, thing("a")+"...\n"+tt.text+"\n---\n"+thing("b"), tt.limits)
+			s := stdin(t, thing("a")+"---\n"+tt.text+"\n---\n"+thing("b"), tt.limits)
 			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("took %s", took)
 			}

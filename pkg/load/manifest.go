@@ -76,7 +76,10 @@ func (w *walk) manifests(ctx context.Context, s spot) ([]manifest, error) {
 func (w *walk) parse(text []byte) ([]manifest, *trouble) {
 	var docs []manifest
 	for _, p := range split(source{}, text) {
-		nodes, failed := parse(p.text, w.limits)
+		nodes, behind, failed := parse(p, w.limits)
+		if failed == nil {
+			failed = notRead(behind)
+		}
 		scale := newSizer(w.limits)
 		c := &converter{first: p.line, words: newWords(), shared: map[*yaml.Node]any{}}
 		for _, n := range nodes {
@@ -125,10 +128,10 @@ func (w *walk) declare(s spot, docs []manifest) {
 	w.declared[s.name] = list
 }
 
-// items lists the objects in v: v itself, or, in a list of objects, those.
+// items lists the objects in v: v itself, or those among its items, whatever its kind.
 func items(v any) []any {
 	m, ok := v.(map[string]any)
-	if list, isItems := m["items"].([]any); ok && isItems && strings.HasSuffix(model.Text(m, "kind"), "List") {
+	if list, isItems := m["items"].([]any); ok && isItems {
 		var out []any
 		for _, item := range list {
 			out = append(out, items(item)...)

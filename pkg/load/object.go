@@ -15,6 +15,7 @@ func (d *document) object(s subject, m *tree) {
 	o, failed := identify(m)
 	if failed != nil {
 		failed.line = s.lineOf(strings.Split(failed.at, ".")...)
+		failed.unread = s.inner || mayBeApplied(m)
 		d.report(nil, &failed.trouble)
 		return
 	}
@@ -31,6 +32,24 @@ func (d *document) object(s subject, m *tree) {
 	d.oddKeys(s, o)
 	d.out.objects = append(d.out.objects, o)
 	d.out.readable++
+	if isGenerated(meta) {
+		d.out.generated = append(d.out.generated, o)
+		d.report(o, &trouble{code: model.InvalidObject, line: s.lineOf("metadata", "generateName"),
+			message: "it has generateName and no name: kubectl create and Argo CD create it, kubectl apply and Flux refuse it", hint: "give it a name"})
+	}
+}
+
+// mayBeApplied reports whether m is meant as an object: it has an apiVersion and a kind, or one of
+// them and a name or items.
+func mayBeApplied(m *tree) bool {
+	meta := asMap(m.at("metadata"))
+	return m.at("apiVersion") != nil && m.at("kind") != nil || meta.at("name") != nil || meta.at("generateName") != nil || m.at("items") != nil
+}
+
+// isGenerated reports whether the API server makes the name of the object with this metadata.
+func isGenerated(meta *tree) bool {
+	name := meta.at("name")
+	return (name == nil || name == "") && meta.text("generateName") != ""
 }
 
 // badField is trouble with the field at a dotted path.
@@ -39,7 +58,8 @@ type badField struct {
 	at string
 }
 
-// identify is an object with the name and type that m has. Without any one of them it is no object.
+// identify is an object with the name and type that m has. Without any one of them it is no object, but for a name
+// that the API server makes.
 func identify(m *tree) (*model.Object, *badField) {
 	apiVersion, failed := required(m, "apiVersion", "apiVersion")
 	if failed != nil {
@@ -60,9 +80,12 @@ func identify(m *tree) (*model.Object, *badField) {
 	if meta == nil && m.at("metadata") != nil {
 		return nil, &badField{at: "metadata", trouble: trouble{code: model.WrongType, message: "not used: metadata is not a map"}}
 	}
-	name, failed := required(meta, "name", "metadata.name")
-	if failed != nil {
-		return nil, failed
+	name := meta.text("generateName") // until the objects that share it are told apart
+	if !isGenerated(meta) {
+		name, failed = required(meta, "name", "metadata.name")
+		if failed != nil {
+			return nil, failed
+		}
 	}
 	namespace, ok := meta.at("namespace").(string)
 	if !ok && meta.at("namespace") != nil {

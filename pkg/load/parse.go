@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -17,32 +18,87 @@ import (
 // maxDirectives is how many %TAG directives a document may hold: the YAML reader compares each with all others.
 const maxDirectives = 100
 
-// parse is the content of one piece as YAML nodes, whose lines count from 1 at the beginning of text. There is one
-// document as a rule; JSON values may follow each other, and then an error leaves those before it.
-func parse(text []byte, limits Limits) ([]*yaml.Node, *trouble) {
+// parse is the content of one piece as YAML nodes, whose lines count from 1 at the beginning of its
+// text. There is one document as a rule; JSON values may follow each other, and then an error
+// leaves those before it. Documents behind the first, which kubectl does not read, are returned as
+// behind.
+func parse(p piece, limits Limits) (docs, behind []*yaml.Node, failed *trouble) {
+	if p.refused != nil {
+		refused := *p.refused
+		return nil, nil, &refused
+	}
+	docs, isJSON, failed := parseAll(p.text, limits)
+	if isJSON && !p.stream && failed == nil {
+		failed = refusedJSON(p.text)
+	}
+	if p.many || p.stream && isJSON || len(docs) == 0 {
+		return docs, nil, failed
+	}
+	if behind = docs[1:]; failed != nil && failed.message == noStart {
+		behind, failed = append(behind, textNode(p.text, failed.line)), nil
+	}
+	return docs[:1], behind, failed
+}
+
+// noStart is the message for a document behind a line `...` that does not begin with ---.
+const noStart = "not used: did not find expected <document start>"
+
+// textNode is a node for what stands in text from a line on: a map with a kind if it may be an
+// object, else a text.
+func textNode(text []byte, line int) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: line}
+	at := 0
+	for range line - 1 {
+		at = lineEnd(text, at)
+	}
+	if rest := text[at:]; bytes.Contains(rest, []byte("apiVersion")) || bytes.Contains(rest, []byte("kind")) {
+		n.Kind, n.Content = yaml.MappingNode, []*yaml.Node{{Kind: yaml.ScalarNode, Value: "kind"}, {Kind: yaml.ScalarNode}}
+	}
+	return n
+}
+
+// refusedJSON is the trouble with JSON that kubectl reads as YAML, as all that is not at the start
+// of a file: it may have escapes that YAML does not.
+func refusedJSON(text []byte) *trouble {
+	if _, err := kyaml.YAMLToJSON(text); err != nil {
+		message, line := errorText(err)
+		t := invalid(max(line, lineAt(text, contentStart(text))), "kubectl cannot read it, as it reads JSON behind --- as YAML: %s", message)
+		t.hint = "write it as YAML, or into a file of its own"
+		return t
+	}
+	return nil
+}
+
+// parseAll is all documents or JSON values in text.
+func parseAll(text []byte, limits Limits) (docs []*yaml.Node, isJSON bool, failed *trouble) {
 	first := contentStart(text)
 	line := lineAt(text, first)
 	switch {
 	case len(text) > limits.Document:
-		return nil, exceeded(line, "not used: the document is larger than %d bytes", limits.Document)
+		return nil, false, exceeded(line, "not used: the document is larger than %d bytes", limits.Document)
 	case first == len(text):
-		return nil, nil
-	case text[first] != '{' && text[first] != '[':
-		return parseYAML(text, limits)
+		return nil, false, nil
+	case text[first] != '{' && text[first] != '[' || hasRareBreak(text[:first]):
+		docs, failed = parseYAML(text, limits)
+		return docs, false, failed
 	}
-	docs, failed := parseJSON(text[first:], line, limits)
+	docs, failed = parseJSON(text[first:], line, limits)
 	if failed == nil || failed.code == model.LimitExceeded {
-		return docs, failed
+		return docs, true, failed
 	}
 	flow, failedToo := parseYAML(text, limits)
 	if failedToo != nil && (len(docs) > 0 || looksJSON(text[first:])) {
-		return docs, failed
+		return docs, true, failed
 	}
-	return flow, failedToo
+	return flow, false, failedToo
 }
 
-// parseYAML parses text as one YAML document.
+// parseYAML parses text as YAML. With trouble come the documents before it.
 func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *trouble) {
+	if !bytes.HasSuffix(text, []byte("\n")) { // kubectl adds it, and it may belong to the last value
+		text = append(slices.Clip(text), '\n')
+		defer clear(text)
+	}
 	line := lineAt(text, contentStart(text))
 	if tooDense(text, yamlMarks, limits.Nodes) {
 		return nil, exceeded(line, "not used: the document may hold more than %d keys and values", limits.Nodes)
@@ -51,8 +107,8 @@ func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *trouble) {
 		return nil, exceeded(line, "not used: the document has more than %d directives", maxDirectives)
 	}
 	docs, err := decodeYAML(text)
+	fixLines(text, docs)
 	if err == nil {
-		fixLines(text, docs)
 		return docs, nil
 	}
 	message, reported := errorText(err)
@@ -63,14 +119,15 @@ func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *trouble) {
 	if bytes.Contains(text, []byte("{{")) {
 		failed.hint = "if it is a template, render it first"
 	}
-	return nil, failed
+	return docs, failed
 }
 
-// decodeYAML hands text to the YAML reader, and takes its panics for what they are: text it cannot read.
+// decodeYAML hands text to the YAML reader, and takes its panics for what they are: text it cannot
+// read. With an error come the documents before it.
 func decodeYAML(text []byte) (docs []*yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			docs, err = nil, errors.New("the YAML reader cannot read it")
+			err = errors.New("the YAML reader cannot read it")
 		}
 	}()
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -81,7 +138,7 @@ func decodeYAML(text []byte) (docs []*yaml.Node, err error) {
 		case errors.Is(err, io.EOF):
 			return docs, nil
 		case err != nil:
-			return nil, err
+			return docs, err
 		case len(n.Content) == 1:
 			docs = append(docs, n.Content[0])
 		}
@@ -155,11 +212,10 @@ func errorLine(text []byte, message string, reported int) int {
 // fixLines makes the lines of the nodes those of an editor. To YAML a line also ends at a lone carriage return and at
 // three rare characters.
 func fixLines(text []byte, docs []*yaml.Node) {
-	rare := [][]byte{[]byte("\u0085"), []byte("\u2028"), []byte("\u2029")}
-	lone := bytes.Count(text, []byte("\r")) != bytes.Count(text, []byte("\r\n"))
-	if !lone && !slices.ContainsFunc(rare, func(b []byte) bool { return bytes.Contains(text, b) }) {
+	if !hasRareBreak(text) {
 		return
 	}
+	rare := rareBreaks()
 	lines := []int{0, 1} // the editor's line of each of YAML's, from 1
 	line := 1
 	for i := 0; i < len(text); i++ {

@@ -174,14 +174,14 @@ func keyText(n *yaml.Node) (key string, changed bool, failed *trouble) {
 		return "", false, failed
 	}
 	switch v := v.(type) {
-	case nil:
-		key = "null"
+	case nil, uint64:
+		failed := invalid(n.Line, "not used: the key %s is none to kubectl, which refuses the document", n.Value)
+		failed.hint = "quote it"
+		return "", false, failed
 	case bool:
 		key = strconv.FormatBool(v)
 	case int64:
 		key = strconv.FormatInt(v, 10)
-	case uint64:
-		key = strconv.FormatUint(v, 10)
 	case float64:
 		key = floatKey(v)
 	case string:

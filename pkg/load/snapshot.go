@@ -67,7 +67,7 @@ func splitSnapshot(file source, text []byte) (h *model.Header, pieces []piece, e
 		return nil, nil, err
 	}
 	for i := range pieces {
-		pieces[i].from = h.Cluster
+		pieces[i].from, pieces[i].stream = h.Cluster, true
 	}
 	return h, pieces, nil
 }

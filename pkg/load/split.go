@@ -2,6 +2,9 @@ package load
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -14,17 +17,29 @@ type piece struct {
 	text []byte
 	many bool // text is several small documents: if one is broken, each is parsed by itself
 
+	stream  bool     // JSON values that follow each other are all read
+	refused *trouble // why kubectl does not read the text
+
 	real      string // the path of the file without links; "" where it was made
 	namespace string // of objects without one; "" for that of all
 	aside     bool   // it is for another cluster than the one that is asked about
 }
 
-// split cuts a file into its documents at the lines that begin or end one, so that a broken document cannot spoil the
+// split cuts a file into its documents as kubectl does, so that a broken document cannot spoil the
 // next. Pieces without content (blank lines, comments and {} only) are left out.
 func split(file source, text []byte) []piece {
 	var pieces []piece
-	cuts(text, func(start, end, line int) {
-		pieces = append(pieces, piece{file: file, line: line, text: text[start:end:end]})
+	cuts(text, startsJSON(text), func(c cut) { pieces = append(pieces, c.piece(file, text)) })
+	return pieces
+}
+
+// parts is the documents of a piece that is several.
+func (p piece) parts() []piece {
+	var pieces []piece
+	cuts(p.text, false, func(c cut) {
+		one := p
+		one.many, one.line, one.text, one.refused = false, p.line+c.line-1, p.text[c.start:c.end:c.end], c.refused
+		pieces = append(pieces, one)
 	})
 	return pieces
 }
@@ -35,86 +50,192 @@ const fewBytes = 8 << 10
 // splitLarge is split, with small documents that follow each other in one piece.
 func splitLarge(file source, text []byte) []piece {
 	var pieces []piece
-	last, lastFits := 0, false // where the last piece began, and whether another one can join it
-	cuts(text, func(start, end, line int) {
-		if values := jsonValues(file, text[start:end:end], line); values != nil {
+	var last cut      // the last piece
+	lastFits := false // whether another document can join it
+	cuts(text, startsJSON(text), func(c cut) {
+		if values := jsonValues(file, text, c); values != nil {
 			pieces, lastFits = append(pieces, values...), false
 			return
 		}
-		fits := joins(text[start:end])
-		if n := len(pieces) - 1; n >= 0 && fits && lastFits && last+len(pieces[n].text) == start && end-last <= fewBytes {
-			pieces[n].text, pieces[n].many = text[last:end:end], true
+		fits := !c.stream && c.refused == nil && joins(text[c.start:c.end])
+		if fits && lastFits && c.follows(last, text) && c.end-last.start <= fewBytes {
+			last.end = c.end
+			one := &pieces[len(pieces)-1]
+			one.text, one.many = text[last.start:c.end:c.end], true
 			return
 		}
-		pieces = append(pieces, piece{file: file, line: line, text: text[start:end:end]})
-		last, lastFits = start, fits
+		pieces = append(pieces, c.piece(file, text))
+		last, lastFits = c, fits
 	})
 	return pieces
 }
 
-// jsonValues cuts a document that is many JSON values, one after the other, into pieces of some of them; nil: it is none, or not that long. What is
-// no JSON is left to the last piece.
-func jsonValues(file source, text []byte, line int) []piece {
-	first := contentStart(text)
-	if len(text) < 2*fewBytes || text[first] != '{' && text[first] != '[' {
+// jsonValues cuts many JSON values, one after the other, into pieces of some of them; nil: there
+// are none, or not that many. What is no JSON is left to the last piece.
+func jsonValues(file source, text []byte, c cut) []piece {
+	if !c.stream || c.refused != nil || c.end-c.start < 2*fewBytes {
 		return nil
 	}
 	var pieces []piece
-	d := jsontext.NewDecoder(bytes.NewBuffer(text[first:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	begin := 0
+	d := jsontext.NewDecoder(bytes.NewBuffer(text[c.start:c.end:c.end]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	begin := c
 	for err := d.SkipValue(); err == nil; err = d.SkipValue() {
-		if end := first + int(d.InputOffset()); end-begin >= fewBytes {
-			pieces = append(pieces, piece{file: file, line: line, text: text[begin:end:end]})
-			line += bytes.Count(text[begin:end], []byte("\n"))
-			begin = end
+		if begin.end = c.start + int(d.InputOffset()); begin.end-begin.start >= fewBytes {
+			pieces = append(pieces, begin.piece(file, text))
+			begin.line += bytes.Count(text[begin.start:begin.end], []byte("\n"))
+			begin.start = begin.end
 		}
 	}
-	if len(pieces) == 0 || contentStart(text[begin:]) == len(text)-begin {
+	rest := text[begin.start:c.end]
+	if len(pieces) == 0 || contentStart(rest) == len(rest) {
 		return pieces
 	}
-	return append(pieces, piece{file: file, line: line, text: text[begin:]})
+	begin.end = c.end
+	return append(pieces, begin.piece(file, text))
 }
 
 // joins reports whether a document may be parsed with others: JSON has a reader of its own, but for what YAML reads alike; directives and anchors are for
-// one document.
+// one document, and so is all that can end it without a line ---.
 func joins(text []byte) bool {
 	first := contentStart(text)
-	return len(text) <= fewBytes && (text[first] != '{' && text[first] != '[' || bytes.IndexByte(text, '\\') < 0 && bytes.IndexByte(text, '\t') < 0) && bytes.IndexByte(text, '&') < 0 && bytes.IndexByte(text, '%') < 0
+	if len(text) > fewBytes || (text[first] == '{' || text[first] == '[') && bytes.ContainsAny(text, "\\\t") {
+		return false
+	}
+	ends := bytes.HasPrefix(text, []byte("...")) || bytes.Contains(text, []byte("\n...")) || hasRareBreak(text)
+	return !ends && !bytes.ContainsAny(text, "&%") && !bytes.Contains(text, []byte(mark))
 }
 
-// cuts calls cut for every document with where it begins and ends, and the line on which it begins.
-func cuts(text []byte, each func(start, end, line int)) {
-	start, startLine := 0, 1
-	cut := func(end, line int) {
-		p := text[start:end]
-		if p = p[contentStart(p):]; len(p) > 0 && string(bytes.TrimSpace(p)) != "{}" {
-			each(start, end, startLine)
-		}
-		start, startLine = end, line
+// mark is the byte order mark of UTF-8. YAML skips it at the start of a document.
+const mark = "\ufeff"
+
+// hasRareBreak reports whether text has a line break to YAML that is none to kubectl when it cuts a
+// file: a lone carriage return, or one of three rare characters.
+func hasRareBreak(text []byte) bool {
+	if bytes.Count(text, []byte("\r")) != bytes.Count(text, []byte("\r\n")) {
+		return true
 	}
-	// Directives (%YAML, %TAG) stand in front of the marker that begins their document: it does not cut them off.
-	bare, directive := true, false
+	return slices.ContainsFunc(rareBreaks(), func(b []byte) bool { return bytes.Contains(text, b) })
+}
+
+// rareBreaks are the characters other than \n and \r that end a line to YAML.
+func rareBreaks() [][]byte { return [][]byte{[]byte("\u0085"), []byte("\u2028"), []byte("\u2029")} }
+
+// cut is where a document begins and ends.
+type cut struct {
+	start, end, line int
+	separator        int // where the line --- in front of it begins, which is not part of it
+	stream           bool
+	refused          *trouble
+}
+
+func (c cut) piece(file source, text []byte) piece {
+	return piece{file: file, line: c.line, text: text[c.start:c.end:c.end], stream: c.stream, refused: c.refused}
+}
+
+// follows reports whether c stands right behind another document, with a line --- between that is
+// one to YAML as well.
+func (c cut) follows(other cut, text []byte) bool {
+	line := text[c.separator:c.start]
+	return other.end == c.separator && isMarker(line, "---") && !hasRareBreak(line)
+}
+
+// cuts calls each for every document. It cuts where the YAMLOrJSONDecoder of apimachinery does: at
+// lines that begin with ---, which it leaves out but for one at the very start of a document. With
+// stream, text is a file that begins with JSON.
+func cuts(text []byte, stream bool, each func(cut)) {
+	c := cut{line: 1, stream: stream}
+	if c.stream {
+		c.refused = oddSpace(text)
+	}
+	finish := func(end int) {
+		c.end = end
+		p := text[c.start:end]
+		content := p[contentStart(p):]
+		if c.refused == nil && len(content) == 0 {
+			c.refused = cutOffDirective(p)
+		}
+		if c.refused != nil || len(content) > 0 && string(bytes.TrimSpace(content)) != "{}" {
+			each(c)
+		}
+	}
 	at, line := 0, 1
 	for at < len(text) {
 		next := lineEnd(text, at)
-		switch {
-		case isMarker(text[at:next], "---"):
-			if !bare || !directive {
-				cut(at, line)
+		if bytes.HasPrefix(text[at:next], []byte("---")) {
+			refused := textBehind(text[at+3 : next])
+			switch {
+			case refused != nil:
+				finish(at)
+				c = cut{start: at, separator: at, line: line, refused: refused}
+			case at > c.start:
+				finish(at)
+				if c.stream && manyJSON(text[:at]) {
+					t := invalid(1, "kubectl stops here: --- cannot follow several JSON values")
+					t.hint = "put --- between the values as well"
+					each(cut{start: at, end: at, separator: at, line: line, refused: t})
+				}
+				c = cut{start: next, separator: at, line: line + 1}
 			}
-			bare = false
-		case isMarker(text[at:next], "..."):
-			cut(at, line)
-			start, startLine = next, line+1
-			bare, directive = true, false
-		case bare && text[at] == '%':
-			directive = true
-		case bare:
-			bare = contentStart(text[at:next]) == next-at
 		}
 		at, line = next, line+1
 	}
-	cut(len(text), line)
+	finish(len(text))
+}
+
+// startsJSON reports whether kubectl reads text as JSON values first, one after the other.
+func startsJSON(text []byte) bool {
+	const seen = 4096 // bytes that decide it
+	return bytes.HasPrefix(bytes.TrimLeftFunc(text[:min(len(text), seen)], unicode.IsSpace), []byte("{"))
+}
+
+// oddSpace is the trouble with a file that begins with a space that is none to YAML: kubectl skips
+// it in front of JSON.
+func oddSpace(text []byte) *trouble {
+	rest := bytes.TrimLeft(text, " \t\r\n")
+	if rest[0] == '{' {
+		return nil
+	}
+	t := invalid(lineAt(text, len(text)-len(rest)), "not used: it begins with a space that is none to YAML")
+	t.hint = "take it out"
+	return t
+}
+
+// cutOffDirective is the trouble with a document that is only directives (%YAML, %TAG): a line ---
+// cuts them off from what they are for.
+func cutOffDirective(text []byte) *trouble {
+	at := 0
+	for at < len(text) && text[at] != '%' {
+		at = lineEnd(text, at)
+	}
+	if at == len(text) {
+		return nil
+	}
+	t := invalid(lineAt(text, at), "kubectl stops here: it reads no directives (%%YAML, %%TAG)")
+	t.hint = "take the directive out"
+	return t
+}
+
+// textBehind is the trouble with what stands behind --- on its line. Only a comment may.
+func textBehind(line []byte) *trouble {
+	line = bytes.TrimSpace(line)
+	var t *trouble
+	switch {
+	case len(line) == 0 || line[0] == '#' && !hasRareBreak(line):
+		return nil
+	case line[0] == '#':
+		t = invalid(1, "not used: kubectl reads nothing of a line that begins with ---, and this one goes on behind a line break that is none to it")
+	default:
+		t = invalid(1, "not used: kubectl stops here: --- is followed by something on its line")
+	}
+	t.hint = "put --- on a line of its own"
+	return t
+}
+
+// manyJSON reports whether text begins with more than one JSON value.
+func manyJSON(text []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(text))
+	var v json.RawMessage
+	return d.Decode(&v) == nil && d.Decode(&v) == nil
 }
 
 // lineEnd is where the line that begins at i ends, its line break included.
@@ -131,25 +252,53 @@ func isMarker(line []byte, marker string) bool {
 		return false
 	}
 	rest := line[len(marker):]
-	return len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0
+	return len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0 || isBreak(rest)
 }
 
-// contentStart is the index of the first byte of text that is neither space, comment, directive nor document marker.
+// contentStart is the index of the first byte of text that is neither space, comment, directive,
+// document marker nor byte order mark.
 func contentStart(text []byte) int {
 	at := 0
+	if bytes.HasPrefix(text, []byte(mark)) {
+		at = len(mark)
+	}
 	for at < len(text) {
-		next := lineEnd(text, at)
+		next := breakEnd(text, at)
 		line := text[at:next]
 		if isMarker(line, "---") {
 			at, line = at+3, line[3:]
 		}
 		rest := bytes.TrimLeft(line, " \t\r\n")
-		if len(rest) > 0 && rest[0] != '#' && text[at] != '%' {
+		if len(rest) > 0 && rest[0] != '#' && text[at] != '%' && !isBreak(rest) {
 			return next - len(rest)
 		}
 		at = next
 	}
 	return len(text)
+}
+
+// breakEnd is where the line that begins at i ends to YAML, its line break included.
+func breakEnd(text []byte, i int) int {
+	for ; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '\n':
+			return i + 1
+		case b == '\r' && !bytes.HasPrefix(text[i+1:], []byte("\n")):
+			return i + 1
+		case b == 0xc2 || b == 0xe2:
+			for _, rare := range rareBreaks() {
+				if bytes.HasPrefix(text[i:], rare) {
+					return i + len(rare)
+				}
+			}
+		}
+	}
+	return len(text)
+}
+
+// isBreak reports whether text is one of the rare line breaks.
+func isBreak(text []byte) bool {
+	return slices.ContainsFunc(rareBreaks(), func(b []byte) bool { return bytes.Equal(text, b) })
 }
 
 // lineAt is the line, counted from 1, on which the byte at i stands.
