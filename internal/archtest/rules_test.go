@@ -9,10 +9,10 @@ import (
 )
 
 // layers is the package table of docs/architecture.md: a package imports only packages that stand before it.
-var layers = []string{"model", "load", "topology", "merge", "form", "expression", "admission", "policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "request", "space", "view", "dataplane", "audit", "plugin", "lint", "schema", "requirement", "cover", "check", "render", "draw", "report", "publish", "cli"}
+var layers = []string{"model", "load", "topology", "merge", "gate", "form", "expression", "admission", "policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "request", "protect", "space", "view", "dataplane", "audit", "plugin", "lint", "schema", "requirement", "cover", "check", "render", "draw", "report", "publish", "cli"}
 
 // core are the packages that never touch the outside world. Plugins are held to the same rule.
-var core = []string{"model", "topology", "merge", "form", "expression", "admission", "policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "request", "space", "view", "dataplane", "audit", "plugin", "lint", "schema", "requirement", "cover", "check", "publish"}
+var core = []string{"model", "topology", "merge", "gate", "form", "expression", "admission", "policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "request", "protect", "space", "view", "dataplane", "audit", "plugin", "lint", "schema", "requirement", "cover", "check", "publish"}
 
 // layer is the row of the table that a path under pkg/ belongs to: -1 if none does.
 func layer(pkgPath string) int {

@@ -45,7 +45,7 @@ func OfProof(r *resolve.Resolution, proof *view.Proof) ([]Finding, Catalogue) {
 		}
 	}
 	if len(out) == found {
-		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: "unknown whether " + proof.Property + ": there is no such request"})
+		out = append(out, Finding{ID: proofUnknown, Severity: model.Error, Message: "unknown whether " + proof.Property + ": no such request gets through to a backend"})
 	}
 	return out, rules
 }

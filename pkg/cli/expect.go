@@ -13,7 +13,7 @@ import (
 )
 
 // expectHint lists what --expect takes.
-const expectHint = "use 200, 404, another status that a Gateway itself answers with (3xx, 421, 500), allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME"
+const expectHint = "use 200, another status that a Gateway may answer with (3xx, 401, 403, 404, 429, 503, …), allowed, denied, no-match, authentication[=METHOD], or policy=KIND/[NAMESPACE/]NAME"
 
 // readExpect reads one --expect as far as that needs no input. Of a policy the name is still to be found.
 func readExpect(text string) (view.Expect, error) {
@@ -29,13 +29,17 @@ func readExpect(text string) (view.Expect, error) {
 		out.Outcome = text
 		return out, nil
 	}
+	if property, is, err := readProperty(text); err != nil {
+		return out, err
+	} else if is {
+		out.Property = &property
+		return out, nil
+	}
 	status, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
 		return out, usage(expectHint, "cannot expect %q", text)
-	case status == 401 || status == 403:
-		return out, usage("expect denied: which status a denial has is up to the implementation", "cannot expect status %d", status)
-	case status == 200 || status == 404 || status == 421 || status == 500 || status >= 300 && status <= 399:
+	case status == 200 || status >= 300 && status <= 599:
 		out.Status = status
 		return out, nil
 	}

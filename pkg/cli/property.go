@@ -43,9 +43,12 @@ func unknownProperty(word string) error {
 	return usage("use one of: "+strings.Join(known, ", "), "there is no property %q%s", word, nearest(word, known))
 }
 
-// unknownRequirement is a usage error about a word that is neither a property nor a policy kind. A word that begins as properties do was to be one.
+// unknownRequirement is a usage error about a word that is neither a property nor a policy kind. A word that nearly is a property was to be one.
 func (s *session) unknownRequirement(word string) error {
-	if word != "" && word[0] >= 'a' && word[0] <= 'z' {
+	if slices.Contains(gate.Methods(), word) {
+		return usage("write authentication="+word, "%s is a method of authentication", word)
+	}
+	if len(word) > 5 {
 		var known []string
 		for _, p := range gate.Properties() {
 			known = append(known, string(p))

@@ -137,8 +137,8 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 			query.Require = append(query.Require, k.Resolved().GroupKind)
 		}
 	}
-	if wrong := query.Wrong(); wrong != "" {
-		return usage("docs/prove.md says what can be asked", "%s", wrong)
+	if len(query.Require) > 0 && len(query.Properties) > 0 {
+		return usage("ask for the two one after the other", "a property says what policies do, and a kind only that there are some")
 	}
 	if err := session.checkMethods(f.methods); err != nil {
 		return err

@@ -128,7 +128,11 @@ func (s *Statement) IsAnybody() bool {
 	case string:
 		return p == "*"
 	case map[string]any:
-		return p["AWS"] == "*"
+		for _, one := range p {
+			if one == "*" {
+				return true
+			}
+		}
 	}
 	return false
 }

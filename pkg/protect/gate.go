@@ -32,6 +32,7 @@ const (
 	Perhaps Refusal = iota // it may refuse the request, whatever the credentials in it are worth
 	Always                 // it refuses the request for certain: a constant, or a credential that the request does not have
 	Never                  // it lets the request pass
+	Unasked                // another one of its alternatives is asked in its place
 )
 
 // Reason is why a verdict is as it is.

@@ -38,11 +38,10 @@ func (g *Gates) MayAnswer() []Answer {
 
 // step is one gate, or alternatives, that a request meets.
 type step struct {
-	order   int
-	gates   []*Gate
-	passes  bool // it never refuses the request, whatever the credentials
-	refuses bool // it refuses the request for certain
-	partly  bool // only some of the backends have it
+	order  int
+	gates  []*Gate
+	passes bool // it never refuses the request, whatever the credentials
+	partly bool // only some of the backends have it
 }
 
 // steps are the gates in the order in which they are asked. Those whose credentials are missing count as asked.
@@ -50,7 +49,7 @@ func (g *Gates) steps() []step {
 	var out []step
 	at := map[string]int{}
 	add := func(one *Gate, partly bool) {
-		if len(one.Answers) == 0 && one.Refuses != Always {
+		if len(one.Answers) == 0 && !one.has(gate.DeniesAll) {
 			return
 		}
 		if one.Group != "" {
@@ -72,10 +71,8 @@ func (g *Gates) steps() []step {
 	}
 	for i := range out {
 		s := &out[i]
-		s.refuses = !s.partly
 		for _, one := range s.gates {
 			s.passes = s.passes || one.letsPass()
-			s.refuses = s.refuses && one.Refuses == Always
 		}
 	}
 	slices.SortStableFunc(out, func(a, b step) int { return a.order - b.order })
@@ -100,25 +97,18 @@ type Outcome struct {
 func (g *Gates) Outcome() Outcome {
 	out := Outcome{Through: true}
 	for _, s := range g.steps() {
-		never := true
-		for _, one := range s.gates {
-			never = never && one.Refuses == Never
-		}
-		if s.passes || never {
+		asked := slices.DeleteFunc(slices.Clone(s.gates), func(one *Gate) bool { return one.Refuses == Unasked })
+		passes := func(one *Gate) bool { return one.Refuses == Never } // of alternatives one is enough
+		if s.passes || len(asked) == 0 || slices.ContainsFunc(asked, passes) {
 			continue
 		}
-		passed := false
-		for _, one := range s.gates {
-			if one.Refuses == Never {
-				passed = true
-			}
+		certain := !s.partly
+		for _, one := range asked {
+			certain = certain && one.Refuses == Always
 		}
-		if passed { // of alternatives one lets the request pass
-			continue
-		}
-		for _, one := range s.gates {
+		for _, one := range asked {
 			answers := one.Answers
-			if s.refuses {
+			if certain {
 				answers = one.Missing
 			}
 			for _, status := range answers {
@@ -128,7 +118,7 @@ func (g *Gates) Outcome() Outcome {
 				out.By = append(out.By, Answer{statusValue(status), one.Object, one.Field})
 			}
 		}
-		if s.refuses {
+		if certain {
 			out.Certain, out.Through = true, false
 			break
 		}

@@ -125,9 +125,9 @@ func (c *proofConclusion) conclude(prove Prover) []model.Problem {
 	if unclear != "" {
 		return []model.Problem{c.unclear(unclear, "requests", 1)}
 	}
-	if proof.Classes == 0 {
+	if proof.Classes == 0 || proof.Verdict == view.NothingProved {
 		c.tally.Nothing = true
-		return []model.Problem{c.problem(model.RequirementSelectsNothing, model.Warning, "requirement \""+c.req.Name+"\" selects nothing: there are no such requests", "compare its hosts, its Gateway and its listener with: kubectl dopolicy prove")}
+		return []model.Problem{c.problem(model.RequirementSelectsNothing, model.Warning, "requirement \""+c.req.Name+"\" selects nothing: no such request gets through to a backend", "compare its hosts, its Gateway and its listener with: kubectl dopolicy prove")}
 	}
 	return c.proof(proof)
 }

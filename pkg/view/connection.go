@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -50,7 +51,7 @@ type ConnectionAnswer struct {
 func Connection(r *resolve.Resolution, q request.Query, kinds []model.GroupKind, evaluators request.Evaluators, expect ...Expect) *ConnectionAnswer {
 	outcome, verdicts := evaluators.Judge(q, r, kinds)
 	out := &ConnectionAnswer{RequestResult: RequestResult{Request: connectionText(r, q), Outcome: string(outcome), Why: []string{}, Backends: []RequestBackend{},
-		Shadowed: []model.Ref{}, Effective: []EffectivePolicy{}}}
+		Shadowed: []model.Ref{}, Effective: []EffectivePolicy{}, MayAnswer: []protect.Answer{}}}
 	judged := map[model.GroupKind]bool{}
 	var problems []model.Problem
 	for _, v := range verdicts {

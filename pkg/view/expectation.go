@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
 // The outcomes that can be expected of a request besides a status.
@@ -18,18 +19,31 @@ const (
 // Expect is what is expected of a request: one of a status, an outcome, and a policy in force.
 type Expect struct {
 	Text    string     // as it was written
-	Status  int        // of HTTP; 200: a rule takes the request, its backends are usable, and no policy is known to deny it
+	Status  int        // of HTTP; 200: a rule takes the request, its backends are usable, and no policy is known to deny it; else what the Gateway answers
 	Outcome string     // one of ExpectAllowed, ExpectDenied, ExpectNoMatch
 	Policy  *model.Ref // in force on the way of the request
 	Missing string     // why there is no such policy; "" if there is
+
+	Property *RequestProperty // that holds for the request
 }
 
 // Expectation is what became of something that was expected.
 type Expectation struct {
-	Expected string `json:"expected"` // as it was written
+	Expect   string `json:"expect"`   // as it was written
+	Result   string `json:"result"`   // met, notMet, or depends: the input does not determine it
+	Expected string `json:"expected"` // as Expect
 	Met      bool   `json:"met"`      // false also where the input does not determine it
 	Found    string `json:"found"`    // what was found
+
+	Because []protect.Reason `json:"because,omitempty"` // of a property of requests: why
 }
+
+// The results of an expectation.
+const (
+	ExpectationMet     = "met"
+	ExpectationNotMet  = "notMet"
+	ExpectationDepends = "depends"
+)
 
 // line is the expectation for people.
 func (e *Expectation) line() string {
@@ -69,9 +83,18 @@ func (l *RequestAnswerList) Unmet() []string {
 // expect holds the answer against what is expected.
 func (a *RequestResult) expect(all []Expect, doubts []doubt) {
 	for _, e := range all {
-		out := Expectation{Expected: e.Text, Met: a.meets(e), Found: a.finding(e)}
+		if e.Property != nil || a.gates != nil && e.asksGates() {
+			a.Expectations = append(a.Expectations, a.expectOfGates(e, doubts))
+			continue
+		}
+		out := Expectation{Expect: e.Text, Expected: e.Text, Met: a.meets(e), Found: a.finding(e)}
+		out.Result = ExpectationNotMet
+		if out.Met {
+			out.Result = ExpectationMet
+			out.Found += a.notJudged(e)
+		}
 		if open := a.open(e, doubts); len(open) > 0 {
-			out.Met = false
+			out.Met, out.Result = false, ExpectationDepends
 			out.Found += "; that is not certain: " + strings.Join(open[:min(len(open), 2)], "; ")
 			if more := len(open) - 2; more > 0 {
 				out.Found += "; and " + Counted(more, "other thing")
@@ -97,7 +120,7 @@ func (a *RequestResult) meets(e Expect) bool {
 	case e.Outcome == ExpectNoMatch:
 		return outcome == "NoMatch"
 	case e.Outcome == ExpectAllowed, e.Status == 200:
-		return !denied && a.failing == "" && (outcome == "Matched" || outcome == "Passthrough" || outcome == "Allowed")
+		return !denied && !a.deniesAll() && a.failing == "" && (outcome == "Matched" || outcome == "Passthrough" || outcome == "Allowed")
 	}
 	return !denied && a.Status == e.Status
 }

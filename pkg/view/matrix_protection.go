@@ -15,7 +15,10 @@ func (m *PolicyMatrix) shownProperties(o TableOptions) []gate.Property {
 	for _, p := range gate.Properties() {
 		isSet := slices.ContainsFunc(m.Items, func(r MatrixRow) bool {
 			got := r.Protection.Of(p)
-			return got.Verdict != gate.NotApplicable && !got.Has(gate.NoGate) && !got.Has(gate.NotRead)
+			says := func(b protect.Reason) bool {
+				return b.Code != gate.NoGate && b.Code != gate.NotRead && b.Code != gate.MissingObject
+			}
+			return got.Verdict == gate.Holds || slices.ContainsFunc(got.Because, says)
 		})
 		if m.requires(p) || len(m.Required) == 0 && o.Wide && (p == gate.Authentication || isSet) {
 			out = append(out, p)

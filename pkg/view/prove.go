@@ -46,6 +46,7 @@ type Proof struct {
 	Spellings     []Spelling `json:"spellings"`               // of these requests, by which the same backend gets them without a policy, where hosts or paths are asked about
 	MoreSpellings bool       `json:"moreSpellings,omitempty"` // not of all paths other spellings were tried
 
+	asked       string   // which requests are asked about, in words
 	ofRequests  bool     // properties of requests are asked about, not policy kinds
 	unprotected int      // classes
 	void        []string // what of the selection takes no request, a sentence each
@@ -109,7 +110,7 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q ProofQuery, judges Judge
 	for _, gk := range q.Require {
 		p.out.Require = append(p.out.Require, gk.String())
 	}
-	p.out.ofRequests = len(q.Properties) > 0
+	p.out.ofRequests, p.out.asked = len(q.Properties) > 0, q.Asked
 	for _, property := range q.Properties {
 		p.out.Require = append(p.out.Require, property.String())
 	}

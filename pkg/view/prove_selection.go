@@ -56,7 +56,7 @@ func (s *selection) voids(m *request.Matcher) []string {
 	var out []string
 	add := func(what, asked string, known []string) {
 		line := "no request " + what + " " + asked + " gets through"
-		if near := form.Nearest(strings.TrimSuffix(asked, "/**"), unique(known)); len(near) > 0 {
+		if near := form.Nearest(strings.TrimSuffix(asked, "/**"), unique(known)); len(near) > 0 && near[0] != strings.TrimSuffix(asked, "/**") {
 			line += "; did you mean " + near[0] + "?"
 		}
 		out = append(out, line)

@@ -31,7 +31,7 @@ func (p *Proof) Table(o TableOptions) Table {
 	}
 	blocks, footer := p.spellingBlocks(o)
 	t.Blocks, t.Footer = append(t.Blocks, blocks...), append(t.Footer, footer...)
-	t.Footer = append(t.Footer, p.void...)
+	t.Footer = append(t.Footer, p.voids()...)
 	for _, what := range p.LeftOut {
 		t.Footer = append(t.Footer, "not looked at: "+what)
 	}
@@ -47,7 +47,7 @@ func (p *Proof) sentence() string {
 	case ProofUnknown:
 		return "unknown whether " + p.Property
 	case NothingProved:
-		return "nothing is proved: no request that is asked about gets through to a backend (" + p.Property + ")"
+		return "nothing is proved: no request" + p.asked + " gets through to a backend"
 	}
 	return p.Verdict + ": " + p.Property
 }
@@ -106,4 +106,12 @@ func (e *Counterexample) lines() []string {
 		out = append(out, "stands for:     "+e.Class)
 	}
 	return out
+}
+
+// voids says what of the selection takes no request.
+func (p *Proof) voids() []string {
+	if p.Name != "" && p.Name != meetsPolicy {
+		return nil
+	}
+	return p.void
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -54,8 +55,14 @@ type RequestResult struct {
 	Effective   []EffectivePolicy `json:"effective"`             // the policies in force on the way
 	Decisions   []Decision        `json:"decisions,omitempty"`   // of the kinds that judge it
 
+	MayAnswer []protect.Answer `json:"mayAnswer"` // what policies and filters on the way may answer before a backend does, whatever the credentials
+
 	NearMisses   []NearMiss    `json:"nearMisses,omitempty"`   // where nothing takes it: what one part alone kept from taking it, nearest first
 	Expectations []Expectation `json:"expectations,omitempty"` // what was expected of it, and whether that is so
+
+	gates     *protect.Gates // on its way; nil: no rule takes it
+	opaque    bool           // a filter of the rule may answer it, and is not known
+	unsettled bool           // it is not certain which rule takes it
 
 	hostname string          // of the listener
 	failing  string          // which share of the requests fails, and why
@@ -164,6 +171,8 @@ func newCollector(r *resolve.Resolution, kinds []model.GroupKind) *collector {
 type requestWriter struct {
 	survey *collector
 	judges Judges
+
+	protection *protect.Judge // made when it is first asked for
 }
 
 // judge asks the kinds that judge requests. What they do not know makes the answer incomplete.
@@ -215,6 +224,7 @@ func (w *requestWriter) result(a *request.Answer) RequestResult {
 	out.NearMisses, out.failing = w.nearMisses(a), a.Failing
 	out.Effective = append(out.Effective, w.effective(a)...)
 	out.Decisions = w.judge(a)
+	w.gates(a, &out)
 	return out
 }
 

@@ -14,6 +14,9 @@ func (a *RequestResult) head() []string {
 	if a.Outcome != "Matched" {
 		head = append(head, a.verdict())
 	}
+	if len(a.MayAnswer) > 0 {
+		head = append(head, "may answer: "+answersText(a.MayAnswer))
+	}
 	head = append(head, a.expectationLines()...)
 	for i, why := range a.Why {
 		head = append(head, [...]string{"why: ", "     "}[min(i, 1)]+why)

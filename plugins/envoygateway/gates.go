@@ -48,7 +48,7 @@ func oidcGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("oidc", "passThroughAuthHeader") == "true" && len(in.List("jwt", "providers")) > 0 {
 		g.Group = in.GroupOf("oidc or jwt")
 		if slices.ContainsFunc(tokenPlaces(in), func(place string) bool { return in.Look.HasCredential(place) }) {
-			g.Refuses = protect.Never
+			g.Refuses = protect.Unasked
 		}
 	}
 	for _, deny := range in.List("oidc", "denyRedirect", "headers") {
@@ -82,7 +82,7 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("oidc", "passThroughAuthHeader") == "true" {
 		g.Group = in.GroupOf("oidc or jwt")
 		if in.Look.Lacks(g.Reads) {
-			g.Refuses = protect.Never
+			g.Refuses = protect.Unasked
 		}
 	}
 	if len(g.Reasons) > 0 {
