@@ -51,7 +51,7 @@ func (m matcher) find(q *asked) ([]*request.Answer, error) {
 // spelled notes where a request is another spelling of one that policies keep out.
 func (m matcher) spelled(plugins []plugin.Plugin, q *asked, answers []view.Asked) error {
 	for _, one := range answers {
-		found, err := view.SpelledAround(m.Resolution, m.Matcher, one.Answer, q.listener, plugin.Judges(plugins))
+		found, err := view.SpelledAround(m.Resolution, m.Matcher, one.Answer, q.listener, m.flags.judges(plugins))
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -71,7 +70,7 @@ func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missi
 			return usage("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
 		}
 	}
-	m, err := view.Matrix(session.Resolution, view.MatrixQuery{Query: query, Required: required, Properties: properties, Matcher: session.matcher().Matcher, Judges: plugin.Judges(a.Plugins)})
+	m, err := view.Matrix(session.Resolution, view.MatrixQuery{Query: query, Required: required, Properties: properties, Cells: q.format == "table" || q.format == "name", Matcher: session.matcher().Matcher, Judges: q.judges(a.Plugins)})
 	if err != nil {
 		return err
 	}

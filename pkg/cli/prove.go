@@ -166,7 +166,7 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	if expression != nil {
 		expression.Ask(session.Resolution, &query)
 	}
-	out, err := proved(session.Resolution, matcher.Matcher, query, plugin.Judges(a.Plugins))
+	out, err := proved(session.Resolution, matcher.Matcher, query, q.judges(a.Plugins))
 	if err != nil {
 		return err
 	}

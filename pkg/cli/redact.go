@@ -41,7 +41,7 @@ func redactedSession(s *session) *session {
 		objects[i] = &kept
 	}
 	less := model.NewSnapshot(objects, append(redact.Problems(in.Problems), lacks...))
-	less.Cluster, less.Redacted = in.Cluster, true
+	less.Cluster, less.Redacted, less.Whole = in.Cluster, true, in.Whole
 	out := *s
 	out.Resolution = resolved(less, s.catalog, s.flags.linkers()...)
 	differing := otherwise(s.Resolution, out.Resolution)

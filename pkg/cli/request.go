@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -192,13 +191,13 @@ func (a App) request(ctx context.Context, q *question, s Streams, one *asked) er
 		return err
 	}
 	if len(answers) > 1 {
-		out := view.RequestAtEach(session.Resolution, answers, kinds, plugin.Judges(a.Plugins))
+		out := view.RequestAtEach(session.Resolution, answers, kinds, q.judges(a.Plugins))
 		if err := q.write(s, session, "", out, &out.Envelope); err != nil {
 			return err
 		}
 		return q.unmet(s, out.Unmet())
 	}
-	out := view.Request(session.Resolution, answers[0], kinds, plugin.Judges(a.Plugins))
+	out := view.Request(session.Resolution, answers[0], kinds, q.judges(a.Plugins))
 	if rule := answers[0].Answer.Rule; rule != topology.None {
 		q.scope = requestScope(session.Node(rule).Ref)
 	}
@@ -239,7 +238,7 @@ func (a App) requests(ctx context.Context, q *question, s Streams, file string, 
 		}
 		answers = append(answers, found...)
 	}
-	out := view.Requests(session.Resolution, answers, kinds, plugin.Judges(a.Plugins))
+	out := view.Requests(session.Resolution, answers, kinds, q.judges(a.Plugins))
 	if err := q.write(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}

@@ -38,6 +38,8 @@ type sourceFlags struct {
 	foundKinds    []string // the same, named by another file
 	onlyKinds     []string
 	settings      []string
+	complete      bool              // what is not in the manifests does not exist
+	assume        []string          // of what the input does not tell
 	reports       bool              // published reports are read where policies may not be
 	noSchemas     bool              // no object is judged by its schema
 	workloads     bool              // pods are asked about, whether or not there are policies about them
@@ -54,6 +56,8 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.destination, "destination", "", "with -R: only what is deployed to this cluster, by its name or address in Applications, or the name of the Secret with its kubeconfig")
 	fs.BoolVar(&f.overLive, "live", false, "answer for the cluster as if the files had been applied to it")
 	fs.StringVarP(&f.kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
+	fs.BoolVar(&f.complete, "complete", false, "the manifests are all there is: what they lack does not exist (default: it may exist elsewhere)")
+	fs.StringSliceVar(&f.assume, "assume", nil, "what to assume of services that are asked for authorization: external=authentication, that they refuse anonymous clients")
 	fs.StringSliceVar(&f.onlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
 	fs.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "include all namespaces")
 }
@@ -126,7 +130,30 @@ func (f *sourceFlags) read(ctx context.Context, catalog *descriptor.Catalog, s S
 		return f.live(ctx, c, catalog, s)
 	}
 	in, err := load.Files(ctx, f.manifests(catalog, s))
+	if in != nil {
+		in.Whole = f.complete
+	}
 	return in, told(s, in, err)
+}
+
+// judges are what the vendors know about requests, under what the flags assume.
+func (f *sourceFlags) judges(plugins []plugin.Plugin) view.Judges {
+	out := plugin.Judges(plugins)
+	out.Assume.External = slices.Contains(f.assume, externalAuthenticates)
+	return out
+}
+
+// externalAuthenticates is the one thing that can be assumed.
+const externalAuthenticates = "external=authentication"
+
+// checkAssumed refuses what cannot be assumed.
+func (f *sourceFlags) checkAssumed() error {
+	for _, what := range f.assume {
+		if what != externalAuthenticates {
+			return usage("write --assume "+externalAuthenticates, "cannot assume %q", what)
+		}
+	}
+	return nil
 }
 
 // told is the error of reading manifests. What is wrong with the documents is told before it, if not one was readable.
@@ -147,10 +174,12 @@ func (f *sourceFlags) manifests(catalog *descriptor.Catalog, s Streams) load.Opt
 
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.
 func (f *sourceFlags) checkSources() error {
-	if err := f.filesOrKustomization(); err != nil {
+	if err := cmp.Or(f.filesOrKustomization(), f.checkAssumed()); err != nil {
 		return err
 	}
 	switch {
+	case f.complete && len(f.files) == 0 && f.kustomization == "":
+		return usage("drop --complete: what a cluster does not have does not exist", "--complete needs files")
 	case f.overLive && f.kustomization == "" && len(f.files) == 0:
 		return usage("name the files with -f, or drop --live to read the cluster as it is", "--live needs files to apply")
 	case f.kustomization != "" && f.recursive:

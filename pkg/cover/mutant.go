@@ -60,7 +60,7 @@ func (m *Mutant) Of(in *model.Snapshot) *model.Snapshot {
 	}
 	problems := slices.DeleteFunc(slices.Clone(in.Problems), func(p model.Problem) bool { return p.Ref != nil && p.Ref.WithoutSection() == m.Object })
 	out := model.NewSnapshot(objects, problems)
-	out.Cluster = in.Cluster
+	out.Cluster, out.Whole = in.Cluster, in.Whole
 	return out
 }
 

@@ -38,6 +38,6 @@ func (c *Catalog) Generated(in *model.Snapshot) *model.Snapshot {
 		return in
 	}
 	out := model.NewSnapshot(append(slices.Clip(in.Objects), made...), model.SortProblems(problems))
-	out.Cluster, out.Redacted = in.Cluster, in.Redacted
+	out.Cluster, out.Redacted, out.Whole = in.Cluster, in.Redacted, in.Whole
 	return out
 }

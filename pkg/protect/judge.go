@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +19,11 @@ type Judge struct {
 	funcs  Functions
 	assume Assumptions
 
-	stacks map[stackAt][]*Settings
+	stacks map[stackAt][]*Settings // in force
+	gone   map[stackAt][]*Settings // that lost
+	n      int                     // how many settings are numbered
 	ways   map[wayKey]*way
+	shared map[string]*Gates          // by the settings in force, of ways on which no request makes a difference
 	rules  map[topology.NodeID][]Gate // what the Gateway API's own filters and fields of a rule make
 	above  map[topology.NodeID]inForce
 
@@ -44,7 +48,7 @@ type wayKey struct {
 
 // NewJudge makes a judge of an input.
 func NewJudge(r *resolve.Resolution, funcs Functions, assume Assumptions) *Judge {
-	return &Judge{res: r, funcs: funcs, assume: assume, stacks: map[stackAt][]*Settings{}, ways: map[wayKey]*way{}, rules: map[topology.NodeID][]Gate{}, above: map[topology.NodeID]inForce{}}
+	return &Judge{res: r, funcs: funcs, assume: assume, stacks: map[stackAt][]*Settings{}, gone: map[stackAt][]*Settings{}, ways: map[wayKey]*way{}, shared: map[string]*Gates{}, rules: map[topology.NodeID][]Gate{}, above: map[topology.NodeID]inForce{}}
 }
 
 // way is what is in force on the way of requests.
@@ -78,6 +82,11 @@ func (j *Judge) On(a *request.Answer) *Gates {
 	if w.steady != nil && a.Request.Secure == w.steady.TLS && len(w.tests) == 0 && !j.readsRequest(a) {
 		return w.steady
 	}
+	key := w.key(a, j.ruleGates(a.Rule))
+	if known := j.shared[key]; known != nil && key != "" && !j.readsRequest(a) {
+		w.steady = known
+		return known
+	}
 	look := &Look{Request: &a.Request}
 	out := j.gates(w, look)
 	out.Idle, out.TLS = a.Location != nil, a.Request.Secure
@@ -88,8 +97,38 @@ func (j *Judge) On(a *request.Answer) *Gates {
 	}
 	if w.steady == nil && !j.readsRequest(a) {
 		w.steady = out
+		if len(w.tests) == 0 && key != "" {
+			j.shared[key] = out
+		}
 	}
 	return out
+}
+
+// key tells ways apart that lead through one listener, by the settings in force on them; "" of one that has something of its own.
+func (w *way) key(a *request.Answer, own []Gate) string {
+	if len(own) > 0 || len(w.open) > 0 {
+		return ""
+	}
+	key := binary.AppendVarint(nil, int64(w.Listener))
+	key = binary.AppendVarint(key, int64(w.Gateway))
+	if a.Request.Secure {
+		key = append(key, 's')
+	}
+	if a.Location != nil {
+		key = append(key, 'r')
+	}
+	number := func(all []*Settings) {
+		for _, s := range all {
+			key = binary.AppendUvarint(key, uint64(s.number))
+		}
+		key = append(key, ';')
+	}
+	number(w.before)
+	number(w.lost)
+	for _, at := range w.backends {
+		number(at)
+	}
+	return string(key)
 }
 
 // readsRequest reports whether a request has anything that may be a credential: then what gates do with it is its own.
@@ -254,13 +293,28 @@ func (j *Judge) find(n *topology.Node, id topology.NodeID, through []topology.No
 			all, known := j.stacks[key]
 			if !known {
 				all = j.newSettings(k, id, v)
+				j.number(all)
 				j.stacks[key] = all
 			}
 			inForce = append(inForce, all...)
-			lost = append(lost, lostSettings(j.res, k, id, v)...)
+			gone, known := j.gone[key]
+			if !known {
+				gone = lostSettings(j.res, k, id, v)
+				j.number(gone)
+				j.gone[key] = gone
+			}
+			lost = append(lost, gone...)
 		}
 	}
 	return inForce, lost
+}
+
+// number numbers settings, so that ways with the same ones can be told.
+func (j *Judge) number(all []*Settings) {
+	for _, s := range all {
+		j.n++
+		s.number = j.n
+	}
 }
 
 // leads reports whether a stack comes to a node through all of some nodes.

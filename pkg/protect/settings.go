@@ -20,8 +20,9 @@ type Settings struct {
 	Verdict *resolve.Verdict
 	Rule    *merge.Rule // of a list: the entry; else nil
 
-	res *resolve.Resolution
-	doc any
+	res    *resolve.Resolution
+	doc    any
+	number int // by which a Judge tells them apart
 
 	owner  model.Ref // of settings that are not in force: whose they are
 	winner model.Ref // of settings that lost: who won

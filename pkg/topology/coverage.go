@@ -5,12 +5,13 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 // coverage says for which namespaces the absence of an object from the input means that it does not exist (gatewayapi G10, G36).
 type coverage struct {
 	cluster *model.Cluster
+	whole   bool                // of manifests: what they lack does not exist
 	shown   map[string]struct{} // of manifests: namespaces of which the Namespace or a Service is in the input
 	bare    bool                // of manifests: they have no Service at all, and are more than one file
 }
 
 func newCoverage(in *model.Snapshot) coverage {
-	c := coverage{cluster: in.Cluster, shown: map[string]struct{}{}}
+	c := coverage{cluster: in.Cluster, whole: in.Whole, shown: map[string]struct{}{}}
 	if c.cluster != nil {
 		return c
 	}
@@ -38,12 +39,12 @@ func severalFiles(in *model.Snapshot) bool {
 // without any Service does not show that there are none: they are made elsewhere, from a chart or by a controller.
 func (c coverage) backends(gk model.GroupKind, namespace string) bool {
 	_, shown := c.shown[namespace]
-	return shown && !c.bare || c.cluster.Knows(gk, namespace)
+	return c.whole || shown && !c.bare || c.cluster.Knows(gk, namespace)
 }
 
 // has reports whether all objects of the kind in the namespace are in the input (gatewayapi G10).
 func (c coverage) has(gk model.GroupKind, namespace string) bool {
-	return c.cluster.Knows(gk, namespace)
+	return c.whole || c.cluster.Knows(gk, namespace)
 }
 
 // withheld reports whether a cluster did not let us read the objects of a kind in a namespace. What may be in there is assumed to be.

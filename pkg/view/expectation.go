@@ -36,6 +36,8 @@ type Expectation struct {
 	Found    string `json:"found"`    // what was found
 
 	Because []protect.Reason `json:"because,omitempty"` // of a property of requests: why
+
+	note string // what is not judged
 }
 
 // The results of an expectation.
@@ -47,8 +49,11 @@ const (
 
 // line is the expectation for people.
 func (e *Expectation) line() string {
-	if e.Met {
-		return "expected " + e.Expected + ": met"
+	switch e.Result {
+	case ExpectationMet:
+		return "expected " + e.Expected + ": met" + e.note
+	case ExpectationDepends:
+		return "expected " + e.Expected + ", which depends: " + e.Found
 	}
 	return "expected " + e.Expected + ", found: " + e.Found
 }
@@ -91,7 +96,8 @@ func (a *RequestResult) expect(all []Expect, doubts []doubt) {
 		out.Result = ExpectationNotMet
 		if out.Met {
 			out.Result = ExpectationMet
-			out.Found += a.notJudged(e)
+			out.note = a.notJudged(e)
+			out.Found += out.note
 		}
 		if open := a.open(e, doubts); len(open) > 0 {
 			out.Met, out.Result = false, ExpectationDepends

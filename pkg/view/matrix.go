@@ -74,6 +74,7 @@ type MatrixQuery struct {
 	Query
 	Required   [][]model.GroupKind // each is one kind or several alternatives, of which one is enough
 	Properties []RequestProperty   // of requests
+	Cells      bool                // only who governs each rule is asked, not what its requests are protected by
 	Matcher    *request.Matcher    // that tells requests apart, where gates do
 	Judges     Judges
 }
@@ -97,7 +98,9 @@ func Matrix(r *resolve.Resolution, query MatrixQuery) (*PolicyMatrix, error) {
 	nodes := m.nodes()
 	m.look(nodes)
 	m.findBlind()
-	if err := m.protector.split(m.rulesOf(nodes)); err != nil {
+	if query.Cells && len(query.Properties) == 0 {
+		m.protector.none = &Protection{}
+	} else if err := m.protector.split(m.rulesOf(nodes)); err != nil {
 		return nil, err
 	}
 	m.ways.collector = collector{res: r}

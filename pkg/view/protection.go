@@ -100,13 +100,15 @@ type protector struct {
 	res     *resolve.Resolution
 	ways    EffectiveTargets
 	tests   map[topology.NodeID][]request.Test
-	made    map[*protect.Gates]*Protection // of ways on which no request makes a difference
-	classes map[protect.Place]*Protection  // of ways on which requests do
-	shared  map[string]*Protection         // by what they say
+	gates   map[protect.Place]*protect.Gates // of a request that takes a way to a rule, and has nothing that is not needed for that
+	made    map[*protect.Gates]*Protection   // of ways on which no request makes a difference
+	classes map[protect.Place]*Protection    // of ways on which requests do
+	shared  map[string]*Protection           // by what they say
+	none    *Protection                      // not nil: nothing is asked
 }
 
 func newProtector(r *resolve.Resolution, m *request.Matcher, judges Judges) *protector {
-	return &protector{judge: judges.protection(r), matcher: m, res: r, tests: map[topology.NodeID][]request.Test{}, made: map[*protect.Gates]*Protection{}, shared: map[string]*Protection{},
+	return &protector{judge: judges.protection(r), matcher: m, res: r, tests: map[topology.NodeID][]request.Test{}, gates: map[protect.Place]*protect.Gates{}, made: map[*protect.Gates]*Protection{}, shared: map[string]*Protection{},
 		ways: EffectiveTargets{collector: collector{res: r}, paths: map[topology.NodeID][]resolve.Path{}}}
 }
 
@@ -117,7 +119,9 @@ func (p *protector) apart(rule topology.NodeID) []request.Test {
 	}
 	var out []request.Test
 	for _, way := range p.ways.traffic(rule) {
-		for _, t := range p.judge.Tests(p.sample(rule, way)) {
+		a := p.sample(rule, way)
+		p.gates[placeOf(a)] = p.judge.On(a)
+		for _, t := range p.judge.Tests(a) {
 			if !slices.Contains(out, t) {
 				out = append(out, t)
 			}
@@ -129,17 +133,8 @@ func (p *protector) apart(rule topology.NodeID) []request.Test {
 
 // sample is an answer about a request that takes a way to a rule, and has nothing that is not needed for that.
 func (p *protector) sample(rule topology.NodeID, way resolve.Path) *request.Answer {
-	a := &request.Answer{Gateway: topology.None, Listener: topology.None, Route: topology.None, Rule: rule}
-	for _, id := range way {
-		switch p.res.Node(id).Role {
-		case topology.Gateway:
-			a.Gateway = id
-		case topology.Listener:
-			a.Listener = id
-		case topology.Route:
-			a.Route = id
-		}
-	}
+	at := p.place(rule, way)
+	a := &request.Answer{Gateway: at.Gateway, Listener: at.Listener, Route: at.Route, Rule: rule}
 	a.Request = request.Request{Protocol: request.HTTP, Method: "GET", Path: "/"}
 	if a.Listener != topology.None {
 		facts := p.res.Graph.Listener(a.Listener)
@@ -170,6 +165,26 @@ func (p *protector) sample(rule topology.NodeID, way resolve.Path) *request.Answ
 		}
 	}
 	return a
+}
+
+// place is where a way leads.
+func (p *protector) place(rule topology.NodeID, way resolve.Path) protect.Place {
+	at := protect.Place{Gateway: topology.None, Listener: topology.None, Route: topology.None, Rule: rule}
+	for _, id := range way {
+		switch p.res.Node(id).Role {
+		case topology.Gateway:
+			at.Gateway = id
+		case topology.Listener:
+			at.Listener = id
+		case topology.Route:
+			at.Route = id
+		}
+	}
+	return at
+}
+
+func placeOf(a *request.Answer) protect.Place {
+	return protect.Place{Gateway: a.Gateway, Listener: a.Listener, Route: a.Route, Rule: a.Rule}
 }
 
 // split answers about all classes of requests that gates of some rules tell apart.
@@ -230,11 +245,17 @@ func (p *protector) add(g *protect.Gates, sure bool) {
 
 // of is what a rule is protected by on a way.
 func (p *protector) of(rule topology.NodeID, way resolve.Path) *Protection {
-	a := p.sample(rule, way)
-	if classes := p.classes[protect.Place{Gateway: a.Gateway, Listener: a.Listener, Route: a.Route, Rule: a.Rule}]; classes != nil {
+	if p.none != nil {
+		return p.none
+	}
+	at := p.place(rule, way)
+	if classes := p.classes[at]; classes != nil {
 		return p.share(classes)
 	}
-	g := p.judge.On(a)
+	g := p.gates[at]
+	if g == nil {
+		g = p.judge.On(p.sample(rule, way))
+	}
 	if made := p.made[g]; made != nil {
 		return made
 	}
@@ -252,6 +273,9 @@ func (p *protector) of(rule topology.NodeID, way resolve.Path) *Protection {
 
 // open is what is said of a rule of which it is not known how requests come to it.
 func (p *protector) open(rule model.Ref, why string) *Protection {
+	if p.none != nil {
+		return p.none
+	}
 	open := protect.Result{Verdict: gate.Depends, Because: []protect.Reason{{Code: gate.MissingObject, Object: &rule, Message: why}}}
 	out := &Protection{}
 	for _, property := range gate.Properties() {
