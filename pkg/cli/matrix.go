@@ -75,6 +75,9 @@ func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missi
 		return err
 	}
 	if len(required)+len(properties) > 0 && m.Rules == 0 {
+		if err := session.tellUnread(); err != nil {
+			return err
+		}
 		return &noAnswer{"no route rule " + session.where() + " gets traffic: there is nothing to look at", "check what is read: -f, -R, -n, -A, -l, TARGET"}
 	}
 	if err := q.write(to, session, typed, m, &m.Envelope); err != nil {

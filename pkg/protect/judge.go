@@ -207,6 +207,9 @@ func (j *Judge) unreadPolicies(w *way) []Reason {
 	if c := j.res.Snapshot.Cluster; c == nil || len(c.Gaps) == 0 {
 		return nil
 	}
+	if id := w.Gateway; id != topology.None && j.res.Node(id).Object == nil {
+		return []Reason{Forbidden(j.res.Node(id).Ref)}
+	}
 	var unread []string
 	for _, k := range j.res.Kinds {
 		if len(k.Protects.Rules) == 0 {
@@ -347,4 +350,9 @@ func (j *Judge) HasOpaqueFilter(rule topology.NodeID) bool {
 		}
 	}
 	return false
+}
+
+// Forbidden is the reason where an object that decides may not be read.
+func Forbidden(ref model.Ref) Reason {
+	return Reason{Code: gate.NotRead, Object: &ref, Message: ref.Kind + " " + ref.FullName() + " is forbidden"}
 }

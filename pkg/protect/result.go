@@ -159,7 +159,7 @@ func (g *Gates) combine(p gate.Property, methods []string, gates []Gate) Result 
 
 // counts reports whether a gate says anything about a property: a verified client certificate is a credential.
 func (g *Gate) counts(p gate.Property) bool {
-	return g.Property == p || p == gate.Authentication && g.Property == gate.ClientCertificate
+	return g.Property == p || p == gate.Authentication && g.Property == gate.ClientCertificate && !g.has(gate.NotRead)
 }
 
 // group is what alternatives say.

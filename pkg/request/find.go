@@ -100,6 +100,7 @@ func follow(m *Matcher, r *Request, w Where, s *switches, compared bool) (*trace
 				what += " for " + r.wanted()
 			}
 			t.because("no Gateway has a listener for it: " + what)
+			t.mayHaveListener()
 			return t, nil
 		case 1:
 			t.answer.Gateway = found[0]

@@ -113,6 +113,7 @@ type Matcher struct {
 	unsure   map[topology.NodeID][]topology.NodeID // routes by the listener at which their attachment is not known; nil: not looked for yet
 	refused  map[topology.NodeID][]refusal         // routes that are not attached, by Gateway; nil: not looked for yet
 	faults   []model.Problem
+	absent   []absentGateway                                // nil: not looked for yet
 	tidying  func(listener topology.NodeID) (Tidying, bool) // nil: nobody knows
 
 	strangers map[topology.NodeID][]*resolve.BlindSpot // what takes requests and is not read, by where it hangs

@@ -219,10 +219,12 @@ func TestForeignProtocol(t *testing.T) {
 	}
 }
 
-// TestWithout: an input without Gateways, and one with a broken match.
+// TestWithout: an input without Gateways, where the one that a route names may exist, and one with a broken match.
 func TestWithout(t *testing.T) {
 	w := newWorld(t, routeOf("HTTPRoute", "r", "rules: [{}]"), nil)
-	w.check(t, w.get(t, "http://h/"), "NoMatch", "no Gateway has a listener for it: HTTP on port 80")
+	w.check(t, w.get(t, "http://h/"), "Conditional/NoMatch", "no Gateway has a listener for it: HTTP on port 80")
+	w = newWorld(t, routeOf("HTTPRoute", "r", "hostnames: [a.io]\nrules: [{}]"), nil)
+	w.check(t, w.get(t, "http://b.io/"), "NoMatch", "no Gateway has a listener for it: HTTP on port 80")
 
 	w = newWorld(t, plainGateway+routeOf("HTTPRoute", "r", `
 rules:

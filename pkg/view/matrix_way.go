@@ -67,6 +67,9 @@ type cellRow struct {
 type openWay struct {
 	paths []Path // none: it is not even known which parent that would be
 	why   string
+
+	parent    model.Ref
+	forbidden bool // the parent may not be read
 }
 
 // openWays are those of the route of a rule.
@@ -80,7 +83,7 @@ func (m *matrixMaker) openWays(rule topology.NodeID) []openWay {
 		if a.State != topology.Unknown && !a.Missing {
 			continue
 		}
-		way := openWay{why: a.Reason}
+		way := openWay{why: a.Reason, forbidden: a.Missing && a.State == topology.Unknown, parent: a.Parent.WithoutSection()}
 		section := a.Parent.Section
 		if a.Listener != topology.None {
 			section = m.res.Node(a.Listener).Ref.Section
@@ -265,7 +268,7 @@ func (r *matrixRows) finish(m *matrixMaker, ref model.Ref) []MatrixRow {
 		for i, c := range m.columns {
 			cells[i] = c.open(ref.GroupKind(), open.why)
 		}
-		r.add(cells, cellRow{paths: open.paths, by: m.protector.open(ref, open.why)})
+		r.add(cells, cellRow{paths: open.paths, by: m.protector.open(ref, &open)})
 	}
 	out := make([]MatrixRow, len(r.list))
 	for i, row := range r.list {

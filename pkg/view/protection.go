@@ -272,11 +272,14 @@ func (p *protector) of(rule topology.NodeID, way resolve.Path) *Protection {
 }
 
 // open is what is said of a rule of which it is not known how requests come to it.
-func (p *protector) open(rule model.Ref, why string) *Protection {
+func (p *protector) open(rule model.Ref, way *openWay) *Protection {
 	if p.none != nil {
 		return p.none
 	}
-	open := protect.Result{Verdict: gate.Depends, Because: []protect.Reason{{Code: gate.MissingObject, Object: &rule, Message: why}}}
+	open := protect.Result{Verdict: gate.Depends, Because: []protect.Reason{{Code: gate.MissingObject, Object: &rule, Message: way.why}}}
+	if way.forbidden {
+		open.Because = []protect.Reason{protect.Forbidden(way.parent)}
+	}
 	out := &Protection{}
 	for _, property := range gate.Properties() {
 		*out.Of(property) = open

@@ -23,16 +23,23 @@ func (p *prover) openParents() []model.Problem {
 			if a.State != topology.Unknown && !a.Missing || topology.MeshParent(a.Parent.GroupKind()) || !p.isAskedParent(a.Parent) {
 				continue
 			}
-			if open[a.Reason] == nil {
-				open[a.Reason] = &model.Tally{}
+			why := a.Reason
+			if a.Missing {
+				why = a.Parent.Kind + " " + a.Parent.WithoutSection().FullName() + " is not in the input"
+				if a.State == topology.Unknown {
+					why = a.Parent.Kind + " " + a.Parent.WithoutSection().FullName() + " is forbidden"
+				}
 			}
-			open[a.Reason].Add(targetName(n.Ref))
+			if open[why] == nil {
+				open[why] = &model.Tally{}
+			}
+			open[why].Add(targetName(n.Ref))
 		}
 	}
 	var out []model.Problem
 	for why, routes := range open {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: openHint,
-			Message: fmt.Sprintf("cannot tell which requests come to %s (%s): %s", Counted(routes.N, "route"), routes, why)})
+			Message: fmt.Sprintf("cannot tell: %s, which %s names (%s)", why, Counted(routes.N, "route"), routes)})
 	}
 	return out
 }

@@ -106,6 +106,11 @@ func (a *RequestResult) verdict() string {
 	case "Passthrough":
 		text = "no route applies: it goes directly to the Service"
 	case "Conditional":
+		for _, why := range a.Why {
+			if rest, found := strings.CutPrefix(why, "it depends: cannot tell: "); found {
+				return "cannot tell: " + rest
+			}
+		}
 		assumed := map[string]string{"NoMatch": "no match", "BackendError": "no backend answers"}[a.Assumed]
 		if assumed == "" {
 			assumed = strings.ToLower(a.Assumed)

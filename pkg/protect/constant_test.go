@@ -1,0 +1,87 @@
+package protect
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+)
+
+// TestConstants: only what decides nothing is a constant.
+func TestConstants(t *testing.T) {
+	for _, c := range []struct{ kind, value, want string }{
+		{"rego", `"allow = true"`, "AllowsAll"},
+		{"rego", `"package x\nimport rego.v1\n# all\ndefault allow := true"`, "AllowsAll"},
+		{"rego", `"allow { true }"`, "AllowsAll"},
+		{"rego", `"allow if { true }"`, "AllowsAll"},
+		{"rego", `"default allow = false\nallow { input.x == 1 }"`, ""},
+		{"rego", `"default allow = true\nallow = false { input.x == 1 }"`, ""},
+		{"rego", `""`, ""},
+		{"cel", `"true"`, "AllowsAll"},
+		{"cel", `" (true) "`, "AllowsAll"},
+		{"cel", `"request.method == 'GET'"`, ""},
+		{"patterns", `[]`, "AllowsAll"},
+		{"patterns", `[{"predicate": "x"}]`, ""},
+		{"cidr", `["10.0.0.0/8"]`, ""},
+		{"cidr", `["10.0.0.0/8", "0.0.0.0/0"]`, "AnyAddress"},
+		{"cidr", `"::/0"`, "AnyAddress"},
+		{"origins", `["https://a.example"]`, ""},
+		{"origins", `["https://a.example", "*"]`, "AnyOrigin"},
+		{"iam", `"{\"Statement\": {\"Effect\": \"Allow\", \"Principal\": \"*\", \"Action\": \"*\"}}"`, "AllowsAll"},
+		{"iam", `"{\"Statement\": [{\"Effect\": \"Allow\", \"Principal\": {\"X\": \"*\"}, \"Action\": \"*\"}]}"`, "AllowsAll"},
+		{"iam", `"{\"Statement\": [{\"Effect\": \"Allow\", \"Principal\": \"*\", \"Condition\": {\"Bool\": {}}}]}"`, ""},
+		{"iam", `"{\"Statement\": [{\"Effect\": \"Allow\", \"Principal\": \"*\"}, {\"Effect\": \"Deny\", \"Principal\": \"*\"}]}"`, ""},
+		{"iam", `"{"`, ""},
+	} {
+		var value any
+		if err := json.Unmarshal([]byte(c.value), &value); err != nil {
+			t.Fatal(err)
+		}
+		if got := constantCode(c.kind, value); got != gate.Code(c.want) {
+			t.Errorf("%s %s: %q, want %q", c.kind, c.value, got, c.want)
+		}
+	}
+}
+
+// TestDecision: what a list of rules says of requests of which identity, address and other facts are not known.
+func TestDecision(t *testing.T) {
+	for name, c := range map[string]struct {
+		decide func(d *Decision)
+		want   Findings
+	}{
+		"nobody": {func(d *Decision) { d.Allows = func(func(Fact) bool) bool { return false } }, Findings{gate.Holds, gate.Holds, gate.Fails, true, false}},
+		"all":    {func(d *Decision) { d.Allows = func(func(Fact) bool) bool { return true } }, Findings{gate.Fails, gate.Fails, gate.Fails, false, false}},
+		"identity": {func(d *Decision) {
+			who := d.Add(Identity)
+			d.Allows = func(holds func(Fact) bool) bool { return holds(who) }
+		}, Findings{gate.Holds, gate.Holds, gate.Fails, false, true}},
+		"identity or address": {func(d *Decision) {
+			who, where := d.Add(Identity), d.Add(Address)
+			d.Allows = func(holds func(Fact) bool) bool { return holds(who) || holds(where) }
+		}, Findings{gate.Fails, gate.Holds, gate.Fails, false, true}},
+		"identity and address": {func(d *Decision) {
+			who, where := d.Add(Identity), d.Add(Address)
+			d.Allows = func(holds func(Fact) bool) bool { return holds(who) && holds(where) }
+		}, Findings{gate.Holds, gate.Holds, gate.Holds, false, true}},
+		"not that address": {func(d *Decision) {
+			where := d.Add(Address)
+			d.Allows = func(holds func(Fact) bool) bool { return !holds(where) }
+		}, Findings{gate.Fails, gate.Holds, gate.Holds, false, false}},
+		"identity or an expression": {func(d *Decision) {
+			who, what := d.Add(Identity), d.Add(Unknown)
+			d.Allows = func(holds func(Fact) bool) bool { return holds(who) || holds(what) }
+		}, Findings{gate.Depends, gate.Holds, gate.Fails, false, true}},
+		"too many": {func(d *Decision) {
+			for range mostFacts + 1 {
+				d.Add(Identity)
+			}
+			d.Allows = func(func(Fact) bool) bool { return false }
+		}, Findings{gate.Depends, gate.Holds, gate.Depends, false, true}},
+	} {
+		var d Decision
+		c.decide(&d)
+		if got := d.Judge(); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
