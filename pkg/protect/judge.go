@@ -85,7 +85,7 @@ func (j *Judge) On(a *request.Answer) *Gates {
 			w.tests = append(w.tests, t)
 		}
 	}
-	if w.steady == nil && !j.readsRequest(a) {
+	if w.steady == nil && !look.host && !j.readsRequest(a) {
 		w.steady = out
 	}
 	return out
@@ -247,7 +247,7 @@ func (j *Judge) find(n *topology.Node, id topology.NodeID, through []topology.No
 			}
 			v := k.Verdict(s)
 			key := stackAt{k, s, id}
-			if n.Role != topology.Listener && n.Role != topology.Gateway {
+			if n.Role == topology.Route || n.Role == topology.Rule { // elsewhere gates ask what other kinds have there
 				key.node = 0
 			}
 			all, known := j.stacks[key]
