@@ -104,18 +104,20 @@ func (j *Judge) Tests(a *request.Answer) []request.Test {
 
 func (j *Judge) gates(w *way, look *Look) *Gates {
 	out := &Gates{Place: w.Place, judge: j, lost: w.lost, open: w.open, known: map[string]Result{}}
-	makeAll := func(all []*Settings) []Gate {
-		var gates []Gate
-		for _, s := range all {
-			gates = append(gates, Input{Settings: s, Look: look, Way: w.before, Place: w.Place}.gates(j.funcs)...)
-		}
-		return gates
-	}
-	out.Before = append(makeAll(w.before), j.standard(w.Place, look)...)
+	out.Before = append(j.make(w.before, w, look), j.standard(w.Place, look)...)
 	for _, at := range w.backends {
-		out.Backends = append(out.Backends, makeAll(at))
+		out.Backends = append(out.Backends, j.make(at, w, look))
 	}
 	return out
+}
+
+// make makes the gates of settings on a way.
+func (j *Judge) make(all []*Settings, w *way, look *Look) []Gate {
+	var gates []Gate
+	for _, s := range all {
+		gates = append(gates, Input{Settings: s, Look: look, Way: w.before, Place: w.Place}.gates(j.funcs)...)
+	}
+	return gates
 }
 
 // wayOf is the way of an answer.
@@ -157,13 +159,13 @@ func (j *Judge) wayOf(a *request.Answer) *way {
 		}
 		w.backends = append(w.backends, all)
 	}
-	w.open = j.unreadPolicies(w)
+	w.open = j.unreadPolicies(w.Gateway, w.Listener, w.Route, w.Rule)
 	j.ways[key] = w
 	return w
 }
 
-// unreadPolicies says which policies could not be read that would be on a way: they could take everything away, or bring it.
-func (j *Judge) unreadPolicies(w *way) []Reason {
+// unreadPolicies says which policies could not be read that would be at some nodes: they could take everything away, or bring it.
+func (j *Judge) unreadPolicies(nodes ...topology.NodeID) []Reason {
 	if c := j.res.Snapshot.Cluster; c == nil || len(c.Gaps) == 0 {
 		return nil
 	}
@@ -172,7 +174,7 @@ func (j *Judge) unreadPolicies(w *way) []Reason {
 		if len(k.Protects.Rules) == 0 {
 			continue
 		}
-		for _, id := range []topology.NodeID{w.Gateway, w.Listener, w.Route, w.Rule} {
+		for _, id := range nodes {
 			if id != topology.None {
 				unread = append(unread, j.res.Unread(k.Gaps().At(id))...)
 			}
@@ -246,20 +248,25 @@ func (j *Judge) find(n *topology.Node, id topology.NodeID, through []topology.No
 				continue
 			}
 			v := k.Verdict(s)
-			key := stackAt{k, s, id}
-			if n.Role == topology.Route || n.Role == topology.Rule { // elsewhere gates ask what other kinds have there
-				key.node = 0
-			}
-			all, known := j.stacks[key]
-			if !known {
-				all = j.newSettings(k, id, v)
-				j.stacks[key] = all
-			}
-			inForce = append(inForce, all...)
+			inForce = append(inForce, j.settingsAt(k, s, id, v)...)
 			lost = append(lost, lostSettings(j.res, k, id, v)...)
 		}
 	}
 	return inForce, lost
+}
+
+// settingsAt is what a stack has in force at a node. Route rules share it; elsewhere gates ask what other kinds have at the node.
+func (j *Judge) settingsAt(k *resolve.Kind, s resolve.StackID, id topology.NodeID, v *resolve.Verdict) []*Settings {
+	key := stackAt{k, s, id}
+	if role := j.res.Node(id).Role; role == topology.Route || role == topology.Rule {
+		key.node = 0
+	}
+	all, known := j.stacks[key]
+	if !known {
+		all = j.newSettings(k, id, v)
+		j.stacks[key] = all
+	}
+	return all
 }
 
 // leads reports whether a stack comes to a node through all of some nodes.
