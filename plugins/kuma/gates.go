@@ -199,7 +199,7 @@ func permissionGates(in protect.Input, g protect.Gate) []protect.Gate {
 	add := func(p *permission, codes ...gate.Code) {
 		one := g
 		one.Object, one.Field, one.Group = p.object, p.field, in.GroupOf("permissions")
-		if g.Property == gate.Authentication {
+		if g.Property == gate.Authentication && !slices.Contains(codes, gate.DeniesAll) {
 			one.Method = "mtls"
 		}
 		if open.code != "" {
