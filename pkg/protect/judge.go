@@ -123,7 +123,7 @@ func (j *Judge) make(all []*Settings, w *way, look *Look) []Gate {
 // wayOf is the way of an answer.
 func (j *Judge) wayOf(a *request.Answer) *way {
 	at := Place{a.Gateway, a.Listener, a.Route, a.Rule}
-	key := wayKey{Place: at}
+	key := wayKey{Place: at, backends: a.Service.WithoutSection().String() + ": "}
 	targets := j.targets(a)
 	for i := range targets {
 		key.backends += targets[i].Ref.String() + " "
@@ -151,6 +151,8 @@ func (j *Judge) wayOf(a *request.Answer) *way {
 			nearest[s.Kind.GroupKind] = true
 		}
 	}
+	found, lost := j.atFrontend(a.Service.WithoutSection())
+	w.before, w.lost = append(w.before, found...), append(w.lost, lost...)
 	for i := range targets {
 		var all []*Settings
 		for _, id := range j.nodesOf(&targets[i]) {
@@ -236,6 +238,27 @@ func (j *Judge) at(id topology.NodeID, through ...topology.NodeID) (inForce, los
 		return known.settings, known.lost
 	}
 	return j.find(n, id, through)
+}
+
+// atFrontend is what is in force, and what lost, at the Service that a request of a mesh is sent to, of kinds whose policies do not come with routes.
+func (j *Judge) atFrontend(service model.Ref) (inForce, lost []*Settings) {
+	if service.Name == "" {
+		return nil, nil
+	}
+	for _, id := range j.res.Graph.Lookup(service) {
+		for _, k := range j.res.Kinds {
+			if k.Scope == nil || !k.InUse() || !k.ReachesNode(j.res.Node(id)) || len(k.Protects.Rules) == 0 {
+				continue
+			}
+			for _, s := range k.Contexts(id) {
+				if !k.Empty(s) {
+					v := k.Verdict(s)
+					inForce, lost = append(inForce, j.settingsAt(k, s, id, v)...), append(lost, lostSettings(j.res, k, id, v)...)
+				}
+			}
+		}
+	}
+	return inForce, lost
 }
 
 func (j *Judge) find(n *topology.Node, id topology.NodeID, through []topology.NodeID) (inForce, lost []*Settings) {

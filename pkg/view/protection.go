@@ -138,6 +138,8 @@ func (p *protector) sample(rule topology.NodeID, way resolve.Path) *request.Answ
 			a.Listener = id
 		case topology.Route:
 			a.Route = id
+		case topology.Frontend:
+			a.Service = p.res.Node(id).Ref
 		}
 	}
 	a.Request = request.Request{Protocol: request.HTTP, Method: "GET", Path: "/"}

@@ -173,11 +173,11 @@ func tlsGates(in protect.Input, g protect.Gate) []protect.Gate {
 
 // permission is a rule of a MeshTrafficPermission as gates see it.
 type permission struct {
-	object                    model.Ref
-	field                     string
-	allows, shadows           bool // somebody; of those it only reports that they would be denied
-	allowsAll, shadowsAll     bool
-	denies, deniesAll, caught bool // caught: it is for whoever no other rule is for
+	object                model.Ref
+	field                 string
+	allows, shadows       bool // somebody; of those it only reports that they would be denied
+	allowsAll, shadowsAll bool
+	denies, deniesAll     bool
 }
 
 // permissionGates are those of the list of an inbound: any deny decides, then any allow, and without one
