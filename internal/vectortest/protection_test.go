@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// protection is what a vector says of one property of the requests that a route rule takes on a path.
+// protection is what a vector says of one property of the requests that a route rule takes on a path, or that come to another place.
 type protection struct {
 	Target   map[string]string `yaml:"target"`
 	Via      map[string]any    `yaml:"via"`
@@ -22,12 +22,21 @@ type protection struct {
 	Because  []string          `yaml:"because"`
 }
 
-// checkProtection holds a vector against the matrix: every row of the rule on these paths has the verdict, these methods, gates and reasons.
+// checkProtection holds a vector against the matrix, and against the protection that effective lists where the target is no route: every row of the
+// place on these paths has the verdict, these methods, gates and reasons.
 func (v vector) checkProtection(t *testing.T, r *report, file string, manifests []byte) {
 	t.Helper()
 	var matrix view.PolicyMatrix
 	v.ask(t, file, manifests, &matrix, "matrix", "-A")
+	var effective view.EffectivePolicyList
+	if slices.ContainsFunc(v.Protection, func(p protection) bool { return !p.ofRoute() }) {
+		v.ask(t, file, manifests, &effective, "effective", "-A")
+	}
 	for _, p := range v.Protection {
+		if !p.ofRoute() {
+			p.checkPlaces(r, effective.Protection)
+			continue
+		}
 		found := 0
 		for i := range matrix.Items {
 			row := &matrix.Items[i]
@@ -40,6 +49,29 @@ func (v vector) checkProtection(t *testing.T, r *report, file string, manifests 
 		if found == 0 {
 			r.Errorf("%v via %v: no such row", p.Target, p.Via)
 		}
+	}
+}
+
+// ofRoute reports whether the target is a rule of a route.
+func (p *protection) ofRoute() bool { return strings.HasSuffix(p.Target["kind"], "Route") }
+
+// checkPlaces holds an entry against what is said of places that are no route rules. Without a verdict the property is not listed there.
+func (p *protection) checkPlaces(r *report, places []view.PlaceProtection) {
+	found := 0
+	for i := range places {
+		at := &places[i]
+		if !sameTarget(p.Target, at.Target) || string(at.Property) != p.Property || !slices.ContainsFunc(at.Paths, func(path view.Path) bool { return onVia(p.Via, path) }) {
+			continue
+		}
+		found++
+		if p.Verdict == "" {
+			r.Errorf("%v %s: listed as %s", p.Target, p.Property, at.Verdict)
+			continue
+		}
+		p.check(r, &protect.Result{Verdict: at.Verdict, Methods: at.Methods, By: at.By, Because: at.Because})
+	}
+	if found == 0 && p.Verdict != "" {
+		r.Errorf("%v via %v: %s is not listed", p.Target, p.Via, p.Property)
 	}
 }
 
@@ -71,5 +103,6 @@ func sameTarget(want map[string]string, got model.Ref) bool {
 }
 
 func onVia(want map[string]any, p view.Path) bool {
-	return (want["gateway"] == nil || want["gateway"] == p.Gateway) && (want["listener"] == nil || want["listener"] == p.Listener)
+	return (want["gateway"] == nil || want["gateway"] == p.Gateway) && (want["listener"] == nil || want["listener"] == p.Listener) &&
+		(want["direction"] == nil || want["direction"] == p.Direction) && (want["dataplane"] == nil || want["dataplane"] == p.Dataplane)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
@@ -40,6 +41,9 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 	answer := func(s *session, query view.Query) (render.View, *view.Envelope, error) {
 		if request != "" {
 			return s.effectiveFor(request, query.Kinds)
+		}
+		if q.streams() || q.parsed != nil {
+			query.Judges = plugin.Judges(a.Plugins)
 		}
 		if q.streams() {
 			out := view.StreamEffective(s.Resolution, query)

@@ -95,7 +95,7 @@ func (j *Judge) On(a *request.Answer) *Gates {
 			w.tests = append(w.tests, t)
 		}
 	}
-	if w.steady == nil && !j.readsRequest(a) {
+	if w.steady == nil && !look.host && !j.readsRequest(a) {
 		w.steady = out
 		if len(w.tests) == 0 && key != "" {
 			j.shared[key] = out
@@ -144,24 +144,26 @@ func (j *Judge) Tests(a *request.Answer) []request.Test {
 
 func (j *Judge) gates(w *way, look *Look) *Gates {
 	out := &Gates{Place: w.Place, judge: j, lost: w.lost, open: w.open, known: map[string]Result{}}
-	makeAll := func(all []*Settings) []Gate {
-		var gates []Gate
-		for _, s := range all {
-			gates = append(gates, Input{Settings: s, Look: look, Way: w.before, Place: w.Place}.gates(j.funcs)...)
-		}
-		return gates
-	}
-	out.Before = append(makeAll(w.before), j.standard(w.Place, look)...)
+	out.Before = append(j.make(w.before, w, look), j.standard(w.Place, look)...)
 	for _, at := range w.backends {
-		out.Backends = append(out.Backends, makeAll(at))
+		out.Backends = append(out.Backends, j.make(at, w, look))
 	}
 	return out
+}
+
+// make makes the gates of settings on a way.
+func (j *Judge) make(all []*Settings, w *way, look *Look) []Gate {
+	var gates []Gate
+	for _, s := range all {
+		gates = append(gates, Input{Settings: s, Look: look, Way: w.before, Place: w.Place}.gates(j.funcs)...)
+	}
+	return gates
 }
 
 // wayOf is the way of an answer.
 func (j *Judge) wayOf(a *request.Answer) *way {
 	at := Place{a.Gateway, a.Listener, a.Route, a.Rule}
-	key := wayKey{Place: at}
+	key := wayKey{Place: at, backends: a.Service.WithoutSection().String() + ": "}
 	targets := j.targets(a)
 	for i := range targets {
 		key.backends += targets[i].Ref.String() + " "
@@ -189,6 +191,8 @@ func (j *Judge) wayOf(a *request.Answer) *way {
 			nearest[s.Kind.GroupKind] = true
 		}
 	}
+	found, lost := j.atFrontend(a.Service.WithoutSection())
+	w.before, w.lost = append(w.before, found...), append(w.lost, lost...)
 	for i := range targets {
 		var all []*Settings
 		for _, id := range j.nodesOf(&targets[i]) {
@@ -197,25 +201,27 @@ func (j *Judge) wayOf(a *request.Answer) *way {
 		}
 		w.backends = append(w.backends, all)
 	}
-	w.open = j.unreadPolicies(w)
+	w.open = j.unreadPolicies(w.Gateway, w.Listener, w.Route, w.Rule)
 	j.ways[key] = w
 	return w
 }
 
-// unreadPolicies says which policies could not be read that would be on a way: they could take everything away, or bring it.
-func (j *Judge) unreadPolicies(w *way) []Reason {
+// unreadPolicies says which policies could not be read that would be at some nodes: they could take everything away, or bring it.
+func (j *Judge) unreadPolicies(nodes ...topology.NodeID) []Reason {
 	if c := j.res.Snapshot.Cluster; c == nil || len(c.Gaps) == 0 {
 		return nil
 	}
-	if id := w.Gateway; id != topology.None && j.res.Node(id).Object == nil {
-		return []Reason{Forbidden(j.res.Node(id).Ref)}
+	for _, id := range nodes {
+		if id != topology.None && j.res.Node(id).Role == topology.Gateway && j.res.Node(id).Object == nil {
+			return []Reason{Forbidden(j.res.Node(id).Ref)}
+		}
 	}
 	var unread []string
 	for _, k := range j.res.Kinds {
 		if len(k.Protects.Rules) == 0 {
 			continue
 		}
-		for _, id := range []topology.NodeID{w.Gateway, w.Listener, w.Route, w.Rule} {
+		for _, id := range nodes {
 			if id != topology.None {
 				unread = append(unread, j.res.Unread(k.Gaps().At(id))...)
 			}
@@ -279,6 +285,27 @@ func (j *Judge) at(id topology.NodeID, through ...topology.NodeID) (inForce, los
 	return j.find(n, id, through)
 }
 
+// atFrontend is what is in force, and what lost, at the Service that a request of a mesh is sent to, of kinds whose policies do not come with routes.
+func (j *Judge) atFrontend(service model.Ref) (inForce, lost []*Settings) {
+	if service.Name == "" {
+		return nil, nil
+	}
+	for _, id := range j.res.Graph.Lookup(service) {
+		for _, k := range j.res.Kinds {
+			if k.Scope == nil || !k.InUse() || !k.ReachesNode(j.res.Node(id)) || len(k.Protects.Rules) == 0 {
+				continue
+			}
+			for _, s := range k.Contexts(id) {
+				if !k.Empty(s) {
+					v := k.Verdict(s)
+					inForce, lost = append(inForce, j.settingsAt(k, s, id, v)...), append(lost, lostSettings(j.res, k, id, v)...)
+				}
+			}
+		}
+	}
+	return inForce, lost
+}
+
 func (j *Judge) find(n *topology.Node, id topology.NodeID, through []topology.NodeID) (inForce, lost []*Settings) {
 	for _, k := range j.res.Kinds {
 		if !k.InUse() || !k.ReachesNode(n) || len(k.Protects.Rules) == 0 && !k.Generic() {
@@ -289,24 +316,8 @@ func (j *Judge) find(n *topology.Node, id topology.NodeID, through []topology.No
 				continue
 			}
 			v := k.Verdict(s)
-			key := stackAt{k, s, id}
-			if n.Role != topology.Listener && n.Role != topology.Gateway {
-				key.node = 0
-			}
-			all, known := j.stacks[key]
-			if !known {
-				all = j.newSettings(k, id, v)
-				j.number(all)
-				j.stacks[key] = all
-			}
-			inForce = append(inForce, all...)
-			gone, known := j.gone[key]
-			if !known {
-				gone = lostSettings(j.res, k, id, v)
-				j.number(gone)
-				j.gone[key] = gone
-			}
-			lost = append(lost, gone...)
+			inForce = append(inForce, j.settingsAt(k, s, id, v)...)
+			lost = append(lost, j.lostAt(k, s, id, v)...)
 		}
 	}
 	return inForce, lost
@@ -318,6 +329,38 @@ func (j *Judge) number(all []*Settings) {
 		j.n++
 		s.number = j.n
 	}
+}
+
+// settingsAt is what a stack has in force at a node. Route rules share it; elsewhere gates ask what other kinds have at the node.
+func (j *Judge) settingsAt(k *resolve.Kind, s resolve.StackID, id topology.NodeID, v *resolve.Verdict) []*Settings {
+	key := j.stackKey(k, s, id)
+	all, known := j.stacks[key]
+	if !known {
+		all = j.newSettings(k, id, v)
+		j.number(all)
+		j.stacks[key] = all
+	}
+	return all
+}
+
+// lostAt is what lost in a stack at a node.
+func (j *Judge) lostAt(k *resolve.Kind, s resolve.StackID, id topology.NodeID, v *resolve.Verdict) []*Settings {
+	key := j.stackKey(k, s, id)
+	all, known := j.gone[key]
+	if !known {
+		all = lostSettings(j.res, k, id, v)
+		j.number(all)
+		j.gone[key] = all
+	}
+	return all
+}
+
+func (j *Judge) stackKey(k *resolve.Kind, s resolve.StackID, id topology.NodeID) stackAt {
+	key := stackAt{k, s, id}
+	if role := j.res.Node(id).Role; role == topology.Route || role == topology.Rule {
+		key.node = 0
+	}
+	return key
 }
 
 // leads reports whether a stack comes to a node through all of some nodes.

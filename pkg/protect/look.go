@@ -14,6 +14,14 @@ import (
 type Look struct {
 	Request *request.Request
 	tests   []request.Test
+	host    bool // it was looked at
+}
+
+// Host is the host of the request, "" if it is not known. Requests are not told apart by it: the one
+// of a class stands for all hosts that no hostname tells apart.
+func (l *Look) Host() string {
+	l.host = true
+	return l.Request.Host
 }
 
 // Holds reports whether the request passes a test.

@@ -271,6 +271,15 @@ func (r Result) Doubted(why string) Result {
 	return r
 }
 
+// Unsure is a result of which it is not known whether it is right for all requests.
+func (r Result) Unsure(why string) Result {
+	if r.Verdict == gate.Holds {
+		r.Verdict = gate.Depends
+		r.Because = append(r.Because[:len(r.Because):len(r.Because)], Reason{Code: gate.Condition, Message: why})
+	}
+	return r
+}
+
 // AppendKey appends a text that tells results apart.
 func (r *Result) AppendKey(key []byte) []byte {
 	key = append(append(key, r.Verdict...), '[')

@@ -79,9 +79,10 @@ func (g *Gates) steps() []step {
 	return out
 }
 
-// letsPass reports whether a gate lets requests pass with and without credentials.
+// letsPass reports whether a gate lets requests pass with and without credentials. One that answers
+// nothing where a credential is missing may refuse a bad one.
 func (g *Gate) letsPass() bool {
-	return g.Refuses == Never && !g.has(gate.MissingAllowed)
+	return g.Refuses == Never && !g.has(gate.MissingAllowed) && (len(g.Missing) > 0 || len(g.Answers) == 0)
 }
 
 // Outcome is what is known of the status of an answer to the request as it is written.

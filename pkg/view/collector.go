@@ -19,6 +19,9 @@ type Query struct {
 	// Namespace is the one that was asked about: problems of it matter even where nothing was found. "": none in particular.
 	Namespace string
 
+	// Judges are asked what places that are no route rules are protected by; without gate functions nobody is.
+	Judges Judges
+
 	compared bool // with another input: what this one does not have is told by the comparison
 }
 

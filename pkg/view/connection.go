@@ -37,6 +37,8 @@ type Decision struct {
 	By         []DecidingRule `json:"by"`                  // that decided; of what is not evaluated those that might
 	Why        []string       `json:"why"`                 // what decided, a sentence each
 	Passed     []PassedStage  `json:"passed"`              // the stages before, in order
+
+	gated bool // gates tell more of requests than the judgement does
 }
 
 // ConnectionAnswer answers `request` about a connection between two ends. It has the shape of a RequestAnswer.

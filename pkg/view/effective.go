@@ -45,6 +45,7 @@ func effective(a *collector) (*EffectivePolicyList, *effectiveItems) {
 	})
 	nodes := a.nodes()
 	list.Routes = a.routeSettings(nodes)
+	list.Protection = a.protectionOf(nodes)
 	for _, id := range nodes {
 		n := r.Node(id)
 		switch {

@@ -69,10 +69,10 @@ func (a *RequestResult) statusOfGates(e Expect) (result, found string) {
 	o := a.gates.Outcome()
 	own := strconv.Itoa(a.Status)
 	want := strconv.Itoa(e.Status)
-	denied := a.denies()
+	denied := slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.Outcome == "Denied" && !d.gated })
 	if e.Outcome == ExpectDenied {
 		switch {
-		case denied || o.Certain:
+		case a.denies() || o.Certain:
 			return ExpectationMet, a.foundAtGates(o)
 		case len(o.Statuses) > 0:
 			return ExpectationDepends, a.foundAtGates(o)
@@ -104,7 +104,7 @@ func (a *RequestResult) statusOfGates(e Expect) (result, found string) {
 func (a *RequestResult) foundAtGates(o protect.Outcome) string {
 	text := a.finding(Expect{Outcome: ExpectAllowed})
 	switch {
-	case a.denies():
+	case a.denies() && !o.Certain:
 		return text
 	case o.Certain && len(o.By) == 1:
 		return fmt.Sprintf("%v from %s", o.By[0].Status, answerSource(&o.By[0]))
@@ -126,7 +126,7 @@ func (a *RequestResult) openToGates(e Expect, doubts []doubt, result string) []s
 		out = a.open(e, nil)
 	}
 	for i := range a.Decisions {
-		if d := &a.Decisions[i]; d.Outcome == "NotEvaluated" && e.Property == nil && !(e.Outcome == ExpectDenied && result == ExpectationMet) {
+		if d := &a.Decisions[i]; d.Outcome == "NotEvaluated" && !d.gated && e.Property == nil && !(e.Outcome == ExpectDenied && result == ExpectationMet) {
 			out = append(out, d.kind()+": "+d.sentence())
 		}
 	}

@@ -135,6 +135,11 @@ func (p *protector) apart(rule topology.NodeID) []request.Test {
 func (p *protector) sample(rule topology.NodeID, way resolve.Path) *request.Answer {
 	at := p.place(rule, way)
 	a := &request.Answer{Gateway: at.Gateway, Listener: at.Listener, Route: at.Route, Rule: rule}
+	for _, id := range way {
+		if p.res.Node(id).Role == topology.Frontend {
+			a.Service = p.res.Node(id).Ref
+		}
+	}
 	a.Request = request.Request{Protocol: request.HTTP, Method: "GET", Path: "/"}
 	if a.Listener != topology.None {
 		facts := p.res.Graph.Listener(a.Listener)

@@ -135,7 +135,7 @@ func newProver(r *resolve.Resolution, m *request.Matcher, q *ProofQuery, judges 
 		judged: map[way]judged{}, over: map[way][]*InForce{}, shared: map[*answer]*InForce{}, open: map[string]*Undecided{}, told: map[string]bool{},
 		matcher: m, whole: q.whole(), taking: make([]bool, r.Len()), selected: newSelection(&q.Scope)}
 	if len(q.Properties) > 0 {
-		p.protector = newProtector(r, m, judges)
+		p.protector, p.gatesDecide = newProtector(r, m, judges), true
 	}
 	return p
 }

@@ -172,7 +172,8 @@ type requestWriter struct {
 	survey *collector
 	judges Judges
 
-	protection *protect.Judge // made when it is first asked for
+	protection  *protect.Judge // made when it is first asked for
+	gatesDecide bool           // judgements of kinds with gates do not count
 }
 
 // judge asks the kinds that judge requests. What they do not know makes the answer incomplete.
@@ -183,9 +184,14 @@ func (w *requestWriter) judge(a *request.Answer) []Decision {
 	_, verdicts := w.judges.Evaluators.Judge(request.Query{From: request.Nobody(), To: request.Nobody(), Answer: a}, w.survey.res, w.survey.query.Kinds)
 	var out []Decision
 	for _, v := range verdicts {
+		gated := w.hasGates(v.Kind)
+		if gated && w.gatesDecide {
+			continue
+		}
 		w.survey.found = append(w.survey.found, v.Problems...)
 		for _, d := range v.Decisions {
 			item := decisionOf(v.Kind, d)
+			item.gated = gated
 			out = append(out, item)
 			if d.Outcome == request.NotEvaluated {
 				w.survey.found = append(w.survey.found, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: v.Kind.Kind + ": " + item.sentence()})
@@ -193,6 +199,12 @@ func (w *requestWriter) judge(a *request.Answer) []Decision {
 		}
 	}
 	return out
+}
+
+// hasGates reports whether descriptors say what policies of a kind keep out: then gates tell more of a request than a judgement does.
+func (w *requestWriter) hasGates(gk model.GroupKind) bool {
+	k := w.survey.res.Kind(gk)
+	return k != nil && len(k.Protects.Rules) > 0
 }
 
 func (w *requestWriter) result(a *request.Answer) RequestResult {

@@ -150,6 +150,9 @@ type EffectivePolicyList struct {
 	Reported []ReportedPolicy  `json:"reported,omitempty"` // what published reports say, where not all policies may be read: by target
 	Items    []EffectivePolicy `json:"items"`              // by target, then by policy kind
 
+	// Protection is what places that are no route rules are protected by, by target.
+	Protection []PlaceProtection `json:"protection,omitempty"`
+
 	bare       []model.Ref // route rules that were asked for and have no item
 	bareWays   []string    // ways to route rules on which no policy is in force, the end of a sentence each
 	unattached []string    // why a route that was asked for gets no traffic, a sentence each

@@ -19,7 +19,7 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "istio", Kinds: kinds, Words: map[string]plugin.Word{"istio.PathNormalization": pathNormalization}, Audit: gatewayProxies(),
 		Status:     status.Functions{Boards: map[string]status.Board{"istio.CoreConditions": coreConditions, "istio.WaypointAccepted": waypointAccepted}},
-		Evaluators: request.Evaluators{"istio.Authorize": authorized},
+		Evaluators: request.Evaluators{"istio.Authorize": authorized}, Gates: gates(),
 		Functions: descriptor.Functions{Links: []topology.Linker{link},
 			Checks:  map[string]policy.Check{"istio.OptedOut": optedOut},
 			Compare: map[string]policy.Comparator{"istio.NameFirst": byDottedName},

@@ -16,7 +16,7 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kuma", Kinds: kinds, Findings: []plugin.Finding{{Rule: builtinPolicyWins, Find: builtinWins}, {Rule: appendWithoutEffect, Find: appended}},
+	return plugin.Plugin{Name: "kuma", Kinds: kinds, Gates: gates(), Findings: []plugin.Finding{{Rule: builtinPolicyWins, Find: builtinWins}, {Rule: appendWithoutEffect, Find: appended}},
 		Functions: descriptor.Functions{Links: []topology.Linker{func(b *topology.Builder) { b.Extend(dataplanes) }},
 			Compare: map[string]policy.Comparator{"kuma.Reference": byReference, "kuma.Destination": byDestination},
 			ScopeFunctions: descriptor.ScopeFunctions{

@@ -19,7 +19,7 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "linkerd", Kinds: kinds, Findings: findings(),
 		Status:     status.Functions{Boards: map[string]status.Board{"linkerd.LimitAccepted": limitAccepted, "linkerd.EgressAccepted": egressAccepted}},
-		Evaluators: request.Evaluators{"linkerd.Verdict": verdict, "linkerd.Together": together},
+		Evaluators: request.Evaluators{"linkerd.Verdict": verdict, "linkerd.Together": together}, Gates: gates(),
 		Functions: descriptor.Functions{Links: []topology.Linker{link},
 			ScopeFunctions: descriptor.ScopeFunctions{
 				Legs: map[string]policy.LegMaker{"linkerd.Ports": governedPorts, "linkerd.Authorized": authorized, "linkerd.OldAuthorized": oldAuthorized,

@@ -1,0 +1,151 @@
+package istio
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// mostSights is how many hosts and ports are told apart.
+const mostSights = 64
+
+// sightsOf lists by which hosts and ports the rules at a place tell the requests of a class apart.
+func sightsOf(in protect.Input, v *resolve.Verdict) []sight {
+	hosts, ports := named(v, "hosts"), named(v, "ports", "destination.port")
+	possible := []string{""}
+	if len(hosts) > 0 {
+		possible = possibleHosts(in, hosts)
+	}
+	numbers := []int32{in.Look.Request.Port}
+	if in.Place.Listener == topology.None {
+		numbers = []int32{0}
+		if len(ports) > 0 {
+			numbers = possiblePorts(ports)
+		}
+	}
+	if len(possible)*len(numbers) > mostSights {
+		return []sight{{look: in.Look}}
+	}
+	var out []sight
+	for _, host := range possible {
+		for _, port := range numbers {
+			out = append(out, sight{look: in.Look, host: host, port: port})
+		}
+	}
+	return out
+}
+
+// named lists the values of fields of operations, and of conditions of the same key.
+func named(v *resolve.Verdict, fields ...string) []string {
+	var out []string
+	add := func(list []string) {
+		for _, text := range list {
+			if text = strings.ToLower(text); !slices.Contains(out, text) {
+				out = append(out, text)
+			}
+		}
+	}
+	for i := range v.Result.Rules {
+		rule := merge.Plain(v.Result.Rules[i].Value)
+		to, _ := model.Get(rule, "to").([]any)
+		for _, e := range to {
+			for _, field := range fields {
+				add(textsOf(model.Get(e, "operation", field)))
+				add(textsOf(model.Get(e, "operation", "not"+strings.ToUpper(field[:1])+field[1:])))
+			}
+		}
+		when, _ := model.Get(rule, "when").([]any)
+		for _, c := range when {
+			if slices.Contains(fields, model.Text(c, "key")) {
+				add(append(textsOf(model.Get(c, "values")), textsOf(model.Get(c, "notValues"))...))
+			}
+		}
+	}
+	return out
+}
+
+// possiblePorts are the ports that are named, and another one.
+func possiblePorts(named []string) []int32 {
+	out := []int32{-1}
+	for _, text := range named {
+		if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+			out = append(out, int32(n))
+		}
+	}
+	return out
+}
+
+// possibleHosts are the hosts of the class that patterns tell apart: one that the route or the listener
+// names is the only one; of a wildcard those that a pattern names, and another one.
+func possibleHosts(in protect.Input, patterns []string) []string {
+	have, names := in.Look.Host(), hostnames(in)
+	if have != "" && slices.Contains(names, have) {
+		return []string{have}
+	}
+	var out []string
+	add := func(host string) {
+		if !slices.Contains(out, host) {
+			out = append(out, host)
+		}
+	}
+	for _, name := range names {
+		suffix, wild := strings.CutPrefix(name, "*")
+		switch {
+		case have != "" && !topology.Covers(name, have):
+		case name != "" && !wild:
+			add(name)
+		case have != "":
+			add(have)
+		default:
+			add("any" + max(suffix, ".example"))
+		}
+		for _, p := range patterns {
+			if host := hostOf(p); host != "" && (wild || name == "") && topology.Covers(name, host) {
+				add(host)
+			}
+		}
+	}
+	return out
+}
+
+// hostOf is a host that fits a pattern.
+func hostOf(pattern string) string {
+	switch rest := strings.Trim(pattern, "*"); {
+	case rest == "":
+		return ""
+	case strings.HasPrefix(pattern, "*."):
+		return "any" + rest
+	case strings.HasPrefix(pattern, "*"):
+		return "any" + rest
+	default:
+		return rest
+	}
+}
+
+// hostnames are those by which requests come to the place: "" is any.
+func hostnames(in protect.Input) []string {
+	var out []string
+	g := in.Resolution().Graph
+	if in.Place.Route != topology.None && int(in.Place.Route) < g.Len() {
+		for _, a := range g.Attachments(in.Place.Route) {
+			if a.Listener != in.Place.Listener || a.State != topology.Accepted {
+				continue
+			}
+			for _, h := range a.Hostnames {
+				if name := strings.ToLower(h.Effective); !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
+		}
+	}
+	if out == nil {
+		return []string{""}
+	}
+	return out
+}
