@@ -39,7 +39,7 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 	}
 	all := resolveFor(in, catalog)
 	whole := view.Effective(all, view.Query{})
-	none := view.Diff(all, resolveFor(in, catalog), view.DiffQuery{})
+	none := view.Diff(sideOf(all), sideOf(resolveFor(in, catalog)), view.DiffQuery{})
 	if none.Different() || none.Summary.Unchanged != len(whole.Items) {
 		t.Errorf("an input differs from itself: %d changes, %d of %d the same", len(none.Items), none.Summary.Unchanged, len(whole.Items))
 	}
@@ -48,7 +48,7 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 		gone := in.Objects[i].Ref
 		less := load.Without(in, func(ref model.Ref) bool { return ref == gone })
 		rest := resolveFor(less, catalog)
-		d, mirror := view.Diff(all, rest, view.DiffQuery{}), view.Diff(rest, all, view.DiffQuery{})
+		d, mirror := view.Diff(sideOf(all), sideOf(rest), view.DiffQuery{}), view.Diff(sideOf(rest), sideOf(all), view.DiffQuery{})
 		if got, want := lines(mirror, true), lines(d, false); !slices.Equal(got, want) {
 			t.Errorf("without %s: the other way round\n%s\nis not the mirror of\n%s", gone, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
@@ -71,7 +71,7 @@ func partlyRead(t *testing.T, in *model.Snapshot, catalog *descriptor.Catalog) {
 	step := 1 + len(list)/mostUsers
 	for i := 0; i < len(list); i += step {
 		part := resolutionFor(in, list[i].may, catalog)
-		for _, d := range []*view.EffectivePolicyDiff{view.Diff(all, part, view.DiffQuery{}), view.Diff(part, all, view.DiffQuery{})} {
+		for _, d := range []*view.EffectivePolicyDiff{view.Diff(sideOf(all), sideOf(part), view.DiffQuery{}), view.Diff(sideOf(part), sideOf(all), view.DiffQuery{})} {
 			for _, c := range d.Items {
 				if len(c.Unread) == 0 || c.Unprotected {
 					t.Errorf("%s: %s %s %v is said to be %s %s, unprotected: %v, and is not marked", list[i].name, c.PolicyKind, c.Target, c.Paths, c.Change, c.TargetChange, c.Unprotected)

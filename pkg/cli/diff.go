@@ -10,6 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -141,7 +142,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	if f.behavior.on {
 		return f.compareBehavior(a, s, before, after, kinds)
 	}
-	out := view.Diff(before.Resolution, after.Resolution, view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
+	out := view.Diff(before.diffInput(a.Plugins), after.diffInput(a.Plugins), view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
 	told := out.Envelope
 	if !f.verbose && f.level == 0 {
 		told.Problems = out.News()
@@ -153,6 +154,12 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 		return errFindings
 	}
 	return nil
+}
+
+// diffInput is a side with all that vendors know about requests.
+func (s *session) diffInput(plugins []plugin.Plugin) view.DiffInput {
+	s.tidiers = plugin.Tidiers(plugins, s.catalog)
+	return view.DiffInput{Resolution: s.Resolution, Matcher: s.matcher().Matcher, Judges: plugin.Judges(plugins)}
 }
 
 // reader reads the sides. If one of them is live, the names of objects mean what they mean to kubectl: -n, else the kubeconfig's namespace.

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -57,11 +56,7 @@ func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, ki
 	if q.Log, err = f.behavior.log(s); err != nil {
 		return err
 	}
-	side := func(one *session) view.BehaviorInput {
-		one.tidiers = plugin.Tidiers(a.Plugins, one.catalog)
-		return view.BehaviorInput{Resolution: one.Resolution, Matcher: one.matcher().Matcher, Judges: plugin.Judges(a.Plugins)}
-	}
-	out, err := view.Behavior(side(before), side(after), q)
+	out, err := view.Behavior(before.diffInput(a.Plugins), after.diffInput(a.Plugins), q)
 	if err != nil {
 		return err
 	}
@@ -75,7 +70,7 @@ func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, ki
 	switch {
 	case out.Opened > 0, !f.behavior.noNewAccess && out.Different():
 		return errFindings
-	case f.behavior.noNewAccess && !out.Certain():
+	case f.behavior.noNewAccess && !out.AccessCertain():
 		return errAccessUnknown
 	}
 	return nil

@@ -150,7 +150,7 @@ func copied(docs []doc) []doc {
 }
 
 // sideOf resolves documents.
-func sideOf(t *testing.T, docs []doc) BehaviorInput {
+func sideOf(t *testing.T, docs []doc) DiffInput {
 	t.Helper()
 	var texts []string
 	for _, d := range docs {
@@ -161,7 +161,7 @@ func sideOf(t *testing.T, docs []doc) BehaviorInput {
 		texts = append(texts, string(raw))
 	}
 	r := resolutionOf(t, texts...)
-	return BehaviorInput{Resolution: r, Matcher: request.NewMatcher(r.Graph, model.Settings{})}
+	return DiffInput{Resolution: r, Matcher: request.NewMatcher(r.Graph, model.Settings{})}
 }
 
 // facts are what a request gets, by the answer to it alone, without the names that do not count.
