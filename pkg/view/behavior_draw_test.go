@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 
@@ -149,6 +150,12 @@ func copied(docs []doc) []doc {
 	return out
 }
 
+// guardingCaches is the kind of the policies that are drawn: auth is a login, which asks nobody where it says so.
+const guardingCaches = caches + `protects:
+  authentication: [{at: auth, method: basic, unless: {auth: {changed: MissingAllowed}}}]
+  rateLimit: [{at: ttl}]
+`
+
 // sideOf resolves documents.
 func sideOf(t *testing.T, docs []doc) DiffInput {
 	t.Helper()
@@ -160,7 +167,7 @@ func sideOf(t *testing.T, docs []doc) DiffInput {
 		}
 		texts = append(texts, string(raw))
 	}
-	r := resolutionOf(t, texts...)
+	r := resolvedAs(t, guardingCaches, descriptor.Functions{}, texts...)
 	return DiffInput{Resolution: r, Matcher: request.NewMatcher(r.Graph, model.Settings{})}
 }
 
