@@ -53,6 +53,14 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 			t.Errorf("without %s: the other way round\n%s\nis not the mirror of\n%s", gone, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		before, after := byWay(whole), byWay(view.Effective(rest, view.Query{}))
+		if got, want := protectionLines(mirror, true), protectionLines(d, false); !slices.Equal(got, want) {
+			t.Errorf("without %s: what rules lose the other way round\n%s\nis not the mirror of\n%s", gone, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		for _, c := range d.Protection {
+			if c.Target.WithoutSection() == gone {
+				t.Errorf("without %s: its rule is said to lose %s", gone, c.Property)
+			}
+		}
 		byHand(t, gone, d, before, after)
 		deletions(t, gone, d, after, catalog)
 	}
@@ -75,6 +83,11 @@ func partlyRead(t *testing.T, in *model.Snapshot, catalog *descriptor.Catalog) {
 			for _, c := range d.Items {
 				if len(c.Unread) == 0 || c.Unprotected {
 					t.Errorf("%s: %s %s %v is said to be %s %s, unprotected: %v, and is not marked", list[i].name, c.PolicyKind, c.Target, c.Paths, c.Change, c.TargetChange, c.Unprotected)
+				}
+			}
+			for _, c := range d.Protection {
+				if c.Before.Verdict != "depends" && c.After.Verdict != "depends" {
+					t.Errorf("%s: %s of %s is said to be %s and then %s", list[i].name, c.Property, c.Target, c.Before.Verdict, c.After.Verdict)
 				}
 			}
 			if len(d.Summary.Bare)+len(d.Summary.Uncovered) > 0 {
@@ -179,6 +192,19 @@ func deletions(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, after 
 			t.Errorf("without %s: it is not told that %s %s loses its only policy", gone, c.PolicyKind, c.Target)
 		}
 	}
+}
+
+// protectionLines are what becomes of the protection of rules, a line each, sorted; of a mirror image with both sides in each other's place.
+func protectionLines(d *view.EffectivePolicyDiff, mirrored bool) []string {
+	var out []string
+	for _, c := range d.Protection {
+		if mirrored {
+			c.Before, c.After = c.After, c.Before
+		}
+		out = append(out, fmt.Sprint(c.Target, c.Property, c.Before.Verdict, c.After.Verdict))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // lines are the changes, a line each, sorted; of a mirror image with both sides in each other's place.
