@@ -26,7 +26,8 @@ type diffFlags struct {
 	behavior  behaviorFlags
 }
 
-const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files.
+const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files. What
+route rules lose, such as authentication, is said first.
 
 A side is a file or folder with manifests, a snapshot, git:REV or git:REV:PATH (a revision of this repository, without checking it out; PATH
 is relative to the working directory), or live for the cluster. The sides are chosen as follows:
@@ -39,7 +40,7 @@ is relative to the working directory), or live for the cluster. The sides are ch
   - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes everything in it.
 
 With --behavior, requests are compared instead of route rules: all that can come to the Gateways of either side, split into classes that no rule of
-either side tells apart, with what they get before and after: verdict, backends and their shares, filters, and the settings in force. Which route or rule
+either side tells apart, with what they get before and after: verdict, backends and their shares, filters, the settings in force, and what these protect them by. Which route or rule
 takes a request is shown and not compared: what is only renamed, reordered or split changes nothing.
 
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
