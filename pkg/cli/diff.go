@@ -143,7 +143,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	if f.behavior.on {
 		return f.compareBehavior(a, s, before, after, kinds)
 	}
-	out := view.Diff(before.diffInput(a.Plugins), after.diffInput(a.Plugins), view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
+	out := view.Diff(diffInput(before, a.Plugins), diffInput(after, a.Plugins), view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
 	told := out.Envelope
 	if !f.verbose && f.level == 0 {
 		told.Problems = out.News()
@@ -158,7 +158,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 }
 
 // diffInput is a side with all that vendors know about requests.
-func (s *session) diffInput(plugins []plugin.Plugin) view.DiffInput {
+func diffInput(s *session, plugins []plugin.Plugin) view.DiffInput {
 	s.tidiers = plugin.Tidiers(plugins, s.catalog)
 	return view.DiffInput{Resolution: s.Resolution, Matcher: s.matcher().Matcher, Judges: plugin.Judges(plugins)}
 }

@@ -56,7 +56,7 @@ func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, ki
 	if q.Log, err = f.behavior.log(s); err != nil {
 		return err
 	}
-	out, err := view.Behavior(before.diffInput(a.Plugins), after.diffInput(a.Plugins), q)
+	out, err := view.Behavior(diffInput(before, a.Plugins), diffInput(after, a.Plugins), q)
 	if err != nil {
 		return err
 	}

@@ -35,15 +35,15 @@ func (d *behavior) opened(before, after *reaction) opening {
 	switch {
 	case d.q.Protects != nil:
 		return openedByPresence(before, after)
-	case !after.reaches, len(after.denied) > 0, after.deniesAll():
+	case !after.reaches, len(after.shut) > 0, after.deniesAll():
 		return opening{}
 	}
 	shut := ""
 	switch {
 	case !before.reaches:
 		shut = "no backend got it (" + before.outcome + ")"
-	case len(before.denied) > 0:
-		shut = "denied by " + kindList(before.denied)
+	case len(before.shut) > 0:
+		shut = "denied by " + kindList(before.shut)
 	case before.deniesAll():
 		shut = usesText(before.protection.Authentication.By) + " let nobody through"
 	default:
@@ -203,6 +203,25 @@ func shiftsText(shifts []PropertyShift) string {
 // deniesAll reports whether gates let nobody through.
 func (r *reaction) deniesAll() bool {
 	return r.protection != nil && r.protection.Authentication.Has(gate.DeniesAll)
+}
+
+// names reports whether a policy that decides is among those of which it is known how they keep requests out. They do so to requests with other
+// credentials than the one that is decided about.
+func (p *Protection) names(d *Decision) bool {
+	for _, property := range accessProperties() {
+		r := p.Of(property)
+		if r.Has(gate.NotRead) {
+			continue
+		}
+		for i := range d.By {
+			ref := d.By[i].Policy
+			if slices.ContainsFunc(r.By, func(u protect.Use) bool { return u.Object == ref }) ||
+				slices.ContainsFunc(r.Because, func(b protect.Reason) bool { return b.Object != nil && *b.Object == ref }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // verdicts tells apart what is true of the properties, and nothing else. No protection has none.

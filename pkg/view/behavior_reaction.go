@@ -29,6 +29,7 @@ type reaction struct {
 	reaches           bool        // a backend gets them
 	protected, denied []string    // the policy kinds that keep requests out, and those that deny these
 	unread            []string    // filters of kinds that nobody describes, and that may keep requests out
+	shut              []string    // of those that deny these the ones of which it is not known how they protect
 	unjudged          []string    // the policy kinds that decide about these, of which neither the decision nor what they protect is known
 	protection        *Protection // of requests that a backend gets
 	handed            bool        // to routes that are not followed
@@ -85,8 +86,8 @@ func (s *reacting) of(c *space.Class) *reaction {
 		out.names = s.survey.res.Node(a.Rule).Ref.String()
 	}
 	if a.Rule != topology.None && out.reaches {
-		s.decide(a, &out)
 		out.protection = s.protectionOf(a)
+		s.decide(a, &out)
 		out.plain += out.protection.verdicts()
 		if out.doubt != "" {
 			out.protection = s.perhapsProtected(c, out.protection)
