@@ -120,7 +120,7 @@ func (d *behavior) losses(before, after *reaction) opening {
 			doubt(p, "%s held by "+strings.ReplaceAll(usesText(was.By), "%", "%%")+", and whether that is still so is not known", reasonsText(is.Because))
 		case was.Verdict == gate.Depends && is.Verdict == gate.Fails:
 			doubt(p, "whether %s held is not known, and now it does not", reasonsText(was.Because))
-		case was.Verdict == gate.Depends && is.Verdict == gate.Depends && len(gone(gateKinds(was), gateKinds(is))) > 0:
+		case was.Verdict == gate.Depends && is.Verdict == gate.Depends && was.Has(gate.NotRead) && len(gone(gateKinds(was), gateKinds(is))) > 0:
 			doubt(p, "whether %s held is not known, and what may have established it is gone", reasonsText(was.Because))
 		}
 	}
