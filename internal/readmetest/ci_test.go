@@ -42,12 +42,7 @@ func TestCI(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(base, ".dopolicy.yaml"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "base"},
-		{"update-ref", "refs/remotes/origin/main", "HEAD"}} {
-		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
+	commitBase(t)
 	ran := 0
 	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```\n").FindAllStringSubmatch(string(text), -1) {
 		var doc any
@@ -83,6 +78,57 @@ func TestCI(t *testing.T) {
 		t.Errorf("the page does not use the hook %s", hook[0].ID)
 	}
 	runLine(t, hook[0].Entry+" manifests/")
+}
+
+// commitBase makes a repository of the working directory, as the branch that a pull request goes to.
+func commitBase(t *testing.T) {
+	t.Helper()
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "base"},
+		{"update-ref", "refs/remotes/origin/main", "HEAD"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// TestCIFindsLostLogin runs the steps of docs/ci.md that ask about protection on a pull request that takes a login away: each fails, and what compares
+// says in its first line what is lost.
+func TestCIFindsLostLogin(t *testing.T) {
+	text, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	demo, err := filepath.Abs("../../testdata/ci")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.CopyFS("manifests", os.DirFS(filepath.Join(demo, "base"))); err != nil {
+		t.Fatal(err)
+	}
+	commitBase(t)
+	if err := os.Remove("manifests/shop.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS("manifests", os.DirFS(filepath.Join(demo, "change"))); err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, line := range regexp.MustCompile(`kubectl-dopolicy (diff|matrix) [^\n]*`).FindAllString(string(text), -1) {
+		if strings.Contains(line, "--missing AuthPolicy") {
+			continue
+		}
+		ran++
+		line, _, _ = strings.Cut(line, " > ")
+		out, errs, code := runWords(t, line)
+		first, _, _ := strings.Cut(out, "\n")
+		if code != cli.ExitFindings || strings.Contains(line, " diff ") && !strings.Contains(first, "2 rules lose authentication") && !strings.Contains(first, "2 lose authentication") {
+			t.Errorf("%s: exit %d, %s\n%s", line, code, errs, out)
+		}
+	}
+	if ran < 5 {
+		t.Errorf("only %d steps ask about protection", ran)
+	}
 }
 
 // scripts are the texts under run and script, wherever they stand.
@@ -122,18 +168,25 @@ func runLine(t *testing.T, line string) {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " || ")
 	line, file, redirected := strings.Cut(line, " > ")
-	words, err := shell.Fields(line, func(name string) string {
-		return map[string]string{"GITHUB_BASE_REF": "main", "RUNNER_TEMP": "runner"}[name]
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	code := (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:], cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
-	if code != cli.ExitAnswered && code != cli.ExitFindings || out.Len() == 0 && !strings.Contains(line, " diff ") {
-		t.Errorf("%s: exit %d: %s", line, code, errs.String())
+	out, errs, code := runWords(t, line)
+	if code != cli.ExitAnswered && code != cli.ExitFindings || out == "" && !strings.Contains(line, " diff ") {
+		t.Errorf("%s: exit %d: %s", line, code, errs)
 	}
 	if redirected && strings.ContainsAny(file, " |;&") {
 		t.Errorf("%s: what is behind the file is not tested", file)
 	}
+}
+
+// runWords runs a command line with the variables of the pages set.
+func runWords(t *testing.T, line string) (out, errs string, code int) {
+	t.Helper()
+	words, err := shell.Fields(line, func(name string) string {
+		return map[string]string{"GITHUB_BASE_REF": "main", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "RUNNER_TEMP": "runner"}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	code = (cli.App{Plugins: plugins.All()}).Run(context.Background(), words[1:], cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, LookupEnv: os.LookupEnv})
+	return stdout.String(), stderr.String(), code
 }

@@ -39,7 +39,7 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 	}
 	all := resolveFor(in, catalog)
 	whole := view.Effective(all, view.Query{})
-	none := view.Diff(all, resolveFor(in, catalog), view.DiffQuery{})
+	none := view.Diff(sideOf(all), sideOf(resolveFor(in, catalog)), view.DiffQuery{})
 	if none.Different() || none.Summary.Unchanged != len(whole.Items) {
 		t.Errorf("an input differs from itself: %d changes, %d of %d the same", len(none.Items), none.Summary.Unchanged, len(whole.Items))
 	}
@@ -48,11 +48,19 @@ func diffs(t *testing.T, o load.Options, settings []string) {
 		gone := in.Objects[i].Ref
 		less := load.Without(in, func(ref model.Ref) bool { return ref == gone })
 		rest := resolveFor(less, catalog)
-		d, mirror := view.Diff(all, rest, view.DiffQuery{}), view.Diff(rest, all, view.DiffQuery{})
+		d, mirror := view.Diff(sideOf(all), sideOf(rest), view.DiffQuery{}), view.Diff(sideOf(rest), sideOf(all), view.DiffQuery{})
 		if got, want := lines(mirror, true), lines(d, false); !slices.Equal(got, want) {
 			t.Errorf("without %s: the other way round\n%s\nis not the mirror of\n%s", gone, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		before, after := byWay(whole), byWay(view.Effective(rest, view.Query{}))
+		if got, want := protectionLines(mirror, true), protectionLines(d, false); !slices.Equal(got, want) {
+			t.Errorf("without %s: what rules lose the other way round\n%s\nis not the mirror of\n%s", gone, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		for _, c := range d.Protection {
+			if c.Target.WithoutSection() == gone {
+				t.Errorf("without %s: its rule is said to lose %s", gone, c.Property)
+			}
+		}
 		byHand(t, gone, d, before, after)
 		deletions(t, gone, d, after, catalog)
 	}
@@ -71,10 +79,15 @@ func partlyRead(t *testing.T, in *model.Snapshot, catalog *descriptor.Catalog) {
 	step := 1 + len(list)/mostUsers
 	for i := 0; i < len(list); i += step {
 		part := resolutionFor(in, list[i].may, catalog)
-		for _, d := range []*view.EffectivePolicyDiff{view.Diff(all, part, view.DiffQuery{}), view.Diff(part, all, view.DiffQuery{})} {
+		for _, d := range []*view.EffectivePolicyDiff{view.Diff(sideOf(all), sideOf(part), view.DiffQuery{}), view.Diff(sideOf(part), sideOf(all), view.DiffQuery{})} {
 			for _, c := range d.Items {
 				if len(c.Unread) == 0 || c.Unprotected {
 					t.Errorf("%s: %s %s %v is said to be %s %s, unprotected: %v, and is not marked", list[i].name, c.PolicyKind, c.Target, c.Paths, c.Change, c.TargetChange, c.Unprotected)
+				}
+			}
+			for _, c := range d.Protection {
+				if c.Before.Verdict != "depends" && c.After.Verdict != "depends" {
+					t.Errorf("%s: %s of %s is said to be %s and then %s", list[i].name, c.Property, c.Target, c.Before.Verdict, c.After.Verdict)
 				}
 			}
 			if len(d.Summary.Bare)+len(d.Summary.Uncovered) > 0 {
@@ -179,6 +192,19 @@ func deletions(t *testing.T, gone model.Ref, d *view.EffectivePolicyDiff, after 
 			t.Errorf("without %s: it is not told that %s %s loses its only policy", gone, c.PolicyKind, c.Target)
 		}
 	}
+}
+
+// protectionLines are what becomes of the protection of rules, a line each, sorted; of a mirror image with both sides in each other's place.
+func protectionLines(d *view.EffectivePolicyDiff, mirrored bool) []string {
+	var out []string
+	for _, c := range d.Protection {
+		if mirrored {
+			c.Before, c.After = c.After, c.Before
+		}
+		out = append(out, fmt.Sprint(c.Target, c.Property, c.Before.Verdict, c.After.Verdict))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // lines are the changes, a line each, sorted; of a mirror image with both sides in each other's place.

@@ -64,7 +64,7 @@ func (b *blame) narrow(refs []model.Ref) map[int]bool {
 // without is which items would be otherwise if some objects were as before.
 func (b *blame) without(refs []model.Ref) map[int]bool {
 	in := load.With(b.after.Snapshot, b.before.Snapshot, refs)
-	diff := view.Diff(b.reader.resolve(in).Resolution, b.after.Resolution, b.query)
+	diff := view.Diff(view.DiffInput{Resolution: b.reader.resolve(in).Resolution}, view.DiffInput{Resolution: b.after.Resolution}, b.query)
 	out := map[int]bool{}
 	for i := range b.items {
 		if slices.ContainsFunc(diff.Items, func(c view.PolicyChange) bool { return c.Same(&b.items[i].PolicyChange) }) {

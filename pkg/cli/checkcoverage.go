@@ -77,10 +77,10 @@ func (f *coverageFlags) run(cmd *cobra.Command, a App, s Streams, folders []stri
 	if err != nil {
 		return err
 	}
-	side := func(r *resolve.Resolution) view.BehaviorInput {
+	side := func(r *resolve.Resolution) view.DiffInput {
 		one := *session
 		one.Resolution = r
-		return view.BehaviorInput{Resolution: r, Matcher: one.matcher().Matcher, Judges: plugin.Judges(a.Plugins)}
+		return view.DiffInput{Resolution: r, Matcher: one.matcher().Matcher, Judges: plugin.Judges(a.Plugins)}
 	}
 	out := cover.Run(session.read, cover.Query{
 		Requirements: reqs,
@@ -90,6 +90,7 @@ func (f *coverageFlags) run(cmd *cobra.Command, a App, s Streams, folders []stri
 		Judge: func(r *resolve.Resolution) []model.Problem {
 			return requirement.Problems(r, reqs, prover(a.Plugins, session.tidiers))
 		},
+		Side: side,
 		Behaves: func(before, after *resolve.Resolution) (string, bool) {
 			diff, err := view.Behavior(side(before), side(after), view.BehaviorQuery{})
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -25,7 +26,8 @@ type diffFlags struct {
 	behavior  behaviorFlags
 }
 
-const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files.
+const diffHelp = `Compare the effective policies of two inputs: what is in force on every route rule before and after, rather than the text of the files. What
+route rules lose, such as authentication, is said first.
 
 A side is a file or folder with manifests, a snapshot, git:REV or git:REV:PATH (a revision of this repository, without checking it out; PATH
 is relative to the working directory), or live for the cluster. The sides are chosen as follows:
@@ -38,7 +40,7 @@ is relative to the working directory), or live for the cluster. The sides are ch
   - -f and -k apply files to the second side; --delete then removes objects from it. Deleting a Namespace removes everything in it.
 
 With --behavior, requests are compared instead of route rules: all that can come to the Gateways of either side, split into classes that no rule of
-either side tells apart, with what they get before and after: verdict, backends and their shares, filters, and the settings in force. Which route or rule
+either side tells apart, with what they get before and after: verdict, backends and their shares, filters, the settings in force, and what these protect them by. Which route or rule
 takes a request is shown and not compared: what is only renamed, reordered or split changes nothing.
 
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The exit code is 1 if
@@ -141,7 +143,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	if f.behavior.on {
 		return f.compareBehavior(a, s, before, after, kinds)
 	}
-	out := view.Diff(before.Resolution, after.Resolution, view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
+	out := view.Diff(diffInput(before, a.Plugins), diffInput(after, a.Plugins), view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
 	told := out.Envelope
 	if !f.verbose && f.level == 0 {
 		told.Problems = out.News()
@@ -153,6 +155,12 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 		return errFindings
 	}
 	return nil
+}
+
+// diffInput is a side with all that vendors know about requests.
+func diffInput(s *session, plugins []plugin.Plugin) view.DiffInput {
+	s.tidiers = plugin.Tidiers(plugins, s.catalog)
+	return view.DiffInput{Resolution: s.Resolution, Matcher: s.matcher().Matcher, Judges: plugin.Judges(plugins)}
 }
 
 // reader reads the sides. If one of them is live, the names of objects mean what they mean to kubectl: -n, else the kubeconfig's namespace.

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -19,9 +18,9 @@ type behaviorFlags struct {
 
 func (f *behaviorFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.on, "behavior", false, "compare what every request gets instead: rule, backends, filters, policies and verdict, whatever the names of routes, rules and policies")
-	fs.BoolVar(&f.noNewAccess, "no-new-access", false, "with --behavior: exit with 1 only if requests get access that they did not have, and with 3 if that is not known")
+	fs.BoolVar(&f.noNewAccess, "no-new-access", false, "with --behavior: exit with 1 only if requests get access that they did not have, or lose authentication, authorization, a client certificate or an address list, and with 3 if that is not known")
 	fs.StringVar(&f.weights, "weights", "", "with --behavior: an access log (Envoy's JSON or text, or combined log format), or - for standard input, to say what share of the traffic each change touches")
-	fs.StringSliceVar(&f.protect, "protect", nil, "with --behavior: policy kind that keeps requests out (repeatable; default: those that authenticate, authorize or deny, and those of which nothing is known)")
+	fs.StringSliceVar(&f.protect, "protect", nil, "with --behavior: policy kind that keeps requests out by being there, instead of what policies do (repeatable)")
 }
 
 // check refuses flags that do not go together.
@@ -57,11 +56,7 @@ func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, ki
 	if q.Log, err = f.behavior.log(s); err != nil {
 		return err
 	}
-	side := func(one *session) view.BehaviorInput {
-		one.tidiers = plugin.Tidiers(a.Plugins, one.catalog)
-		return view.BehaviorInput{Resolution: one.Resolution, Matcher: one.matcher().Matcher, Judges: plugin.Judges(a.Plugins)}
-	}
-	out, err := view.Behavior(side(before), side(after), q)
+	out, err := view.Behavior(diffInput(before, a.Plugins), diffInput(after, a.Plugins), q)
 	if err != nil {
 		return err
 	}
@@ -75,7 +70,7 @@ func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, ki
 	switch {
 	case out.Opened > 0, !f.behavior.noNewAccess && out.Different():
 		return errFindings
-	case f.behavior.noNewAccess && !out.Certain():
+	case f.behavior.noNewAccess && !out.AccessCertain():
 		return errAccessUnknown
 	}
 	return nil

@@ -150,8 +150,8 @@ func (h *historian) compare(before, after *session, since, at moment) error {
 	if err != nil {
 		return err
 	}
-	query := view.DiffQuery{Kinds: kinds, Namespace: h.target.Namespace}
-	diff := view.Diff(before.Resolution, after.Resolution, query)
+	query := view.DiffQuery{Kinds: kinds, Namespace: h.target.Namespace, PoliciesOnly: true}
+	diff := view.Diff(view.DiffInput{Resolution: before.Resolution}, view.DiffInput{Resolution: after.Resolution}, query)
 	h.take(diff.Problems)
 	var items []view.HistoryChange
 	for i := range diff.Items {

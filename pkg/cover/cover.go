@@ -52,6 +52,7 @@ type Query struct {
 	Requirements []*requirement.Requirement
 	Resolve      func(*model.Snapshot) *resolve.Resolution
 	Judge        func(*resolve.Resolution) []model.Problem              // the findings of the requirements
+	Side         func(*resolve.Resolution) view.DiffInput               // an input to compare
 	Behaves      func(before, after *resolve.Resolution) (string, bool) // what changes for requests, in a sentence, if anything does
 	More         func(tried int) bool                                   // whether the budget lasts for another one
 }
@@ -139,10 +140,10 @@ func noticed(was, is map[findingKey]int) []model.Code {
 	return slices.Compact(out)
 }
 
-// effect says what changes, if anything does: settings in force, or what requests get.
+// effect says what changes, if anything does: settings in force, what rules are protected by, or what requests get.
 func (q *Query) effect(before, after *resolve.Resolution) (string, bool) {
-	diff := view.Diff(before, after, view.DiffQuery{})
-	if slices.ContainsFunc(diff.Items, func(c view.PolicyChange) bool { return !c.SourcesOnly }) {
+	diff := view.Diff(q.Side(before), q.Side(after), view.DiffQuery{})
+	if len(diff.Protection) > 0 || slices.ContainsFunc(diff.Items, func(c view.PolicyChange) bool { return !c.SourcesOnly }) {
 		return strings.Join(diff.Headline(), " "), true
 	}
 	return q.Behaves(before, after)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // Use is a gate that counts.
@@ -53,6 +54,8 @@ func (g *Gates) of(p gate.Property, methods []string) Result {
 		return Result{Verdict: gate.NotApplicable}
 	case g.Idle && p != gate.HTTPSRedirect:
 		return Result{Verdict: gate.NotApplicable}
+	case p == gate.TLSIn && g.Gateway != topology.None && g.Listener == topology.None:
+		return Result{Verdict: gate.Depends, Because: []Reason{{Code: gate.MissingObject, Message: "the listeners of the Gateway are not in the input"}}}
 	}
 	all := [][]Gate{g.Before}
 	if len(g.Backends) > 0 {

@@ -63,14 +63,16 @@ func (m *markdown) add(s string) bool {
 	return true
 }
 
-// writeMarkdown writes an answer as a comment on a pull request: a sentence, a short table, and folded away the rest of it, the effective
+// writeMarkdown writes an answer as a comment on a pull request: a sentence, short tables, and folded away the rest of it, the effective
 // specs before and after, and problems. What does not fit is counted.
 func writeMarkdown(w *bufio.Writer, v commentView, o view.TableOptions) error {
 	m := &markdown{left: markdownBytes}
 	m.add("**" + markdownText(strings.Join(v.Headline(), " ")) + "**\n")
 	t := v.Table(o)
-	if len(t.Blocks) > 0 && len(t.Blocks[0].Rows) > 0 {
-		m.rows(&t.Blocks[0])
+	for i := range t.Blocks {
+		if len(t.Blocks[i].Rows) > 0 {
+			m.rows(&t.Blocks[i])
+		}
 	}
 	for _, line := range t.Footer {
 		if line != strings.Join(v.Headline(), " ") {

@@ -8,17 +8,9 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
-
-// BehaviorInput is one side.
-type BehaviorInput struct {
-	Resolution *resolve.Resolution
-	Matcher    *request.Matcher
-	Judges     Judges
-}
 
 // BehaviorQuery is what is compared.
 type BehaviorQuery struct {
@@ -29,13 +21,13 @@ type BehaviorQuery struct {
 }
 
 // Behavior compares what every request gets in two inputs. Names of routes, rules and policies are not compared.
-func Behavior(before, after BehaviorInput, q BehaviorQuery) (*BehaviorDiff, error) {
+func Behavior(before, after DiffInput, q BehaviorQuery) (*BehaviorDiff, error) {
 	d := &behavior{q: &q, log: newLogCount(q.Log), unsure: map[string]*Undecided{}, at: map[string]int{}, kinds: map[string]bool{}}
 	d.out = &BehaviorDiff{Items: []BehaviorChange{}, Undecided: []Undecided{}, LeftOut: []string{}, Protects: []string{}}
 	var sides [2]space.Side
-	for i, in := range []BehaviorInput{before, after} {
+	for i, in := range []DiffInput{before, after} {
 		d.sides[i] = newReacting(in, &q)
-		sides[i] = space.Side{Matcher: in.Matcher, Name: func(id topology.NodeID) model.Ref { return in.Resolution.Node(id).Ref }}
+		sides[i] = space.Side{Matcher: in.Matcher, Apart: d.sides[i].protector.apart, Name: func(id topology.NodeID) model.Ref { return in.Resolution.Node(id).Ref }}
 	}
 	if err := space.Compare(sides[0], sides[1], space.Scope{Where: space.Everywhere()}, d.pair); err != nil {
 		return nil, err
@@ -172,22 +164,27 @@ func (d *behavior) undecided(p *space.Pair, why string) {
 
 // changes notes a class for which something changes.
 func (d *behavior) changes(p *space.Pair, before, after *reaction) {
-	access, reason, doubt := opened(before, after)
-	if access == "" && doubt == "" {
-		if closed, _, _ := opened(after, before); closed != "" {
-			access = AccessClosed
-		}
+	found := d.opened(before, after)
+	access, reason := found.access, found.reason
+	if access == "" && len(found.doubts) == 0 && d.opened(after, before).access != "" {
+		access = AccessClosed
 	}
 	d.out.Changed++
-	if doubt != "" {
+	for _, doubt := range found.doubts {
 		d.undecided(p, doubt)
 	}
-	key := strings.Join([]string{before.print, before.names, after.print, after.names, access, reason}, "\x00")
+	shifts := d.shifts(before, after)
+	for i := range shifts {
+		if protectionChange(shifts[i].Property, &shifts[i].Before, &shifts[i].After) == protectionLost {
+			*d.out.Loses.of(shifts[i].Property)++
+		}
+	}
+	key := strings.Join([]string{before.alike, before.names, after.alike, after.names, access, reason, shiftsText(shifts)}, "\x00")
 	at, known := d.at[key]
 	if !known {
 		at = len(d.found)
 		d.at[key] = at
-		d.found = append(d.found, changed{before: before, after: after, of: BehaviorChange{Access: access, Reason: reason, Changes: whatChanges(before, after), Policies: settingChanges(before, after)}})
+		d.found = append(d.found, changed{before: before, after: after, of: BehaviorChange{Access: access, Reason: reason, Changes: whatChanges(before, after), Protection: shifts, Policies: settingChanges(before, after), lost: found.lost}})
 	}
 	c := &d.found[at]
 	c.n++
@@ -258,6 +255,7 @@ func (d *behavior) settle() error {
 	out.news = model.SortProblems(news)
 	out.Seal("BehaviorDiff", problems)
 	out.Complete = out.Complete && len(out.Undecided) == 0
+	out.access = len(out.Undecided) == 0 && !d.sides[0].leavesAccessOpen() && !d.sides[1].leavesAccessOpen()
 	return nil
 }
 
@@ -284,6 +282,9 @@ func (d *BehaviorDiff) Different() bool { return d.Changed > 0 }
 
 // Certain reports whether it is known that nothing else changes.
 func (d *BehaviorDiff) Certain() bool { return d.Complete && len(d.Undecided) == 0 && d.Classes > 0 }
+
+// AccessCertain reports whether it is known that no other requests get access that they did not have.
+func (d *BehaviorDiff) AccessCertain() bool { return d.access && d.Classes > 0 }
 
 // News are the problems that only one of the inputs has, and those of both that leave the answer open.
 func (d *BehaviorDiff) News() []model.Problem { return d.news }

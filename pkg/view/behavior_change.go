@@ -5,35 +5,6 @@ import (
 	"strings"
 )
 
-// opened tells whether requests get to a backend that did not get there before, or were held back by something that is gone; and what it was. doubt
-// says why that is not known.
-func opened(before, after *reaction) (access, reason, doubt string) {
-	if !after.reaches || len(after.denied) > 0 {
-		return "", "", ""
-	}
-	held := len(after.protected) > 0
-	switch {
-	case !before.reaches && !held:
-		return AccessOpened, "no backend got it (" + before.outcome + ")", ""
-	case !before.reaches:
-		return "", "", ""
-	case len(before.denied) > 0 && !held:
-		return AccessOpened, "denied by " + kindList(before.denied), ""
-	case len(before.denied) > 0:
-		return "", "", ""
-	}
-	lost := slices.DeleteFunc(slices.Clone(before.protected), func(kind string) bool { return slices.Contains(after.protected, kind) })
-	if len(lost) > 0 {
-		return AccessOpened, "protected by " + kindList(lost), ""
-	}
-	for _, f := range before.unread {
-		if !slices.Contains(after.unread, f) && !held {
-			return "", "", "a filter that is not read is gone or changed: whether it kept requests out is not known"
-		}
-	}
-	return "", "", ""
-}
-
 func kindList(kinds []string) string {
 	out := make([]string, len(kinds))
 	for i, kind := range kinds {
@@ -55,6 +26,7 @@ func whatChanges(before, after *reaction) []string {
 	add(BehaviorFilters, before.filtered != after.filtered)
 	add(BehaviorPolicies, !slices.EqualFunc(before.settings, after.settings, func(a, b settingInForce) bool { return a.key() == b.key() && a.text == b.text }))
 	add(BehaviorDecision, before.decisions != after.decisions)
+	add(BehaviorProtection, before.reaches && after.reaches && before.protection.verdicts() != after.protection.verdicts())
 	return out
 }
 

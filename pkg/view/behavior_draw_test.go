@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 
@@ -149,8 +150,14 @@ func copied(docs []doc) []doc {
 	return out
 }
 
+// guardingCaches is the kind of the policies that are drawn: auth is a login, which asks nobody where it says so.
+const guardingCaches = caches + `protects:
+  authentication: [{at: auth, method: basic, unless: {auth: {changed: MissingAllowed}}}]
+  rateLimit: [{at: ttl}]
+`
+
 // sideOf resolves documents.
-func sideOf(t *testing.T, docs []doc) BehaviorInput {
+func sideOf(t *testing.T, docs []doc) DiffInput {
 	t.Helper()
 	var texts []string
 	for _, d := range docs {
@@ -160,8 +167,8 @@ func sideOf(t *testing.T, docs []doc) BehaviorInput {
 		}
 		texts = append(texts, string(raw))
 	}
-	r := resolutionOf(t, texts...)
-	return BehaviorInput{Resolution: r, Matcher: request.NewMatcher(r.Graph, model.Settings{})}
+	r := resolvedAs(t, guardingCaches, descriptor.Functions{}, texts...)
+	return DiffInput{Resolution: r, Matcher: request.NewMatcher(r.Graph, model.Settings{})}
 }
 
 // facts are what a request gets, by the answer to it alone, without the names that do not count.

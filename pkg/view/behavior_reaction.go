@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -17,6 +18,7 @@ import (
 type reaction struct {
 	print string // all that is compared
 	plain string // the same without what policies decide about the request itself
+	alike string // the same without what holds for the request
 	names string // which rule takes them
 
 	outcome, backends string
@@ -24,12 +26,15 @@ type reaction struct {
 	filtered          string // the filters and the other fields of the rule, as they are compared
 	settings          []settingInForce
 	decisions         string
-	reaches           bool     // a backend gets them
-	protected, denied []string // the policy kinds that keep requests out, and those that deny these
-	unread            []string // filters that are not read, and may keep requests out
-	handed            bool     // to routes that are not followed
-	doubt             string   // why it is not known what they get; "": it is
-	tie               bool     // what is not known is only which of several rules that say the same comes first
+	reaches           bool        // a backend gets them
+	protected, denied []string    // the policy kinds that keep requests out, and those that deny these
+	unread            []string    // filters of kinds that nobody describes, and that may keep requests out
+	shut              []string    // of those that deny these the ones of which it is not known how they protect
+	unjudged          []string    // the policy kinds that decide about these, of which neither the decision nor what they protect is known
+	protection        *Protection // of requests that a backend gets
+	handed            bool        // to routes that are not followed
+	doubt             string      // why it is not known what they get; "": it is
+	tie               bool        // what is not known is only which of several rules that say the same comes first
 }
 
 // settingInForce is a setting on the way of a request.
@@ -45,16 +50,18 @@ func (s *settingInForce) key() string { return s.kind + "\x00" + s.at + "\x00" +
 // reacting tells what requests get on one side.
 type reacting struct {
 	requestWriter
-	matcher  *request.Matcher
-	protects []model.GroupKind
-	known    map[string]*reaction
-	said     map[string]bool
-	problems []model.Problem
+	matcher   *request.Matcher
+	protector *protector
+	judged    map[string]bool // problems that leave a decision open, and not what requests are protected by
+	protects  []model.GroupKind
+	known     map[string]*reaction
+	said      map[string]bool
+	problems  []model.Problem
 }
 
-func newReacting(in BehaviorInput, q *BehaviorQuery) *reacting {
+func newReacting(in DiffInput, q *BehaviorQuery) *reacting {
 	return &reacting{requestWriter: requestWriter{survey: newCollector(in.Resolution, q.Kinds), judges: in.Judges}, matcher: in.Matcher, protects: q.Protects,
-		known: map[string]*reaction{}, said: map[string]bool{}}
+		protector: newProtector(in.Resolution, in.Matcher, in.Judges), judged: map[string]bool{}, known: map[string]*reaction{}, said: map[string]bool{}}
 }
 
 func (s *reacting) allProblems() []model.Problem { return append(s.survey.problems(), s.problems...) }
@@ -64,7 +71,7 @@ func (s *reacting) of(c *space.Class) *reaction {
 	if c == nil {
 		out := &reaction{outcome: string(request.NoMatch)}
 		out.plain = out.outcome
-		out.print = out.plain
+		out.alike, out.print = out.plain, out.plain
 		return out
 	}
 	a := c.Answer
@@ -72,12 +79,21 @@ func (s *reacting) of(c *space.Class) *reaction {
 	out := *common
 	out.doubt, out.tie = s.doubt(c)
 	out.names = ""
+	if out.reaches {
+		out.protection = &Protection{}
+	}
 	if a.Rule != topology.None {
 		out.names = s.survey.res.Node(a.Rule).Ref.String()
 	}
 	if a.Rule != topology.None && out.reaches {
+		out.protection = s.protectionOf(a)
 		s.decide(a, &out)
+		out.plain += out.protection.verdicts()
+		if out.doubt != "" {
+			out.protection = s.perhapsProtected(c, out.protection)
+		}
 	}
+	out.alike = common.plain + "\x00" + out.decisions
 	out.print = out.plain + "\x00" + out.decisions
 	return &out
 }
@@ -97,7 +113,7 @@ func (s *reacting) common(a *request.Answer) *reaction {
 	if a.Status != 0 && outcome != request.Redirect {
 		out.outcome += " " + strconv.Itoa(a.Status)
 	}
-	out.reaches = outcome == request.Matched || outcome == request.Passthrough
+	out.reaches = outcome == request.Matched || outcome == request.Passthrough || outcome == request.BackendError && len(protect.AbsentBackends(s.survey.res, a)) > 0
 	if a.Rule != topology.None {
 		s.rule(a, out)
 		for _, item := range s.effective(a) {
@@ -162,7 +178,9 @@ func (s *reacting) filter(route *model.Object, f model.Body, prefix string, out 
 		if o := s.survey.res.Snapshot.Get(ref); o != nil {
 			text = ref.Kind + string(model.AppendJSON(nil, o.Body.Field("spec")))
 		}
-		out.unread = append(out.unread, text)
+		if k := s.survey.res.Kind(ref.GroupKind()); k == nil || k.Generic() {
+			out.unread = append(out.unread, text)
+		}
 	}
 	if strings.Contains(text, "ReplacePrefixMatch") {
 		text += " of " + strings.TrimSuffix(prefix, "/")
@@ -210,13 +228,27 @@ func commonDivisor(a, b int) int {
 
 // rival is what a class would get if another rule took it. It is not known what routes do that others hand over to.
 func (s *reacting) rival(a *request.Answer, rule topology.NodeID) (print string, known bool) {
+	other, known := s.takenBy(a, rule)
+	if !known {
+		return "", false
+	}
+	out := s.common(other)
+	print = out.plain
+	if out.reaches {
+		print += s.protectionOf(other).verdicts()
+	}
+	return print, rule == a.Rule || !out.handed
+}
+
+// takenBy is an answer as it would be if another rule took the request.
+func (s *reacting) takenBy(a *request.Answer, rule topology.NodeID) (_ *request.Answer, known bool) {
 	if rule == a.Rule {
-		return s.common(a).plain, true
+		return a, true
 	}
 	g := s.survey.res.Graph
 	parents := g.Parents(topology.All, rule)
 	if len(parents) == 0 {
-		return "", false
+		return nil, false
 	}
 	other := *a
 	other.Rule, other.Route, other.Backends, other.Prefix = rule, parents[0], nil, "of "+g.Node(rule).Ref.String()
@@ -225,8 +257,7 @@ func (s *reacting) rival(a *request.Answer, rule topology.NodeID) (print string,
 			other.Backends = append(other.Backends, b)
 		}
 	}
-	out := s.common(&other)
-	return out.plain, !out.handed
+	return &other, true
 }
 
 // doubt is why it is not known what the requests of a class get; tie: only which of several rules comes first that say the same.

@@ -87,14 +87,22 @@ func setsBelow(r *Rule, path string) bool {
 func (s *reacting) decide(a *request.Answer, out *reaction) {
 	var told []string
 	protected := slices.Clone(out.protected)
-	out.denied = nil
+	out.denied, out.shut, out.unjudged = nil, nil, nil
 	for _, decision := range s.judge(a) {
 		told = append(told, decision.PolicyKind+" "+decision.Direction+" "+decision.Outcome)
 		counts := s.protects == nil || slices.Contains(s.protects, model.ParseGroupKind(decision.PolicyKind))
 		switch decision.Outcome {
 		case string(request.Denied):
 			out.denied = append(out.denied, decision.PolicyKind)
+			if !out.protection.names(&decision) {
+				out.shut = append(out.shut, decision.PolicyKind)
+			}
 		case string(request.NotEvaluated):
+			if k := s.survey.res.Kind(model.ParseGroupKind(decision.PolicyKind)); k != nil && len(k.Protects.Rules) > 0 {
+				s.judged[kindList([]string{decision.PolicyKind})+": "+decision.sentence()] = true
+			} else {
+				out.unjudged = append(out.unjudged, decision.PolicyKind)
+			}
 			if counts {
 				protected = append(protected, decision.PolicyKind)
 			}

@@ -1,6 +1,10 @@
 package view
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+)
 
 // What of a request changes.
 const (
@@ -9,6 +13,8 @@ const (
 	BehaviorFilters  = "Filters"
 	BehaviorPolicies = "Policies"
 	BehaviorDecision = "Decision"
+
+	BehaviorProtection = "Protection"
 )
 
 // What becomes of the access that requests have.
@@ -30,6 +36,7 @@ type BehaviorDiff struct {
 	Changed   int              `json:"changed"`           // classes for which something changes
 	Opened    int              `json:"opened"`            // of these, that reach a backend and were not let through, reached none, or met a protection that is gone
 	Closed    int              `json:"closed"`            // of these, of which the opposite is true
+	Loses     PropertyCounts   `json:"loses"`             // the classes that get through before and after, by the property that held and fails
 	Items     []BehaviorChange `json:"items"`             // the changes: those that open something first, then the smallest request first
 	More      int              `json:"more"`              // further changes
 	Undecided []Undecided      `json:"undecided"`         // what could not be decided, and may be a change
@@ -37,12 +44,13 @@ type BehaviorDiff struct {
 	Protects  []string         `json:"protects"`          // the policy kinds that keep requests out, as Kind.group, of those that are in the inputs
 	Traffic   *Traffic         `json:"traffic,omitempty"` // what an access log says of the shares
 
-	news []model.Problem
+	news   []model.Problem
+	access bool // it is known who gets access
 }
 
 // BehaviorChange is one change of what requests get, for all classes of requests for which it is the same and the same rules take them.
 type BehaviorChange struct {
-	Changes  []string        `json:"changes"`            // what changes: Outcome, Backends, Filters, Policies, Decision
+	Changes  []string        `json:"changes"`            // what changes: Outcome, Backends, Filters, Policies, Decision, Protection
 	Access   string          `json:"access,omitempty"`   // Opened: a backend gets requests that it did not get, or that were held back; Closed: the opposite
 	Reason   string          `json:"reason,omitempty"`   // of Opened: what held them back before
 	Command  string          `json:"command"`            // that makes the smallest of these requests: curl, or grpcurl
@@ -53,6 +61,18 @@ type BehaviorChange struct {
 	After    BehaviorSide    `json:"after"`              // what they get after
 	Policies []SettingChange `json:"policies,omitempty"` // the settings in force that are not the same
 	Traffic  *TrafficShare   `json:"traffic,omitempty"`  // which share of the logged requests it touches
+
+	// Protection are the properties of the requests of which not the same is true, where a backend gets them before and after.
+	Protection []PropertyShift `json:"protection,omitempty"`
+
+	lost []lostProperty
+}
+
+// PropertyShift is a property of requests of which something else is true after than before.
+type PropertyShift struct {
+	Property gate.Property  `json:"property"` // which
+	Before   protect.Result `json:"before"`   // what was true
+	After    protect.Result `json:"after"`    // what is true
 }
 
 // ChangedClass is a set of requests for which something changes.

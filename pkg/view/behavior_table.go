@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
 // Headline says in a sentence what changes.
@@ -23,6 +25,9 @@ func (d *BehaviorDiff) Headline() string {
 		if d.Opened > 0 {
 			text += "; " + Counted(d.Opened, "gets access that it did not have|get access that they did not have")
 		}
+		if lost := d.Loses.text(); lost != "" {
+			text += "; " + lost
+		}
 		if d.Closed > 0 {
 			text += "; " + Counted(d.Closed, "loses access or is protected now|lose access or are protected now")
 		}
@@ -34,6 +39,22 @@ func (d *BehaviorDiff) Headline() string {
 		text += fmt.Sprintf(": %s, the same on both sides", Counted(d.Classes, "class|classes"))
 	}
 	return text
+}
+
+// text says how many classes lose which properties.
+func (c *PropertyCounts) text() string {
+	var parts []string
+	for _, p := range gate.Properties() {
+		n := *c.of(p)
+		switch {
+		case n == 0:
+		case len(parts) == 0:
+			parts = append(parts, Counted(n, "loses|lose")+" "+string(p))
+		default:
+			parts = append(parts, grouped(n)+" "+string(p))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Table says what changes, then lists the changes, those first that open something.
@@ -93,7 +114,10 @@ func (c *BehaviorChange) rows() [][]Cell {
 		}
 		out = append(out, append(row, Cell{Text: what}, Cell{Text: before}, Cell{Text: after, Tone: tone}))
 	}
-	if c.Access == AccessOpened {
+	for _, l := range c.lost {
+		add("access", string(l.property)+" ("+l.by+")", "lost: "+l.why, Bad)
+	}
+	if c.Access == AccessOpened && len(c.lost) == 0 {
 		add("access", c.Reason, "open", Bad)
 	}
 	if before, after := c.Before.taker(), c.After.taker(); before != after {
@@ -109,6 +133,8 @@ func (c *BehaviorChange) rows() [][]Cell {
 			add("filters", filterText(c.Before.filters), filterText(c.After.filters), Plain)
 		case BehaviorDecision:
 			add("decision", decisionText(&c.Before), decisionText(&c.After), Plain)
+		case BehaviorProtection:
+			c.addShifts(add)
 		case BehaviorPolicies:
 			if len(c.Policies) == 0 {
 				add("policies", "in an order", "in another order", Plain)
@@ -124,6 +150,31 @@ func (c *BehaviorChange) rows() [][]Cell {
 		}
 	}
 	return out
+}
+
+// addShifts adds the properties that are lost, in doubt or gained, without those whose loss is told already.
+func (c *BehaviorChange) addShifts(add func(what, before, after string, tone Tone)) {
+	for i := range c.Protection {
+		s := &c.Protection[i]
+		change := protectionChange(s.Property, &s.Before, &s.After)
+		if change == "" || slices.ContainsFunc(c.lost, func(l lostProperty) bool { return l.property == s.Property }) {
+			continue
+		}
+		tone := Plain
+		if change == protectionLost {
+			tone = Bad
+		}
+		add(string(s.Property), verdictText(&s.Before), verdictText(&s.After), tone)
+	}
+}
+
+// verdictText says what is true of a property, and why.
+func verdictText(r *protect.Result) string {
+	why := holdsBy(r)
+	if why == "-" {
+		return string(r.Verdict)
+	}
+	return string(r.Verdict) + ": " + why
 }
 
 func settingText(v any) string {

@@ -16,7 +16,7 @@ import (
 
 var behaviorSeeds = flag.Int("behavior-seeds", 20, "how many inputs are drawn")
 
-func behaviorOf(t *testing.T, before, after BehaviorInput) *BehaviorDiff {
+func behaviorOf(t *testing.T, before, after DiffInput) *BehaviorDiff {
 	t.Helper()
 	out, err := Behavior(before, after, BehaviorQuery{})
 	if err != nil {
@@ -201,10 +201,10 @@ func TestBehaviorOfMutations(t *testing.T) {
 }
 
 // confirm asks both sides about the request of a change.
-func confirm(t *testing.T, name string, before, after BehaviorInput, c *BehaviorChange) {
+func confirm(t *testing.T, name string, before, after DiffInput, c *BehaviorChange) {
 	t.Helper()
 	var got [2]string
-	for i, in := range []BehaviorInput{before, after} {
+	for i, in := range []DiffInput{before, after} {
 		told := []*BehaviorSide{&c.Before, &c.After}[i]
 		at := c.Before.Gateway
 		if at == "" {
@@ -226,7 +226,7 @@ func confirm(t *testing.T, name string, before, after BehaviorInput, c *Behavior
 }
 
 // asks answers a curl command at a Gateway.
-func asks(t *testing.T, in BehaviorInput, command, gateway string) *request.Answer {
+func asks(t *testing.T, in DiffInput, command, gateway string) *request.Answer {
 	t.Helper()
 	words, err := shell.Fields(command, nil)
 	if err != nil {
@@ -248,7 +248,7 @@ func asks(t *testing.T, in BehaviorInput, command, gateway string) *request.Answ
 	return askAt(t, in, r, gateway)
 }
 
-func askAt(t *testing.T, in BehaviorInput, r request.Request, gateway string) *request.Answer {
+func askAt(t *testing.T, in DiffInput, r request.Request, gateway string) *request.Answer {
 	t.Helper()
 	for _, e := range (request.Competition{Matcher: in.Matcher}).Entries(request.Where{Gateway: topology.None}) {
 		if in.Resolution.Node(e.Gateway).Ref.FullName() == gateway {
@@ -263,7 +263,7 @@ func askAt(t *testing.T, in BehaviorInput, r request.Request, gateway string) *r
 }
 
 // unchanged draws requests: those that get something else are in a class of a change.
-func unchanged(t *testing.T, d drawn, name string, before, after BehaviorInput, out *BehaviorDiff) {
+func unchanged(t *testing.T, d drawn, name string, before, after DiffInput, out *BehaviorDiff) {
 	t.Helper()
 	for range 12 {
 		url := "http://" + one(d, "a.b.com", "x.b.com", "z.com", "b.com") + one(d, "/", "/a", "/a/b", "/a/x", "/c", "/d") + one(d, "", "?q=1", "?q=2")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -89,44 +90,59 @@ type DiffSummary struct {
 	Uncovered []Uncovered `json:"uncovered"` // others on which one of a kind is missing
 	// Exposed are targets that were under a policy of a kind on every way and are under none on a way that is new.
 	Exposed []Uncovered `json:"exposed"`
+	// Protection counts the route rules by what becomes of the properties of their requests.
+	Protection ProtectionSummary `json:"protection"`
 }
 
 // EffectivePolicyDiff answers `diff`.
 type EffectivePolicyDiff struct {
 	Envelope
-	Summary DiffSummary    `json:"summary"` // what changes, counted
-	Items   []PolicyChange `json:"items"`   // sorted by target, policy kind and ways
+	Summary    DiffSummary        `json:"summary"`    // what changes, counted
+	Protection []ProtectionChange `json:"protection"` // what route rules lose or gain, whatever policies there are: losses first, then by property and target
+	Items      []PolicyChange     `json:"items"`      // sorted by target, policy kind and ways
 
 	news []model.Problem // problems of one side only, and those that make the answer incomplete
+}
+
+// DiffInput is one side of a comparison.
+type DiffInput struct {
+	Resolution *resolve.Resolution
+	Matcher    *request.Matcher // that tells requests apart
+	Judges     Judges
 }
 
 // DiffQuery is what is compared.
 type DiffQuery struct {
 	Kinds     []model.GroupKind // nil: every policy kind
 	Namespace string            // of the targets; "": all
+	// PoliciesOnly leaves out what requests are protected by.
+	PoliciesOnly bool
 }
 
 // side is one of the two inputs with its answer.
 type side struct {
-	res  *resolve.Resolution
-	list *EffectivePolicyList
-	ways collector // turns ways into paths
+	in    DiffInput
+	res   *resolve.Resolution
+	list  *EffectivePolicyList
+	ways  collector      // turns ways into paths
+	rules ruleProtection // what route rules are protected by
 
 	without map[model.GroupKind]*resolve.Kind // kinds that only the other side has, as they are here
 	ends    map[end]bool                      // what ways through a mesh can begin and end at; nil: not asked for yet
 }
 
-// Diff compares what is in force in two inputs, target by target and way by way.
-func Diff(before, after *resolve.Resolution, q DiffQuery) *EffectivePolicyDiff {
-	d := &differ{query: q, before: &side{res: before}, after: &side{res: after}, rules: map[pairOfIDs][]RuleChange{}}
+// Diff compares what is in force in two inputs, target by target and way by way, and what route rules are protected by.
+func Diff(before, after DiffInput, q DiffQuery) *EffectivePolicyDiff {
+	d := &differ{query: q, before: &side{in: before, res: before.Resolution}, after: &side{in: after, res: after.Resolution}, rules: map[pairOfIDs][]RuleChange{}}
 	var both sync.WaitGroup
 	both.Go(func() { d.before.answer(q) })
 	d.after.answer(q)
 	both.Wait()
 	d.compare()
-	out := &EffectivePolicyDiff{Items: d.items, Summary: d.summary()}
+	out := &EffectivePolicyDiff{Items: d.items, Summary: d.summary(), Protection: protectionChanges(d.before.rules, d.after.rules, q.Kinds)}
 	slices.SortStableFunc(out.Items, compareChanges)
-	problems, news := diffProblems(d.before.list.Problems, d.after.list.Problems)
+	out.Summary.Protection = countProtection(out.Protection)
+	problems, news := diffProblems(append(d.before.list.Problems, d.before.rules.problems...), append(d.after.list.Problems, d.after.rules.problems...))
 	profiles := d.profiles()
 	out.news = model.SortProblems(append(news, profiles...))
 	out.Seal("EffectivePolicyDiff", append(problems, profiles...))
@@ -138,7 +154,7 @@ func (s *DiffSummary) lacking() int { return len(s.Bare) + len(s.Uncovered) + le
 
 // Different reports whether anything changes, or something new lacks what its like has.
 func (d *EffectivePolicyDiff) Different() bool {
-	return len(d.Items)+d.Summary.lacking() > 0
+	return len(d.Items)+len(d.Protection)+d.Summary.lacking() > 0
 }
 
 // News are the problems that only one of the inputs has, and those of both that leave the answer open.
@@ -157,6 +173,9 @@ func (s *side) answer(q DiffQuery) {
 		}
 	}
 	query.compared = true
+	if !q.PoliciesOnly {
+		s.rules = protectionOfRules(s.in, query)
+	}
 	s.list = Effective(s.res, query)
 	if q.Namespace != "" {
 		s.list.Items = slices.DeleteFunc(s.list.Items, func(i EffectivePolicy) bool { return i.Target.Namespace != q.Namespace })

@@ -203,18 +203,22 @@ func (s *side) places(id topology.NodeID) []model.Ref {
 	return slices.Compact(out)
 }
 
-// Headline is the answer in a sentence or two: what changes, and what of it must not be missed.
+// Headline is the answer in a sentence or two: what is lost, what changes, and what of it must not be missed.
 func (d *EffectivePolicyDiff) Headline() []string {
 	s := &d.Summary
-	var out []string
+	out := d.lossSentences()
+	first := len(out)
 	switch {
 	case len(d.Items) > 0:
 		out = append(out, s.what()+".")
+	case len(d.Protection) > 0:
+		out = append(out, "No effective policy changes.")
 	case s.Unchanged == 0:
 		out = append(out, "nothing changes: no policy is in force before or after")
 	default:
 		out = append(out, "nothing changes: "+grouped(s.Unchanged)+" effective "+policies(s.Unchanged)+" the same")
 	}
+	out = append(out, d.gainSentences()...)
 	kinds := d.kindNames()
 	for _, u := range s.Unprotected {
 		out = append(out, fmt.Sprintf("%s %s only %s.", grouped(u.Count), nounFor(u.Count, "loses its|lose their"), kinds.short(u.PolicyKind)))
@@ -235,8 +239,8 @@ func (d *EffectivePolicyDiff) Headline() []string {
 	if !d.Complete {
 		out = append(out, "The answer is incomplete.")
 	}
-	if len(d.Items) == 0 && len(out) > 1 {
-		out[0] += "."
+	if !strings.HasSuffix(out[first], ".") && len(out) > 1 {
+		out[first] += "."
 	}
 	return out
 }

@@ -17,14 +17,23 @@ type changeGroup struct {
 	changes []*PolicyChange
 }
 
-// Table says in a sentence what changes, then lists the changes, worst first. Targets to which the same happens are listed together, and counted
-// where they are many.
+// Table says in a sentence what changes, then lists what rules lose or gain, and the changes of policies, worst first. Targets to which the same
+// happens are listed together, and counted where they are many.
 func (d *EffectivePolicyDiff) Table(o TableOptions) Table {
 	t := Table{Blocks: []Block{{Heading: []string{strings.Join(d.Headline(), " ")}}}}
-	b := &t.Blocks[0]
-	if !d.Different() {
+	if len(d.Protection) > 0 {
+		d.fillProtection(&t, o)
+		if len(d.Items) > 0 {
+			t.Blocks = append(t.Blocks, Block{})
+		}
+	}
+	b := &t.Blocks[len(t.Blocks)-1]
+	switch {
+	case !d.Different():
 		t = Table{Footer: b.Heading}
-	} else {
+	case len(d.Items) == 0 && len(d.Protection) > 0:
+		t.Footer = append(t.Footer, d.uncoveredLines(o)...)
+	default:
 		noun := "TARGET"
 		if d.Summary.Targets == d.Summary.RouteRules {
 			noun = "ROUTE RULE"
@@ -130,7 +139,11 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 		}
 	}
 	if len(objects) >= foldFrom && !o.Wide && !o.ByRule {
-		return g.counted(), len(g.changes)
+		targets := make([]model.Ref, len(g.changes))
+		for i, c := range g.changes {
+			targets[i] = c.Target
+		}
+		return countedTargets(targets), len(g.changes)
 	}
 	for i, ob := range objects {
 		name := strings.ToLower(ob.ref.Kind) + "/" + ob.ref.Name
@@ -145,19 +158,19 @@ func (g *changeGroup) labels(o TableOptions) (lines [][]Cell, counts int) {
 	return lines, 0
 }
 
-// counted is the one line of a group that has too many targets for lines of their own.
-func (g *changeGroup) counted() [][]Cell {
+// countedTargets is the one line of what happens to too many targets for lines of their own.
+func countedTargets(all []model.Ref) [][]Cell {
 	spaces, objects, targets := map[string]bool{}, map[model.Ref]bool{}, map[model.Ref]bool{}
 	rules := true
-	for _, c := range g.changes {
-		spaces[c.Target.Namespace], objects[c.Target.WithoutSection()], targets[c.Target] = true, true, true
-		rules = rules && isRouteRule(c.Target)
+	for _, target := range all {
+		spaces[target.Namespace], objects[target.WithoutSection()], targets[target] = true, true, true
+		rules = rules && isRouteRule(target)
 	}
 	what := grouped(len(targets)) + " " + nounFor(len(targets), "target")
 	if rules {
 		what = grouped(len(targets)) + " rules of " + grouped(len(objects)) + " " + nounFor(len(objects), "route")
 	}
-	space := g.changes[0].Target.Namespace
+	space := all[0].Namespace
 	if len(spaces) > 1 {
 		space = Counted(len(spaces), "namespace")
 	}
@@ -197,5 +210,12 @@ func (d *EffectivePolicyDiff) uncoveredLines(o TableOptions) []string {
 
 // Names are the targets that change, each once.
 func (d *EffectivePolicyDiff) Names() []string {
-	return namesOf(d.Items, func(c *PolicyChange) *model.Ref { return &c.Target })
+	targets := make([]model.Ref, 0, len(d.Items)+len(d.Protection))
+	for i := range d.Items {
+		targets = append(targets, d.Items[i].Target)
+	}
+	for i := range d.Protection {
+		targets = append(targets, d.Protection[i].Target)
+	}
+	return namesOf(targets, func(ref *model.Ref) *model.Ref { return ref })
 }

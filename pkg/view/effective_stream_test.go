@@ -40,7 +40,7 @@ func TestStreamedItemsAreThoseOfTheList(t *testing.T) {
 // A question about some targets is answered alike as well.
 func TestStreamedItemsOfTargets(t *testing.T) {
 	docs := drawn{rand.New(rand.NewPCG(7, 1))}.input()
-	one := func(in BehaviorInput) (q Query) {
+	one := func(in DiffInput) (q Query) {
 		for _, item := range Effective(in.Resolution, Query{}).Items[:3] {
 			q.Targets = append(q.Targets, in.Resolution.Graph.Lookup(item.Target)...)
 		}

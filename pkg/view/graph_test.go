@@ -29,11 +29,17 @@ fold: bottomUp
 // resolutionOf resolves documents with a policy kind of several targets.
 func resolutionOf(t *testing.T, docs ...string) *resolve.Resolution {
 	t.Helper()
+	return resolvedAs(t, caches, descriptor.Functions{}, docs...)
+}
+
+// resolvedAs resolves documents with policy kinds that are described in a file.
+func resolvedAs(t *testing.T, kinds string, funcs descriptor.Functions, docs ...string) *resolve.Resolution {
+	t.Helper()
 	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(strings.Join(docs, "\n---\n"))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(caches)}}, nil, descriptor.Functions{})
+	c, err := descriptor.NewCatalog(nil, []form.Source{{Name: "kinds.yaml", Text: []byte(kinds)}}, nil, funcs)
 	if err != nil {
 		t.Fatal(err)
 	}

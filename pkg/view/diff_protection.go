@@ -1,0 +1,203 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+)
+
+// What becomes of a property of the requests of a route rule.
+const (
+	protectionLost     = "Loses"
+	protectionWeakened = "Weakens"
+	protectionGained   = "Gains"
+)
+
+// ProtectionChange is a property that holds for the requests of a route rule on one side and not, or perhaps not, on the other one.
+type ProtectionChange struct {
+	Target   model.Ref      `json:"target"`   // the route rule, which is there on both sides
+	Property gate.Property  `json:"property"` // of its requests
+	Change   string         `json:"change"`   // Loses: it held and fails; Weakens: it held, and now it depends; Gains: it did not hold for certain, and does
+	Before   protect.Result `json:"before"`   // what was true of it: the worst of all paths
+	After    protect.Result `json:"after"`    // what is true of it
+}
+
+// ProtectionSummary counts route rules by property.
+type ProtectionSummary struct {
+	Loses   PropertyCounts `json:"loses"`   // the property held and fails
+	Weakens PropertyCounts `json:"weakens"` // it held, and depends on what is not known
+	Gains   PropertyCounts `json:"gains"`   // it failed or depended, and holds
+}
+
+// PropertyCounts are numbers of route rules by property; those that are none are left out.
+type PropertyCounts struct {
+	Authentication    int `json:"authentication,omitempty"`    // of route rules
+	Authorization     int `json:"authorization,omitempty"`     // of route rules
+	ClientCertificate int `json:"clientCertificate,omitempty"` // of route rules
+	RateLimit         int `json:"rateLimit,omitempty"`         // of route rules
+	IPList            int `json:"ipList,omitempty"`            // of route rules
+	CORS              int `json:"cors,omitempty"`              // of route rules
+	WAF               int `json:"waf,omitempty"`               // of route rules
+	TLSIn             int `json:"tlsIn,omitempty"`             // of route rules
+	HTTPSRedirect     int `json:"httpsRedirect,omitempty"`     // of route rules
+	TLSBackend        int `json:"tlsBackend,omitempty"`        // of route rules
+	RequestSize       int `json:"requestSize,omitempty"`       // of route rules
+	Timeout           int `json:"timeout,omitempty"`           // of route rules
+	Retry             int `json:"retry,omitempty"`             // of route rules
+}
+
+// of is the number of one property.
+func (c *PropertyCounts) of(p gate.Property) *int {
+	switch p {
+	case gate.Authentication:
+		return &c.Authentication
+	case gate.Authorization:
+		return &c.Authorization
+	case gate.ClientCertificate:
+		return &c.ClientCertificate
+	case gate.RateLimit:
+		return &c.RateLimit
+	case gate.IPList:
+		return &c.IPList
+	case gate.CORS:
+		return &c.CORS
+	case gate.WAF:
+		return &c.WAF
+	case gate.TLSIn:
+		return &c.TLSIn
+	case gate.HTTPSRedirect:
+		return &c.HTTPSRedirect
+	case gate.TLSBackend:
+		return &c.TLSBackend
+	case gate.RequestSize:
+		return &c.RequestSize
+	case gate.Timeout:
+		return &c.Timeout
+	}
+	return &c.Retry
+}
+
+// ruleProtection is what the route rules of one side are protected by.
+type ruleProtection struct {
+	of       map[model.Ref]*Protection // the worst of all paths that are known, of rules that get traffic
+	problems []model.Problem
+}
+
+// protectionOfRules judges the route rules of one side.
+func protectionOfRules(in DiffInput, q Query) ruleProtection {
+	q.Kinds = []model.GroupKind{}
+	m, err := Matrix(in.Resolution, MatrixQuery{Query: q, Matcher: in.Matcher, Judges: in.Judges})
+	if err != nil {
+		return ruleProtection{problems: []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: "what route rules are protected by is not compared: " + err.Error()}}}
+	}
+	out := ruleProtection{of: make(map[model.Ref]*Protection, len(m.Items))}
+	for i := range m.Items {
+		row := &m.Items[i]
+		if row.onOpenWay() {
+			continue
+		}
+		known := out.of[row.Target]
+		if known == nil {
+			out.of[row.Target] = row.Protection
+			continue
+		}
+		worst := &Protection{}
+		for _, p := range gate.Properties() {
+			*worst.Of(p) = protect.Worst(*known.Of(p), *row.Protection.Of(p))
+		}
+		out.of[row.Target] = worst
+	}
+	return out
+}
+
+// onOpenWay reports whether a row is about ways of which it is not known whether there are any: a rule whose Gateway goes loses nothing.
+func (r *MatrixRow) onOpenWay() bool {
+	a := &r.Protection.Authentication
+	return a.Verdict == gate.Depends && len(a.Because) == 1 && a.Because[0].Code == gate.MissingObject && a.Because[0].Object != nil && isRouteRule(*a.Because[0].Object)
+}
+
+// protectionChanges compares the rules that are on both sides. With kinds, a change counts if policies of one of them have a part in it.
+func protectionChanges(before, after ruleProtection, kinds []model.GroupKind) []ProtectionChange {
+	out := []ProtectionChange{}
+	for target, was := range before.of {
+		is := after.of[target]
+		if is == nil || is == was {
+			continue
+		}
+		for _, p := range gate.Properties() {
+			b, a := was.Of(p), is.Of(p)
+			if change := protectionChange(p, b, a); change != "" && concerns(kinds, b, a) {
+				out = append(out, ProtectionChange{Target: target, Property: p, Change: change, Before: *b, After: *a})
+			}
+		}
+	}
+	slices.SortFunc(out, func(x, y ProtectionChange) int {
+		return cmp.Or(changeRank(x.Change)-changeRank(y.Change), propertyRank(x.Property)-propertyRank(y.Property), compareTargets(x.Target, y.Target))
+	})
+	return out
+}
+
+func changeRank(change string) int {
+	return slices.Index([]string{protectionLost, protectionWeakened, protectionGained}, change)
+}
+
+func propertyRank(p gate.Property) int { return slices.Index(gate.Properties(), p) }
+
+// protectionChange is what becomes of a property; "" for nothing that counts. Of a rule that lets nobody through, only what keeps requests out is said.
+func protectionChange(p gate.Property, was, is *protect.Result) string {
+	if (was.Has(gate.DeniesAll) || is.Has(gate.DeniesAll)) && !p.IsAccess() {
+		return ""
+	}
+	switch {
+	case was.Verdict == gate.Holds && is.Verdict == gate.Fails:
+		return protectionLost
+	case was.Verdict == gate.Holds && is.Verdict == gate.Depends:
+		return protectionWeakened
+	case is.Verdict == gate.Holds && (was.Verdict == gate.Fails || was.Verdict == gate.Depends):
+		return protectionGained
+	}
+	return ""
+}
+
+// concerns reports whether a policy of some kinds, nil for any, is among what two results are due to.
+func concerns(kinds []model.GroupKind, results ...*protect.Result) bool {
+	if kinds == nil {
+		return true
+	}
+	for _, r := range results {
+		for _, u := range r.By {
+			if slices.Contains(kinds, u.Object.GroupKind()) {
+				return true
+			}
+		}
+		for _, b := range r.Because {
+			if b.Object != nil && slices.Contains(kinds, b.Object.GroupKind()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// countProtection counts the rules.
+func countProtection(changes []ProtectionChange) ProtectionSummary {
+	var out ProtectionSummary
+	for i := range changes {
+		c := &changes[i]
+		*out.counts(c.Change).of(c.Property)++
+	}
+	return out
+}
+
+func (s *ProtectionSummary) counts(change string) *PropertyCounts {
+	switch change {
+	case protectionLost:
+		return &s.Loses
+	case protectionWeakened:
+		return &s.Weakens
+	}
+	return &s.Gains
+}
