@@ -29,6 +29,7 @@ func (r protectionReader) read(n *yaml.Node) {
 			r.List(n, func(e *yaml.Node) { r.rule(e, p) })
 		}
 	}
+	fields["none"] = func(n *yaml.Node) { r.List(n, func(e *yaml.Node) { r.rule(e, "") }) } // gates that answer, and establish no property
 	r.Object(n, fields)
 }
 

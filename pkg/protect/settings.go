@@ -26,6 +26,9 @@ type Settings struct {
 	owner  model.Ref // of settings that are not in force: whose they are
 	winner model.Ref // of settings that lost: who won
 	fault  *Reason   // of settings of a policy in error: what that means for requests
+
+	// perhaps is true of settings that are in force if what they name exists; else requests get an error.
+	perhaps bool
 }
 
 // Found is a value among settings.
@@ -80,6 +83,8 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 			why = v.Layers[i].Fault
 		}
 		switch {
+		case j.isOpen(p.Problems, ref) && k.Protects.InError != 0 && len(v.Layers) == 1:
+			s.perhaps = true
 		case j.isOpen(p.Problems, ref):
 			s.fault = &Reason{gate.MissingObject, &ref, "", subject(ref, "") + " is in error: " + why}
 		case k.Protects.InError != 0:
