@@ -252,7 +252,7 @@ func (j *Judge) find(n *topology.Node, id topology.NodeID, through []topology.No
 			}
 			all, known := j.stacks[key]
 			if !known {
-				all = j.newSettings(k, id, v)
+				all = j.newSettings(k, id, s)
 				j.stacks[key] = all
 			}
 			inForce = append(inForce, all...)

@@ -41,11 +41,28 @@ type Found struct {
 func (s *Settings) Resolution() *resolve.Resolution { return s.res }
 
 // newSettings lists the settings that a verdict has in force, as many as its results are read as.
-func (j *Judge) newSettings(k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
-	r := j.res
+func (j *Judge) newSettings(k *resolve.Kind, id topology.NodeID, stack resolve.StackID) []*Settings {
+	v := k.Verdict(stack)
 	if faulty := j.faultySettings(k, id, v); len(faulty) > 0 || v.Void != "" || len(v.Result.Rules) == 0 {
-		return faulty
+		if k.Protects.InError == 0 || slices.ContainsFunc(faulty, func(s *Settings) bool { return s.fault == nil || s.fault.Code == gate.DeniesAll }) {
+			return faulty
+		}
+		without := k.Unfaulted(stack)
+		if without == nil {
+			return faulty
+		}
+		perhaps := j.settingsOf(k, id, without)
+		for _, s := range perhaps {
+			s.perhaps = true
+		}
+		return perhaps
 	}
+	return j.settingsOf(k, id, v)
+}
+
+// settingsOf lists the settings of a verdict that has any in force.
+func (j *Judge) settingsOf(k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
+	r := j.res
 	if !v.Result.Ordered {
 		return []*Settings{{Kind: k, Node: id, Verdict: v, res: r, doc: merge.Plain(v.Result.Doc())}}
 	}
@@ -83,8 +100,6 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 			why = v.Layers[i].Fault
 		}
 		switch {
-		case j.isOpen(p.Problems, ref) && k.Protects.InError != 0 && len(v.Layers) == 1:
-			s.perhaps = true
 		case j.isOpen(p.Problems, ref):
 			s.fault = &Reason{gate.MissingObject, &ref, "", subject(ref, "") + " is in error: " + why}
 		case k.Protects.InError != 0:
