@@ -22,10 +22,10 @@ func gates() protect.Functions {
 func providerGates(in protect.Input, g protect.Gate) []protect.Gate {
 	var out []protect.Gate
 	all := namedProviders(in.Value(in.Path...))
-	for i, value := range all {
+	for _, value := range all {
 		one := g
 		if len(all) > 1 {
-			one.Object = writerOf(in, i)
+			one.Object = writerOf(in, value)
 			one.Group = in.GroupOf(g.Field + " " + string(g.Property) + " " + provider(value))
 		}
 		if disabled(value) {
@@ -76,19 +76,11 @@ func namedProviders(v any) []map[string]any {
 }
 
 // writerOf is the policy that set an entry of a list of providers.
-func writerOf(in protect.Input, number int) model.Ref {
-	n := 0
-	for _, rule := range in.Verdict.Result.Rules {
-		if len(rule.Path) != len(in.Path)+1 || rule.Path[len(rule.Path)-1].Form != merge.Entry || len(rule.From) == 0 ||
-			slices.ContainsFunc(in.Path, func(name string) bool {
-				return !slices.ContainsFunc(rule.Path, func(s merge.Segment) bool { return s.Name == name })
-			}) {
-			continue
+func writerOf(in protect.Input, value map[string]any) model.Ref {
+	for _, r := range in.Verdict.Result.Rules {
+		if last := r.Path[len(r.Path)-1]; rule(r.Path) == strings.Join(in.Path, ".") && last.Form == merge.Entry && last.Name == provider(value) {
+			return in.Verdict.Layers[r.From[len(r.From)-1].Layer].Policy.Object.Ref
 		}
-		if n == number {
-			return in.Verdict.Layers[rule.From[len(rule.From)-1].Layer].Policy.Object.Ref
-		}
-		n++
 	}
 	return in.Source(in.Path...)
 }
