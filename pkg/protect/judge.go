@@ -67,6 +67,7 @@ type Gates struct {
 
 	judge *Judge
 	lost  []*Settings
+	over  []Gate // those that are overridden
 	open  []Reason
 	known map[string]Result
 }
@@ -107,7 +108,13 @@ func (j *Judge) gates(w *way, look *Look) *Gates {
 	makeAll := func(all []*Settings) []Gate {
 		var gates []Gate
 		for _, s := range all {
-			gates = append(gates, Input{Settings: s, Look: look, Way: w.before, Place: w.Place}.gates(j.funcs)...)
+			for _, one := range (Input{Settings: s, Look: look, Way: w.before, Place: w.Place}).gates(j.funcs) {
+				if one.Overridden != (model.Ref{}) {
+					out.over = append(out.over, one)
+					continue
+				}
+				gates = append(gates, one)
+			}
 		}
 		return gates
 	}
