@@ -34,7 +34,7 @@ func phaseGate(in protect.Input, g protect.Gate) []protect.Gate {
 // backendGate drops what is in force at a rule for its backends, where the backends themselves are judged.
 func backendGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := in.Resolution()
-	if r.Node(in.Node).Role == topology.Rule && slices.ContainsFunc(r.Graph.Backends(in.Node), func(b topology.BackendRef) bool {
+	if r.Node(in.Node).Role == topology.Rule && slices.ContainsFunc(r.Graph.Backends(in.Place.Rule), func(b topology.BackendRef) bool {
 		return len(r.Graph.Lookup(b.Ref.WithoutSection())) > 0
 	}) {
 		return nil

@@ -29,7 +29,6 @@ func providerGates(in protect.Input, g protect.Gate) []protect.Gate {
 			one.Group = in.GroupOf(g.Field + " " + string(g.Property) + " " + provider(value))
 		}
 		if disabled(value) {
-			one.Weaken(gate.Disabled, g.Field+".disable")
 			out = append(out, one)
 			continue
 		}
@@ -303,7 +302,7 @@ func clientCertificateGate(in protect.Input, g protect.Gate) []protect.Gate {
 // backendTLSGate is that of connections to a backend: verified with a CA and a name.
 func backendTLSGate(in protect.Input, g protect.Gate) []protect.Gate {
 	ca := in.Value("tls", "secretRef", "name") != nil || in.Value("tls", "files", "rootCA") != nil || in.Value("tls", "wellKnownCACertificates") != nil
-	if !ca || len(in.List("tls", "verifySubjectAltNames")) == 0 {
+	if len(g.Reasons) == 0 && (!ca || len(in.List("tls", "verifySubjectAltNames")) == 0) {
 		g.Weaken(gate.NotVerified, g.Field)
 	}
 	return []protect.Gate{g}
