@@ -23,7 +23,8 @@ type Gate struct {
 	Reads   []string // where the credential is; see Look.Lacks
 	Order   int      // gates with a lower number are asked first
 
-	// Overridden is the policy of another kind that stands in the place of the gate, which is not in force then; zero: none does.
+	// Overridden is the policy of another kind that stands in the place of the gate, which is not
+	// in force then; zero: none does.
 	Overridden model.Ref
 }
 

@@ -27,7 +27,8 @@ type Settings struct {
 	winner model.Ref // of settings that lost: who won
 	fault  *Reason   // of settings of a policy in error: what that means for requests
 
-	// perhaps is true of settings that are in force if what they name exists; else requests get an error.
+	// perhaps is true of settings that are in force if what they name exists; else requests get an
+	// error.
 	perhaps bool
 }
 

@@ -51,8 +51,8 @@ func (o *Verdict) void(k *Kind, nodes []topology.NodeID) {
 	}
 }
 
-// Unfaulted is the answer for a stack as if no policy of it was in error: what is in force if what they lack exists. It is nil where no error
-// voids the stack.
+// Unfaulted is the answer for a stack as if no policy of it was in error: what is in force if what
+// they lack exists. It is nil where no error voids the stack.
 func (k *Kind) Unfaulted(s StackID) *Verdict {
 	o, plans := k.build(s)
 	if o.stack.Void == nil || o.stack.Void.By < 0 {

@@ -31,10 +31,11 @@ func phaseGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// backendGate drops what is in force at a rule for its backends, where the backends themselves are judged.
+// backendGate drops what is in force at a rule for its backends, where the backends themselves are
+// judged.
 func backendGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := in.Resolution()
-	if r.Node(in.Node).Role == topology.Rule && slices.ContainsFunc(r.Graph.Backends(in.Place.Rule), func(b topology.BackendRef) bool {
+	if r.Node(in.Node).Role == topology.Rule && in.Place.Rule != topology.None && slices.ContainsFunc(r.Graph.Backends(in.Place.Rule), func(b topology.BackendRef) bool {
 		return len(r.Graph.Lookup(b.Ref.WithoutSection())) > 0
 	}) {
 		return nil
@@ -42,7 +43,8 @@ func backendGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// loginGate is that of a kind of credential: where it is read from decides what a request lacks, and how a proxy asks for it.
+// loginGate is that of a kind of credential: where it is read from decides what a request lacks,
+// and how a proxy asks for it.
 func loginGate(in protect.Input, g protect.Gate) []protect.Gate {
 	at := child(in.Value(in.Path...), "location")
 	g.Reads = []string{"header authorization"}
@@ -61,7 +63,8 @@ func loginGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return phaseGate(in, g)
 }
 
-// extAuthGate is that of a service that is asked: of several, by conditions, the first whose condition holds.
+// extAuthGate is that of a service that is asked: of several, by conditions, the first whose
+// condition holds.
 func extAuthGate(in protect.Input, g protect.Gate) []protect.Gate {
 	all, fallback := alternatives(in.Value(in.Path...))
 	if !fallback {
@@ -107,8 +110,9 @@ var (
 	isInNetwork   = regexp.MustCompile(`^cidr\(\s*["']([^"']+)["']\s*\)\.containsIP\(\s*source\.address\s*\)$`)
 )
 
-// authorizationGate is that of the rules of all policies: a Deny that matches denies, each Require has to match, then any Allow if there is one
-// (agentgateway 75b4e6ce6, crates/agentgateway/src/http/authorization.rs:255-275). Every expression is a rule of its own
+// authorizationGate is that of the rules of all policies: a Deny that matches denies, each Require
+// has to match, then any Allow if there is one (agentgateway 75b4e6ce6,
+// crates/agentgateway/src/http/authorization.rs:255-275). Every expression is a rule of its own
 // (controller/pkg/agentgateway/plugins/traffic_plugin.go:1589-1607).
 func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := readRules(in.Value(in.Path...))
@@ -244,7 +248,8 @@ func (r *rules) read(text string) term {
 	return term{fact: fact}
 }
 
-// limitGate is that of limits that each proxy counts for itself, or of a service that counts for all.
+// limitGate is that of limits that each proxy counts for itself, or of a service that counts for
+// all.
 func limitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	value := in.Value(in.Path...)
 	all := []any{value}
@@ -313,7 +318,8 @@ func globalCounters(limit map[string]any) []protect.Counter {
 	return out
 }
 
-// csrfGate refuses requests that change something and that a browser sends from elsewhere. It establishes no property.
+// csrfGate refuses requests that change something and that a browser sends from elsewhere. It
+// establishes no property.
 func csrfGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Look.IsMethod("GET", "HEAD", "OPTIONS") {
 		return nil

@@ -23,11 +23,14 @@ func gates() protect.Functions {
 // settingGate is one of which data say all but who stands in its place.
 func settingGate(_ protect.Input, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
-// nearness orders the kinds: a filter's settings of a route stand in the place of those of the virtual host, and these in that of the filter's own.
+// nearness orders the kinds: a filter's settings of a route stand in the place of those of the
+// virtual host, and these in that of the filter's own.
 var nearness = map[string]int{"HttpListenerOption": 0, "VirtualHostOption": 1, "RouteOption": 2}
 
-// The settings of one filter, by the first of their fields. JWTs are verified by a filter before and by one after external authorization
-// (solo-io/gloo 8d57572e55, docs/content/guides/security/auth/jwt/route-jwt-policy.md; projects/gloo/api/v1/route_options.proto:151-175).
+// The settings of one filter, by the first of their fields. JWTs are verified by a filter before
+// and by one after external authorization (solo-io/gloo 8d57572e55,
+// docs/content/guides/security/auth/jwt/route-jwt-policy.md;
+// projects/gloo/api/v1/route_options.proto:151-175).
 var (
 	jwtBefore   = []string{"jwtStaged.beforeExtAuth", "jwtProvidersStaged.beforeExtAuth"}
 	jwtAfter    = []string{"jwt", "jwtStaged.afterExtAuth", "jwtProvidersStaged.afterExtAuth"}
@@ -115,7 +118,8 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// extAuthGate is that of the service that is asked. What it asks clients for is in an AuthConfig, which is not read, or in the service itself.
+// extAuthGate is that of the service that is asked. What it asks clients for is in an AuthConfig,
+// which is not read, or in the service itself.
 func extAuthGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("extauth", "disable") == "true" {
 		g.Weaken(gate.Disabled, "extauth.disable")
@@ -140,7 +144,8 @@ func extAuthGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// rbacGate is that of policies of which one has to allow the request. Their principals are claims of a verified JWT.
+// rbacGate is that of policies of which one has to allow the request. Their principals are claims
+// of a verified JWT.
 func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("rbac", "disable") == "true" {
 		if g.Property == gate.Authentication {
@@ -170,7 +175,8 @@ func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// judgePolicies judges RBAC policies for a request. looks is true if one of them looks at the request itself.
+// judgePolicies judges RBAC policies for a request. looks is true if one of them looks at the
+// request itself.
 func judgePolicies(look *protect.Look, policies map[string]any) (found protect.Findings, looks bool) {
 	var d protect.Decision
 	var allowed [][][]protect.Fact // by policy and principal; without principals anybody is allowed
@@ -222,7 +228,8 @@ var (
 	engineOff    = regexp.MustCompile(`(?im)^\s*SecRuleEngine\s+Off\b`)
 )
 
-// wafGate is that of ModSecurity, whose rules say themselves whether the engine blocks. Those in files and ConfigMaps are not read.
+// wafGate is that of ModSecurity, whose rules say themselves whether the engine blocks. Those in
+// files and ConfigMaps are not read.
 func wafGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("waf", "disabled") == "true" {
 		g.Weaken(gate.Disabled, "waf.disabled")
@@ -274,7 +281,8 @@ func corsGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// basicLimitGate is that of limits for clients that are known and for those that are not; one without the other leaves out the rest.
+// basicLimitGate is that of limits for clients that are known and for those that are not; one
+// without the other leaves out the rest.
 func basicLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	for _, of := range [][2]string{{"authorizedLimits", "user"}, {"anonymousLimits", "source address"}} {
 		limit := object(in.Value("ratelimitBasic", of[0]))
@@ -301,7 +309,8 @@ func serviceLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// csrfGate refuses requests that change something and come from elsewhere. It establishes no property.
+// csrfGate refuses requests that change something and come from elsewhere. It establishes no
+// property.
 func csrfGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if !in.Look.IsMethod("POST", "PUT", "DELETE", "PATCH") {
 		return nil

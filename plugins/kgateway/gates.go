@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // gates complete what kinds.yaml says of how settings keep requests out.
@@ -18,7 +19,8 @@ func gates() protect.Functions {
 		"kgateway.ClientCertificate": clientCertificateGate, "kgateway.BackendTLS": backendTLSGate}
 }
 
-// providerGates are those of a setting with a filter for each GatewayExtension. All of them run; the mode is in the extension.
+// providerGates are those of a setting with a filter for each GatewayExtension. All of them run;
+// the mode is in the extension.
 func providerGates(in protect.Input, g protect.Gate) []protect.Gate {
 	var out []protect.Gate
 	all := namedProviders(in.Value(in.Path...))
@@ -52,7 +54,8 @@ func providerGates(in protect.Input, g protect.Gate) []protect.Gate {
 	return out
 }
 
-// namedProviders lists the configurations of a setting: several where policies of several layers, or deep merges, add up.
+// namedProviders lists the configurations of a setting: several where policies of several layers,
+// or deep merges, add up.
 func namedProviders(v any) []map[string]any {
 	if all := list(v); all != nil {
 		var out []map[string]any
@@ -84,7 +87,8 @@ func writerOf(in protect.Input, value map[string]any) model.Ref {
 	return in.Source(in.Path...)
 }
 
-// turnedOffOutside reports whether an outer layer turns the setting off, which may end the filter of an inner one too.
+// turnedOffOutside reports whether an outer layer turns the setting off, which may end the filter
+// of an inner one too.
 func turnedOffOutside(in protect.Input) bool {
 	off := func(l merge.Loss) bool {
 		return l.Reason == merge.NotEvaluated && rule(l.Path) == strings.Join(in.Path, ".") && disabled(l.Value)
@@ -95,7 +99,8 @@ func turnedOffOutside(in protect.Input) bool {
 	return slices.ContainsFunc(in.Verdict.Result.Rules, func(r merge.Rule) bool { return slices.ContainsFunc(r.Lost, off) })
 }
 
-// extensionOf is the spec of the GatewayExtension that a configuration names. Without it the mode is not known.
+// extensionOf is the spec of the GatewayExtension that a configuration names. Without it the mode
+// is not known.
 func extensionOf(in protect.Input, value map[string]any, g *protect.Gate) (model.Body, bool) {
 	named := object(value["extensionRef"])
 	ref := model.Ref{Group: group, Kind: "GatewayExtension", Namespace: text(named["namespace"]), Name: text(named["name"])}
@@ -111,7 +116,8 @@ func extensionOf(in protect.Input, value map[string]any, g *protect.Gate) (model
 	return o.Body.Field("spec"), true
 }
 
-// completeJWT adds the mode of the providers, and where they look for tokens: if they do not say, where Envoy does.
+// completeJWT adds the mode of the providers, and where they look for tokens: if they do not say,
+// where Envoy does.
 func completeJWT(extension model.Body, found bool, g *protect.Gate) {
 	if extension.Text("jwt", "validationMode") == "AllowMissing" {
 		g.Weaken(gate.MissingAllowed, g.Field)
@@ -134,7 +140,8 @@ func completeJWT(extension model.Body, found bool, g *protect.Gate) {
 	}
 }
 
-// completeOAuth2 tells which requests get 401 in the place of a redirect to the login: those with one of the headers.
+// completeOAuth2 tells which requests get 401 in the place of a redirect to the login: those with
+// one of the headers.
 func completeOAuth2(in protect.Input, extension model.Body, g *protect.Gate) {
 	denied := false
 	for _, h := range extension.At("oauth2", "denyRedirect", "headers").Items {
@@ -151,7 +158,8 @@ func completeOAuth2(in protect.Input, extension model.Body, g *protect.Gate) {
 	}
 }
 
-// completeExtAuth adds what becomes of requests while the service does not answer, and of large ones.
+// completeExtAuth adds what becomes of requests while the service does not answer, and of large
+// ones.
 func completeExtAuth(value map[string]any, extension model.Body, g *protect.Gate) {
 	if extension.At("extAuth", "failOpen").Value() == true {
 		g.Weaken(gate.FailOpen, g.Field)
@@ -216,7 +224,8 @@ func apiKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
 // readsTokens is what expressions call what the JWT filter has verified, which is in its metadata.
 const readsTokens = "jwt_authn"
 
-// rbacGate is that of expressions of which one is enough: Allow denies all else, and Deny allows it.
+// rbacGate is that of expressions of which one is enough: Allow denies all else, and Deny allows
+// it.
 func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 	never, asks := true, false
 	matched := false
@@ -258,7 +267,8 @@ func localLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// csrfGate refuses requests that change something and come from elsewhere. It establishes no property.
+// csrfGate refuses requests that change something and come from elsewhere. It establishes no
+// property.
 func csrfGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if percent := in.Text("csrf", "percentageEnabled"); percent == "" || percent == "0" || !in.Look.IsMethod("POST", "PUT", "DELETE", "PATCH") {
 		return nil
@@ -283,10 +293,12 @@ func directResponseGate(_ protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// clientCertificateGate is that of a listener with TLS. Its policies are united: one that requires certificates is enough (kgateway v2.4.0,
+// clientCertificateGate is that of a listener with TLS. Its policies are united: one that requires
+// certificates is enough (kgateway v2.4.0,
 // pkg/kgateway/translator/listener/gateway_listener_translator.go:1250-1284).
 func clientCertificateGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if in.Resolution().Graph.Listener(in.Place.Listener).Protocol != "HTTPS" {
+	r := in.Resolution()
+	if at := in.Place.Listener; at == topology.None || r.Node(at).Role != topology.Listener || r.Graph.Listener(at).Protocol != "HTTPS" {
 		return nil
 	}
 	for _, l := range in.Verdict.Layers {
@@ -308,7 +320,8 @@ func backendTLSGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// aclGate is that of an access list, of which the longest prefix that fits decides, else the default.
+// aclGate is that of an access list, of which the longest prefix that fits decides, else the
+// default.
 func aclGate(in protect.Input, g protect.Gate) []protect.Gate {
 	shut := in.Text("acl", "defaultAction") == "deny"
 	families := map[bool]*family{false: {shut: shut}, true: {shut: shut}} // by whether it is that of IPv6
