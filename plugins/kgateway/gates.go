@@ -346,7 +346,10 @@ func aclGate(in protect.Input, g protect.Gate) []protect.Gate {
 }
 
 // family is what an access list says of the addresses of one family.
-type family struct{ shut, denies, allows bool }
+type family struct {
+	shut, denies bool
+	allowed      []any
+}
 
 func (f *family) add(network netip.Prefix, deny bool) {
 	switch {
@@ -355,13 +358,13 @@ func (f *family) add(network netip.Prefix, deny bool) {
 	case deny:
 		f.denies = true
 	default:
-		f.allows = true
+		f.allowed = append(f.allowed, network.String())
 	}
 }
 
-func (f *family) deniesAll() bool { return f.shut && !f.allows }
+func (f *family) deniesAll() bool { return f.shut && len(f.allowed) == 0 }
 
-func (f *family) allowsAll() bool { return !f.shut && !f.denies }
+func (f *family) allowsAll() bool { return !f.denies && (!f.shut || protect.CoversAll(f.allowed)) }
 
 func networkOf(text string) (netip.Prefix, bool) {
 	if network, err := netip.ParsePrefix(text); err == nil {
