@@ -29,6 +29,8 @@ func (r protectionReader) read(n *yaml.Node) {
 			r.List(n, func(e *yaml.Node) { r.rule(e, p) })
 		}
 	}
+	// gates that answer, and establish no property
+	fields["none"] = func(n *yaml.Node) { r.List(n, func(e *yaml.Node) { r.rule(e, "") }) }
 	r.Object(n, fields)
 }
 

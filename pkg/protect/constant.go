@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
@@ -65,18 +66,45 @@ func IsConstantRego(text string) bool {
 	return found
 }
 
-// CoversAll reports whether a CIDR, or one of a list, covers an address family.
+// CoversAll reports whether a CIDR, or a list of them together, covers an address family.
 func CoversAll(v any) bool {
-	if list, ok := v.([]any); ok {
-		for _, entry := range list {
-			if CoversAll(entry) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var all []netip.Prefix
+	for _, entry := range list {
+		if p, err := netip.ParsePrefix(textOf(entry)); err == nil {
+			all = append(all, p.Masked())
+		}
+	}
+	slices.SortFunc(all, func(a, b netip.Prefix) int { return a.Addr().Compare(b.Addr()) })
+	for _, first := range []netip.Addr{netip.IPv4Unspecified(), netip.IPv6Unspecified()} {
+		next := first // the lowest address that is not covered
+		for _, p := range all {
+			if p.Addr().BitLen() != first.BitLen() || next.Less(p.Addr()) {
+				continue
+			}
+			last := lastOf(p)
+			if last.Less(next) {
+				continue
+			}
+			if next = last.Next(); !next.IsValid() {
 				return true
 			}
 		}
-		return false
 	}
-	p, err := netip.ParsePrefix(textOf(v))
-	return err == nil && p.Bits() == 0
+	return false
+}
+
+// lastOf is the highest address of a network.
+func lastOf(p netip.Prefix) netip.Addr {
+	b := p.Addr().AsSlice()
+	for i := p.Bits(); i < len(b)*8; i++ {
+		b[i/8] |= 1 << (7 - i%8)
+	}
+	out, _ := netip.AddrFromSlice(b)
+	return out
 }
 
 // Statement is a statement of an IAM policy.

@@ -22,6 +22,10 @@ type Gate struct {
 	Missing []string // those for a request without the credential
 	Reads   []string // where the credential is; see Look.Lacks
 	Order   int      // gates with a lower number are asked first
+
+	// Overridden is the policy of another kind that stands in the place of the gate, which is not
+	// in force then; zero: none does.
+	Overridden model.Ref
 }
 
 // Refusal says what a gate does with one request.

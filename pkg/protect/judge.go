@@ -72,6 +72,7 @@ type Gates struct {
 
 	judge *Judge
 	lost  []*Settings
+	over  []Gate // those that are overridden
 	open  []Reason
 	known map[string]Result
 }
@@ -144,18 +145,24 @@ func (j *Judge) Tests(a *request.Answer) []request.Test {
 
 func (j *Judge) gates(w *way, look *Look) *Gates {
 	out := &Gates{Place: w.Place, judge: j, lost: w.lost, open: w.open, known: map[string]Result{}}
-	out.Before = append(j.make(w.before, w, look), j.standard(w.Place, look)...)
+	out.Before = append(j.make(w.before, w, look, &out.over), j.standard(w.Place, look)...)
 	for _, at := range w.backends {
-		out.Backends = append(out.Backends, j.make(at, w, look))
+		out.Backends = append(out.Backends, j.make(at, w, look, &out.over))
 	}
 	return out
 }
 
-// make makes the gates of settings on a way.
-func (j *Judge) make(all []*Settings, w *way, look *Look) []Gate {
+// make makes the gates of settings on a way. Those in whose place a policy of another kind stands are put apart.
+func (j *Judge) make(all []*Settings, w *way, look *Look, over *[]Gate) []Gate {
 	var gates []Gate
 	for _, s := range all {
-		gates = append(gates, Input{Settings: s, Look: look, Way: w.before, Place: w.Place}.gates(j.funcs)...)
+		for _, one := range (Input{Settings: s, Look: look, Way: w.before, Place: w.Place}).gates(j.funcs) {
+			if one.Overridden != (model.Ref{}) {
+				*over = append(*over, one)
+				continue
+			}
+			gates = append(gates, one)
+		}
 	}
 	return gates
 }
@@ -298,7 +305,7 @@ func (j *Judge) atFrontend(service model.Ref) (inForce, lost []*Settings) {
 			for _, s := range k.Contexts(id) {
 				if !k.Empty(s) {
 					v := k.Verdict(s)
-					inForce, lost = append(inForce, j.settingsAt(k, s, id, v)...), append(lost, lostSettings(j.res, k, id, v)...)
+					inForce, lost = append(inForce, j.settingsAt(k, s, id)...), append(lost, lostSettings(j.res, k, id, v)...)
 				}
 			}
 		}
@@ -316,7 +323,7 @@ func (j *Judge) find(n *topology.Node, id topology.NodeID, through []topology.No
 				continue
 			}
 			v := k.Verdict(s)
-			inForce = append(inForce, j.settingsAt(k, s, id, v)...)
+			inForce = append(inForce, j.settingsAt(k, s, id)...)
 			lost = append(lost, j.lostAt(k, s, id, v)...)
 		}
 	}
@@ -332,11 +339,11 @@ func (j *Judge) number(all []*Settings) {
 }
 
 // settingsAt is what a stack has in force at a node. Route rules share it; elsewhere gates ask what other kinds have at the node.
-func (j *Judge) settingsAt(k *resolve.Kind, s resolve.StackID, id topology.NodeID, v *resolve.Verdict) []*Settings {
+func (j *Judge) settingsAt(k *resolve.Kind, s resolve.StackID, id topology.NodeID) []*Settings {
 	key := j.stackKey(k, s, id)
 	all, known := j.stacks[key]
 	if !known {
-		all = j.newSettings(k, id, v)
+		all = j.newSettings(k, id, s)
 		j.number(all)
 		j.stacks[key] = all
 	}

@@ -84,5 +84,10 @@ func (g *Gates) replaced(p gate.Property) []Override {
 			}
 		}
 	}
+	for i := range g.over {
+		if one := &g.over[i]; one.counts(p) && one.Verdict() != gate.Fails {
+			out = append(out, Override{use(one, p), one.Overridden})
+		}
+	}
 	return out
 }

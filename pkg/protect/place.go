@@ -21,12 +21,13 @@ func (j *Judge) At(id topology.NodeID, stacks []Stack, r *request.Request) (*Gat
 	w := &way{Place: Place{topology.None, topology.None, topology.None, topology.None}}
 	for _, s := range stacks {
 		v := s.Kind.Verdict(s.ID)
-		w.before = append(w.before, j.settingsAt(s.Kind, s.ID, id, v)...)
+		w.before = append(w.before, j.settingsAt(s.Kind, s.ID, id)...)
 		w.lost = append(w.lost, lostSettings(j.res, s.Kind, id, v)...)
 	}
 	w.open = j.unreadPolicies(id)
 	look := &Look{Request: r}
-	out := &Gates{Place: w.Place, Before: j.make(w.before, w, look), judge: j, lost: w.lost, open: w.open, known: map[string]Result{}}
+	out := &Gates{Place: w.Place, judge: j, lost: w.lost, open: w.open, known: map[string]Result{}}
+	out.Before = j.make(w.before, w, look, &out.over)
 	return out, look.tests
 }
 

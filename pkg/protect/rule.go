@@ -41,6 +41,14 @@ func (in Input) gates(funcs Functions) []Gate {
 		return []Gate{g}
 	}
 	out := in.described(funcs)
+	if in.perhaps {
+		status := strconv.Itoa(in.Kind.Protects.InError)
+		for i := range out {
+			g := &out[i]
+			g.Answers = append(slices.Clone(g.Answers), status)
+			g.Missing = append(slices.Clone(g.Missing), status)
+		}
+	}
 	if in.fault != nil {
 		for i := range out {
 			out[i].fail(*in.fault, in.Kind.Protects.InError)

@@ -27,6 +27,10 @@ type Settings struct {
 	owner  model.Ref // of settings that are not in force: whose they are
 	winner model.Ref // of settings that lost: who won
 	fault  *Reason   // of settings of a policy in error: what that means for requests
+
+	// perhaps is true of settings that are in force if what they name exists; else requests get an
+	// error.
+	perhaps bool
 }
 
 // Found is a value among settings.
@@ -39,11 +43,28 @@ type Found struct {
 func (s *Settings) Resolution() *resolve.Resolution { return s.res }
 
 // newSettings lists the settings that a verdict has in force, as many as its results are read as.
-func (j *Judge) newSettings(k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
-	r := j.res
+func (j *Judge) newSettings(k *resolve.Kind, id topology.NodeID, stack resolve.StackID) []*Settings {
+	v := k.Verdict(stack)
 	if faulty := j.faultySettings(k, id, v); len(faulty) > 0 || v.Void != "" || len(v.Result.Rules) == 0 {
-		return faulty
+		if k.Protects.InError == 0 || slices.ContainsFunc(faulty, func(s *Settings) bool { return s.fault == nil || s.fault.Code == gate.DeniesAll }) {
+			return faulty
+		}
+		without := k.Unfaulted(stack)
+		if without == nil {
+			return faulty
+		}
+		perhaps := j.settingsOf(k, id, without)
+		for _, s := range perhaps {
+			s.perhaps = true
+		}
+		return perhaps
 	}
+	return j.settingsOf(k, id, v)
+}
+
+// settingsOf lists the settings of a verdict that has any in force.
+func (j *Judge) settingsOf(k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
+	r := j.res
 	if !v.Result.Ordered {
 		return []*Settings{{Kind: k, Node: id, Verdict: v, res: r, doc: merge.Plain(v.Result.Doc())}}
 	}

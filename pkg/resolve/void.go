@@ -51,6 +51,23 @@ func (o *Verdict) void(k *Kind, nodes []topology.NodeID) {
 	}
 }
 
+// Unfaulted is the answer for a stack as if no policy of it was in error: what is in force if what
+// they lack exists. It is nil where no error voids the stack.
+func (k *Kind) Unfaulted(s StackID) *Verdict {
+	o, plans := k.build(s)
+	if o.stack.Void == nil || o.stack.Void.By < 0 {
+		return nil
+	}
+	for i := range o.stack.Layers {
+		if at := &o.stack.Layers[i]; at.Faulty {
+			at.Blocks, at.Wrote, at.Faulty = at.Wrote, nil, false
+		}
+	}
+	o.Void, o.stack.Void = "", nil
+	o.Result = merge.Fold(plans, k.Rules, o.stack)
+	return o
+}
+
 // open reports settings of which it is not known whether they are in force beside those that are.
 func (o *Verdict) open() []model.Problem {
 	var out []model.Problem

@@ -24,7 +24,7 @@ var backendKind = model.GroupKind{Group: group, Kind: "AgentgatewayBackend"}
 
 // Plugin hands the kind over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "agentgateway", Kinds: kinds,
+	return plugin.Plugin{Name: "agentgateway", Kinds: kinds, Gates: gates(),
 		Findings: []plugin.Finding{{Rule: settingNeverRead, Find: unread}, {Rule: unexpectedPrecedence, Find: surprises}, {Rule: routeSettingOverridden}},
 		Functions: descriptor.Functions{
 			Normalize: map[string]policy.Normalizer{"agentgateway.Units": units},

@@ -22,7 +22,7 @@ const (
 
 // Plugin hands the kinds over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "gloo", Kinds: kinds,
+	return plugin.Plugin{Name: "gloo", Kinds: kinds, Gates: gates(),
 		Functions: descriptor.Functions{
 			Attach:     map[string]policy.Attacher{"gloo.BehindTheGateway": behindTheGateway},
 			Checks:     map[string]policy.Check{"gloo.UnreadReferences": unreadReferences},

@@ -23,7 +23,7 @@ const (
 
 // Plugin hands the kinds over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Audit: proxies(),
+	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Audit: proxies(), Gates: gates(),
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
 		Functions: descriptor.Functions{Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered},
 			Checks: map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older,
