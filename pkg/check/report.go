@@ -27,6 +27,7 @@ type Options struct {
 	Requirements   []*requirement.Requirement                // that have to be met
 	Prove          requirement.Prover                        // decides those about requests; nil: they are not known
 	Spellings      func(*resolve.Resolution) []model.Problem // looks for spellings of requests that get around policies; nil: nobody does
+	Protection     func(*resolve.Resolution) []model.Problem // looks for policies that do not protect as they seem to; nil: nobody does
 	ShowSuppressed bool                                      // list what does not count as well
 	Verbose        bool                                      // let people see notes
 	Catalogue      Catalogue                                 // documents what can be found
@@ -92,7 +93,10 @@ func Run(r *resolve.Resolution, o Options) *Report {
 // sources are all findings, as they come. Whatever looks for trouble has its line here.
 func sources(r *resolve.Resolution, o Options) []Finding {
 	var out []Finding
-	var more []model.Problem
+	var protection, more []model.Problem
+	if o.Protection != nil {
+		protection = o.Protection(r)
+	}
 	if o.Findings != nil {
 		more = o.Findings(r)
 	}
@@ -103,6 +107,7 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 		schema.Problems(r.Snapshot, o.Definitions, o.Steps),
 		required,
 		o.spellings(r, required),
+		protection,
 		more,
 	} {
 		for _, p := range problems {

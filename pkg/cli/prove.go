@@ -236,13 +236,16 @@ func prover(plugins []plugin.Plugin, tidiers []request.Tidier) requirement.Prove
 	}
 }
 
-// provers give a check what decides about requests and their spellings.
+// provers give a check what decides about requests, their spellings, and what they are protected by.
 func provers(o *check.Options, plugins []plugin.Plugin, tidiers []request.Tidier) {
 	o.Prove = func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
 		return proved(r, requestMatcher(r, tidiers), q, plugin.Judges(plugins))
 	}
 	o.Spellings = func(r *resolve.Resolution) []model.Problem {
 		return view.SpellingBypasses(r, requestMatcher(r, tidiers), plugin.Judges(plugins))
+	}
+	o.Protection = func(r *resolve.Resolution) []model.Problem {
+		return view.ProtectionFindings(r, requestMatcher(r, tidiers), plugin.Judges(plugins))
 	}
 }
 
