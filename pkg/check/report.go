@@ -25,7 +25,7 @@ type Options struct {
 	Definitions    []*model.Object                           // CustomResourceDefinitions beside those of the input
 	Steps          int                                       // that judging by schemas may take; 0: schema.DefaultSteps
 	Requirements   []*requirement.Requirement                // that have to be met
-	Prove          requirement.Prover                        // decides those about requests; nil: they are not known
+	Requests       requirement.Deciders                      // decide what requirements ask about requests
 	Spellings      func(*resolve.Resolution) []model.Problem // looks for spellings of requests that get around policies; nil: nobody does
 	Protection     func(*resolve.Resolution) []model.Problem // looks for policies that do not protect as they seem to; nil: nobody does
 	ShowSuppressed bool                                      // list what does not count as well
@@ -100,7 +100,7 @@ func sources(r *resolve.Resolution, o Options) []Finding {
 	if o.Findings != nil {
 		more = o.Findings(r)
 	}
-	required := requirement.Problems(r, o.Requirements, o.Prove)
+	required := requirement.Problems(r, o.Requirements, o.Requests)
 	for _, problems := range [][]model.Problem{
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		lint.Problems(r, o.Catalogue.sameTarget()),

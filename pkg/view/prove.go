@@ -65,10 +65,11 @@ type Undecided struct {
 
 // ProofQuery is a property of requests.
 type ProofQuery struct {
-	Scope    space.Scope
-	Require  []model.GroupKind // one of these has to be in force
-	Property string            // or a ready-made property, by its name
-	Allow    []string          // of what is listed: hosts and paths, as HOST or HOST/PATH in the forms of the scope
+	Scope      space.Scope
+	Require    []model.GroupKind // one of these has to be in force
+	Properties []RequestProperty // or one of these has to hold
+	Property   string            // or a ready-made property, by its name
+	Allow      []string          // of what is listed: hosts and paths, as HOST or HOST/PATH in the forms of the scope
 
 	Expression string                                        // or an expression
 	Holds      func(*RequestWay) (held bool, unknown string) // that is so
