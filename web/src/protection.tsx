@@ -20,15 +20,16 @@ export function judgedText(of: Judged): string {
   return (of.verdict === 'fails' ? 'no' : of.verdict) + why;
 }
 
-/** isSet is whether something is there that bears on a property. */
+/** isSet is whether something is known that bears on a property: what is not read may bear on all of them. */
 function isSet(of: Judged): boolean {
-  return of.verdict !== 'notApplicable' && (of.by !== undefined || (of.because ?? []).some((b) => b.code !== 'NoGate'));
+  return of.verdict === 'holds' || (of.because ?? []).some((b) => b.code !== 'NoGate' && b.code !== 'NotRead');
 }
 
 const STATES: Record<string, [state: string, sign: string]> = { holds: ['effective', '✓'], fails: ['overridden', '✕'], depends: ['partial', '?'] };
 
-function Judgement({ of }: { of: Judged }): JSX.Element {
-  const [state, sign] = (Object.hasOwn(STATES, of.verdict) ? STATES[of.verdict] : undefined) ?? ['ignored', '–'];
+function Judgement({ property, of }: { property: string; of: Judged }): JSX.Element {
+  const quiet = of.verdict === 'fails' && !isSet(of) && property !== 'authentication'; // nobody set it, and few want it everywhere
+  const [state, sign] = (!quiet && Object.hasOwn(STATES, of.verdict) && STATES[of.verdict]) || ['ignored', '–'];
   return <span class={`state ${state}`}><span aria-hidden="true">{sign}</span> {judgedText(of)}</span>;
 }
 
@@ -47,7 +48,7 @@ export function ProtectionCell({ rule }: { rule: Ref }): JSX.Element {
   const { doc } = usePage();
   const lines = new Map<string, [string, Judged]>();
   for (const [property, judged] of doc.protectionAt(rule).flatMap(told)) lines.set(`${property} ${judgedText(judged)}`, [property, judged]);
-  return <ul class="plain protection">{[...lines].map(([key, [property, judged]]) => <li key={key}><span class="dim">{property}: </span><Judgement of={judged} /></li>)}</ul>;
+  return <ul class="plain protection">{[...lines].map(([key, [property, judged]]) => <li key={key}><span class="dim">{property}: </span><Judgement property={property} of={judged} /></li>)}</ul>;
 }
 
 /** What requests to a rule are protected by, with the settings and the reasons. */
@@ -75,7 +76,7 @@ function Line({ property, of }: { property: string; of: Judged }): JSX.Element {
   return (
     <tr>
       <th scope="row"><Name of={property} /></th>
-      <td><Judgement of={of} /></td>
+      <td><Judgement property={property} of={of} /></td>
       <td>{of.by?.map((u, i) => <div key={i}><Name of={u.field ?? ''} /> <NodeLink of={u.object} text={`${u.object.kind} ${fullName(u.object)}`} /></div>)}</td>
       <td>{of.because?.map((b, i) => <div key={i}>{b.message}</div>)}</td>
     </tr>

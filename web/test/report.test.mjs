@@ -170,7 +170,7 @@ test('overridden, problems and status tell what the commands tell', async (t) =>
 test('a route rule on which nothing is in force is not missed', async (t) => {
   const page = await open(t, browser, report(bare()));
   await page.getByRole('link', { name: '1 route rule', exact: true }).click();
-  assert.match((await rows(page)).join('\n'), /^shop\s+HTTPRoute\/cart\s+open[\s\S]*nothing in force\s*$/);
+  assert.match((await rows(page)).join('\n'), /^shop\s+HTTPRoute\/cart\s+open[\s\S]*nothing in force\s+authentication: ✕ no\s*$/);
   await page.getByRole('link', { name: 'HTTPRoute shop/cart open' }).click();
   assert.equal(await heading(page), 'HTTPRoute shop/cart open');
   assert.match(await page.locator('main').innerText(), /No policy is in force here/);
