@@ -42,7 +42,7 @@ func (in Input) gates(funcs Functions) []Gate {
 	out := in.described(funcs)
 	if in.Snapshot().WithoutValues() && takenOut(in.doc) {
 		for i := range out {
-			out[i].Reasons, out[i].Refuses = nil, Perhaps
+			out[i].Reasons, out[i].Counters, out[i].Refuses = nil, nil, Perhaps
 			out[i].Weaken(gate.NotRead, out[i].Field)
 			out[i].Reasons[0].Message += ": values of settings are left out"
 		}
