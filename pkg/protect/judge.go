@@ -179,7 +179,7 @@ func (j *Judge) wayOf(a *request.Answer) *way {
 		return known
 	}
 	w := &way{Place: at}
-	nearest := map[model.GroupKind]bool{}
+	nearest := map[model.GroupKind]*Settings{}
 	for _, id := range []topology.NodeID{a.Rule, a.Route, a.Listener, a.Gateway} {
 		through := []topology.NodeID{a.Listener}
 		if id == a.Gateway {
@@ -189,13 +189,18 @@ func (j *Judge) wayOf(a *request.Answer) *way {
 		w.lost = append(w.lost, lost...)
 		for _, s := range found {
 			gk := s.Kind.GroupKind
-			if s.Kind.Protects.Nearest && nearest[gk] {
+			if by := nearest[gk]; s.Kind.Protects.Nearest && by != nil {
+				beaten := *s
+				beaten.winner = by.Source()
+				w.lost = append(w.lost, &beaten)
 				continue
 			}
 			w.before = append(w.before, s)
 		}
 		for _, s := range found {
-			nearest[s.Kind.GroupKind] = true
+			if nearest[s.Kind.GroupKind] == nil {
+				nearest[s.Kind.GroupKind] = s
+			}
 		}
 	}
 	found, lost := j.atFrontend(a.Service.WithoutSection())

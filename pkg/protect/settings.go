@@ -26,6 +26,7 @@ type Settings struct {
 
 	owner  model.Ref // of settings that are not in force: whose they are
 	winner model.Ref // of settings that lost: who won
+	beside bool      // of settings that lost: the winner stands at the same place
 	fault  *Reason   // of settings of a policy in error: what that means for requests
 
 	// perhaps is true of settings that are in force if what they name exists; else requests get an
