@@ -121,7 +121,7 @@ func holdsBy(r *protect.Result) string {
 	if r.Verdict == gate.Holds && !r.Has(gate.DeniesAll) {
 		return usesText(r.By)
 	}
-	return reasonsText(r.Because)
+	return becauseText(r.Because)
 }
 
 // usesText names gates.
@@ -139,8 +139,8 @@ func usesText(uses []protect.Use) string {
 	return cmp.Or(strings.Join(out, ", "), "-")
 }
 
-// reasonsText says reasons in words, each once.
-func reasonsText(reasons []protect.Reason) string {
+// becauseText says reasons in words, each once.
+func becauseText(reasons []protect.Reason) string {
 	var out []string
 	for _, r := range reasons {
 		if !slices.Contains(out, r.Message) {
