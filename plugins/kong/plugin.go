@@ -25,7 +25,7 @@ var pluginKind = model.GroupKind{Group: group, Kind: "KongPlugin"}
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kong", Kinds: kinds,
+	return plugin.Plugin{Name: "kong", Kinds: kinds, Gates: gates(),
 		Functions: descriptor.Functions{
 			Search:    map[string]policy.Search{"kong.ClusterPlugins": clusterPlugins},
 			Normalize: map[string]policy.Normalizer{"kong.ByType": byType},
