@@ -9,6 +9,8 @@ type Protection struct {
 	Nearest bool
 	InError int // what requests are answered where a policy of the kind is in error; 0: they pass without it
 	Rules   []Rule
+	// MissingPasses is true where requests pass a filter of a rule that names an object that does not exist. Else they get an error.
+	MissingPasses bool
 	// Everywhere is the registered function that makes gates on every way, whether or not settings of the kind are in force there; "": none.
 	Everywhere string
 }

@@ -124,7 +124,7 @@ func (j *Judge) everywhere(w *way, look *Look) []Gate {
 	var out []Gate
 	for _, k := range j.res.Kinds {
 		gates := j.funcs[k.Protects.Everywhere]
-		if gates == nil || !k.InUse() {
+		if gates == nil {
 			continue
 		}
 		all := slices.Clone(w.before)
