@@ -343,12 +343,12 @@ func isNamed(in protect.Input, plugin model.Ref) bool {
 }
 
 // consumerGates are those of plugins that consumers name: they run for requests of these consumers alone, on all routes. Where nobody is asked
-// who a request is from they never run.
+// who a request is from they never run. And those of plugins that are named and not in the input.
 func consumerGates(in protect.Input, _ protect.Gate) []protect.Gate {
 	if !isOwn(in) {
 		return nil
 	}
-	var out []protect.Gate
+	out := missingGates(in)
 	asked := slices.ContainsFunc(in.Way, func(s *protect.Settings) bool {
 		types, _ := s.Value("plugins").(map[string]any)
 		for name := range types {
@@ -386,6 +386,55 @@ func consumerGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		out = append(out, g)
 	}
 	return out
+}
+
+// missingGates are those of plugins that annotations name and that are not in the input. One that is known not to exist is passed over
+// (kubernetes-ingress-controller internal/dataplane/kongstate/kongstate.go:534-546).
+func missingGates(in protect.Input) []protect.Gate {
+	var objects []*model.Object
+	res := in.Resolution()
+	if in.Place.Route != topology.None {
+		objects = append(objects, res.Node(in.Place.Route).Object)
+	}
+	if in.Place.Rule != topology.None {
+		for _, b := range res.Graph.Backends(in.Place.Rule) {
+			objects = append(objects, in.Snapshot().Get(b.Ref.WithoutSection()))
+		}
+	}
+	var out []protect.Gate
+	for _, o := range objects {
+		if o == nil {
+			continue
+		}
+		for name := range strings.SplitSeq(o.Annotations[pluginsOf], ",") {
+			if name = strings.TrimSpace(name); name == "" || !mayExist(in, o.Ref.Namespace, name) {
+				continue
+			}
+			seen := map[gate.Property]bool{}
+			for _, rule := range in.Kind.Protects.Rules {
+				if seen[rule.Property] {
+					continue
+				}
+				seen[rule.Property] = true
+				g := protect.Gate{Property: rule.Property, Object: o.Ref, Field: "metadata.annotations"}
+				g.Weaken(gate.MissingObject, g.Field)
+				g.Reasons[0].Message += ": KongPlugin " + name
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// mayExist reports whether a plugin of a name is not in the input, which need not have it.
+func mayExist(in protect.Input, namespace, name string) bool {
+	if before, after, found := strings.Cut(name, ":"); found {
+		namespace, name = before, after
+	}
+	cluster := model.GroupKind{Group: group, Kind: "KongClusterPlugin"}
+	s := in.Snapshot()
+	return s.Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: namespace, Name: name}) == nil && s.Get(model.Ref{Group: group, Kind: cluster.Kind, Name: name}) == nil &&
+		!(s.HasAll(pluginKind, namespace) && s.HasAll(cluster, ""))
 }
 
 // isOwn reports whether a way leads through a Gateway of the controller, or may do.
