@@ -188,7 +188,7 @@ func (p *pluginInput) groups(fields ...string) []any {
 
 // hasPlugins reports whether a consumer is in the input and names plugins: they decide what it may do.
 func (p *pluginInput) hasPlugins(consumer string) bool {
-	for _, o := range p.Snapshot().Of(model.GroupKind{Group: group, Kind: "KongConsumer"}) {
+	for _, o := range p.Snapshot().Of(consumerKind) {
 		if (o.Text("username") == consumer || o.Text("custom_id") == consumer) && o.Annotations[pluginsOf] != "" {
 			return true
 		}
@@ -358,34 +358,65 @@ func consumerGates(in protect.Input, _ protect.Gate) []protect.Gate {
 		}
 		return false
 	})
-	consumers := in.Snapshot().Of(model.GroupKind{Group: group, Kind: "KongConsumer"})
+	counted := countConsumers(in)
 	for _, of := range []struct {
 		name     string
 		property gate.Property
 	}{{"rate-limiting", gate.RateLimit}, {"rate-limiting-advanced", gate.RateLimit}, {"ip-restriction", gate.IPList}, {"request-size-limiting", gate.RequestSize}} {
-		having := 0
-		var first model.Ref
-		for _, c := range consumers {
-			if ref, ok := pluginOf(in, c, of.name); ok {
-				if having++; having == 1 {
-					first = ref
-				}
-			}
-		}
-		if having == 0 {
+		plugin, found := counted.first[of.name]
+		if !found {
 			continue
 		}
-		g := protect.Gate{Property: of.property, Object: first, Field: "plugins." + of.name, Refuses: protect.Never}
-		if asked && having == len(consumers) {
+		g := protect.Gate{Property: of.property, Object: plugin, Field: "plugins." + of.name, Refuses: protect.Never}
+		if asked && counted.having[of.name] == counted.all && in.Snapshot().HasAll(consumerKind, plugin.Namespace) {
 			g.Weaken(gate.Consumer, g.Field)
-			g.Reasons[0].Message = g.Field + " of " + first.Kind + " " + first.FullName() + " is for the consumers that name it"
+			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() + " is for the consumers that name it"
 		} else {
 			g.Weaken(gate.Skipped, g.Field)
-			g.Reasons[0].Message = g.Field + " of " + first.Kind + " " + first.FullName() + " is for one consumer alone"
+			g.Reasons[0].Message = g.Field + " of " + plugin.Kind + " " + plugin.FullName() + " is for the consumers that name it, and for no other requests"
 		}
 		out = append(out, g)
 	}
 	return out
+}
+
+// consumerCount says how many consumers have a plugin of a type.
+type consumerCount struct {
+	all    int
+	having map[string]int
+	first  map[string]model.Ref
+}
+
+// countConsumers counts the consumers that name plugins, by type.
+func countConsumers(in protect.Input) consumerCount {
+	out := consumerCount{having: map[string]int{}, first: map[string]model.Ref{}}
+	for _, c := range in.Snapshot().Of(consumerKind) {
+		out.all++
+		names := c.Annotations[pluginsOf]
+		if names == "" {
+			continue
+		}
+		for name := range strings.SplitSeq(names, ",") {
+			o := pluginNamed(in, c.Ref.Namespace, strings.TrimSpace(name))
+			if o == nil || o.Text("disabled") == "true" {
+				continue
+			}
+			kind := o.Text("plugin")
+			out.having[kind]++
+			if _, known := out.first[kind]; !known {
+				out.first[kind] = o.Ref
+			}
+		}
+	}
+	return out
+}
+
+// pluginNamed is the plugin that a name means to an object of a namespace; nil if it is not in the input.
+func pluginNamed(in protect.Input, namespace, name string) *model.Object {
+	if o := in.Snapshot().Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: namespace, Name: name}); o != nil {
+		return o
+	}
+	return in.Snapshot().Get(model.Ref{Group: group, Kind: clusterPluginKind.Kind, Name: name})
 }
 
 // missingGates are those of plugins that annotations name and that are not in the input. One that is known not to exist is passed over
@@ -431,10 +462,8 @@ func mayExist(in protect.Input, namespace, name string) bool {
 	if before, after, found := strings.Cut(name, ":"); found {
 		namespace, name = before, after
 	}
-	cluster := model.GroupKind{Group: group, Kind: "KongClusterPlugin"}
-	s := in.Snapshot()
-	return s.Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: namespace, Name: name}) == nil && s.Get(model.Ref{Group: group, Kind: cluster.Kind, Name: name}) == nil &&
-		!(s.HasAll(pluginKind, namespace) && s.HasAll(cluster, ""))
+	known := in.Snapshot().HasAll(pluginKind, namespace) && in.Snapshot().HasAll(clusterPluginKind, "")
+	return pluginNamed(in, namespace, name) == nil && !known
 }
 
 // isOwn reports whether a way leads through a Gateway of the controller, or may do.
@@ -447,20 +476,4 @@ func isOwn(in protect.Input) bool {
 		o := g.Node(class).Object
 		return o != nil && o.Text("spec", "controllerName") != controller
 	})
-}
-
-// pluginOf is the plugin of a type that a consumer names.
-func pluginOf(in protect.Input, consumer *model.Object, of string) (model.Ref, bool) {
-	for name := range strings.SplitSeq(consumer.Annotations[pluginsOf], ",") {
-		ref := model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: consumer.Ref.Namespace, Name: strings.TrimSpace(name)}
-		o := in.Snapshot().Get(ref)
-		if o == nil {
-			ref.Kind, ref.Namespace = "KongClusterPlugin", ""
-			o = in.Snapshot().Get(ref)
-		}
-		if o != nil && o.Text("plugin") == of && o.Text("disabled") != "true" {
-			return ref, true
-		}
-	}
-	return model.Ref{}, false
 }

@@ -21,7 +21,11 @@ const (
 	upstreamPolicyOf = "konghq.com/upstream-policy"
 )
 
-var pluginKind = model.GroupKind{Group: group, Kind: "KongPlugin"}
+var (
+	pluginKind        = model.GroupKind{Group: group, Kind: "KongPlugin"}
+	clusterPluginKind = model.GroupKind{Group: group, Kind: "KongClusterPlugin"}
+	consumerKind      = model.GroupKind{Group: group, Kind: "KongConsumer"}
+)
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
