@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // gates complete what kinds.yaml says of how settings keep requests out.
 func gates() protect.Functions {
-	return protect.Functions{"nginx.Limit": limitGate, "nginx.Single": singleGate}
+	return protect.Functions{"nginx.Limit": limitGate, "nginx.Single": singleGate, "nginx.Refused": refusedGates}
 }
 
 // The limit of a rule that does not say it (nginx-gateway-fabric
@@ -50,4 +52,30 @@ func singleGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.Answers, g.Missing, g.Refuses = []string{"500"}, []string{"500"}, protect.Always
 	}
 	return []protect.Gate{g}
+}
+
+// refusedGates are those of filters whose objects the API refuses: they do not exist then, and requests of the rule are answered with 500.
+func refusedGates(in protect.Input, _ protect.Gate) []protect.Gate {
+	if in.Place.Rule == topology.None {
+		return nil
+	}
+	n := in.Resolution().Node(in.Place.Rule)
+	if n.Object == nil {
+		return nil
+	}
+	for _, f := range n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index), "filters").Items {
+		to := f.Field("extensionRef")
+		ref := model.Ref{Group: group, Kind: "AuthenticationFilter", Namespace: n.Ref.Namespace, Name: to.Text("name")}
+		if to.Text("group") != ref.Group || to.Text("kind") != ref.Kind || in.Snapshot().Get(ref) == nil {
+			continue
+		}
+		if slices.ContainsFunc(in.Way, func(s *protect.Settings) bool { return s.Kind == in.Kind && s.Source() == ref }) {
+			continue
+		}
+		g := protect.Gate{Property: gate.Authentication, Object: ref, Answers: []string{"500"}, Missing: []string{"500"}, Refuses: protect.Always}
+		g.Weaken(gate.DeniesAll, "")
+		g.Reasons[0].Message = "the API refuses " + ref.Kind + " " + ref.FullName() + ", so requests of the rule fail"
+		return []protect.Gate{g}
+	}
+	return nil
 }
