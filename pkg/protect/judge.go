@@ -149,6 +149,24 @@ func (j *Judge) gates(w *way, look *Look) *Gates {
 	for _, at := range w.backends {
 		out.Backends = append(out.Backends, j.make(at, w, look, &out.over))
 	}
+	out.Before = append(out.Before, j.everywhere(w, look)...)
+	return out
+}
+
+// everywhere are the gates that kinds make on every way, whatever is in force there.
+func (j *Judge) everywhere(w *way, look *Look) []Gate {
+	var out []Gate
+	for _, k := range j.res.Kinds {
+		gates := j.funcs[k.Protects.Everywhere]
+		if gates == nil {
+			continue
+		}
+		all := slices.Clone(w.before)
+		for _, at := range w.backends {
+			all = append(all, at...)
+		}
+		out = append(out, gates(Input{Settings: &Settings{Kind: k, Node: w.Rule, res: j.res}, Look: look, Way: all, Place: w.Place}, Gate{})...)
+	}
 	return out
 }
 

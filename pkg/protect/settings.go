@@ -93,6 +93,12 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 	var out []*Settings
 	for i := range v.Layers {
 		p := v.Layers[i].Policy
+		if isOneOfSeveral(v, i) {
+			ref := p.Object.Ref
+			why := Reason{gate.NotRead, &ref, "", "which of several policies on one target is in force is not known: " + subject(ref, "") + " is one of them"}
+			out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: j.res, owner: ref, doc: p.Object.Body.At(k.Content.At...).Value(), fault: &why})
+			continue
+		}
 		if p.Builtin != "" || p.Fault == "" && v.Layers[i].Fault == "" {
 			continue
 		}
@@ -113,6 +119,11 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 		out = append(out, s)
 	}
 	return out
+}
+
+// isOneOfSeveral reports whether a layer may be the one that is in force, which nobody knows.
+func isOneOfSeveral(v *resolve.Verdict, layer int) bool {
+	return slices.ContainsFunc(v.Result.Lost, func(l merge.Loss) bool { return l.From.Layer == layer && l.Reason == merge.NotEvaluated })
 }
 
 // isOpen reports whether what is said of a policy leaves open what it does.
