@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +23,8 @@ type Judge struct {
 	rules  map[topology.NodeID][]Gate // what the Gateway API's own filters and fields of a rule make
 	above  map[topology.NodeID]inForce
 
-	doubtful map[model.Ref]bool // policies of which a problem leaves open what they do; nil: not asked for yet
+	compiled map[string]*regexp.Regexp // expressions that gates ask for
+	doubtful map[model.Ref]bool        // policies of which a problem leaves open what they do; nil: not asked for yet
 }
 
 // Assumptions are what a user says of services that the input does not have.
@@ -43,7 +45,8 @@ type wayKey struct {
 
 // NewJudge makes a judge of an input.
 func NewJudge(r *resolve.Resolution, funcs Functions, assume Assumptions) *Judge {
-	return &Judge{res: r, funcs: funcs, assume: assume, stacks: map[stackAt][]*Settings{}, ways: map[wayKey]*way{}, rules: map[topology.NodeID][]Gate{}, above: map[topology.NodeID]inForce{}}
+	return &Judge{res: r, funcs: funcs, assume: assume, stacks: map[stackAt][]*Settings{}, ways: map[wayKey]*way{}, rules: map[topology.NodeID][]Gate{}, above: map[topology.NodeID]inForce{},
+		compiled: map[string]*regexp.Regexp{}}
 }
 
 // way is what is in force on the way of requests.
@@ -77,7 +80,7 @@ func (j *Judge) On(a *request.Answer) *Gates {
 	if w.steady != nil && a.Request.Secure == w.steady.TLS && len(w.tests) == 0 && !j.readsRequest(a) {
 		return w.steady
 	}
-	look := &Look{Request: &a.Request}
+	look := &Look{Request: &a.Request, compiled: j.compiled}
 	out := j.gates(w, look)
 	out.Idle, out.TLS = a.Location != nil, a.Request.Secure
 	for _, t := range look.tests {
