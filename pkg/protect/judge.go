@@ -2,6 +2,7 @@ package protect
 
 import (
 	"encoding/binary"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,8 @@ type Judge struct {
 	rules  map[topology.NodeID][]Gate // what the Gateway API's own filters and fields of a rule make
 	above  map[topology.NodeID]inForce
 
-	doubtful map[model.Ref]bool // policies of which a problem leaves open what they do; nil: not asked for yet
+	compiled map[string]*regexp.Regexp // expressions that gates ask for
+	doubtful map[model.Ref]bool        // policies of which a problem leaves open what they do; nil: not asked for yet
 }
 
 // Assumptions are what a user says of services that the input does not have.
@@ -48,7 +50,8 @@ type wayKey struct {
 
 // NewJudge makes a judge of an input.
 func NewJudge(r *resolve.Resolution, funcs Functions, assume Assumptions) *Judge {
-	return &Judge{res: r, funcs: funcs, assume: assume, stacks: map[stackAt][]*Settings{}, gone: map[stackAt][]*Settings{}, ways: map[wayKey]*way{}, shared: map[string]*Gates{}, rules: map[topology.NodeID][]Gate{}, above: map[topology.NodeID]inForce{}}
+	return &Judge{res: r, funcs: funcs, assume: assume, stacks: map[stackAt][]*Settings{}, gone: map[stackAt][]*Settings{}, ways: map[wayKey]*way{}, shared: map[string]*Gates{},
+		rules: map[topology.NodeID][]Gate{}, above: map[topology.NodeID]inForce{}, compiled: map[string]*regexp.Regexp{}}
 }
 
 // way is what is in force on the way of requests.
@@ -88,7 +91,7 @@ func (j *Judge) On(a *request.Answer) *Gates {
 		w.steady = known
 		return known
 	}
-	look := &Look{Request: &a.Request}
+	look := &Look{Request: &a.Request, compiled: j.compiled}
 	out := j.gates(w, look)
 	out.Idle, out.TLS = a.Location != nil, a.Request.Secure
 	for _, t := range look.tests {
