@@ -36,7 +36,9 @@ objects. --all compares both. --proxies finds the proxies of the cluster's Gatew
 
 --dataplane names a config_dump: what the admin port of a proxy answers at /config_dump, or what tools wrap around it,
 packed with gzip or not. What a dump does not tell, or what cannot be judged, is counted as not compared, never as a
-difference. Nothing is written anywhere, and secrets of a dump are not printed.`,
+difference. Nothing is written anywhere, and secrets of a dump are not printed.
+
+The exit code is 1 if there are differences, and 3 if nothing could be compared.`,
 		Example: `  # one proxy, from manifests
   kubectl dopolicy audit --dataplane config_dump.json -f manifests/
 
@@ -112,8 +114,18 @@ func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []str
 	if err := q.writeAudit(a, s, to, session, report); err != nil {
 		return err
 	}
-	if report.Summary.Differences() > 0 || report.Statuses != nil && report.Statuses.Summary.Differ > 0 {
+	differ, agree := report.Summary.Differences(), report.Summary.Same
+	if report.Summary.NotCompared == 0 {
+		agree += report.Summary.Matched
+	}
+	if report.Statuses != nil {
+		differ, agree = differ+report.Statuses.Summary.Differ, agree+report.Statuses.Summary.Agree
+	}
+	switch {
+	case differ > 0:
 		return errFindings
+	case agree == 0:
+		return errNothingCompared
 	}
 	return nil
 }

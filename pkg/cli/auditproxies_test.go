@@ -188,7 +188,7 @@ func TestProxies(t *testing.T) {
 		t.Errorf("exit %d, %d websockets\n%s\n%s", code, s.tunnels.Load(), out, errs)
 	}
 	s.order = nil
-	if code, out, errs = ask(); code != cli.ExitAnswered || !strings.Contains(errs, "no running proxy of gateway/infra/eg was found by its labels") {
+	if code, out, errs = ask(); code != cli.ExitNoAnswer || !strings.Contains(errs, "no running proxy of gateway/infra/eg was found by its labels") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 }

@@ -24,7 +24,7 @@ func (q *auditFlags) await(ctx context.Context, a App, s Streams, args []string)
 	for {
 		var last printed
 		text, err := onceAsideWith(ctx, s, func(ctx context.Context, s, to Streams) error { return q.audit(ctx, a, s, to, args) })
-		if err != nil && !errors.Is(err, errFindings) && !errors.Is(err, errIncomplete) {
+		if err != nil && !errors.Is(err, errFindings) && !errors.Is(err, errIncomplete) && !errors.Is(err, errNothingCompared) {
 			return err
 		}
 		agrees := err == nil && q.last.Complete && len(q.last.Drift) == 0

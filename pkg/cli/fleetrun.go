@@ -139,7 +139,7 @@ func (f *fleet) take(r memberRun) error {
 	case r.err == nil:
 	case errors.Is(r.err, errFindings):
 		f.found = true
-	case errors.Is(r.err, errIncomplete):
+	case errors.Is(r.err, errIncomplete), errors.Is(r.err, errNothingCompared):
 		f.incomplete = true
 	default:
 		return f.fail(r)

@@ -13,6 +13,10 @@ import (
 var errNothingReported = &noAnswer{"no object has a status: there is nothing to audit",
 	"audit a cluster (without -f), a snapshot of one (kubectl dopolicy snapshot), or files from: kubectl get -o yaml"}
 
+// errNothingCompared is what an audit comes to that neither found a difference nor agreement: that is no proof of agreement.
+var errNothingCompared = &noAnswer{"nothing was compared, so nothing is known to agree",
+	"see the notes with -o wide; name the objects, namespaces and proxies that belong together"}
+
 func (a App) statusCmd(s Streams) *cobra.Command {
 	q := &question{}
 	var all, audit bool
@@ -26,7 +30,7 @@ the policy refers to, or what its selectors select. --all adds the conditions of
 the conditions that policies set on them. -A without a name implies --all.
 
 --audit compares the prediction with the status that objects report and shows only the differences, each with an explanation;
-the exit code is 1 if there are any. It needs a cluster, a snapshot, or files that contain statuses. Conditions that depend on
+the exit code is 1 if there are any, and 3 if nothing could be compared. It needs a cluster, a snapshot, or files that contain statuses. Conditions that depend on
 more than the objects, such as data planes and certificates, are neither predicted nor compared.`,
 		Example: `  # all policies in a namespace
   kubectl dopolicy status -n infra -f manifests/
@@ -97,8 +101,13 @@ func (a App) status(ctx context.Context, q *question, s, to Streams, args []stri
 	if err := q.write(to, session, "", list, &list.Envelope); err != nil {
 		return err
 	}
-	if audit && list.Summary.Differ > 0 {
+	switch {
+	case !audit:
+		return nil
+	case list.Summary.Differ > 0:
 		return errFindings
+	case list.Summary.Agree == 0:
+		return errNothingCompared
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ type printed struct{ side, answer string }
 // onceAside computes the answer.
 func onceAside(ctx context.Context, s Streams, answer answering) (*printed, error) {
 	text, err := onceAsideWith(ctx, s, answer)
-	if err != nil && !errors.Is(err, errIncomplete) && !errors.Is(err, errFindings) { // what is found or incomplete now may not be later
+	if err != nil && !errors.Is(err, errIncomplete) && !errors.Is(err, errFindings) && !errors.Is(err, errNothingCompared) { // what is found or incomplete now may not be later
 		return nil, err
 	}
 	return text, nil

@@ -10,7 +10,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Table has a line for every row. Where kinds must not be missing, the rows of which that cannot be known stand apart, with the reason.
+// Table has a line for every row. Where something must not be missing, the first line says on how many rules it is, and the rows of which that
+// cannot be known stand apart, with the reason.
 func (m *PolicyMatrix) Table(o TableOptions) Table {
 	var t Table
 	properties := m.shownProperties(o)
@@ -33,7 +34,12 @@ func (m *PolicyMatrix) Table(o TableOptions) Table {
 		t.Blocks = append(t.Blocks, b)
 	}
 	t.Footer = append(t.Footer, moreLine(len(rows)-len(shown), "line")...)
-	t.Footer = append(t.Footer, m.verdict()...)
+	if len(t.Blocks) > 0 && len(m.Required) > 0 {
+		first := &t.Blocks[0]
+		first.Heading = append(m.verdict(), first.Heading...)
+	} else {
+		t.Footer = append(t.Footer, m.verdict()...)
+	}
 	t.Footer = append(t.Footer, m.leftOut(o)...)
 	t.Footer = append(t.Footer, legend(sure, open, o)...)
 	t.Footer = append(t.Footer, m.Closing()...)

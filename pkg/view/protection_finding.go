@@ -277,11 +277,11 @@ func (s *protectionSurvey) about(ref model.Ref, p model.Problem) []model.Problem
 	return []model.Problem{p.At(o)}
 }
 
-// nothing finds policies that protect nothing where they are in force. Those that take protection away are told by that.
+// nothing finds policies that protect nothing where they are in force.
 func (s *protectionSurvey) nothing() []model.Problem {
 	var out []model.Problem
 	for ref, e := range s.policies {
-		if e.useful || e.trial || len(e.reasons) == 0 || s.takers[ref] != nil {
+		if e.useful || e.trial || len(e.reasons) == 0 {
 			continue
 		}
 		out = append(out, s.about(ref, model.Problem{Severity: model.Warning, Code: model.ProtectsNothing,
