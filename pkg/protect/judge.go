@@ -331,7 +331,7 @@ func (j *Judge) atFrontend(service model.Ref) (inForce, lost []*Settings) {
 			for _, s := range k.Contexts(id) {
 				if !k.Empty(s) {
 					v := k.Verdict(s)
-					inForce, lost = append(inForce, j.settingsAt(k, s, id)...), append(lost, lostSettings(j.res, k, id, v)...)
+					inForce, lost = append(inForce, j.settingsAt(k, s, id)...), append(lost, j.lostAt(k, s, id, v)...)
 				}
 			}
 		}

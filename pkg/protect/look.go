@@ -163,6 +163,16 @@ func fieldOf(fields []request.Field, name string, fold bool) (string, bool) {
 	return "", false
 }
 
+// hasCookie reports whether the value of a Cookie header has a cookie of a name.
+func hasCookie(header, name string) bool {
+	for pair := range strings.SplitSeq(header, ";") {
+		if found, _, _ := strings.Cut(pair, "="); strings.TrimSpace(found) == name {
+			return true
+		}
+	}
+	return false
+}
+
 // Lacks reports whether the request has no credential at the given places: "header NAME", "query NAME", "cookie", "cookie NAME". Without a place it
 // lacks one if it has no header and no parameter at all. What stands in the "connection" is never known from a request.
 func (l *Look) Lacks(places []string) bool {
@@ -184,7 +194,7 @@ func (l *Look) HasCredential(place string) bool {
 		return found
 	case "cookie":
 		cookies, found := fieldOf(l.Request.Headers, "cookie", true)
-		return found && (name == "" || strings.Contains(cookies, name+"="))
+		return found && (name == "" || hasCookie(cookies, name))
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -295,7 +296,7 @@ func (r *Result) AppendKey(key []byte) []byte {
 		key = append(append(append(append(key, b.Code...), ' '), b.Message...), ',')
 	}
 	for _, c := range r.Counters {
-		key = append(key, c.Per...)
+		key = fmt.Appendf(key, "%v/%s %s %s %q,", c.Limit, c.Per, c.Scope, c.Replicas, c.Key)
 	}
 	return append(key, ']')
 }

@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -286,6 +287,9 @@ func (in *Input) finished(g Gate) Gate {
 	if g.Refuses == Perhaps {
 		g.Refuses = in.refusal(&g)
 	}
+	for i := range g.Counters {
+		g.Counters[i].Limit = numberOf(g.Counters[i].Limit)
+	}
 	return g
 }
 
@@ -414,7 +418,7 @@ func (s *Settings) Reference(at []string, gk model.GroupKind) model.Ref {
 func (in *Input) counter(f Found) Counter {
 	rule := in.Rule.Counter
 	out := Counter{Scope: rule.Scope, Replicas: rule.Replicas}
-	out.Limit = wordOr(rule.Limit, func(path []string) any { return numberOf(valueAt(f.Value, path)) })
+	out.Limit = wordOr(rule.Limit, func(path []string) any { return valueAt(f.Value, path) })
 	out.Per = textOf(wordOr(rule.Per, func(path []string) any { return valueAt(f.Value, path) }))
 	if rule.Key == "" {
 		return out
@@ -446,10 +450,16 @@ func unquoted(text string) (string, bool) {
 	return "", false
 }
 
-// numberOf is a value as answers show it: whole numbers without a fraction.
+// numberOf is a value as answers show it: whole numbers without a fraction. A map or a list is no
+// limit: nil.
 func numberOf(v any) any {
-	if f, ok := v.(float64); ok && f == float64(int64(f)) {
-		return int64(f)
+	switch t := v.(type) {
+	case float64:
+		if math.Abs(t) < 1<<53 && t == math.Trunc(t) {
+			return int64(t)
+		}
+	case map[string]any, []any:
+		return nil
 	}
 	return v
 }

@@ -199,7 +199,7 @@ func valueAt(v any, path []string) any {
 			v = t[name]
 		case []any:
 			i, err := strconv.Atoi(name)
-			if err != nil || i >= len(t) {
+			if err != nil || i < 0 || i >= len(t) {
 				return nil
 			}
 			v = t[i]
@@ -219,13 +219,17 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Source is the object that wrote the setting at a path: of several the most specific.
+// Source is the object that wrote the setting at a path: of several the most specific; zero where
+// no settings are in force.
 func (s *Settings) Source(path ...string) model.Ref {
 	switch {
 	case s.owner != model.Ref{}:
 		return s.owner
 	case s.Rule != nil:
 		return s.writer(s.Rule)
+	}
+	if s.Verdict == nil { // of gates on every way
+		return model.Ref{}
 	}
 	best, common := (*merge.Rule)(nil), -1
 	for i := range s.Verdict.Result.Rules {
@@ -235,18 +239,22 @@ func (s *Settings) Source(path ...string) model.Ref {
 			best, common = rule, n
 		}
 	}
-	if best == nil {
+	if best == nil && len(s.Verdict.Result.Rules) > 0 {
 		best = &s.Verdict.Result.Rules[0]
+	}
+	if best == nil {
+		return model.Ref{}
 	}
 	return s.writer(best)
 }
 
+// writer is the policy that wrote a setting: of several the most specific.
 func (s *Settings) writer(rule *merge.Rule) model.Ref {
-	for _, from := range slices.Backward(rule.From) {
-		return s.Verdict.Layers[from.Layer].Policy.Object.Ref
-	}
-	for _, l := range s.Verdict.Layers {
-		return l.Policy.Object.Ref
+	switch layers := s.Verdict.Layers; {
+	case len(rule.From) > 0:
+		return layers[rule.From[len(rule.From)-1].Layer].Policy.Object.Ref
+	case len(layers) > 0:
+		return layers[0].Policy.Object.Ref
 	}
 	return model.Ref{}
 }

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -127,16 +128,13 @@ func (g *Gates) Outcome() Outcome {
 	return out
 }
 
+// statusValue is a status as answers show it: a number, else the text.
 func statusValue(status string) any {
-	n := 0
-	for _, c := range status {
-		if c < '0' || c > '9' {
-			return status
-		}
-		n = n*10 + int(c-'0')
-	}
 	if status == "" {
 		return AnyStatus
 	}
-	return n
+	if n, err := strconv.ParseUint(status, 10, 16); err == nil {
+		return int(n)
+	}
+	return status
 }

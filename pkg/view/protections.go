@@ -45,10 +45,12 @@ func (p *Protections) On(id topology.NodeID, path Path) *Protection {
 			one := p.protector.of(id, way)
 			for _, path := range p.protector.ways.collector.paths([]resolve.Path{way}) {
 				key := path.Key()
-				if other := known[key]; other != nil && other != one {
-					one = p.worst(other, one)
+				switch other := known[key]; {
+				case other == nil:
+					known[key] = one
+				case other != one:
+					known[key] = p.worst(other, one)
 				}
-				known[key] = one
 			}
 		}
 		p.known[id] = known

@@ -48,10 +48,10 @@ func backendGate(in protect.Input, g protect.Gate) []protect.Gate {
 func loginGate(in protect.Input, g protect.Gate) []protect.Gate {
 	at := child(in.Value(in.Path...), "location")
 	g.Reads = []string{"header authorization"}
-	for field, where := range map[string]string{"header": "header", "queryParameter": "query", "cookie": "cookie"} {
-		if named := child(at, field); named != nil {
+	for _, place := range [][2]string{{"header", "header"}, {"queryParameter", "query"}, {"cookie", "cookie"}} {
+		if named := child(at, place[0]); named != nil {
 			name, _ := named["name"].(string)
-			g.Reads = []string{where + " " + name}
+			g.Reads = []string{place[1] + " " + name}
 		}
 	}
 	if at["expression"] != nil { // what it reads is not known

@@ -1,6 +1,7 @@
 package apisix
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -111,10 +112,10 @@ func loginGate(p *pluginInput, g protect.Gate) []protect.Gate {
 func multiGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	entry, _ := p.Value(p.Path...).(map[string]any)
 	var out []protect.Gate
-	for name, v := range entry {
+	for _, name := range slices.Sorted(maps.Keys(entry)) {
 		one := g
 		one.Method = methodOf(name)
-		conf, _ := v.(map[string]any)
+		conf, _ := entry[name].(map[string]any)
 		out = append(out, p.completed(one, name, conf, p.field("auth_plugins", name)))
 	}
 	return out

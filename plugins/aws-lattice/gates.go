@@ -2,6 +2,7 @@ package awslattice
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -128,16 +129,18 @@ func (s *statement) facts(d *protect.Decision, l *protect.Look) (out []literal, 
 	if s.NotResource != nil || !slices.Contains(textsOf(s.Resource), "*") && s.Resource != nil {
 		add(protect.Unknown, false)
 	}
-	for operator, keys := range s.Condition {
-		for key, v := range keys {
-			s.condition(add, l, operator, key, textsOf(v), &matches)
+	for _, operator := range slices.Sorted(maps.Keys(s.Condition)) {
+		keys := s.Condition[operator]
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			matches = addCondition(add, l, operator, key, textsOf(keys[key])) && matches
 		}
 	}
 	return out, matches
 }
 
-// condition adds what one entry of a condition asks for.
-func (s *statement) condition(add func(protect.FactKind, bool), l *protect.Look, operator, key string, values []string, matches *bool) {
+// addCondition adds what one entry of a condition asks for. It is false if the entry does not hold for
+// the request, whatever else is true.
+func addCondition(add func(protect.FactKind, bool), l *protect.Look, operator, key string, values []string) bool {
 	operator = strings.ToLower(operator)
 	optional := strings.HasSuffix(operator, "ifexists")
 	operator = strings.TrimSuffix(operator, "ifexists")
@@ -151,7 +154,7 @@ func (s *statement) condition(add func(protect.FactKind, bool), l *protect.Look,
 		add(protect.Identity, false) // a request without a signature does not have the key
 		add(protect.Unknown, false)
 	case key == "vpc-lattice-svcs:requestmethod" && operator == "stringequals":
-		*matches = l.IsMethod(values...) && *matches
+		return l.IsMethod(values...)
 	case operator == "ipaddress" || operator == "notipaddress":
 		if !slices.ContainsFunc(values, func(cidr string) bool { return protect.CoversAll(cidr) }) {
 			add(protect.Address, false)
@@ -159,6 +162,7 @@ func (s *statement) condition(add func(protect.FactKind, bool), l *protect.Look,
 	default:
 		add(protect.Unknown, false)
 	}
+	return true
 }
 
 // isInvoke reports whether an action is that of requests.

@@ -1,6 +1,7 @@
 package gloo
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -180,7 +181,8 @@ func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 func judgePolicies(look *protect.Look, policies map[string]any) (found protect.Findings, looks bool) {
 	var d protect.Decision
 	var allowed [][][]protect.Fact // by policy and principal; without principals anybody is allowed
-	for _, p := range policies {
+	for _, policy := range slices.Sorted(maps.Keys(policies)) {
+		p := policies[policy]
 		permissions := object(object(p)["permissions"])
 		fits := true
 		if prefix, _ := permissions["pathPrefix"].(string); prefix != "" && prefix != "/" {

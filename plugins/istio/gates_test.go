@@ -83,3 +83,12 @@ func TestPredicatesOfAll(t *testing.T) {
 		t.Error("for all requests together a path decides")
 	}
 }
+
+// TestHostOf finds a host for every pattern that can have one.
+func TestHostOf(t *testing.T) {
+	for pattern, want := range map[string]string{"*": "", "": "", "*.acme.com": "any.acme.com", "*acme.com": "anyacme.com", "shop.*": "shop.", "acme.com": "acme.com"} {
+		if got := hostOf(pattern); got != want {
+			t.Errorf("hostOf(%q) = %q, want %q", pattern, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package istio
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,7 +109,7 @@ func possibleHosts(in protect.Input, patterns []string) []string {
 		case have != "":
 			add(have)
 		default:
-			add("any" + max(suffix, ".example"))
+			add("any" + cmp.Or(suffix, ".example"))
 		}
 		for _, p := range patterns {
 			if host := hostOf(p); host != "" && (wild || name == "") && topology.Covers(name, host) {
@@ -119,18 +120,13 @@ func possibleHosts(in protect.Input, patterns []string) []string {
 	return out
 }
 
-// hostOf is a host that fits a pattern.
+// hostOf is a host that fits a pattern; "" if every host does.
 func hostOf(pattern string) string {
-	switch rest := strings.Trim(pattern, "*"); {
-	case rest == "":
-		return ""
-	case strings.HasPrefix(pattern, "*."):
+	rest := strings.Trim(pattern, "*")
+	if rest != "" && strings.HasPrefix(pattern, "*") {
 		return "any" + rest
-	case strings.HasPrefix(pattern, "*"):
-		return "any" + rest
-	default:
-		return rest
 	}
+	return rest
 }
 
 // hostnames are those by which requests come to the place: "" is any.

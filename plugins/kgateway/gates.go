@@ -1,6 +1,7 @@
 package kgateway
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -69,8 +70,8 @@ func namedProviders(v any) []map[string]any {
 		return []map[string]any{m}
 	}
 	var out []map[string]any
-	for _, one := range m { // a part of a list that lost
-		if inner := object(one); inner["extensionRef"] != nil {
+	for _, name := range slices.Sorted(maps.Keys(m)) { // a part of a list that lost
+		if inner := object(m[name]); inner["extensionRef"] != nil {
 			out = append(out, inner)
 		}
 	}
@@ -80,6 +81,9 @@ func namedProviders(v any) []map[string]any {
 // writerOf is the policy that set an entry of a list of providers.
 func writerOf(in protect.Input, value map[string]any) model.Ref {
 	for _, r := range in.Verdict.Result.Rules {
+		if len(r.Path) == 0 || len(r.From) == 0 {
+			continue
+		}
 		if last := r.Path[len(r.Path)-1]; rule(r.Path) == strings.Join(in.Path, ".") && last.Form == merge.Entry && last.Name == provider(value) {
 			return in.Verdict.Layers[r.From[len(r.From)-1].Layer].Policy.Object.Ref
 		}

@@ -156,7 +156,7 @@ func hasIdentity(in *model.Snapshot, s model.Settings, labels map[string]string)
 
 // tlsGates are those of the TLS of an inbound.
 func tlsGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) || !isInbound(in) {
+	if !isFirst(in) || !isInbound(in) || len(in.Verdict.Result.Rules) == 0 {
 		return nil
 	}
 	g.Refuses = protect.Perhaps

@@ -22,7 +22,7 @@ func partFunctions() protect.Functions {
 	return out
 }
 
-// mostParts is more than a chain has parts.
+// mostParts is how many parts of a chain, with those of chains in it, are read.
 const mostParts = 1000
 
 // inOrder gives gates the place of the filter that names their Middleware; parts of a chain are numbered in it.
@@ -139,6 +139,16 @@ type chainReader struct {
 // read adds the gates of one property that the named Middlewares make.
 func (c *chainReader) read(in protect.Input, g protect.Gate, chain model.Ref, names []any, above []model.Ref) {
 	for _, entry := range names {
+		if c.parts == mostParts-1 {
+			g.Object, g.Field, g.Reasons, g.Order = chain, "chain.middlewares", nil, c.parts
+			g.Weaken(gate.NotRead, g.Field)
+			g.Reasons[0].Message = fmt.Sprintf("the chain has more than %d parts, which are not read", mostParts-1)
+			c.gates = append(c.gates, g)
+			c.parts++
+		}
+		if c.parts >= mostParts {
+			return
+		}
 		c.parts++
 		fields, _ := entry.(map[string]any)
 		name, _ := fields["name"].(string)
