@@ -71,7 +71,7 @@ func TestDecision(t *testing.T) {
 				d.Add(Identity)
 			}
 			d.Allows = func(func(Fact) bool) bool { return false }
-		}, Findings{gate.Depends, gate.Holds, gate.Depends, false, true}},
+		}, Findings{gate.Holds, gate.Holds, gate.Fails, true, true}},
 	} {
 		var d Decision
 		c.decide(&d)

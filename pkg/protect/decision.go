@@ -1,6 +1,10 @@
 package protect
 
-import "github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+)
 
 // Decision is a list of rules that allows or denies a request, of which some facts are not known: who sends it, from where, and what no class of
 // requests tells.
@@ -31,10 +35,13 @@ func (d *Decision) Add(k FactKind) Fact {
 	return Fact(len(d.facts) - 1)
 }
 
+// mostPaths is how many ways through a decision of more facts are followed.
+const mostPaths = 1 << mostFacts
+
 // Findings are what a decision says of all requests of a class.
 type Findings struct {
 	Anonymous gate.Verdict // Holds: without a credential every request is refused; Fails: one is known that is not; Depends: that is open
-	Refuses   gate.Verdict // Holds: some request is refused; Fails: none is
+	Refuses   gate.Verdict // Holds: some request is refused; Fails: none is; Depends: there are too many rules to tell
 	Listed    gate.Verdict // Holds: the address matters, whatever else is true; Fails: it does not
 	DeniesAll bool         // every request is refused
 	Asks      bool         // it looks at identities
@@ -45,7 +52,7 @@ func (d *Decision) Judge() Findings {
 	n := len(d.facts)
 	out := Findings{Anonymous: gate.Holds, Refuses: gate.Fails, Listed: gate.Fails, DeniesAll: true}
 	if n > mostFacts {
-		return Findings{Anonymous: gate.Depends, Refuses: gate.Holds, Listed: gate.Depends, Asks: true}
+		return d.judgeMany()
 	}
 	count := func(world int, k FactKind) (bits int) {
 		for i, kind := range d.facts {
@@ -97,6 +104,69 @@ func (d *Decision) Judge() Findings {
 			if allowed {
 				out.Listed = gate.Fails
 			}
+		}
+	}
+	return out
+}
+
+// judgeMany follows the ways through a decision, each of which looks at few of many facts. What would
+// take all combinations of the facts is open.
+func (d *Decision) judgeMany() Findings {
+	out := Findings{Anonymous: gate.Holds, Refuses: gate.Fails, Listed: gate.Depends, DeniesAll: true}
+	out.Asks = slices.Contains(d.facts, Identity)
+	if !slices.Contains(d.facts, Address) {
+		out.Listed = gate.Fails
+	}
+	var read []Fact // on this way, in the order in which the decision looks at them
+	var values []bool
+	for range mostPaths {
+		read = read[:0]
+		allowed := d.Allows(func(f Fact) bool {
+			if i := slices.Index(read, f); i >= 0 {
+				return values[i]
+			}
+			read = append(read, f)
+			if len(values) < len(read) {
+				values = append(values, false)
+			}
+			return values[len(read)-1]
+		})
+		if allowed {
+			out.DeniesAll = false
+			if one := d.anonymous(read, values); rank(one) > rank(out.Anonymous) {
+				out.Anonymous = one
+			}
+		} else {
+			out.Refuses = gate.Holds
+		}
+		values = values[:len(read)]
+		for len(values) > 0 && values[len(values)-1] {
+			values = values[:len(values)-1]
+		}
+		if len(values) == 0 {
+			return out
+		}
+		values[len(values)-1] = true
+	}
+	if out.Refuses == gate.Fails {
+		out.Refuses = gate.Depends
+	}
+	if out.Anonymous == gate.Holds {
+		out.Anonymous = gate.Depends
+	}
+	out.DeniesAll = false
+	return out
+}
+
+// anonymous is what a way that lets requests through says of those without a credential.
+func (d *Decision) anonymous(read []Fact, values []bool) gate.Verdict {
+	out := gate.Fails
+	for i, f := range read {
+		switch {
+		case d.facts[f] == Identity && values[i]:
+			return gate.Holds
+		case d.facts[f] == Unknown:
+			out = gate.Depends
 		}
 	}
 	return out

@@ -122,7 +122,7 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.Weaken(gate.DeniesAll, g.Field)
 	case found.Refuses == gate.Fails:
 		g.Weaken(gate.AllowsAll, g.Field)
-	case g.Property == gate.Authentication:
+	case g.Property == gate.Authentication, found.Refuses == gate.Depends:
 		g.Weaken(gate.Expression, g.Field)
 	case g.Property == gate.IPList && (r.otherAddresses || found.Listed == gate.Depends):
 		g.Weaken(gate.Expression, g.Field)

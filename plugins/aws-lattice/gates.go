@@ -57,12 +57,18 @@ func documentGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.Weaken(gate.DeniesAll, g.Field)
 		g.Refuses = protect.Always
 	case g.Property == gate.IPList:
-		if found.Listed != gate.Holds {
+		switch found.Listed {
+		case gate.Fails:
 			return nil
+		case gate.Depends:
+			g.Weaken(gate.Condition, g.Field)
 		}
 	case g.Property == gate.Authorization:
-		if found.Refuses == gate.Fails {
+		switch found.Refuses {
+		case gate.Fails:
 			g.Weaken(gate.AllowsAll, g.Field)
+		case gate.Depends:
+			g.Weaken(gate.Condition, g.Field)
 		}
 	case found.Anonymous == gate.Fails:
 		g.Weaken(gate.AnonymousAllowed, g.Field)

@@ -116,12 +116,17 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 		} else {
 			g.Weaken(gate.AllowsAll, field)
 		}
+	case g.Property == gate.Authorization && found.Refuses == gate.Depends:
+		g.Weaken(gate.Expression, field)
 	case g.Property == gate.IPList:
 		if !asksAddresses(in) {
 			return nil
 		}
-		if found.Listed == gate.Fails {
+		switch found.Listed {
+		case gate.Fails:
 			g.Weaken(gate.Skipped, field)
+		case gate.Depends:
+			g.Weaken(gate.Expression, field)
 		}
 	case g.Property == gate.Authentication:
 		if !asksIdentities(in) {

@@ -170,7 +170,7 @@ func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 		} else {
 			g.Weaken(gate.AllowsAll, g.Field)
 		}
-	case g.Property == gate.Authentication && found.Anonymous == gate.Depends:
+	case g.Property == gate.Authentication && found.Anonymous == gate.Depends, found.Refuses == gate.Depends:
 		g.Weaken(gate.Expression, g.Field)
 	}
 	return []protect.Gate{g}
