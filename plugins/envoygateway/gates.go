@@ -107,6 +107,8 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	}
 	field := "authorization"
 	switch {
+	case found.DeniesAll && g.Property != gate.Authorization:
+		return nil // one gate that lets nobody through says so for every property
 	case found.DeniesAll:
 		g.Weaken(gate.DeniesAll, field)
 		g.Refuses = protect.Always
