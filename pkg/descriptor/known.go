@@ -27,10 +27,11 @@ type parameters struct {
 
 // Annotation is an annotation, or all with a prefix, that changes what happens to traffic and is not read.
 type Annotation struct {
-	Name   string // a prefix if it ends with a slash
-	Except []string
-	On     []string // the kinds of objects where it counts; nil: every one
-	Does   string   // what it changes, to end a sentence
+	Name    string // a prefix if it ends with a slash
+	Except  []string
+	NoGates []string // of those with the prefix, the ones that cannot keep requests out
+	On      []string // the kinds of objects where it counts; nil: every one
+	Does    string   // what it changes, to end a sentence
 }
 
 // ReadAnnotation is an annotation that is read, or all with a prefix.
@@ -130,7 +131,7 @@ func (r *vendorReader) parametersKind(n *yaml.Node) {
 
 func (r *vendorReader) annotation(n *yaml.Node) {
 	var a Annotation
-	r.Object(n, map[string]form.Field{"name": r.Text(&a.Name), "except": r.Texts(&a.Except), "on": r.Texts(&a.On), "does": r.Text(&a.Does)})
+	r.Object(n, map[string]form.Field{"name": r.Text(&a.Name), "except": r.Texts(&a.Except), "noGates": r.Texts(&a.NoGates), "on": r.Texts(&a.On), "does": r.Text(&a.Does)})
 	if a.Name == "" || a.Does == "" {
 		r.Fail(n, "an annotation needs \"name\" and \"does\"")
 	}

@@ -1,6 +1,7 @@
 package descriptor
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ parameters:
 - {kind: ConfigMap, controllers: [acme.example/controller]}
 - {kind: Tuning.acme.example}
 annotations:
-- {name: acme.example/, except: [acme.example/owner], on: [HTTPRoute], does: Acme takes limits from them}
+- {name: acme.example/, except: [acme.example/owner], noGates: [acme.example/strip], on: [HTTPRoute], does: Acme takes limits from them}
 - {name: acme.example/owner-limit, does: Acme limits the owner}
 connections: ["*Wall.acme.example", Fence]
 `
@@ -39,6 +40,7 @@ func TestKnowledge(t *testing.T) {
 		"a known kind as parameters":                   k.Parameters(kind("Dashboard.acme.example"), "x"),
 		"an annotation by its prefix":                  k.Annotation("HTTPRoute", "acme.example/limit") != nil,
 		"but not those left out":                       k.Annotation("HTTPRoute", "acme.example/owner") == nil,
+		"those that are no gates by their names":       slices.Contains(k.Annotation("HTTPRoute", "acme.example/strip").NoGates, "acme.example/strip"),
 		"nor on other kinds":                           k.Annotation("Service", "acme.example/limit") == nil,
 		"one by its name, on every kind":               k.Annotation("Service", "acme.example/owner-limit") != nil,
 		"a name is whole":                              k.Annotation("Service", "acme.example/owner-limits") == nil,

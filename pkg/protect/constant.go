@@ -46,20 +46,31 @@ func IsTrue(expr string) bool { return strings.Trim(strings.TrimSpace(expr), "()
 var constantRego = regexp.MustCompile(`^(default\s+allow\s*:?=\s*true|allow\s*:?=\s*true|allow\s*(if\s*)?\{\s*true\s*\}|allow)$`)
 
 // IsConstantRego reports whether a Rego module only says that everything is allowed.
-func IsConstantRego(text string) bool {
+func IsConstantRego(text string) bool { return isRegoOf(text, constantRego) }
+
+// isRegoOf reports whether a Rego module has rules, all of which are of a form.
+func isRegoOf(text string, form *regexp.Regexp) bool {
 	found := false
 	for line := range strings.SplitSeq(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "package ") || strings.HasPrefix(line, "import ") {
 			continue
 		}
-		if !constantRego.MatchString(line) {
+		if !form.MatchString(line) {
 			return false
 		}
 		found = true
 	}
 	return found
 }
+
+// IsFalse reports whether a CEL expression is false.
+func IsFalse(expr string) bool { return strings.Trim(strings.TrimSpace(expr), "() \t\n") == "false" }
+
+var closedRego = regexp.MustCompile(`^(default\s+)?allow\s*:?=\s*false$`)
+
+// IsClosedRego reports whether a Rego module only says that nothing is allowed.
+func IsClosedRego(text string) bool { return isRegoOf(text, closedRego) }
 
 // CoversAll reports whether a CIDR, or a list of them together, covers an address family.
 func CoversAll(v any) bool {

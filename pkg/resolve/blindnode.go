@@ -120,7 +120,8 @@ func (f *blindFinder) annotations(id topology.NodeID, n *topology.Node) {
 		for _, name := range found[a] {
 			names.Add(name)
 		}
-		f.add(BlindSpot{Object: n.Object, At: f.graph.Lookup(n.Ref), Gates: true, name: n.Ref.String(),
+		gates := slices.ContainsFunc(found[a], func(name string) bool { return !slices.Contains(a.NoGates, name) })
+		f.add(BlindSpot{Object: n.Object, At: f.graph.Lookup(n.Ref), Gates: gates, name: n.Ref.String(),
 			message: fmt.Sprintf("%s has the annotation %s, which is not read: %s", n.Ref, names.String(), a.Does),
 			alike:   fmt.Sprintf("objects have annotations %s, which are not read: %s", starred(a.Name), a.Does)}, "metadata", "annotations", found[a][0])
 	}

@@ -51,7 +51,11 @@ func documentGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.Weaken(gate.NotRead, g.Field)
 		return []protect.Gate{g}
 	}
-	found := judge(in.Look, statements)
+	found := judge(in.Look, statements, false)
+	if found.Anonymous == gate.Depends && g.Property == gate.Authentication && !deniesByRequest(statements) {
+		// Clients without a signature may send the headers that are asked for.
+		found.Anonymous = judge(in.Look, statements, true).Anonymous
+	}
 	switch {
 	case found.DeniesAll:
 		g.Weaken(gate.DeniesAll, g.Field)
@@ -78,8 +82,29 @@ func documentGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// judge tells what statements decide about requests of which it is not known who sends them.
-func judge(l *protect.Look, statements []statement) protect.Findings {
+// deniesByRequest reports whether a statement that denies looks at the request.
+func deniesByRequest(statements []statement) bool {
+	for i := range statements {
+		for _, keys := range statements[i].Condition {
+			for key := range keys {
+				if statements[i].Effect == "Deny" && isOfRequest(key) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// isOfRequest reports whether a condition key is a header of the request, which whoever sends it may set
+// (https://docs.aws.amazon.com/vpc-lattice/latest/ug/auth-policies.html#auth-policies-condition-keys).
+func isOfRequest(key string) bool {
+	return strings.HasPrefix(strings.ToLower(key), "vpc-lattice-svcs:requestheader/")
+}
+
+// judge tells what statements decide about requests of which it is not known who sends them. Those that fit have the headers
+// that statements ask for.
+func judge(l *protect.Look, statements []statement, fits bool) protect.Findings {
 	var d protect.Decision
 	type rule struct {
 		deny  bool
@@ -88,7 +113,7 @@ func judge(l *protect.Look, statements []statement) protect.Findings {
 	var rules []rule
 	for i := range statements {
 		s := &statements[i]
-		facts, matches := s.facts(&d, l)
+		facts, matches := s.facts(&d, l, fits)
 		if matches {
 			rules = append(rules, rule{s.Effect == "Deny", facts})
 		}
@@ -116,7 +141,7 @@ type literal struct {
 }
 
 // facts are what a statement asks for, all of it; matches is false if the statement is not for the request, whatever else is true.
-func (s *statement) facts(d *protect.Decision, l *protect.Look) (out []literal, matches bool) {
+func (s *statement) facts(d *protect.Decision, l *protect.Look, fits bool) (out []literal, matches bool) {
 	add := func(k protect.FactKind, not bool) { out = append(out, literal{d.Add(k), not}) }
 	matches = true
 	switch {
@@ -138,6 +163,9 @@ func (s *statement) facts(d *protect.Decision, l *protect.Look) (out []literal, 
 	for _, operator := range slices.Sorted(maps.Keys(s.Condition)) {
 		keys := s.Condition[operator]
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			if fits && isOfRequest(key) {
+				continue
+			}
 			matches = addCondition(add, l, operator, key, textsOf(keys[key])) && matches
 		}
 	}

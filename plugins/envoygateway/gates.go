@@ -101,21 +101,19 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // authorizationGate is that of the rules of an authorization, of which the first that matches decides.
 func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
-	found, skips, is := authorize(in)
+	found, decides, is := authorize(in)
 	if !is {
 		return nil
 	}
 	field := "authorization"
 	switch {
+	case found.DeniesAll && g.Property != gate.Authorization:
+		return nil // one gate that lets nobody through says so for every property
 	case found.DeniesAll:
 		g.Weaken(gate.DeniesAll, field)
 		g.Refuses = protect.Always
-	case g.Property == gate.Authorization && found.Refuses == gate.Fails:
-		if skips {
-			g.Weaken(gate.Skipped, field)
-		} else {
-			g.Weaken(gate.AllowsAll, field)
-		}
+	case g.Property == gate.Authorization && found.Refuses == gate.Fails && !decides:
+		g.Weaken(gate.AllowsAll, field)
 	case g.Property == gate.Authorization && found.Refuses == gate.Depends:
 		g.Weaken(gate.Expression, field)
 	case g.Property == gate.IPList:
@@ -151,8 +149,8 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// authorize judges the rules for the request. skips is true if a rule that looks at the request itself matters.
-func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
+// authorize judges the rules for the request. decides is true if the rules refuse some request, which need not be this one.
+func authorize(in protect.Input) (found protect.Findings, decides, is bool) {
 	if in.Value("authorization") == nil {
 		return found, false, false
 	}
@@ -162,6 +160,8 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 		facts []protect.Fact
 	}
 	var rules []rule
+	last := in.Text("authorization", "defaultAction") == "Allow"
+	refuses, always := false, false // some request; an earlier rule is for all of them
 	for _, entry := range in.List("authorization", "rules") {
 		one := rule{allow: textIn(entry, "action") != "Deny"}
 		matches, looks := matchesOperation(in.Look, entry)
@@ -170,7 +170,6 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 			looks = true
 			matches = matchesValues(in.Look, h) && matches
 		}
-		skips = skips || looks
 		if list := listIn(principal, "clientCIDRs"); len(list) > 0 && !protect.CoversAll(list) {
 			one.facts = append(one.facts, d.Add(protect.Address))
 		}
@@ -186,11 +185,12 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 		if cel := textIn(entry, "cel"); cel != "" && !protect.IsTrue(cel) {
 			one.facts = append(one.facts, d.Add(protect.Unknown))
 		}
+		refuses = refuses || !one.allow && !always
+		always = always || !looks && len(one.facts) == 0
 		if matches {
 			rules = append(rules, one)
 		}
 	}
-	last := in.Text("authorization", "defaultAction") == "Allow"
 	d.Allows = func(holds func(protect.Fact) bool) bool {
 		for _, one := range rules {
 			if !slices.ContainsFunc(one.facts, func(f protect.Fact) bool { return !holds(f) }) {
@@ -199,7 +199,7 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 		}
 		return last
 	}
-	return d.Judge(), skips, true
+	return d.Judge(), refuses || !last && !always, true
 }
 
 // restrictsIdentity reports whether a principal asks for more than a token of the provider.
@@ -220,6 +220,7 @@ func rateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Text("rateLimit", "type") == "Global" != strings.HasPrefix(g.Field, "rateLimit.global") {
 		return nil
 	}
+	g.Group = in.GroupOf(strings.Join(in.Path, ".")) // each rule counts, whatever others do
 	if valueIn(in.Value(in.Path...), "clientSelectors") != nil {
 		g.Refuses = protect.Perhaps
 		if code := missedBy(in.Look, valueIn(in.Value(in.Path...), "clientSelectors")); code != "" {
@@ -247,7 +248,7 @@ func missedBy(l *protect.Look, selectors any) gate.Code {
 		}
 		cidr := valueIn(s, "sourceCIDR")
 		switch {
-		case !matched, cidr != nil && !protect.CoversAll(textIn(cidr, "value")):
+		case !matched, cidr != nil && (valueIn(cidr, "invert") == true || !protect.CoversAll(textIn(cidr, "value"))):
 			return gate.Skipped
 		case len(listIn(s, "queryParams")) > 0:
 			out = gate.Condition

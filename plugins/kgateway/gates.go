@@ -236,7 +236,7 @@ func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 	for _, e := range in.List("rbac", "policy", "matchExpressions") {
 		expr := text(e)
 		matched = matched || protect.IsTrue(expr)
-		never = never && isFalse(expr)
+		never = never && protect.IsFalse(expr)
 		asks = asks || strings.Contains(expr, readsTokens)
 	}
 	deny := in.Text("rbac", "action") == "Deny"
@@ -253,8 +253,6 @@ func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 	}
 	return []protect.Gate{g}
 }
-
-func isFalse(expr string) bool { return strings.Trim(strings.TrimSpace(expr), "() \t\n") == "false" }
 
 // localLimitGate is that of a token bucket. An empty setting ends those of outer layers.
 func localLimitGate(in protect.Input, g protect.Gate) []protect.Gate {

@@ -1,6 +1,7 @@
 package kuadrant
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
@@ -53,9 +54,14 @@ func credentialPlaces(method map[string]any) []string {
 	return []string{"header authorization"}
 }
 
-// authorizationGate is one rule of an authorization; all of them have to allow.
+// authorizationGate is one rule of an authorization; all of them have to allow. One that allows nothing, under no condition, lets nobody in.
 func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	rule, _ := in.Value(in.Path...).(map[string]any)
+	if len(g.Reasons) == 0 && allowsNothing(rule) {
+		g.Weaken(gate.DeniesAll, g.Field)
+		g.Refuses = protect.Always
+		return []protect.Gate{g}
+	}
 	if opa, ok := rule["opa"].(map[string]any); ok {
 		if rego, ok := opa["rego"].(string); ok && protect.IsConstantRego(rego) {
 			g.Weaken(gate.AllowsAll, g.Field)
@@ -65,6 +71,20 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.Weaken(gate.AllowsAll, g.Field)
 	}
 	return []protect.Gate{g}
+}
+
+// allowsNothing reports whether a rule refuses every request: its Rego says so, or one of its patterns is false.
+func allowsNothing(rule map[string]any) bool {
+	opa, _ := rule["opa"].(map[string]any)
+	if rego, _ := opa["rego"].(string); protect.IsClosedRego(rego) {
+		return true
+	}
+	matching, _ := rule["patternMatching"].(map[string]any)
+	return slices.ContainsFunc(list(matching["patterns"]), func(entry any) bool {
+		fields, _ := entry.(map[string]any)
+		predicate, _ := fields["predicate"].(string)
+		return protect.IsFalse(predicate)
+	})
 }
 
 // allowsAll reports whether patterns hold for every request: there is none, or all are true.
