@@ -20,19 +20,24 @@ gateway, listener, route or rule, several as gateway+route. "-" means that no po
 of the policies there is, "void" that a policy names the rule or something above it and does not attach, and "?" that it cannot be
 known. A rule with different policies on different paths has one line for each.
 
---missing KIND lists only the rules on which no policy of the kind is in force, or on which that cannot be known, and exits
-with 1 if there are any. A rule that has one on one path and none on another is listed for the other path. It also exits with 1
-if the answer is incomplete, and with 3 if there is no route rule to look at.
+--missing authentication lists only the rules of which some requests get through without it, or of which that cannot be known, and
+exits with 1 if there are any; so for authorization, rateLimit and every other property (docs/protection.md lists them), and
+authentication=jwt asks for a method. --missing KIND asks less: whether a policy of the kind is in force, whatever it does. A rule
+that has what is asked for on one path and not on another is listed for the other path. It also exits with 1 if the answer is
+incomplete, and with 3 if there is no route rule to look at. What is only absent from the files, such as a Service, may exist.
 
 TARGET is written as for 'effective'. The columns are the kinds of the input, or those of --policy-kind and --missing.`,
 		Example: `  # who governs what?
   kubectl dopolicy matrix -A
 
-  # which route rules have no AuthPolicy?
-  kubectl dopolicy matrix -A --missing AuthPolicy
+  # which route rules let requests in without a login?
+  kubectl dopolicy matrix -A --missing authentication
 
-  # the same, in CI
-  kubectl dopolicy matrix -f manifests/ --missing AuthPolicy --missing RateLimitPolicy
+  # the same, in CI, and without a limit of the rate
+  kubectl dopolicy matrix -f manifests/ --missing authentication --missing rateLimit
+
+  # which route rules have no AuthPolicy, whatever that would do?
+  kubectl dopolicy matrix -A --missing AuthPolicy
 
   # everything that comes through a gateway
   kubectl dopolicy matrix gateway/external -n infra`,
@@ -45,7 +50,7 @@ TARGET is written as for 'effective'. The columns are the kinds of the input, or
 	q.addLabels(cmd)
 	q.addTable(cmd)
 	q.addWatch(cmd)
-	cmd.Flags().StringSliceVar(&missing, "missing", nil, "only rules without a policy of this kind in force; exit with 1 if there are any (repeatable)")
+	cmd.Flags().StringSliceVar(&missing, "missing", nil, "only rules without this property, such as authentication, or without a policy of this kind in force; exit with 1 if there are any (repeatable)")
 	a.completion(cmd, &q.sourceFlags, s, targetArguments)
 	completeFlag(cmd, "missing", a.propose(&q.sourceFlags, s, (*sourceFlags).openKinds, policyKindWords))
 	return cmd

@@ -29,27 +29,31 @@ const proveLong = `Prove that every request that reaches a backend meets a polic
 
 All requests that can come to the Gateways are asked about: whatever host, path, method, header and query parameter. They
 are split into classes that no route rule tells apart, each class is answered as 'request' would, and the policies in force
-on its way are held against --require, or against an expression; or a ready-made property is asked for by name. The answer is one of
+on its way are held against --require, or against an expression; or a ready-made property is asked for by name.
+--require authentication asks what the policies and filters do: that nobody gets through without a credential. So it is for
+authentication=jwt and the other properties of docs/protection.md. --require AuthPolicy asks less: that a policy of the kind is
+in force, whatever it does. The answer is one of
   proved    it holds for every class
   refuted   it does not hold; the smallest request of each rule that takes such requests is shown as a curl command
   unknown   something that could change the result is not known: a match that cannot be evaluated, routes of which only
-            names decide which comes first, an input that is incomplete
+            names decide which comes first, a condition or a service that decides, an input that is incomplete
+  nothing   no request that was asked about gets through, so that nothing is proved
 Requests that no rule takes, that are redirected, or that no backend can be used for reach nothing, and need no policy. A policy
 of the kind that denies the request counts.
 
 Paths are those that data planes compare. With --paths or --hosts, other spellings of them (//admin, /%61dmin) are listed that
-reach the same backend without the policy; in the forms for CI and in JSON they are findings (SpellingBypass). What a policy
-decides about credentials, bodies and client addresses is not looked at: the policy is in force, that is all.
+reach the same backend without it; in the forms for CI and in JSON they are findings (SpellingBypass). A Service that is only
+absent from the files may exist: requests to it count as getting through.
 
 With -n or -l, only requests are asked about that routes of the namespace, or with the labels, take.
 
-The exit code is 0 if it is proved, 1 if it is refuted and 3 if it is unknown.`
+The exit code is 0 if it is proved, 1 if it is refuted, and 3 if it is unknown or nothing.`
 
 const proveExample = `  # is no request to /admin ever without authentication, whatever route takes it?
-  kubectl dopolicy prove --paths '/admin/**' --require AuthPolicy -f manifests/
+  kubectl dopolicy prove --paths '/admin/**' --require authentication -f manifests/
 
-  # at one host, for methods that change something
-  kubectl dopolicy prove --hosts shop.example.com --methods POST,PUT,DELETE --require AuthPolicy -f manifests/
+  # with a token, at one host, for methods that change something
+  kubectl dopolicy prove --hosts shop.example.com --methods POST,PUT,DELETE --require authentication=jwt -f manifests/
 
   # with a header that clients can set, and without it
   kubectl dopolicy prove --headers x-probe=1 --require AuthPolicy -f manifests/
@@ -67,7 +71,7 @@ const proveExample = `  # is no request to /admin ever without authentication, w
 func proveCmd(a App, s Streams) *cobra.Command {
 	q, f := &question{}, &proofFlags{}
 	cmd := &cobra.Command{
-		Use:     "prove {--require KIND | --expression CEL | --property NAME}",
+		Use:     "prove {--require PROPERTY|KIND | --expression CEL | --property NAME}",
 		Short:   "Prove that every request meets a policy, or show one that does not",
 		Long:    proveLong,
 		Example: proveExample,
@@ -80,7 +84,7 @@ func proveCmd(a App, s Streams) *cobra.Command {
 	q.add(cmd, "table", "wide", "yaml", "json", "ndjson", "sarif", "junit", "github")
 	q.addTable(cmd)
 	fs := cmd.Flags()
-	fs.StringSliceVar(&f.require, "require", nil, "policy kind of which a policy has to be in force (repeatable: one of them)")
+	fs.StringSliceVar(&f.require, "require", nil, "property that has to hold, such as authentication or authentication=jwt, or a policy kind of which a policy has to be in force (repeatable: one of them)")
 	fs.StringVar(&f.expression, "expression", "", "what has to hold instead, in CEL over the rule (target), the policies in force on the way (effective), path and backend (docs/requirements.md)")
 	fs.StringVar(&f.property, "property", "", "ready-made property that has to hold instead (docs/prove.md)")
 	fs.StringSliceVar(&f.allow, "allow", nil, "with --property only-listed-exposed: what may be reached, as HOST or HOST/PATH in the forms of --hosts and --paths")
