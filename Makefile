@@ -41,7 +41,7 @@ demo: build ## build the tool and ask it about the shop in testdata/demo (no clu
 	$(call show,overridden gw-auth -f testdata/demo)
 	$(call show,explain baker/rule-1 limits.cap -f testdata/demo)
 	$(call show,prove --hosts shop.example.com --require AuthPolicy -f testdata/demo)
-	$(call show,prove --require TimeoutPolicy -f testdata/demo) || test $$? = 1 # it is refuted
+	$(call show,prove --hosts shop.example.com --require authentication -f testdata/demo) || test $$? = 1 # it is refuted: an AuthPolicy lets anonymous requests in
 
 demo-report: build ## write the report of the shop in testdata/demo to bin/demo-report.html
 	$(BIN) report -f testdata/demo > bin/demo-report.html
