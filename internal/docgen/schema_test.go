@@ -117,7 +117,7 @@ var contract = map[string]string{
 	"CheckReport/Finding":                 "id severity ref? origin? message hint? suppressed?",
 	"CheckReport/Summary":                 "error warning info suppressed",
 	"CheckReport/Suppression":             "by reason?",
-	"Report":                              "apiVersion kind complete problems title version inputs scope bare topology effective overridden status findings classes dataplane? picture?",
+	"Report":                              "apiVersion kind complete problems title version inputs scope bare topology effective overridden status findings classes protection dataplane? picture?",
 	"Report/RuleClasses":                  "rule classes more?",
 	"Report/RuleClass":                    "class listener? command unknown?",
 	"Report/Input":                        "kind name",

@@ -15,7 +15,7 @@ type Catalogue []model.Rule
 
 // NewCatalogue has the rules of this package and those that vendors bring, sorted by id.
 func NewCatalogue(vendors []model.Rule) Catalogue {
-	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, effectRules, schemaRules, requirementRules, vendors)
+	all := slices.Concat(inputRules, kindRules, targetRules, trafficRules, settingRules, effectRules, protectionRules, schemaRules, requirementRules, vendors)
 	slices.SortFunc(all, func(a, b model.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

@@ -27,3 +27,19 @@ var effectRules = []model.Rule{
 		Summary: "a value that somebody wrote loses to one that the API fills into another policy, which says nothing about it",
 		Fix:     "write the value into the other policy as well"},
 }
+
+// protectionRules are the findings about what requests are protected by.
+var protectionRules = []model.Rule{
+	{ID: model.ProtectsNothing, Severities: warnings,
+		Summary: "a policy is in force, and everything by which it could keep requests out lets them in: anonymous clients, missing credentials, a rule that allows everybody; one that only reports is no such case",
+		Fix:     "demand what it is there for, or remove it; one that is meant to let everybody in can be suppressed"},
+	{ID: model.ProtectionReplaced, Severities: warnings,
+		Summary: "requests to a route rule need no authentication, or are put to no authorization, because a policy takes away what one at another place would demand",
+		Fix:     "set in it what it takes away, or merge the two where the kind can; one that is meant to open a path can be suppressed"},
+	{ID: model.ProtectionBypassed, Severities: []model.Severity{model.Warning, model.Info},
+		Summary: "a rule without authentication has a more specific match than a rule of another route that needs it, and takes requests to the same host away from it; info where not all matches were compared",
+		Fix:     "let a policy authenticate at the rule as well, or make its matches narrower; one that is meant to open a path can be suppressed"},
+	{ID: model.FailOpenProtection, Severities: notes,
+		Summary: "a policy lets requests in while the service that it asks to authenticate, to authorize or to filter does not answer",
+		Fix:     "let it fail closed where that matters: who can stop the service gets in"},
+}

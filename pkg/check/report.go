@@ -25,8 +25,9 @@ type Options struct {
 	Definitions    []*model.Object                           // CustomResourceDefinitions beside those of the input
 	Steps          int                                       // that judging by schemas may take; 0: schema.DefaultSteps
 	Requirements   []*requirement.Requirement                // that have to be met
-	Prove          requirement.Prover                        // decides those about requests; nil: they are not known
+	Requests       requirement.Deciders                      // decide what requirements ask about requests
 	Spellings      func(*resolve.Resolution) []model.Problem // looks for spellings of requests that get around policies; nil: nobody does
+	Protection     func(*resolve.Resolution) []model.Problem // looks for policies that do not protect as they seem to; nil: nobody does
 	ShowSuppressed bool                                      // list what does not count as well
 	Verbose        bool                                      // let people see notes
 	Catalogue      Catalogue                                 // documents what can be found
@@ -92,17 +93,21 @@ func Run(r *resolve.Resolution, o Options) *Report {
 // sources are all findings, as they come. Whatever looks for trouble has its line here.
 func sources(r *resolve.Resolution, o Options) []Finding {
 	var out []Finding
-	var more []model.Problem
+	var protection, more []model.Problem
+	if o.Protection != nil {
+		protection = o.Protection(r)
+	}
 	if o.Findings != nil {
 		more = o.Findings(r)
 	}
-	required := requirement.Problems(r, o.Requirements, o.Prove)
+	required := requirement.Problems(r, o.Requirements, o.Requests)
 	for _, problems := range [][]model.Problem{
 		view.Problems(r, o.Kinds), // the input, the graph, the resolution, every fold
 		lint.Problems(r, o.Catalogue.sameTarget()),
 		schema.Problems(r.Snapshot, o.Definitions, o.Steps),
 		required,
 		o.spellings(r, required),
+		protection,
 		more,
 	} {
 		for _, p := range problems {

@@ -245,19 +245,28 @@ func proved(r *resolve.Resolution, m *request.Matcher, q view.ProofQuery, judges
 }
 
 // prover decides about requests of inputs as the vendors read them, without their spellings.
-func prover(plugins []plugin.Plugin, tidiers []request.Tidier) requirement.Prover {
-	return func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-		return view.Prove(r, requestMatcher(r, tidiers), q, plugin.Judges(plugins))
+func prover(plugins []plugin.Plugin, tidiers []request.Tidier) requirement.Deciders {
+	return requirement.Deciders{
+		Prove: func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
+			return view.Prove(r, requestMatcher(r, tidiers), q, plugin.Judges(plugins))
+		},
+		Protect: func(r *resolve.Resolution, asked []view.RequestProperty) (*view.Protections, error) {
+			return view.NewProtections(r, requestMatcher(r, tidiers), plugin.Judges(plugins), asked)
+		},
 	}
 }
 
-// provers give a check what decides about requests and their spellings.
+// provers give a check what decides about requests, their spellings, and what they are protected by.
 func provers(o *check.Options, plugins []plugin.Plugin, tidiers []request.Tidier) {
-	o.Prove = func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
+	o.Requests = prover(plugins, tidiers)
+	o.Requests.Prove = func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
 		return proved(r, requestMatcher(r, tidiers), q, plugin.Judges(plugins))
 	}
 	o.Spellings = func(r *resolve.Resolution) []model.Problem {
 		return view.SpellingBypasses(r, requestMatcher(r, tidiers), plugin.Judges(plugins))
+	}
+	o.Protection = func(r *resolve.Resolution) []model.Problem {
+		return view.ProtectionFindings(r, requestMatcher(r, tidiers), plugin.Judges(plugins))
 	}
 }
 

@@ -152,6 +152,9 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	query.Classes = func(r *resolve.Resolution, in func(namespace string) bool) (*view.RuleClassList, error) {
 		return view.ClassesOfRules(r, session.matcher().Matcher, in)
 	}
+	query.Protection = func(r *resolve.Resolution, in func(namespace string) bool) (*view.RuleProtectionList, error) {
+		return view.ProtectionOfRules(r, session.matcher().Matcher, plugin.Judges(a.Plugins), in)
+	}
 	facts := f.facts(session, a.Build.recorded(info).Version)
 	if f.format == reportJSON {
 		answer, err := report.Gather(session.Resolution, query, facts)

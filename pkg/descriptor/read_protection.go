@@ -23,7 +23,11 @@ func (r protectionReader) read(n *yaml.Node) {
 		var word string
 		r.Word(&word, []string{"all", "nearest"})(n)
 		r.kind.Protects.Nearest = word == "nearest"
-	}, "inError": r.number(&r.kind.Protects.InError)}
+	}, "missing": func(n *yaml.Node) {
+		var word string
+		r.Word(&word, []string{"fails", "passes"})(n)
+		r.kind.Protects.MissingPasses = word == "passes"
+	}, "inError": r.number(&r.kind.Protects.InError), "everywhere": r.remoteName(&r.kind.Protects.Everywhere, r.funcs.Gates, "to make gates")}
 	for _, p := range gate.Properties() {
 		fields[string(p)] = func(n *yaml.Node) {
 			r.List(n, func(e *yaml.Node) { r.rule(e, p) })

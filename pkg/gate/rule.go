@@ -9,6 +9,10 @@ type Protection struct {
 	Nearest bool
 	InError int // what requests are answered where a policy of the kind is in error; 0: they pass without it
 	Rules   []Rule
+	// MissingPasses is true where requests pass a filter of a rule that names an object that does not exist. Else they get an error.
+	MissingPasses bool
+	// Everywhere is the registered function that makes gates on every way, whether or not settings of the kind are in force there; "": none.
+	Everywhere string
 }
 
 // Rule describes one way in which settings of a kind establish a property of requests: a gate.
@@ -65,19 +69,22 @@ type Counter struct {
 
 // Constants lists the ways to tell that a value decides nothing.
 func Constants() []string {
-	return []string{"rego", "cel", "cidr", "rules", "iam", "origins", "patterns"}
+	return []string{"rego", "cel", "cidr", "rules", "origins", "patterns"}
 }
 
 // KeepsOut reports whether settings keep requests out, of which sets says whether something is set at or below a dotted path, or "*": anything.
 func (p *Protection) KeepsOut(sets func(path string) bool) bool {
 	for i := range p.Rules {
 		r := &p.Rules[i]
-		if (r.Property.IsAccess() || r.Property == WAF) && r.Implicit == "" && sets(fixedPath(r.At)) && !r.isDisabled(sets) {
+		if (r.Property.IsAccess() || r.Property == WAF) && r.Implicit == "" && !r.isDoubt() && sets(fixedPath(r.At)) && !r.isDisabled(sets) {
 			return true
 		}
 	}
 	return false
 }
+
+// isDoubt reports whether a function tells of which settings nothing is known: the settings alone say nothing.
+func (r *Rule) isDoubt() bool { return r.Always == NotRead && r.Func != "" }
 
 func (r *Rule) isDisabled(sets func(path string) bool) bool {
 	for _, u := range r.Unless {

@@ -1,7 +1,6 @@
 package protect
 
 import (
-	"encoding/json"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -36,10 +35,6 @@ func constantCode(kind string, v any) gate.Code {
 					return gate.AnyOrigin
 				}
 			}
-		}
-	case "iam":
-		if allowsEverybody(textOf(v)) {
-			return gate.AllowsAll
 		}
 	}
 	return ""
@@ -105,62 +100,4 @@ func lastOf(p netip.Prefix) netip.Addr {
 	}
 	out, _ := netip.AddrFromSlice(b)
 	return out
-}
-
-// Statement is a statement of an IAM policy.
-type Statement struct {
-	Effect    string
-	Principal any
-	Action    any
-	Condition any
-}
-
-// allowsEverybody reports whether an IAM policy has a statement that allows every action to every principal without a condition, and none that denies.
-func allowsEverybody(text string) bool {
-	all := IAMStatements(text)
-	open := false
-	for _, s := range all {
-		if s.Effect == "Deny" {
-			return false
-		}
-		open = open || s.IsOpen()
-	}
-	return open
-}
-
-// IAMStatements reads the statements of an IAM policy; what cannot be read has none.
-func IAMStatements(text string) []Statement {
-	var doc struct{ Statement json.RawMessage }
-	if json.Unmarshal([]byte(text), &doc) != nil {
-		return nil
-	}
-	var many []Statement
-	if json.Unmarshal(doc.Statement, &many) == nil {
-		return many
-	}
-	var one Statement
-	if json.Unmarshal(doc.Statement, &one) == nil {
-		return []Statement{one}
-	}
-	return nil
-}
-
-// IsOpen reports whether a statement allows everybody, without a condition.
-func (s *Statement) IsOpen() bool {
-	return s.Effect == "Allow" && s.Condition == nil && s.IsAnybody()
-}
-
-// IsAnybody reports whether the principal of a statement is everybody.
-func (s *Statement) IsAnybody() bool {
-	switch p := s.Principal.(type) {
-	case string:
-		return p == "*"
-	case map[string]any:
-		for _, one := range p {
-			if one == "*" {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"encoding/binary"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,8 @@ type Judge struct {
 	rules  map[topology.NodeID][]Gate // what the Gateway API's own filters and fields of a rule make
 	above  map[topology.NodeID]inForce
 
-	doubtful map[model.Ref]bool // policies of which a problem leaves open what they do; nil: not asked for yet
+	compiled map[string]*regexp.Regexp // expressions that gates ask for
+	doubtful map[model.Ref]bool        // policies of which a problem leaves open what they do; nil: not asked for yet
 }
 
 // Assumptions are what a user says of services that the input does not have.
@@ -48,7 +50,8 @@ type wayKey struct {
 
 // NewJudge makes a judge of an input.
 func NewJudge(r *resolve.Resolution, funcs Functions, assume Assumptions) *Judge {
-	return &Judge{res: r, funcs: funcs, assume: assume, stacks: map[stackAt][]*Settings{}, gone: map[stackAt][]*Settings{}, ways: map[wayKey]*way{}, shared: map[string]*Gates{}, rules: map[topology.NodeID][]Gate{}, above: map[topology.NodeID]inForce{}}
+	return &Judge{res: r, funcs: funcs, assume: assume, stacks: map[stackAt][]*Settings{}, gone: map[stackAt][]*Settings{}, ways: map[wayKey]*way{}, shared: map[string]*Gates{},
+		rules: map[topology.NodeID][]Gate{}, above: map[topology.NodeID]inForce{}, compiled: map[string]*regexp.Regexp{}}
 }
 
 // way is what is in force on the way of requests.
@@ -88,7 +91,7 @@ func (j *Judge) On(a *request.Answer) *Gates {
 		w.steady = known
 		return known
 	}
-	look := &Look{Request: &a.Request}
+	look := &Look{Request: &a.Request, compiled: j.compiled}
 	out := j.gates(w, look)
 	out.Idle, out.TLS = a.Location != nil, a.Request.Secure
 	for _, t := range look.tests {
@@ -149,6 +152,24 @@ func (j *Judge) gates(w *way, look *Look) *Gates {
 	for _, at := range w.backends {
 		out.Backends = append(out.Backends, j.make(at, w, look, &out.over))
 	}
+	out.Before = append(out.Before, j.everywhere(w, look)...)
+	return out
+}
+
+// everywhere are the gates that kinds make on every way, whatever is in force there.
+func (j *Judge) everywhere(w *way, look *Look) []Gate {
+	var out []Gate
+	for _, k := range j.res.Kinds {
+		gates := j.funcs[k.Protects.Everywhere]
+		if gates == nil {
+			continue
+		}
+		all := slices.Clone(w.before)
+		for _, at := range w.backends {
+			all = append(all, at...)
+		}
+		out = append(out, gates(Input{Settings: &Settings{Kind: k, Node: w.Rule, res: j.res}, Look: look, Way: all, Place: w.Place}, Gate{})...)
+	}
 	return out
 }
 
@@ -179,7 +200,7 @@ func (j *Judge) wayOf(a *request.Answer) *way {
 		return known
 	}
 	w := &way{Place: at}
-	nearest := map[model.GroupKind]bool{}
+	nearest := map[model.GroupKind]*Settings{}
 	for _, id := range []topology.NodeID{a.Rule, a.Route, a.Listener, a.Gateway} {
 		through := []topology.NodeID{a.Listener}
 		if id == a.Gateway {
@@ -189,13 +210,18 @@ func (j *Judge) wayOf(a *request.Answer) *way {
 		w.lost = append(w.lost, lost...)
 		for _, s := range found {
 			gk := s.Kind.GroupKind
-			if s.Kind.Protects.Nearest && nearest[gk] {
+			if by := nearest[gk]; s.Kind.Protects.Nearest && by != nil {
+				beaten := *s
+				beaten.winner = by.Source()
+				w.lost = append(w.lost, &beaten)
 				continue
 			}
 			w.before = append(w.before, s)
 		}
 		for _, s := range found {
-			nearest[s.Kind.GroupKind] = true
+			if nearest[s.Kind.GroupKind] == nil {
+				nearest[s.Kind.GroupKind] = s
+			}
 		}
 	}
 	found, lost := j.atFrontend(a.Service.WithoutSection())

@@ -15,6 +15,24 @@ type Look struct {
 	Request *request.Request
 	tests   []request.Test
 	host    bool // it was looked at
+
+	told     map[request.Test]bool
+	kept     map[any]any
+	compiled map[string]*regexp.Regexp // shared by all requests of a judge; nil: each compiles its own
+}
+
+// Kept is what was made for a key and this request before, else what make makes now: gates of several
+// properties often need the same.
+func (l *Look) Kept(key any, make func() any) any {
+	if known, ok := l.kept[key]; ok {
+		return known
+	}
+	made := make()
+	if l.kept == nil {
+		l.kept = map[any]any{}
+	}
+	l.kept[key] = made
+	return made
 }
 
 // Host is the host of the request, "" if it is not known. Requests are not told apart by it: the one
@@ -26,9 +44,18 @@ func (l *Look) Host() string {
 
 // Holds reports whether the request passes a test.
 func (l *Look) Holds(t request.Test) bool {
-	if !slices.Contains(l.tests, t) {
-		l.tests = append(l.tests, t)
+	if known, ok := l.told[t]; ok {
+		return known
 	}
+	if l.told == nil {
+		l.told = map[request.Test]bool{}
+	}
+	l.tests = append(l.tests, t)
+	l.told[t] = l.holds(t)
+	return l.told[t]
+}
+
+func (l *Look) holds(t request.Test) bool {
 	value, present := l.value(t)
 	if !present {
 		return false
@@ -40,8 +67,23 @@ func (l *Look) Holds(t request.Test) bool {
 		rest, found := strings.CutPrefix(value, t.Value)
 		return found && (rest == "" || rest[0] == '/')
 	}
-	re, err := regexp.Compile(`\A(?:` + t.Value + `)\z`)
-	return err == nil && re.MatchString(value)
+	re := l.compile(`\A(?:` + t.Value + `)\z`)
+	return re != nil && re.MatchString(value)
+}
+
+// compile compiles an expression, once for all requests of a judge; nil: it is none.
+func (l *Look) compile(expr string) *regexp.Regexp {
+	if re, known := l.compiled[expr]; known {
+		return re
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		re = nil
+	}
+	if l.compiled != nil {
+		l.compiled[expr] = re
+	}
+	return re
 }
 
 func (l *Look) value(t request.Test) (string, bool) {

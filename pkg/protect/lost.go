@@ -5,7 +5,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -15,7 +14,7 @@ import (
 func lostSettings(r *resolve.Resolution, k *resolve.Kind, id topology.NodeID, v *resolve.Verdict) []*Settings {
 	docs := map[int]map[string]any{}
 	var order []int
-	winner := map[int]model.Ref{}
+	winner := map[int]*resolve.Layer{}
 	see := func(l *merge.Loss) {
 		if len(l.To) == 0 || v.Layers[l.From.Layer].Rejected {
 			return
@@ -25,7 +24,7 @@ func lostSettings(r *resolve.Resolution, k *resolve.Kind, id topology.NodeID, v 
 			doc = map[string]any{}
 			docs[l.From.Layer] = doc
 			order = append(order, l.From.Layer)
-			winner[l.From.Layer] = v.Layers[l.To[len(l.To)-1].Layer].Policy.Object.Ref
+			winner[l.From.Layer] = &v.Layers[l.To[len(l.To)-1].Layer]
 		}
 		put(doc, l.Path, merge.Plain(l.Value))
 	}
@@ -40,11 +39,11 @@ func lostSettings(r *resolve.Resolution, k *resolve.Kind, id topology.NodeID, v 
 	slices.Sort(order)
 	var out []*Settings
 	for _, layer := range order {
-		by := v.Layers[layer].Policy.Object.Ref
-		if by == winner[layer] {
+		by, won := v.Layers[layer].Policy.Object.Ref, winner[layer]
+		if by == won.Policy.Object.Ref {
 			continue
 		}
-		out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: r, doc: docs[layer], owner: by, winner: winner[layer]})
+		out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: r, doc: docs[layer], owner: by, winner: won.Policy.Object.Ref, beside: won.Node == v.Layers[layer].Node})
 	}
 	return out
 }
@@ -73,20 +72,38 @@ func put(doc map[string]any, path merge.Path, v any) {
 	}
 }
 
-// replaced are the gates of a property that lost on the way and would hold, or might.
+// replaced are the gates of a property that lost on the way and would hold, or might, and those in force that another object disables.
 func (g *Gates) replaced(p gate.Property) []Override {
 	var out []Override
 	look := &Look{Request: &request.Request{Protocol: request.HTTP, Method: "GET", Path: "/"}}
 	for _, s := range g.lost {
 		for _, made := range (Input{Settings: s, Look: look, Place: g.Place}).gates(g.judge.funcs) {
 			if made.counts(p) && made.Verdict() != gate.Fails {
-				out = append(out, Override{use(&made, p), s.winner})
+				out = append(out, Override{use(&made, p), s.winner, s.beside})
+			}
+		}
+	}
+	for _, all := range append([][]Gate{g.Before}, g.Backends...) {
+		for i := range all {
+			if made := &all[i]; made.counts(p) {
+				out = append(out, made.switchedOff(p)...)
 			}
 		}
 	}
 	for i := range g.over {
 		if one := &g.over[i]; one.counts(p) && one.Verdict() != gate.Fails {
-			out = append(out, Override{use(one, p), one.Overridden})
+			out = append(out, Override{Lost: use(one, p), Winner: one.Overridden})
+		}
+	}
+	return out
+}
+
+// switchedOff are the losses of a gate that settings of other objects disable, as those of another kind may.
+func (g *Gate) switchedOff(p gate.Property) []Override {
+	var out []Override
+	for _, r := range g.Reasons {
+		if r.Code == gate.Disabled && r.Object != nil && *r.Object != g.Object {
+			out = append(out, Override{use(g, p), *r.Object, false})
 		}
 	}
 	return out

@@ -25,7 +25,7 @@ func (j *Judge) At(id topology.NodeID, stacks []Stack, r *request.Request) (*Gat
 		w.lost = append(w.lost, lostSettings(j.res, s.Kind, id, v)...)
 	}
 	w.open = j.unreadPolicies(id)
-	look := &Look{Request: r}
+	look := &Look{Request: r, compiled: j.compiled}
 	out := &Gates{Place: w.Place, judge: j, lost: w.lost, open: w.open, known: map[string]Result{}}
 	out.Before = j.make(w.before, w, look, &out.over)
 	return out, look.tests

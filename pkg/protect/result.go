@@ -30,6 +30,7 @@ type Result struct {
 type Override struct {
 	Lost   Use
 	Winner model.Ref
+	Beside bool // the two stand at the same place
 }
 
 // Has reports whether a result has a reason.

@@ -49,12 +49,36 @@ func (in Input) gates(funcs Functions) []Gate {
 			g.Missing = append(slices.Clone(g.Missing), status)
 		}
 	}
+	if in.Snapshot().WithoutValues() && takenOut(in.doc) {
+		for i := range out {
+			out[i].Reasons, out[i].Counters, out[i].Refuses = nil, nil, Perhaps
+			out[i].Weaken(gate.NotRead, out[i].Field)
+			out[i].Reasons[0].Message += ": values of settings are left out"
+		}
+	}
 	if in.fault != nil {
 		for i := range out {
 			out[i].fail(*in.fault, in.Kind.Protects.InError)
 		}
 	}
 	return out
+}
+
+// takenOut reports whether a value was left out of settings.
+func takenOut(v any) bool {
+	switch t := v.(type) {
+	case string:
+		return model.TakenOut(t)
+	case map[string]any:
+		for _, inner := range t {
+			if takenOut(inner) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(t, takenOut)
+	}
+	return false
 }
 
 // fail makes a gate one of a policy in error.

@@ -26,6 +26,7 @@ type Settings struct {
 
 	owner  model.Ref // of settings that are not in force: whose they are
 	winner model.Ref // of settings that lost: who won
+	beside bool      // of settings that lost: the winner stands at the same place
 	fault  *Reason   // of settings of a policy in error: what that means for requests
 
 	// perhaps is true of settings that are in force if what they name exists; else requests get an
@@ -92,6 +93,12 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 	var out []*Settings
 	for i := range v.Layers {
 		p := v.Layers[i].Policy
+		if isOneOfSeveral(v, i) {
+			ref := p.Object.Ref
+			why := Reason{gate.NotRead, &ref, "", "which of several policies on one target is in force is not known: " + subject(ref, "") + " is one of them"}
+			out = append(out, &Settings{Kind: k, Node: id, Verdict: v, res: j.res, owner: ref, doc: p.Object.Body.At(k.Content.At...).Value(), fault: &why})
+			continue
+		}
 		if p.Builtin != "" || p.Fault == "" && v.Layers[i].Fault == "" {
 			continue
 		}
@@ -112,6 +119,11 @@ func (j *Judge) faultySettings(k *resolve.Kind, id topology.NodeID, v *resolve.V
 		out = append(out, s)
 	}
 	return out
+}
+
+// isOneOfSeveral reports whether a layer may be the one that is in force, which nobody knows.
+func isOneOfSeveral(v *resolve.Verdict, layer int) bool {
+	return slices.ContainsFunc(v.Result.Lost, func(l merge.Loss) bool { return l.From.Layer == layer && l.Reason == merge.NotEvaluated })
 }
 
 // isOpen reports whether what is said of a policy leaves open what it does.

@@ -123,6 +123,9 @@ func (j *Judge) missingFilter(own model.Ref, field string, to model.Ref) []Gate 
 	}
 	code := gate.MissingObject
 	if j.res.Snapshot.HasAll(to.GroupKind(), to.Namespace) {
+		if k.Protects.MissingPasses {
+			return nil
+		}
 		code = gate.DeniesAll
 	}
 	var out []Gate
@@ -131,6 +134,9 @@ func (j *Judge) missingFilter(own model.Ref, field string, to model.Ref) []Gate 
 			continue
 		}
 		g := Gate{Property: p, Object: own, Field: field, Answers: []string{"500"}, Missing: []string{"500"}}
+		if k.Protects.MissingPasses {
+			g.Answers, g.Missing = []string{AnyStatus}, nil
+		}
 		g.Weaken(code, field)
 		g.Reasons[0].Message += ": " + to.Kind + " " + to.FullName()
 		if code == gate.DeniesAll {

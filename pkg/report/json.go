@@ -10,6 +10,6 @@ import (
 func JSON(w io.Writer, r *Report) error {
 	return render.Document(w, opening{r.Envelope, r.Facts, r.Bare}, func(yield func(string, any) bool) {
 		_ = yield("topology", r.Topology) && yield("effective", r.Effective) && yield("overridden", r.Overridden) &&
-			yield("status", r.Status) && yield("findings", r.Findings) && yield("classes", r.Classes) && (r.Dataplane == nil || yield("dataplane", r.Dataplane))
+			yield("status", r.Status) && yield("findings", r.Findings) && yield("classes", r.Classes) && yield("protection", r.Protection) && (r.Dataplane == nil || yield("dataplane", r.Dataplane))
 	})
 }

@@ -113,6 +113,9 @@ func taken(document any) (part, error) {
 	case *view.RuleClassList:
 		head := *d
 		return part{"classes", &head, []list{out("items", &head.Items)}}, nil
+	case *view.RuleProtectionList:
+		head := *d
+		return part{"protection", &head, []list{out("items", &head.Items)}}, nil
 	case *audit.Report:
 		head := *d
 		return part{"dataplane", &head, []list{out("items", &head.Items), out("matched", &head.Matched)}}, nil

@@ -16,7 +16,9 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -43,6 +45,8 @@ func hostileReport() *Report {
 		Findings:   &check.Report{Items: []check.Finding{check.Found(problem)}},
 		Classes: &view.RuleClassList{Undecided: []view.Undecided{{Why: all, Example: all}}, LeftOut: evil(),
 			Items: []view.RuleClasses{{Rule: ref, Classes: []view.RuleClass{{Class: all, Listener: &ref, Command: all, Unknown: all}}}}},
+		Protection: &view.RuleProtectionList{Items: []view.RuleProtection{{Rule: ref, Protection: &view.Protection{
+			Authentication: protect.Result{Verdict: gate.Verdict(all), Methods: evil(), By: []protect.Use{{Object: ref, Field: all}}, Because: []protect.Reason{{Code: gate.Code(all), Message: all}}}}}}},
 	}
 	out.Seal("Report", []model.Problem{problem})
 	return out
@@ -70,7 +74,7 @@ func written(t *testing.T, r *Report, p Picture) []byte {
 func packedOf(t *testing.T, r *Report) *Packed {
 	t.Helper()
 	p := newPacked()
-	documents := []any{r.Effective, r.Topology, r.Overridden, r.Status, r.Findings, r.Classes}
+	documents := []any{r.Effective, r.Topology, r.Overridden, r.Status, r.Findings, r.Classes, r.Protection}
 	if r.Dataplane != nil {
 		documents = append(documents, r.Dataplane)
 	}

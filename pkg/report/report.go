@@ -23,6 +23,7 @@ type Report struct {
 	Status     *view.StatusList          `json:"status"`              // predicted statuses
 	Findings   *check.Report             `json:"findings"`            // also those that do not count, marked
 	Classes    *view.RuleClassList       `json:"classes"`             // the requests that rules take
+	Protection *view.RuleProtectionList  `json:"protection"`          // what requests to rules are protected by
 	Dataplane  *audit.Report             `json:"dataplane,omitempty"` // what proxies do otherwise, where their dumps were given
 	Drawn      *view.Topology            `json:"picture,omitempty"`   // what the picture in a page shows, where that is less than the topology
 }
@@ -60,11 +61,12 @@ type Scope struct {
 // Query is what is asked.
 type Query struct {
 	view.Query
-	In      func(namespace string) bool // nil: every namespace
-	Check   check.Options
-	Status  status.Functions
-	Classes func(*resolve.Resolution, func(namespace string) bool) (*view.RuleClassList, error) // finds the requests that rules take; nil: they are not asked for
-	Audit   func(*view.EffectivePolicyList) *audit.Report                                       // holds what is in force against what proxies do; nil: no dump was given
+	In         func(namespace string) bool // nil: every namespace
+	Check      check.Options
+	Status     status.Functions
+	Classes    func(*resolve.Resolution, func(namespace string) bool) (*view.RuleClassList, error)      // finds the requests that rules take; nil: they are not asked for
+	Protection func(*resolve.Resolution, func(namespace string) bool) (*view.RuleProtectionList, error) // tells what requests to rules are protected by; nil: it is not asked for
+	Audit      func(*view.EffectivePolicyList) *audit.Report                                            // holds what is in force against what proxies do; nil: no dump was given
 }
 
 // Gather asks all questions about one resolution.
@@ -84,6 +86,8 @@ func Gather(r *resolve.Resolution, q Query, facts Facts) (*Report, error) {
 			out.Findings = d
 		case *view.RuleClassList:
 			out.Classes = d
+		case *view.RuleProtectionList:
+			out.Protection = d
 		case *audit.Report:
 			out.Dataplane = d
 		}
@@ -145,6 +149,13 @@ func gather(r *resolve.Resolution, q Query, facts Facts, take func(document any)
 			return out, err
 		}
 		take(classes)
+	}
+	if q.Protection != nil {
+		protection, err := q.Protection(r, q.In)
+		if err != nil {
+			return out, err
+		}
+		take(protection)
 	}
 	out.Seal("Report", problems)
 	return out, nil

@@ -28,6 +28,9 @@ func NewExpression(text string) (*Expression, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(e.properties) > 0 {
+		return nil, fmt.Errorf("has no variable %s: ask with --require authentication", protectionVar)
+	}
 	return &Expression{e}, nil
 }
 

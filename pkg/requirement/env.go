@@ -30,6 +30,8 @@ const (
 	pathVar      = "path"
 	effectiveVar = "effective"
 	backendVar   = "backend" // of requests
+
+	protectionVar = "protection" // of route rules
 )
 
 // shapes are the fields of what expressions see, so that a mistyped one is found before anything is evaluated. They are those of the
@@ -55,14 +57,25 @@ func shapes() map[string]map[string]*cel.Type {
 		"Target": texts("group kind namespace name section", map[string]*cel.Type{"labels": labels, "annotations": labels, "namespaceLabels": labels}),
 		"Path": texts("gatewayClass gateway listenerSet listener direction mesh dataplane destination hostname binding route",
 			map[string]*cel.Type{"delegatedFrom": list(cel.StringType), "delegatedRules": list(cel.StringType)}),
-		"Source": texts(source, from),
-		"Policy": texts("level strategy builtin part role", from),
-		"Loss":   texts("rule reason message "+source, loss),
-		"Rule":   texts("name", map[string]*cel.Type{"value": cel.DynType, "sources": list(object("Source")), "lost": list(object("Loss"))}),
-		"Group":  texts("name", map[string]*cel.Type{"rules": list(object("Rule"))}),
+		"Source":     texts(source, from),
+		"Policy":     texts("level strategy builtin part role", from),
+		"Loss":       texts("rule reason message "+source, loss),
+		"Rule":       texts("name", map[string]*cel.Type{"value": cel.DynType, "sources": list(object("Source")), "lost": list(object("Loss"))}),
+		"Group":      texts("name", map[string]*cel.Type{"rules": list(object("Rule"))}),
+		"Judged":     texts("verdict", map[string]*cel.Type{"methods": list(cel.StringType), "because": list(cel.StringType)}),
+		"Protection": protectionShape(),
 		"Effective": texts("policyKind profile id", map[string]*cel.Type{"spec": cel.DynType, "ordered": cel.BoolType, "rules": list(object("Rule")),
 			"policies": list(object("Policy")), "sources": list(object("Source")), "lost": list(object("Loss")), "groups": list(object("Group"))}),
 	}
+}
+
+// protectionShape has a field for every property of requests.
+func protectionShape() map[string]*cel.Type {
+	out := map[string]*cel.Type{}
+	for _, name := range propertyNames() {
+		out[name] = cel.ObjectType("Judged")
+	}
+	return out
 }
 
 // typed tells the checker about the shapes. Values of them are maps.
@@ -116,7 +129,7 @@ func newEnvironment() (*environment, error) {
 		cel.OptionalTypes(), ext.TwoVarComprehensions(), ext.Bindings(), perSecond(),
 		cel.CustomTypeProvider(typed{registry, shapes()}), // behind the libraries, which add their types to the registry
 		cel.Variable(targetVar, cel.ObjectType("Target")), cel.Variable(pathVar, cel.ObjectType("Path")), cel.Variable(backendVar, cel.ObjectType("Ref")),
-		cel.Variable(effectiveVar, cel.MapType(cel.StringType, cel.ObjectType("Effective"))))
+		cel.Variable(protectionVar, cel.ObjectType("Protection")), cel.Variable(effectiveVar, cel.MapType(cel.StringType, cel.ObjectType("Effective"))))
 	env, err := cel.NewEnv(options...)
 	return &environment{env}, err
 }
@@ -137,6 +150,7 @@ type looks struct {
 	values          bool     // of settings
 	kinds           []string // the policy kinds that it names, sorted
 	everything      bool     // in force: it does not only name kinds
+	properties      []string // of requests, that it names, sorted; "" is all of them
 }
 
 // want is the type that an expression has to give.
@@ -199,14 +213,20 @@ func looksOf(e ast.Expr) looks {
 		case ast.IdentKind:
 			name := strings.TrimPrefix(e.AsIdent(), ".")
 			l.target, l.path = l.target || name == targetVar, l.path || name == pathVar
-			if name == effectiveVar {
+			switch name {
+			case effectiveVar:
 				all++
+			case protectionVar:
+				l.properties = append(l.properties, "")
 			}
 		case ast.SelectKind:
 			s := e.AsSelect()
 			l.field(s.FieldName())
 			if isEffective(s.Operand()) {
 				named, l.kinds = named+1, append(l.kinds, s.FieldName())
+			}
+			if isVariable(s.Operand(), protectionVar) {
+				l.properties = append(l.properties, s.FieldName())
 			}
 		case ast.CallKind:
 			if kind, ok := kindAsked(e.AsCall()); ok {
@@ -218,6 +238,8 @@ func looksOf(e ast.Expr) looks {
 			}
 		}
 	}))
+	slices.Sort(l.properties)
+	l.properties = slices.Compact(l.properties)
 	slices.Sort(l.kinds)
 	l.kinds, l.everything = slices.Compact(l.kinds), all > named
 	return l
@@ -250,8 +272,10 @@ func kindAsked(c ast.CallExpr) (string, bool) {
 	return kind, ok
 }
 
-func isEffective(e ast.Expr) bool {
-	return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == effectiveVar
+func isEffective(e ast.Expr) bool { return isVariable(e, effectiveVar) }
+
+func isVariable(e ast.Expr, name string) bool {
+	return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == name
 }
 
 // and is what two expressions look at together.
@@ -259,7 +283,9 @@ func (l looks) and(o *compiled) looks {
 	if o == nil {
 		return l
 	}
-	out := looks{l.target || o.target, l.path || o.path, l.namespaceLabels || o.namespaceLabels, l.values || o.values, slices.Concat(l.kinds, o.kinds), l.everything || o.everything}
+	out := looks{l.target || o.target, l.path || o.path, l.namespaceLabels || o.namespaceLabels, l.values || o.values, slices.Concat(l.kinds, o.kinds), l.everything || o.everything, slices.Concat(l.properties, o.properties)}
+	slices.Sort(out.properties)
+	out.properties = slices.Compact(out.properties)
 	slices.Sort(out.kinds)
 	out.kinds = slices.Compact(out.kinds)
 	return out

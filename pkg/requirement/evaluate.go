@@ -3,6 +3,7 @@ package requirement
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/cel-go/common/types/ref"
@@ -32,6 +33,9 @@ func (j *judge) evaluate() {
 	for _, p := range j.paths {
 		j.pathVals = append(j.pathVals, celValue(pathValue(p)))
 	}
+	for _, p := range j.protected {
+		j.protectionVals = append(j.protectionVals, protectionValue(p))
+	}
 	model.SideBySide(len(j.sets), model.Few, func(i int) {
 		s := &j.sets[i]
 		policies := map[string]ref.Val{}
@@ -54,6 +58,9 @@ func (j *judge) answer(q *question) {
 	if q.path >= 0 {
 		vars[pathVar] = j.pathVals[q.path]
 	}
+	if q.protection >= 0 {
+		vars[protectionVar] = j.protectionVals[q.protection]
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
 	defer cancel()
 	ask := func(e *compiled) ref.Val {
@@ -69,7 +76,11 @@ func (j *judge) answer(q *question) {
 			return
 		}
 	}
-	if v := ask(q.req.holds); q.failure != "" || v.Value() == true {
+	if q.req.demands != nil {
+		if q.held = j.demandMet(q); q.held {
+			return
+		}
+	} else if v := ask(q.req.holds); q.failure != "" || v.Value() == true {
 		q.held = q.failure == ""
 		return
 	}
@@ -79,6 +90,20 @@ func (j *judge) answer(q *question) {
 			q.message, _ = v.Value().(string)
 		}
 	}
+}
+
+// demandMet reports whether one of the kinds that are demanded is in force, or one of the properties holds.
+func (j *judge) demandMet(q *question) bool {
+	for _, f := range j.sets[q.set].of {
+		if slices.ContainsFunc(q.req.demands.kinds, func(gk model.GroupKind) bool { return named(gk.String(), f.Kind.GroupKind) }) {
+			return true
+		}
+	}
+	if q.protection < 0 || len(q.req.demands.properties) == 0 {
+		return false
+	}
+	met, _ := q.req.meets(j.protected[q.protection])
+	return met
 }
 
 // eval evaluates one expression, and checks that the value is of the type that is wanted.

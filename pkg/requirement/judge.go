@@ -33,30 +33,33 @@ type Assessment struct {
 }
 
 // Problems holds an input against requirements and returns the findings, by requirement and target.
-func Problems(res *resolve.Resolution, reqs []*Requirement, provers ...Prover) []model.Problem {
-	return Judge(res, reqs, provers...).Findings
+func Problems(res *resolve.Resolution, reqs []*Requirement, by Deciders) []model.Problem {
+	return Judge(res, reqs, by).Findings
 }
 
 // Prover decides whether something holds for requests.
 type Prover func(*resolve.Resolution, view.ProofQuery) (*view.Proof, error)
 
-// Judge holds an input against requirements. Those about requests take a Prover; without one, nothing is known about them.
-func Judge(res *resolve.Resolution, reqs []*Requirement, provers ...Prover) Assessment {
-	var prove Prover
-	if len(provers) > 0 {
-		prove = provers[0]
-	}
+// Deciders know about requests. Without one of them, what requirements ask it is not known.
+type Deciders struct {
+	Prove   Prover
+	Protect Protector
+}
+
+// Judge holds an input against requirements.
+func Judge(res *resolve.Resolution, reqs []*Requirement, by Deciders) Assessment {
 	var out Assessment
 	if len(reqs) == 0 {
 		return out
 	}
 	j := newJudge(res, reqs)
+	j.protect(by.Protect)
 	j.gather()
 	j.evaluate()
 	for i := range reqs {
 		if reqs[i].requests != nil {
 			about := proofConclusion{newConclusion(j, &j.cases[i])}
-			out.Findings = append(out.Findings, about.conclude(prove)...)
+			out.Findings = append(out.Findings, about.conclude(by.Prove)...)
 			out.Tallies, out.told = append(out.Tallies, about.tally), append(out.told, about.told...)
 			continue
 		}
@@ -86,6 +89,12 @@ type judge struct {
 	targets   []*view.EffectiveTarget // one for each target that matters
 	targetOf  map[topology.NodeID]int
 	targetVal []targetValue
+
+	protections    *view.Protections  // nil: not asked for, or not known
+	unprotected    string             // why it is not known
+	protected      []*view.Protection // distinct ones that matter
+	protectionOf   map[*view.Protection]int
+	protectionVals []ref.Val
 }
 
 // targetValue is a target as expressions see it.
@@ -102,6 +111,8 @@ type caseOf struct {
 	strange []string // kinds that it names and nobody knows
 	funnel  funnel
 	asked   []asked
+
+	firstAsked int // the position of its first property among those that are asked about
 }
 
 // asked is a question about one place.
@@ -110,6 +121,8 @@ type asked struct {
 	paths    []view.Path
 	question int    // -1: it is not asked, because of the doubt
 	doubt    string // why the answer is not known
+
+	protection int // -1: it does not matter
 }
 
 // inForceSet is what is in force at places, as expressions see it.
@@ -126,6 +139,8 @@ type question struct {
 	target int // -1: it does not matter
 	path   int // -1: it does not matter
 
+	protection int // -1: it does not matter
+
 	skipped bool // where does not hold
 	held    bool
 	failure string
@@ -133,15 +148,19 @@ type question struct {
 	cost    uint64
 }
 
-type questionKey struct{ req, set, target, path int }
+type questionKey struct{ req, set, target, path, protection int }
 
 func newJudge(res *resolve.Resolution, reqs []*Requirement) *judge {
 	j := &judge{res: res, places: view.NewEffectiveTargets(res), doubts: newUnknowns(res), cases: make([]caseOf, len(reqs)),
-		numbers: map[*view.InForce]int{}, setOf: map[string]int{}, questOf: map[questionKey]int{}, pathOf: map[string]int{}, targetOf: map[topology.NodeID]int{}}
+		numbers: map[*view.InForce]int{}, setOf: map[string]int{}, questOf: map[questionKey]int{}, pathOf: map[string]int{}, targetOf: map[topology.NodeID]int{}, protectionOf: map[*view.Protection]int{}}
 	for i, r := range reqs {
 		c := &j.cases[i]
 		if c.Requirement = r; r.holds != nil {
 			c.looks = r.holds.and(r.where).and(r.messageFrom)
+		}
+		if r.demands != nil {
+			c.looks = looks{}.and(r.where).and(r.messageFrom)
+			c.looks.kinds = append(c.looks.kinds, r.kindsNamed()...)
 		}
 		for _, k := range res.Kinds {
 			if c.looks.everything || c.names(k.GroupKind) {
@@ -230,7 +249,7 @@ func (j *judge) ask(c int, p *view.EffectiveTarget, unsure, labelsKnown bool) {
 	if !ok {
 		return
 	}
-	a := asked{place: p, paths: paths, question: -1}
+	a := asked{place: p, paths: paths, question: -1, protection: -1}
 	switch {
 	case unsure, req.looks.namespaceLabels && !labelsKnown:
 		a.doubt = "the labels of namespace " + p.Target.Namespace + " are not in the input"
@@ -242,8 +261,9 @@ func (j *judge) ask(c int, p *view.EffectiveTarget, unsure, labelsKnown bool) {
 	if req.looks.target {
 		target = j.target(p)
 	}
-	if !req.looks.path {
-		a.question = j.question(questionKey{c, set, target, -1})
+	protects := req.looksAtProtection()
+	if !req.looks.path && !protects {
+		a.question = j.question(questionKey{c, set, target, -1, -1})
 		req.asked = append(req.asked, a)
 		return
 	}
@@ -252,8 +272,19 @@ func (j *judge) ask(c int, p *view.EffectiveTarget, unsure, labelsKnown bool) {
 		if i < len(paths) {
 			way, a.paths = paths[i], paths[i:i+1]
 		}
-		a.question = j.question(questionKey{c, set, target, j.path(way)})
-		req.asked = append(req.asked, a)
+		key, one := questionKey{c, set, target, -1, -1}, a
+		if req.looks.path {
+			key.path = j.path(way)
+		}
+		if protects {
+			var unknown string
+			if key.protection, unknown = j.protectionAt(p, way); unknown == "" && req.demands != nil && len(req.demands.properties) > 0 {
+				_, unknown = req.meets(j.protected[key.protection])
+			}
+			one.protection, one.doubt = key.protection, cmp.Or(a.doubt, unknown)
+		}
+		one.question = j.question(key)
+		req.asked = append(req.asked, one)
 	}
 }
 
@@ -286,7 +317,7 @@ func (j *judge) question(key questionKey) int {
 	if !known {
 		at = len(j.questions)
 		j.questOf[key] = at
-		j.questions = append(j.questions, question{req: &j.cases[key.req], set: key.set, target: key.target, path: key.path})
+		j.questions = append(j.questions, question{req: &j.cases[key.req], set: key.set, target: key.target, path: key.path, protection: key.protection})
 	}
 	return at
 }

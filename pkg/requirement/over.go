@@ -20,7 +20,7 @@ type requests struct {
 	listener   string
 	namespaces []string // of the routes that take them
 
-	require []model.GroupKind
+	require alternatives
 	name    string // of a ready-made property
 	allow   []string
 
@@ -76,6 +76,13 @@ func (r *requirementReader) over(req *Requirement, n *yaml.Node) {
 // checkRequests checks a requirement about requests as a whole.
 func (r *requirementReader) checkRequests(req *Requirement, n *yaml.Node) {
 	q := req.requests
+	if !q.given && q.name == "" && q.allow == nil { // it is about targets
+		req.demands, req.requests = &q.require, nil
+		if form.Member(n, "expression") != nil {
+			r.form.Fail(&q.first, "only one of the fields require and expression says what has to hold")
+		}
+		return
+	}
 	if !q.given {
 		r.form.Fail(&q.first, "what has to hold for requests takes field \"over\": which requests it is about, as {requests: {}}")
 		return
@@ -85,17 +92,20 @@ func (r *requirementReader) checkRequests(req *Requirement, n *yaml.Node) {
 			r.form.Fail(form.Member(n, field), "a requirement over requests has no %s", field)
 		}
 	}
+	if uses := req.holds; uses != nil && len(uses.properties) > 0 {
+		r.form.Fail(form.Member(n, "expression"), "over requests there is no variable %s: write require: [authentication], or drop over", protectionVar)
+	}
 	for _, entry := range q.allow {
 		if err := view.CheckAllowed(entry); err != nil {
 			r.form.Fail(&q.first, "%s: %s", err.What, err.Hint)
 		}
 	}
 	broken := req.holds == nil && form.Member(n, "expression") != nil || q.name == "" && form.Member(n, "property") != nil
-	query := view.ProofQuery{Scope: q.scope, Require: q.require, Property: q.name, Allow: q.allow}
+	query := view.ProofQuery{Scope: q.scope, Require: q.require.kinds, Properties: q.require.properties, Property: q.name, Allow: q.allow}
 	if req.holds != nil {
 		query.Holds = func(*view.RequestWay) (bool, string) { return true, "" }
 	}
-	if wrong := query.Wrong(); wrong != "" && !broken {
+	if wrong := query.Wrong(); wrong != "" && !broken && len(q.require.properties) == 0 {
 		r.form.Fail(n, "%s (fields require, expression, property)", wrong)
 	}
 }
@@ -118,7 +128,7 @@ func (q *requests) words() string {
 // query is what is asked about an input; why it cannot be: the Gateway is not there, or a policy kind is not known.
 func (c *proofConclusion) query() (query view.ProofQuery, nothing, unknown string) {
 	q, res := c.req.requests, c.j.res
-	query = view.ProofQuery{Scope: q.scope, Property: q.name, Allow: q.allow, Asked: q.words()}
+	query = view.ProofQuery{Scope: q.scope, Properties: q.require.properties, Property: q.name, Allow: q.allow, Asked: q.words()}
 	query.Scope.Where = space.Everywhere()
 	query.Scope.Where.Listener = q.listener
 	if q.gateway != "" {
@@ -132,7 +142,7 @@ func (c *proofConclusion) query() (query view.ProofQuery, nothing, unknown strin
 	if q.namespaces != nil {
 		query.Routes = func(o *model.Object) bool { return matchesAny(q.namespaces, o.Ref.Namespace) }
 	}
-	for _, gk := range q.require {
+	for _, gk := range q.require.kinds {
 		before := len(query.Require)
 		for _, k := range res.Kinds {
 			if named(gk.String(), k.GroupKind) && !slices.Contains(query.Require, k.GroupKind) {

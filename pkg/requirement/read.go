@@ -86,7 +86,7 @@ func (r *requirementReader) requirement(n *yaml.Node) {
 		"message":           r.form.Text(&req.message),
 		"messageExpression": r.expression(&req.messageFrom, gives(text)),
 		"over":              func(n *yaml.Node) { r.over(req, n) },
-		"require":           func(n *yaml.Node) { property(req).at(n); r.kinds(&property(req).require)(n) },
+		"require":           func(n *yaml.Node) { property(req).at(n); r.required(&property(req).require)(n) },
 		"property":          func(n *yaml.Node) { property(req).at(n); r.form.Word(&property(req).name, readyNames())(n) },
 		"allow":             func(n *yaml.Node) { property(req).at(n); r.form.Texts(&property(req).allow)(n) },
 	})
@@ -102,7 +102,7 @@ func (r *requirementReader) requirement(n *yaml.Node) {
 	if req.requests != nil {
 		r.checkRequests(req, n)
 	} else if req.holds == nil && form.Member(n, "expression") == nil {
-		r.form.Fail(n, "field \"expression\" is missing: what has to hold, in CEL")
+		r.form.Fail(n, "field \"expression\" is missing: what has to hold, in CEL; or \"require\", properties of requests or policy kinds")
 	}
 	if req.message == "" && form.Member(n, "messageExpression") == nil {
 		r.form.Fail(n, "field \"message\" is missing: what to tell where it does not hold")

@@ -101,7 +101,11 @@ func (c *conclusion) countAnswer(a *asked) {
 		c.tally.Met++
 	default:
 		c.tally.NotMet++
-		key := unmetKey{a.place.Target, q.message, c.found(a.place)}
+		found := c.found(a.place)
+		if a.protection >= 0 {
+			found = strings.TrimPrefix(found+"; "+c.req.protectionText(c.j.protected[a.protection]), "; ")
+		}
+		key := unmetKey{a.place.Target, q.message, strings.TrimSuffix(found, "; ")}
 		c.unmet[key] = append(c.unmet[key], a.paths...)
 		c.nodes[key] = a.place.Node
 	}

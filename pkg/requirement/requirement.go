@@ -13,8 +13,9 @@ type Requirement struct {
 	message     string    // "" if an expression makes it
 	messageFrom *compiled // gives a text
 	selects     selection
-	where       *compiled // gives a boolean; nil: everywhere
-	holds       *compiled // gives a boolean; nil: of requests, another property has to hold
+	where       *compiled     // gives a boolean; nil: everywhere
+	holds       *compiled     // gives a boolean; nil: something else has to hold
+	demands     *alternatives // over targets, instead of an expression
 
 	requests *requests // that it is about; nil: it is about targets
 }
@@ -24,6 +25,20 @@ const CodePrefix = "requirement/"
 
 // Code is that of the problems where the requirement is not met.
 func (r *Requirement) Code() model.Code { return model.Code(CodePrefix + r.Name) }
+
+// kindsNamed are the policy kinds that have to be in force, or that the expression names.
+func (r *Requirement) kindsNamed() []string {
+	if r.holds != nil {
+		return r.holds.kinds
+	}
+	var out []string
+	if r.demands != nil {
+		for _, gk := range r.demands.kinds {
+			out = append(out, gk.String())
+		}
+	}
+	return out
+}
 
 // Message is what is said where it is not met; "" if an expression makes it.
 func (r *Requirement) Message() string { return r.message }

@@ -184,7 +184,7 @@ func (f *funnel) nothing(r *Requirement) (what, hint string) {
 		before = "route rules"
 	}
 	resultsOf := ""
-	if kinds := r.holds.kinds; s.kinds != nil && len(kinds) > 0 {
+	if kinds := r.kindsNamed(); s.kinds != nil && len(kinds) > 0 {
 		resultsOf = " at which " + strings.Join(kinds, " or ") + " has results"
 	}
 	for _, c := range []struct {

@@ -31,10 +31,10 @@ func NewTestResult(t *Test) TestResult {
 //
 // Every finding has to be expected, and every expectation found. Of the requirements that the test names each has to select something;
 // a test that names none is about all. That the others select nothing is no finding.
-func (t *Test) Run(res *resolve.Resolution, reqs []*Requirement, provers ...Prover) TestResult {
+func (t *Test) Run(res *resolve.Resolution, reqs []*Requirement, by Deciders) TestResult {
 	out := NewTestResult(t)
 	out.Problems = append(out.Problems, t.strangeNames(reqs)...)
-	judged := Judge(res, reqs, provers...)
+	judged := Judge(res, reqs, by)
 	used := make([]bool, len(t.Expect))
 	for _, f := range judged.told {
 		if !t.covered(&f, used) {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,7 +53,7 @@ func (d *behavior) opened(before, after *reaction) opening {
 	case gate.Holds:
 		return opening{}
 	case gate.Depends:
-		return opening{doubts: []string{shut + "; whether requests are kept out now is not known: " + reasonsText(held.Because)}}
+		return opening{doubts: []string{shut + "; whether requests are kept out now is not known: " + becauseText(held.Because)}}
 	}
 	return opening{access: AccessOpened, reason: shut}
 }
@@ -116,13 +115,13 @@ func (d *behavior) losses(before, after *reaction) opening {
 		case !concerns(d.q.Kinds, was, is):
 		case was.Verdict == gate.Holds && is.Verdict == gate.Fails:
 			out.access = AccessOpened
-			out.lost = append(out.lost, lostProperty{p, usesText(was.By), cmp.Or(reasonsText(is.Because), "-")})
+			out.lost = append(out.lost, lostProperty{p, usesText(was.By), becauseText(is.Because)})
 		case was.Verdict == gate.Holds && is.Verdict == gate.Depends:
-			doubt(p, "%s held by "+strings.ReplaceAll(usesText(was.By), "%", "%%")+", and whether that is still so is not known", reasonsText(is.Because))
+			doubt(p, "%s held by "+strings.ReplaceAll(usesText(was.By), "%", "%%")+", and whether that is still so is not known", becauseText(is.Because))
 		case was.Verdict == gate.Depends && is.Verdict == gate.Fails:
-			doubt(p, "whether %s held is not known, and now it does not", reasonsText(was.Because))
+			doubt(p, "whether %s held is not known, and now it does not", becauseText(was.Because))
 		case was.Verdict == gate.Depends && is.Verdict == gate.Depends && was.Has(gate.NotRead) && len(gone(gateKinds(was), gateKinds(is))) > 0:
-			doubt(p, "whether %s held is not known, and what may have established it is gone", reasonsText(was.Because))
+			doubt(p, "whether %s held is not known, and what may have established it is gone", becauseText(was.Because))
 		}
 	}
 	for _, one := range doubts {

@@ -164,12 +164,12 @@ func (c *BehaviorChange) addShifts(add func(what, before, after string, tone Ton
 		if change == protectionLost {
 			tone = Bad
 		}
-		add(string(s.Property), verdictText(&s.Before), verdictText(&s.After), tone)
+		add(string(s.Property), propertyText(&s.Before), propertyText(&s.After), tone)
 	}
 }
 
-// verdictText says what is true of a property, and why.
-func verdictText(r *protect.Result) string {
+// propertyText says what is true of a property, and why.
+func propertyText(r *protect.Result) string {
 	why := holdsBy(r)
 	if why == "-" {
 		return string(r.Verdict)

@@ -121,7 +121,7 @@ func holdsBy(r *protect.Result) string {
 	if r.Verdict == gate.Holds && !r.Has(gate.DeniesAll) {
 		return usesText(r.By)
 	}
-	return cmp.Or(reasonsText(r.Because), "-")
+	return becauseText(r.Because)
 }
 
 // usesText names gates.
@@ -137,6 +137,11 @@ func usesText(uses []protect.Use) string {
 		}
 	}
 	return cmp.Or(strings.Join(out, ", "), "-")
+}
+
+// becauseText says reasons in a cell.
+func becauseText(reasons []protect.Reason) string {
+	return cmp.Or(reasonsText(reasons), "-")
 }
 
 // ruleLabels are the namespaces and the names of rules, a line for each route; too many for lines are counted.

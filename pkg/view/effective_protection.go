@@ -38,22 +38,22 @@ func (a *collector) protectionOf(nodes []topology.NodeID) []PlaceProtection {
 		return nil
 	}
 	p := placeJudge{collector: a}
-	kinds := p.kinds()
+	kinds := p.guarding()
 	if len(kinds) == 0 {
 		return nil
 	}
 	p.judge = a.query.Judges.protection(a.res)
 	var out []PlaceProtection
 	for _, id := range nodes {
-		for _, w := range p.ways(kinds, id) {
+		for _, w := range p.waysTo(kinds, id) {
 			out = append(out, p.at(id, &w)...)
 		}
 	}
 	return out
 }
 
-// kinds are the policy kinds with gates that have results at places.
-func (p *placeJudge) kinds() []*resolve.Kind {
+// guarding are the policy kinds with gates that have results at places.
+func (p *placeJudge) guarding() []*resolve.Kind {
 	var out []*resolve.Kind
 	for _, k := range p.res.Kinds {
 		if k.InUse() && len(k.Protects.Rules) > 0 && slices.ContainsFunc(k.Effective, func(role topology.Role) bool { return isPlace(k, role) }) {
@@ -82,8 +82,8 @@ type placeWay struct {
 	stacks []protect.Stack
 }
 
-// ways are the paths to a node, those with the same in force together.
-func (p *placeJudge) ways(kinds []*resolve.Kind, id topology.NodeID) []placeWay {
+// waysTo are the paths to a node, those with the same in force together.
+func (p *placeJudge) waysTo(kinds []*resolve.Kind, id topology.NodeID) []placeWay {
 	n := p.res.Node(id)
 	var order []string
 	stacks, paths := map[string][]protect.Stack{}, map[string]Path{}

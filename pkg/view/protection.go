@@ -194,13 +194,18 @@ func placeOf(a *request.Answer) protect.Place {
 
 // split answers about all classes of requests that gates of some rules tell apart.
 func (p *protector) split(rules []topology.NodeID) error {
+	p.classes = map[protect.Place]*Protection{}
+	return p.eachClass(rules, func(a *request.Answer, sure bool) { p.add(p.judge.On(a), sure) })
+}
+
+// eachClass calls see with what becomes of each class of requests that gates of some rules tell apart, and whether that is known.
+func (p *protector) eachClass(rules []topology.NodeID, see func(a *request.Answer, sure bool)) error {
 	asked := map[topology.NodeID]bool{}
 	for _, rule := range rules {
 		if len(p.apart(rule)) > 0 {
 			asked[rule] = true
 		}
 	}
-	p.classes = map[protect.Place]*Protection{}
 	if len(asked) == 0 || p.matcher == nil {
 		return nil
 	}
@@ -221,7 +226,7 @@ func (p *protector) split(rules []topology.NodeID) error {
 			}
 			one := *a
 			one.Request = c.Request
-			p.add(p.judge.On(&one), sure)
+			see(&one, sure)
 		}
 		return true
 	})

@@ -94,7 +94,7 @@ func (s *speller) leftAlone(listener topology.NodeID) []variant {
 
 // listener tries spellings of requests to the rules at a listener that share a backend with a rule of which other policies may be in force.
 func (s *speller) listener(listener topology.NodeID, left []variant) {
-	gateway := s.gatewayOf(listener)
+	gateway := gatewayAbove(s.survey.res.Graph, listener)
 	if gateway == topology.None {
 		return
 	}
@@ -125,12 +125,13 @@ func (s *speller) example(gateway topology.NodeID, r request.Request, rule topol
 	s.err = s.try(c, left)
 }
 
-func (s *speller) gatewayOf(listener topology.NodeID) topology.NodeID {
-	for _, up := range s.survey.res.Graph.Parents(topology.Traffic, listener) {
-		if s.survey.res.Node(up).Role == topology.Gateway {
+// gatewayAbove is the Gateway of a listener, by a ListenerSet too.
+func gatewayAbove(g *topology.Graph, listener topology.NodeID) topology.NodeID {
+	for _, up := range g.Parents(topology.Traffic, listener) {
+		if g.Node(up).Role == topology.Gateway {
 			return up
 		}
-		if found := s.gatewayOf(up); found != topology.None {
+		if found := gatewayAbove(g, up); found != topology.None {
 			return found
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -19,7 +20,7 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "agc", Kinds: kinds, Functions: descriptor.Functions{
+	return plugin.Plugin{Name: "agc", Kinds: kinds, Gates: protect.Functions{"agc.Certificate": certificateGate}, Functions: descriptor.Functions{
 		Normalize: map[string]policy.Normalizer{"agc.References": references},
 		Checks:    map[string]policy.Check{"agc.Override": override},
 		Lints:     map[string]policy.Lint{"agc.Timeouts": timeouts}}}
@@ -96,4 +97,12 @@ func timeouts(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 		}
 	}
 	return out
+}
+
+// certificateGate is that of client certificates, which only a listener with TLS can demand.
+func certificateGate(in protect.Input, g protect.Gate) []protect.Gate {
+	if in.Place.Listener != topology.None && in.Resolution().Graph.Listener(in.Place.Listener).Protocol != "HTTPS" {
+		return nil
+	}
+	return []protect.Gate{g}
 }

@@ -15,18 +15,21 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
+const group = "apisix.apache.org"
+
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "apisix", Kinds: kinds, Functions: descriptor.Functions{
-		Sites: map[string]policy.SiteCheck{"apisix.Priorities": priorities},
-		Lints: map[string]policy.Lint{"apisix.MapOrder": mapOrder}}}
+	return plugin.Plugin{Name: "apisix", Kinds: kinds, Gates: gates(), Functions: descriptor.Functions{
+		Normalize: map[string]policy.Normalizer{"apisix.ByName": byName},
+		Sites:     map[string]policy.SiteCheck{"apisix.Priorities": priorities},
+		Lints:     map[string]policy.Lint{"apisix.MapOrder": mapOrder}}}
 }
 
 // priorities finds policies for a route that differ in priority from another one for the route or for a rule of it: none of them is in force
 // then. No priority is one as well.
 func priorities(_ *policy.Kind, _ *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 	of := map[model.Ref][]*model.Object{}
-	for _, o := range in.Of(model.GroupKind{Group: "apisix.apache.org", Kind: "HTTPRoutePolicy"}) {
+	for _, o := range in.Of(model.GroupKind{Group: group, Kind: "HTTPRoutePolicy"}) {
 		for _, t := range o.Body.At("spec", "targetRefs").Items {
 			ref := model.Ref{Group: t.Text("group"), Kind: t.Text("kind"), Namespace: o.Ref.Namespace, Name: t.Text("name")}
 			of[ref] = append(of[ref], o)

@@ -29,7 +29,7 @@ var exportKind = model.GroupKind{Group: group, Kind: "ServiceExport"}
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "aws-lattice", Kinds: kinds,
+	return plugin.Plugin{Name: "aws-lattice", Kinds: kinds, Gates: gates(),
 		Functions: descriptor.Functions{
 			Attach:    map[string]policy.Attacher{"aws-lattice.Exports": exports},
 			Normalize: map[string]policy.Normalizer{"aws-lattice.OwnNamespace": ownNamespace, "aws-lattice.ByDestination": byDestination},

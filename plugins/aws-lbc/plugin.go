@@ -29,7 +29,7 @@ var (
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: name, Kinds: kinds,
+	return plugin.Plugin{Name: name, Kinds: kinds, Gates: gates(),
 		Functions: descriptor.Functions{
 			Entries:   map[string]policy.EntryOf{"aws-lbc.EntryFor": entryFor},
 			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": reference},

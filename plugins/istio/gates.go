@@ -121,8 +121,21 @@ type authzRule struct {
 // authzRules are all rules at a place.
 type authzRules []authzRule
 
+// seen is what rules are read for.
+type seen struct {
+	verdict *resolve.Verdict
+	host    string
+	port    int32
+	open    bool
+}
+
 // read reads the rules in force.
 func (s sight) read(v *resolve.Verdict) authzRules {
+	out, _ := s.look.Kept(seen{v, s.host, s.port, s.open}, func() any { return s.readAll(v) }).(authzRules)
+	return out
+}
+
+func (s sight) readAll(v *resolve.Verdict) authzRules {
 	var out authzRules
 	for i := range v.Result.Rules {
 		rule := &v.Result.Rules[i]

@@ -308,6 +308,10 @@ func (s sight) isPath(v string) literal {
 	switch expr, plain := pathExpression(v); {
 	case v == "*":
 		return told(true)
+	case strings.HasSuffix(v, "/*") && len(v) > 2 && !strings.ContainsAny(v[:len(v)-1], "*{"):
+		base := strings.TrimSuffix(v, "/*")
+		itself := s.look.IsPath(base)
+		return told(s.look.IsUnderPath(base) && !itself)
 	case plain:
 		return told(s.look.IsPath(v))
 	default:

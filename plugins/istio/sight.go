@@ -17,6 +17,11 @@ const mostSights = 64
 
 // sightsOf lists by which hosts and ports the rules at a place tell the requests of a class apart.
 func sightsOf(in protect.Input, v *resolve.Verdict) []sight {
+	out, _ := in.Look.Kept(v, func() any { return newSights(in, v) }).([]sight)
+	return out
+}
+
+func newSights(in protect.Input, v *resolve.Verdict) []sight {
 	hosts, ports := named(v, "hosts"), named(v, "ports", "destination.port")
 	possible := []string{""}
 	if len(hosts) > 0 {

@@ -21,11 +21,15 @@ const (
 	upstreamPolicyOf = "konghq.com/upstream-policy"
 )
 
-var pluginKind = model.GroupKind{Group: group, Kind: "KongPlugin"}
+var (
+	pluginKind        = model.GroupKind{Group: group, Kind: "KongPlugin"}
+	clusterPluginKind = model.GroupKind{Group: group, Kind: "KongClusterPlugin"}
+	consumerKind      = model.GroupKind{Group: group, Kind: "KongConsumer"}
+)
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kong", Kinds: kinds,
+	return plugin.Plugin{Name: "kong", Kinds: kinds, Gates: gates(),
 		Functions: descriptor.Functions{
 			Search:    map[string]policy.Search{"kong.ClusterPlugins": clusterPlugins},
 			Normalize: map[string]policy.Normalizer{"kong.ByType": byType},

@@ -25,7 +25,7 @@ var grantKind = model.GroupKind{Group: gatewayGroup, Kind: "ReferenceGrant"}
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "nginx", Kinds: kinds,
+	return plugin.Plugin{Name: "nginx", Kinds: kinds, Gates: gates(),
 		Functions: descriptor.Functions{
 			Path:      map[string]policy.Step{"nginx.Valid": validStep},
 			Checks:    map[string]policy.Check{"nginx.Buffers": buffers, "nginx.Methods": methods},

@@ -1,7 +1,7 @@
 import { Pack, type Packed, type ValueRef } from './pack';
 import { groupKind, nodeID, sameObject, sameTarget } from './text';
 import type { Compared, ProxyFacts } from './proxies';
-import type { Effective, Finding, GraphEdge, GraphNode, Origin, Overridden, Problem, Ref, RuleClasses, Status, Undecided } from './types';
+import type { Effective, Finding, GraphEdge, GraphNode, Origin, Overridden, Problem, Ref, RuleClasses, RuleProtection, Status, Undecided } from './types';
 
 /** Trouble is a problem or a finding, which are shown as one list. */
 export interface Trouble extends Problem {
@@ -139,6 +139,17 @@ export class Doc {
     const of = <T>(key: string): T[] => this.pack.value<T[] | undefined>(this.pack.field(this.parts('classes'), key)) ?? [];
     return { undecided: of<Undecided>('undecided'), leftOut: of<string>('leftOut') };
   });
+
+  private readonly protectionIndex = once(() => {
+    const all = this.items('protection');
+    return { all, at: index(all, (i) => shortKey(this.pack.value(this.pack.field(all[i], 'rule')))) };
+  });
+
+  /** what requests to rules of this kind and name are protected by. */
+  protectionAt(rule: Ref): RuleProtection[] {
+    const { all, at } = this.protectionIndex();
+    return (at.get(shortKey(rule)) ?? []).map((i) => this.pack.value<RuleProtection>(all[i]));
+  }
 
   private audit<T>(key: string): T | undefined {
     return this.pack.value<T | undefined>(this.pack.field(this.parts('dataplane'), key));

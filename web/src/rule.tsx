@@ -4,6 +4,7 @@ import { brief } from './brief';
 import { usePage } from './context';
 import { Copy, From, Heading, Name, NodeLink, Place, Sources, State, Value, roleState } from './parts';
 import { TroubleList } from './problems';
+import { Protection } from './protection';
 import { ProxyAt } from './proxies';
 import { Requests } from './requests';
 import { ruleLink, viewLink } from './route';
@@ -38,6 +39,7 @@ export function RuleView(): JSX.Element {
       <ProxyAt target={target} />
       {items.length === 0 && <Nothing on={target} />}
       {items.map((item) => <Kind key={item.policyKind + item.id + via(item.paths, target)} item={item} apart={road === ''} />)}
+      {target.section && <Protection rule={target} />}
       {target.section && <Requests rule={target} />}
       {troubles.length > 0 && <section><h2>Problems</h2><TroubleList all={troubles} /></section>}
     </>

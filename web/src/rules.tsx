@@ -4,6 +4,7 @@ import { brief } from './brief';
 import { go, usePage } from './context';
 import type { Doc } from './doc';
 import { Choice, From, Heading, Name, Pager, Search, State, broken, usePages } from './parts';
+import { ProtectionCell, protectionText } from './protection';
 import { ProxyCell, differs, proxyRank } from './proxies';
 import { ruleLink, viewLink } from './route';
 import { type Row, lostCount } from './rows';
@@ -57,8 +58,9 @@ function proxied(doc: Doc, rows: Row[], show: string): Row[] {
 
 /** The columns; what proxies do stands in one of its own, where that is known. */
 function columnsOf(doc: Doc): Column<Row>[] {
-  if (!doc.audited) return COLUMNS;
-  return [...COLUMNS, { id: 'proxy', text: 'Proxy', key: (r) => proxyRank(doc, r.target, r.policyKind) }];
+  const columns = COLUMNS.map((c) => (c.id === 'protection' ? { ...c, key: (r: Row) => protectionText(doc, r.target) } : c));
+  if (!doc.audited) return columns;
+  return [...columns, { id: 'proxy', text: 'Proxy', key: (r) => proxyRank(doc, r.target, r.policyKind) }];
 }
 
 /** The columns, with what the rows are sorted by. */
@@ -69,6 +71,7 @@ const COLUMNS: Column<Row>[] = [
   { id: 'via', text: 'Via', key: (r) => (r.item ? via(r.item.paths, r.target, 3, true) : '') },
   { id: 'kind', text: 'Policy kind', key: (r) => kindName(r.policyKind) },
   { id: 'inforce', text: 'In force ← from', key: (r) => (r.item?.rules ?? []).map((rule) => `${rule.name} ${brief(rule.value, ROOM)} ${rule.sources.map(sourceName).join(' ')}`).join(' ') },
+  { id: 'protection', text: 'Requests are protected by', key: () => '' },
   { id: 'lost', text: 'Lost', key: (r) => (r.item ? lostCount(r.item) : 0) },
 ];
 
@@ -102,6 +105,7 @@ function Line({ row, at }: { row: Row; at: number }): JSX.Element {
       <td class="name">{item ? via(item.paths, target, 3, true) : ''}</td>
       <td>{row.policyKind ? kindName(row.policyKind) : '–'}</td>
       <td>{item && item.rules.length > 0 ? <Settings rules={item.rules} policyKind={item.policyKind} ordered={item.ordered} /> : <State of="bare" />}</td>
+      <td><ProtectionCell rule={target} /></td>
       <td>{item ? <Lost n={lostCount(item)} unread={item.unread !== undefined} /> : ''}</td>
       {doc.audited && <td><ProxyCell target={target} policyKind={row.policyKind} /></td>}
     </tr>

@@ -123,6 +123,21 @@ export interface RuleClasses {
   more?: number;
 }
 
+/** Whether a property of requests holds. */
+export interface Judged {
+  verdict: string;
+  methods?: string[];
+  by?: { object: Ref; field?: string; method?: string }[];
+  because?: { code: string; object?: Ref; field?: string; message: string }[];
+}
+
+/** What requests to a rule are protected by on some paths, by property. */
+export interface RuleProtection {
+  rule: Ref;
+  paths: Path[];
+  protection: Record<string, Judged>;
+}
+
 export interface Undecided {
   why: string;
   classes: number;

@@ -115,6 +115,22 @@ test('a rule says which requests it takes, with one of each class', async (t) =>
   assert.match(shown[0], /paths below \/cart\/checkout/);
 });
 
+test('a rule says what requests are protected by, and why', async (t) => {
+  const page = await open(t, browser, href + '#/rule/GRPCRoute/shop/inventory/reserve');
+  const { items } = JSON.parse(run('report', '-f', demo, '-o', 'json')).protection;
+  const { protection } = items.find((i) => i.rule.name === 'inventory' && i.rule.section === 'reserve');
+  const lines = page.locator('section.protection tbody tr');
+  assert.equal(await lines.count(), Object.keys(protection).length);
+  assert.match(await lines.nth(0).innerText(), /authentication\s+✓ tokenReview\s+rules\.authentication\.cart-service AuthPolicy shop\/reserve-auth/);
+  assert.match(await lines.nth(1).innerText(), /authorization\s+✕ no \(replaced\)\s+rules\.authorization\.same-team of AuthPolicy infra\/api-auth is overridden by AuthPolicy shop\/reserve-auth/);
+});
+
+test('the table of rules says how requests authenticate', async (t) => {
+  const page = await open(t, browser, href + '#/rules?q=reserve');
+  const cell = page.locator('table.rules ul.protection').first();
+  assert.match(await cell.innerText(), /authentication: ✓ tokenReview[\s\S]*authorization: ✕ no \(replaced\)/);
+});
+
 test('an address of nothing says so and offers a search', async (t) => {
   const page = await open(t, browser, href + '#/rule/HTTPRoute/shop/checkout/one');
   assert.equal(await heading(page), 'Not in this report');
@@ -154,7 +170,7 @@ test('overridden, problems and status tell what the commands tell', async (t) =>
 test('a route rule on which nothing is in force is not missed', async (t) => {
   const page = await open(t, browser, report(bare()));
   await page.getByRole('link', { name: '1 route rule', exact: true }).click();
-  assert.match((await rows(page)).join('\n'), /^shop\s+HTTPRoute\/cart\s+open[\s\S]*nothing in force\s*$/);
+  assert.match((await rows(page)).join('\n'), /^shop\s+HTTPRoute\/cart\s+open[\s\S]*nothing in force\s+authentication: ✕ no\s*$/);
   await page.getByRole('link', { name: 'HTTPRoute shop/cart open' }).click();
   assert.equal(await heading(page), 'HTTPRoute shop/cart open');
   assert.match(await page.locator('main').innerText(), /No policy is in force here/);

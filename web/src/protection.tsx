@@ -1,0 +1,84 @@
+import type { JSX } from 'preact';
+import { usePage } from './context';
+import type { Doc } from './doc';
+import { Name, NodeLink } from './parts';
+import { fullName } from './text';
+import type { Judged, Ref, RuleProtection } from './types';
+import { via } from './via';
+
+/** spaced is a word of several, written as one, in small letters: AnonymousAllowed is "anonymous allowed". */
+function spaced(word: string): string {
+  return word.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+}
+
+/** judgedText says in a few words whether a property holds: "jwt", "no (anonymous allowed)", "depends (external decision)". */
+export function judgedText(of: Judged): string {
+  const codes = [...new Set((of.because ?? []).map((b) => b.code).filter((c) => c !== 'NoGate'))].map(spaced).join(', ');
+  const why = codes && ` (${codes})`;
+  if (of.verdict === 'holds') return (of.methods?.join(', ') || 'yes') + why;
+  if (of.verdict === 'notApplicable') return 'not applicable';
+  return (of.verdict === 'fails' ? 'no' : of.verdict) + why;
+}
+
+/** isSet is whether something is known that bears on a property: what is not read may bear on all of them. */
+function isSet(of: Judged): boolean {
+  return of.verdict === 'holds' || (of.because ?? []).some((b) => b.code !== 'NoGate' && b.code !== 'NotRead');
+}
+
+const STATES: Record<string, [state: string, sign: string]> = { holds: ['effective', '✓'], fails: ['overridden', '✕'], depends: ['partial', '?'] };
+
+function Judgement({ property, of }: { property: string; of: Judged }): JSX.Element {
+  const quiet = of.verdict === 'fails' && !isSet(of) && property !== 'authentication'; // nobody set it, and few want it everywhere
+  const [state, sign] = (!quiet && Object.hasOwn(STATES, of.verdict) && STATES[of.verdict]) || ['ignored', '–'];
+  return <span class={`state ${state}`}><span aria-hidden="true">{sign}</span> {judgedText(of)}</span>;
+}
+
+/** The properties that are told of a rule in a table: authentication, and what something bears on. */
+function told(of: RuleProtection): [property: string, judged: Judged][] {
+  return Object.entries(of.protection).filter(([property, judged]) => property === 'authentication' || isSet(judged));
+}
+
+/** protectionText is what a table says of a rule, to sort by. */
+export function protectionText(doc: Doc, rule: Ref): string {
+  return doc.protectionAt(rule).flatMap(told).map(([property, judged]) => `${property} ${judgedText(judged)}`).join(' ');
+}
+
+/** What requests to a rule are protected by, for a cell of a table: what is so on each path, once. */
+export function ProtectionCell({ rule }: { rule: Ref }): JSX.Element {
+  const { doc } = usePage();
+  const lines = new Map<string, [string, Judged]>();
+  for (const [property, judged] of doc.protectionAt(rule).flatMap(told)) lines.set(`${property} ${judgedText(judged)}`, [property, judged]);
+  return <ul class="plain protection">{[...lines].map(([key, [property, judged]]) => <li key={key}><span class="dim">{property}: </span><Judgement property={property} of={judged} /></li>)}</ul>;
+}
+
+/** What requests to a rule are protected by, with the settings and the reasons. */
+export function Protection({ rule }: { rule: Ref }): JSX.Element | null {
+  const { doc } = usePage();
+  const all = doc.protectionAt(rule);
+  if (all.length === 0) return null;
+  return (
+    <section class="kind protection">
+      <h2>What requests are protected by</h2>
+      {all.map((one, i) => (
+        <div key={i} class="scroll" role="region" aria-label={`What requests are protected by ${via(one.paths, rule)}`} tabIndex={0}>
+          {all.length > 1 && <p class="via">via {via(one.paths, rule)}</p>}
+          <table class="settings">
+            <thead><tr><th scope="col">Property</th><th scope="col">Holds</th><th scope="col">By</th><th scope="col">Why</th></tr></thead>
+            <tbody>{Object.entries(one.protection).map(([property, judged]) => <Line key={property} property={property} of={judged} />)}</tbody>
+          </table>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Line({ property, of }: { property: string; of: Judged }): JSX.Element {
+  return (
+    <tr>
+      <th scope="row"><Name of={property} /></th>
+      <td><Judgement property={property} of={of} /></td>
+      <td>{of.by?.map((u, i) => <div key={i}><Name of={u.field ?? ''} /> <NodeLink of={u.object} text={`${u.object.kind} ${fullName(u.object)}`} /></div>)}</td>
+      <td>{of.because?.map((b, i) => <div key={i}>{b.message}</div>)}</td>
+    </tr>
+  );
+}
