@@ -1,6 +1,7 @@
 package envoygateway
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,8 +80,11 @@ func tokenPlaces(in protect.Input) []string {
 // authorization demands claims.
 func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Field, g.Reads = "jwt.providers", tokenPlaces(in)
-	if in.Text("oidc", "passThroughAuthHeader") == "true" {
+	if in.Value("oidc") != nil && in.Text("oidc", "passThroughAuthHeader") == "true" {
 		g.Group = in.GroupOf("oidc or jwt")
+		if in.Text("jwt", "failOpen") != "true" {
+			g.Reasons = nil // without a token OIDC is asked, so that none may be missing
+		}
 		if in.Look.Lacks(g.Reads) {
 			g.Refuses = protect.Unasked
 		}
@@ -152,6 +156,16 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 		return found, false, false
 	}
 	var d protect.Decision
+	facts := map[string]protect.Fact{} // what is asked twice has one answer
+	fact := func(kind protect.FactKind, asked any) protect.Fact {
+		key := fmt.Sprint(kind, asked)
+		known, ok := facts[key]
+		if !ok {
+			known = d.Add(kind)
+			facts[key] = known
+		}
+		return known
+	}
 	type rule struct {
 		allow bool
 		facts []protect.Fact
@@ -167,19 +181,21 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 		}
 		skips = skips || looks
 		if list := listIn(principal, "clientCIDRs"); len(list) > 0 && !protect.CoversAll(list) {
-			one.facts = append(one.facts, d.Add(protect.Address))
+			one.facts = append(one.facts, fact(protect.Address, list))
 		}
-		if principal["jwt"] != nil {
-			one.facts = append(one.facts, d.Add(protect.Identity))
-			if restrictsIdentity(principal["jwt"]) {
-				one.facts = append(one.facts, d.Add(protect.Unknown))
+		if jwt := principal["jwt"]; jwt != nil {
+			if in.Rule.Property != gate.IPList || !demandsToken(in, textIn(jwt, "provider")) {
+				one.facts = append(one.facts, fact(protect.Identity, textIn(jwt, "provider")))
+			}
+			if restrictsIdentity(jwt) {
+				one.facts = append(one.facts, fact(protect.Unknown, jwt))
 			}
 		}
-		if principal["clientIPGeoLocations"] != nil {
-			one.facts = append(one.facts, d.Add(protect.Unknown))
+		if places := principal["clientIPGeoLocations"]; places != nil {
+			one.facts = append(one.facts, fact(protect.Unknown, places))
 		}
 		if cel := textIn(entry, "cel"); cel != "" && !protect.IsTrue(cel) {
-			one.facts = append(one.facts, d.Add(protect.Unknown))
+			one.facts = append(one.facts, fact(protect.Unknown, cel))
 		}
 		if matches {
 			rules = append(rules, one)
@@ -195,6 +211,13 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 		return last
 	}
 	return d.Judge(), skips, true
+}
+
+// demandsToken reports whether the login lets nobody in without a token of a provider.
+func demandsToken(in protect.Input, provider string) bool {
+	providers := in.List("jwt", "providers")
+	return len(providers) == 1 && textIn(providers[0], "name") == provider && in.Text("jwt", "optional") != "true" && in.Text("jwt", "failOpen") != "true" &&
+		(in.Value("oidc") == nil || in.Text("oidc", "passThroughAuthHeader") != "true")
 }
 
 // restrictsIdentity reports whether a principal asks for more than a token of the provider.
@@ -216,18 +239,20 @@ func rateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 		return nil
 	}
 	if valueIn(in.Value(in.Path...), "clientSelectors") != nil {
-		g.Refuses = protect.Perhaps
-		if code := missedBy(in.Look, valueIn(in.Value(in.Path...), "clientSelectors")); code != "" {
+		code, byAddress := missedBy(in.Look, valueIn(in.Value(in.Path...), "clientSelectors"))
+		if code != "" {
 			g.Weaken(code, g.Field)
+		}
+		if byAddress && len(g.Reasons) == 1 {
+			g.MayRefuse()
 		}
 	}
 	return []protect.Gate{g}
 }
 
-// missedBy tells why selectors, all of which have to hold, do not select the request for certain; "" if they do.
-func missedBy(l *protect.Look, selectors any) gate.Code {
+// missedBy tells why selectors, all of which have to hold, do not select the request for certain, and whether its address alone decides; "" if they do.
+func missedBy(l *protect.Look, selectors any) (code gate.Code, byAddress bool) {
 	list, _ := selectors.([]any)
-	var out gate.Code
 	for _, s := range list {
 		methods := listIn(s, "methods")
 		matched := len(methods) == 0
@@ -242,13 +267,15 @@ func missedBy(l *protect.Look, selectors any) gate.Code {
 		}
 		cidr := valueIn(s, "sourceCIDR")
 		switch {
-		case !matched, cidr != nil && !protect.CoversAll(textIn(cidr, "value")):
-			return gate.Skipped
-		case len(listIn(s, "queryParams")) > 0:
-			out = gate.Condition
+		case !matched:
+			return gate.Skipped, false
+		case cidr != nil && !protect.CoversAll(textIn(cidr, "value")):
+			code, byAddress = gate.Skipped, true
+		case len(listIn(s, "queryParams")) > 0 && code == "":
+			code = gate.Condition
 		}
 	}
-	return out
+	return code, byAddress
 }
 
 // matchesOperation reports whether a rule is for the operation of the request, and whether it looks at that.
