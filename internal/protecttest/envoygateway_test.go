@@ -155,14 +155,16 @@ func (w *world) drawRateLimit() object {
 
 func filtersOfEnvoyGateway(w *world, p *place) []filter {
 	var out []filter
-	add := func(name string, decides bool, does func(*call, *client) reply) { out = append(out, filter{name, decides, does}) }
+	add := func(name string, decides bool, does func(*call, *client) reply) {
+		out = append(out, filter{name, decides, does})
+	}
 	if tls := value(p.above["ClientTrafficPolicy"], "tls", "clientValidation"); tls != nil {
 		add("clientValidation", false, func(c *call, who *client) reply {
 			mode := text(tls, "mode")
 			if mode == "" && flag(tls, "optional") {
 				mode = "VerifyIfGiven"
 			}
-			return demand(!c.secure || handshake(mode, who.certificate), -1)
+			return demand(!c.secure || handshake(mode, who.certificate), noAnswer)
 		})
 	}
 	s := p.settings["SecurityPolicy"]

@@ -371,7 +371,9 @@ func (c *comparison) expect(judges view.Judges) {
 				continue // the request would show it
 			}
 			for _, s := range run(c.w.vendor.filters(c.w, c.places[at]), &one, &who).statuses {
-				possible[s] = true
+				if s != noAnswer {
+					possible[s] = true
+				}
 			}
 		}
 		for i, s := range statuses {

@@ -63,6 +63,9 @@ func (c *call) headers() map[string]string {
 	return map[string]string{"x-team": c.team}
 }
 
+// noAnswer stands for a handshake that fails in the place of an answer.
+const noAnswer = -1
+
 // reply is what a filter does with one request.
 type reply struct {
 	passes  truth // it goes on

@@ -56,7 +56,7 @@ const (
 // What calls, and the settings that look at them, are made of.
 var (
 	methods   = []string{"GET", "POST", "PUT"}
-	paths     = []string{"/", "/a", "/a/x", "/ab", "/b"}
+	paths     = []string{"/", "/a", "/a/x", "/ab", "/b", "/b/x"}
 	teams     = []string{"", "blue", "red"}
 	addresses = []string{"10.1.2.3", "192.0.2.7", "203.0.113.9"}
 	networks  = []string{"10.0.0.0/8", "192.0.2.0/24"}
