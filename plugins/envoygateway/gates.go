@@ -159,12 +159,14 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 	facts := map[string]protect.Fact{} // what is asked twice has one answer
 	fact := func(kind protect.FactKind, asked any) protect.Fact {
 		key := fmt.Sprint(kind, asked)
-		known, ok := facts[key]
-		if !ok {
-			known = d.Add(kind)
-			facts[key] = known
+		if _, ok := facts[key]; !ok {
+			if networks, ok := asked.([]any); ok && kind == protect.Address {
+				facts[key] = d.AddNetworks("client", networks)
+			} else {
+				facts[key] = d.Add(kind)
+			}
 		}
-		return known
+		return facts[key]
 	}
 	type rule struct {
 		allow bool

@@ -187,7 +187,16 @@ func (all authzRules) judge(known facts) protect.Findings {
 	var d protect.Decision
 	numbers := map[factName]protect.Fact{}
 	for _, name := range open {
-		numbers[name] = d.Add(name.kind)
+		if name.kind != protect.Address {
+			numbers[name] = d.Add(name.kind)
+			continue
+		}
+		address, networks, _ := strings.Cut(name.text, " ")
+		var list []any
+		for _, n := range strings.Fields(networks) {
+			list = append(list, n)
+		}
+		numbers[name] = d.AddNetworks(address, list)
 	}
 	d.Allows = func(holds func(protect.Fact) bool) bool {
 		f := maps.Clone(known)
