@@ -501,7 +501,7 @@ func (j *ruleJudge) authorization() []protect.Gate {
 		return append(out, j.denied(deny, allow)...)
 	}
 	whole := sight{look: j.in.Look, open: true}.read(j.in.Verdict)
-	idle := whole.judge(nil).Refuses == gate.Fails
+	idle := whole.judge(j.certain()).Refuses == gate.Fails
 	sent := j.lacking()
 	for _, r := range deny {
 		g := j.gate(r, "")
@@ -568,6 +568,14 @@ func (j *ruleJudge) denied(deny, allow authzRules) []protect.Gate {
 		out = append(out, g)
 	}
 	return out
+}
+
+// certain is what is known of every request: without a RequestAuthentication no token is verified.
+func (j *ruleJudge) certain() facts {
+	if beside(j.in, authenticationKind) == nil {
+		return facts{tokenFact: false}
+	}
+	return nil
 }
 
 // lacking is what is known of the identity of the request as it is written: a token that it does not
