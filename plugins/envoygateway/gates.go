@@ -105,7 +105,7 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // authorizationGate is that of the rules of an authorization, of which the first that matches decides.
 func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
-	found, skips, is := authorize(in)
+	found, whole, is := authorize(in)
 	if !is {
 		return nil
 	}
@@ -114,12 +114,8 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	case found.DeniesAll:
 		g.Weaken(gate.DeniesAll, field)
 		g.Refuses = protect.Always
-	case g.Property == gate.Authorization && found.Refuses == gate.Fails:
-		if skips {
-			g.Weaken(gate.Skipped, field)
-		} else {
-			g.Weaken(gate.AllowsAll, field)
-		}
+	case g.Property == gate.Authorization && whole.Refuses == gate.Fails:
+		g.Weaken(gate.AllowsAll, field)
 	case g.Property == gate.IPList:
 		if !asksAddresses(in) {
 			return nil
@@ -150,11 +146,16 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// authorize judges the rules for the request. skips is true if a rule that looks at the request itself matters.
-func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
+// authorize judges the rules for the request, and as a whole: what is asked then is one more thing that rules look at.
+func authorize(in protect.Input) (found, whole protect.Findings, is bool) {
 	if in.Value("authorization") == nil {
-		return found, false, false
+		return found, whole, false
 	}
+	return judgeRules(in, false), judgeRules(in, true), true
+}
+
+// judgeRules judges the rules for the request, or for all requests together.
+func judgeRules(in protect.Input, whole bool) protect.Findings {
 	var d protect.Decision
 	facts := map[string]protect.Fact{} // what is asked twice has one answer
 	fact := func(kind protect.FactKind, asked any) protect.Fact {
@@ -175,13 +176,21 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 	var rules []rule
 	for _, entry := range in.List("authorization", "rules") {
 		one := rule{allow: textIn(entry, "action") != "Deny"}
-		matches, looks := matchesOperation(in.Look, entry)
+		operation := valueIn(entry, "operation")
+		matches := matchesOperation(in.Look, operation)
 		principal, _ := valueIn(entry, "principal").(map[string]any)
 		for _, h := range listIn(principal, "headers") {
-			looks = true
 			matches = matchesValues(in.Look, h) && matches
+			if whole {
+				one.facts = append(one.facts, fact(protect.Unknown, h))
+			}
 		}
-		skips = skips || looks
+		if whole {
+			matches = true
+			if operation != nil {
+				one.facts = append(one.facts, fact(protect.Unknown, operation))
+			}
+		}
 		if list := listIn(principal, "clientCIDRs"); len(list) > 0 && !protect.CoversAll(list) {
 			one.facts = append(one.facts, fact(protect.Address, list))
 		}
@@ -212,7 +221,7 @@ func authorize(in protect.Input) (found protect.Findings, skips, is bool) {
 		}
 		return last
 	}
-	return d.Judge(), skips, true
+	return d.Judge()
 }
 
 // demandsToken reports whether the login lets nobody in without a token of a provider.
@@ -280,22 +289,18 @@ func missedBy(l *protect.Look, selectors any) (code gate.Code, byAddress bool) {
 	return code, byAddress
 }
 
-// matchesOperation reports whether a rule is for the operation of the request, and whether it looks at that.
-func matchesOperation(l *protect.Look, rule any) (matches, looks bool) {
-	operation := valueIn(rule, "operation")
-	matches = true
-	if methods := listIn(operation, "methods"); len(methods) > 0 {
-		looks, matches = true, false
-		for _, m := range methods {
-			text, _ := m.(string)
-			matches = l.IsMethod(text) || matches
-		}
+// matchesOperation reports whether the request is an operation that a rule is for; without one it is for all.
+func matchesOperation(l *protect.Look, operation any) bool {
+	methods := listIn(operation, "methods")
+	matches := len(methods) == 0
+	for _, m := range methods {
+		text, _ := m.(string)
+		matches = l.IsMethod(text) || matches
 	}
 	if path := valueIn(operation, "path"); path != nil {
-		looks = true
 		matches = matchesPath(l, path) && matches
 	}
-	return matches, looks
+	return matches
 }
 
 // matchesPath reports whether the path of the request matches.
