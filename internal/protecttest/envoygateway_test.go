@@ -12,7 +12,7 @@ const envoyGatewayVersion = "gateway.envoyproxy.io/v1alpha1"
 // limits (internal/xds/translator/httpfilters.go:106-150 @ v1.9.1).
 var envoyGateway = vendor{
 	name: "envoygateway", controller: "gateway.envoyproxy.io/gatewayclass-controller", secure: true,
-	uses: client{token: "t", basic: "b", key: "k", session: true},
+	uses: words{token: "jwt", basic: "basicAuth", key: "apiKeyAuth", session: "oidc"},
 	draw: drawEnvoyGateway, filters: filtersOfEnvoyGateway,
 }
 
@@ -97,6 +97,7 @@ func (w *world) drawAuthorization(tokens bool) object {
 				if w.chance(5) {
 					operation["path"].(object)["invert"] = true
 				}
+				w.related = true
 			}
 			rule["operation"] = operation
 		}
@@ -112,7 +113,9 @@ func (w *world) drawAuthorization(tokens bool) object {
 			principal["jwt"] = jwt
 		}
 		if len(principal) == 0 || w.chance(5) {
-			principal["headers"] = []any{object{"name": "x-team", "values": slices.Concat([]any{"blue"}, some(w, 4, "red"))}}
+			values := slices.Concat([]any{"blue"}, some(w, 4, "red"))
+			principal["headers"] = []any{object{"name": "x-team", "values": values}}
+			w.related = w.related || len(values) > 1
 		}
 		rule["principal"] = principal
 		rules = append(rules, rule)
@@ -156,7 +159,7 @@ func (w *world) drawRateLimit() object {
 func filtersOfEnvoyGateway(w *world, p *place) []filter {
 	var out []filter
 	add := func(name string, decides bool, does func(*call, *client) reply) {
-		out = append(out, filter{name, decides, does})
+		out = append(out, filter{name: name, decides: decides, does: does})
 	}
 	if tls := value(p.above["ClientTrafficPolicy"], "tls", "clientValidation"); tls != nil {
 		add("clientValidation", false, func(c *call, who *client) reply {

@@ -40,6 +40,7 @@ type client struct {
 	session     bool   // of a login with OIDC
 	mesh        bool   // a verified identity of a mesh
 	address     string
+	opaque      bool // what expressions that are not read come to
 }
 
 // counts reports whether a client has any credential that is worth something.
@@ -84,6 +85,7 @@ type filter struct {
 	name    string
 	decides bool // who is allowed, by identity or attributes
 	does    func(*call, *client) reply
+	partly  bool // only requests that it may refuse are put to it
 }
 
 // outcome is what becomes of one request.

@@ -17,8 +17,10 @@ type world struct {
 	vendor    *vendor
 	objects   []object
 	listeners []listener
-	rules     int // how many route rules there are
-	n         int // how many objects are named
+	rules     int               // how many route rules there are
+	n         int               // how many objects are named
+	known     map[bool][]client // all that are worth asking as, by whether they come over TLS
+	related   bool              // rules of one decision look at paths or values of which one is among the others
 }
 
 // listener is one of the Gateway.
@@ -35,8 +37,13 @@ type vendor struct {
 	secure     bool // worlds may have a listener with TLS
 	draw       func(*world)
 	filters    func(*world, *place) []filter // in the order in which a proxy asks them
-	uses       client                        // credentials that worlds use: those that are set
+	uses       words                         // by which worlds ask for credentials; "": they never do
+	tokens     []string                      // what tokens may be; nil: absent, bad, good and claims
 }
+
+// words are what stands in the manifests of worlds that ask for credentials, or for what simulators
+// cannot tell.
+type words struct{ token, basic, key, session, mesh, opaque string }
 
 // place is a route rule behind a listener, with the settings that are in force there.
 type place struct {
@@ -56,9 +63,9 @@ const (
 // What calls, and the settings that look at them, are made of.
 var (
 	methods   = []string{"GET", "POST", "PUT"}
-	paths     = []string{"/", "/a", "/a/x", "/ab", "/b", "/b/x"}
+	paths     = []string{"/", "/a", "/a/x", "/ab", "/b", "/b/x", "/c"}
 	teams     = []string{"", "blue", "red"}
-	addresses = []string{"10.1.2.3", "192.0.2.7", "203.0.113.9"}
+	addresses = []string{"10.1.2.3", "10.2.0.1", "192.0.2.7", "203.0.113.9"}
 	networks  = []string{"10.0.0.0/8", "192.0.2.0/24"}
 )
 
@@ -150,7 +157,7 @@ func (w *world) route(name string) {
 	var rules []any
 	for i := range 1 + w.IntN(3) {
 		w.rules++
-		rule := object{"name": fmt.Sprintf("rule-%d", i), "backendRefs": []any{object{"name": "web", "port": 80}}}
+		rule := object{"name": fmt.Sprintf("r%d", i), "backendRefs": []any{object{"name": "web", "port": 80}}}
 		var matches []any
 		for range w.IntN(3) {
 			matches = append(matches, w.match())
@@ -218,6 +225,9 @@ func (w *world) calls(l listener) []call {
 // clients are all that are worth asking as: every combination of the credentials that are in use,
 // from every address.
 func (w *world) clients(secure bool) []client {
+	if known := w.known[secure]; known != nil {
+		return known
+	}
 	out := []client{{}}
 	each := func(used bool, set func(*client, string), values ...string) {
 		if !used {
@@ -234,12 +244,23 @@ func (w *world) clients(secure bool) []client {
 		out = next
 	}
 	u := w.vendor.uses
+	manifests := string(w.manifests())
+	has := func(word string) bool { return word != "" && strings.Contains(manifests, word) }
 	each(true, func(c *client, s string) { c.address = s }, addresses...)
-	each(u.token != "", func(c *client, s string) { c.token = s }, absent, bad, good, claims)
-	each(u.basic != "", func(c *client, s string) { c.basic = s }, absent, bad, good)
-	each(u.key != "", func(c *client, s string) { c.key = s }, absent, bad, good)
-	each(u.session, func(c *client, s string) { c.session = s != "" }, absent, good)
-	each(u.mesh, func(c *client, s string) { c.mesh = s != "" }, absent, good)
+	tokens := w.vendor.tokens
+	if tokens == nil {
+		tokens = []string{absent, bad, good, claims}
+	}
+	each(has(u.token), func(c *client, s string) { c.token = s }, tokens...)
+	each(has(u.basic), func(c *client, s string) { c.basic = s }, absent, bad, good)
+	each(has(u.key), func(c *client, s string) { c.key = s }, absent, bad, good)
+	each(has(u.session), func(c *client, s string) { c.session = s != "" }, absent, good)
+	each(has(u.mesh), func(c *client, s string) { c.mesh = s != "" }, absent, good)
+	each(has(u.opaque), func(c *client, s string) { c.opaque = s != "" }, absent, good)
 	each(secure, func(c *client, s string) { c.certificate = s }, absent, bad, good)
+	if w.known == nil {
+		w.known = map[bool][]client{}
+	}
+	w.known[secure] = out
 	return out
 }
