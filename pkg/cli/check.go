@@ -131,7 +131,7 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if f.namespace != "" && !f.allNamespaces {
 		options.In = func(namespace string) bool { return namespace == f.namespace }
 	}
-	provers(&options, a.Plugins, session.tidiers)
+	provers(&options, f.judges(a.Plugins), session.tidiers)
 	report := check.Run(session.Resolution, options)
 	if options.Verbose {
 		var unused []model.Problem

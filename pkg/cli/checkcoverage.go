@@ -9,7 +9,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cover"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -80,7 +79,7 @@ func (f *coverageFlags) run(cmd *cobra.Command, a App, s Streams, folders []stri
 	side := func(r *resolve.Resolution) view.DiffInput {
 		one := *session
 		one.Resolution = r
-		return view.DiffInput{Resolution: r, Matcher: one.matcher().Matcher, Judges: plugin.Judges(a.Plugins)}
+		return view.DiffInput{Resolution: r, Matcher: one.matcher().Matcher, Judges: f.judges(a.Plugins)}
 	}
 	out := cover.Run(session.read, cover.Query{
 		Requirements: reqs,
@@ -88,7 +87,7 @@ func (f *coverageFlags) run(cmd *cobra.Command, a App, s Streams, folders []stri
 			return resolved(in, session.catalog, f.linkers()...)
 		},
 		Judge: func(r *resolve.Resolution) []model.Problem {
-			return requirement.Problems(r, reqs, prover(a.Plugins, session.tidiers))
+			return requirement.Problems(r, reqs, prover(f.judges(a.Plugins), session.tidiers))
 		},
 		Side: side,
 		Behaves: func(before, after *resolve.Resolution) (string, bool) {

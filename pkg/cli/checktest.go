@@ -20,6 +20,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // checkTestFlags are the flags of `check test`.
@@ -150,17 +151,17 @@ func (f *checkTestFlags) run(ctx context.Context, plugins []plugin.Plugin, s Str
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, runTest(ctx, plugins, catalog, s, t, reqs))
+		out = append(out, runTest(ctx, plugins, kinds.judges(plugins), catalog, s, t, reqs))
 	}
 	return out, nil
 }
 
 // runTest runs one test. What cannot be read makes it fail.
-func runTest(ctx context.Context, plugins []plugin.Plugin, catalog *descriptor.Catalog, s Streams, t *requirement.Test, reqs []*requirement.Requirement) requirement.TestResult {
+func runTest(ctx context.Context, plugins []plugin.Plugin, judges view.Judges, catalog *descriptor.Catalog, s Streams, t *requirement.Test, reqs []*requirement.Requirement) requirement.TestResult {
 	res, problems := testInput(ctx, catalog, s, t)
 	out := requirement.NewTestResult(t)
 	if res != nil {
-		out = t.Run(res, reqs, prover(plugins, plugin.Tidiers(plugins, catalog)))
+		out = t.Run(res, reqs, prover(judges, plugin.Tidiers(plugins, catalog)))
 	}
 	out.Problems = append(out.Problems, problems...)
 	out.Passed = out.Passed && len(problems) == 0

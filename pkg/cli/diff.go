@@ -160,7 +160,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 // diffInput is a side with all that vendors know about requests.
 func diffInput(s *session, plugins []plugin.Plugin) view.DiffInput {
 	s.tidiers = plugin.Tidiers(plugins, s.catalog)
-	return view.DiffInput{Resolution: s.Resolution, Matcher: s.matcher().Matcher, Judges: plugin.Judges(plugins)}
+	return view.DiffInput{Resolution: s.Resolution, Matcher: s.matcher().Matcher, Judges: s.flags.judges(plugins)}
 }
 
 // reader reads the sides. If one of them is live, the names of objects mean what they mean to kubectl: -n, else the kubeconfig's namespace.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 			return s.effectiveFor(request, query.Kinds)
 		}
 		if q.streams() || q.parsed != nil {
-			query.Judges = plugin.Judges(a.Plugins)
+			query.Judges = q.judges(a.Plugins)
 		}
 		if q.streams() {
 			out := view.StreamEffective(s.Resolution, query)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -245,28 +244,28 @@ func proved(r *resolve.Resolution, m *request.Matcher, q view.ProofQuery, judges
 }
 
 // prover decides about requests of inputs as the vendors read them, without their spellings.
-func prover(plugins []plugin.Plugin, tidiers []request.Tidier) requirement.Deciders {
+func prover(judges view.Judges, tidiers []request.Tidier) requirement.Deciders {
 	return requirement.Deciders{
 		Prove: func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-			return view.Prove(r, requestMatcher(r, tidiers), q, plugin.Judges(plugins))
+			return view.Prove(r, requestMatcher(r, tidiers), q, judges)
 		},
 		Protect: func(r *resolve.Resolution, asked []view.RequestProperty) (*view.Protections, error) {
-			return view.NewProtections(r, requestMatcher(r, tidiers), plugin.Judges(plugins), asked)
+			return view.NewProtections(r, requestMatcher(r, tidiers), judges, asked)
 		},
 	}
 }
 
 // provers give a check what decides about requests, their spellings, and what they are protected by.
-func provers(o *check.Options, plugins []plugin.Plugin, tidiers []request.Tidier) {
-	o.Requests = prover(plugins, tidiers)
+func provers(o *check.Options, judges view.Judges, tidiers []request.Tidier) {
+	o.Requests = prover(judges, tidiers)
 	o.Requests.Prove = func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-		return proved(r, requestMatcher(r, tidiers), q, plugin.Judges(plugins))
+		return proved(r, requestMatcher(r, tidiers), q, judges)
 	}
 	o.Spellings = func(r *resolve.Resolution) []model.Problem {
-		return view.SpellingBypasses(r, requestMatcher(r, tidiers), plugin.Judges(plugins))
+		return view.SpellingBypasses(r, requestMatcher(r, tidiers), judges)
 	}
 	o.Protection = func(r *resolve.Resolution) []model.Problem {
-		return view.ProtectionFindings(r, requestMatcher(r, tidiers), plugin.Judges(plugins))
+		return view.ProtectionFindings(r, requestMatcher(r, tidiers), judges)
 	}
 }
 

@@ -135,7 +135,7 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 		f.crds.problems = redact.Problems(f.crds.problems)
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
-	provers(&options, a.Plugins, session.tidiers)
+	provers(&options, session.flags.judges(a.Plugins), session.tidiers)
 	query := report.Query{Check: options, Status: plugin.StatusFunctions(a.Plugins)}
 	if query.Query, _, err = f.query(session, nil); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 		return view.ClassesOfRules(r, session.matcher().Matcher, in)
 	}
 	query.Protection = func(r *resolve.Resolution, in func(namespace string) bool) (*view.RuleProtectionList, error) {
-		return view.ProtectionOfRules(r, session.matcher().Matcher, plugin.Judges(a.Plugins), in)
+		return view.ProtectionOfRules(r, session.matcher().Matcher, session.flags.judges(a.Plugins), in)
 	}
 	facts := f.facts(session, a.Build.recorded(info).Version)
 	if f.format == reportJSON {

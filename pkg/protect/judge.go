@@ -101,7 +101,7 @@ func (j *Judge) On(a *request.Answer) *Gates {
 	}
 	if w.steady == nil && !look.host && !j.readsRequest(a) {
 		w.steady = out
-		if len(w.tests) == 0 && key != "" {
+		if len(w.tests) == 0 && key != "" && !look.route {
 			j.shared[key] = out
 		}
 	}
@@ -168,7 +168,7 @@ func (j *Judge) everywhere(w *way, look *Look) []Gate {
 		for _, at := range w.backends {
 			all = append(all, at...)
 		}
-		out = append(out, gates(Input{Settings: &Settings{Kind: k, Node: w.Rule, res: j.res}, Look: look, Way: all, Place: w.Place}, Gate{})...)
+		out = append(out, gates(Input{Settings: &Settings{Kind: k, Node: w.Rule, res: j.res}, Look: look, Way: all, at: w.Place}, Gate{})...)
 	}
 	return out
 }
@@ -177,7 +177,7 @@ func (j *Judge) everywhere(w *way, look *Look) []Gate {
 func (j *Judge) make(all []*Settings, w *way, look *Look, over *[]Gate) []Gate {
 	var gates []Gate
 	for _, s := range all {
-		for _, one := range (Input{Settings: s, Look: look, Way: w.before, Place: w.Place}).gates(j.funcs) {
+		for _, one := range (Input{Settings: s, Look: look, Way: w.before, at: w.Place}).gates(j.funcs) {
 			if one.Overridden != (model.Ref{}) {
 				*over = append(*over, one)
 				continue

@@ -15,6 +15,7 @@ type Look struct {
 	Request *request.Request
 	tests   []request.Test
 	host    bool // it was looked at
+	route   bool // the route or its rule was looked at
 
 	told     map[request.Test]bool
 	kept     map[any]any

@@ -77,7 +77,7 @@ func (g *Gates) replaced(p gate.Property) []Override {
 	var out []Override
 	look := &Look{Request: &request.Request{Protocol: request.HTTP, Method: "GET", Path: "/"}}
 	for _, s := range g.lost {
-		for _, made := range (Input{Settings: s, Look: look, Place: g.Place}).gates(g.judge.funcs) {
+		for _, made := range (Input{Settings: s, Look: look, at: g.Place}).gates(g.judge.funcs) {
 			if made.counts(p) && made.Verdict() != gate.Fails {
 				out = append(out, Override{use(&made, p), s.winner, s.beside})
 			}

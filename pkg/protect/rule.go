@@ -20,11 +20,28 @@ type Functions map[string]Func
 // Input is what a Func may look at.
 type Input struct {
 	*Settings
-	Look  *Look       // the request
-	Rule  *gate.Rule  // of the descriptor
-	Path  []string    // where the gate is in the settings
-	Way   []*Settings // everything in force on the way of the request before a backend is chosen, the most specific first
-	Place Place
+	Look *Look       // the request
+	Rule *gate.Rule  // of the descriptor
+	Path []string    // where the gate is in the settings
+	Way  []*Settings // everything in force on the way of the request before a backend is chosen, the most specific first
+
+	at Place
+}
+
+// Gateway is that of the request, and Listener where it arrives: topology.None if there is none.
+func (in Input) Gateway() topology.NodeID  { return in.at.Gateway }
+func (in Input) Listener() topology.NodeID { return in.at.Listener }
+
+// Route takes the request with RouteRule: topology.None if nothing does. Gates for which either is
+// looked up are made anew for every rule.
+func (in Input) Route() topology.NodeID {
+	in.Look.route = true
+	return in.at.Route
+}
+
+func (in Input) RouteRule() topology.NodeID {
+	in.Look.route = true
+	return in.at.Rule
 }
 
 // Place is where the way of a request leads: topology.None where it has no such node.

@@ -161,7 +161,7 @@ func (m *match) withPrefix(path, with string) string {
 	return path
 }
 
-// listenerFilters makes the answer conditional where filters of the listener change requests before any rule is looked for (gatewayapi G56).
+// listenerFilters makes the answer conditional where filters of the listener may answer requests, or change them, before any rule is looked for (gatewayapi G56).
 func (t *trace) listenerFilters() {
 	if t.answer.Listener == topology.None {
 		return
@@ -171,14 +171,19 @@ func (t *trace) listenerFilters() {
 		return
 	}
 	filters := n.Object.Body.At("spec", "listeners", strconv.Itoa(n.Index), "filters", "requests")
+	if filters.Len() == 0 {
+		return
+	}
 	changes := false
 	for _, f := range filters.Items {
 		changes = changes || f.Text("type") != "ExternalAuth" && f.Text("type") != "CORS"
 	}
-	if changes {
-		t.answer.conditional("filters of " + n.Ref.String() + " may change path, headers and method before a rule is looked for")
-		t.answer.note(model.Info, model.NotEvaluated, n.Object, "the request filters of "+n.Ref.String()+" are not evaluated", "")
+	if !changes {
+		t.answer.ruleDepends("filters of " + n.Ref.String() + " may answer before a rule is looked for")
+		return
 	}
+	t.answer.conditional("filters of " + n.Ref.String() + " may change path, headers and method before a rule is looked for")
+	t.answer.note(model.Info, model.NotEvaluated, n.Object, "the request filters of "+n.Ref.String()+" are not evaluated", "")
 }
 
 // unusual notes what is repeated, of which the first is compared.

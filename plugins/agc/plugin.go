@@ -101,7 +101,7 @@ func timeouts(_ *policy.Kind, g *topology.Graph, at policy.At) []model.Problem {
 
 // certificateGate is that of client certificates, which only a listener with TLS can demand.
 func certificateGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if in.Place.Listener != topology.None && in.Resolution().Graph.Listener(in.Place.Listener).Protocol != "HTTPS" {
+	if in.Listener() != topology.None && in.Resolution().Graph.Listener(in.Listener()).Protocol != "HTTPS" {
 		return nil
 	}
 	return []protect.Gate{g}

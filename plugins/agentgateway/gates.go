@@ -35,7 +35,7 @@ func phaseGate(in protect.Input, g protect.Gate) []protect.Gate {
 // judged.
 func backendGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := in.Resolution()
-	if r.Node(in.Node).Role == topology.Rule && in.Place.Rule != topology.None && slices.ContainsFunc(r.Graph.Backends(in.Place.Rule), func(b topology.BackendRef) bool {
+	if r.Node(in.Node).Role == topology.Rule && in.RouteRule() != topology.None && slices.ContainsFunc(r.Graph.Backends(in.RouteRule()), func(b topology.BackendRef) bool {
 		return len(r.Graph.Lookup(b.Ref.WithoutSection())) > 0
 	}) {
 		return nil

@@ -51,10 +51,10 @@ func sourceGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // mutualGate is that of the listener with the protocol and port of an entry.
 func mutualGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if in.Place.Listener == topology.None {
+	if in.Listener() == topology.None {
 		return nil
 	}
-	facts := in.Resolution().Graph.Listener(in.Place.Listener)
+	facts := in.Resolution().Graph.Listener(in.Listener())
 	if in.Text("listenerConfigurations", in.Path[1], "protocolPort") != facts.Protocol+":"+strconv.Itoa(int(facts.Port)) {
 		return nil
 	}
@@ -72,10 +72,10 @@ func mutualGate(in protect.Input, g protect.Gate) []protect.Gate {
 // unacceptedGates are those of a rule whose configuration the controller does not accept: it is answered without its backends. A Secret that is
 // only not in the input may exist, and then the configuration is in force.
 func unacceptedGates(in protect.Input, _ protect.Gate) []protect.Gate {
-	if in.Place.Rule == topology.None {
+	if in.RouteRule() == topology.None {
 		return nil
 	}
-	n := in.Resolution().Node(in.Place.Rule)
+	n := in.Resolution().Node(in.RouteRule())
 	if n.Object == nil {
 		return nil
 	}
@@ -108,12 +108,12 @@ func unacceptedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 
 // absentGates are those of a configuration that a Gateway or its class names and that is not in the input, which need not have it.
 func absentGates(in protect.Input, _ protect.Gate) []protect.Gate {
-	if in.Place.Gateway == topology.None {
+	if in.Gateway() == topology.None {
 		return nil
 	}
 	g := in.Resolution().Graph
 	var out []protect.Gate
-	for _, id := range append([]topology.NodeID{in.Place.Gateway}, g.Parents(topology.Traffic, in.Place.Gateway)...) {
+	for _, id := range append([]topology.NodeID{in.Gateway()}, g.Parents(topology.Traffic, in.Gateway())...) {
 		n := g.Node(id)
 		if n.Object == nil || g.Whose(id) != "" && !ours(g.Whose(id)) {
 			continue

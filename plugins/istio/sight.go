@@ -28,7 +28,7 @@ func newSights(in protect.Input, v *resolve.Verdict) []sight {
 		possible = possibleHosts(in, hosts)
 	}
 	numbers := []int32{in.Look.Request.Port}
-	if in.Place.Listener == topology.None {
+	if in.Listener() == topology.None {
 		numbers = []int32{0}
 		if len(ports) > 0 {
 			numbers = possiblePorts(ports)
@@ -137,9 +137,9 @@ func hostOf(pattern string) string {
 func hostnames(in protect.Input) []string {
 	var out []string
 	g := in.Resolution().Graph
-	if in.Place.Route != topology.None && int(in.Place.Route) < g.Len() {
-		for _, a := range g.Attachments(in.Place.Route) {
-			if a.Listener != in.Place.Listener || a.State != topology.Accepted {
+	if in.Route() != topology.None && int(in.Route()) < g.Len() {
+		for _, a := range g.Attachments(in.Route()) {
+			if a.Listener != in.Listener() || a.State != topology.Accepted {
 				continue
 			}
 			for _, h := range a.Hostnames {

@@ -298,7 +298,7 @@ func directResponseGate(_ protect.Input, g protect.Gate) []protect.Gate {
 // pkg/kgateway/translator/listener/gateway_listener_translator.go:1250-1284).
 func clientCertificateGate(in protect.Input, g protect.Gate) []protect.Gate {
 	r := in.Resolution()
-	if at := in.Place.Listener; at == topology.None || r.Node(at).Role != topology.Listener || r.Graph.Listener(at).Protocol != "HTTPS" {
+	if at := in.Listener(); at == topology.None || r.Node(at).Role != topology.Listener || r.Graph.Listener(at).Protocol != "HTTPS" {
 		return nil
 	}
 	for _, l := range in.Verdict.Layers {

@@ -100,10 +100,10 @@ func inForce(complete func(*pluginInput, protect.Gate) []protect.Gate) protect.F
 // hasProtocol reports whether the plugin runs for the protocol of the request.
 func (p *pluginInput) hasProtocol() bool {
 	all := p.List("plugins", p.name, "protocols")
-	if len(all) == 0 || p.Place.Route == topology.None {
+	if len(all) == 0 || p.Route() == topology.None {
 		return true
 	}
-	protocol := map[string]string{"HTTPRoute": "http", "GRPCRoute": "grpc"}[p.Resolution().Node(p.Place.Route).Ref.Kind]
+	protocol := map[string]string{"HTTPRoute": "http", "GRPCRoute": "grpc"}[p.Resolution().Node(p.Route()).Ref.Kind]
 	if p.Look.Request.Secure && protocol != "" {
 		protocol += "s"
 	}
@@ -425,11 +425,11 @@ func pluginNamed(in protect.Input, namespace, name string) *model.Object {
 func missingGates(in protect.Input) []protect.Gate {
 	var objects []*model.Object
 	res := in.Resolution()
-	if in.Place.Route != topology.None {
-		objects = append(objects, res.Node(in.Place.Route).Object)
+	if in.Route() != topology.None {
+		objects = append(objects, res.Node(in.Route()).Object)
 	}
-	if in.Place.Rule != topology.None {
-		for _, b := range res.Graph.Backends(in.Place.Rule) {
+	if in.RouteRule() != topology.None {
+		for _, b := range res.Graph.Backends(in.RouteRule()) {
 			objects = append(objects, in.Snapshot().Get(b.Ref.WithoutSection()))
 		}
 	}
@@ -469,11 +469,11 @@ func mayExist(in protect.Input, namespace, name string) bool {
 
 // isOwn reports whether a way leads through a Gateway of the controller, or may do.
 func isOwn(in protect.Input) bool {
-	if in.Place.Gateway == topology.None {
+	if in.Gateway() == topology.None {
 		return false
 	}
 	g := in.Resolution().Graph
-	return !slices.ContainsFunc(g.Parents(topology.Traffic, in.Place.Gateway), func(class topology.NodeID) bool {
+	return !slices.ContainsFunc(g.Parents(topology.Traffic, in.Gateway()), func(class topology.NodeID) bool {
 		o := g.Node(class).Object
 		return o != nil && o.Text("spec", "controllerName") != controller
 	})

@@ -56,10 +56,10 @@ func singleGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // refusedGates are those of filters whose objects the API refuses: they do not exist then, and requests of the rule are answered with 500.
 func refusedGates(in protect.Input, _ protect.Gate) []protect.Gate {
-	if in.Place.Rule == topology.None {
+	if in.RouteRule() == topology.None {
 		return nil
 	}
-	n := in.Resolution().Node(in.Place.Rule)
+	n := in.Resolution().Node(in.RouteRule())
 	if n.Object == nil {
 		return nil
 	}
