@@ -299,17 +299,20 @@ func (j *ruleJudge) tried() []protect.Gate {
 // custom are gates of the provider: it may refuse, and whom is not known.
 func (j *ruleJudge) custom() []protect.Gate {
 	var out []protect.Gate
-	sure := slices.ContainsFunc(j.rules.of("CUSTOM"), func(r authzRule) bool { return r.matches.value(nil) == topology.Yes })
+	best := topology.No // of all rules: one that matches is enough for the provider to be asked
+	for _, r := range j.rules.of("CUSTOM") {
+		best = max(best, r.matches.value(nil))
+	}
 	for _, r := range j.rules.of("CUSTOM") {
 		var codes []gate.Code
 		g := j.gate(r, "CUSTOM")
 		switch matches := r.matches.value(nil); {
-		case matches == topology.Maybe && !sure:
-			codes = append(codes, gate.Condition)
-		case matches == topology.No && !sure:
-			codes = append(codes, gate.Skipped)
-		case matches != topology.Yes:
+		case matches != best:
 			continue
+		case matches == topology.Maybe:
+			codes = append(codes, gate.Condition)
+		case matches == topology.No:
+			codes = append(codes, gate.Skipped)
 		case j.base.Property == gate.Authentication:
 			codes = append(codes, gate.ExternalDecision)
 		}
