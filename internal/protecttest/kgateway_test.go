@@ -76,23 +76,7 @@ func drawKgateway(w *world) {
 		}
 		w.add(kgatewayVersion, "TrafficPolicy", spec)
 	}
-	if l := w.listeners[len(w.listeners)-1]; l.secure && w.chance(2) {
-		validation := object{"caCertificateRefs": []any{object{"name": "ca"}}}
-		if w.chance(2) {
-			validation["mode"] = pick(w, "AllowValidOnly", "AllowInsecureFallback")
-		}
-		w.ofKind("Gateway")[0]["spec"].(object)["tls"] = object{"frontend": object{"default": object{"validation": validation}}}
-		w.objects = append(w.objects, object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "ca", "namespace": namespace}, "data": object{"ca.crt": "-----BEGIN CERTIFICATE-----\nZHVtbXk=\n-----END CERTIFICATE-----\n"}})
-	}
-}
-
-// frontendFilters are those of the client certificates that a Gateway asks for.
-func frontendFilters(w *world) []filter {
-	validation := value(w.ofKind("Gateway")[0], "spec", "tls", "frontend", "default", "validation")
-	if validation == nil || text(validation, "mode") == "AllowInsecureFallback" {
-		return nil
-	}
-	return []filter{{name: "frontend", does: func(c *call, who *client) reply { return demand(!c.secure || who.certificate == good, noAnswer) }}}
+	w.drawFrontend()
 }
 
 func filtersOfKgateway(w *world, p *place) []filter {

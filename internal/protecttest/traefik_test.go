@@ -2,7 +2,8 @@ package protecttest
 
 import "fmt"
 
-// traefik runs the middlewares that the filters of a rule name, in their order; a chain is its parts.
+// traefik runs the middlewares that the filters of a rule name, in their order; a chain is its
+// parts.
 var traefik = vendor{
 	name: "traefik", controller: "traefik.io/gateway-controller",
 	uses: words{basic: "Auth"},

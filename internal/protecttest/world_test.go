@@ -20,7 +20,7 @@ type world struct {
 	rules     int               // how many route rules there are
 	n         int               // how many objects are named
 	known     map[bool][]client // all that are worth asking as, by whether they come over TLS
-	related   bool              // rules of one decision look at paths or values of which one is among the others
+	related   bool              // rules of one decision look at paths or values that are not apart
 }
 
 // listener is one of the Gateway.
@@ -63,7 +63,7 @@ const (
 // What calls, and the settings that look at them, are made of.
 var (
 	methods   = []string{"GET", "POST", "PUT"}
-	paths     = []string{"/", "/a", "/a/x", "/ab", "/b", "/b/x", "/c"}
+	paths     = []string{"/", "/a", "/a/x", "/a/y", "/ab", "/b", "/b/x", "/b/y", "/c"}
 	teams     = []string{"", "blue", "red"}
 	addresses = []string{"10.1.2.3", "10.2.0.1", "192.0.2.7", "203.0.113.9"}
 	networks  = []string{"10.0.0.0/8", "192.0.2.0/24"}
