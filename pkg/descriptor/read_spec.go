@@ -20,7 +20,7 @@ func (r specReader) fields() map[string]form.Field {
 
 // outline are the fields that an outline has.
 func (r specReader) outline() map[string]form.Field {
-	return map[string]form.Field{"parts": r.parts, "protects": protectionReader{r.reader}.read}
+	return map[string]form.Field{"parts": r.parts, "protects": protectionReader(r).read}
 }
 
 func (r specReader) content(n *yaml.Node) {

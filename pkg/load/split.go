@@ -234,8 +234,8 @@ func textBehind(line []byte) *trouble {
 // manyJSON reports whether text begins with more than one JSON value.
 func manyJSON(text []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(text))
-	var v json.RawMessage
-	return d.Decode(&v) == nil && d.Decode(&v) == nil
+	var first, second json.RawMessage
+	return d.Decode(&first) == nil && d.Decode(&second) == nil
 }
 
 // lineEnd is where the line that begins at i ends, its line break included.

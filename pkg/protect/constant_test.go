@@ -66,6 +66,18 @@ func TestDecision(t *testing.T) {
 			who, what := d.Add(Identity), d.Add(Unknown)
 			d.Allows = func(holds func(Fact) bool) bool { return holds(who) || holds(what) }
 		}, Findings{gate.Depends, gate.Holds, gate.Fails, false, true}},
+		"networks apart": {func(d *Decision) {
+			one, two := d.AddNetworks("client", []any{"10.0.0.0/8"}), d.AddNetworks("client", []any{"192.0.2.0/24"})
+			d.Allows = func(holds func(Fact) bool) bool { return holds(one) && holds(two) }
+		}, Findings{gate.Holds, gate.Holds, gate.Holds, true, false}},
+		"a network in another one": {func(d *Decision) {
+			wide, narrow := d.AddNetworks("client", []any{"10.0.0.0/8"}), d.AddNetworks("client", []any{"10.1.2.3", "10.1.0.0/16"})
+			d.Allows = func(holds func(Fact) bool) bool { return holds(wide) || !holds(narrow) }
+		}, Findings{gate.Fails, gate.Fails, gate.Fails, false, false}},
+		"networks of two addresses": {func(d *Decision) {
+			one, two := d.AddNetworks("client", []any{"10.0.0.0/8"}), d.AddNetworks("connection", []any{"192.0.2.0/24"})
+			d.Allows = func(holds func(Fact) bool) bool { return holds(one) && holds(two) }
+		}, Findings{gate.Fails, gate.Holds, gate.Holds, false, false}},
 		"too many": {func(d *Decision) {
 			for range mostFacts + 1 {
 				d.Add(Identity)

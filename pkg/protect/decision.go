@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"net/netip"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
@@ -9,8 +10,9 @@ import (
 // Decision is a list of rules that allows or denies a request, of which some facts are not known: who sends it, from where, and what no class of
 // requests tells.
 type Decision struct {
-	facts  []FactKind
-	Allows func(holds func(Fact) bool) bool
+	facts    []FactKind
+	networks []listed
+	Allows   func(holds func(Fact) bool) bool
 }
 
 // Fact is a thing that a decision looks at, by its number.
@@ -29,14 +31,83 @@ const (
 // mostFacts is of how many facts all combinations are tried.
 const mostFacts = 12
 
+// mostPaths is how many ways through a decision of more facts are followed.
+const mostPaths = 1 << mostFacts
+
 // Add adds a fact.
 func (d *Decision) Add(k FactKind) Fact {
 	d.facts = append(d.facts, k)
 	return Fact(len(d.facts) - 1)
 }
 
-// mostPaths is how many ways through a decision of more facts are followed.
-const mostPaths = 1 << mostFacts
+// listed is a fact about networks: an address is in one of them.
+type listed struct {
+	fact     Fact
+	address  string // of which the fact is
+	networks []netip.Prefix
+}
+
+// AddNetworks adds the fact that an address is in one of some networks. Facts about one address are
+// not true or false independently: networks are within each other, or apart. name tells addresses of
+// a request apart, such as that of the client and that of the connection.
+func (d *Decision) AddNetworks(name string, networks []any) Fact {
+	f := d.Add(Address)
+	one := listed{fact: f, address: name}
+	for _, entry := range networks {
+		n, err := netip.ParsePrefix(textOf(entry))
+		if err != nil {
+			a, err := netip.ParseAddr(textOf(entry))
+			if err != nil {
+				return f
+			}
+			n = netip.PrefixFrom(a, a.BitLen())
+		}
+		one.networks = append(one.networks, n.Masked())
+	}
+	d.networks = append(d.networks, one)
+	return f
+}
+
+// place is which facts about one address can be true together.
+type place struct {
+	mask  int
+	known map[int]bool
+}
+
+// places tries addresses at the edges of all networks: between edges nothing changes.
+func (d *Decision) places() []place {
+	var names []string
+	edges := map[string][]netip.Addr{}
+	masks := map[string]int{}
+	for _, l := range d.networks {
+		if masks[l.address] == 0 {
+			names = append(names, l.address)
+			edges[l.address] = []netip.Addr{netip.IPv4Unspecified(), netip.IPv6Unspecified()}
+		}
+		masks[l.address] |= 1 << l.fact
+		for _, n := range l.networks {
+			edges[l.address] = append(edges[l.address], n.Addr())
+			if next := lastOf(n).Next(); next.IsValid() {
+				edges[l.address] = append(edges[l.address], next)
+			}
+		}
+	}
+	var out []place
+	for _, name := range names {
+		p := place{masks[name], map[int]bool{}}
+		for _, a := range edges[name] {
+			in := 0
+			for _, l := range d.networks {
+				if l.address == name && slices.ContainsFunc(l.networks, func(n netip.Prefix) bool { return n.Contains(a) }) {
+					in |= 1 << l.fact
+				}
+			}
+			p.known[in] = true
+		}
+		out = append(out, p)
+	}
+	return out
+}
 
 // Findings are what a decision says of all requests of a class.
 type Findings struct {
@@ -47,7 +118,7 @@ type Findings struct {
 	Asks      bool         // it looks at identities
 }
 
-// Judge tries all combinations of the facts.
+// Judge tries all combinations of the facts that can be.
 func (d *Decision) Judge() Findings {
 	n := len(d.facts)
 	out := Findings{Anonymous: gate.Holds, Refuses: gate.Fails, Listed: gate.Fails, DeniesAll: true}
@@ -74,7 +145,11 @@ func (d *Decision) Judge() Findings {
 	out.Asks = identities != 0
 	open, all := map[int]bool{}, map[int]bool{} // by the unknown facts: whether an anonymous request gets through
 	everywhere := map[int]bool{}                // by all facts but addresses: whether every address gets through
+	places := d.places()
 	for world := range 1 << n {
+		if slices.ContainsFunc(places, func(p place) bool { return !p.known[world&p.mask] }) {
+			continue
+		}
 		allowed := d.Allows(func(f Fact) bool { return world>>int(f)&1 == 1 })
 		if allowed {
 			out.DeniesAll = false
@@ -117,6 +192,7 @@ func (d *Decision) judgeMany() Findings {
 	if !slices.Contains(d.facts, Address) {
 		out.Listed = gate.Fails
 	}
+	places := d.places()
 	var read []Fact // on this way, in the order in which the decision looks at them
 	var values []bool
 	for range mostPaths {
@@ -131,12 +207,14 @@ func (d *Decision) judgeMany() Findings {
 			}
 			return values[len(read)-1]
 		})
-		if allowed {
+		switch {
+		case slices.ContainsFunc(places, func(p place) bool { return !p.allows(read, values) }):
+		case allowed:
 			out.DeniesAll = false
 			if one := d.anonymous(read, values); rank(one) > rank(out.Anonymous) {
 				out.Anonymous = one
 			}
-		} else {
+		default:
 			out.Refuses = gate.Holds
 		}
 		values = values[:len(read)]
@@ -170,4 +248,16 @@ func (d *Decision) anonymous(read []Fact, values []bool) gate.Verdict {
 		}
 	}
 	return out
+}
+
+// allows reports whether an address can be in all the networks for which a fact is true, and in none of the others.
+func (p place) allows(read []Fact, values []bool) bool {
+	for known := range p.known {
+		if !slices.ContainsFunc(read, func(f Fact) bool {
+			return p.mask>>f&1 == 1 && (known>>f&1 == 1) != values[slices.Index(read, f)]
+		}) {
+			return true
+		}
+	}
+	return false
 }

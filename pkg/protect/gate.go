@@ -23,6 +23,9 @@ type Gate struct {
 	Reads   []string // where the credential is; see Look.Lacks
 	Order   int      // gates with a lower number are asked first
 
+	open  bool   // it may refuse the request, although it does not hold
+	entry string // of the setting that makes it, where several have one field
+
 	// Overridden is the policy of another kind that stands in the place of the gate, which is not
 	// in force then; zero: none does.
 	Overridden model.Ref
@@ -61,6 +64,9 @@ func (g *Gate) Weaken(code gate.Code, field string) {
 	object := g.Object
 	g.Reasons = append(g.Reasons, Reason{Code: code, Object: &object, Field: field, Message: message(code, object, field)})
 }
+
+// MayRefuse says that the gate may refuse the request, although it does not hold for all of its class.
+func (g *Gate) MayRefuse() { g.Refuses, g.open = Perhaps, true }
 
 // Verdict is what the gate alone says.
 func (g *Gate) Verdict() gate.Verdict { return verdictOf(g.Reasons) }

@@ -136,7 +136,7 @@ func (g *Gates) combine(p gate.Property, methods []string, gates []Gate) Result 
 		}
 		name := one.Group
 		if name == "" {
-			name = one.Object.String() + " " + one.Field + " " + string(one.Property)
+			name = one.Object.String() + " " + one.Field + " " + one.entry + " " + string(one.Property)
 		}
 		if groups[name] == nil {
 			order = append(order, name)

@@ -240,7 +240,7 @@ func (in *Input) bound(path []string) []string {
 func (in *Input) gate(f Found) Gate {
 	r := in.Rule
 	g := Gate{Property: r.Property, Method: r.Method, Field: fieldName(f.Path), Object: in.Source(f.Path...), Group: in.GroupOf(r.Any), Order: r.Order, Reads: r.Reads,
-		Answers: in.statuses(r.Answers), Missing: in.statuses(r.Missing)}
+		Answers: in.statuses(r.Answers), Missing: in.statuses(r.Missing), entry: strings.Join(f.Path, ".")}
 	if fields, ok := f.Value.(map[string]any); ok {
 		for _, name := range sortedKeys(fields) {
 			if method := r.Methods[name]; method != "" {
@@ -284,7 +284,7 @@ func (in *Input) finished(g Gate) Gate {
 	if g.Missing == nil {
 		g.Missing = g.Answers
 	}
-	if g.Refuses == Perhaps {
+	if g.Refuses == Perhaps && !g.open {
 		g.Refuses = in.refusal(&g)
 	}
 	for i := range g.Counters {

@@ -70,6 +70,7 @@ func (g *Gates) steps() []step {
 			add(&b[i], len(g.Backends) > 1)
 		}
 	}
+	out = slices.DeleteFunc(out, func(s step) bool { return g.isAnsweredElsewhere(s.gates[0]) })
 	for i := range out {
 		s := &out[i]
 		for _, one := range s.gates {
@@ -78,6 +79,15 @@ func (g *Gates) steps() []step {
 	}
 	slices.SortStableFunc(out, func(a, b step) int { return a.order - b.order })
 	return out
+}
+
+// isAnsweredElsewhere reports whether a gate without statuses is that of a setting of which another
+// gate has some.
+func (g *Gates) isAnsweredElsewhere(one *Gate) bool {
+	answers := func(all []Gate) bool {
+		return slices.ContainsFunc(all, func(o Gate) bool { return len(o.Answers) > 0 && o.Object == one.Object && o.Field == one.Field })
+	}
+	return len(one.Answers) == 0 && (answers(g.Before) || slices.ContainsFunc(g.Backends, answers))
 }
 
 // letsPass reports whether a gate lets requests pass with and without credentials. One that answers

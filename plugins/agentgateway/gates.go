@@ -227,13 +227,13 @@ func (r *rules) read(text string) term {
 	if word := readsIdentity.FindString(text); word != "" && r.method == "" {
 		r.method = map[string]string{"jwt": "jwt", "apiKey": "apiKey", "basicAuth": "basic"}[word]
 	}
-	kind := protect.Unknown
+	add := func() protect.Fact { return r.decision.Add(protect.Unknown) }
 	if network := isInNetwork.FindStringSubmatch(text); network != nil {
 		r.addresses = true
 		if protect.CoversAll(network[1]) {
 			return term{constant: true, value: true}
 		}
-		kind = protect.Address
+		add = func() protect.Fact { return r.decision.AddNetworks("source", []any{network[1]}) }
 	} else if readsAddress.MatchString(text) {
 		r.addresses, r.otherAddresses = true, true
 	}
@@ -242,7 +242,7 @@ func (r *rules) read(text string) term {
 	}
 	fact, known := r.facts[text]
 	if !known {
-		fact = r.decision.Add(kind)
+		fact = add()
 		r.facts[text] = fact
 	}
 	return term{fact: fact}

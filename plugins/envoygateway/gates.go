@@ -1,6 +1,7 @@
 package envoygateway
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,8 +80,11 @@ func tokenPlaces(in protect.Input) []string {
 // authorization demands claims.
 func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Field, g.Reads = "jwt.providers", tokenPlaces(in)
-	if in.Text("oidc", "passThroughAuthHeader") == "true" {
+	if in.Value("oidc") != nil && in.Text("oidc", "passThroughAuthHeader") == "true" {
 		g.Group = in.GroupOf("oidc or jwt")
+		if in.Text("jwt", "failOpen") != "true" {
+			g.Reasons = nil // without a token OIDC is asked, so that none may be missing
+		}
 		if in.Look.Lacks(g.Reads) {
 			g.Refuses = protect.Unasked
 		}
@@ -101,7 +105,7 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // authorizationGate is that of the rules of an authorization, of which the first that matches decides.
 func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
-	found, decides, is := authorize(in)
+	found, whole, is := authorize(in)
 	if !is {
 		return nil
 	}
@@ -112,7 +116,7 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	case found.DeniesAll:
 		g.Weaken(gate.DeniesAll, field)
 		g.Refuses = protect.Always
-	case g.Property == gate.Authorization && found.Refuses == gate.Fails && !decides:
+	case g.Property == gate.Authorization && whole.Refuses == gate.Fails:
 		g.Weaken(gate.AllowsAll, field)
 	case g.Property == gate.Authorization && found.Refuses == gate.Depends:
 		g.Weaken(gate.Expression, field)
@@ -149,44 +153,69 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// authorize judges the rules for the request. decides is true if the rules refuse some request, which need not be this one.
-func authorize(in protect.Input) (found protect.Findings, decides, is bool) {
+// authorize judges the rules for the request, and as a whole: what is asked then is one more thing that rules look at.
+func authorize(in protect.Input) (found, whole protect.Findings, is bool) {
 	if in.Value("authorization") == nil {
-		return found, false, false
+		return found, whole, false
 	}
+	return judgeRules(in, false), judgeRules(in, true), true
+}
+
+// judgeRules judges the rules for the request, or for all requests together.
+func judgeRules(in protect.Input, whole bool) protect.Findings {
 	var d protect.Decision
+	facts := map[string]protect.Fact{} // what is asked twice has one answer
+	fact := func(kind protect.FactKind, asked any) protect.Fact {
+		key := fmt.Sprint(kind, asked)
+		if _, ok := facts[key]; !ok {
+			if networks, ok := asked.([]any); ok && kind == protect.Address {
+				facts[key] = d.AddNetworks("client", networks)
+			} else {
+				facts[key] = d.Add(kind)
+			}
+		}
+		return facts[key]
+	}
 	type rule struct {
 		allow bool
 		facts []protect.Fact
 	}
 	var rules []rule
 	last := in.Text("authorization", "defaultAction") == "Allow"
-	refuses, always := false, false // some request; an earlier rule is for all of them
 	for _, entry := range in.List("authorization", "rules") {
 		one := rule{allow: textIn(entry, "action") != "Deny"}
-		matches, looks := matchesOperation(in.Look, entry)
+		operation := valueIn(entry, "operation")
+		matches := matchesOperation(in.Look, operation)
 		principal, _ := valueIn(entry, "principal").(map[string]any)
 		for _, h := range listIn(principal, "headers") {
-			looks = true
 			matches = matchesValues(in.Look, h) && matches
-		}
-		if list := listIn(principal, "clientCIDRs"); len(list) > 0 && !protect.CoversAll(list) {
-			one.facts = append(one.facts, d.Add(protect.Address))
-		}
-		if principal["jwt"] != nil {
-			one.facts = append(one.facts, d.Add(protect.Identity))
-			if restrictsIdentity(principal["jwt"]) {
-				one.facts = append(one.facts, d.Add(protect.Unknown))
+			if whole {
+				one.facts = append(one.facts, fact(protect.Unknown, h))
 			}
 		}
-		if principal["clientIPGeoLocations"] != nil {
-			one.facts = append(one.facts, d.Add(protect.Unknown))
+		if whole {
+			matches = true
+			if operation != nil {
+				one.facts = append(one.facts, fact(protect.Unknown, operation))
+			}
+		}
+		if list := listIn(principal, "clientCIDRs"); len(list) > 0 && !protect.CoversAll(list) {
+			one.facts = append(one.facts, fact(protect.Address, list))
+		}
+		if jwt := principal["jwt"]; jwt != nil {
+			if in.Rule.Property != gate.IPList || !demandsToken(in, textIn(jwt, "provider")) {
+				one.facts = append(one.facts, fact(protect.Identity, textIn(jwt, "provider")))
+			}
+			if restrictsIdentity(jwt) {
+				one.facts = append(one.facts, fact(protect.Unknown, jwt))
+			}
+		}
+		if places := principal["clientIPGeoLocations"]; places != nil {
+			one.facts = append(one.facts, fact(protect.Unknown, places))
 		}
 		if cel := textIn(entry, "cel"); cel != "" && !protect.IsTrue(cel) {
-			one.facts = append(one.facts, d.Add(protect.Unknown))
+			one.facts = append(one.facts, fact(protect.Unknown, cel))
 		}
-		refuses = refuses || !one.allow && !always
-		always = always || !looks && len(one.facts) == 0
 		if matches {
 			rules = append(rules, one)
 		}
@@ -199,7 +228,14 @@ func authorize(in protect.Input) (found protect.Findings, decides, is bool) {
 		}
 		return last
 	}
-	return d.Judge(), refuses || !last && !always, true
+	return d.Judge()
+}
+
+// demandsToken reports whether the login lets nobody in without a token of a provider.
+func demandsToken(in protect.Input, provider string) bool {
+	providers := in.List("jwt", "providers")
+	return len(providers) == 1 && textIn(providers[0], "name") == provider && in.Text("jwt", "optional") != "true" && in.Text("jwt", "failOpen") != "true" &&
+		(in.Value("oidc") == nil || in.Text("oidc", "passThroughAuthHeader") != "true")
 }
 
 // restrictsIdentity reports whether a principal asks for more than a token of the provider.
@@ -222,18 +258,20 @@ func rateLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	}
 	g.Group = in.GroupOf(strings.Join(in.Path, ".")) // each rule counts, whatever others do
 	if valueIn(in.Value(in.Path...), "clientSelectors") != nil {
-		g.Refuses = protect.Perhaps
-		if code := missedBy(in.Look, valueIn(in.Value(in.Path...), "clientSelectors")); code != "" {
+		code, byAddress := missedBy(in.Look, valueIn(in.Value(in.Path...), "clientSelectors"))
+		if code != "" {
 			g.Weaken(code, g.Field)
+		}
+		if byAddress && len(g.Reasons) == 1 {
+			g.MayRefuse()
 		}
 	}
 	return []protect.Gate{g}
 }
 
-// missedBy tells why selectors, all of which have to hold, do not select the request for certain; "" if they do.
-func missedBy(l *protect.Look, selectors any) gate.Code {
+// missedBy tells why selectors, all of which have to hold, do not select the request for certain, and whether its address alone decides; "" if they do.
+func missedBy(l *protect.Look, selectors any) (code gate.Code, byAddress bool) {
 	list, _ := selectors.([]any)
-	var out gate.Code
 	for _, s := range list {
 		methods := listIn(s, "methods")
 		matched := len(methods) == 0
@@ -248,31 +286,29 @@ func missedBy(l *protect.Look, selectors any) gate.Code {
 		}
 		cidr := valueIn(s, "sourceCIDR")
 		switch {
-		case !matched, cidr != nil && (valueIn(cidr, "invert") == true || !protect.CoversAll(textIn(cidr, "value"))):
-			return gate.Skipped
-		case len(listIn(s, "queryParams")) > 0:
-			out = gate.Condition
+		case !matched:
+			return gate.Skipped, false
+		case cidr != nil && (valueIn(cidr, "invert") == true || !protect.CoversAll(textIn(cidr, "value"))):
+			code, byAddress = gate.Skipped, true
+		case len(listIn(s, "queryParams")) > 0 && code == "":
+			code = gate.Condition
 		}
 	}
-	return out
+	return code, byAddress
 }
 
-// matchesOperation reports whether a rule is for the operation of the request, and whether it looks at that.
-func matchesOperation(l *protect.Look, rule any) (matches, looks bool) {
-	operation := valueIn(rule, "operation")
-	matches = true
-	if methods := listIn(operation, "methods"); len(methods) > 0 {
-		looks, matches = true, false
-		for _, m := range methods {
-			text, _ := m.(string)
-			matches = l.IsMethod(text) || matches
-		}
+// matchesOperation reports whether the request is an operation that a rule is for; without one it is for all.
+func matchesOperation(l *protect.Look, operation any) bool {
+	methods := listIn(operation, "methods")
+	matches := len(methods) == 0
+	for _, m := range methods {
+		text, _ := m.(string)
+		matches = l.IsMethod(text) || matches
 	}
 	if path := valueIn(operation, "path"); path != nil {
-		looks = true
 		matches = matchesPath(l, path) && matches
 	}
-	return matches, looks
+	return matches
 }
 
 // matchesPath reports whether the path of the request matches.

@@ -187,7 +187,16 @@ func (all authzRules) judge(known facts) protect.Findings {
 	var d protect.Decision
 	numbers := map[factName]protect.Fact{}
 	for _, name := range open {
-		numbers[name] = d.Add(name.kind)
+		if name.kind != protect.Address {
+			numbers[name] = d.Add(name.kind)
+			continue
+		}
+		address, networks, _ := strings.Cut(name.text, " ")
+		var list []any
+		for _, n := range strings.Fields(networks) {
+			list = append(list, n)
+		}
+		numbers[name] = d.AddNetworks(address, list)
 	}
 	d.Allows = func(holds func(protect.Fact) bool) bool {
 		f := maps.Clone(known)
@@ -290,17 +299,20 @@ func (j *ruleJudge) tried() []protect.Gate {
 // custom are gates of the provider: it may refuse, and whom is not known.
 func (j *ruleJudge) custom() []protect.Gate {
 	var out []protect.Gate
-	sure := slices.ContainsFunc(j.rules.of("CUSTOM"), func(r authzRule) bool { return r.matches.value(nil) == topology.Yes })
+	best := topology.No // of all rules: one that matches is enough for the provider to be asked
+	for _, r := range j.rules.of("CUSTOM") {
+		best = max(best, r.matches.value(nil))
+	}
 	for _, r := range j.rules.of("CUSTOM") {
 		var codes []gate.Code
 		g := j.gate(r, "CUSTOM")
 		switch matches := r.matches.value(nil); {
-		case matches == topology.Maybe && !sure:
-			codes = append(codes, gate.Condition)
-		case matches == topology.No && !sure:
-			codes = append(codes, gate.Skipped)
-		case matches != topology.Yes:
+		case matches != best:
 			continue
+		case matches == topology.Maybe:
+			codes = append(codes, gate.Condition)
+		case matches == topology.No:
+			codes = append(codes, gate.Skipped)
 		case j.base.Property == gate.Authentication:
 			codes = append(codes, gate.ExternalDecision)
 		}
@@ -492,7 +504,7 @@ func (j *ruleJudge) authorization() []protect.Gate {
 		return append(out, j.denied(deny, allow)...)
 	}
 	whole := sight{look: j.in.Look, open: true}.read(j.in.Verdict)
-	idle := whole.judge(nil).Refuses == gate.Fails
+	idle := whole.judge(j.certain()).Refuses == gate.Fails
 	sent := j.lacking()
 	for _, r := range deny {
 		g := j.gate(r, "")
@@ -559,6 +571,14 @@ func (j *ruleJudge) denied(deny, allow authzRules) []protect.Gate {
 		out = append(out, g)
 	}
 	return out
+}
+
+// certain is what is known of every request: without a RequestAuthentication no token is verified.
+func (j *ruleJudge) certain() facts {
+	if beside(j.in, authenticationKind) == nil {
+		return facts{tokenFact: false}
+	}
+	return nil
 }
 
 // lacking is what is known of the identity of the request as it is written: a token that it does not

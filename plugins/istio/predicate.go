@@ -219,7 +219,7 @@ func (s sight) attribute(name string, values []string) literal {
 		if protect.CoversAll(list) {
 			return told(true)
 		}
-		return unsettled(factName{protect.Address, key})
+		return unsettled(factName{protect.Address, addressOf(name) + " " + strings.Join(values, " ")})
 	case "destination.port":
 		return s.oneOf(values, func(v string) literal { return s.isPort(v) })
 	}
@@ -227,6 +227,15 @@ func (s sight) attribute(name string, values []string) literal {
 		return unsettled(tokenFact, factName{protect.Unknown, key})
 	}
 	return unsettled(factName{protect.Unknown, key})
+}
+
+// addressOf tells which address of a request an attribute is about: the one that the connection comes
+// from, or the one of the client that headers tell.
+func addressOf(attribute string) string {
+	if attribute == "source.remoteipblocks" || attribute == "remote.ip" {
+		return "client"
+	}
+	return "connection"
 }
 
 // identified is an identity that has to be there and, unless any will do, to be one of some.

@@ -201,7 +201,8 @@ func (p *pluginInput) hasPlugins(consumer string) bool {
 func groupGate(p *pluginInput, g protect.Gate) []protect.Gate {
 	types, _ := p.Value("plugins").(map[string]any)
 	for name := range types {
-		if slices.Contains(authenticators(), name) || !isKnown(name) {
+		runs := p.Text("plugins", name, "disabled") != "true"
+		if runs && (slices.Contains(authenticators(), name) || !isKnown(name)) {
 			return []protect.Gate{g}
 		}
 	}
