@@ -44,9 +44,9 @@ func TestProtection(t *testing.T) {
 		"the login of the Gateway is for both": {
 			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"), on("Gateway", "gw", basic)}, nil},
 
-		"a policy that opens a path is told once": {
+		"a policy that opens a path protects nothing, and takes protection away": {
 			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", basic), on("HTTPRoute", "a", anyone)},
-			[]string{"ProtectionReplaced securitypolicy/app/a"}},
+			[]string{"ProtectionReplaced securitypolicy/app/a", "ProtectsNothing securitypolicy/app/a"}},
 		"authorization alone is taken away": {
 			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", basic+"\n  authorization: {defaultAction: Deny}"), on("HTTPRoute", "a", basic)},
 			[]string{"ProtectionReplaced securitypolicy/app/a"}},
