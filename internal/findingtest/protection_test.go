@@ -44,7 +44,7 @@ func TestProtection(t *testing.T) {
 		"the login of the Gateway is for both": {
 			[]string{route("a", "{path: {value: /}}"), route("b", "{path: {value: /x}}"), on("Gateway", "gw", basic)}, nil},
 
-		"a policy that opens a path protects nothing, and takes protection away": {
+		"a policy that opens a path protects nothing and takes protection away": {
 			[]string{route("a", "{path: {value: /}}"), on("Gateway", "gw", basic), on("HTTPRoute", "a", anyone)},
 			[]string{"ProtectionReplaced securitypolicy/app/a", "ProtectsNothing securitypolicy/app/a"}},
 		"authorization alone is taken away": {
