@@ -92,6 +92,7 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if len(g.Reasons) > 0 {
 		if found, _, is := authorize(in); is && found.Anonymous == gate.Holds && !found.DeniesAll {
 			switch {
+			case g.Refuses == protect.Unasked:
 			case in.Text("jwt", "failOpen") == "true":
 				g.Refuses = protect.Never
 			case in.Look.Lacks(g.Reads):
