@@ -255,6 +255,7 @@ type verdicts struct {
 	uncounted, uncertain bool // one that may get through is not counted, or perhaps not
 	anywhere, almost     bool // for some credentials, all addresses do, or may
 	undecided            bool // one that may get through is put to no decision that can refuse
+	exempt               bool // one is not counted, whether it gets through or not, of a call that does for others
 	together             bool // several settings keep everybody out, and none of them alone
 }
 
@@ -270,7 +271,7 @@ func (c *comparison) enumerate(at way) *verdicts {
 	out := &verdicts{}
 	refuses := c.refusing(filters)
 	for _, one := range c.taken[at] {
-		through := false
+		through, exempt := false, false
 		byClient := map[client]truth{} // address aside: whether every address gets through
 		for _, who := range c.w.clients(one.secure) {
 			o := run(filters, &one, &who)
@@ -279,6 +280,7 @@ func (c *comparison) enumerate(at way) *verdicts {
 			if before, seen := byClient[rest]; !seen || o.passes < before {
 				byClient[rest] = o.passes
 			}
+			exempt = exempt || o.counted == no
 			if o.passes == no {
 				continue
 			}
@@ -300,6 +302,7 @@ func (c *comparison) enumerate(at way) *verdicts {
 			out.almost = out.almost || everywhere != no
 		}
 		out.through = out.through || through
+		out.exempt = out.exempt || through && exempt
 		out.together = out.together || !through && !slices.ContainsFunc(filters, func(f filter) bool {
 			return !slices.ContainsFunc(c.w.clients(one.secure), func(who client) bool { return f.does(&one, &who).passes != no })
 		})
@@ -358,6 +361,10 @@ func (c *comparison) holdAgainst(at way, p *view.Protection, found *verdicts) {
 				c.tally["of them several settings together let nobody through"]++
 				continue // what one setting keeps out and what another one does is not added up
 			}
+		}
+		if one.property == gate.RateLimit && result.Verdict == gate.Fails && !one.fails && found.exempt {
+			c.tally["of them others than those who get through are not counted"]++
+			continue
 		}
 		if one.property == gate.Authorization && result.Verdict == gate.Holds && c.w.related {
 			continue // whether paths of several rules are all that there are is not looked at

@@ -63,7 +63,7 @@ const (
 // What calls, and the settings that look at them, are made of.
 var (
 	methods   = []string{"GET", "POST", "PUT"}
-	paths     = []string{"/", "/a", "/a/x", "/a/y", "/ab", "/b", "/b/x", "/b/y", "/c"}
+	paths     = []string{"/", "/a", "/a/x", "/a/y", "/ab", "/b", "/b/x", "/b/y", "/c", "/cx"}
 	teams     = []string{"", "blue", "red"}
 	addresses = []string{"10.1.2.3", "10.2.0.1", "192.0.2.7", "203.0.113.9"}
 	networks  = []string{"10.0.0.0/8", "192.0.2.0/24"}

@@ -92,6 +92,7 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if len(g.Reasons) > 0 {
 		if found, _, is := authorize(in); is && found.Anonymous == gate.Holds && !found.DeniesAll {
 			switch {
+			case g.Refuses == protect.Unasked:
 			case in.Text("jwt", "failOpen") == "true":
 				g.Refuses = protect.Never
 			case in.Look.Lacks(g.Reads):
@@ -153,16 +154,29 @@ func authorizationGate(in protect.Input, g protect.Gate) []protect.Gate {
 	return []protect.Gate{g}
 }
 
-// authorize judges the rules for the request, and as a whole: what is asked then is one more thing that rules look at.
+// authorize judges the rules for the request, and as a whole: what is asked then is one more thing that rules look at. Where the login demands the
+// token that rules ask for, everybody who gets to them has one: addresses are judged so, and whether anybody gets through.
 func authorize(in protect.Input) (found, whole protect.Findings, is bool) {
 	if in.Value("authorization") == nil {
 		return found, whole, false
 	}
-	return judgeRules(in, false), judgeRules(in, true), true
+	found = judgeRules(in, ofRequest)
+	known := judgeRules(in, ofKnown)
+	found.Listed, found.DeniesAll = known.Listed, found.DeniesAll || known.DeniesAll
+	return found, judgeRules(in, ofAll), true
 }
 
-// judgeRules judges the rules for the request, or for all requests together.
-func judgeRules(in protect.Input, whole bool) protect.Findings {
+// asked says of which requests rules are judged.
+type asked uint8
+
+const (
+	ofRequest asked = iota // the one that is looked at, whoever sends it
+	ofKnown                // that one, with the token that the login demands
+	ofAll                  // all together
+)
+
+// judgeRules judges the rules for some requests.
+func judgeRules(in protect.Input, of asked) protect.Findings {
 	var d protect.Decision
 	facts := map[string]protect.Fact{} // what is asked twice has one answer
 	fact := func(kind protect.FactKind, asked any) protect.Fact {
@@ -189,11 +203,11 @@ func judgeRules(in protect.Input, whole bool) protect.Findings {
 		principal, _ := valueIn(entry, "principal").(map[string]any)
 		for _, h := range listIn(principal, "headers") {
 			matches = matchesValues(in.Look, h) && matches
-			if whole {
+			if of == ofAll {
 				one.facts = append(one.facts, fact(protect.Unknown, h))
 			}
 		}
-		if whole {
+		if of == ofAll {
 			matches = true
 			if operation != nil {
 				one.facts = append(one.facts, fact(protect.Unknown, operation))
@@ -203,7 +217,7 @@ func judgeRules(in protect.Input, whole bool) protect.Findings {
 			one.facts = append(one.facts, fact(protect.Address, list))
 		}
 		if jwt := principal["jwt"]; jwt != nil {
-			if in.Rule.Property != gate.IPList || !demandsToken(in, textIn(jwt, "provider")) {
+			if of != ofKnown || !demandsToken(in, textIn(jwt, "provider")) {
 				one.facts = append(one.facts, fact(protect.Identity, textIn(jwt, "provider")))
 			}
 			if restrictsIdentity(jwt) {
