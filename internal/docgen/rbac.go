@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/cli"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/plugins"
 )
 
@@ -50,7 +49,7 @@ func rbac() []byte {
 	if err != nil {
 		panic(err) // the built-in descriptors are tested
 	}
-	kinds := append(cli.ReadKinds(catalog, func(*policy.Kind) bool { return true }),
+	kinds := append(dopolicy.ReadKinds(catalog, nil),
 		model.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"})
 	var groups []string
 	resources := map[string][]string{}

@@ -11,7 +11,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -106,10 +105,10 @@ func (q *auditFlags) audit(ctx context.Context, a App, s, to Streams, args []str
 			return err
 		}
 	}
-	report := audited(a, session, view.Effective(session.Resolution, view.Query{}), proxies, kinds, problems)
+	report := session.Audit(proxies, kinds, nil, problems)
 	q.last = report
 	if q.all {
-		report.Statuses = view.Status(session.Resolution, view.StatusQuery{Objects: true, Audit: true, Kinds: kinds}, plugin.StatusFunctions(a.Plugins))
+		report.Statuses = session.Status(view.StatusQuery{Objects: true, Audit: true, Kinds: kinds})
 	}
 	if err := q.writeAudit(a, s, to, session, report); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -64,7 +65,7 @@ func (b *blame) narrow(refs []model.Ref) map[int]bool {
 // without is which items would be otherwise if some objects were as before.
 func (b *blame) without(refs []model.Ref) map[int]bool {
 	in := load.With(b.after.Snapshot, b.before.Snapshot, refs)
-	diff := view.Diff(view.DiffInput{Resolution: b.reader.resolve(in).Resolution}, view.DiffInput{Resolution: b.after.Resolution}, b.query)
+	diff := dopolicy.Diff(b.reader.resolve(in).Input, b.after.Input, b.query)
 	out := map[int]bool{}
 	for i := range b.items {
 		if slices.ContainsFunc(diff.Items, func(c view.PolicyChange) bool { return c.Same(&b.items[i].PolicyChange) }) {

@@ -12,7 +12,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
 // checkFlags are the flags of `check`.
@@ -131,8 +130,7 @@ func (a App) check(cmd *cobra.Command, f *checkFlags, s Streams, folders []strin
 	if f.namespace != "" && !f.allNamespaces {
 		options.In = func(namespace string) bool { return namespace == f.namespace }
 	}
-	provers(&options, f.judges(a.Plugins), session.tidiers)
-	report := check.Run(session.Resolution, options)
+	report := session.Check(options)
 	if options.Verbose {
 		var unused []model.Problem
 		for _, message := range report.Unused {
@@ -169,8 +167,7 @@ func (f *checkFlags) prepared(ctx context.Context, failOnGiven, configGiven bool
 
 // options reads the flags and the config that they name; given tell which flags are the user's.
 func (f *checkFlags) options(failOnGiven, configGiven bool) (check.Options, error) {
-	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.level > 0, Catalogue: f.catalogue(),
-		Findings: func(r *resolve.Resolution) []model.Problem { return plugin.Findings(f.plugins, r) }}
+	o := check.Options{ShowSuppressed: f.showSuppressed, Verbose: f.verbose || f.level > 0, Catalogue: f.catalogue()}
 	for _, id := range f.ignore {
 		id = strings.TrimSpace(id)
 		if !o.Catalogue.Known(id) {

@@ -1,17 +1,10 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/dopolicy/kubectl-dopolicy/pkg/cover"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // defaultBudget is how long changes are tried.
@@ -76,29 +69,7 @@ func (f *coverageFlags) run(cmd *cobra.Command, a App, s Streams, folders []stri
 	if err != nil {
 		return err
 	}
-	side := func(r *resolve.Resolution) view.DiffInput {
-		one := *session
-		one.Resolution = r
-		return view.DiffInput{Resolution: r, Matcher: one.matcher().Matcher, Judges: f.judges(a.Plugins)}
-	}
-	out := cover.Run(session.read, cover.Query{
-		Requirements: reqs,
-		Resolve: func(in *model.Snapshot) *resolve.Resolution {
-			return resolved(in, session.catalog, f.linkers()...)
-		},
-		Judge: func(r *resolve.Resolution) []model.Problem {
-			return requirement.Problems(r, reqs, prover(f.judges(a.Plugins), session.tidiers))
-		},
-		Side: side,
-		Behaves: func(before, after *resolve.Resolution) (string, bool) {
-			diff, err := view.Behavior(side(before), side(after), view.BehaviorQuery{})
-			if err != nil {
-				return fmt.Sprintf("not known: %s", err), true
-			}
-			return diff.Headline(), diff.Different()
-		},
-		More: more,
-	})
+	out := session.Cover(reqs, more)
 	if err := f.writeOnly(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}

@@ -13,14 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // checkTestFlags are the flags of `check test`.
@@ -147,21 +145,21 @@ func (f *checkTestFlags) run(ctx context.Context, plugins []plugin.Plugin, s Str
 		if !strings.Contains(t.Name, f.only) {
 			continue
 		}
-		catalog, err := kinds.catalog(plugins) // a fresh one: kinds that are found in one input are not known in another
+		engine, err := kinds.engine(plugins, s) // a fresh one: kinds that are found in one input are not known in another
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, runTest(ctx, plugins, kinds.judges(plugins), catalog, s, t, reqs))
+		out = append(out, runTest(ctx, engine, t, reqs))
 	}
 	return out, nil
 }
 
 // runTest runs one test. What cannot be read makes it fail.
-func runTest(ctx context.Context, plugins []plugin.Plugin, judges view.Judges, catalog *descriptor.Catalog, s Streams, t *requirement.Test, reqs []*requirement.Requirement) requirement.TestResult {
-	res, problems := testInput(ctx, catalog, s, t)
+func runTest(ctx context.Context, engine *dopolicy.Engine, t *requirement.Test, reqs []*requirement.Requirement) requirement.TestResult {
+	in, problems := testInput(ctx, engine, t)
 	out := requirement.NewTestResult(t)
-	if res != nil {
-		out = t.Run(res, reqs, prover(judges, plugin.Tidiers(plugins, catalog)))
+	if in != nil {
+		out = t.Run(in.Resolution, reqs, engine.Deciders())
 	}
 	out.Problems = append(out.Problems, problems...)
 	out.Passed = out.Passed && len(problems) == 0
@@ -169,8 +167,8 @@ func runTest(ctx context.Context, plugins []plugin.Plugin, judges view.Judges, c
 }
 
 // testInput reads and resolves the input of a test. What is wrong with it is told, a line each.
-func testInput(ctx context.Context, catalog *descriptor.Catalog, s Streams, t *requirement.Test) (*resolve.Resolution, []string) {
-	options := load.Options{ClusterScoped: catalog.ClusterScoped()}
+func testInput(ctx context.Context, engine *dopolicy.Engine, t *requirement.Test) (*dopolicy.Input, []string) {
+	var options load.Options
 	for _, name := range t.Files {
 		path := beside(t.Origin.File, name)
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
@@ -181,7 +179,7 @@ func testInput(ctx context.Context, catalog *descriptor.Catalog, s Streams, t *r
 	if t.Input != "" {
 		options.Paths, options.Stdin = append(options.Paths, "-"), bytes.NewReader([]byte(t.Input))
 	}
-	in, err := load.Files(ctx, options)
+	in, err := engine.ReadFiles(ctx, options)
 	var lines []string
 	if in != nil {
 		for _, p := range model.SortProblems(in.Problems) {
@@ -194,5 +192,5 @@ func testInput(ctx context.Context, catalog *descriptor.Catalog, s Streams, t *r
 	if err != nil {
 		return nil, append(lines, err.Error())
 	}
-	return resolved(in, catalog), lines
+	return engine.Resolve(in), lines
 }

@@ -34,7 +34,7 @@ func (a App) completion(cmd *cobra.Command, f *sourceFlags, s Streams, arguments
 	}
 	completeFlag(cmd, "namespace", a.propose(f, s, anywhere, namespaceWords))
 	completeFlag(cmd, "policy-kind", a.propose(f, s, (*sourceFlags).openKinds, policyKindWords))
-	completeFlag(cmd, "vendor-setting", proposeSettings(f, a.Plugins))
+	completeFlag(cmd, "vendor-setting", proposeSettings(f, s, a.Plugins))
 	_ = cmd.MarkFlagDirname("kustomize")
 }
 
@@ -56,15 +56,15 @@ func (a App) propose(f *sourceFlags, s Streams, open opener, words proposals) co
 }
 
 // proposeSettings completes the names of vendor settings, and behind the = their values.
-func proposeSettings(f *sourceFlags, plugins []plugin.Plugin) cobra.CompletionFunc {
+func proposeSettings(f *sourceFlags, s Streams, plugins []plugin.Plugin) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		catalog, err := f.catalog(plugins)
+		engine, err := f.engine(plugins, s)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		name, _, valued := strings.Cut(typed, "=")
 		var words []string
-		for _, known := range catalog.KnownSettings() {
+		for _, known := range engine.Catalog().KnownSettings() {
 			switch {
 			case !valued:
 				words = append(words, known.Name+"=")

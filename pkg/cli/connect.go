@@ -17,11 +17,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -167,7 +166,7 @@ func (f *sourceFlags) log(s Streams) func(format string, args ...any) {
 }
 
 // live reads what a command may need of the cluster.
-func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.Catalog, s Streams) (*model.Snapshot, error) {
+func (f *sourceFlags) live(ctx context.Context, c *cluster, engine *dopolicy.Engine, s Streams) (*model.Snapshot, error) {
 	log := f.log(s)
 	klog.SetLogger(logr.Discard()) // the client's own words, which say nothing that our errors do not
 	server, err := load.NewServer(c.config, f.limits(), log)
@@ -183,8 +182,9 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.
 	if log == nil {
 		defer showProgress(s, progress)()
 	}
-	in, err := load.Live(ctx, server, load.LiveOptions{Context: c.context, At: time.Now().UTC().Truncate(time.Second), Kinds: f.wantedKinds(catalog), After: f.laterKinds(catalog), Bare: f.workloads, Policies: f.otherKinds(catalog), Schemas: f.wholeKinds || !f.noSchemas,
-		Undecided: f.undecidedKinds(catalog), Home: []string{f.namespace}, Reports: f.wantedReports(), Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(catalog, s), Limits: f.limits()})
+	in, err := engine.ReadServer(ctx, server, dopolicy.ClusterOptions{Asked: f.askedKinds(), LiveOptions: load.LiveOptions{
+		Context: c.context, At: time.Now().UTC().Truncate(time.Second), Schemas: f.wholeKinds || !f.noSchemas, Home: []string{f.namespace},
+		Reports: f.wantedReports(), Chunk: f.chunk, Progress: progress, Cache: f.cache, Over: f.manifests(s), Limits: f.limits()}})
 	switch {
 	case errors.Is(context.Cause(ctx), errTooLate):
 		return nil, &noAnswer{fmt.Sprintf("reading cluster %s took longer than %s", c.context, c.timeout), "raise --request-timeout, or log the requests with -v 6"}
@@ -196,84 +196,14 @@ func (f *sourceFlags) live(ctx context.Context, c *cluster, catalog *descriptor.
 
 var errTooLate = errors.New("the time limit for all requests was reached")
 
-// wantedKinds are the kinds whose objects a question can depend on.
-func (f *sourceFlags) wantedKinds(catalog *descriptor.Catalog) []model.GroupKind {
-	out := ReadKinds(catalog, func(k *policy.Kind) bool {
-		return len(f.onlyKinds) == 0 || slices.ContainsFunc(f.onlyKinds, func(name string) bool {
+// askedKinds narrows what is read to the kinds that the flags name; nil: they name none.
+func (f *sourceFlags) askedKinds() func(*policy.Kind) bool {
+	if len(f.onlyKinds) == 0 {
+		return nil
+	}
+	return func(k *policy.Kind) bool {
+		return slices.ContainsFunc(f.onlyKinds, func(name string) bool {
 			return slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), strings.ToLower(name))
 		})
-	})
-	known := topology.Kinds()
-	for _, later := range f.laterKinds(catalog) {
-		out = slices.DeleteFunc(out, func(gk model.GroupKind) bool { return slices.Contains(later, gk) && !slices.Contains(known, gk) })
-	}
-	return out
-}
-
-// undecidedKinds are those of them that are read as their definitions say.
-func (f *sourceFlags) undecidedKinds(catalog *descriptor.Catalog) []model.GroupKind {
-	wanted := f.wantedKinds(catalog)
-	return slices.DeleteFunc(catalog.Undecided(), func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
-}
-
-// laterKinds are the kinds that a question which is not about pods reads only if there are policies about them: pods are many.
-func (f *sourceFlags) laterKinds(catalog *descriptor.Catalog) map[model.GroupKind][]model.GroupKind {
-	if f.workloads || len(f.onlyKinds) > 0 {
-		return nil
-	}
-	out := map[model.GroupKind][]model.GroupKind{}
-	for _, k := range catalog.Kinds() {
-		if !k.AboutWorkloads() {
-			continue
-		}
-		out[k.GroupKind] = k.Reads
-		for _, gk := range k.Members { // one that the kind reads does not ask for more
-			if !slices.Contains(k.Reads, gk) {
-				out[gk] = k.Reads
-			}
-		}
-	}
-	return out
-}
-
-// ReadKinds are the kinds that are read from a cluster, sorted: those that make the topology, and the described policy kinds that are asked
-// about with what they look at.
-func ReadKinds(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
-	out := topology.Kinds()
-	for _, k := range catalog.Kinds() {
-		together := []*policy.Kind{k} // their policies stand in one order
-		for _, gk := range k.Members {
-			together = append(together, catalog.Kind(gk))
-		}
-		if slices.ContainsFunc(together, asked) {
-			for _, one := range together {
-				out = append(out, one.Reads...)
-				if !one.Virtual {
-					out = append(out, one.GroupKind)
-				}
-			}
-		}
-	}
-	slices.SortFunc(out, model.GroupKind.Compare)
-	return slices.Compact(out)
-}
-
-// otherKinds finds the policy kinds without a descriptor, unless the question is about others; kinds that are not known and hang on Gateways;
-// and, where connections are asked about, those that judge these.
-func (f *sourceFlags) otherKinds(catalog *descriptor.Catalog) func(*model.Object) bool {
-	if len(f.onlyKinds) > 0 {
-		return nil
-	}
-	known := ReadKinds(catalog, func(*policy.Kind) bool { return true })
-	knowledge := catalog.Knowledge()
-	return func(definition *model.Object) bool {
-		if descriptor.Defines(definition) {
-			return true
-		}
-		gk, _ := definition.Defines()
-		if slices.Contains(known, gk) || knowledge.Knows(gk) {
-			return false
-		}
-		return descriptor.Hangs(definition) || f.workloads && knowledge.Judges(gk)
 	}
 }

@@ -11,10 +11,8 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // connectionQuery describes a connection: with one of them no URL is asked about.
@@ -76,7 +74,7 @@ func (a App) connection(ctx context.Context, q *question, s Streams, f *connecti
 	if err != nil {
 		return err
 	}
-	out := view.Connection(session.Resolution, ask, kinds, plugin.Evaluators(a.Plugins), expect...)
+	out := session.Connection(ask, kinds, expect...)
 	if err := q.write(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}

@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -121,11 +120,11 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	if err := f.filesOrKustomization(); err != nil {
 		return err
 	}
-	catalog, err := f.catalog(a.Plugins)
+	engine, err := f.engine(a.Plugins, s)
 	if err != nil {
 		return err
 	}
-	r, err := f.reader(catalog, s, from, to)
+	r, err := f.reader(engine, s, from, to)
 	if err != nil {
 		return err
 	}
@@ -143,7 +142,7 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	if f.behavior.on {
 		return f.compareBehavior(a, s, before, after, kinds)
 	}
-	out := view.Diff(diffInput(before, a.Plugins), diffInput(after, a.Plugins), view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
+	out := dopolicy.Diff(before.Input, after.Input, view.DiffQuery{Kinds: kinds, Namespace: f.compared()})
 	told := out.Envelope
 	if !f.verbose && f.level == 0 {
 		told.Problems = out.News()
@@ -157,16 +156,10 @@ func (a App) diff(ctx context.Context, f *diffFlags, s Streams, args []string) e
 	return nil
 }
 
-// diffInput is a side with all that vendors know about requests.
-func diffInput(s *session, plugins []plugin.Plugin) view.DiffInput {
-	s.tidiers = plugin.Tidiers(plugins, s.catalog)
-	return view.DiffInput{Resolution: s.Resolution, Matcher: s.matcher().Matcher, Judges: s.flags.judges(plugins)}
-}
-
 // reader reads the sides. If one of them is live, the names of objects mean what they mean to kubectl: -n, else the kubeconfig's namespace.
-func (f *diffFlags) reader(catalog *descriptor.Catalog, s Streams, from, to sideOf) (*sideReader, error) {
+func (f *diffFlags) reader(engine *dopolicy.Engine, s Streams, from, to sideOf) (*sideReader, error) {
 	f.asked = f.namespace
-	r := &sideReader{flags: f, catalog: catalog, streams: s}
+	r := &sideReader{flags: f, engine: engine, streams: s}
 	if to.context != "" {
 		c, err := f.connectTo(to.context)
 		if err != nil {
@@ -239,7 +232,7 @@ func (r *sideReader) readOver(ctx context.Context, base *model.Snapshot) (*model
 }
 
 func (r *sideReader) resolve(in *model.Snapshot) *session {
-	return &session{flags: &r.flags.sourceFlags, Resolution: resolved(in, r.catalog), catalog: r.catalog, streams: r.streams}
+	return r.flags.sessionOf(r.engine.Resolve(in), r.streams)
 }
 
 // kindsOf are the policy kinds that --policy-kind names in either side, nil for all.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -56,7 +57,7 @@ func (f *diffFlags) compareBehavior(a App, s Streams, before, after *session, ki
 	if q.Log, err = f.behavior.log(s); err != nil {
 		return err
 	}
-	out, err := view.Behavior(diffInput(before, a.Plugins), diffInput(after, a.Plugins), q)
+	out, err := dopolicy.Behavior(before.Input, after.Input, q)
 	if err != nil {
 		return err
 	}

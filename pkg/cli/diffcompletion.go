@@ -71,11 +71,11 @@ func (f *diffFlags) secondSide(ctx context.Context, plugins []plugin.Plugin, s S
 	if err != nil {
 		return nil
 	}
-	catalog, err := all.catalog(plugins)
+	engine, err := all.engine(plugins, silent)
 	if err != nil {
 		return nil
 	}
-	r, err := all.reader(catalog, silent, to, to)
+	r, err := all.reader(engine, silent, to, to)
 	if err != nil {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (f *diffFlags) secondSide(ctx context.Context, plugins []plugin.Plugin, s S
 	if in, err = r.lay(ctx, in); err != nil {
 		return nil
 	}
-	return newKindIndex(in, catalog)
+	return newKindIndex(in, engine.Catalog())
 }
 
 // deletable are the words for --delete: kinds, and behind a kind its objects, with their namespaces where two have one name.

@@ -12,8 +12,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // dumpFlags name dumps of proxies.
@@ -23,13 +21,8 @@ func (q *dumpFlags) addDumps(cmd *cobra.Command, what string) {
 	cmd.Flags().StringArrayVar(&q.dumps, "dataplane", nil, what+": a file, or - for standard input (repeatable)")
 }
 
-// audited holds what is in force against what proxies do with it.
-func audited(a App, s *session, effective *view.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind, problems []model.Problem) *audit.Report {
-	return audit.Run(audit.Input{Resolution: s.Resolution, Effective: effective, Proxies: proxies, Mappings: plugin.Mappings(a.Plugins), Kinds: kinds, Problems: problems})
-}
-
 // witness is what the dumps say about the input; nil: none is named.
-func (q *dumpFlags) witness(a App, s *session, kinds []model.GroupKind) (*audit.Report, error) {
+func (q *dumpFlags) witness(s *session, kinds []model.GroupKind) (*audit.Report, error) {
 	if len(q.dumps) == 0 {
 		return nil, nil
 	}
@@ -37,7 +30,7 @@ func (q *dumpFlags) witness(a App, s *session, kinds []model.GroupKind) (*audit.
 	if err != nil {
 		return nil, err
 	}
-	return audited(a, s, view.Effective(s.Resolution, view.Query{}), proxies, kinds, nil), nil
+	return s.Audit(proxies, kinds, nil, nil), nil
 }
 
 // checkStdin refuses standard input as both.

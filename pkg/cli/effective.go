@@ -42,14 +42,14 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 			return s.effectiveFor(request, query.Kinds)
 		}
 		if q.streams() || q.parsed != nil {
-			query.Judges = q.judges(a.Plugins)
+			query.Judges = s.Engine().Judges()
 		}
 		if q.streams() {
-			out := view.StreamEffective(s.Resolution, query)
+			out := s.StreamEffective(query)
 			out.Head.Reported = reported(s, query, out.Head)
 			return out, out.Opening(), nil
 		}
-		out := view.Effective(s.Resolution, query)
+		out := s.Effective(query)
 		out.Reported = reported(s, query, out)
 		return out, &out.Envelope, nil
 	}

@@ -28,7 +28,7 @@ what it contributed and what was overridden. RULE, the last word, limits this to
 			if err != nil {
 				return err
 			}
-			out := view.Explain(session.Resolution, query, rule)
+			out := session.Explain(query, rule)
 			return q.write(s, session, typed, out, &out.Envelope)
 		},
 	}

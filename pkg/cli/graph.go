@@ -109,14 +109,14 @@ func (g *graphFlags) draw(a App, form *question) answer {
 		if err := g.mark(s, &q); err != nil {
 			return nil, nil, err
 		}
-		witness, err := g.witness(a, s, q.Kinds)
+		witness, err := g.witness(s, q.Kinds)
 		if err != nil {
 			return nil, nil, err
 		}
 		if witness != nil {
 			q.Proxies = witness.Facts()
 		}
-		whole := view.Graph(s.Resolution, q)
+		whole := s.Topology(q)
 		if witness != nil {
 			whole.Seal(whole.Kind, slices.Concat(whole.Problems, witness.OfProxies()))
 		}
@@ -141,7 +141,7 @@ func (g *graphFlags) mark(s *session, q *view.GraphQuery) error {
 	m := s.matcher()
 	answer, listener, err := m.answerTo(g.request)
 	if err == nil {
-		q.Taken, q.Told, err = view.RequestPaths(s.Resolution, m.Matcher, answer, listener)
+		q.Taken, q.Told, err = view.RequestPaths(s.Resolution, m.requests, answer, listener)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -56,11 +57,11 @@ func (f *historyFlags) run(ctx context.Context, a App, s Streams, args []string)
 	if err != nil {
 		return err
 	}
-	catalog, err := f.catalog(a.Plugins)
+	engine, err := f.engine(a.Plugins, s)
 	if err != nil {
 		return err
 	}
-	h := &historian{flags: f, reader: &sideReader{flags: &f.diffFlags, catalog: catalog, streams: s}, args: args,
+	h := &historian{flags: f, reader: &sideReader{flags: &f.diffFlags, engine: engine, streams: s}, args: args,
 		answer: &view.History{Snapshots: len(moments), From: moments[0].text(), To: moments[len(moments)-1].text()}}
 	for _, m := range moments {
 		if err := h.next(ctx, m); err != nil {
@@ -151,7 +152,7 @@ func (h *historian) compare(before, after *session, since, at moment) error {
 		return err
 	}
 	query := view.DiffQuery{Kinds: kinds, Namespace: h.target.Namespace, PoliciesOnly: true}
-	diff := view.Diff(view.DiffInput{Resolution: before.Resolution}, view.DiffInput{Resolution: after.Resolution}, query)
+	diff := dopolicy.Diff(before.Input, after.Input, query)
 	h.take(diff.Problems)
 	var items []view.HistoryChange
 	for i := range diff.Items {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
 )
 
@@ -25,7 +24,7 @@ func (a App) kindsCmd(s Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := view.Kinds(session.Resolution, only)
+			list := session.PolicyKinds(only)
 			return q.write(s, session, "", list, &list.Envelope)
 		},
 	}

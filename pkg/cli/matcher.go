@@ -6,10 +6,8 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -17,17 +15,10 @@ import (
 // matcher answers the requests that are typed for an input.
 type matcher struct {
 	*session
-	*request.Matcher
+	requests *request.Matcher
 }
 
-func (s *session) matcher() matcher { return matcher{s, requestMatcher(s.Resolution, s.tidiers)} }
-
-// requestMatcher finds what becomes of requests as the vendors' data planes read them, beside what may take them unread.
-func requestMatcher(r *resolve.Resolution, tidiers []request.Tidier) *request.Matcher {
-	m := request.NewMatcher(r.Graph, r.Settings).TidyBy(r, tidiers)
-	m.Beside(r.BlindSpots())
-	return m
-}
+func (s *session) matcher() matcher { return matcher{s, s.Matcher()} }
 
 // find answers a request; if several Gateways could take it, for each of them.
 func (m matcher) find(q *asked) ([]*request.Answer, error) {
@@ -45,13 +36,13 @@ func (m matcher) find(q *asked) ([]*request.Answer, error) {
 			return nil, err
 		}
 	}
-	return m.FindAll(r, where)
+	return m.requests.FindAll(r, where)
 }
 
 // spelled notes where a request is another spelling of one that policies keep out.
-func (m matcher) spelled(plugins []plugin.Plugin, q *asked, answers []view.Asked) error {
+func (m matcher) spelled(q *asked, answers []view.Asked) error {
 	for _, one := range answers {
-		found, err := view.SpelledAround(m.Resolution, m.Matcher, one.Answer, q.listener, m.flags.judges(plugins))
+		found, err := m.SpellingsAround(one.Answer, q.listener)
 		if err != nil {
 			return err
 		}
@@ -115,6 +106,6 @@ func (s *session) effectiveFor(text string, kinds []model.GroupKind) (render.Vie
 	if err != nil {
 		return nil, nil, err
 	}
-	out := view.EffectiveForRequest(s.Resolution, answer, kinds)
+	out := s.EffectiveForRequest(answer, kinds)
 	return out, &out.Envelope, nil
 }

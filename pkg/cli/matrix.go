@@ -75,7 +75,7 @@ func (a App) matrix(ctx context.Context, q *question, s, to Streams, args, missi
 			return usage("name a policy kind; list them with: kubectl dopolicy kinds", "%s is not a policy kind", gk.Kind)
 		}
 	}
-	m, err := view.Matrix(session.Resolution, view.MatrixQuery{Query: query, Required: required, Properties: properties, Cells: q.format == "table" || q.format == "name", Matcher: session.matcher().Matcher, Judges: q.judges(a.Plugins)})
+	m, err := session.Matrix(view.MatrixQuery{Query: query, Required: required, Properties: properties, Cells: q.format == "table" || q.format == "name"})
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (s Streams) answer(v render.View, o render.Options) error {
 
 // stamp says which cluster an answer is about, and when that was read. A comparison is not about one.
 func stamp(s *session, v render.View) render.Stamp {
-	if _, two := v.(*view.EffectivePolicyDiff); two || s.Resolution == nil || s.Snapshot.Cluster == nil {
+	if _, two := v.(*view.EffectivePolicyDiff); two || s.Input == nil || s.Snapshot.Cluster == nil {
 		return render.Stamp{}
 	}
 	return render.Stamp{Cluster: s.Snapshot.Cluster.Context, ReadAt: s.Snapshot.Cluster.ReadAt}

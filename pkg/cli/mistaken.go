@@ -77,7 +77,7 @@ func (s mistaken) kindOf(word string) (model.GroupKind, bool) {
 	}
 	if c := s.Snapshot.Cluster; c != nil {
 		for _, k := range c.Kinds {
-			if s.catalog.Kind(k.GroupKind) != nil && (k.Singular == word || slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), word)) {
+			if s.Engine().Catalog().Kind(k.GroupKind) != nil && (k.Singular == word || slices.Contains(kindNames(k.GroupKind, k.Plural, k.Short), word)) {
 				return k.GroupKind, true
 			}
 		}

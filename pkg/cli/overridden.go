@@ -59,16 +59,10 @@ func overriddenQuery(q *question, s *session, target string, named bool) (view.Q
 
 // overriddenList is what lost: of the policies that are named, or of every one.
 func overriddenList(s *session, query view.Query, named []namedPolicy) *view.OverriddenRuleList {
-	switch len(named) {
-	case 0:
-		return view.Overridden(s.Resolution, query, nil, "")
-	case 1:
-		return view.Overridden(s.Resolution, query, named[0].policy, named[0].rule)
-	}
 	var policies []*policy.Policy
 	var rules []string
 	for _, n := range named {
 		policies, rules = append(policies, n.policy), append(rules, n.rule)
 	}
-	return view.OverriddenOf(s.Resolution, query, policies, rules)
+	return s.Overridden(query, policies, rules)
 }

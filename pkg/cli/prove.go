@@ -9,9 +9,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -169,7 +167,7 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 	if expression != nil {
 		expression.Ask(session.Resolution, &query)
 	}
-	out, err := proved(session.Resolution, matcher.Matcher, query, q.judges(a.Plugins))
+	out, err := session.Prove(query)
 	if err != nil {
 		return err
 	}
@@ -236,41 +234,6 @@ func (f *proofFlags) check(q *view.ProofQuery) error {
 		return usage("write --require authentication, --expression CEL or --property NAME; docs/prove.md has the properties", "%s", wrong)
 	}
 	return nil
-}
-
-// proved decides about requests, and looks for spellings of them that get around what holds.
-func proved(r *resolve.Resolution, m *request.Matcher, q view.ProofQuery, judges view.Judges) (*view.Proof, error) {
-	out, err := view.Prove(r, m, q, judges)
-	if err == nil {
-		err = out.Respell(r, m, q, judges)
-	}
-	return out, err
-}
-
-// prover decides about requests of inputs as the vendors read them, without their spellings.
-func prover(judges view.Judges, tidiers []request.Tidier) requirement.Deciders {
-	return requirement.Deciders{
-		Prove: func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-			return view.Prove(r, requestMatcher(r, tidiers), q, judges)
-		},
-		Protect: func(r *resolve.Resolution, asked []view.RequestProperty) (*view.Protections, error) {
-			return view.NewProtections(r, requestMatcher(r, tidiers), judges, asked)
-		},
-	}
-}
-
-// provers give a check what decides about requests, their spellings, and what they are protected by.
-func provers(o *check.Options, judges view.Judges, tidiers []request.Tidier) {
-	o.Requests = prover(judges, tidiers)
-	o.Requests.Prove = func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
-		return proved(r, requestMatcher(r, tidiers), q, judges)
-	}
-	o.Spellings = func(r *resolve.Resolution) []model.Problem {
-		return view.SpellingBypasses(r, requestMatcher(r, tidiers), judges)
-	}
-	o.Protection = func(r *resolve.Resolution) []model.Problem {
-		return view.ProtectionFindings(r, requestMatcher(r, tidiers), judges)
-	}
 }
 
 // writeProof writes the answer. For CI it has the form of a check.

@@ -152,8 +152,7 @@ func (f *publishFlags) publish(ctx context.Context, plugins []plugin.Plugin, con
 		return err
 	}
 	options.Kinds, options.In = gather.Kinds, gather.In
-	provers(&options, session.flags.judges(plugins), session.tidiers)
-	found := check.Run(session.Resolution, options)
+	found := session.Check(options)
 	reports := publish.Gather(session.Resolution, found, gather)
 	if f.to != toCluster {
 		return f.writeElsewhere(s, session, found, reports)

@@ -47,7 +47,7 @@ func (a App) reach(ctx context.Context, q *question, s, to Streams, names []stri
 	}
 	all := make([]*view.PolicyReach, len(named))
 	for i, n := range named {
-		all[i] = view.Reach(session.Resolution, n.kind, n.policy, n.rule)
+		all[i] = session.Reach(n.kind, n.policy, n.rule)
 	}
 	if len(all) == 1 {
 		return q.write(to, session, names[0], all[0], &all[0].Envelope)

@@ -43,7 +43,7 @@ func redactedSession(s *session) *session {
 	less := model.NewSnapshot(objects, append(redact.Problems(in.Problems), lacks...))
 	less.Cluster, less.Redacted, less.Whole = in.Cluster, true, in.Whole
 	out := *s
-	out.Resolution = resolved(less, s.catalog, s.flags.linkers()...)
+	out.Input = s.With(less)
 	differing := otherwise(s.Resolution, out.Resolution)
 	less.Problems = append(less.Problems, differing...)
 	out.Problems = append(out.Problems, differing...)
@@ -71,7 +71,7 @@ func redacted(s *session) (objects []any, lacks []model.Problem) {
 		}
 	}
 	known := append(topology.Kinds(), model.DefinitionKind())
-	r := redact.New(annotationUse(s.catalog.Knowledge()))
+	r := redact.New(annotationUse(s.Engine().Catalog().Knowledge()))
 	for _, o := range s.Snapshot.Objects {
 		switch p, gk := policies[o.Ref], o.Ref.GroupKind(); {
 		case p != nil:

@@ -11,14 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/draw"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -135,29 +133,17 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 		f.crds.problems = redact.Problems(f.crds.problems)
 	}
 	session.Problems = append(session.Problems, f.crds.problems...)
-	provers(&options, session.flags.judges(a.Plugins), session.tidiers)
-	query := report.Query{Check: options, Status: plugin.StatusFunctions(a.Plugins)}
+	query := dopolicy.ReportQuery{Check: options, Dumps: len(f.dumps) > 0, Proxies: proxies}
 	if query.Query, _, err = f.query(session, nil); err != nil {
 		return err
 	}
 	if !f.allNamespaces {
 		query.In = func(namespace string) bool { return namespace == f.namespace }
 	}
-	if len(f.dumps) > 0 {
-		query.Audit = func(effective *view.EffectivePolicyList) *audit.Report {
-			return audit.Run(audit.Input{Resolution: session.Resolution, Effective: effective, Proxies: proxies, Mappings: plugin.Mappings(a.Plugins), Kinds: query.Kinds, In: query.In})
-		}
-	}
 	info, _ := debug.ReadBuildInfo()
-	query.Classes = func(r *resolve.Resolution, in func(namespace string) bool) (*view.RuleClassList, error) {
-		return view.ClassesOfRules(r, session.matcher().Matcher, in)
-	}
-	query.Protection = func(r *resolve.Resolution, in func(namespace string) bool) (*view.RuleProtectionList, error) {
-		return view.ProtectionOfRules(r, session.matcher().Matcher, session.flags.judges(a.Plugins), in)
-	}
-	facts := f.facts(session, a.Build.recorded(info).Version)
+	query.Facts = f.facts(session, a.Build.recorded(info).Version)
 	if f.format == reportJSON {
-		answer, err := report.Gather(session.Resolution, query, facts)
+		answer, err := session.Report(query)
 		if err != nil {
 			return err
 		}
@@ -166,7 +152,7 @@ func (a App) report(ctx context.Context, f *reportFlags, configGiven bool, s Str
 	write := func(to Streams) error {
 		var picture report.Picture
 		var missing []model.Problem
-		page, err := report.Pack(session.Resolution, query, facts, func(t *view.Topology) *view.Topology {
+		page, err := session.PackReport(query, func(t *view.Topology) *view.Topology {
 			t, picture, missing = f.picture(to, t)
 			return t
 		})

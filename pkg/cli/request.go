@@ -187,17 +187,17 @@ func (a App) request(ctx context.Context, q *question, s Streams, one *asked) er
 	if err != nil {
 		return err
 	}
-	if err := matcher.spelled(a.Plugins, one, answers); err != nil {
+	if err := matcher.spelled(one, answers); err != nil {
 		return err
 	}
 	if len(answers) > 1 {
-		out := view.RequestAtEach(session.Resolution, answers, kinds, q.judges(a.Plugins))
+		out := session.RequestAtEach(answers, kinds)
 		if err := q.write(s, session, "", out, &out.Envelope); err != nil {
 			return err
 		}
 		return q.unmet(s, out.Unmet())
 	}
-	out := view.Request(session.Resolution, answers[0], kinds, q.judges(a.Plugins))
+	out := session.Request(answers[0], kinds)
 	if rule := answers[0].Answer.Rule; rule != topology.None {
 		q.scope = requestScope(session.Node(rule).Ref)
 	}
@@ -233,12 +233,12 @@ func (a App) requests(ctx context.Context, q *question, s Streams, file string, 
 		if err != nil {
 			return at(all[i].place, err)
 		}
-		if err := matcher.spelled(a.Plugins, &all[i], found); err != nil {
+		if err := matcher.spelled(&all[i], found); err != nil {
 			return err
 		}
 		answers = append(answers, found...)
 	}
-	out := view.Requests(session.Resolution, answers, kinds, q.judges(a.Plugins))
+	out := session.Requests(answers, kinds)
 	if err := q.write(s, session, "", out, &out.Envelope); err != nil {
 		return err
 	}

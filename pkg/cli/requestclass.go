@@ -141,7 +141,7 @@ func (c *requestClass) ways(s *session) (*view.WaysTaken, error) {
 	if err := c.plain(m); err != nil {
 		return nil, err
 	}
-	return view.TakenBy(s.Resolution, m.Matcher, scope, c.words())
+	return view.TakenBy(s.Resolution, m.requests, scope, c.words())
 }
 
 // plain refuses what may be a path without its slash as well as a host.
@@ -149,7 +149,7 @@ func (c *requestClass) plain(m matcher) error {
 	if len(c.Hosts) == 0 || strings.ContainsAny(c.Hosts[0], ".*") {
 		return nil
 	}
-	all := request.Competition{Matcher: m.Matcher}
+	all := request.Competition{Matcher: m.requests}
 	if slices.ContainsFunc(all.Entries(request.Where{Gateway: topology.None}), func(e request.Entry) bool { return slices.Contains(all.Names(e), c.Hosts[0]) }) {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -104,7 +104,7 @@ func (f *diffFlags) stdins(from, to sideOf) int {
 // sideReader reads sides.
 type sideReader struct {
 	flags   *diffFlags
-	catalog *descriptor.Catalog
+	engine  *dopolicy.Engine
 	cluster *cluster // of a side that is live
 	other   *cluster // of one that is live in the context of --to-context
 	streams Streams
@@ -119,7 +119,7 @@ func (r *sideReader) read(ctx context.Context, s sideOf) (*model.Snapshot, error
 		if s.context != "" {
 			c = r.other
 		}
-		return bare.live(ctx, c, r.catalog, r.streams)
+		return bare.live(ctx, c, r.engine, r.streams)
 	}
 	o := r.options()
 	if rev, path, is := s.git(); is {
@@ -130,7 +130,7 @@ func (r *sideReader) read(ctx context.Context, s sideOf) (*model.Snapshot, error
 		o.Texts, o.Problems = texts, problems
 	}
 	o.Paths = []string{s.text}
-	return load.Files(ctx, o)
+	return r.engine.ReadFiles(ctx, o)
 }
 
 // lay lays the files of the flags over a side.
@@ -140,9 +140,9 @@ func (r *sideReader) lay(ctx context.Context, base *model.Snapshot) (*model.Snap
 	}
 	o := r.options()
 	o.Paths, o.Kustomization = r.flags.files, r.flags.kustomization
-	return load.Over(ctx, base, o)
+	return r.engine.ReadOver(ctx, base, o)
 }
 
 func (r *sideReader) options() load.Options {
-	return load.Options{Recursive: r.flags.recursive, Render: r.flags.recursive, Helm: r.flags.helm, Destination: r.flags.destination, Stdin: r.streams.In, Namespace: r.flags.namespace, ClusterScoped: r.catalog.ClusterScoped(), Limits: r.flags.limits()}
+	return load.Options{Recursive: r.flags.recursive, Render: r.flags.recursive, Helm: r.flags.helm, Destination: r.flags.destination, Stdin: r.streams.In, Namespace: r.flags.namespace, Limits: r.flags.limits()}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -95,7 +96,7 @@ func (r *sideReader) delete(in *model.Snapshot) (*model.Snapshot, error) {
 	if len(r.flags.deleted) == 0 {
 		return in, nil
 	}
-	x := newKindIndex(in, r.catalog)
+	x := newKindIndex(in, r.engine.Catalog())
 	objects, spaces, kinds := map[model.Ref]bool{}, map[string]bool{}, map[model.GroupKind]bool{}
 	for _, text := range r.flags.deleted {
 		ref, err := r.doomed(x, text)
@@ -180,7 +181,7 @@ func (r *sideReader) notThere(x *kindIndex, kinds []model.GroupKind, d doomed, n
 	if namespace != "" {
 		where = "in namespace " + namespace + " on the second side"
 	}
-	s := &session{streams: r.streams, Resolution: &resolve.Resolution{Snapshot: x.in}}
+	s := &session{streams: r.streams, Input: &dopolicy.Input{Resolution: &resolve.Resolution{Snapshot: x.in}}}
 	return s.missed(hint, "--delete: no %s %q %s", strings.ToLower(kinds[0].Kind), d.name, where)
 }
 

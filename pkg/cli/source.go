@@ -9,14 +9,12 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
 )
@@ -72,75 +70,72 @@ func (f *sourceFlags) addCluster(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.settings, "vendor-setting", nil, "vendor setting that changes results, as VENDOR.NAME=VALUE (repeatable; listed in docs/policy-kinds.md)")
 }
 
-// session is one loaded and resolved input.
+// session is one loaded and resolved input, and how it was asked for.
 type session struct {
 	flags *sourceFlags
-	*resolve.Resolution
-	catalog *descriptor.Catalog
-	tidiers []request.Tidier // that say what becomes of the paths of requests
-	read    *model.Snapshot  // as it was read, before what is generated
+	*dopolicy.Input
 	streams Streams
 }
 
 // open loads what the flags name and resolves it.
 func (f *sourceFlags) open(ctx context.Context, plugins []plugin.Plugin, s Streams) (*session, error) {
-	catalog, err := s.member.catalog(func() (*descriptor.Catalog, error) { return f.catalog(plugins) })
+	engine, err := f.engine(plugins, s)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.checkSources(); err != nil {
 		return nil, err
 	}
-	in, err := f.read(ctx, catalog, s)
+	in, err := f.read(ctx, engine, s)
 	if err != nil {
 		return nil, err
 	}
-	resolution := resolved(in, catalog, f.linkers()...)
-	return &session{flags: f, Resolution: resolution, catalog: catalog, tidiers: plugin.Tidiers(plugins, catalog), read: in, streams: s}, nil
+	return f.sessionOf(engine.Resolve(in), s), nil
 }
 
-// linkers are what the graph has beside what policies need.
-func (f *sourceFlags) linkers() []topology.Linker {
-	if !f.workloads {
-		return nil
+func (f *sourceFlags) sessionOf(in *dopolicy.Input, s Streams) *session { return &session{f, in, s} }
+
+// engine is what the flags say about vendors and policy kinds. Runs of one command line share the catalogue.
+func (f *sourceFlags) engine(plugins []plugin.Plugin, s Streams) (*dopolicy.Engine, error) {
+	o, err := f.engineOptions()
+	if err != nil {
+		return nil, err
 	}
-	return []topology.Linker{func(b *topology.Builder) { b.Workloads(topology.WorkloadKinds()...) }}
+	catalog, err := s.member.catalog(func() (*descriptor.Catalog, error) { return dopolicy.NewCatalog(plugins, o) })
+	if err != nil {
+		return nil, err
+	}
+	return dopolicy.NewWithCatalog(plugins, catalog, o), nil
 }
 
-// resolved resolves an input, and looks in the meantime for what gets no traffic.
-func resolved(in *model.Snapshot, catalog *descriptor.Catalog, more ...topology.Linker) *resolve.Resolution {
-	in = catalog.Generated(in)
-	policies := resolve.Decode(in, catalog)
-	graph := topology.Build(in, catalog.Settings(), append(catalog.Links(), more...)...)
-	idle := make(chan []model.Problem, 1)
-	go func() { idle <- request.Lint(graph, catalog.Settings()) }()
-	resolution := policies.Attach(graph)
-	resolution.Problems = append(resolution.Problems, slices.DeleteFunc(<-idle, resolve.AboutVariable)...)
-	return resolution
+// engineOptions are the user's policy kinds and settings.
+func (f *sourceFlags) engineOptions() (dopolicy.Options, error) {
+	o := dopolicy.Options{Settings: f.settings, Workloads: f.workloads, WholeKinds: f.wholeKinds, ExternalAuthenticates: slices.Contains(f.assume, externalAuthenticates)}
+	for i, name := range slices.Concat(f.foundKinds, f.policyKinds) {
+		text, err := readSmall(name, i >= len(f.foundKinds))
+		if err != nil {
+			return o, &noAnswer{fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents"}
+		}
+		o.PolicyKinds = append(o.PolicyKinds, form.Source{Name: name, Text: text})
+	}
+	return o, nil
 }
 
 // read reads manifests if the flags name any, else the cluster.
-func (f *sourceFlags) read(ctx context.Context, catalog *descriptor.Catalog, s Streams) (*model.Snapshot, error) {
+func (f *sourceFlags) read(ctx context.Context, engine *dopolicy.Engine, s Streams) (*model.Snapshot, error) {
 	if f.overLive || len(f.files) == 0 && f.kustomization == "" {
 		c, err := f.connect()
 		if err != nil {
 			return nil, err
 		}
 		f.namespace = cmp.Or(f.namespace, c.namespace)
-		return f.live(ctx, c, catalog, s)
+		return f.live(ctx, c, engine, s)
 	}
-	in, err := load.Files(ctx, f.manifests(catalog, s))
+	in, err := engine.ReadFiles(ctx, f.manifests(s))
 	if in != nil {
 		in.Whole = f.complete
 	}
 	return in, told(s, in, err)
-}
-
-// judges are what the vendors know about requests, under what the flags assume.
-func (f *sourceFlags) judges(plugins []plugin.Plugin) view.Judges {
-	out := plugin.Judges(plugins)
-	out.Assume.External = slices.Contains(f.assume, externalAuthenticates)
-	return out
 }
 
 // externalAuthenticates is the one thing that can be assumed.
@@ -167,9 +162,9 @@ func told(s Streams, in *model.Snapshot, err error) error {
 }
 
 // manifests are the files or the kustomization that the flags name.
-func (f *sourceFlags) manifests(catalog *descriptor.Catalog, s Streams) load.Options {
+func (f *sourceFlags) manifests(s Streams) load.Options {
 	return load.Options{Paths: f.files, Recursive: f.recursive, Render: f.recursive, Helm: f.helm, Destination: f.destination, Kustomization: f.kustomization, Stdin: s.In,
-		Namespace: f.namespace, ClusterScoped: slices.Concat(catalog.ClusterScoped(), f.clusterScoped), Limits: f.limits()}
+		Namespace: f.namespace, ClusterScoped: f.clusterScoped, Limits: f.limits()}
 }
 
 // checkSources sees to it that the flags name one input. Like kubectl, the program reads files or a kustomization.
@@ -214,21 +209,6 @@ func (s *session) missed(hint, format string, args ...any) error {
 func (s *session) tellUnread() error {
 	broken := slices.DeleteFunc(model.SortProblems(s.Snapshot.Problems), func(p model.Problem) bool { return !p.Incomplete() })
 	return render.Problems(s.streams.Err, broken, render.ProblemOptions{})
-}
-
-func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*descriptor.Catalog, error) {
-	if len(f.foundKinds)+len(f.policyKinds)+len(f.settings) == 0 && !f.wholeKinds {
-		return plugin.Outlines(plugins)
-	}
-	var user []form.Source
-	for i, name := range slices.Concat(f.foundKinds, f.policyKinds) {
-		text, err := readSmall(name, i >= len(f.foundKinds))
-		if err != nil {
-			return nil, &noAnswer{fmt.Sprintf("reading policy kinds: %s", err), "give a file with PolicyKind documents"}
-		}
-		user = append(user, form.Source{Name: name, Text: text})
-	}
-	return plugin.Catalog(plugins, user, f.settings)
 }
 
 // given repeats the flags that name the input, for commands proposed to the user.
@@ -276,10 +256,9 @@ func (f *sourceFlags) openKinds(ctx context.Context, plugins []plugin.Plugin, s 
 	default:
 		return read, err
 	}
-	catalog, err := f.catalog(plugins)
+	engine, err := f.engine(plugins, s)
 	if err != nil {
 		return nil, err
 	}
-	in := model.NewSnapshot(nil, nil)
-	return &session{flags: f, catalog: catalog, streams: s, Resolution: resolve.Run(in, topology.Build(in, catalog.Settings(), catalog.Links()...), catalog)}, nil
+	return f.sessionOf(engine.Resolve(model.NewSnapshot(nil, nil)), s), nil
 }

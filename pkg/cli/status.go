@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/spf13/cobra"
@@ -97,7 +96,7 @@ func (a App) status(ctx context.Context, q *question, s, to Streams, args []stri
 		}
 		query.Policies = append(query.Policies, n.policy)
 	}
-	list := view.Status(session.Resolution, query, plugin.StatusFunctions(a.Plugins))
+	list := session.Status(query)
 	if err := q.write(to, session, "", list, &list.Envelope); err != nil {
 		return err
 	}

@@ -1,0 +1,156 @@
+package dopolicy
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// OpenFiles reads manifests, or a kustomization, and computes their effective policies. No cluster
+// is contacted. Errors are *load.Error; what is wrong with single documents is a problem of the
+// input.
+func (e *Engine) OpenFiles(ctx context.Context, o load.Options) (*Input, error) {
+	read, err := e.ReadFiles(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return e.Resolve(read), nil
+}
+
+// ReadFiles is OpenFiles without an answer. The snapshot may be there beside an error: its
+// problems then say what could not be read.
+func (e *Engine) ReadFiles(ctx context.Context, o load.Options) (*model.Snapshot, error) {
+	o.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), o.ClusterScoped)
+	return load.Files(ctx, o)
+}
+
+// ReadOver applies files to objects that were read.
+func (e *Engine) ReadOver(ctx context.Context, base *model.Snapshot, o load.Options) (*model.Snapshot, error) {
+	o.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), o.ClusterScoped)
+	return load.Over(ctx, base, o)
+}
+
+// ClusterOptions say what is read from a cluster. What the answers depend on is read in any case;
+// the caller sets load's own Context, At, Home, Reports, Chunk, Progress, Cache, Over and Limits.
+type ClusterOptions struct {
+	load.LiveOptions
+	// Log is told of every request; nil: nobody is.
+	Log func(format string, args ...any)
+	// Asked narrows what is read to the policy kinds that an answer is about; nil: every kind.
+	Asked func(*policy.Kind) bool
+}
+
+// OpenCluster reads a cluster and computes its effective policies.
+func (e *Engine) OpenCluster(ctx context.Context, config *rest.Config, o ClusterOptions) (*Input, error) {
+	read, err := e.ReadCluster(ctx, config, o)
+	if err != nil {
+		return nil, err
+	}
+	return e.Resolve(read), nil
+}
+
+// ReadCluster is OpenCluster without an answer.
+func (e *Engine) ReadCluster(ctx context.Context, config *rest.Config, o ClusterOptions) (*model.Snapshot, error) {
+	server, err := load.NewServer(config, o.Limits, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	return e.ReadServer(ctx, server, o)
+}
+
+// ReadServer is ReadCluster from a server that is already known.
+func (e *Engine) ReadServer(ctx context.Context, server *load.Server, o ClusterOptions) (*model.Snapshot, error) {
+	live := o.LiveOptions
+	live.Kinds, live.After, live.Bare = e.wantedKinds(o.Asked), e.laterKinds(o.Asked), e.workloads
+	live.Policies, live.Undecided = e.otherKinds(o.Asked), e.undecidedKinds(o.Asked)
+	live.Over.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), live.Over.ClusterScoped)
+	return load.Live(ctx, server, live)
+}
+
+// ReadKinds are the kinds that are read from a cluster, sorted: those that make the topology, and
+// the described policy kinds that are asked about with the kinds that they look at.
+func ReadKinds(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
+	out := topology.Kinds()
+	for _, k := range catalog.Kinds() {
+		together := []*policy.Kind{k} // their policies stand in one order
+		for _, gk := range k.Members {
+			together = append(together, catalog.Kind(gk))
+		}
+		if asked == nil || slices.ContainsFunc(together, asked) {
+			for _, one := range together {
+				out = append(out, one.Reads...)
+				if !one.Virtual {
+					out = append(out, one.GroupKind)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, model.GroupKind.Compare)
+	return slices.Compact(out)
+}
+
+// wantedKinds are the kinds whose objects an answer can depend on.
+func (e *Engine) wantedKinds(asked func(*policy.Kind) bool) []model.GroupKind {
+	out, known := ReadKinds(e.catalog, asked), topology.Kinds()
+	for _, later := range e.laterKinds(asked) {
+		out = slices.DeleteFunc(out, func(gk model.GroupKind) bool {
+			return slices.Contains(later, gk) && !slices.Contains(known, gk)
+		})
+	}
+	return out
+}
+
+// undecidedKinds are those of them that are read as their definitions say.
+func (e *Engine) undecidedKinds(asked func(*policy.Kind) bool) []model.GroupKind {
+	wanted := e.wantedKinds(asked)
+	return slices.DeleteFunc(e.catalog.Undecided(), func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
+}
+
+// laterKinds are the kinds that are read only if there are policies about them, where the answer
+// is not about pods: pods are many.
+func (e *Engine) laterKinds(asked func(*policy.Kind) bool) map[model.GroupKind][]model.GroupKind {
+	if e.workloads || asked != nil {
+		return nil
+	}
+	out := map[model.GroupKind][]model.GroupKind{}
+	for _, k := range e.catalog.Kinds() {
+		if !k.AboutWorkloads() {
+			continue
+		}
+		out[k.GroupKind] = k.Reads
+		for _, gk := range k.Members { // one that the kind reads does not ask for more
+			if !slices.Contains(k.Reads, gk) {
+				out[gk] = k.Reads
+			}
+		}
+	}
+	return out
+}
+
+// otherKinds finds the policy kinds without a descriptor, kinds that are not known and refer to
+// Gateways, and, where connections are asked about, kinds that judge these. nil: the answer is
+// about certain kinds.
+func (e *Engine) otherKinds(asked func(*policy.Kind) bool) func(*model.Object) bool {
+	if asked != nil {
+		return nil
+	}
+	known := ReadKinds(e.catalog, nil)
+	knowledge := e.catalog.Knowledge()
+	return func(definition *model.Object) bool {
+		if descriptor.Defines(definition) {
+			return true
+		}
+		gk, _ := definition.Defines()
+		if slices.Contains(known, gk) || knowledge.Knows(gk) {
+			return false
+		}
+		return descriptor.Hangs(definition) || e.workloads && knowledge.Judges(gk)
+	}
+}

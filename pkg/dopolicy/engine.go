@@ -1,0 +1,135 @@
+package dopolicy
+
+import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Options say how an Engine reads policies.
+type Options struct {
+	// PolicyKinds are files with PolicyKind documents (docs/policy-kinds.md). They replace
+	// built-in descriptors of the same kinds.
+	PolicyKinds []form.Source
+	// Settings are vendor settings, each as VENDOR.NAME=VALUE (docs/policy-kinds.md).
+	Settings []string
+	// ExternalAuthenticates assumes that services that are asked for authorization refuse
+	// anonymous clients. Nothing in an input says so.
+	ExternalAuthenticates bool
+	// Workloads makes pods and workloads part of the graph, also where no policy targets them:
+	// Connection needs them.
+	Workloads bool
+	// WholeKinds reads every descriptor, also those of kinds that the input does not have: Kinds
+	// needs it to list what is known of each.
+	WholeKinds bool
+}
+
+// Engine knows the policy kinds of vendors, and how their data planes treat requests. An Engine
+// is for one input, or for the two sides of a comparison: kinds that are found in an input are
+// remembered. It may be used by several goroutines.
+type Engine struct {
+	plugins   []plugin.Plugin
+	catalog   *descriptor.Catalog
+	tidiers   []request.Tidier
+	judges    view.Judges
+	workloads bool
+}
+
+// New makes an engine of vendors (plugins.All() are the built-in ones). Mistakes in the user's
+// descriptors are a *form.Error, unknown settings a *descriptor.SettingError.
+func New(vendors []plugin.Plugin, o Options) (*Engine, error) {
+	catalog, err := NewCatalog(vendors, o)
+	if err != nil {
+		return nil, err
+	}
+	return NewWithCatalog(vendors, catalog, o), nil
+}
+
+// NewWithCatalog is New with a catalogue that is already there.
+func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Options) *Engine {
+	judges := plugin.Judges(vendors)
+	judges.Assume.External = o.ExternalAuthenticates
+	return &Engine{plugins: vendors, catalog: catalog, tidiers: plugin.Tidiers(vendors, catalog), judges: judges, workloads: o.Workloads}
+}
+
+// NewCatalog reads the descriptors of vendors and users. Those of the vendors alone are read as
+// far as an input asks.
+func NewCatalog(vendors []plugin.Plugin, o Options) (*descriptor.Catalog, error) {
+	if len(o.PolicyKinds)+len(o.Settings) == 0 && !o.WholeKinds {
+		return plugin.Outlines(vendors)
+	}
+	return plugin.Catalog(vendors, o.PolicyKinds, o.Settings)
+}
+
+// Catalog is what the engine knows about policy kinds.
+func (e *Engine) Catalog() *descriptor.Catalog { return e.catalog }
+
+// Plugins are the vendors of the engine.
+func (e *Engine) Plugins() []plugin.Plugin { return e.plugins }
+
+// Judges are what the vendors know about requests.
+func (e *Engine) Judges() view.Judges { return e.judges }
+
+// StatusFunctions are what the vendors know about statuses.
+func (e *Engine) StatusFunctions() status.Functions { return plugin.StatusFunctions(e.plugins) }
+
+// Mappings are what the vendors know about their proxies.
+func (e *Engine) Mappings() []audit.Mapping { return plugin.Mappings(e.plugins) }
+
+// Rules document what a check can find.
+func (e *Engine) Rules() check.Catalogue { return check.NewCatalogue(plugin.Rules(e.plugins)) }
+
+// Resolve computes the effective policies of objects that were read.
+func (e *Engine) Resolve(read *model.Snapshot) *Input {
+	return &Input{Resolution: e.resolve(read), Read: read, engine: e}
+}
+
+// resolve attaches and merges the policies of an input, and looks at the same time for what gets
+// no traffic. Every caller gets the links of the catalogue: without them, vendors answer nothing.
+func (e *Engine) resolve(read *model.Snapshot) *resolve.Resolution {
+	in := e.catalog.Generated(read)
+	policies := resolve.Decode(in, e.catalog)
+	links := e.catalog.Links()
+	if e.workloads {
+		links = append(links, func(b *topology.Builder) { b.Workloads(topology.WorkloadKinds()...) })
+	}
+	graph := topology.Build(in, e.catalog.Settings(), links...)
+	idle := make(chan []model.Problem, 1)
+	go func() { idle <- request.Lint(graph, e.catalog.Settings()) }()
+	resolution := policies.Attach(graph)
+	for _, p := range <-idle {
+		if !resolve.AboutVariable(p) {
+			resolution.Problems = append(resolution.Problems, p)
+		}
+	}
+	return resolution
+}
+
+// matcher finds what becomes of requests as the vendors' data planes read them, beside what may
+// take them unread.
+func (e *Engine) matcher(r *resolve.Resolution) *request.Matcher {
+	m := request.NewMatcher(r.Graph, r.Settings).TidyBy(r, e.tidiers)
+	m.Beside(r.BlindSpots())
+	return m
+}
+
+// Deciders decide about requests for requirements, without their spellings.
+func (e *Engine) Deciders() requirement.Deciders {
+	return requirement.Deciders{
+		Prove: func(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
+			return view.Prove(r, e.matcher(r), q, e.judges)
+		},
+		Protect: func(r *resolve.Resolution, asked []view.RequestProperty) (*view.Protections, error) {
+			return view.NewProtections(r, e.matcher(r), e.judges, asked)
+		},
+	}
+}

@@ -1,0 +1,256 @@
+package dopolicy
+
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cover"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// Input is one input with its effective policies. Its methods answer questions: what they return
+// is what the program prints as JSON. They change nothing and may be called by several goroutines.
+type Input struct {
+	*resolve.Resolution
+	// Read is the input as it was read, before what controllers generate from it.
+	Read   *model.Snapshot
+	engine *Engine
+}
+
+// Engine is what the input was opened with.
+func (in *Input) Engine() *Engine { return in.engine }
+
+// With is the input with other objects, under the same engine.
+func (in *Input) With(read *model.Snapshot) *Input { return in.engine.Resolve(read) }
+
+// Policy finds a policy and its kind. nil: no policy has the reference.
+func (in *Input) Policy(ref model.Ref) (*resolve.Kind, *policy.Policy) {
+	k := in.Kind(ref.GroupKind())
+	if k == nil {
+		return nil, nil
+	}
+	for _, p := range k.Policies {
+		if p.Ref() == ref {
+			return k, p
+		}
+	}
+	return nil, nil
+}
+
+// Effective says which policies are in force on each route rule, with the source of every setting.
+func (in *Input) Effective(q view.Query) *view.EffectivePolicyList {
+	return view.Effective(in.Resolution, q)
+}
+
+// StreamEffective is Effective with one item at a time.
+func (in *Input) StreamEffective(q view.Query) *view.EffectivePolicyStream {
+	return view.StreamEffective(in.Resolution, q)
+}
+
+// Reach says where a policy is in force; rule narrows it to one setting, "" to none.
+func (in *Input) Reach(k *resolve.Kind, p *policy.Policy, rule string) *view.PolicyReach {
+	return view.Reach(in.Resolution, k, p, rule)
+}
+
+// Overridden says which settings of the policies are not in force, and why; rules narrows each
+// policy to one setting, "" to none. Without policies it is about all of them.
+func (in *Input) Overridden(q view.Query, policies []*policy.Policy, rules []string) *view.OverriddenRuleList {
+	switch len(policies) {
+	case 0:
+		return view.Overridden(in.Resolution, q, nil, "")
+	case 1:
+		return view.Overridden(in.Resolution, q, policies[0], rules[0])
+	}
+	return view.OverriddenOf(in.Resolution, q, policies, rules)
+}
+
+// Explain says step by step how policies were merged; rule narrows it to one setting.
+func (in *Input) Explain(q view.Query, rule string) *view.Explanation {
+	return view.Explain(in.Resolution, q, rule)
+}
+
+// Matrix says who governs each route rule, with a column for each policy kind.
+func (in *Input) Matrix(q view.MatrixQuery) (*view.PolicyMatrix, error) {
+	q.Matcher, q.Judges = in.Matcher(), in.engine.judges
+	return view.Matrix(in.Resolution, q)
+}
+
+// Status predicts the conditions that controllers write, and compares them with those reported.
+func (in *Input) Status(q view.StatusQuery) *view.StatusList {
+	return view.Status(in.Resolution, q, in.engine.StatusFunctions())
+}
+
+// Topology is the graph of targets with their policies, and where each is in force.
+func (in *Input) Topology(q view.GraphQuery) *view.Topology { return view.Graph(in.Resolution, q) }
+
+// PolicyKinds lists the policy kinds; only narrows them, nil to none.
+func (in *Input) PolicyKinds(only []model.GroupKind) *view.KindList {
+	return view.Kinds(in.Resolution, only)
+}
+
+// Matcher finds what becomes of requests: the listener, the route and the rule that they hit.
+func (in *Input) Matcher() *request.Matcher { return in.engine.matcher(in.Resolution) }
+
+// Request says what becomes of one request that Matcher answered, and which policies apply.
+func (in *Input) Request(one view.Asked, kinds []model.GroupKind) *view.RequestAnswer {
+	return view.Request(in.Resolution, one, kinds, in.engine.judges)
+}
+
+// Requests is Request for several requests.
+func (in *Input) Requests(all []view.Asked, kinds []model.GroupKind) *view.RequestAnswerList {
+	return view.Requests(in.Resolution, all, kinds, in.engine.judges)
+}
+
+// RequestAtEach is Request for one request that several Gateways may take.
+func (in *Input) RequestAtEach(all []view.Asked, kinds []model.GroupKind) *view.RequestAnswerList {
+	return view.RequestAtEach(in.Resolution, all, kinds, in.engine.judges)
+}
+
+// SpellingsAround are warnings about other spellings of a request that get around policies which
+// are in force for this one; listener is as the user named it.
+func (in *Input) SpellingsAround(one *request.Answer, listener string) ([]model.Problem, error) {
+	return view.SpelledAround(in.Resolution, in.Matcher(), one, listener, in.engine.judges)
+}
+
+// EffectiveForRequest says which policies are in force on the path of a request.
+func (in *Input) EffectiveForRequest(one *request.Answer, kinds []model.GroupKind) *view.EffectivePolicyList {
+	return view.EffectiveForRequest(in.Resolution, one, kinds)
+}
+
+// Connection says whether policies let a connection between two pods or addresses through. The
+// engine must have been made with Workloads.
+func (in *Input) Connection(q request.Query, kinds []model.GroupKind, expect ...view.Expect) *view.ConnectionAnswer {
+	return view.Connection(in.Resolution, q, kinds, plugin.Evaluators(in.engine.plugins), expect...)
+}
+
+// Prove decides whether every request that the query means has what it asks for, and looks for
+// spellings of requests that get around what holds.
+func (in *Input) Prove(q view.ProofQuery) (*view.Proof, error) {
+	return in.engine.prove(in.Resolution, q)
+}
+
+func (e *Engine) prove(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
+	m := e.matcher(r)
+	out, err := view.Prove(r, m, q, e.judges)
+	if err == nil {
+		err = out.Respell(r, m, q, e.judges)
+	}
+	return out, err
+}
+
+// Check gathers everything that is wrong in the input. The options' catalogue and what looks for
+// findings are those of the engine.
+func (in *Input) Check(o check.Options) *check.Report {
+	return check.Run(in.Resolution, in.engine.complete(o))
+}
+
+// complete gives a check what documents findings, what decides about requests, and what looks for
+// findings of vendors.
+func (e *Engine) complete(o check.Options) check.Options {
+	o.Catalogue = e.Rules()
+	o.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.Findings(e.plugins, r) }
+	o.Requests = e.Deciders()
+	o.Requests.Prove = e.prove
+	o.Spellings = func(r *resolve.Resolution) []model.Problem {
+		return view.SpellingBypasses(r, e.matcher(r), e.judges)
+	}
+	o.Protection = func(r *resolve.Resolution) []model.Problem {
+		return view.ProtectionFindings(r, e.matcher(r), e.judges)
+	}
+	return o
+}
+
+// Requirements are the findings of requirements in the input.
+func (in *Input) Requirements(all []*requirement.Requirement) []model.Problem {
+	return requirement.Problems(in.Resolution, all, in.engine.Deciders())
+}
+
+// Audit compares what should be in force with what proxies do.
+func (in *Input) Audit(proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool, problems []model.Problem) *audit.Report {
+	return in.audit(in.Effective(view.Query{}), proxies, kinds, namespaces, problems)
+}
+
+func (in *Input) audit(effective *view.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool, problems []model.Problem) *audit.Report {
+	return audit.Run(audit.Input{Resolution: in.Resolution, Effective: effective, Proxies: proxies, Mappings: in.engine.Mappings(), Kinds: kinds, In: namespaces, Problems: problems})
+}
+
+// ReportQuery is what a report covers.
+type ReportQuery struct {
+	view.Query
+	In      func(namespace string) bool // nil: every namespace
+	Check   check.Options
+	Dumps   bool // the proxies below were given
+	Proxies []*dataplane.Proxy
+	Facts   report.Facts
+}
+
+func (in *Input) reportQuery(q ReportQuery) report.Query {
+	out := report.Query{Query: q.Query, In: q.In, Check: in.engine.complete(q.Check), Status: in.engine.StatusFunctions(),
+		Classes: func(r *resolve.Resolution, namespaces func(string) bool) (*view.RuleClassList, error) {
+			return view.ClassesOfRules(r, in.engine.matcher(r), namespaces)
+		},
+		Protection: func(r *resolve.Resolution, namespaces func(string) bool) (*view.RuleProtectionList, error) {
+			return view.ProtectionOfRules(r, in.engine.matcher(r), in.engine.judges, namespaces)
+		}}
+	if q.Dumps {
+		out.Audit = func(effective *view.EffectivePolicyList) *audit.Report {
+			return in.audit(effective, q.Proxies, q.Kinds, q.In, nil)
+		}
+	}
+	return out
+}
+
+// Report answers all questions in one document.
+func (in *Input) Report(q ReportQuery) (*report.Report, error) {
+	return report.Gather(in.Resolution, in.reportQuery(q), q.Facts)
+}
+
+// PackReport is Report as a page holds it; draw may take nodes out of the topology.
+func (in *Input) PackReport(q ReportQuery, draw func(*view.Topology) *view.Topology) (*report.Packed, error) {
+	return report.Pack(in.Resolution, in.reportQuery(q), q.Facts, draw)
+}
+
+// Cover changes the input, one thing at a time, and finds what the requirements do not notice; more
+// says whether the budget lasts for another change.
+func (in *Input) Cover(requirements []*requirement.Requirement, more func(tried int) bool) *cover.Report {
+	return cover.Run(in.Read, cover.Query{
+		Requirements: requirements,
+		Resolve:      in.engine.resolve,
+		Judge: func(r *resolve.Resolution) []model.Problem {
+			return requirement.Problems(r, requirements, in.engine.Deciders())
+		},
+		Side: in.engine.side,
+		Behaves: func(before, after *resolve.Resolution) (string, bool) {
+			diff, err := view.Behavior(in.engine.side(before), in.engine.side(after), view.BehaviorQuery{})
+			if err != nil {
+				return fmt.Sprintf("not known: %s", err), true
+			}
+			return diff.Headline(), diff.Different()
+		},
+		More: more,
+	})
+}
+
+// side is one side of a comparison.
+func (e *Engine) side(r *resolve.Resolution) view.DiffInput {
+	return view.DiffInput{Resolution: r, Matcher: e.matcher(r), Judges: e.judges}
+}
+
+// Diff compares the policies in force on two inputs of one engine.
+func Diff(before, after *Input, q view.DiffQuery) *view.EffectivePolicyDiff {
+	return view.Diff(before.engine.side(before.Resolution), after.engine.side(after.Resolution), q)
+}
+
+// Behavior says for which requests the answer changes between two inputs of one engine.
+func Behavior(before, after *Input, q view.BehaviorQuery) (*view.BehaviorDiff, error) {
+	return view.Behavior(before.engine.side(before.Resolution), after.engine.side(after.Resolution), q)
+}
