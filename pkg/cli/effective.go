@@ -41,15 +41,16 @@ rule-N (counted from 1) for an unnamed rule, or a Service port.`,
 		if request != "" {
 			return s.effectiveFor(request, query.Kinds)
 		}
-		if q.streams() || q.parsed != nil {
-			query.Judges = s.Engine().Judges()
-		}
 		if q.streams() {
 			out := s.StreamEffective(query)
 			out.Head.Reported = reported(s, query, out.Head)
 			return out, out.Opening(), nil
 		}
-		out := s.Effective(query)
+		ask := s.EffectivePolicies
+		if q.parsed != nil {
+			ask = s.Effective
+		}
+		out := ask(query)
 		out.Reported = reported(s, query, out)
 		return out, &out.Envelope, nil
 	}

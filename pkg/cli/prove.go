@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
@@ -165,7 +167,7 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 		}
 	}
 	if expression != nil {
-		expression.Ask(session.Resolution, &query)
+		expression.Ask(session.Resolution, &query.ProofQuery)
 	}
 	out, err := session.Prove(query)
 	if err != nil {
@@ -186,18 +188,18 @@ func prove(ctx context.Context, a App, q *question, s Streams, f *proofFlags) er
 }
 
 // query reads the flags.
-func (f *proofFlags) query() (view.ProofQuery, error) {
-	asked := space.Asked{Hosts: f.hosts, Paths: f.paths, Methods: f.methods, Headers: f.headers}
-	scope, wrong := asked.Scope()
-	q := view.ProofQuery{Scope: scope, Asked: asked.Words(), Property: f.property, Allow: f.allow}
+func (f *proofFlags) query() (*dopolicy.ProofQuery, error) {
+	q, err := dopolicy.NewProofQuery(space.Asked{Hosts: f.hosts, Paths: f.paths, Methods: f.methods, Headers: f.headers})
 	for _, entry := range f.allow {
-		if wrong == nil {
-			wrong = view.CheckAllowed(entry)
+		if wrong := view.CheckAllowed(entry); wrong != nil && err == nil {
+			err = wrong
 		}
 	}
-	if wrong != nil {
-		return q, usage(wrong.Hint, "%s", wrong.What)
+	var wrong *space.AskedError
+	if errors.As(err, &wrong) {
+		return nil, usage(wrong.Hint, "%s", wrong.What)
 	}
+	q.Property, q.Allow = f.property, f.allow
 	q.Scope.Where.Listener = f.listener
 	if f.gateway != "" {
 		q.Asked += " through Gateway " + f.gateway
@@ -205,7 +207,7 @@ func (f *proofFlags) query() (view.ProofQuery, error) {
 	if f.listener != "" {
 		q.Asked += " at listener " + f.listener
 	}
-	return q, f.check(&q)
+	return q, f.check(&q.ProofQuery)
 }
 
 // check checks what has to hold. The kinds that are required are not known yet.

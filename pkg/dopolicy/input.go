@@ -1,6 +1,7 @@
 package dopolicy
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
@@ -14,6 +15,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -46,13 +48,21 @@ func (in *Input) Policy(ref model.Ref) (*resolve.Kind, *policy.Policy) {
 	return nil, nil
 }
 
-// Effective says which policies are in force on each route rule, with the source of every setting.
+// Effective says which policies are in force on each route rule, with the source of every setting,
+// and what the requests of each rule are protected by.
 func (in *Input) Effective(q view.Query) *view.EffectivePolicyList {
+	q.Judges = in.engine.judges
+	return view.Effective(in.Resolution, q)
+}
+
+// EffectivePolicies is Effective without protection, which takes longer.
+func (in *Input) EffectivePolicies(q view.Query) *view.EffectivePolicyList {
 	return view.Effective(in.Resolution, q)
 }
 
 // StreamEffective is Effective with one item at a time.
 func (in *Input) StreamEffective(q view.Query) *view.EffectivePolicyStream {
+	q.Judges = in.engine.judges
 	return view.StreamEffective(in.Resolution, q)
 }
 
@@ -132,10 +142,29 @@ func (in *Input) Connection(q request.Query, kinds []model.GroupKind, expect ...
 	return view.Connection(in.Resolution, q, kinds, plugin.Evaluators(in.engine.plugins), expect...)
 }
 
+// ProofQuery asks what holds for requests. NewProofQuery makes one.
+type ProofQuery struct {
+	view.ProofQuery
+	made bool
+}
+
+// NewProofQuery asks about the requests that are described. What has to hold for them is added to
+// the query: Require, Properties, Property or Holds. Errors are *space.AskedError.
+func NewProofQuery(asked space.Asked) (*ProofQuery, error) {
+	scope, wrong := asked.Scope()
+	if wrong != nil {
+		return nil, wrong
+	}
+	return &ProofQuery{view.ProofQuery{Scope: scope, Asked: asked.Words()}, true}, nil
+}
+
 // Prove decides whether every request that the query means has what it asks for, and looks for
 // spellings of requests that get around what holds.
-func (in *Input) Prove(q view.ProofQuery) (*view.Proof, error) {
-	return in.engine.prove(in.Resolution, q)
+func (in *Input) Prove(q *ProofQuery) (*view.Proof, error) {
+	if !q.made {
+		return nil, errors.New("the query names no requests: make it with NewProofQuery")
+	}
+	return in.engine.prove(in.Resolution, q.ProofQuery)
 }
 
 func (e *Engine) prove(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, error) {
@@ -176,7 +205,7 @@ func (in *Input) Requirements(all []*requirement.Requirement) []model.Problem {
 
 // Audit compares what should be in force with what proxies do.
 func (in *Input) Audit(proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool, problems []model.Problem) *audit.Report {
-	return in.audit(in.Effective(view.Query{}), proxies, kinds, namespaces, problems)
+	return in.audit(in.EffectivePolicies(view.Query{}), proxies, kinds, namespaces, problems)
 }
 
 func (in *Input) audit(effective *view.EffectivePolicyList, proxies []*dataplane.Proxy, kinds []model.GroupKind, namespaces func(string) bool, problems []model.Problem) *audit.Report {
