@@ -16,7 +16,7 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo demo-report page test test-browser test-cluster test-duckdb lint golden docs bench fuzz completions snapshot verify
+.PHONY: help build install demo demo-report page test test-browser test-cluster test-library test-duckdb lint golden docs bench fuzz completions snapshot verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -69,6 +69,10 @@ test-browser: web/node_modules build ## check the page of reports and try it in 
 test-cluster: ## run the tests against a real API server, which the first run builds (5 minutes)
 	go vet -C test/cluster ./...
 	VECTORS=$(VECTORS) go test -C test/cluster -timeout 40m ./...
+
+test-library: ## use pkg/dopolicy as a dependency would, and compare with what the program prints
+	go vet -C test/library ./...
+	go test -C test/library -timeout 20m ./...
 
 test-duckdb: ## run the SQL of docs/fleet.md with DuckDB, which the first run downloads (needs a C++ compiler)
 	CGO_ENABLED=1 go vet -C test/duckdb ./...
