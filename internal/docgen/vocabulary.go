@@ -50,8 +50,8 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"Deciding.By": words[reflect.TypeFor[merge.Criterion]()], "Loss.Reason": reasons, "OverriddenRule.Reason": reasons,
 		"ReachItem.State": {view.StateEffective, view.StatePartial, view.StateOverridden, string(merge.Unset), string(merge.ConditionFalse), string(merge.Conflicted), view.StateIgnored},
 
-		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden, view.EdgeIdle},
-		"GraphEdge.State":    {view.EdgeWhole, view.EdgePartial, view.EdgeLost, view.EdgeIdle, view.EdgeDangling, view.EdgeTaken},
+		"GraphEdge.Kind":     {view.EdgeParent, view.EdgeTargets, view.EdgeEffective, view.EdgeOverridden, view.EdgeConditionFalse},
+		"GraphEdge.State":    {view.EdgeFullyEffective, view.EdgePartial, view.EdgeFullyOverridden, view.EdgeConditionFalse, view.EdgeDangling, view.EdgeTaken},
 		"GraphEdge.Proxy":    {view.ProxyDiffers},
 		"Topology.Collapsed": {view.CollapseRules, view.CollapseRoute, view.CollapseNamespace},
 		"KindInfo.Class":     {"Inherited", "Direct"},
@@ -65,7 +65,7 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"RequestText.Protocol": append(words[reflect.TypeFor[request.Protocol]()], "HTTPS", "SCTP"),
 		"Proof.Result":         {view.Proved, view.Refuted, view.ProofUnknown}, "RequestResult.Outcome": outcomes, "RequestResult.Assumed": outcomes,
 		"BehaviorSide.Outcome": outcomes, "BehaviorSide.Assumed": outcomes, "BehaviorChange.Access": {view.AccessOpened, view.AccessClosed},
-		"Gap.Change": cover.Changes(), "ChangeCount.Change": cover.Changes(),
+		"UnnoticedChange.Change": cover.Changes(), "ChangeCount.Change": cover.Changes(),
 		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
 
 		"ReportedPolicy.State": {"effective", "partial", "overridden", "ignored", "none", "unknown"}, "ReportedPolicy.Source": {"report"},

@@ -34,13 +34,13 @@ func (e *Engine) ReadFiles(ctx context.Context, o load.Options) (*model.Snapshot
 // ReadOver applies files to objects that were read.
 func (e *Engine) ReadOver(ctx context.Context, base *model.Snapshot, o load.Options) (*model.Snapshot, error) {
 	o.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), o.ClusterScoped)
-	return load.Over(ctx, base, o)
+	return load.ApplyFiles(ctx, base, o)
 }
 
 // ClusterOptions say what is read from a cluster. What the answers depend on is read in any case;
-// the caller sets load's own Context, At, Home, Reports, Chunk, Progress, Cache, Over and Limits.
+// the caller sets load's own Context, ReadAt, Namespaces, Reports, PageSize, Progress, Cache, Overlay and Limits.
 type ClusterOptions struct {
-	load.LiveOptions
+	load.ClusterOptions
 	// Log is told of every request; nil: nobody is.
 	Log func(format string, args ...any)
 	// Asked narrows what is read to the policy kinds that an answer is about; nil: every kind.
@@ -67,11 +67,11 @@ func (e *Engine) ReadCluster(ctx context.Context, config *rest.Config, o Cluster
 
 // ReadServer is ReadCluster from a server that is already known.
 func (e *Engine) ReadServer(ctx context.Context, server *load.Server, o ClusterOptions) (*model.Snapshot, error) {
-	live := o.LiveOptions
-	live.Kinds, live.After, live.Bare = e.wantedKinds(o.Asked), e.laterKinds(o.Asked), e.workloads
-	live.Policies, live.Undecided = e.otherKinds(o.Asked), e.undecidedKinds(o.Asked)
-	live.Over.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), live.Over.ClusterScoped)
-	return load.Live(ctx, server, live)
+	live := o.ClusterOptions
+	live.Kinds, live.DependentKinds, live.WithoutGatewayAPI = e.wantedKinds(o.Asked), e.laterKinds(o.Asked), e.workloads
+	live.IsPolicyKind, live.UndecidedKinds = e.otherKinds(o.Asked), e.undecidedKinds(o.Asked)
+	live.Overlay.ClusterScoped = slices.Concat(e.catalog.ClusterScoped(), live.Overlay.ClusterScoped)
+	return load.ReadCluster(ctx, server, live)
 }
 
 // ReadKinds are the kinds that are read from a cluster, sorted: those that make the topology, and
@@ -110,7 +110,7 @@ func (e *Engine) wantedKinds(asked func(*policy.Kind) bool) []model.GroupKind {
 // undecidedKinds are those of them that are read as their definitions say.
 func (e *Engine) undecidedKinds(asked func(*policy.Kind) bool) []model.GroupKind {
 	wanted := e.wantedKinds(asked)
-	return slices.DeleteFunc(e.catalog.Undecided(), func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
+	return slices.DeleteFunc(e.catalog.UndecidedKinds(), func(gk model.GroupKind) bool { return !slices.Contains(wanted, gk) })
 }
 
 // laterKinds are the kinds that are read only if there are policies about them, where the answer
@@ -121,7 +121,7 @@ func (e *Engine) laterKinds(asked func(*policy.Kind) bool) map[model.GroupKind][
 	}
 	out := map[model.GroupKind][]model.GroupKind{}
 	for _, k := range e.catalog.Kinds() {
-		if !k.AboutWorkloads() {
+		if !k.HasResultsAtWorkloads() {
 			continue
 		}
 		out[k.GroupKind] = k.Reads
@@ -144,13 +144,13 @@ func (e *Engine) otherKinds(asked func(*policy.Kind) bool) func(*model.Object) b
 	known := ReadKinds(e.catalog, nil)
 	knowledge := e.catalog.Knowledge()
 	return func(definition *model.Object) bool {
-		if descriptor.Defines(definition) {
+		if descriptor.DefinesPolicyKind(definition) {
 			return true
 		}
-		gk, _ := definition.Defines()
-		if slices.Contains(known, gk) || knowledge.Knows(gk) {
+		gk, _ := definition.DefinedKind()
+		if slices.Contains(known, gk) || knowledge.IsKnown(gk) {
 			return false
 		}
-		return descriptor.Hangs(definition) || e.workloads && knowledge.Judges(gk)
+		return descriptor.DefinesAttachedKind(definition) || e.workloads && knowledge.JudgesConnections(gk)
 	}
 }

@@ -37,11 +37,11 @@ type Options struct {
 // is for one input, or for the two sides of a comparison: kinds that are found in an input are
 // remembered. It may be used by several goroutines.
 type Engine struct {
-	plugins   []plugin.Plugin
-	catalog   *descriptor.Catalog
-	tidiers   []request.Tidier
-	judges    view.Judges
-	workloads bool
+	plugins     []plugin.Plugin
+	catalog     *descriptor.Catalog
+	normalizers []request.Normalizer
+	judges      view.Judges
+	workloads   bool
 }
 
 // New makes an engine of vendors (plugins.All() are the built-in ones). Mistakes in the user's
@@ -58,16 +58,16 @@ func New(vendors []plugin.Plugin, o Options) (*Engine, error) {
 func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Options) *Engine {
 	judges := plugin.Judges(vendors)
 	judges.Assume.External = o.ExternalAuthenticates
-	return &Engine{plugins: vendors, catalog: catalog, tidiers: plugin.Tidiers(vendors, catalog), judges: judges, workloads: o.Workloads}
+	return &Engine{plugins: vendors, catalog: catalog, normalizers: plugin.Normalizers(vendors, catalog), judges: judges, workloads: o.Workloads}
 }
 
 // NewCatalog reads the descriptors of vendors and users. Those of the vendors alone are read as
 // far as an input asks.
 func NewCatalog(vendors []plugin.Plugin, o Options) (*descriptor.Catalog, error) {
 	if len(o.PolicyKinds)+len(o.Settings) == 0 && !o.WholeKinds {
-		return plugin.Outlines(vendors)
+		return plugin.NewOutlineCatalog(vendors)
 	}
-	return plugin.Catalog(vendors, o.PolicyKinds, o.Settings)
+	return plugin.NewCatalog(vendors, o.PolicyKinds, o.Settings)
 }
 
 // Catalog is what the engine knows about policy kinds.
@@ -86,7 +86,7 @@ func (e *Engine) StatusFunctions() status.Functions { return plugin.StatusFuncti
 func (e *Engine) Mappings() []audit.Mapping { return plugin.Mappings(e.plugins) }
 
 // Rules document what a check can find.
-func (e *Engine) Rules() check.Catalogue { return check.NewCatalogue(plugin.Rules(e.plugins)) }
+func (e *Engine) Rules() check.Catalogue { return check.NewCatalogue(plugin.FindingRules(e.plugins)) }
 
 // Resolve computes the effective policies of objects that were read.
 func (e *Engine) Resolve(read *model.Snapshot) *Input {
@@ -96,18 +96,18 @@ func (e *Engine) Resolve(read *model.Snapshot) *Input {
 // resolve attaches and merges the policies of an input, and looks at the same time for what gets
 // no traffic. Every caller gets the links of the catalogue: without them, vendors answer nothing.
 func (e *Engine) resolve(read *model.Snapshot) *resolve.Resolution {
-	in := e.catalog.Generated(read)
-	policies := resolve.Decode(in, e.catalog)
+	in := e.catalog.WithGenerated(read)
+	policies := resolve.StartDecoding(in, e.catalog)
 	links := e.catalog.Links()
 	if e.workloads {
-		links = append(links, func(b *topology.Builder) { b.Workloads(topology.WorkloadKinds()...) })
+		links = append(links, func(b *topology.Builder) { b.AddWorkloads(topology.WorkloadKinds()...) })
 	}
 	graph := topology.Build(in, e.catalog.Settings(), links...)
 	idle := make(chan []model.Problem, 1)
 	go func() { idle <- request.Lint(graph, e.catalog.Settings()) }()
 	resolution := policies.Attach(graph)
 	for _, p := range <-idle {
-		if !resolve.AboutVariable(p) {
+		if !resolve.IsAboutVariable(p) {
 			resolution.Problems = append(resolution.Problems, p)
 		}
 	}
@@ -117,8 +117,8 @@ func (e *Engine) resolve(read *model.Snapshot) *resolve.Resolution {
 // matcher finds what becomes of requests as the vendors' data planes read them, beside what may
 // take them unread.
 func (e *Engine) matcher(r *resolve.Resolution) *request.Matcher {
-	m := request.NewMatcher(r.Graph, r.Settings).TidyBy(r, e.tidiers)
-	m.Beside(r.BlindSpots())
+	m := request.NewMatcher(r.Graph, r.Settings).NormalizeWith(r, e.normalizers)
+	m.SetUnreadInputs(r.UnreadInputs())
 	return m
 }
 

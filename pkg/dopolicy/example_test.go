@@ -60,7 +60,7 @@ func ExampleDiff() {
 
 func ExampleInput_Prove() {
 	in := openDemo()
-	query, err := dopolicy.NewProofQuery(space.Asked{Hosts: []string{"shop.example.com"}})
+	query, err := dopolicy.NewProofQuery(space.Selection{Hosts: []string{"shop.example.com"}})
 	if err != nil {
 		panic(err)
 	}

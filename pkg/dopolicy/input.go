@@ -80,7 +80,7 @@ func (in *Input) Overridden(q view.Query, policies []*policy.Policy, rules []str
 	case 1:
 		return view.Overridden(in.Resolution, q, policies[0], rules[0])
 	}
-	return view.OverriddenOf(in.Resolution, q, policies, rules)
+	return view.OverriddenOfPolicies(in.Resolution, q, policies, rules)
 }
 
 // Explain says step by step how policies were merged; rule narrows it to one setting.
@@ -111,24 +111,24 @@ func (in *Input) PolicyKinds(only []model.GroupKind) *view.KindList {
 func (in *Input) Matcher() *request.Matcher { return in.engine.matcher(in.Resolution) }
 
 // Request says what becomes of one request that Matcher answered, and which policies apply.
-func (in *Input) Request(one view.Asked, kinds []model.GroupKind) *view.RequestAnswer {
+func (in *Input) Request(one view.ExpectedAnswer, kinds []model.GroupKind) *view.RequestAnswer {
 	return view.Request(in.Resolution, one, kinds, in.engine.judges)
 }
 
 // Requests is Request for several requests.
-func (in *Input) Requests(all []view.Asked, kinds []model.GroupKind) *view.RequestAnswerList {
+func (in *Input) Requests(all []view.ExpectedAnswer, kinds []model.GroupKind) *view.RequestAnswerList {
 	return view.Requests(in.Resolution, all, kinds, in.engine.judges)
 }
 
 // RequestAtEach is Request for one request that several Gateways may take.
-func (in *Input) RequestAtEach(all []view.Asked, kinds []model.GroupKind) *view.RequestAnswerList {
-	return view.RequestAtEach(in.Resolution, all, kinds, in.engine.judges)
+func (in *Input) RequestAtEach(all []view.ExpectedAnswer, kinds []model.GroupKind) *view.RequestAnswerList {
+	return view.RequestAtEachGateway(in.Resolution, all, kinds, in.engine.judges)
 }
 
 // SpellingsAround are warnings about other spellings of a request that get around policies which
 // are in force for this one; listener is as the user named it.
 func (in *Input) SpellingsAround(one *request.Answer, listener string) ([]model.Problem, error) {
-	return view.SpelledAround(in.Resolution, in.Matcher(), one, listener, in.engine.judges)
+	return view.FindBypassOfRequest(in.Resolution, in.Matcher(), one, listener, in.engine.judges)
 }
 
 // EffectiveForRequest says which policies are in force on the path of a request.
@@ -150,12 +150,12 @@ type ProofQuery struct {
 
 // NewProofQuery asks about the requests that are described. What has to hold for them is added to
 // the query: Require, Properties, Property or Holds. Errors are *space.AskedError.
-func NewProofQuery(asked space.Asked) (*ProofQuery, error) {
-	scope, wrong := asked.Scope()
+func NewProofQuery(asked space.Selection) (*ProofQuery, error) {
+	scope, wrong := asked.ToScope()
 	if wrong != nil {
 		return nil, wrong
 	}
-	return &ProofQuery{view.ProofQuery{Scope: scope, Asked: asked.Words()}, true}, nil
+	return &ProofQuery{view.ProofQuery{Scope: scope, Asked: asked.Describe()}, true}, nil
 }
 
 // Prove decides whether every request that the query means has what it asks for, and looks for
@@ -171,7 +171,7 @@ func (e *Engine) prove(r *resolve.Resolution, q view.ProofQuery) (*view.Proof, e
 	m := e.matcher(r)
 	out, err := view.Prove(r, m, q, e.judges)
 	if err == nil {
-		err = out.Respell(r, m, q, e.judges)
+		err = out.FindSpellings(r, m, q, e.judges)
 	}
 	return out, err
 }
@@ -186,11 +186,11 @@ func (in *Input) Check(o check.Options) *check.Report {
 // findings of vendors.
 func (e *Engine) complete(o check.Options) check.Options {
 	o.Catalogue = e.Rules()
-	o.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.Findings(e.plugins, r) }
+	o.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.FindProblems(e.plugins, r) }
 	o.Requests = e.Deciders()
 	o.Requests.Prove = e.prove
 	o.Spellings = func(r *resolve.Resolution) []model.Problem {
-		return view.SpellingBypasses(r, e.matcher(r), e.judges)
+		return view.FindSpellingBypasses(r, e.matcher(r), e.judges)
 	}
 	o.Protection = func(r *resolve.Resolution) []model.Problem {
 		return view.ProtectionFindings(r, e.matcher(r), e.judges)
@@ -200,7 +200,7 @@ func (e *Engine) complete(o check.Options) check.Options {
 
 // Requirements are the findings of requirements in the input.
 func (in *Input) Requirements(all []*requirement.Requirement) []model.Problem {
-	return requirement.Problems(in.Resolution, all, in.engine.Deciders())
+	return requirement.FindProblems(in.Resolution, all, in.engine.Deciders())
 }
 
 // Audit compares what should be in force with what proxies do.
@@ -255,17 +255,17 @@ func (in *Input) Cover(requirements []*requirement.Requirement, more func(tried 
 		Requirements: requirements,
 		Resolve:      in.engine.resolve,
 		Judge: func(r *resolve.Resolution) []model.Problem {
-			return requirement.Problems(r, requirements, in.engine.Deciders())
+			return requirement.FindProblems(r, requirements, in.engine.Deciders())
 		},
-		Side: in.engine.side,
-		Behaves: func(before, after *resolve.Resolution) (string, bool) {
+		DiffSide: in.engine.side,
+		CompareBehavior: func(before, after *resolve.Resolution) (string, bool) {
 			diff, err := view.Behavior(in.engine.side(before), in.engine.side(after), view.BehaviorQuery{})
 			if err != nil {
 				return fmt.Sprintf("not known: %s", err), true
 			}
-			return diff.Headline(), diff.Different()
+			return diff.Headline(), diff.HasChanges()
 		},
-		More: more,
+		HasBudget: more,
 	})
 }
 
