@@ -192,7 +192,7 @@ const (
 	genericStrategySetting = "gatewayapi.genericStrategy"
 )
 
-// coreSettings are the switches that belong to no vendor (gatewayapi §6).
+// coreSettings are the switches that belong to no vendor.
 func coreSettings() []Setting {
 	text := func(name, doc string, values ...string) Setting {
 		return Setting{Name: name, Type: "text", Values: values, Default: values[0], Doc: doc}

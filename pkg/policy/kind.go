@@ -64,7 +64,7 @@ func (k *Kind) HasResultsAtWorkloads() bool {
 	})
 }
 
-// StatusWords are a kind's own words for whether a policy is in force (gep713 §6), and who writes its conditions instead.
+// StatusWords are a kind's own words for whether a policy is in force, and who writes its conditions instead.
 type StatusWords struct {
 	Type         string       // of the condition
 	All          string       // reason: in force everywhere

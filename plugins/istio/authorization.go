@@ -10,7 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// actions are the lists of authorization rules, in the order in which a proxy asks them (spec §5).
+// actions are the lists of authorization rules, in the order in which a proxy asks them.
 var actions = []string{"CUSTOM", "AUDIT", "DENY", "ALLOW"}
 
 // authorizationSituation is what AuthorizationPolicies make of a target: lists of rules by action.

@@ -13,7 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// phases are where extensions stand in the chain, in order (spec §11).
+// phases are where extensions stand in the chain, in order.
 var phases = []string{"AUTHN", "AUTHZ", "STATS", unspecified}
 
 const unspecified = "UNSPECIFIED_PHASE"

@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Levels of policies, beside roles of the graph (spec §3).
+// Levels of policies, beside roles of the graph.
 const (
 	meshLevel    topology.Role = topology.MeshRoot
 	serviceLevel topology.Role = topology.Frontend

@@ -9,7 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
-// The levels of Telemetry: what is later wins (spec §8).
+// The levels of Telemetry: what is later wins.
 const (
 	telemetryDefaults = iota
 	telemetryRoot
