@@ -11,7 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// assembleSnapshot makes one snapshot of all results. Manifests lie over the objects of a cluster,
+// assembleSnapshot makes one snapshot of all results. Manifests are applied on top of the objects of a cluster,
 // if there is one.
 func assembleSnapshot(o Options, from *model.Cluster, outcomes []documentResult, problems []model.Problem) *model.Snapshot {
 	r := o.gatherObjects(outcomes, nil, from)
