@@ -93,7 +93,7 @@ func buildJWTGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.Order = beforeExtAuth
 	}
 	providers := toObject(in.Value(append(slices.Clone(in.Path), "providers")...))
-	if len(providers) == 0 { // a route that only says that it has none
+	if len(providers) == 0 { // a route with an empty list of providers
 		return nil
 	}
 	g.Reads = nil

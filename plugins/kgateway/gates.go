@@ -70,7 +70,7 @@ func listConfigurations(v any) []map[string]any {
 		return []map[string]any{m}
 	}
 	var out []map[string]any
-	for _, name := range slices.Sorted(maps.Keys(m)) { // a part of a list that lost
+	for _, name := range slices.Sorted(maps.Keys(m)) { // the part of a list that did not win
 		if inner := toObject(m[name]); inner["extensionRef"] != nil {
 			out = append(out, inner)
 		}
