@@ -27,9 +27,8 @@ func NewRules(rules ...Rule) *Rules {
 
 // compiledRules are rules that one run has compiled.
 type compiledRules struct {
-	plain plainRules
-	rest  *Condition // all others; nil: there are none. Nearly every object meets it and the plain ones
-	each  func() []*Condition
+	all  *Condition // all of them together: nearly every object meets it
+	each func() []*Condition
 }
 
 // compile compiles rules, once. They do not draw on the budget of the users' conditions.
@@ -48,17 +47,12 @@ func (c *Conditions) compile(r *Rules) *compiledRules {
 		}
 		return each
 	})}
-	var rest []*exprpb.CheckedExpr
+	var checked []*exprpb.CheckedExpr
 	var texts []string
 	for _, rule := range r.rules {
-		checked := rule.checked()
-		if !out.plain.add(checked.GetExpr()) {
-			rest, texts = append(rest, checked), append(texts, rule.Text)
-		}
+		checked, texts = append(checked, rule.checked()), append(texts, rule.Text)
 	}
-	if len(rest) > 0 {
-		out.rest = c.unpaid.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(rest...))
-	}
+	out.all = c.unpaid.compileAhead("("+strings.Join(texts, "\n) && (")+"\n)", conjunction(checked...))
 	c.rules[r] = out
 	return out
 }
@@ -69,10 +63,6 @@ func (c *Conditions) Broken(r *Rules, body model.Body, extent model.Extent) (out
 		return nil
 	}
 	rules := c.compile(r)
-	plain := rules.plain.hold(body)
-	if plain && rules.rest == nil {
-		return nil
-	}
 	s, vars := Sizes{extent.Entries, extent.Text}, bind(body)
 	holds := func(c *Condition, otherwise bool) bool {
 		if c.err != nil || c.limits.Check(s) != nil {
@@ -84,7 +74,7 @@ func (c *Conditions) Broken(r *Rules, body model.Body, extent model.Extent) (out
 		}
 		return holds
 	}
-	if plain && holds(rules.rest, false) {
+	if holds(rules.all, false) {
 		return nil
 	}
 	for i, rule := range rules.each() {
