@@ -217,9 +217,6 @@ func (s *session) tellUnread() error {
 }
 
 func (f *sourceFlags) catalog(plugins []plugin.Plugin) (*descriptor.Catalog, error) {
-	if len(f.foundKinds)+len(f.policyKinds)+len(f.settings) == 0 && !f.wholeKinds {
-		return plugin.Outlines(plugins)
-	}
 	var user []form.Source
 	for i, name := range slices.Concat(f.foundKinds, f.policyKinds) {
 		text, err := readSmall(name, i >= len(f.foundKinds))

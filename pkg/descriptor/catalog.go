@@ -3,12 +3,12 @@ package descriptor
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"go.yaml.in/yaml/v3"
 )
 
 const descriptorVersion = "dopolicy.dev/v1alpha1"
@@ -21,8 +21,6 @@ type Catalog struct {
 	builder  *builder
 	cluster  []model.GroupKind
 	routes   []routeKind
-	outlined bool     // kinds are outlines
-	read     sync.Map // by GroupKind: those of them that an input needed whole
 
 	knowledge Knowledge
 	requests  []Requests // what data planes make of requests, by vendor
@@ -48,20 +46,10 @@ func (c *Catalog) Links() []topology.Linker {
 // NewCatalog reads descriptor files. Those of the vendors come first; a user's descriptor replaces a vendor's for the same kind.
 // Settings are NAME=VALUE texts. Errors are *form.Error or *SettingError.
 func NewCatalog(vendors, users []form.Source, settings []string, funcs Functions) (*Catalog, error) {
-	return newCatalog(vendors, users, settings, funcs, false)
-}
-
-// Outlines is NewCatalog for descriptors that are known to be right, with the usual settings: of the kinds of which an input has no policies
-// only outlines are read.
-func Outlines(vendors []form.Source, funcs Functions) (*Catalog, error) {
-	return newCatalog(vendors, nil, nil, funcs, true)
-}
-
-func newCatalog(vendors, users []form.Source, settings []string, funcs Functions, outlined bool) (*Catalog, error) {
 	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs, managers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
-		catalog: &Catalog{outlined: outlined, kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(), knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
+		catalog: &Catalog{kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(), knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
 	b.catalog.builder = b
-	for i, read := range parsed(slices.Concat(vendors, users), outlined) {
+	for i, read := range parsed(slices.Concat(vendors, users)) {
 		vendor := ""
 		if i >= len(vendors) {
 			vendor = "user"
@@ -84,9 +72,7 @@ func newCatalog(vendors, users []form.Source, settings []string, funcs Functions
 	var wrong form.Error
 	kinds, errs := make([]*policy.Kind, len(b.order)), make([]error, len(b.order))
 	model.SideBySide(len(b.order), 1, func(i int) {
-		if outlined {
-			kinds[i], errs[i] = b.read(b.order[i], b.catalog.chosen, nil, false)
-		} else if kinds[i], errs[i] = b.kind(b.order[i], b.catalog.chosen); errs[i] == nil && b.raw[b.order[i]].user {
+		if kinds[i], errs[i] = b.kind(b.order[i], b.catalog.chosen); errs[i] == nil && b.raw[b.order[i]].user {
 			errs[i] = b.trial(b.order[i])
 		}
 	})
@@ -97,10 +83,8 @@ func newCatalog(vendors, users []form.Source, settings []string, funcs Functions
 		}
 		b.catalog.kinds[gk] = kinds[i]
 	}
-	if !outlined {
-		wrong.Lines = append(wrong.Lines, b.tryMembers()...)
-		wrong.Lines = append(wrong.Lines, b.tryDialects()...)
-	}
+	wrong.Lines = append(wrong.Lines, b.tryMembers()...)
+	wrong.Lines = append(wrong.Lines, b.tryDialects()...)
 	if wrong.Lines != nil {
 		return nil, &wrong
 	}
@@ -137,6 +121,13 @@ func (c *Catalog) Kinds() []*policy.Kind {
 	return out
 }
 
+// rawKind is a PolicyKind document before variants and extension are applied.
+type rawKind struct {
+	node         *yaml.Node
+	file, vendor string
+	user         bool
+}
+
 type builder struct {
 	raw      map[model.GroupKind]rawKind
 	replaced map[model.GroupKind]rawKind // built-in descriptors that a user's takes the place of
@@ -155,8 +146,7 @@ func (b *builder) file(src file, vendor string) error {
 	docs := src.documents
 	r := &form.Reader{File: src.Name}
 	user, named := vendor != "", false
-	for _, d := range docs {
-		n := d.Outline()
+	for _, n := range docs {
 		if form.TextOf(n, "kind") != "Vendor" {
 			continue
 		}
@@ -176,16 +166,15 @@ func (b *builder) file(src file, vendor string) error {
 			b.catalog.requests = append(b.catalog.requests, *v.requests)
 		}
 	}
-	for _, d := range docs {
-		n := d.Outline()
+	for _, n := range docs {
 		kind := form.TextOf(n, "kind")
 		switch {
 		case form.TextOf(n, "apiVersion") != descriptorVersion:
 			r.Fail(n, "apiVersion must be %s", descriptorVersion)
 		case kind == "PolicyKind" && isDialect(n):
-			b.dialect(rawKind{Document: d, node: n, file: src.Name, vendor: vendor, user: user})
+			b.dialect(rawKind{node: n, file: src.Name, vendor: vendor, user: user})
 		case kind == "PolicyKind":
-			b.register(r, rawKind{Document: d, node: n, file: src.Name, vendor: vendor, user: user})
+			b.register(r, rawKind{node: n, file: src.Name, vendor: vendor, user: user})
 		case kind != "Vendor":
 			r.Fail(n, "kind must be PolicyKind or Vendor, not %q", kind)
 		}
@@ -196,16 +185,16 @@ func (b *builder) file(src file, vendor string) error {
 // file is a descriptor file that has been parsed.
 type file struct {
 	form.Source
-	documents []form.Document
+	documents []*yaml.Node
 	err       error
 }
 
 // parsed parses descriptor files, side by side: every command waits for it.
-func parsed(sources []form.Source, outlined bool) []file {
+func parsed(sources []form.Source) []file {
 	out := make([]file, len(sources))
 	model.SideBySide(len(sources), 1, func(i int) {
 		out[i].Source = sources[i]
-		out[i].documents, out[i].err = sources[i].Outlines(func(field string) bool { return outlined && Later(field) })
+		out[i].documents, out[i].err = sources[i].Documents()
 	})
 	return out
 }
@@ -231,22 +220,16 @@ func (b *builder) register(r *form.Reader, k rawKind) {
 
 // kind applies extension and variants, and reads the descriptor, under the given settings.
 func (b *builder) kind(gk model.GroupKind, settings model.Settings) (*policy.Kind, error) {
-	return b.read(gk, settings, nil, true)
+	return b.read(gk, settings, nil)
 }
 
-// read is kind, in a dialect if there is one, whole or its outline.
-func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind, whole bool) (*policy.Kind, error) {
-	raw, err := b.raw[gk].part(whole)
-	if err != nil {
-		return nil, err
-	}
+// read is kind, in a dialect if there is one.
+func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind) (*policy.Kind, error) {
+	raw := b.raw[gk]
 	r := &form.Reader{File: raw.file}
 	node, publishable := raw.node, form.Member(raw.node, "publishable") != nil
 	if base := form.TextOf(node, "extends"); base != "" {
 		under, ok := b.base(gk, model.ParseGroupKind(base))
-		if under, err = under.part(whole); err != nil {
-			return nil, err
-		}
 		switch {
 		case !ok:
 			r.Fail(form.Member(node, "extends"), "there is no descriptor %q to extend", base)
@@ -260,20 +243,13 @@ func (b *builder) read(gk model.GroupKind, settings model.Settings, d *rawKind, 
 	node = b.varied(r, raw, settings)
 	if d != nil {
 		r.File = d.file
-		over, err := d.part(whole)
-		if err != nil {
-			return nil, err
-		}
-		node = over.in(node)
-	}
-	if !whole {
-		node = outline(node)
+		node = d.in(node)
 	}
 	k := usualKind()
 	k.Vendor, k.From, k.Settings = raw.vendor, raw.file, settings
 	k.Profile = settings.Text(raw.vendor + ".profile")
 	k.Controllers, k.Dialects = b.controllers(raw.vendor, settings), b.dialects[gk] != nil && !raw.user
-	(&kindReader{reader: reader{r, k, &b.funcs, node, !whole}}).read(node)
+	(&kindReader{reader: reader{r, k, &b.funcs, node}}).read(node)
 	k.Publishable = k.Publishable && publishable // which no kind inherits: what it says beside may be a credential
 	return k, r.Err()
 }

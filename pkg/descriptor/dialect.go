@@ -59,7 +59,7 @@ func (b *builder) tryDialects() []string {
 			}
 			err := r.Err()
 			if err == nil {
-				_, err = b.read(gk, b.catalog.chosen, d, true)
+				_, err = b.read(gk, b.catalog.chosen, d)
 			}
 			if err != nil {
 				wrong = append(wrong, strings.Split(err.Error(), "\n")...)

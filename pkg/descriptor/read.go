@@ -19,7 +19,6 @@ type reader struct {
 	funcs *Functions
 
 	document *yaml.Node // the PolicyKind document; nil: not asked for
-	outlined bool       // it is an outline, without the fields that are read later
 }
 
 // kindReader reads one PolicyKind document into a Kind.
@@ -62,10 +61,8 @@ func (r *kindReader) read(n *yaml.Node) {
 		"compare":  func(n *yaml.Node) { k.Compare = orderReader{r.reader}.keys(n) },
 		"status":   statusReader{r.reader}.read,
 	}
-	parts := []map[string]form.Field{fields, attachmentReader{r.reader}.fields(), reachReader{r.reader}.fields(), specReader{r.reader}.outline(), (&foldReader{reader: r.reader}).fields()}
-	if !r.outlined {
-		parts = append(parts, specReader{r.reader}.fields(), validityReader{r.reader}.fields())
-	}
+	parts := []map[string]form.Field{fields, attachmentReader{r.reader}.fields(), reachReader{r.reader}.fields(), (&foldReader{reader: r.reader}).fields(),
+		specReader{r.reader}.fields(), validityReader{r.reader}.fields()}
 	r.Object(n, parts...)
 	k.GroupKind = model.ParseGroupKind(name)
 	if k.GroupKind.Kind == "" || k.GroupKind.Group == "" {

@@ -14,13 +14,8 @@ type specReader struct{ reader }
 func (r specReader) fields() map[string]form.Field {
 	s := &r.kind.Spec
 	return map[string]form.Field{"content": r.content, "rules": r.rules, "strategy": strategyReader(r).read, "defaults": r.defaults, "builtins": r.builtins,
-		"facets": r.facets, "notEvaluated": r.notEvaluated, "summaries": r.summaries,
+		"facets": r.facets, "notEvaluated": r.notEvaluated, "summaries": r.summaries, "parts": r.parts, "protects": protectionReader(r).read,
 		"normalize": named(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
-}
-
-// outline are the fields that an outline has.
-func (r specReader) outline() map[string]form.Field {
-	return map[string]form.Field{"parts": r.parts, "protects": protectionReader(r).read}
 }
 
 func (r specReader) content(n *yaml.Node) {

@@ -54,24 +54,36 @@ func (c *Catalog) decide(in *model.Snapshot) (kinds []*policy.Kind, problems []m
 			kinds = append(kinds, k)
 			continue
 		}
-		switch {
-		case len(auto) > 0:
+		if len(auto) > 0 {
 			if decided, err := c.builder.kind(k.GroupKind, settings); err == nil { // tried before with every value
 				k = decided
 			}
-		case c.outlined:
-			k = c.wholeOf(k)
 		}
 		d, why := c.builder.spoken(k.GroupKind, in)
 		problems = append(problems, why...)
 		if d != nil {
-			if spoken, err := c.builder.read(k.GroupKind, settings, d, true); err == nil { // tried before
+			if spoken, err := c.builder.read(k.GroupKind, settings, d); err == nil { // tried before
 				k = spoken
 			}
 		}
 		kinds = append(kinds, k)
 	}
 	return kinds, problems
+}
+
+// needed are the kinds that are read as the input decides: those of which it has policies, alone or together with others, or lacks some that the
+// cluster has, and those that say something without any.
+func (c *Catalog) needed(in *model.Snapshot) map[model.GroupKind]bool {
+	needed := map[model.GroupKind]bool{}
+	for gk, k := range c.kinds {
+		together := append([]model.GroupKind{gk}, k.Members...)
+		if k.Virtual || k.Speaks() || slices.ContainsFunc(together, func(gk model.GroupKind) bool { return len(in.Of(gk)) > 0 || in.Cluster.MissesAny(gk) }) {
+			for _, gk := range together {
+				needed[gk] = true
+			}
+		}
+	}
+	return needed
 }
 
 // Undecided lists the described kinds that an automatic setting reads in one of several ways, by what the input says of them, sorted.

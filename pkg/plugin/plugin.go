@@ -114,11 +114,6 @@ func Catalog(plugins []Plugin, user []form.Source, settings []string) (*descript
 	return descriptor.NewCatalog(builtin, user, settings, funcs)
 }
 
-// Outlines is the catalogue of the vendors alone, read as far as an input asks for it.
-func Outlines(plugins []Plugin) (*descriptor.Catalog, error) {
-	return descriptor.Outlines(described(plugins))
-}
-
 // described are the descriptors of the vendors, and the functions that these name.
 func described(plugins []Plugin) (builtin []form.Source, funcs descriptor.Functions) {
 	for _, p := range plugins {
