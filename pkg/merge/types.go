@@ -207,7 +207,7 @@ type StrategyFunc func(established, lower []Unit) ([]Unit, []Effect)
 // Combine merges two units at one path into one, whose sources it states; one without sources leaves the two to the strategy.
 type Combine func(established, lower Unit, wins Side) (Unit, []Effect)
 
-// PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given.
+// PlanFunc replaces the fold of a plan. Sources are positions in the stack that it is given; Output collects what it returns.
 type PlanFunc func(s Stack) ([]Unit, []Effect)
 
 // Reason says why a unit lost; the words are the contract's.

@@ -31,7 +31,7 @@ func (t telemetryFold) accessLogging(entries []entry) {
 					continue
 				}
 				if !t.serves(p, "accessLogging") {
-					t.lose(at(p, "disabled"), disabled, e.from, merge.Invalid)
+					t.Lose(at(p, "disabled"), disabled, e.from, merge.Invalid)
 					continue
 				}
 				t.set(at(p, "disabled"), disabled, e.from)

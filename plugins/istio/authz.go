@@ -67,7 +67,7 @@ func (at place) authorize(layers []*policy.Policy) ([]merge.Unit, []merge.Effect
 	var m merger
 	for i, p := range all {
 		if p.bad != "" && p.shadow { // what would be tried is not even that
-			m.lose(merge.Keys("shadow-CUSTOM"), layers[i].Object.Get("spec", "rules"), i, merge.Invalid)
+			m.Lose(merge.Keys("shadow-CUSTOM"), layers[i].Object.Get("spec", "rules"), i, merge.Invalid)
 		}
 	}
 	for _, action := range actions {
@@ -83,10 +83,10 @@ func (at place) authorize(layers []*policy.Policy) ([]merge.Unit, []merge.Effect
 		switch p.action {
 		case "CUSTOM", "AUDIT", "DENY", "ALLOW":
 		default:
-			m.lose(merge.Keys(p.action), layers[i].Object.Get("spec"), i, merge.Invalid)
+			m.Lose(merge.Keys(p.action), layers[i].Object.Get("spec"), i, merge.Invalid)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // listed is the list in which the rules of a policy are.
@@ -109,7 +109,7 @@ func (m *merger) rules(at int, p authzPolicy) {
 		list = "shadow-" + list
 	}
 	add := func(i int, value any) {
-		m.take(p.path(list, i), value, at)
+		m.Take(p.path(list, i), value, at)
 	}
 	items := p.object.Body.At("spec", "rules")
 	if items.Len() == 0 {

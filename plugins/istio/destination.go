@@ -144,9 +144,9 @@ func united(layers []*policy.Policy, apart bool, root string) ([]merge.Unit, []m
 	groups := consolidated(layers, lookedAt(layers, root), apart)
 	last := groups[len(groups)-1]
 	first := layers[last[0]].Object
-	m.take(merge.Keys("host"), fullHost(first.Text("spec", "host"), first.Ref.Namespace), last[0])
+	m.Take(merge.Keys("host"), fullHost(first.Text("spec", "host"), first.Ref.Namespace), last[0])
 	if v := first.Body.At("spec", "exportTo"); v.Len() > 0 {
-		m.take(merge.Keys("exportTo"), v.Value(), last[0])
+		m.Take(merge.Keys("exportTo"), v.Value(), last[0])
 	}
 	taken := map[string]int{}
 	for i, p := range layers {
@@ -155,12 +155,12 @@ func united(layers []*policy.Policy, apart bool, root string) ([]merge.Unit, []m
 			winner, known := taken[path.String()]
 			switch {
 			case !slices.Contains(last, i):
-				m.lose(path, value, i, merge.SameLevelOrder, last[0])
+				m.Lose(path, value, i, merge.SameLevelOrder, last[0])
 			case known:
-				m.lose(path, value, i, merge.SameLevelOrder, winner)
+				m.Lose(path, value, i, merge.SameLevelOrder, winner)
 			default:
 				taken[path.String()] = i
-				m.take(path, value, i)
+				m.Take(path, value, i)
 			}
 		}
 		if t := spec.Field("trafficPolicy"); !t.IsNull() {
@@ -170,8 +170,8 @@ func united(layers []*policy.Policy, apart bool, root string) ([]merge.Unit, []m
 			put(merge.Path{{Name: "subsets"}, {Name: subset.Text("name"), Form: merge.Entry}}, subset.Value())
 		}
 	}
-	slices.SortStableFunc(m.units, func(a, b merge.Unit) int { return cmp.Compare(a.Path[0].Name, b.Path[0].Name) })
-	return m.units, m.effects
+	slices.SortStableFunc(m.Units, func(a, b merge.Unit) int { return cmp.Compare(a.Path[0].Name, b.Path[0].Name) })
+	return m.Units, m.Effects
 }
 
 // lookedAt are the positions of the rules that clients of their namespace look at. Istio keeps those apart that the root namespace has for itself

@@ -57,13 +57,13 @@ func patches(layers []*policy.Policy, version string) ([]merge.Unit, []merge.Eff
 			n++
 			want := patch.At("match", "proxy", "proxyVersion").Text()
 			if !versionFits(want, version) {
-				m.lose(path, patch.Value(), i, merge.Ignored)
+				m.Lose(path, patch.Value(), i, merge.Ignored)
 				continue
 			}
-			m.take(path, patch.Value(), i)
+			m.Take(path, patch.Value(), i)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // versionFits reports whether a patch for some versions is for this one; "" is a version that is not known.

@@ -63,14 +63,14 @@ func (at place) filters(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) 
 		}
 		switch {
 		case broken(p.Object) != "":
-			m.lose(path, value, i, merge.Invalid)
+			m.Lose(path, value, i, merge.Invalid)
 		case !at.inChain(p.Object) || !at.listens(p.Object):
-			m.lose(path, value, i, merge.Ignored)
+			m.Lose(path, value, i, merge.Ignored)
 		default:
-			m.take(path, value, i)
+			m.Take(path, value, i)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // longestLua is how long inline code may be.

@@ -32,7 +32,7 @@ func (t telemetryFold) metrics(entries []entry) {
 			case !slices.Contains(scope, p):
 				t.outdone(merge.Keys("metrics", p), e.Value(), e.from, by)
 			case !t.serves(p, "metrics"):
-				t.lose(merge.Keys("metrics", p), e.Value(), e.from, merge.Invalid)
+				t.Lose(merge.Keys("metrics", p), e.Value(), e.from, merge.Invalid)
 			default:
 				t.provided(p, e)
 			}

@@ -115,31 +115,31 @@ func peerModes(layers []*policy.Policy, level func(*policy.Policy) int) ([]merge
 		switch set := own.Text(); {
 		case set != "" && set != "UNSET":
 			if layers[at].Builtin == "" {
-				m.lose(modePath, mode, at, merge.MoreSpecificWins, i)
+				m.Lose(modePath, mode, at, merge.MoreSpecificWins, i)
 			}
 			at, mode = i, set
 		case set == "UNSET":
-			m.lose(modePath, set, i, merge.NoEffect)
+			m.Lose(modePath, set, i, merge.NoEffect)
 		}
 		listed := p.Object.Body.At("spec", "portLevelMtls")
 		for _, port := range fieldsOf(listed) {
-			u := merge.Unit{Path: merge.Keys("portLevelMtls", port), Value: listed.At(port, "mode").Text(), From: sources(i)}
+			u := merge.Unit{Path: merge.Keys("portLevelMtls", port), Value: listed.At(port, "mode").Text(), From: merge.BareLayers(i)}
 			if level(p) != 3 {
-				m.lose(u.Path, listed.At(port).Value(), i, merge.Ignored)
+				m.Lose(u.Path, listed.At(port).Value(), i, merge.Ignored)
 				continue
 			}
 			ports = append(ports, u)
 		}
 	}
-	m.take(modePath, mode, at)
+	m.Take(modePath, mode, at)
 	for _, u := range ports {
 		if own := u.Value; own != "" && own != "UNSET" {
-			m.take(u.Path, map[string]any{"mode": own}, u.From[0].Layer)
+			m.Take(u.Path, map[string]any{"mode": own}, u.From[0].Layer)
 		} else {
-			m.take(u.Path, map[string]any{"mode": mode}, at, u.From[0].Layer)
+			m.Take(u.Path, map[string]any{"mode": mode}, at, u.From[0].Layer)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // fieldsOf lists the keys of an object, sorted.
@@ -159,7 +159,7 @@ func (m *merger) loseAll(p *policy.Policy, at, to int) {
 			if len(u.Path) == 0 || u.Path[0].Name == "selector" || u.Path[0].Name == "targetRefs" || u.Path[0].Name == "targetRef" {
 				continue
 			}
-			m.lose(u.Path, u.Value, at, merge.SameLevelOrder, to)
+			m.Lose(u.Path, u.Value, at, merge.SameLevelOrder, to)
 		}
 	}
 }

@@ -123,38 +123,5 @@ func (at place) builtin(p *policy.Policy) (topology.NodeID, topology.Role) {
 	return root, meshLevel
 }
 
-// merger collects what a fold makes.
-type merger struct {
-	units   []merge.Unit
-	effects []merge.Effect
-}
-
-// take puts a setting in force.
-func (m *merger) take(path merge.Path, value any, from ...int) {
-	u := merge.Unit{Path: path, Value: value, From: sources(from...)}
-	m.units = append(m.units, u)
-	m.note(u, merge.Taken, "", nil)
-}
-
-// lose accounts for a setting that is nowhere in force.
-func (m *merger) lose(path merge.Path, value any, from int, why merge.Reason, to ...int) {
-	m.note(merge.Unit{Path: path, Value: value, From: sources(from)}, merge.Dropped, why, sources(to...))
-}
-
-func (m *merger) note(u merge.Unit, o merge.Action, why merge.Reason, other []merge.From) {
-	for i := range u.From {
-		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Action: o, Reason: why, Other: other})
-	}
-}
-
-// sources are positions of layers, each once.
-func sources(layers ...int) []merge.From {
-	var out []merge.From
-	for _, l := range layers {
-		from := merge.From{Layer: l, Block: merge.Bare}
-		if !slices.Contains(out, from) {
-			out = append(out, from)
-		}
-	}
-	return out
-}
+// merger lists settings, as the vendor does, in an output.
+type merger struct{ merge.Output }

@@ -182,10 +182,10 @@ func (t telemetryFold) named(name, section string) string {
 // outdone accounts for what is said of a provider that a later policy did away with by naming others.
 func (t telemetryFold) outdone(path merge.Path, value any, from, by int) {
 	if from == by {
-		t.lose(path, value, from, merge.NoEffect)
+		t.Lose(path, value, from, merge.NoEffect)
 		return
 	}
-	t.lose(path, value, from, merge.MoreSpecificWins, by)
+	t.Lose(path, value, from, merge.MoreSpecificWins, by)
 }
 
 // inherit calls see for every entry with its providers: those of the entry before where it names none, and for the first the defaults.

@@ -25,13 +25,13 @@ func tunnelRules(all []authzPolicy) ([]merge.Unit, []merge.Effect) {
 			switch {
 			case p.action != action:
 			case action != "ALLOW" && action != "DENY" || p.shadow:
-				m.lose(merge.Keys(p.action), p.object.Get("spec", "rules"), i, merge.Ignored)
+				m.Lose(merge.Keys(p.action), p.object.Get("spec", "rules"), i, merge.Ignored)
 			default:
 				m.tunnel(i, p)
 			}
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // tunnel adds the rules of one policy. An ALLOW policy whose rules are all dropped allows nothing.
@@ -48,20 +48,20 @@ func (m *merger) tunnel(at int, p authzPolicy) {
 		}
 		ignored := strip(fields)
 		if len(ignored) > 0 && p.action == "ALLOW" {
-			m.lose(path, rule.Value(), at, merge.Ignored)
+			m.Lose(path, rule.Value(), at, merge.Ignored)
 			continue
 		}
 		if len(ignored) > 0 {
 			fields["ignored"] = ignored
 		}
 		kept++
-		m.take(path, fields, at)
+		m.Take(path, fields, at)
 	}
 	switch {
 	case items.Len() == 0:
-		m.take(p.path(p.action, 0), "matches no request: the policy has no rules", at)
+		m.Take(p.path(p.action, 0), "matches no request: the policy has no rules", at)
 	case kept == 0:
-		m.take(p.path(p.action, n), "matches nothing: ztunnel drops all rules of the policy, which ask for attributes of HTTP", at)
+		m.Take(p.path(p.action, n), "matches nothing: ztunnel drops all rules of the policy, which ask for attributes of HTTP", at)
 	}
 }
 

@@ -28,7 +28,7 @@ func inboundRules(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		path := merge.Path{{Name: "rules"}, {Name: strconv.Itoa(n), Form: merge.Entry}}
 		m.add(merge.Unit{Path: path, Value: r.entry, From: []merge.From{r.from}})
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // entriesOf are the rules of one part: with several matches one each.
@@ -62,7 +62,7 @@ func written(b merge.Block) any {
 	for _, u := range b.Units {
 		m.add(u)
 	}
-	return merge.Plain(merge.Assemble(m.units))
+	return merge.Plain(merge.Assemble(m.Units))
 }
 
 // specificity ranks a match: a SPIFFE ID that is exact, one that is a prefix, none; then with a server name and without.
@@ -89,5 +89,5 @@ func itemOrder(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			m.add(merge.Unit{Path: path, Value: written(b), From: []merge.From{{Layer: i, Block: b.Kind}}})
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }

@@ -17,7 +17,7 @@ func merged(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			m.add(u)
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // unitsOf are the units of a layer, with their source.
@@ -32,88 +32,80 @@ func unitsOf(l merge.Layer, at int) []merge.Unit {
 	return out
 }
 
-type merger struct {
-	units   []merge.Unit
-	effects []merge.Effect
-}
+// merger merges confs into an output.
+type merger struct{ merge.Output }
 
 // add merges one unit of a stronger conf.
 func (m *merger) add(u merge.Unit) {
 	if joins(u) {
-		if i := slices.IndexFunc(m.units, func(o merge.Unit) bool { return o.Path.String() == u.Path.String() && joins(o) }); i >= 0 {
+		if i := slices.IndexFunc(m.Units, func(o merge.Unit) bool { return o.Path.String() == u.Path.String() && joins(o) }); i >= 0 {
 			m.join(i, u)
 			return
 		}
 	}
 	if u.Value == nil { // a null is as if it were not there; the object around it is
-		m.note(u, merge.Dropped, merge.NoEffect, nil)
+		m.Note(u, merge.Dropped, merge.NoEffect, nil)
 		m.around(u)
 		return
 	}
 	empty := hollow(u)
-	kept := m.units[:0:0]
+	kept := m.Units[:0:0]
 	dropped := false
-	for _, o := range m.units {
+	for _, o := range m.Units {
 		switch {
 		case empty && inObject(o, u.Path): // an object without fields changes nothing in one that is there
 			dropped = true
 			kept = append(kept, o)
 		case hollow(o) && within(u.Path, o.Path): // an object that gets its first field
-			m.note(o, merge.Replaced, merge.NoEffect, nil)
+			m.Note(o, merge.Replaced, merge.NoEffect, nil)
 		case within(o.Path, u.Path) || within(u.Path, o.Path):
-			m.note(o, merge.Replaced, merge.MoreSpecificWins, u.From)
+			m.Note(o, merge.Replaced, merge.MoreSpecificWins, u.From)
 		default:
 			kept = append(kept, o)
 		}
 	}
-	m.units = kept
+	m.Units = kept
 	if dropped {
-		m.note(u, merge.Dropped, merge.NoEffect, nil)
+		m.Note(u, merge.Dropped, merge.NoEffect, nil)
 		return
 	}
-	m.note(u, merge.Taken, "", nil)
-	m.units = append(m.units, u)
+	m.Note(u, merge.Taken, "", nil)
+	m.Units = append(m.Units, u)
 }
 
 // around adds the object that a null stands in, unless there is more of it than that.
 func (m *merger) around(null merge.Unit) {
 	object := merge.Unit{Path: null.Path[:max(len(null.Path)-1, 0)], Value: map[string]any{}, From: null.From}
-	if slices.ContainsFunc(m.units, func(o merge.Unit) bool { return inObject(o, object.Path) }) {
+	if slices.ContainsFunc(m.Units, func(o merge.Unit) bool { return inObject(o, object.Path) }) {
 		return
 	}
-	quiet := merger{units: m.units}
+	quiet := merger{merge.Output{Units: m.Units}}
 	quiet.add(object)
-	m.units = quiet.units
-	for _, e := range quiet.effects {
+	m.Units = quiet.Units
+	for _, e := range quiet.Effects {
 		if e.Action == merge.Replaced {
-			m.effects = append(m.effects, e)
+			m.Effects = append(m.Effects, e)
 		}
 	}
 }
 
 // join puts the elements of a stronger list behind those that are there.
 func (m *merger) join(i int, u merge.Unit) {
-	have, _ := merge.Plain(m.units[i].Value).([]any)
+	have, _ := merge.Plain(m.Units[i].Value).([]any)
 	more, _ := merge.Plain(u.Value).([]any)
 	if len(more) == 0 { // it adds nothing, and resets nothing
-		m.note(u, merge.Dropped, merge.NoEffect, nil)
+		m.Note(u, merge.Dropped, merge.NoEffect, nil)
 		return
 	}
 	if len(have) == 0 { // likewise
-		m.note(m.units[i], merge.Replaced, merge.NoEffect, nil)
-		m.note(u, merge.Taken, "", nil)
-		m.units[i].From = nil
+		m.Note(m.Units[i], merge.Replaced, merge.NoEffect, nil)
+		m.Note(u, merge.Taken, "", nil)
+		m.Units[i].From = nil
 	} else {
-		m.note(u, merge.Joined, "", m.units[i].From)
+		m.Note(u, merge.Joined, "", m.Units[i].From)
 	}
-	m.units[i].Value = slices.Concat(have, more)
-	m.units[i].From = slices.Concat(m.units[i].From, u.From)
-}
-
-func (m *merger) note(u merge.Unit, o merge.Action, why merge.Reason, other []merge.From) {
-	for i := range u.From {
-		m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Action: o, Reason: why, Other: other})
-	}
+	m.Units[i].Value = slices.Concat(have, more)
+	m.Units[i].From = slices.Concat(m.Units[i].From, u.From)
 }
 
 // joins reports whether a unit is a list that is joined: its name is append with an upper-case letter behind it.

@@ -27,13 +27,13 @@ func routeTable(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		for i := range s.Layers {
 			said.From = append(said.From, merge.From{Layer: i, Block: merge.Bare})
 		}
-		m.units = append(m.units, said)
+		m.Units = append(m.Units, said)
 	}
 	var all []routeRule
 	for i := range s.Layers {
 		rules := rulesOf(s.Layers[i], i)
 		if len(rules) == 0 { // it takes part, with nothing
-			m.note(merge.Unit{Path: merge.Keys("rules"), Value: []any{}, From: []merge.From{{Layer: i, Block: merge.Bare}}}, merge.Dropped, merge.NoEffect, nil)
+			m.Note(merge.Unit{Path: merge.Keys("rules"), Value: []any{}, From: []merge.From{{Layer: i, Block: merge.Bare}}}, merge.Dropped, merge.NoEffect, nil)
 		}
 		slices.Reverse(rules)
 		all = append(all, rules...)
@@ -52,7 +52,7 @@ func routeTable(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		m.rule(n, all[i], writers[all[i].key])
 		n++
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // rulesOf are the rules of one policy's item.
@@ -110,7 +110,7 @@ func firstRule(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			if len(list) > 1 {
 				for n, rule := range list[1:] {
 					path := merge.Path{{Name: "rules"}, {Name: strconv.Itoa(n + 1), Form: merge.Entry}}
-					m.note(merge.Unit{Path: path, Value: rule, From: u.From}, merge.Dropped, merge.Ignored, nil)
+					m.Note(merge.Unit{Path: path, Value: rule, From: u.From}, merge.Dropped, merge.Ignored, nil)
 				}
 				u = merge.Unit{Path: u.Path, Value: list[:1], From: u.From}
 			}
@@ -121,7 +121,7 @@ func firstRule(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 			m.add(toItself(s.Layers[i], i))
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // toItself is the rule of an item without rules.
@@ -133,7 +133,7 @@ func toItself(l merge.Layer, at int) merge.Unit {
 			target.add(merge.Unit{Path: u.Path[1:], Value: u.Value})
 		}
 	}
-	ref, _ := merge.Plain(merge.Assemble(target.units)).(map[string]any)
+	ref, _ := merge.Plain(merge.Assemble(target.Units)).(map[string]any)
 	ref = maps.Clone(ref)
 	ref["weight"] = int64(1)
 	rule := map[string]any{"default": map[string]any{"backendRefs": []any{ref}}}

@@ -43,7 +43,7 @@ func tagRules(s merge.Stack, negations bool) ([]merge.Unit, []merge.Effect) {
 			continue
 		}
 		for _, u := range unitsOf(s.Layers[i], i) { // not about tags: other scopes have it
-			m.note(u, merge.Dropped, merge.Ignored, nil)
+			m.Note(u, merge.Dropped, merge.Ignored, nil)
 		}
 	}
 	n := 0
@@ -52,7 +52,7 @@ func tagRules(s merge.Stack, negations bool) ([]merge.Unit, []merge.Effect) {
 			n++
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // readTagItem reads an item; not ok if what it names cannot be said in tags.
@@ -240,14 +240,14 @@ func (m *merger) tagRule(n int, of subset, items []tagItem) bool {
 		list = append(list, map[string]any{"key": t.key, "value": t.value, "not": t.not})
 	}
 	m.add(merge.Unit{Path: slices.Concat(path, merge.Keys("subset")), Value: list, From: from})
-	for _, u := range conf.units {
+	for _, u := range conf.Units {
 		m.add(merge.Unit{Path: slices.Concat(path, merge.Keys("default"), u.Path), Value: u.Value, From: u.From})
 	}
-	for _, e := range conf.effects {
+	for _, e := range conf.Effects {
 		if e.Action == merge.Replaced || e.Action == merge.Dropped {
 			e.Path = slices.Concat(path, merge.Keys("default"), e.Path)
 			e.Rule = e.Path.String()
-			m.effects = append(m.effects, e)
+			m.Effects = append(m.Effects, e)
 		}
 	}
 	return true

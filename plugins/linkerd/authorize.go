@@ -155,7 +155,7 @@ func (w *world) stands(g *topology.Graph, p *policy.Policy, at topology.NodeID) 
 
 // unite lists the grants, each by the name of its policy.
 func (w *world) unite(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
-	var m merger
+	var m merge.Output
 	for i, l := range layers {
 		var g grant
 		if l.Object.Ref.GroupKind() == authorizationKind {
@@ -165,10 +165,10 @@ func (w *world) unite(layers []*policy.Policy) ([]merge.Unit, []merge.Effect) {
 		}
 		path := merge.Keys("authorizations", l.Object.Ref.Name)
 		if g.void != "" {
-			m.lose(path, l.Object.Get("spec"), i, merge.Invalid)
+			m.Lose(path, l.Object.Get("spec"), i, merge.Invalid)
 			continue
 		}
-		m.take(path, g.value(), i)
+		m.Take(path, g.value(), i)
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }

@@ -93,20 +93,20 @@ func egress(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topolo
 		return &policy.Situation{Key: "", Place: func(*policy.Policy) (topology.NodeID, topology.Role) { return id, egressRole },
 			Fold: func(layers []*policy.Policy) merge.PlanFunc {
 				return func(merge.Stack) ([]merge.Unit, []merge.Effect) {
-					var m merger
+					var m merge.Output
 					for i, l := range layers {
 						for _, name := range []string{"networks", "trafficPolicy"} {
 							v := l.Object.Get("spec", name)
 							switch {
 							case v == nil:
 							case refused:
-								m.lose(merge.Keys(name), v, i, merge.Invalid)
+								m.Lose(merge.Keys(name), v, i, merge.Invalid)
 							default:
-								m.take(merge.Keys(name), v, i)
+								m.Take(merge.Keys(name), v, i)
 							}
 						}
 					}
-					return m.units, m.effects
+					return m.Units, m.Effects
 				}
 			}}
 	}

@@ -241,23 +241,23 @@ func (b *blocks) layer() *policy.Policy {
 }
 
 func foldBlocks(parent blocks, route *blocks) ([]merge.Unit, []merge.Effect) {
-	var m merger
+	var m merge.Output
 	put := func(name string, ofParent, ofRoute map[string]any) {
 		path := merge.Keys(name)
 		switch {
 		case ofRoute != nil && name == "timeouts" && route.fromRule != nil:
-			m.take(path, ofRoute, 2)
+			m.Take(path, ofRoute, 2)
 			if len(ofRoute) > 1 {
-				m.units[len(m.units)-1].From = append(m.units[len(m.units)-1].From, merge.From{Layer: 1, Block: merge.Bare})
+				m.Units[len(m.Units)-1].From = append(m.Units[len(m.Units)-1].From, merge.From{Layer: 1, Block: merge.Bare})
 			}
 		case ofRoute != nil:
-			m.take(path, ofRoute, 1)
+			m.Take(path, ofRoute, 1)
 		case ofParent != nil:
-			m.take(path, ofParent, 0)
+			m.Take(path, ofParent, 0)
 			return
 		}
 		if ofParent != nil && ofRoute != nil {
-			m.lose(path, ofParent, 0, merge.AtomicReplaced, 1)
+			m.Lose(path, ofParent, 0, merge.AtomicReplaced, 1)
 		}
 	}
 	var own blocks
@@ -268,5 +268,5 @@ func foldBlocks(parent blocks, route *blocks) ([]merge.Unit, []merge.Effect) {
 	put("timeouts", parent.timeouts, own.timeouts)
 	put("failureAccrual", parent.accrual, nil)
 	put("loadBias", parent.bias, nil)
-	return m.units, m.effects
+	return m.Units, m.Effects
 }

@@ -70,7 +70,7 @@ func limits(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topolo
 }
 
 func limit(layers []*policy.Policy, counted bool, set settings) ([]merge.Unit, []merge.Effect) {
-	var m merger
+	var m merge.Output
 	for i, l := range layers {
 		values := map[string]any{}
 		for _, name := range []string{"total", "identity"} {
@@ -84,15 +84,15 @@ func limit(layers []*policy.Policy, counted bool, set settings) ([]merge.Unit, [
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			switch {
 			case !counted:
-				m.lose(merge.Keys(name), values[name], i, merge.Ignored)
+				m.Lose(merge.Keys(name), values[name], i, merge.Ignored)
 			case i == 0:
-				m.take(merge.Keys(name), values[name], i)
+				m.Take(merge.Keys(name), values[name], i)
 			default:
-				m.lose(merge.Keys(name), values[name], i, merge.Conflicted, 0)
+				m.Lose(merge.Keys(name), values[name], i, merge.Conflicted, 0)
 			}
 		}
 	}
-	return m.units, m.effects
+	return m.Units, m.Effects
 }
 
 // overrides are the limits of single clients, with the identities that their ServiceAccounts have.

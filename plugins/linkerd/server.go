@@ -144,7 +144,7 @@ func (at place) builtin(label, name string, value any) *policy.Policy {
 
 // govern puts the settings of the first Server in force; others are as if they were not there (IX, reindex_servers). Only probes stay beside it.
 func (at place) govern(layers []*policy.Policy, builtins int) ([]merge.Unit, []merge.Effect) {
-	var m merger
+	var m merge.Output
 	first := -1
 	for i, l := range layers {
 		if l.Builtin != "" {
@@ -154,9 +154,9 @@ func (at place) govern(layers []*policy.Policy, builtins int) ([]merge.Unit, []m
 		values := map[string]any{"proxyProtocol": spec.protocol, "accessPolicy": spec.access()}
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if first < 0 {
-				m.take(merge.Keys(name), values[name], i)
+				m.Take(merge.Keys(name), values[name], i)
 			} else {
-				m.lose(merge.Keys(name), values[name], i, merge.SameLevelOrder, first)
+				m.Lose(merge.Keys(name), values[name], i, merge.SameLevelOrder, first)
 			}
 		}
 		if first < 0 {
@@ -166,34 +166,8 @@ func (at place) govern(layers []*policy.Policy, builtins int) ([]merge.Unit, []m
 	for i, l := range layers[:builtins] {
 		u := l.Blocks[0].Units[0]
 		if first < 0 || u.Path.String() == "probes" {
-			m.take(u.Path, u.Value, i)
+			m.Take(u.Path, u.Value, i)
 		}
 	}
-	return m.units, m.effects
-}
-
-// merger collects what a fold makes.
-type merger struct {
-	units   []merge.Unit
-	effects []merge.Effect
-}
-
-// take puts a setting in force.
-func (m *merger) take(path merge.Path, value any, from int) {
-	u := merge.Unit{Path: path, Value: value, From: []merge.From{{Layer: from, Block: merge.Bare}}}
-	m.units = append(m.units, u)
-	m.note(u, merge.Taken, "", nil)
-}
-
-// lose accounts for a setting that is nowhere in force.
-func (m *merger) lose(path merge.Path, value any, from int, why merge.Reason, to ...int) {
-	var other []merge.From
-	for _, i := range to {
-		other = append(other, merge.From{Layer: i, Block: merge.Bare})
-	}
-	m.note(merge.Unit{Path: path, Value: value, From: []merge.From{{Layer: from, Block: merge.Bare}}}, merge.Dropped, why, other)
-}
-
-func (m *merger) note(u merge.Unit, o merge.Action, why merge.Reason, other []merge.From) {
-	m.effects = append(m.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o, Reason: why, Other: other})
+	return m.Units, m.Effects
 }
