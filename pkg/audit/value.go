@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // Value is a normalised message: what is compared of it.
@@ -83,18 +84,6 @@ func Keys(m map[string]bool) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// Texts are the texts of a list in a spec.
-func Texts(v any) []string {
-	var out []string
-	l, _ := v.([]any)
-	for _, x := range l {
-		if s, ok := x.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // Copier copies fields of a message into a Value, where they are there.
 type Copier struct{ Value Value }
 
@@ -114,7 +103,7 @@ func (c Copier) Number(name string, v any) {
 
 // Texts copies a list of texts, as a set.
 func (c Copier) Texts(name string, v any) {
-	if l := Texts(v); len(l) > 0 {
+	if l := model.Texts(v); len(l) > 0 {
 		c.Value[name] = Set(l)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 )
 
@@ -92,19 +93,19 @@ func jwtGate(in protect.Input, g protect.Gate) []protect.Gate {
 	if in.Path[len(in.Path)-1] == "beforeExtAuth" {
 		g.Order = beforeExtAuth
 	}
-	providers := object(in.Value(append(slices.Clone(in.Path), "providers")...))
+	providers := model.Map(in.Value(append(slices.Clone(in.Path), "providers")...))
 	if len(providers) == 0 { // a route that only says that it has none
 		return nil
 	}
 	g.Reads = nil
 	for _, p := range providers {
-		source := object(object(p)["tokenSource"])
-		headers, query := list(source["headers"]), list(source["queryParams"])
+		source := model.Map(p, "tokenSource")
+		headers, query := model.List(source, "headers"), model.List(source, "queryParams")
 		if len(headers)+len(query) == 0 {
 			g.Reads = append(g.Reads, "header authorization", "query access_token")
 		}
 		for _, h := range headers {
-			if name, _ := object(h)["header"].(string); name != "" {
+			if name := model.Text(h, "header"); name != "" {
 				g.Reads = append(g.Reads, "header "+name)
 			}
 		}
@@ -155,7 +156,7 @@ func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.Weaken(gate.Disabled, "rbac.disable")
 		return []protect.Gate{g}
 	}
-	policies := object(in.Value("rbac", "policies"))
+	policies := model.Map(in.Value("rbac", "policies"))
 	if len(policies) == 0 {
 		g.Weaken(gate.NotRead, g.Field)
 		return []protect.Gate{g}
@@ -183,14 +184,14 @@ func judgePolicies(look *protect.Look, policies map[string]any) (found protect.F
 	var allowed [][][]protect.Fact // by policy and principal; without principals anybody is allowed
 	for _, policy := range slices.Sorted(maps.Keys(policies)) {
 		p := policies[policy]
-		permissions := object(object(p)["permissions"])
+		permissions := model.Map(p, "permissions")
 		fits := true
 		if prefix, _ := permissions["pathPrefix"].(string); prefix != "" && prefix != "/" {
 			looks = true
 			under, _ := look.PathMatches(regexp.QuoteMeta(prefix) + "(?s:.*)")
 			fits = under
 		}
-		if methods := list(permissions["methods"]); len(methods) > 0 {
+		if methods := model.List(permissions, "methods"); len(methods) > 0 {
 			looks = true
 			var names []string
 			for _, m := range methods {
@@ -200,9 +201,9 @@ func judgePolicies(look *protect.Look, policies map[string]any) (found protect.F
 			fits = look.IsMethod(names...) && fits
 		}
 		principals := [][]protect.Fact{}
-		for _, entry := range list(object(p)["principals"]) {
+		for _, entry := range model.List(p, "principals") {
 			one := []protect.Fact{d.Add(protect.Identity)}
-			if len(object(object(object(entry)["jwtPrincipal"])["claims"])) > 0 {
+			if len(model.Map(entry, "jwtPrincipal", "claims")) > 0 {
 				one = append(one, d.Add(protect.Unknown))
 			}
 			principals = append(principals, one)
@@ -287,7 +288,7 @@ func corsGate(in protect.Input, g protect.Gate) []protect.Gate {
 // without the other leaves out the rest.
 func basicLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 	for _, of := range [][2]string{{"authorizedLimits", "user"}, {"anonymousLimits", "source address"}} {
-		limit := object(in.Value("ratelimitBasic", of[0]))
+		limit := model.Map(in.Value("ratelimitBasic", of[0]))
 		if len(limit) == 0 {
 			g.Weaken(gate.Skipped, g.Field)
 			continue
@@ -300,7 +301,7 @@ func basicLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // serviceLimitGate is that of limits that the rate limit server has.
 func serviceLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if len(list(in.Value(in.Path...))) == 0 {
+	if len(model.List(in.Value(in.Path...))) == 0 {
 		return nil
 	}
 	if strings.HasSuffix(g.Field, ".refs") {
@@ -329,14 +330,4 @@ func abortGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.Weaken(gate.DeniesAll, g.Field)
 	}
 	return []protect.Gate{g}
-}
-
-func object(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
-}
-
-func list(v any) []any {
-	l, _ := v.([]any)
-	return l
 }

@@ -80,7 +80,7 @@ func tokenPlaces(v *resolve.Verdict) []string {
 	for i := range v.Result.Rules {
 		rule := merge.Plain(v.Result.Rules[i].Value)
 		headers, _ := model.Get(rule, "fromHeaders").([]any)
-		params, cookies := textsOf(model.Get(rule, "fromParams")), textsOf(model.Get(rule, "fromCookies"))
+		params, cookies := model.Texts(rule, "fromParams"), model.Texts(rule, "fromCookies")
 		if len(headers)+len(params)+len(cookies) == 0 {
 			add("header authorization")
 			add("query access_token")
@@ -484,7 +484,7 @@ func listsAddresses(rule any) bool {
 	from, _ := model.Get(rule, "from").([]any)
 	return slices.ContainsFunc(from, func(e any) bool {
 		for _, name := range []string{"ipBlocks", "remoteIpBlocks"} {
-			if len(textsOf(model.Get(e, "source", name))) > 0 {
+			if len(model.Texts(e, "source", name)) > 0 {
 				return true
 			}
 		}

@@ -187,7 +187,7 @@ func (s sight) predicateOf(rule any) predicate {
 func (s sight) source(fields map[string]any) term {
 	var out term
 	for _, name := range sortedNames(fields) {
-		values := textsOf(fields[name])
+		values := model.Texts(fields, name)
 		if len(values) == 0 {
 			continue
 		}
@@ -250,7 +250,7 @@ func identified(of factName, key string, values []string) literal {
 func (s sight) operation(fields map[string]any) term {
 	var out term
 	for _, name := range sortedNames(fields) {
-		values := textsOf(fields[name])
+		values := model.Texts(fields, name)
 		if len(values) == 0 {
 			continue
 		}
@@ -349,7 +349,7 @@ func (s sight) isPort(v string) literal {
 // condition reads an entry of when. Headers are told by requests.
 func (s sight) condition(c any) term {
 	key := model.Text(c, "key")
-	values, others := textsOf(model.Get(c, "values")), textsOf(model.Get(c, "notValues"))
+	values, others := model.Texts(c, "values"), model.Texts(c, "notValues")
 	read := func(list []string) literal { return s.attribute(strings.ToLower(key), list) }
 	if name, ok := strings.CutPrefix(key, "request.headers["); ok && !s.open {
 		read = func(list []string) literal {
@@ -379,15 +379,4 @@ func (s sight) hasHeader(name, v string) literal {
 		}
 		return told(matches)
 	}
-}
-
-func textsOf(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, e := range list {
-		if text, ok := e.(string); ok {
-			out = append(out, text)
-		}
-	}
-	return out
 }

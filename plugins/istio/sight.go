@@ -62,14 +62,14 @@ func named(v *resolve.Verdict, fields ...string) []string {
 		to, _ := model.Get(rule, "to").([]any)
 		for _, e := range to {
 			for _, field := range fields {
-				add(textsOf(model.Get(e, "operation", field)))
-				add(textsOf(model.Get(e, "operation", "not"+strings.ToUpper(field[:1])+field[1:])))
+				add(model.Texts(e, "operation", field))
+				add(model.Texts(e, "operation", "not"+strings.ToUpper(field[:1])+field[1:]))
 			}
 		}
 		when, _ := model.Get(rule, "when").([]any)
 		for _, c := range when {
 			if slices.Contains(fields, model.Text(c, "key")) {
-				add(append(textsOf(model.Get(c, "values")), textsOf(model.Get(c, "notValues"))...))
+				add(append(model.Texts(c, "values"), model.Texts(c, "notValues")...))
 			}
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // deep combines a further setting with the one at a position: extAuth, extProc, transformation and acl. Prefer says whether the further one
 // counts more. It reports false where the setting is not one that is combined.
 func (f *fold) deep(at int, u merge.Unit, prefer bool, reason func([]merge.From) merge.Reason) bool {
 	have := f.units[at]
-	a, b := object(have.Value), object(u.Value)
+	a, b := model.Map(merge.Plain(have.Value)), model.Map(merge.Plain(u.Value))
 	switch name := rule(u.Path); {
 	case name == "extAuth" || name == "extProc":
 		f.deepProviders(at, u, prefer, reason)
@@ -68,7 +69,7 @@ func deepTransformation(have, further map[string]any, prefer bool) any {
 	}
 	out := maps.Clone(base)
 	for _, part := range []string{"request", "response"} {
-		b, t := object(base[part]), object(top[part])
+		b, t := model.Map(base, part), model.Map(top, part)
 		switch {
 		case t == nil:
 			continue
@@ -78,7 +79,7 @@ func deepTransformation(have, further map[string]any, prefer bool) any {
 		}
 		section := maps.Clone(b)
 		for _, key := range []string{"add", "remove", "set"} {
-			if items := append(slices.Clone(list(b[key])), list(t[key])...); len(items) > 0 {
+			if items := append(slices.Clone(model.List(b, key)), model.List(t, key)...); len(items) > 0 {
 				section[key] = items
 			}
 		}
@@ -95,7 +96,7 @@ func aclConflict(a, b map[string]any) bool {
 	if a["defaultAction"] == nil || a["defaultAction"] != b["defaultAction"] {
 		return true
 	}
-	x, y := object(a["denyResponse"]), object(b["denyResponse"])
+	x, y := model.Map(a, "denyResponse"), model.Map(b, "denyResponse")
 	for _, key := range []string{"statusCode", "blockedByHeaderName"} {
 		if x[key] != nil && y[key] != nil && x[key] != y[key] {
 			return true
@@ -111,10 +112,10 @@ func deepACL(have, further map[string]any, prefer bool) any {
 		top, base = base, top
 	}
 	out := maps.Clone(top)
-	if rules := append(slices.Clone(list(top["rules"])), list(base["rules"])...); len(rules) > 0 {
+	if rules := append(slices.Clone(model.List(top, "rules")), model.List(base, "rules")...); len(rules) > 0 {
 		out["rules"] = rules
 	}
-	t, b := object(top["denyResponse"]), object(base["denyResponse"])
+	t, b := model.Map(top, "denyResponse"), model.Map(base, "denyResponse")
 	switch {
 	case b == nil:
 		return out
@@ -126,7 +127,7 @@ func deepACL(have, further map[string]any, prefer bool) any {
 	if answer["blockedByHeaderName"] == nil && b["blockedByHeaderName"] != nil {
 		answer["blockedByHeaderName"] = b["blockedByHeaderName"]
 	}
-	if headers := append(slices.Clone(list(t["headers"])), list(b["headers"])...); len(headers) > 0 {
+	if headers := append(slices.Clone(model.List(t, "headers")), model.List(b, "headers")...); len(headers) > 0 {
 		answer["headers"] = headers
 	}
 	out["denyResponse"] = answer

@@ -58,20 +58,20 @@ func providerGates(in protect.Input, g protect.Gate) []protect.Gate {
 // namedProviders lists the configurations of a setting: several where policies of several layers,
 // or deep merges, add up.
 func namedProviders(v any) []map[string]any {
-	if all := list(v); all != nil {
+	if all := model.List(merge.Plain(v)); all != nil {
 		var out []map[string]any
 		for _, one := range all {
-			out = append(out, object(one))
+			out = append(out, model.Map(one))
 		}
 		return out
 	}
-	m := object(v)
+	m := model.Map(merge.Plain(v))
 	if m["extensionRef"] != nil || m["disable"] != nil {
 		return []map[string]any{m}
 	}
 	var out []map[string]any
 	for _, name := range slices.Sorted(maps.Keys(m)) { // a part of a list that lost
-		if inner := object(m[name]); inner["extensionRef"] != nil {
+		if inner := model.Map(m, name); inner["extensionRef"] != nil {
 			out = append(out, inner)
 		}
 	}
@@ -106,8 +106,8 @@ func turnedOffOutside(in protect.Input) bool {
 // extensionOf is the spec of the GatewayExtension that a configuration names. Without it the mode
 // is not known.
 func extensionOf(in protect.Input, value map[string]any, g *protect.Gate) (model.Body, bool) {
-	named := object(value["extensionRef"])
-	ref := model.Ref{Group: group, Kind: "GatewayExtension", Namespace: text(named["namespace"]), Name: text(named["name"])}
+	named := model.Map(value, "extensionRef")
+	ref := model.Ref{Group: group, Kind: "GatewayExtension", Namespace: model.Text(named, "namespace"), Name: model.Text(named, "name")}
 	if ref.Namespace == "" {
 		ref.Namespace = g.Object.Namespace
 	}
@@ -179,7 +179,7 @@ func completeExtAuth(value map[string]any, extension model.Body, g *protect.Gate
 	g.Answers = append(slices.Clone(g.Answers), status)
 	body := extension.At("extAuth", "withRequestBody")
 	partial := body.Field("allowPartialMessage").Value() == true
-	if own := object(value["withRequestBody"]); own != nil {
+	if own := model.Map(value, "withRequestBody"); own != nil {
 		partial = own["allowPartialMessage"] == true
 	} else if body.IsNull() {
 		partial = true
@@ -192,13 +192,13 @@ func completeExtAuth(value map[string]any, extension model.Body, g *protect.Gate
 // completeGlobalLimit says that the service has the limits, and by what the descriptors count.
 func completeGlobalLimit(value map[string]any, g *protect.Gate) {
 	g.Weaken(gate.ExternalDecision, g.Field)
-	for _, d := range list(value["descriptors"]) {
+	for _, d := range model.List(value, "descriptors") {
 		var key []string
-		for _, e := range list(object(d)["entries"]) {
-			entry := object(e)
-			switch text(entry["type"]) {
+		for _, e := range model.List(d, "entries") {
+			entry := model.Map(e)
+			switch model.Text(entry, "type") {
 			case "Header":
-				key = append(key, "header "+text(entry["header"]))
+				key = append(key, "header "+model.Text(entry, "header"))
 			case "RemoteAddress":
 				key = append(key, "source address")
 			case "Path":
@@ -214,7 +214,7 @@ func apiKeyGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Reads = nil
 	for _, s := range in.List("apiKeyAuth", "keySources") {
 		for _, where := range []string{"header", "query", "cookie"} {
-			if name := text(object(s)[where]); name != "" {
+			if name := model.Text(s, where); name != "" {
 				g.Reads = append(g.Reads, where+" "+name)
 			}
 		}
@@ -234,7 +234,7 @@ func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 	never, asks := true, false
 	matched := false
 	for _, e := range in.List("rbac", "policy", "matchExpressions") {
-		expr := text(e)
+		expr := model.Text(e)
 		matched = matched || protect.IsTrue(expr)
 		never = never && protect.IsFalse(expr)
 		asks = asks || strings.Contains(expr, readsTokens)
@@ -256,7 +256,7 @@ func rbacGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // localLimitGate is that of a token bucket. An empty setting ends those of outer layers.
 func localLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
-	if len(object(in.Value(in.Path...))) == 0 {
+	if len(model.Map(in.Value(in.Path...))) == 0 {
 		g.Counters = nil
 		g.Weaken(gate.Disabled, g.Field)
 		return []protect.Gate{g}
@@ -328,9 +328,9 @@ func aclGate(in protect.Input, g protect.Gate) []protect.Gate {
 	shut := in.Text("acl", "defaultAction") == "deny"
 	families := map[bool]*family{false: {shut: shut}, true: {shut: shut}} // by whether it is that of IPv6
 	for _, r := range in.List("acl", "rules") {
-		deny := text(object(r)["action"]) == "deny"
-		for _, c := range list(object(r)["cidrs"]) {
-			if network, ok := networkOf(text(c)); ok {
+		deny := model.Text(r, "action") == "deny"
+		for _, c := range model.List(r, "cidrs") {
+			if network, ok := networkOf(model.Text(c)); ok {
 				families[network.Addr().Is6()].add(network, deny)
 			}
 		}

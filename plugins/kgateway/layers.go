@@ -144,7 +144,7 @@ func fieldsOf(u merge.Unit) []merge.Unit {
 
 // fieldsBelow cuts a setting that is an object into its fields.
 func fieldsBelow(u merge.Unit) []merge.Unit {
-	m := object(u.Value)
+	m := model.Map(merge.Plain(u.Value))
 	if m == nil {
 		return []merge.Unit{u}
 	}
@@ -163,8 +163,8 @@ func sameLibraries(a, b any) bool {
 
 func libraries(v any) []string {
 	var out []string
-	for _, l := range list(object(v)["libraries"]) {
-		out = append(out, text(l))
+	for _, l := range model.List(merge.Plain(v), "libraries") {
+		out = append(out, model.Text(l))
 	}
 	if out == nil {
 		return []string{"Gzip"}

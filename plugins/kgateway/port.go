@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // port merges the settings of a port into those that another policy has for it, and reports false if there is none. What the other leaves out
@@ -37,7 +38,7 @@ func with(v any, at merge.Path, value any) any {
 	if len(at) == 0 {
 		return value
 	}
-	out := maps.Clone(object(v))
+	out := maps.Clone(model.Map(merge.Plain(v)))
 	if out == nil {
 		out = map[string]any{}
 	}

@@ -79,18 +79,6 @@ func rule(p merge.Path) string {
 	return p.String()
 }
 
-// object is a value as an object, nil if it is none.
-func object(v any) map[string]any {
-	m, _ := merge.Plain(v).(map[string]any)
-	return m
-}
-
-// list is a value as a list, nil if it is none.
-func list(v any) []any {
-	l, _ := merge.Plain(v).([]any)
-	return l
-}
-
 // perProvider are the settings of which every provider is a filter of its own.
 func perProvider(name string) bool {
 	return slices.Contains([]string{"extAuth", "extProc", "jwtAuth", "oauth2", "rateLimit.global"}, name)
@@ -102,19 +90,19 @@ func extensions(o *model.Object, body any, _ model.Settings) any {
 	if !ok {
 		return body
 	}
-	spec := object(root["spec"])
+	spec := model.Map(root, "spec")
 	if spec == nil {
 		return body
 	}
 	out := maps.Clone(spec)
 	for _, name := range []string{"extAuth", "extProc", "jwtAuth", "oauth2"} {
-		if v := object(spec[name]); v != nil {
+		if v := model.Map(spec, name); v != nil {
 			out[name] = withNamespace(v, o.Ref.Namespace)
 		}
 	}
-	if limit := object(spec["rateLimit"]); object(limit["global"]) != nil {
+	if limit := model.Map(spec, "rateLimit"); model.Map(limit, "global") != nil {
 		limit = maps.Clone(limit)
-		limit["global"] = withNamespace(object(limit["global"]), o.Ref.Namespace)
+		limit["global"] = withNamespace(model.Map(limit, "global"), o.Ref.Namespace)
 		out["rateLimit"] = limit
 	}
 	root = maps.Clone(root)
@@ -123,7 +111,7 @@ func extensions(o *model.Object, body any, _ model.Settings) any {
 }
 
 func withNamespace(v map[string]any, namespace string) map[string]any {
-	ref := object(v["extensionRef"])
+	ref := model.Map(v, "extensionRef")
 	if ref == nil || ref["namespace"] != nil {
 		return v
 	}
@@ -144,13 +132,13 @@ func (c configuration) same(d configuration) bool { return provider(c.value) == 
 
 // configured are the configurations of a setting with a filter for each provider, in order.
 func configured(u merge.Unit) []configuration {
-	all := list(u.Value)
+	all := model.List(merge.Plain(u.Value))
 	if all == nil {
-		return []configuration{{object(u.Value), u.From}}
+		return []configuration{{model.Map(merge.Plain(u.Value)), u.From}}
 	}
 	out := make([]configuration, len(all))
 	for i, one := range all {
-		out[i] = configuration{object(one), u.From}
+		out[i] = configuration{model.Map(one), u.From}
 		if i < len(u.Items) {
 			out[i].from = u.Items[i]
 		}
@@ -160,17 +148,12 @@ func configured(u merge.Unit) []configuration {
 
 // provider is the namespace and name of the extension behind a configuration.
 func provider(v map[string]any) string {
-	ref := object(v["extensionRef"])
-	return model.Ref{Namespace: text(ref["namespace"]), Name: text(ref["name"])}.FullName()
-}
-
-func text(v any) string {
-	s, _ := v.(string)
-	return s
+	ref := model.Map(v, "extensionRef")
+	return model.Ref{Namespace: model.Text(ref, "namespace"), Name: model.Text(ref, "name")}.FullName()
 }
 
 // disabled reports whether a setting turns itself off.
 func disabled(v any) bool {
-	m := object(v)
+	m := model.Map(merge.Plain(v))
 	return m != nil && m["disable"] != nil
 }

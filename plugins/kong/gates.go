@@ -57,13 +57,7 @@ func (p *pluginInput) config(field string) string {
 
 // list is a setting of the plugin that is a list of texts.
 func (p *pluginInput) list(field string) []string {
-	var out []string
-	for _, v := range p.List("plugins", p.name, "config", field) {
-		if text, ok := v.(string); ok {
-			out = append(out, text)
-		}
-	}
-	return out
+	return model.Texts(p.Value("plugins", p.name, "config", field))
 }
 
 // field names a setting of the plugin.

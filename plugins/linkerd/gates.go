@@ -138,7 +138,7 @@ func portGrants(in protect.Input, own model.Ref) []wayIn {
 	for _, path := range in.List("probes", "paths") {
 		text, _ := path.(string)
 		if text != "" && in.Look.IsPath(text) {
-			out = append(out, wayIn{object: in.Source("probes"), field: "probes", networks: textsOf(in.Value("probes", "networks")), partly: true})
+			out = append(out, wayIn{object: in.Source("probes"), field: "probes", networks: model.Texts(in.Value("probes", "networks")), partly: true})
 		}
 	}
 	return out
@@ -172,7 +172,7 @@ func grantsAt(in protect.Input, id topology.NodeID) []wayIn {
 				continue
 			}
 			value := merge.Plain(rule.Value)
-			w := wayIn{object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, field: rule.Name, networks: textsOf(model.Get(value, "networks"))}
+			w := wayIn{object: v.Layers[rule.From[0].Layer].Policy.Object.Ref, field: rule.Name, networks: model.Texts(value, "networks")}
 			w.identity = model.Get(value, "identities") != nil
 			out = append(out, w)
 		}
@@ -211,17 +211,6 @@ func accessGrants(word string, own model.Ref, in protect.Input) []wayIn {
 		out.networks = append(out.networks, n.String())
 	}
 	return []wayIn{out}
-}
-
-func textsOf(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, e := range list {
-		if text, ok := e.(string); ok {
-			out = append(out, text)
-		}
-	}
-	return out
 }
 
 // limitGates are those of the rate limit of the Server that governs a port. Every proxy counts for itself.
