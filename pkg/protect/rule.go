@@ -9,6 +9,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -44,6 +45,30 @@ func (in Input) RouteRule() topology.NodeID {
 	in.Look.route = true
 	return in.at.Rule
 }
+
+// IsFirst reports whether the settings are the first of a verdict. A Func that judges all settings of a kind together does so there.
+func (in Input) IsFirst() bool {
+	return in.Settings.Rule == nil || in.Settings.Rule == &in.Verdict.Result.Rules[0]
+}
+
+// InForceAt is what a kind has in force at a node; nil: nothing.
+func (in Input) InForceAt(gk model.GroupKind, id topology.NodeID) *resolve.Verdict {
+	n := in.Resolution().Node(id)
+	for _, k := range in.Resolution().Kinds {
+		if k.GroupKind != gk || !k.InUse() || !k.ReachesNode(n) {
+			continue
+		}
+		for _, s := range k.Contexts(id) {
+			if !k.Empty(s) {
+				return k.Verdict(s)
+			}
+		}
+	}
+	return nil
+}
+
+// AsDescribed returns the gate as its descriptor describes it: a Func for gates of which only a function around it knows more.
+func AsDescribed[T any](_ T, g Gate) []Gate { return []Gate{g} }
 
 // Place is where the way of a request leads: topology.None where it has no such node.
 type Place struct{ Gateway, Listener, Route, Rule topology.NodeID }

@@ -12,7 +12,7 @@ import (
 
 // gates complete what kinds.yaml says of how settings keep requests out.
 func gates() protect.Functions {
-	return protect.Functions{"apisix.Plain": inForce(plainGate), "apisix.Login": inForce(loginGate), "apisix.Multi": inForce(multiGate), "apisix.Address": inForce(addressGate),
+	return protect.Functions{"apisix.Plain": inForce(protect.AsDescribed), "apisix.Login": inForce(loginGate), "apisix.Multi": inForce(multiGate), "apisix.Address": inForce(addressGate),
 		"apisix.Limit": inForce(limitGate), "apisix.Origin": inForce(originGate), "apisix.Redirect": inForce(redirectGate), "apisix.Unread": inForce(unreadGate)}
 }
 
@@ -98,9 +98,6 @@ func inForce(complete func(*pluginInput, protect.Gate) []protect.Gate) protect.F
 		return out
 	}
 }
-
-// plainGate is one that data describes.
-func plainGate(_ *pluginInput, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
 // loginGate is that of a plugin that authenticates. With an anonymous consumer it refuses nobody.
 func loginGate(p *pluginInput, g protect.Gate) []protect.Gate {

@@ -14,16 +14,13 @@ import (
 
 // gates complete what kinds.yaml says of how settings keep requests out.
 func gates() protect.Functions {
-	out := protect.Functions{"gloo.Setting": settingGate, "gloo.JWT": jwtGate, "gloo.ExtAuth": extAuthGate, "gloo.RBAC": rbacGate, "gloo.WAF": wafGate, "gloo.CORS": corsGate,
+	out := protect.Functions{"gloo.Setting": protect.AsDescribed[protect.Input], "gloo.JWT": jwtGate, "gloo.ExtAuth": extAuthGate, "gloo.RBAC": rbacGate, "gloo.WAF": wafGate, "gloo.CORS": corsGate,
 		"gloo.BasicLimit": basicLimitGate, "gloo.ServiceLimit": serviceLimitGate, "gloo.CSRF": csrfGate, "gloo.Abort": abortGate}
 	for name, f := range out {
 		out[name] = func(in protect.Input, g protect.Gate) []protect.Gate { return nearest(in, f(in, g)) }
 	}
 	return out
 }
-
-// settingGate is one of which data say all but who stands in its place.
-func settingGate(_ protect.Input, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
 // nearness orders the kinds: a filter's settings of a route stand in the place of those of the
 // virtual host, and these in that of the filter's own.

@@ -31,35 +31,13 @@ var (
 	authenticationKind = model.GroupKind{Group: securityGroup, Kind: "RequestAuthentication"}
 )
 
-// beside is what a kind has in force where settings are; nil: nothing.
-func beside(in protect.Input, gk model.GroupKind) *resolve.Verdict {
-	if in.Kind.GroupKind == gk {
-		return in.Verdict
-	}
-	k := in.Resolution().Kind(gk)
-	if k == nil || !k.InUse() {
-		return nil
-	}
-	for _, s := range k.Contexts(in.Node) {
-		if !k.Empty(s) {
-			return k.Verdict(s)
-		}
-	}
-	return nil
-}
-
-// isFirst reports whether settings are the first of a list, at which the list as a whole is judged.
-func isFirst(in protect.Input) bool {
-	return in.Settings.Rule == nil || in.Settings.Rule == &in.Verdict.Result.Rules[0]
-}
-
 // tokenGate is that of the JWT rules of all RequestAuthentications: a token is verified if it is sent
 // (istio 86c9f01fd73, pilot/pkg/security/authn/policy_applier.go:252-275), and missing only if the
 // authorization lets nobody in without one. A bad token is answered with 401, a missing one never.
 func tokenGate(in protect.Input, g protect.Gate) []protect.Gate {
 	g.Field, g.Group, g.Order = "jwtRules", in.GroupOf("jwtRules"), tokensFirst
 	g.Reads, g.Missing = tokenPlaces(in.Verdict), []string{}
-	if v := beside(in, authorizationKind); v == nil || !demandsToken(in, v) {
+	if v := in.InForceAt(authorizationKind, in.Node); v == nil || !demandsToken(in, v) {
 		g.Weaken(gate.MissingAllowed, g.Field)
 	}
 	if in.Look.Lacks(g.Reads) {
@@ -216,7 +194,7 @@ func nobody() facts { return facts{tokenFact: false, peerFact: false} }
 
 // ruleGates are those of the rules of all AuthorizationPolicies at a place.
 func ruleGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) {
+	if !in.IsFirst() {
 		return nil
 	}
 	var out []protect.Gate
@@ -575,7 +553,7 @@ func (j *ruleJudge) denied(deny, allow authzRules) []protect.Gate {
 
 // certain is what is known of every request: without a RequestAuthentication no token is verified.
 func (j *ruleJudge) certain() facts {
-	if beside(j.in, authenticationKind) == nil {
+	if j.in.InForceAt(authenticationKind, j.in.Node) == nil {
 		return facts{tokenFact: false}
 	}
 	return nil
@@ -592,7 +570,7 @@ func (j *ruleJudge) lacking() facts {
 
 // tokenPlaces are where tokens are read at the place.
 func (j *ruleJudge) tokenPlaces() []string {
-	if v := beside(j.in, authenticationKind); v != nil {
+	if v := j.in.InForceAt(authenticationKind, j.in.Node); v != nil {
 		return tokenPlaces(v)
 	}
 	return []string{"header authorization", "query access_token"}

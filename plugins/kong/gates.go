@@ -14,7 +14,7 @@ import (
 // gates complete what kinds.yaml says of how settings keep requests out.
 func gates() protect.Functions {
 	return protect.Functions{"kong.Login": inForce(loginGate), "kong.Group": inForce(groupGate), "kong.Address": inForce(addressGate), "kong.RateLimit": inForce(rateLimitGate),
-		"kong.Window": inForce(windowGate), "kong.Origin": inForce(originGate), "kong.Refusal": inForce(refusalGate), "kong.Plain": inForce(plainGate),
+		"kong.Window": inForce(windowGate), "kong.Origin": inForce(originGate), "kong.Refusal": inForce(refusalGate), "kong.Plain": inForce(protect.AsDescribed),
 		"kong.Unread": inForce(unreadGate), "kong.Consumers": consumerGates}
 }
 
@@ -103,9 +103,6 @@ func (p *pluginInput) hasProtocol() bool {
 	}
 	return protocol == "" || slices.Contains(all, any(protocol))
 }
-
-// plainGate is one that data describes.
-func plainGate(_ *pluginInput, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
 // loginGate is that of a plugin that authenticates. With an anonymous consumer it refuses nobody
 // (kong kong/plugins/key-auth/handler.lua:236-272 @ 22246ef28c).

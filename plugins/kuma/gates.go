@@ -22,11 +22,6 @@ func gates() protect.Functions {
 	return protect.Functions{"kuma.Permissions": permissionGates, "kuma.TLS": tlsGates, "kuma.Limits": limitGates, "kuma.Timeouts": timeoutGates, "kuma.Retries": retryGates}
 }
 
-// isFirst reports whether settings are the first of a list, at which the list as a whole is judged.
-func isFirst(in protect.Input) bool {
-	return in.Settings.Rule == nil || in.Settings.Rule == &in.Verdict.Result.Rules[0]
-}
-
 // isInbound reports whether settings are those of an inbound.
 func isInbound(in protect.Input) bool { return in.Resolution().Node(in.Node).Role == inboundRole }
 
@@ -67,21 +62,6 @@ func conf(in protect.Input, path ...string) (setting, bool) {
 	}
 	value := in.Value(path...)
 	return setting{value, in.Source(path...), strings.Join(path, ".")}, value != nil
-}
-
-// inForceAt is what a kind has in force at an inbound; nil: nothing.
-func inForceAt(in protect.Input, gk model.GroupKind) *resolve.Verdict {
-	for _, k := range in.Resolution().Kinds {
-		if k.GroupKind != gk || !k.InUse() || !k.Reaches(inboundRole) {
-			continue
-		}
-		for _, s := range k.Contexts(in.Node) {
-			if !k.Empty(s) {
-				return k.Verdict(s)
-			}
-		}
-	}
-	return nil
 }
 
 // openness is why requests come to an inbound without a certificate of the mesh; no code: they do not.
@@ -125,7 +105,7 @@ func opennessOf(in protect.Input) openness {
 		}
 		identity = identity || mtls.Text("enabledBackend") != ""
 	}
-	if v := inForceAt(in, tlsKind); v != nil {
+	if v := in.InForceAt(tlsKind, in.Node); v != nil {
 		if own, found := inboundConf(v, "mode"); found {
 			mode = own
 		}
@@ -156,7 +136,7 @@ func hasIdentity(in *model.Snapshot, s model.Settings, labels map[string]string)
 
 // tlsGates are those of the TLS of an inbound.
 func tlsGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) || !isInbound(in) || len(in.Verdict.Result.Rules) == 0 {
+	if !in.IsFirst() || !isInbound(in) || len(in.Verdict.Result.Rules) == 0 {
 		return nil
 	}
 	g.Refuses = protect.Perhaps
@@ -183,7 +163,7 @@ type permission struct {
 // permissionGates are those of the list of an inbound: any deny decides, then any allow, and without one
 // requests are denied (policies/meshtrafficpermission/xds/rbac_configurer.go:120-145).
 func permissionGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) || !isInbound(in) {
+	if !in.IsFirst() || !isInbound(in) {
 		return nil
 	}
 	var all []permission
@@ -294,7 +274,7 @@ func bySubset(v *resolve.Verdict, rule *merge.Rule, action any) []permission {
 
 // limitGates are those of a local rate limit: each proxy counts for itself.
 func limitGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) {
+	if !in.IsFirst() {
 		return nil
 	}
 	rate, found := conf(in, "local", "http", "requestRate")
@@ -315,7 +295,7 @@ func limitGates(in protect.Input, g protect.Gate) []protect.Gate {
 
 // timeoutGates are those of what bounds a request as a whole; zero is none.
 func timeoutGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) {
+	if !in.IsFirst() {
 		return nil
 	}
 	var out []protect.Gate
@@ -336,7 +316,7 @@ func timeoutGates(in protect.Input, g protect.Gate) []protect.Gate {
 
 // retryGates are those of retries of requests.
 func retryGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if !isFirst(in) {
+	if !in.IsFirst() {
 		return nil
 	}
 	var out []protect.Gate

@@ -34,7 +34,7 @@ func (w *wayIn) isAnybody() bool {
 
 // grantGates are those of all grants at a port, a Server or a route on one.
 func grantGates(in protect.Input, g protect.Gate) []protect.Gate {
-	if in.Settings.Rule != nil && in.Settings.Rule != &in.Verdict.Result.Rules[0] { // the grants are judged together
+	if !in.IsFirst() { // the grants are judged together
 		return nil
 	}
 	node := in.Resolution().Node(in.Node)
@@ -45,7 +45,7 @@ func grantGates(in protect.Input, g protect.Gate) []protect.Gate {
 		own = in.Source("accessPolicy")
 		all = portGrants(in, own)
 	case serverRole, serverRouteRole:
-		if in.Kind.GroupKind == oldAuthorizationKind && inForceAt(in, authorizationKind, in.Node) != nil {
+		if in.Kind.GroupKind == oldAuthorizationKind && in.InForceAt(authorizationKind, in.Node) != nil {
 			return nil // the other kind has them
 		}
 		server := node
@@ -144,25 +144,11 @@ func portGrants(in protect.Input, own model.Ref) []wayIn {
 	return out
 }
 
-// inForceAt is what a kind has in force at a node; nil: nothing.
-func inForceAt(in protect.Input, gk model.GroupKind, id topology.NodeID) *resolve.Verdict {
-	k := in.Resolution().Kind(gk)
-	if k == nil || !k.InUse() {
-		return nil
-	}
-	for _, s := range k.Contexts(id) {
-		if !k.Empty(s) {
-			return k.Verdict(s)
-		}
-	}
-	return nil
-}
-
 // grantsAt are the grants of policies at a Server or a route on one.
 func grantsAt(in protect.Input, id topology.NodeID) []wayIn {
 	var out []wayIn
 	for _, gk := range []model.GroupKind{authorizationKind, oldAuthorizationKind} {
-		v := inForceAt(in, gk, id)
+		v := in.InForceAt(gk, id)
 		if v == nil {
 			continue
 		}
@@ -220,7 +206,7 @@ func limitGates(in protect.Input, g protect.Gate) []protect.Gate {
 	if own.GroupKind() != serverKind || id == topology.None {
 		return nil
 	}
-	v := inForceAt(in, rateLimitKind, id)
+	v := in.InForceAt(rateLimitKind, id)
 	if v == nil {
 		return nil
 	}

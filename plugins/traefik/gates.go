@@ -11,7 +11,7 @@ import (
 
 // gates complete what kinds.yaml says of how settings keep requests out.
 func gates() protect.Functions {
-	return protect.Functions{"traefik.Plain": inOrder(plainGate), "traefik.Addresses": inOrder(addressGate), "traefik.RateLimit": inOrder(rateLimitGate),
+	return protect.Functions{"traefik.Plain": inOrder(protect.AsDescribed), "traefik.Addresses": inOrder(addressGate), "traefik.RateLimit": inOrder(rateLimitGate),
 		"traefik.InFlight": inOrder(inFlightGate), "traefik.Origins": inOrder(originGate), "traefik.Redirect": inOrder(redirectGate), "traefik.Chain": inOrder(chainGate)}
 }
 
@@ -41,9 +41,6 @@ func inOrder(complete protect.Func) protect.Func {
 		return out
 	}
 }
-
-// plainGate is one that data describes.
-func plainGate(_ protect.Input, g protect.Gate) []protect.Gate { return []protect.Gate{g} }
 
 // addressGate is that of a list of addresses, of which one may be every address.
 func addressGate(in protect.Input, g protect.Gate) []protect.Gate {
