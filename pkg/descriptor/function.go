@@ -23,7 +23,6 @@ type Functions struct {
 	Compare          map[string]policy.Comparator
 	Plans            map[string]func(model.Settings) merge.PlanFunc
 	Strategies       map[string]policy.StrategyOf
-	Combine          map[string]func(model.Settings) merge.Combine
 	Normalize        map[string]policy.Normalizer
 	Attach           map[string]policy.Attacher
 	Search           map[string]policy.Search
@@ -50,7 +49,6 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Compare, o.Compare)
 	add(&f.Plans, o.Plans)
 	add(&f.Strategies, o.Strategies)
-	add(&f.Combine, o.Combine)
 	add(&f.Normalize, o.Normalize)
 	add(&f.Attach, o.Attach)
 	add(&f.Search, o.Search)

@@ -54,7 +54,7 @@ func (r *kindReader) read(n *yaml.Node) {
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
 		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.short, "cluster": r.Flag(&k.Cluster), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual), "publishable": r.Flag(&k.Publishable), "inferred": r.Text(&k.Inferred),
 		"class": either(r.Reader, &r.direct, "inherited", "direct"), "fold": either(r.Reader, &r.bottomUp, "checked", "bottomUp"),
-		"sameTarget": word(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint, policy.AllLose, policy.Unstated}, "union"),
+		"sameTarget": word(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First, policy.Conflict, policy.Fill, policy.Disjoint, policy.AllLose, policy.Unstated}),
 		"rejects":    either(r.Reader, &k.RejectsWhole, "target", "policy"),
 		"reads":      r.kinds(&k.Reads, false), "members": r.kinds(&k.Members, true),
 		"evaluate": r.remote(&k.Evaluate, r.funcs.Evaluators, "to judge requests"),

@@ -47,12 +47,12 @@ func (r attachmentReader) refs(n *yaml.Node) {
 		var by []policy.Naming
 		var routes []string
 		var listeners, port string
-		r.Object(e, map[string]form.Field{"at": r.Path(&f.At), "form": r.Word(&sort, []string{"ref", "selector", "filter", "subject", "named"}, "labels", "whole"), "by": r.naming(&by),
+		r.Object(e, map[string]form.Field{"at": r.Path(&f.At), "form": r.Word(&sort, []string{"ref", "selector", "filter", "subject", "named"}), "by": r.naming(&by),
 			"routes": r.Texts(&routes),
-			"unless": r.Path(&f.Unless), "missing": either(r.Reader, &f.Silent, "report", "silent"), "leg": nil, "func": r.attacher(&f), "on": r.Texts(&on),
+			"unless": r.Path(&f.Unless), "missing": either(r.Reader, &f.Silent, "report", "silent"), "func": r.attacher(&f), "on": r.Texts(&on),
 			"empty": either(r.Reader, &f.EmptyNone, "all", "none"), "unlabelled": either(r.Reader, &f.NeverUnlabelled, "may", "never"),
 			"namespaces": either(r.Reader, &f.NamespacesField, "own", "field"), "everywhereFrom": r.Text(&f.Everywhere), "rules": either(r.Reader, &f.Named, "any", "named"),
-			"listeners": r.Word(&listeners, []string{"own", "sets", "overSets"}), "port": r.Word(&port, []string{"ignored", "listeners"}), "role": nil, "root": nil})
+			"listeners": r.Word(&listeners, []string{"own", "sets", "overSets"}), "port": r.Word(&port, []string{"ignored", "listeners"})})
 		f.InSets, f.OverSets, f.ByPort = listeners == "sets" || listeners == "overSets", listeners == "overSets", port == "listeners"
 		if sort == "filter" {
 			r.kind.Filters = r.filters(e, on, f)

@@ -54,7 +54,7 @@ func (r orderReader) key(n *yaml.Node) policy.Key {
 	compares := function(r.Reader, &k.Func, r.funcs.Compare, "to compare policies")
 	var sort string
 	r.Object(n, map[string]form.Field{"field": by(policy.ByField, r.Path(&k.At)), "label": by(policy.ByLabel, name), "annotation": by(policy.ByAnnotation, name), "func": by(policy.ByFunc, compares),
-		"part": nil, "of": r.Texts(&k.Of), "type": r.Word(&sort, []string{"text", "number", "present"}), "descending": r.Flag(&k.Descending), "called": r.Text(&k.Called),
+		"of": r.Texts(&k.Of), "type": r.Word(&sort, []string{"text", "number", "present"}), "descending": r.Flag(&k.Descending), "called": r.Text(&k.Called),
 		"absent": func(n *yaml.Node) { k.Absent = n.Value }})
 	if k.By == "" && !r.Failed() {
 		r.Fail(n, "a key needs \"field\", \"label\", \"annotation\" or \"func\"")

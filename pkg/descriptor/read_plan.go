@@ -51,7 +51,7 @@ func asked(names []string, facts policy.Facts) []string {
 func (r *foldReader) plan(n *yaml.Node, top bool) merge.Plan {
 	var p merge.Plan
 	var strategy *yaml.Node
-	r.Object(n, map[string]form.Field{"name": r.Text(&p.Name), "levels": roles(r.reader, &p.Levels), "needs": roles(r.reader, &p.Needs),
+	r.Object(n, map[string]form.Field{"name": r.Text(&p.Name), "levels": roles(r.reader, &p.Levels),
 		"only": func(n *yaml.Node) { p.Only = r.shape(n) }, "rules": func(n *yaml.Node) { p.Rules = r.shape(n) },
 		"of": func(n *yaml.Node) {
 			p.Of = []merge.Plan{}
@@ -84,7 +84,7 @@ func (r *foldReader) plan(n *yaml.Node, top bool) merge.Plan {
 func (r *foldReader) planTarget(p *merge.Plan) form.Field {
 	return func(n *yaml.Node) {
 		var same policy.SameTarget
-		word(r.Reader, &same, []policy.SameTarget{policy.Stacked, policy.Fill}, "union")(n)
+		word(r.Reader, &same, []policy.SameTarget{policy.Stacked, policy.Fill})(n)
 		p.SameTarget, p.OwnTarget = merge.Stacked, true
 		if same == policy.Fill {
 			p.SameTarget = merge.Fill

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -45,7 +44,7 @@ func (r reader) shape(n *yaml.Node) merge.Shape {
 			p.Path = r.pattern(e)
 		} else {
 			r.Object(e, map[string]form.Field{"path": func(n *yaml.Node) { p.Path = r.pattern(n) }, "keys": r.Texts(&p.Keys), "choice": r.Text(&p.Choice), "filler": r.Flag(&p.Filler),
-				"order": r.Word(&order, []string{"lower", "patch", "keys"}), "list": r.Word(&list, []string{"replace", "append", "numbers"}), "combine": r.combine(&p), "union": r.union(&p)})
+				"order": r.Word(&order, []string{"lower", "patch", "keys"}), "list": r.Word(&list, []string{"replace", "append", "numbers"}), "union": r.union(&p)})
 			p.Append, p.Numbers = list == "append", list == "numbers"
 			p.Order = map[string]merge.ListOrder{"patch": merge.PatchOrder, "keys": merge.KeyOrder}[order]
 			if p.Order != merge.LowerOrder && p.Keys == nil {
@@ -58,16 +57,6 @@ func (r reader) shape(n *yaml.Node) merge.Shape {
 		out = append(out, p)
 	})
 	return out
-}
-
-// combine reads the function that makes one of two units.
-func (r reader) combine(p *merge.Pattern) form.Field {
-	return func(n *yaml.Node) {
-		var make func(model.Settings) merge.Combine
-		if named(r.Reader, &make, r.funcs.Combine, "to combine settings")(n); make != nil {
-			p.Combine = make(r.kind.Settings)
-		}
-	}
 }
 
 // union reads whether values hold beside each other.

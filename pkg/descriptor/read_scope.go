@@ -19,7 +19,7 @@ func (r *foldReader) scopes(n *yaml.Node) {
 			"fold":      named(r.Reader, &s.Fold, r.funcs.Folds, "to fold a scope"),
 			"situation": named(r.Reader, &s.Situation, r.funcs.Situations, "to tell the situation of targets"),
 			"split":     named(r.Reader, &s.Split, r.funcs.Splits, "to split results"),
-			"result":    r.result(&s.Result), "resolve": nil})
+			"result":    r.result(&s.Result)})
 		if s.Name == "" || s.Effective == nil || len(s.Legs) == 0 || len(s.Legs) > 2 || s.Parts == nil || (s.Fold == nil) == (s.Situation == nil) || s.Situation != nil && len(s.Legs) > 1 {
 			r.Fail(e, "a scope needs \"name\", \"effective\", \"parts\", \"fold\" with one or two \"legs\" or \"situation\" with one")
 		}

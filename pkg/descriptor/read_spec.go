@@ -81,16 +81,12 @@ func plain(v any) any {
 func (r specReader) builtins(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var b policy.Builtin
-		wins := true
-		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.From), "label": r.Text(&b.Label), "value": nil, "wins": r.Flag(&wins),
+		r.Object(e, map[string]form.Field{"unit": r.Path(&b.Unit), "from": r.Path(&b.From), "label": r.Text(&b.Label),
 			"at":    func(n *yaml.Node) { b.At = r.role(n) },
 			"level": word(r.Reader, &b.Level, []topology.Role{policy.InlineRule, policy.InlineBackend, policy.InlinePort}),
 			"func":  function(r.Reader, &b.Func, r.funcs.Builtins, "to read built-in settings")})
-		switch {
-		case b.At == "" || b.Unit == nil || b.Label == "" || (b.From == nil) == (b.Func == nil):
+		if b.At == "" || b.Unit == nil || b.Label == "" || (b.From == nil) == (b.Func == nil) {
 			r.Fail(e, "a built-in setting needs \"at\", \"unit\", \"label\", and \"from\" or \"func\"")
-		case !wins:
-			r.Fail(e, "a built-in setting that gives way is not supported yet")
 		}
 		r.kind.Builtins = append(r.kind.Builtins, b)
 	})
@@ -105,7 +101,6 @@ func (r specReader) parts(n *yaml.Node) {
 			"unlessSetting": func(n *yaml.Node) {
 				r.Object(n, map[string]form.Field{"setting": r.Text(&p.Not[0]), "is": func(n *yaml.Node) { p.Not[1] = n.Value }})
 			},
-			"refs":      nil,
 			"normalize": named(r.Reader, &p.Normalize, r.funcs.Typed, "to normalize settings")})
 		if p.Name == "" || p.Each != nil && p.At != nil || p.Each == nil && p.At == nil && p.Settings == nil {
 			r.Fail(e, "a part needs \"name\", and \"each\", \"at\" or \"settings\"")
@@ -140,7 +135,7 @@ func (r specReader) facets(n *yaml.Node) {
 func (r specReader) notEvaluated(n *yaml.Node) {
 	r.List(n, func(e *yaml.Node) {
 		var u policy.Unjudged
-		r.Object(e, map[string]form.Field{"path": r.Path(&u.Path), "message": r.Text(&u.Message), "when": nil})
+		r.Object(e, map[string]form.Field{"path": r.Path(&u.Path), "message": r.Text(&u.Message)})
 		if u.Path == nil || u.Message == "" {
 			r.Fail(e, "an entry of notEvaluated needs \"path\" and \"message\"")
 		}

@@ -26,7 +26,7 @@ func (r statusReader) states(n *yaml.Node) {
 func (r statusReader) read(n *yaml.Node) {
 	s := &r.kind.Status
 	r.Object(n, map[string]form.Field{"func": r.remoteName(&s.Func, r.funcs.Writers, "to write conditions"), "marks": r.remote(&s.Marks, r.funcs.Markers, "to write marks"),
-		"states": r.states, "complete": r.Texts(&s.Complete), "writes": r.writes, "ancestor": r.Word(new(string), []string{"none"}, "gateway", "target", "parentRef"), "overflow": either(r.Reader, &s.Refuses, "report", "refuse", "cut", "aggregate"), "accepted": r.accepted, "affected": nil,
+		"states": r.states, "complete": r.Texts(&s.Complete), "writes": r.writes, "overflow": either(r.Reader, &s.Refuses, "report", "refuse"), "accepted": r.accepted,
 		"inForce": func(n *yaml.Node) {
 			r.Object(n, map[string]form.Field{"type": r.Text(&s.Type), "all": r.Text(&s.All), "some": r.Text(&s.Some), "none": r.Text(&s.None), "noScope": r.Text(&s.NoScope)})
 		}})
@@ -34,9 +34,8 @@ func (r statusReader) read(n *yaml.Node) {
 
 // accepted reads the words for whether a policy is accepted.
 func (r statusReader) accepted(n *yaml.Node) {
-	w := &policy.AcceptedWords{Type: "Accepted", Yes: "Accepted", Conflicted: "Conflicted", Invalid: "Invalid", NotFound: "TargetNotFound", NotGiven: "RefNotPermitted"}
-	r.Object(n, map[string]form.Field{"type": r.Text(&w.Type), "accepted": r.Text(&w.Yes), "conflicted": r.Text(&w.Conflicted), "invalid": r.Text(&w.Invalid),
-		"notFound": r.Text(&w.NotFound), "notPermitted": r.Text(&w.NotGiven), "alone": r.Flag(&w.Alone)})
+	w := &policy.AcceptedWords{Type: "Accepted", Yes: "Accepted", Invalid: "Invalid"}
+	r.Object(n, map[string]form.Field{"type": r.Text(&w.Type), "accepted": r.Text(&w.Yes), "invalid": r.Text(&w.Invalid), "alone": r.Flag(&w.Alone)})
 	r.kind.Status.Accepted = w
 }
 

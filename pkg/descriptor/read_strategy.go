@@ -28,7 +28,6 @@ func (r strategyReader) read(n *yaml.Node) {
 			r.List(n, func(e *yaml.Node) { rule.Read = append(rule.Read, r.place(e)) })
 		},
 		"default": func(n *yaml.Node) { rule.Default = r.choice(n) },
-		"func":    nil,
 		"values":  func(n *yaml.Node) { rule.Values = r.choices(n) },
 	})
 }
@@ -73,8 +72,6 @@ func (r strategyReader) place(n *yaml.Node) policy.Place {
 		return policy.Place{Block: root == "block", Path: strings.Split(rest, ".")}
 	case root == "by":
 		return policy.Place{By: true, Path: strings.Split(rest, ".")}
-	case slices.Contains([]string{"lower", "annotation", "setting"}, root):
-		r.Fail(n, "a strategy read at %q is not supported yet", root)
 	default:
 		r.Fail(n, "%q is no place of a strategy (block.FIELD, spec.FIELD, by.FIELD)", s)
 	}

@@ -43,7 +43,7 @@ type vendorReader struct {
 func (r *vendorReader) read(n *yaml.Node) {
 	none := func(*yaml.Node) {}
 	fields := map[string]form.Field{"apiVersion": none, "kind": none, "name": r.Text(&r.name), "controllers": r.Texts(&r.controllers),
-		"settings": func(n *yaml.Node) { r.List(n, r.setting) }, "roles": nil, "families": nil, "links": nil, "cluster": r.clusterKinds, "routes": r.routeKinds, "requests": r.requestsOf}
+		"settings": func(n *yaml.Node) { r.List(n, r.setting) }, "cluster": r.clusterKinds, "routes": r.routeKinds, "requests": r.requestsOf}
 	maps.Copy(fields, r.knowledgeFields())
 	r.Object(n, fields)
 	if r.name == "" {
@@ -78,7 +78,7 @@ func (r *vendorReader) clusterKinds(n *yaml.Node) {
 
 func (r *vendorReader) setting(n *yaml.Node) {
 	s := Setting{Type: "text", at: fmt.Sprintf("%s:%d", r.File, n.Line)}
-	r.Object(n, map[string]form.Field{"name": r.Text(&s.Name), "type": r.Word(&s.Type, []string{"text", "bool", "version"}, "number", "list"), "values": r.Texts(&s.Values),
+	r.Object(n, map[string]form.Field{"name": r.Text(&s.Name), "type": r.Word(&s.Type, []string{"text", "bool", "version"}), "values": r.Texts(&s.Values),
 		"default": func(n *yaml.Node) {
 			s.Default = n.Value
 			if n.Kind != yaml.ScalarNode {

@@ -141,7 +141,7 @@ func (b *builder) variant(r *form.Reader, k rawKind, variants *yaml.Node, settin
 		var setting, below string
 		keep := func(into **yaml.Node) form.Field { return func(n *yaml.Node) { *into = n } }
 		r.Object(v, map[string]form.Field{"set": keep(&set), "when": func(n *yaml.Node) {
-			r.Object(n, map[string]form.Field{"setting": r.Text(&setting), "is": keep(&is), "below": version(r, &below), "controller": nil})
+			r.Object(n, map[string]form.Field{"setting": r.Text(&setting), "is": keep(&is), "below": version(r, &below)})
 		}})
 		if setting == "" || (is == nil) == (below == "") || set == nil {
 			r.Fail(v, "a variant needs \"when\" with \"setting\" and either \"is\" or \"below\", and \"set\"")

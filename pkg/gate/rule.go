@@ -26,7 +26,6 @@ type Rule struct {
 	Unless   []Weakness        // the gate fails, or is open, where one of these is set
 	Always   Code              // the reason of a gate that never holds
 	Constant string            // how to tell that the value at At decides nothing; see Constants
-	Follow   *Follow           // the object that has the mode
 	Implicit Code              // the reason if no gate of the property is set, though the kind sets something
 	Answers  []Status          // what the gate may answer
 	Missing  []Status          // of these, what it answers where the credential is missing; nil: all of Answers
@@ -46,13 +45,6 @@ type Value struct {
 type Weakness struct {
 	Value
 	Code Code
-}
-
-// Follow says that settings of another object count as settings of the policy.
-type Follow struct {
-	At   []string // the reference in the settings: name and perhaps namespace, kind and group
-	Kind string   // Kind.group of the object
-	Take string   // the field of its spec that is read under the same name; "": all of its spec
 }
 
 // Status is one status of an answer: a number, that of a setting, or any.

@@ -4,7 +4,7 @@ import "slices"
 
 // simple reports whether p is one fold of everything.
 func (p *Plan) simple() bool {
-	return p.Only == nil && p.Levels == nil && p.Needs == nil && p.Each == "" && p.Of == nil && p.Func == nil
+	return p.Only == nil && p.Levels == nil && p.Each == "" && p.Of == nil && p.Func == nil
 }
 
 // takes reports whether the unit belongs to plan p: no earlier plan claimed it, and p and the plans around it are open to it.
@@ -29,11 +29,6 @@ type planner struct{ *folder }
 // deactivated; the result has those of its own layers as well.
 func (f planner) plan(p *Plan, layers []int, lower unsets) accumulator {
 	layers = f.at(p, layers)
-	for _, role := range p.Needs {
-		if !slices.ContainsFunc(layers, func(i int) bool { return f.stack.Layers[i].Level == role }) {
-			return accumulator{unset: lower}
-		}
-	}
 	if p.Only != nil {
 		f.only = append(f.only, p.Only)
 		defer func() { f.only = f.only[:len(f.only)-1] }()

@@ -186,19 +186,19 @@ const (
 
 // Plan is a tree of folds (engine E16). A leaf folds the layers of its levels, an inner plan the results of its members.
 type Plan struct {
-	Name          string
-	Only          Shape // nil: every unit that no earlier plan took
-	Rules         Shape // nil: the kind's
-	Levels, Needs []string
-	Each          string // a role: one member per occurrence of it
-	Of            []Plan // least specific first; beside Func only for the names of members
-	SameTarget    SameTarget
-	OwnTarget     bool      // SameTarget is the plan's own, not the kind's
-	Strategy      *Strategy // nil: each block's own
-	FromLower     bool      // the challenger's Asks decides; Strategy if it has none
-	Func          PlanFunc
-	Claims        bool // a layer all of whose units other plans take holds its place in this one, empty
-	Ordered       bool // the order of its units means something
+	Name       string
+	Only       Shape // nil: every unit that no earlier plan took
+	Rules      Shape // nil: the kind's
+	Levels     []string
+	Each       string // a role: one member per occurrence of it
+	Of         []Plan // least specific first; beside Func only for the names of members
+	SameTarget SameTarget
+	OwnTarget  bool      // SameTarget is the plan's own, not the kind's
+	Strategy   *Strategy // nil: each block's own
+	FromLower  bool      // the challenger's Asks decides; Strategy if it has none
+	Func       PlanFunc
+	Claims     bool // a layer all of whose units other plans take holds its place in this one, empty
+	Ordered    bool // the order of its units means something
 }
 
 // StrategyFunc merges two sides by an algorithm of its own, with the same duty of provenance.

@@ -273,9 +273,6 @@ func (in *Input) gate(f Found) Gate {
 			}
 		}
 	}
-	if r.Follow != nil {
-		in.follow(&g)
-	}
 	for _, u := range r.Unless {
 		for _, at := range in.setting(u.Value) {
 			g.weakenAt(u.Code, at.Path, in)
@@ -388,35 +385,6 @@ func (in *Input) statuses(all []gate.Status) []string {
 
 // AnyStatus stands for a status that a service chooses.
 const AnyStatus = "*"
-
-// follow takes settings of another object into those of the policy. Without it the mode is not known.
-func (in *Input) follow(g *Gate) {
-	f := in.Rule.Follow
-	ref := in.Reference(f.At, model.ParseGroupKind(f.Kind))
-	if ref.Name == "" {
-		return
-	}
-	o := in.Snapshot().Get(ref)
-	if o == nil {
-		g.Weaken(gate.MissingObject, fieldName(f.At))
-		g.Reasons[len(g.Reasons)-1].Message += ": " + ref.Kind + " " + ref.FullName()
-		return
-	}
-	spec, _ := o.Body.Field("spec").Value().(map[string]any)
-	own, _ := in.doc.(map[string]any)
-	doc := map[string]any{}
-	for name, v := range own {
-		doc[name] = v
-	}
-	for name, v := range spec {
-		if f.Take == "" || f.Take == name {
-			doc[name] = v
-		}
-	}
-	with := *in.Settings
-	with.doc = doc
-	in.Settings = &with
-}
 
 // Reference is the object that settings name at a path: its name, and perhaps its kind, group and namespace, which is else that of the policy.
 func (s *Settings) Reference(at []string, gk model.GroupKind) model.Ref {

@@ -167,11 +167,11 @@ func Usual(in Input) []Ancestor {
 // inWords is the Accepted condition in a kind's own words.
 func inWords(c Condition, w *policy.AcceptedWords) Condition {
 	c.Type = w.Type
-	for from, to := range map[string]string{"Accepted": w.Yes, "Conflicted": w.Conflicted, "Invalid": w.Invalid, "TargetNotFound": w.NotFound, "RefNotPermitted": w.NotGiven} {
-		if c.Reason == from {
-			c.Reason = to
-			return c
-		}
+	switch c.Reason {
+	case "Accepted":
+		c.Reason = w.Yes
+	case "Invalid":
+		c.Reason = w.Invalid
 	}
 	return c
 }
