@@ -128,8 +128,12 @@ func (d *decoder) block(b merge.BlockKind) {
 	if !ok || raw.IsNull() {
 		return
 	}
-	if d.kind.Content.Designs && (design{d, b, at}).read(raw) {
-		return
+	if read := d.kind.Content.Reader; read != nil {
+		in := policy.BlockInput{Policy: d.policy, Block: b, At: at, Raw: raw, Spec: d.spec, Containers: d.containers}
+		in.Condition = func(text string, at []string) merge.Condition { return d.condition(text, b, at) }
+		if read(&in) {
+			return
+		}
 	}
 	if d.kind.Generic() && !isBlock(raw) {
 		return // a setting of that name

@@ -33,7 +33,7 @@ func (d *decoder) validate() {
 	d.advise()
 }
 
-// refusal is the code for what a rule of the API refuses: kinds with dialects say that it is the operator's API.
+// refusal is the code for what a rule of the API refuses. Of kinds with profiles it says that it is one of the API that is deployed.
 func (d *decoder) refusal() model.Code {
 	if d.kind.Profile != "" {
 		return model.RefusedByOperator

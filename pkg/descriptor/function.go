@@ -26,6 +26,7 @@ type Functions struct {
 	Normalize        map[string]policy.Normalizer
 	Attach           map[string]policy.Attacher
 	Search           map[string]policy.Search
+	Readers          map[string]policy.BlockReader
 	Builtins         map[string]policy.BuiltinOf
 	Entries          map[string]policy.EntryOf
 	Writers, Markers []string
@@ -52,6 +53,7 @@ func (f *Functions) Add(o Functions) {
 	add(&f.Normalize, o.Normalize)
 	add(&f.Attach, o.Attach)
 	add(&f.Search, o.Search)
+	add(&f.Readers, o.Readers)
 	add(&f.Builtins, o.Builtins)
 	add(&f.Entries, o.Entries)
 	add(&f.Labels, o.Labels)

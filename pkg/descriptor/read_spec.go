@@ -21,8 +21,9 @@ func (r specReader) fields() map[string]form.Field {
 func (r specReader) content(n *yaml.Node) {
 	c := &r.kind.Content
 	r.Object(n, map[string]form.Field{"at": r.Path(&c.At), "fields": r.Texts(&c.Fields), "condition": r.Text(&c.Condition),
-		"unset": r.Texts(&c.Unset), "claims": r.Flag(&c.Claims), "designs": r.Flag(&c.Designs), "oneSet": r.Flag(&c.OneSet), "nulls": r.nulls,
+		"unset": r.Texts(&c.Unset), "claims": r.Flag(&c.Claims), "oneSet": r.Flag(&c.OneSet), "nulls": r.nulls,
 		"entries": r.entries,
+		"reader":  named(r.Reader, &c.Reader, r.funcs.Readers, "to read blocks"),
 		"zero":    word(r.Reader, &c.Zero, []policy.ZeroValues{policy.ZeroSet, policy.ZeroUnset, policy.ZeroTail}),
 		"blocks": func(n *yaml.Node) {
 			var defaults, overrides []string

@@ -18,15 +18,16 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Gates: gates(),
 		Functions: descriptor.Functions{Auto: map[string]descriptor.Auto{"kuadrant.Profile": profile},
-			Links:  []topology.Linker{link},
-			Advice: map[string]policy.Advice{"kuadrant.Advice": advice},
-			Path:   map[string]policy.Step{"kuadrant.ValidPath": validStep},
-			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
+			Links:   []topology.Linker{link},
+			Readers: map[string]policy.BlockReader{"kuadrant.Designs": readDesign},
+			Advice:  map[string]policy.Advice{"kuadrant.Advice": advice},
+			Path:    map[string]policy.Step{"kuadrant.ValidPath": validStep},
+			Checks:  map[string]policy.Check{"kuadrant.Issuer": issuer},
 			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored, "kuadrant.SameTarget": sameTarget,
 				"kuadrant.RulePolicyInvisible": invisible, "kuadrant.SameName": sameName}},
 		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: spilledPredicates}, {Rule: danglingPatternRef, Find: patternRefs}, {Rule: tokenPartial, Find: partialTokens},
 			{Rule: invalidExpression, Find: unreadable}, {Rule: operatorIgnores}, {Rule: rulePolicyInvisible}, {Rule: sameNameRoutes}, {Rule: defaultLost}, {Rule: orderMatters},
-			{Rule: hostnameNarrower}},
+			{Rule: hostnameNarrower}, {Rule: experimentalDesign}, {Rule: twoStrategies}, {Rule: constraintInDefaults}},
 		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
 			Markers: map[string]status.Marker{"kuadrant.Marks": marks, "kuadrant.RFCMarks": rfcMarks}}}
 }

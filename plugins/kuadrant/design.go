@@ -1,4 +1,4 @@
-package decode
+package kuadrant
 
 import (
 	"fmt"
@@ -14,14 +14,24 @@ import (
 // The designs of RFC 0009 that were considered and not chosen: a granularity, conditions inside a block, paths as keys, and lists of
 // operations. They are understood where a kind's descriptor allows them, and marked as experimental.
 
-// design reads a block that is written in one of these designs.
-type design struct {
-	*decoder
-	block merge.BlockKind
-	at    []string
-}
+var (
+	experimentalDesign = model.Rule{ID: "Experimental", Severities: []model.Severity{model.Info},
+		Summary: "a policy uses a design that RFC 0009 did not choose",
+		Fix:     "nothing, if its controller has that design"}
+	twoStrategies = model.Rule{ID: "ConflictingStrategy", Severities: []model.Severity{model.Warning},
+		Summary: "`granularity` and `strategy` are both given; `granularity` counts",
+		Fix:     "drop one"}
+	constraintInDefaults = model.Rule{ID: "ConstraintInDefaults", Severities: []model.Severity{model.Warning},
+		Summary: "a constraint stands among defaults: it binds all the same",
+		Fix:     "move it to the overrides"}
+)
 
-// read decodes the block if it is written in one of these designs; false if it is not.
+// design reads a block that is written in one of these designs.
+type design struct{ *policy.BlockInput }
+
+// readDesign decodes a block if it is written in one of these designs; false if it is not.
+func readDesign(in *policy.BlockInput) bool { return design{in}.read(in.Raw) }
+
 func (d design) read(raw model.Body) bool {
 	dotted := false
 	for key := range raw.Fields {
@@ -40,7 +50,7 @@ func (d design) read(raw model.Body) bool {
 	case dotted:
 		d.experimental("paths as keys")
 		d.pathKeys(fields())
-	case slices.ContainsFunc(d.containers, func(f string) bool { return hasCondition(raw.Field(f)) }):
+	case slices.ContainsFunc(d.Containers, func(f string) bool { return nestedCondition(raw.Field(f)) }):
 		d.experimental("conditions inside a block")
 		d.nested(fields(), raw)
 	default:
@@ -50,52 +60,52 @@ func (d design) read(raw model.Body) bool {
 }
 
 func (d design) experimental(what string) {
-	d.problem(model.Experimental, d.at, "%s uses %s, which is a design that RFC 0009 did not choose", d.where(), what).Severity = model.Info
+	d.Problem(experimentalDesign.ID, d.At, "%s uses %s, which is a design that RFC 0009 did not choose", d.where(), what).Severity = model.Info
 }
 
 // where is the path of the block.
-func (d design) where() string { return strings.Join(d.at, ".") }
+func (d design) where() string { return strings.Join(d.At, ".") }
 
 // in is the path of what is in the block.
-func (d design) in(path ...string) []string { return slices.Concat(d.at, path) }
+func (d design) in(path ...string) []string { return slices.Concat(d.At, path) }
 
 // put appends a block that is merged unit by unit, the set below it cut at the given shape.
 func (d design) put(b merge.Block, shape merge.Shape) {
 	b.Strategy = policy.Choice{Strategy: merge.Strategy{Cut: merge.Rules, Shape: shape}}.On(b.Kind)
-	d.policy.Append(b)
+	d.Policy.Append(b)
 }
 
 // granularity cuts a block at so many segments below the container's root; 0 is the whole set.
 func (d design) granularity(block map[string]any) {
 	n, ok := block["granularity"].(int64)
 	if !ok || n < 0 {
-		d.problem(model.WrongType, d.in("granularity"), "%s.granularity is not a whole number: the block is ignored", d.where())
+		d.Problem(model.WrongType, d.in("granularity"), "%s.granularity is not a whole number: the block is ignored", d.where())
 		return
 	}
 	if block["strategy"] != nil {
-		d.problem(model.ConflictingStrategy, d.in("granularity"), "%s has granularity and strategy: granularity counts", d.where())
+		d.Problem(twoStrategies.ID, d.in("granularity"), "%s has granularity and strategy: granularity counts", d.where())
 	}
 	const deepest = 100 // no document is nested deeper
 	n = min(n, deepest)
 	settings := map[string]any{}
 	var shape merge.Shape
-	for _, field := range d.kind.Content.Fields {
-		if _, isText := block[field].(string); block[field] != nil && (field != d.kind.Content.Condition || !isText) {
+	for _, field := range d.Policy.Kind.Content.Fields {
+		if _, isText := block[field].(string); block[field] != nil && (field != d.Policy.Kind.Content.Condition || !isText) {
 			settings[field] = block[field]
 		}
 		path := merge.Keys(field)
-		if slices.Contains(d.containers, field) {
+		if slices.Contains(d.Containers, field) {
 			for range n {
 				path = append(path, merge.Segment{Form: merge.Any})
 			}
 		}
 		shape = append(shape, merge.Pattern{Path: path})
 	}
-	out := merge.Block{Kind: d.block, When: d.blockCondition(block)}
+	out := merge.Block{Kind: d.Block, When: d.blockCondition(block)}
 	if n == 0 {
-		out.Units, _ = d.kind.Rules.CutAll(settings)
-		out.Strategy = policy.Choice{}.On(d.block)
-		d.policy.Append(out)
+		out.Units, _ = d.Policy.Kind.Rules.CutAll(settings)
+		out.Strategy = policy.Choice{}.On(d.Block)
+		d.Policy.Append(out)
 		return
 	}
 	out.Units, _ = shape.CutAll(settings)
@@ -104,16 +114,16 @@ func (d design) granularity(block map[string]any) {
 
 // blockCondition is the block's own condition, nil if it has none.
 func (d design) blockCondition(block map[string]any) merge.Condition {
-	text, ok := block[d.kind.Content.Condition].(string)
+	text, ok := block[d.Policy.Kind.Content.Condition].(string)
 	if !ok {
 		return nil
 	}
-	return d.condition(strings.TrimSpace(text), d.block, d.in(d.kind.Content.Condition))
+	return d.Condition(strings.TrimSpace(text), d.in(d.Policy.Kind.Content.Condition))
 }
 
 // pathKeys reads a block that maps dotted paths to values.
 func (d design) pathKeys(block map[string]any) {
-	out := merge.Block{Kind: d.block}
+	out := merge.Block{Kind: d.Block}
 	var shape merge.Shape
 	for _, key := range slices.Sorted(maps.Keys(block)) {
 		path := merge.Keys(strings.Split(key, ".")...)
@@ -121,10 +131,10 @@ func (d design) pathKeys(block map[string]any) {
 		shape = append(shape, merge.Pattern{Path: path})
 	}
 	if overlapping(out.Units) {
-		d.problem(model.InvalidObject, d.at, "%s has a path that lies within another one", d.where())
+		d.Problem(model.InvalidObject, d.At, "%s has a path that lies within another one", d.where())
 		return
 	}
-	d.put(out, slices.Concat(shape, d.kind.Rules))
+	d.put(out, slices.Concat(shape, d.Policy.Kind.Rules))
 }
 
 func overlapping(units []merge.Unit) bool {
@@ -142,13 +152,13 @@ func overlapping(units []merge.Unit) bool {
 // nested reads a block in which maps have conditions of their own; what stands outside of these follows the block's strategy.
 func (d design) nested(block map[string]any, raw model.Body) {
 	rest := map[string]any{}
-	out := merge.Block{Kind: d.block, When: d.blockCondition(block)}
+	out := merge.Block{Kind: d.Block, When: d.blockCondition(block)}
 	var shape merge.Shape
 	for _, key := range slices.Sorted(maps.Keys(block)) {
-		if !slices.Contains(d.kind.Content.Fields, key) {
+		if !slices.Contains(d.Policy.Kind.Content.Fields, key) {
 			continue
 		}
-		if key == d.kind.Content.Condition {
+		if key == d.Policy.Kind.Content.Condition {
 			if _, isList := block[key].([]any); isList {
 				rest[key] = block[key]
 			}
@@ -162,12 +172,12 @@ func (d design) nested(block map[string]any, raw model.Body) {
 	for _, u := range out.Units {
 		shape = append(shape, merge.Pattern{Path: u.Path})
 	}
-	plain, _ := d.kind.Rules.CutAll(rest)
+	plain, _ := d.Policy.Kind.Rules.CutAll(rest)
 	out.Units = append(plain, out.Units...)
-	strategy, _, _ := d.kind.Strategy.Of(d.block, raw, d.spec)
-	strategy.Shape = slices.Concat(shape, d.kind.Rules)
+	strategy, _, _ := d.Policy.Kind.Strategy.Of(d.Block, raw, d.Spec)
+	strategy.Shape = slices.Concat(shape, d.Policy.Kind.Rules)
 	out.Strategy = strategy
-	d.policy.Append(out)
+	d.Policy.Append(out)
 }
 
 // pull takes the maps with a condition out of v as units, and returns what is left of it, nil for nothing.
@@ -180,7 +190,7 @@ func (d design) pull(path merge.Path, v any, units *[]merge.Unit) any {
 		value := maps.Clone(m)
 		delete(value, "when")
 		where := append(d.in(strings.Split(path.String(), ".")...), "when")
-		*units = append(*units, merge.Unit{Path: path, Value: value, When: d.condition(strings.TrimSpace(text), d.block, where)})
+		*units = append(*units, merge.Unit{Path: path, Value: value, When: d.Condition(strings.TrimSpace(text), where)})
 		return nil
 	}
 	left := map[string]any{}
@@ -196,36 +206,26 @@ func (d design) pull(path merge.Path, v any, units *[]merge.Unit) any {
 	return left
 }
 
-// hasCondition reports whether a map within v has a condition of its own.
-func hasCondition(v model.Body) bool {
-	for key, inner := range v.Fields {
-		if key == "when" && inner.IsText() || hasCondition(inner) {
-			return true
-		}
-	}
-	return false
-}
-
 // operations reads a list of {path, operation, value}.
 func (d design) operations(list []any) {
-	ops := operations{overrides: d.block == merge.Overrides}
-	out := merge.Block{Kind: d.block}
+	ops := operations{overrides: d.Block == merge.Overrides}
+	out := merge.Block{Kind: d.Block}
 	for i, entry := range list {
 		name := strings.Join(strings.Fields(model.Text(entry, "path")), "")
 		op := operation{verb: model.Text(entry, "operation"), path: merge.Keys(strings.Split(name, ".")...), value: model.Get(entry, "value")}
 		switch {
 		case name == "" || !slices.Contains([]string{"add", "remove", "le", "lt", "ge", "gt", "in"}, op.verb):
-			d.problem(model.WrongType, d.in(fmt.Sprint(i)), "%s[%d] has no path or no known operation: it is ignored", d.where(), i)
+			d.Problem(model.WrongType, d.in(fmt.Sprint(i)), "%s[%d] has no path or no known operation: it is ignored", d.where(), i)
 			continue
 		case op.verb == "remove" && !ops.overrides:
-			d.policy.Unset = append(d.policy.Unset, name)
+			d.Policy.Unset = append(d.Policy.Unset, name)
 			continue
 		case op.verb != "add" && op.verb != "remove" && !ops.overrides:
-			d.problem(model.ConstraintInDefaults, d.in(fmt.Sprint(i)), "%s[%d] is a constraint among defaults: it binds all the same", d.where(), i)
+			d.Problem(constraintInDefaults.ID, d.in(fmt.Sprint(i)), "%s[%d] is a constraint among defaults: it binds all the same", d.where(), i)
 		}
 		ops.list = append(ops.list, op)
 		out.Units = append(out.Units, merge.Unit{Path: op.path, Value: op.value})
 	}
 	out.Strategy = merge.Strategy{Func: ops.apply}
-	d.policy.Append(out)
+	d.Policy.Append(out)
 }
