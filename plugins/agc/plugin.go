@@ -20,10 +20,11 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "agc", Kinds: kinds, Gates: protect.Functions{"agc.Certificate": certificateGate}, Functions: descriptor.Functions{
-		Normalize: map[string]policy.Normalizer{"agc.References": references},
-		Checks:    map[string]policy.Check{"agc.Override": override},
-		Lints:     map[string]policy.Lint{"agc.Timeouts": timeouts}}}
+	return plugin.Plugin{Name: "agc", Kinds: kinds, Gates: protect.Functions{"agc.Certificate": certificateGate},
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"agc.References": references}},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"agc.Override": override},
+			Lints:  map[string]policy.Lint{"agc.Timeouts": timeouts}}}
 }
 
 // references makes of the vendor's two forms of references, targetRef with a list of sections and targetRefs with a targetRef in each entry, one

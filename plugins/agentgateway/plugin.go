@@ -26,16 +26,16 @@ var backendKind = model.GroupKind{Group: group, Kind: "AgentgatewayBackend"}
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "agentgateway", Kinds: kinds, Gates: gates(),
 		Findings: []plugin.Finding{{Rule: settingNeverRead, Find: unread}, {Rule: unexpectedPrecedence, Find: surprises}, {Rule: routeSettingOverridden}},
-		Functions: descriptor.Functions{
+		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"agentgateway.Units": units},
 			Builtins: map[string]policy.BuiltinOf{
 				"agentgateway.RequestHeaders":  filterOf("RequestHeaderModifier", "requestHeaderModifier"),
 				"agentgateway.ResponseHeaders": filterOf("ResponseHeaderModifier", "responseHeaderModifier"),
 				"agentgateway.CORS":            filterOf("CORS", "cors"), "agentgateway.ExternalAuth": filterOf("ExternalAuth", "externalAuth"),
-				"agentgateway.Backend": ownPolicies, "agentgateway.Part": partPolicies},
-			Sites: map[string]policy.SiteCheck{"agentgateway.Check": check},
-			Links: []topology.Linker{link}},
-		Status: status.Functions{Boards: map[string]status.Board{"agentgateway.Attached": attached}}}
+				"agentgateway.Backend": ownPolicies, "agentgateway.Part": partPolicies}},
+		Attaching: descriptor.Attaching{Links: []topology.Linker{link}},
+		Judging:   descriptor.Judging{Sites: map[string]policy.SiteCheck{"agentgateway.Check": check}},
+		Status:    status.Functions{Boards: map[string]status.Board{"agentgateway.Attached": attached}}}
 }
 
 // link tells how routes hand over to routes, and what an AgentgatewayBackend is made of.

@@ -19,10 +19,11 @@ const group = "apisix.apache.org"
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "apisix", Kinds: kinds, Gates: gates(), Functions: descriptor.Functions{
-		Normalize: map[string]policy.Normalizer{"apisix.ByName": byName},
-		Sites:     map[string]policy.SiteCheck{"apisix.Priorities": priorities},
-		Lints:     map[string]policy.Lint{"apisix.MapOrder": mapOrder}}}
+	return plugin.Plugin{Name: "apisix", Kinds: kinds, Gates: gates(),
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"apisix.ByName": byName}},
+		Judging: descriptor.Judging{
+			Sites: map[string]policy.SiteCheck{"apisix.Priorities": priorities},
+			Lints: map[string]policy.Lint{"apisix.MapOrder": mapOrder}}}
 }
 
 // priorities finds policies for a route that differ in priority from another one for the route or for a rule of it: none of them is in force

@@ -30,20 +30,22 @@ var exportKind = model.GroupKind{Group: group, Kind: "ServiceExport"}
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "aws-lattice", Kinds: kinds, Gates: gates(),
-		Functions: descriptor.Functions{
-			Attach:    map[string]policy.Attacher{"aws-lattice.Exports": exports},
+		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"aws-lattice.OwnNamespace": ownNamespace, "aws-lattice.ByDestination": byDestination},
-			Path:      map[string]policy.Step{"aws-lattice.OwnGateways": ownGateways},
+			Builtins:  map[string]policy.BuiltinOf{"aws-lattice.RouteVersion": routeVersion, "aws-lattice.RouteProtocol": routeProtocol}},
+		Attaching: descriptor.Attaching{
+			Links:  []topology.Linker{func(b *topology.Builder) { b.Extend(addExports) }},
+			Attach: map[string]policy.Attacher{"aws-lattice.Exports": exports},
+			Path:   map[string]policy.Step{"aws-lattice.OwnGateways": ownGateways}},
+		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
+			"aws-lattice.NoVersion":    func(model.Settings) merge.PlanFunc { return noVersion },
+			"aws-lattice.Protocol":     func(model.Settings) merge.PlanFunc { return protocol },
+			"aws-lattice.Association":  func(model.Settings) merge.PlanFunc { return association },
+			"aws-lattice.Destinations": func(model.Settings) merge.PlanFunc { return destinations }}},
+		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"aws-lattice.Abroad": abroad, "aws-lattice.ServiceName": serviceName,
 				"aws-lattice.VersionOfTCP": versionOfTCP},
-			Lints:    map[string]policy.Lint{"aws-lattice.CallOrder": callOrder},
-			Builtins: map[string]policy.BuiltinOf{"aws-lattice.RouteVersion": routeVersion, "aws-lattice.RouteProtocol": routeProtocol},
-			Plans: map[string]func(model.Settings) merge.PlanFunc{
-				"aws-lattice.NoVersion":    func(model.Settings) merge.PlanFunc { return noVersion },
-				"aws-lattice.Protocol":     func(model.Settings) merge.PlanFunc { return protocol },
-				"aws-lattice.Association":  func(model.Settings) merge.PlanFunc { return association },
-				"aws-lattice.Destinations": func(model.Settings) merge.PlanFunc { return destinations }},
-			Links: []topology.Linker{func(b *topology.Builder) { b.Extend(addExports) }}},
+			Lints: map[string]policy.Lint{"aws-lattice.CallOrder": callOrder}},
 		Status: status.Functions{Writers: map[string]status.Writer{"aws-lattice.Conditions": conditions}}}
 }
 

@@ -30,16 +30,17 @@ var (
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: name, Kinds: kinds, Gates: gates(),
-		Functions: descriptor.Functions{
-			Entries:   map[string]policy.EntryOf{"aws-lbc.EntryFor": entryFor},
+		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"aws-lbc.Reference": reference},
-			Checks:    map[string]policy.Check{"aws-lbc.GatewayAsBackend": gatewayAsBackend},
-			Voids:     map[string]policy.Void{"aws-lbc.Unreconciled": unreconciled, "aws-lbc.OneConfiguration": oneConfiguration},
-			Lints:     map[string]policy.Lint{"aws-lbc.Listeners": listeners, "aws-lbc.Twice": twice},
-			Plans: map[string]func(model.Settings) merge.PlanFunc{
-				"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return alone },
-				"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return defaults }},
-			Links: []topology.Linker{func(b *topology.Builder) {
-				b.Implement(topology.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
-			}}}}
+			Entries:   map[string]policy.EntryOf{"aws-lbc.EntryFor": entryFor}},
+		Attaching: descriptor.Attaching{Links: []topology.Linker{func(b *topology.Builder) {
+			b.Implement(topology.Implementation{Name: name, Group: group, Controllers: []string{"gateway.k8s.aws/alb", "gateway.k8s.aws/nlb"}, Backends: []model.GroupKind{{Group: gatewayGroup, Kind: "Gateway"}}})
+		}}},
+		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
+			"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return alone },
+			"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return defaults }}},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"aws-lbc.GatewayAsBackend": gatewayAsBackend},
+			Lints:  map[string]policy.Lint{"aws-lbc.Listeners": listeners, "aws-lbc.Twice": twice},
+			Voids:  map[string]policy.Void{"aws-lbc.Unreconciled": unreconciled, "aws-lbc.OneConfiguration": oneConfiguration}}}
 }

@@ -23,12 +23,11 @@ const (
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoyaigateway", Kinds: kinds,
-		Functions: descriptor.Functions{
-			Plans: map[string]func(model.Settings) merge.PlanFunc{"envoyaigateway.Unenforced": func(model.Settings) merge.PlanFunc { return unenforced }},
-			Generate: []descriptor.Generator{
-				{Of: model.GroupKind{Group: group, Kind: "AIGatewayRoute"}, Make: aiRoute},
-				{Of: model.GroupKind{Group: group, Kind: "MCPRoute"}, Make: mcpRoute}}},
-		Status: status.Functions{Writers: map[string]status.Writer{"envoyaigateway.Reconciled": reconciled}}}
+		Reading: descriptor.Reading{Generate: []descriptor.Generator{
+			{Of: model.GroupKind{Group: group, Kind: "AIGatewayRoute"}, Make: aiRoute},
+			{Of: model.GroupKind{Group: group, Kind: "MCPRoute"}, Make: mcpRoute}}},
+		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{"envoyaigateway.Unenforced": func(model.Settings) merge.PlanFunc { return unenforced }}},
+		Status:  status.Functions{Writers: map[string]status.Writer{"envoyaigateway.Reconciled": reconciled}}}
 }
 
 // unenforced leaves out settings that the controller translates and nothing enforces.

@@ -19,13 +19,14 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Findings: []plugin.Finding{{Rule: mergeWithoutParent, Find: merging}, {Rule: mergeSkipsRoute}}, Audit: proxies(), Gates: gates(),
-		Functions: descriptor.Functions{Checks: map[string]policy.Check{"envoygateway.LuaDisabled": luaDisabled,
-			"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
-			Sites:     map[string]policy.SiteCheck{"envoygateway.SamePort": samePort},
-			Lints:     map[string]policy.Lint{"envoygateway.SameName": sameName},
-			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed},
-			Links:     []topology.Linker{link},
-			Plans:     plans()},
+		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"envoygateway.Typed": typed}},
+		Attaching: descriptor.Attaching{Links: []topology.Linker{link}},
+		Merging:   descriptor.Merging{Plans: plans()},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"envoygateway.LuaDisabled": luaDisabled,
+				"envoygateway.SecurityInvalid": securityInvalid, "envoygateway.RoutingTypeMissed": routingTypeMissed},
+			Sites: map[string]policy.SiteCheck{"envoygateway.SamePort": samePort},
+			Lints: map[string]policy.Lint{"envoygateway.SameName": sameName}},
 		Status: status.Functions{Boards: map[string]status.Board{"envoygateway.Conditions": conditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions, "envoygateway.TLSConditions": tlsConditions}}}
 }

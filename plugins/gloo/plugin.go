@@ -23,14 +23,15 @@ const (
 // Plugin hands the kinds over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "gloo", Kinds: kinds, Gates: gates(),
-		Functions: descriptor.Functions{
-			Attach:     map[string]policy.Attacher{"gloo.BehindTheGateway": behindTheGateway},
-			Checks:     map[string]policy.Check{"gloo.UnreadReferences": unreadReferences},
-			Lints:      map[string]policy.Lint{"gloo.Annotations": annotations, "gloo.BesideFilters": besideFilters, "gloo.Releases": releases, "gloo.HandingOver": handingOver},
-			Normalize:  map[string]policy.Normalizer{"gloo.References": references},
-			Strategies: map[string]policy.StrategyOf{"gloo.ParentFirst": parentFirst},
-			Voids:      map[string]policy.Void{"gloo.WithoutOptions": withoutOptions},
-			Links:      []topology.Linker{link}},
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"gloo.References": references}},
+		Attaching: descriptor.Attaching{
+			Links:  []topology.Linker{link},
+			Attach: map[string]policy.Attacher{"gloo.BehindTheGateway": behindTheGateway}},
+		Merging: descriptor.Merging{Strategies: map[string]policy.StrategyOf{"gloo.ParentFirst": parentFirst}},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"gloo.UnreadReferences": unreadReferences},
+			Lints:  map[string]policy.Lint{"gloo.Annotations": annotations, "gloo.BesideFilters": besideFilters, "gloo.Releases": releases, "gloo.HandingOver": handingOver},
+			Voids:  map[string]policy.Void{"gloo.WithoutOptions": withoutOptions}},
 		Status: status.Functions{Boards: map[string]status.Board{"gloo.Statuses": statuses},
 			Markers: map[string]status.Marker{"gloo.Unresolved": unresolved}}}
 }

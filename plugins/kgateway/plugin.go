@@ -25,16 +25,20 @@ const (
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Audit: proxies(), Gates: gates(),
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
-		Functions: descriptor.Functions{Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered},
+		Reading: descriptor.Reading{
+			Normalize: map[string]policy.Normalizer{"kgateway.Extensions": extensions},
+			Builtins:  map[string]policy.BuiltinOf{"kgateway.Timeout": timeout, "kgateway.PathRewrite": pathRewrite, "kgateway.HostRewrite": hostRewrite, "kgateway.CORS": cors}},
+		Attaching: descriptor.Attaching{
+			Links:     []topology.Linker{link},
+			Discovers: map[string]policy.Discovers{"kgateway.Namespaces": discovered}},
+		Merging: descriptor.Merging{
+			Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.GatewayOnly": gatewayOnly, "kgateway.Inherited": inherited},
+			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle}},
+		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"kgateway.Traffic": judge, "kgateway.Backend": judgeBackend, "kgateway.Older": older,
 				"kgateway.Listener": judgeListener, "kgateway.Ignored": ignored},
-			Lints:      map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints, "kgateway.PortDefaults": portDefaults},
-			Voids:      map[string]policy.Void{"kgateway.Replaced": replaced},
-			Normalize:  map[string]policy.Normalizer{"kgateway.Extensions": extensions},
-			Plans:      map[string]func(model.Settings) merge.PlanFunc{"kgateway.Level": level, "kgateway.Idle": idle},
-			Builtins:   map[string]policy.BuiltinOf{"kgateway.Timeout": timeout, "kgateway.PathRewrite": pathRewrite, "kgateway.HostRewrite": hostRewrite, "kgateway.CORS": cors},
-			Strategies: map[string]policy.StrategyOf{"kgateway.Layers": layers, "kgateway.GatewayOnly": gatewayOnly, "kgateway.Inherited": inherited},
-			Links:      []topology.Linker{link}},
+			Lints: map[string]policy.Lint{"kgateway.Annotations": annotations, "kgateway.Listeners": listenerHints, "kgateway.PortDefaults": portDefaults},
+			Voids: map[string]policy.Void{"kgateway.Replaced": replaced}},
 		Status: status.Functions{Boards: map[string]status.Board{"kgateway.Attached": attached},
 			Writers: map[string]status.Writer{"kgateway.Backends": backends}}}
 }

@@ -30,10 +30,10 @@ var (
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kong", Kinds: kinds, Gates: gates(),
-		Functions: descriptor.Functions{
-			Search:    map[string]policy.Search{"kong.ClusterPlugins": clusterPlugins},
-			Normalize: map[string]policy.Normalizer{"kong.ByType": byType},
-			Sites:     map[string]policy.SiteCheck{"kong.Mixed": mixed},
-			Lints:     map[string]policy.Lint{"kong.Duplicates": duplicates, "kong.Consumers": consumers}},
+		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"kong.ByType": byType}},
+		Attaching: descriptor.Attaching{Search: map[string]policy.Search{"kong.ClusterPlugins": clusterPlugins}},
+		Judging: descriptor.Judging{
+			Sites: map[string]policy.SiteCheck{"kong.Mixed": mixed},
+			Lints: map[string]policy.Lint{"kong.Duplicates": duplicates, "kong.Consumers": consumers}},
 		Status: status.Functions{Writers: map[string]status.Writer{"kong.Ancestors": ancestors}}}
 }

@@ -17,12 +17,15 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Gates: gates(),
-		Functions: descriptor.Functions{Auto: map[string]descriptor.Auto{"kuadrant.Profile": profile},
-			Links:   []topology.Linker{link},
-			Readers: map[string]policy.BlockReader{"kuadrant.Designs": readDesign},
-			Advice:  map[string]policy.Advice{"kuadrant.Advice": advice},
-			Path:    map[string]policy.Step{"kuadrant.ValidPath": validStep},
-			Checks:  map[string]policy.Check{"kuadrant.Issuer": issuer},
+		Reading: descriptor.Reading{
+			Auto:    map[string]descriptor.Auto{"kuadrant.Profile": profile},
+			Readers: map[string]policy.BlockReader{"kuadrant.Designs": readDesign}},
+		Attaching: descriptor.Attaching{
+			Links: []topology.Linker{link},
+			Path:  map[string]policy.Step{"kuadrant.ValidPath": validStep}},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
+			Advice: map[string]policy.Advice{"kuadrant.Advice": advice},
 			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored, "kuadrant.SameTarget": sameTarget,
 				"kuadrant.RulePolicyInvisible": invisible, "kuadrant.SameName": sameName}},
 		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: spilledPredicates}, {Rule: danglingPatternRef, Find: patternRefs}, {Rule: tokenPartial, Find: partialTokens},

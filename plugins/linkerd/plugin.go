@@ -20,11 +20,10 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "linkerd", Kinds: kinds, Findings: findings(),
 		Status:     status.Functions{Boards: map[string]status.Board{"linkerd.LimitAccepted": limitAccepted, "linkerd.EgressAccepted": egressAccepted}},
 		Evaluators: request.Evaluators{"linkerd.Verdict": verdict, "linkerd.Together": together}, Gates: gates(),
-		Functions: descriptor.Functions{Links: []topology.Linker{link},
-			ScopeFunctions: descriptor.ScopeFunctions{
-				Legs: map[string]policy.LegMaker{"linkerd.Ports": governedPorts, "linkerd.Authorized": authorized, "linkerd.OldAuthorized": oldAuthorized,
-					"linkerd.Limited": limited, "linkerd.Itself": itself, "linkerd.Nowhere": nowhere},
-				Situations: map[string]policy.Situator{"linkerd.Governed": governed, "linkerd.Grants": granted, "linkerd.Limits": limits,
-					"linkerd.Egress": egress, "linkerd.Outbound": outbound},
-			}}}
+		Attaching: descriptor.Attaching{
+			Links: []topology.Linker{link},
+			Legs: map[string]policy.LegMaker{"linkerd.Ports": governedPorts, "linkerd.Authorized": authorized, "linkerd.OldAuthorized": oldAuthorized,
+				"linkerd.Limited": limited, "linkerd.Itself": itself, "linkerd.Nowhere": nowhere}},
+		Merging: descriptor.Merging{Situations: map[string]policy.Situator{"linkerd.Governed": governed, "linkerd.Grants": granted, "linkerd.Limits": limits,
+			"linkerd.Egress": egress, "linkerd.Outbound": outbound}}}
 }

@@ -19,13 +19,12 @@ var kinds []byte
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds,
 		Evaluators: request.Evaluators{"networkpolicy.Verdict": verdict},
-		Functions: descriptor.Functions{
-			Links:   []topology.Linker{func(b *topology.Builder) { b.Extend(notes) }},
+		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": partIf(ingress), "networkpolicy.OfEgress": partIf(egress),
+			"networkpolicy.IsolatesIngress": partIf(ingress), "networkpolicy.IsolatesEgress": partIf(egress)}},
+		Attaching: descriptor.Attaching{
+			Links:  []topology.Linker{func(b *topology.Builder) { b.Extend(notes) }},
+			Attach: map[string]policy.Attacher{"networkpolicy.Pods": pods}},
+		Merging: descriptor.Merging{
 			Compare: map[string]policy.Comparator{"networkpolicy.Tier": byTier, "networkpolicy.Priority": byPriority},
-			Attach:  map[string]policy.Attacher{"networkpolicy.Pods": pods},
-			ScopeFunctions: descriptor.ScopeFunctions{
-				Folds: map[string]merge.PlanFunc{"networkpolicy.Ingress": listOf(ingress), "networkpolicy.Egress": listOf(egress)},
-				Typed: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": partIf(ingress), "networkpolicy.OfEgress": partIf(egress),
-					"networkpolicy.IsolatesIngress": partIf(ingress), "networkpolicy.IsolatesEgress": partIf(egress)},
-			}}}
+			Folds:   map[string]merge.PlanFunc{"networkpolicy.Ingress": listOf(ingress), "networkpolicy.Egress": listOf(egress)}}}
 }

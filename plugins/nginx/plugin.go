@@ -26,14 +26,14 @@ var grantKind = model.GroupKind{Group: gatewayGroup, Kind: "ReferenceGrant"}
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "nginx", Kinds: kinds, Gates: gates(),
-		Functions: descriptor.Functions{
-			Path:      map[string]policy.Step{"nginx.Valid": validStep},
-			Checks:    map[string]policy.Check{"nginx.Buffers": buffers, "nginx.Methods": methods},
-			Sites:     map[string]policy.SiteCheck{"nginx.Overlap": overlap, "nginx.Telemetry": telemetry, "nginx.Firewall": firewall, "nginx.Backends": backends, "nginx.Unused": unused},
-			Lints:     map[string]policy.Lint{"nginx.LimitsInferred": limitsInferred},
-			Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": coreGroup, "nginx.Named": named},
-			Plans: map[string]func(model.Settings) merge.PlanFunc{
-				"nginx.Limits":   func(model.Settings) merge.PlanFunc { return limits },
-				"nginx.Snippets": func(model.Settings) merge.PlanFunc { return snippets }}},
+		Reading:   descriptor.Reading{Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": coreGroup, "nginx.Named": named}},
+		Attaching: descriptor.Attaching{Path: map[string]policy.Step{"nginx.Valid": validStep}},
+		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
+			"nginx.Limits":   func(model.Settings) merge.PlanFunc { return limits },
+			"nginx.Snippets": func(model.Settings) merge.PlanFunc { return snippets }}},
+		Judging: descriptor.Judging{
+			Checks: map[string]policy.Check{"nginx.Buffers": buffers, "nginx.Methods": methods},
+			Sites:  map[string]policy.SiteCheck{"nginx.Overlap": overlap, "nginx.Telemetry": telemetry, "nginx.Firewall": firewall, "nginx.Backends": backends, "nginx.Unused": unused},
+			Lints:  map[string]policy.Lint{"nginx.LimitsInferred": limitsInferred}},
 		Status: status.Functions{Writers: map[string]status.Writer{"nginx.Conditions": conditions}, Markers: map[string]status.Marker{"nginx.Marks": marks}}}
 }

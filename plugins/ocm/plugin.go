@@ -17,10 +17,9 @@ var kinds []byte
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "ocm", Kinds: kinds, Status: status.Functions{Blocks: map[string]status.Blocks{"ocm.Blocks": blocks}},
-		Functions: descriptor.Functions{
-			Links:     []topology.Linker{func(b *topology.Builder) { b.Extend(clusters) }},
-			Search:    map[string]policy.Search{"ocm.Placed": placed, "ocm.Overrides": overrides, "ocm.Members": members},
-			Normalize: map[string]policy.Normalizer{"ocm.Replica": replica},
-			Compare:   map[string]policy.Comparator{"ocm.BindingsFirst": bindingsFirst},
-		}}
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"ocm.Replica": replica}},
+		Attaching: descriptor.Attaching{
+			Links:  []topology.Linker{func(b *topology.Builder) { b.Extend(clusters) }},
+			Search: map[string]policy.Search{"ocm.Placed": placed, "ocm.Overrides": overrides, "ocm.Members": members}},
+		Merging: descriptor.Merging{Compare: map[string]policy.Comparator{"ocm.BindingsFirst": bindingsFirst}}}
 }

@@ -14,5 +14,6 @@ var kinds []byte
 
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "others", Kinds: kinds, Functions: descriptor.Functions{Links: []topology.Linker{link}}}
+	return plugin.Plugin{Name: "others", Kinds: kinds,
+		Attaching: descriptor.Attaching{Links: []topology.Linker{link}}}
 }

@@ -21,7 +21,7 @@ var middleware = model.GroupKind{Group: "traefik.io", Kind: "Middleware"}
 // Plugin hands the vendor over.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "traefik", Kinds: kinds, Gates: gates(),
-		Functions: descriptor.Functions{Lints: map[string]policy.Lint{"traefik.Missing": missing}}}
+		Judging: descriptor.Judging{Lints: map[string]policy.Lint{"traefik.Missing": missing}}}
 }
 
 // missing reports filters that name a Middleware that is not there: the controller does not look, and requests fail.
