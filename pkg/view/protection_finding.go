@@ -29,8 +29,8 @@ func ProtectionFindings(r *resolve.Resolution, m *request.Matcher, judges Judges
 			}
 		}
 	}
-	if s.look() != nil {
-		return nil // requests cannot be told apart, which other findings say
+	if err := s.look(); err != nil {
+		return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: "what requests are protected by is not judged: " + err.Error()}}
 	}
 	return model.SortProblems(slices.Concat(s.nothing(), s.replaced(), s.failOpen(), s.bypassed()))
 }

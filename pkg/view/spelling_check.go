@@ -31,6 +31,9 @@ func SpellingBypasses(r *resolve.Resolution, m *request.Matcher, judges Judges) 
 		}
 	}
 	out := bypasses(r, s.found)
+	if s.err != nil {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: "not all spellings of requests were tried: " + s.err.Error()})
+	}
 	if s.more {
 		out = append(out, model.Problem{Severity: model.Info, Code: model.SpellingBypass, Message: "spellings were tried of the first " + grouped(mostSpelled) + " paths only",
 			Hint: "ask about paths and hosts with: kubectl dopolicy prove"})
