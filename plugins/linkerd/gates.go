@@ -32,6 +32,17 @@ func (w *wayIn) isAnybody() bool {
 	return slices.ContainsFunc(w.networks, func(n string) bool { return protect.CoversAll(n) })
 }
 
+// serverOf is the Server at a node, which is one or a route on one; nil: there is none.
+func serverOf(g *topology.Graph, id topology.NodeID) *topology.Node {
+	if g.Node(id).Role == serverRole {
+		return g.Node(id)
+	}
+	if up := g.Parents(serverFamily, id); len(up) > 0 {
+		return g.Node(up[0])
+	}
+	return nil
+}
+
 // grantGates are those of all grants at a port, a Server or a route on one.
 func grantGates(in protect.Input, g protect.Gate) []protect.Gate {
 	if !in.IsFirst() { // the grants are judged together
@@ -48,9 +59,9 @@ func grantGates(in protect.Input, g protect.Gate) []protect.Gate {
 		if in.Kind.GroupKind == oldAuthorizationKind && in.InForceAt(authorizationKind, in.Node) != nil {
 			return nil // the other kind has them
 		}
-		server := node
-		if node.Role == serverRouteRole {
-			server = in.Resolution().Node(in.Resolution().Graph.Parents(serverFamily, in.Node)[0])
+		server := serverOf(in.Resolution().Graph, in.Node)
+		if server == nil {
+			return nil
 		}
 		own = server.Ref
 		all = append(grantsAt(in, in.Node), accessGrants(readServer(server.Object).access(), own, in)...)
