@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // Value is a normalised message: what is compared of it.
@@ -98,13 +97,6 @@ func (c Copier) Duration(name string, v any) {
 func (c Copier) Number(name string, v any) {
 	if n, ok := Number(v); ok {
 		c.Value[name] = n
-	}
-}
-
-// Texts copies a list of texts, as a set.
-func (c Copier) Texts(name string, v any) {
-	if l := model.Texts(v); len(l) > 0 {
-		c.Value[name] = Set(l)
 	}
 }
 

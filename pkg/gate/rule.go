@@ -61,7 +61,7 @@ type Counter struct {
 
 // Constants lists the ways to tell that a value decides nothing.
 func Constants() []string {
-	return []string{"rego", "cel", "cidr", "rules", "origins", "patterns"}
+	return []string{"rego", "cel", "cidr", "origins", "patterns"}
 }
 
 // KeepsOut reports whether settings keep requests out, of which sets says whether something is set at or below a dotted path, or "*": anything.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// errTooDeep is what readTree returns for values that are nested deeper than allowed.
+// errTooDeep is what readAnswer returns for values that are nested deeper than allowed.
 var errTooDeep = errors.New("maps and lists are nested too deep")
 
 // answerPart is where in an answer of an API server a value stands.
@@ -50,12 +50,6 @@ type treeReader struct {
 	open  []kid // of the lists and maps that are being read
 	kids  slab[kid]
 	trees slab[tree]
-}
-
-// readTree is the one JSON value in text, without lines.
-func readTree(text []byte, words *words, limits Limits) (any, error) {
-	r := newTreeReader(text, words, limits)
-	return r.all(elsewhere)
 }
 
 // readAnswer is what an API server says, without lines and managed fields, and how many items it has. These are handed to take, which must

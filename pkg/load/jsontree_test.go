@@ -21,7 +21,7 @@ func FuzzReadTree(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		limits := DefaultLimits()
-		got, err := readTree([]byte(text), newWords(), limits)
+		got, err := newTreeReader([]byte(text), newWords(), limits).all(elsewhere)
 		if err != nil {
 			return
 		}

@@ -231,12 +231,6 @@ const (
 	NotEvaluated          Reason = "NotEvaluated" // whether it is in force beside the winner is not known
 )
 
-// Reasons lists them.
-func Reasons() []Reason {
-	return []Reason{MoreSpecificWins, LessSpecificOverrides, AtomicReplaced, AtomicOverridden, Unset, ConditionFalse, Conflicted, SameLevelOrder,
-		BuiltInWins, NoEffect, Invalid, Ignored, Shadowed, NotEvaluated}
-}
-
 // Action is what a step did to a unit.
 type Action uint8
 
