@@ -13,9 +13,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
-	"go.yaml.in/yaml/v3"
 )
 
 func main() {

@@ -9,8 +9,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Functions are what descriptors may name in {func: NAME}, and what vendors do unasked, by the phase of a run in which they are called. Those that
-// write statuses, judge requests or make gates are called elsewhere: here only their names count.
+// Functions are what descriptors may name in {func: NAME}, and what vendors tell graphs (Links).
+// Those that write statuses or judge requests are called elsewhere: here only their names count.
 type Functions struct {
 	Reading
 	Attaching
@@ -25,45 +25,45 @@ type Functions struct {
 // Reading has the functions that turn objects into policies.
 type Reading struct {
 	Generate  []Generator                      // add the objects that the vendor's controller makes; always called
-	Auto      map[string]Auto                  // "auto" of settings: the value for one kind
+	Auto      map[string]AutoFunc              // "auto" of settings: the value for one kind
 	Labels    map[string]policy.Labeler        // "labels": the labels that count
 	Normalize map[string]policy.Normalizer     // "normalize": the body as the controller sees it
 	Readers   map[string]policy.BlockReader    // "reader" of content: blocks in forms of the vendor's own
-	Entries   map[string]policy.EntryOf        // "entries" of content: the entry for a route
+	Entries   map[string]policy.EntryFunc      // "entries" of content: the entry for a route
 	Typed     map[string]policy.PartNormalizer // "normalize" of parts: their settings as the controller sees them
-	Builtins  map[string]policy.BuiltinOf      // "builtins": settings that no policy wrote
+	Builtins  map[string]policy.BuiltinFunc    // "builtins": settings that no policy wrote
 }
 
 // Attaching has the functions that tell where policies hold.
 type Attaching struct {
-	Links     []topology.Linker           // tell what graphs have of the vendor's; always called
-	Attach    map[string]policy.Attacher  // "refs": the targets of a policy
-	Search    map[string]policy.Search    // "refs": the same, prepared once for an input
-	Legs      map[string]policy.LegMaker  // "legs" of scopes: the nodes where a policy or a part holds
-	Discovers map[string]policy.Discovers // "discovers": the namespaces that the controller sees
-	Path      map[string]policy.Step      // "paths": whether the controller follows a step of a path
+	Links     []topology.Linker                    // tell what graphs have of the vendor's; always called
+	Attach    map[string]policy.Attacher           // "refs": the targets of a policy
+	Search    map[string]policy.Search             // "refs": the same, prepared once for an input
+	Legs      map[string]policy.PointSearch        // "legs" of scopes: the nodes where a policy or a part holds
+	Discovers map[string]policy.NamespaceDiscovery // "discovers": the namespaces that the controller sees
+	Path      map[string]policy.StepFunc           // "paths": whether the controller follows a step of a path
 }
 
 // Merging has the functions that make one result of the policies of a path.
 type Merging struct {
 	Compare    map[string]policy.Comparator                   // "compare": the order of two policies
-	Strategies map[string]policy.StrategyOf                   // "strategy" of plans: what a word stands for
+	Strategies map[string]policy.StrategyParser               // "strategy" of plans: what a word stands for
 	Plans      map[string]func(model.Settings) merge.PlanFunc // "resolve": folds in the place of a plan
 	Folds      map[string]merge.PlanFunc                      // "fold" of scopes: folds in the place of a scope's plan
 	Splits     map[string]policy.Splitter                     // "split" of scopes: results by names
-	Situations map[string]policy.Situator                     // "situation" of scopes: folds that depend on the target
+	Situations map[string]policy.SituationMaker               // "situation" of scopes: folds that depend on the target
 }
 
 // Judging has the functions that say what is wrong with policies.
 type Judging struct {
-	Checks map[string]policy.Check     // "checks": why a policy is in error
-	Sites  map[string]policy.SiteCheck // "checks": the same, by the targets that were found
-	Advice map[string]policy.Advice    // "advice": what to do about what the API refuses
-	Lints  map[string]policy.Lint      // "lints": findings about the policies of a kind
-	Voids  map[string]policy.Void      // "voids": why nothing is in force at a node
+	Checks map[string]policy.Check      // "checks": why a policy is in error
+	Sites  map[string]policy.CheckMaker // "checks": the same, by the targets that were found
+	Advice map[string]policy.AdviceFunc // "advice": what to do about what the API refuses
+	Lints  map[string]policy.Lint       // "lints": findings about the policies of a kind
+	Voids  map[string]policy.VoidFunc   // "voids": why nothing is in force at a node
 }
 
-// Add adds those of one vendor.
+// Add adds those of one vendor; the names of its writers and markers as well.
 func (f *Functions) Add(o Functions) {
 	f.Reading.add(o.Reading)
 	f.Attaching.add(o.Attaching)
@@ -76,43 +76,43 @@ func (f *Functions) Add(o Functions) {
 
 func (f *Reading) add(o Reading) {
 	f.Generate = append(f.Generate, o.Generate...)
-	add(&f.Auto, o.Auto)
-	add(&f.Labels, o.Labels)
-	add(&f.Normalize, o.Normalize)
-	add(&f.Readers, o.Readers)
-	add(&f.Entries, o.Entries)
-	add(&f.Typed, o.Typed)
-	add(&f.Builtins, o.Builtins)
+	addFunctions(&f.Auto, o.Auto)
+	addFunctions(&f.Labels, o.Labels)
+	addFunctions(&f.Normalize, o.Normalize)
+	addFunctions(&f.Readers, o.Readers)
+	addFunctions(&f.Entries, o.Entries)
+	addFunctions(&f.Typed, o.Typed)
+	addFunctions(&f.Builtins, o.Builtins)
 }
 
 func (f *Attaching) add(o Attaching) {
 	f.Links = append(f.Links, o.Links...)
-	add(&f.Attach, o.Attach)
-	add(&f.Search, o.Search)
-	add(&f.Legs, o.Legs)
-	add(&f.Discovers, o.Discovers)
-	add(&f.Path, o.Path)
+	addFunctions(&f.Attach, o.Attach)
+	addFunctions(&f.Search, o.Search)
+	addFunctions(&f.Legs, o.Legs)
+	addFunctions(&f.Discovers, o.Discovers)
+	addFunctions(&f.Path, o.Path)
 }
 
 func (f *Merging) add(o Merging) {
-	add(&f.Compare, o.Compare)
-	add(&f.Strategies, o.Strategies)
-	add(&f.Plans, o.Plans)
-	add(&f.Folds, o.Folds)
-	add(&f.Splits, o.Splits)
-	add(&f.Situations, o.Situations)
+	addFunctions(&f.Compare, o.Compare)
+	addFunctions(&f.Strategies, o.Strategies)
+	addFunctions(&f.Plans, o.Plans)
+	addFunctions(&f.Folds, o.Folds)
+	addFunctions(&f.Splits, o.Splits)
+	addFunctions(&f.Situations, o.Situations)
 }
 
 func (f *Judging) add(o Judging) {
-	add(&f.Checks, o.Checks)
-	add(&f.Sites, o.Sites)
-	add(&f.Advice, o.Advice)
-	add(&f.Lints, o.Lints)
-	add(&f.Voids, o.Voids)
+	addFunctions(&f.Checks, o.Checks)
+	addFunctions(&f.Sites, o.Sites)
+	addFunctions(&f.Advice, o.Advice)
+	addFunctions(&f.Lints, o.Lints)
+	addFunctions(&f.Voids, o.Voids)
 }
 
-// add copies named functions into a map, which is made for the first.
-func add[F any](into *map[string]F, more map[string]F) {
+// addFunctions copies named functions into a map, which is made for the first.
+func addFunctions[F any](into *map[string]F, more map[string]F) {
 	if *into == nil && len(more) > 0 {
 		*into = map[string]F{}
 	}

@@ -21,17 +21,17 @@ func (o *Output) Lose(path Path, value any, layer int, why Reason, winners ...in
 }
 
 // Note adds an effect for every source of a unit. Other is who won, or lost, against it.
-func (o *Output) Note(u Unit, a Action, why Reason, other []From) {
+func (o *Output) Note(u Unit, a Action, why Reason, other []Source) {
 	for i := range u.From {
 		o.Effects = append(o.Effects, Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From[i : i+1], Action: a, Reason: why, Other: other})
 	}
 }
 
 // BareLayers are the bare blocks of layers by their positions, each once.
-func BareLayers(layers ...int) []From {
-	var out []From
+func BareLayers(layers ...int) []Source {
+	var out []Source
 	for _, l := range layers {
-		if from := (From{Layer: l, Block: Bare}); !slices.Contains(out, from) {
+		if from := (Source{Layer: l, Block: Bare}); !slices.Contains(out, from) {
 			out = append(out, from)
 		}
 	}

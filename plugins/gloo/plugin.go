@@ -2,7 +2,7 @@
 package gloo
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -20,25 +20,25 @@ const (
 	controller  = "solo.io/gloo-gateway"
 )
 
-// Plugin hands the kinds over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "gloo", Kinds: kinds, Gates: gates(),
-		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"gloo.References": references}},
+	return plugin.Plugin{Name: "gloo", Kinds: kinds, Gates: gateFunctions(),
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"gloo.References": limitTargetRefs}},
 		Attaching: descriptor.Attaching{
-			Links:  []topology.Linker{link},
-			Attach: map[string]policy.Attacher{"gloo.BehindTheGateway": behindTheGateway}},
-		Merging: descriptor.Merging{Strategies: map[string]policy.StrategyOf{"gloo.ParentFirst": parentFirst}},
+			Links:  []topology.Linker{addToGraph},
+			Attach: map[string]policy.Attacher{"gloo.BehindTheGateway": attachToListenerSets}},
+		Merging: descriptor.Merging{Strategies: map[string]policy.StrategyParser{"gloo.ParentFirst": newParentFirstStrategy}},
 		Judging: descriptor.Judging{
-			Checks: map[string]policy.Check{"gloo.UnreadReferences": unreadReferences},
-			Lints:  map[string]policy.Lint{"gloo.Annotations": annotations, "gloo.BesideFilters": besideFilters, "gloo.Releases": releases, "gloo.HandingOver": handingOver},
-			Voids:  map[string]policy.Void{"gloo.WithoutOptions": withoutOptions}},
-		Status: status.Functions{Boards: map[string]status.Board{"gloo.Statuses": statuses},
-			Markers: map[string]status.Marker{"gloo.Unresolved": unresolved}}}
+			Checks: map[string]policy.Check{"gloo.UnreadReferences": checkUnreadTargetRefs},
+			Lints:  map[string]policy.Lint{"gloo.Annotations": findIdleAnnotations, "gloo.BesideFilters": findFilterOverlaps, "gloo.Releases": findReleaseProblems, "gloo.HandingOver": findDelegatingRules},
+			Voids:  map[string]policy.VoidFunc{"gloo.WithoutOptions": explainWithoutOptions}},
+		Status: status.Functions{KindWriters: map[string]status.KindWriter{"gloo.Statuses": optionStatuses},
+			Markers: map[string]status.Marker{"gloo.Unresolved": markUnresolved}}}
 }
 
-// link tells how routes hand over to routes.
-func link(b *topology.Builder) {
-	b.Delegate(topology.Delegation{Controllers: []string{controller},
-		LabelGroup: "delegation.gateway.solo.io", LabelKind: "label", LabelKey: "delegation.gateway.solo.io/label", Everywhere: "all",
-		InheritKey: "delegation.gateway.solo.io/inherit-parent-matcher", Inherit: []string{"true", "yes", "enabled"}})
+// addToGraph registers how routes delegate to routes.
+func addToGraph(b *topology.Builder) {
+	b.AddDelegation(topology.Delegation{Controllers: []string{controller},
+		LabelGroup: "delegation.gateway.solo.io", LabelKind: "label", LabelKey: "delegation.gateway.solo.io/label", AllNamespaces: "all",
+		InheritKey: "delegation.gateway.solo.io/inherit-parent-matcher", InheritValues: []string{"true", "yes", "enabled"}})
 }

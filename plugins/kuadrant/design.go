@@ -50,7 +50,7 @@ func (d design) read(raw model.Body) bool {
 	case dotted:
 		d.experimental("paths as keys")
 		d.pathKeys(fields())
-	case slices.ContainsFunc(d.Containers, func(f string) bool { return nestedCondition(raw.Field(f)) }):
+	case slices.ContainsFunc(d.Containers, func(f string) bool { return hasNestedCondition(raw.Field(f)) }):
 		d.experimental("conditions inside a block")
 		d.nested(fields(), raw)
 	default:
@@ -71,8 +71,8 @@ func (d design) in(path ...string) []string { return slices.Concat(d.At, path) }
 
 // put appends a block that is merged unit by unit, the set below it cut at the given shape.
 func (d design) put(b merge.Block, shape merge.Shape) {
-	b.Strategy = policy.Choice{Strategy: merge.Strategy{Cut: merge.Rules, Shape: shape}}.On(b.Kind)
-	d.Policy.Append(b)
+	b.Strategy = policy.StrategyChoice{Strategy: merge.Strategy{Cut: merge.Rules, Shape: shape}}.ForBlock(b.Kind)
+	d.Policy.AppendBlock(b)
 }
 
 // granularity cuts a block at so many segments below the container's root; 0 is the whole set.
@@ -93,7 +93,7 @@ func (d design) granularity(block map[string]any) {
 		if _, isText := block[field].(string); block[field] != nil && (field != d.Policy.Kind.Content.Condition || !isText) {
 			settings[field] = block[field]
 		}
-		path := merge.Keys(field)
+		path := merge.KeyPath(field)
 		if slices.Contains(d.Containers, field) {
 			for range n {
 				path = append(path, merge.Segment{Form: merge.Any})
@@ -103,12 +103,12 @@ func (d design) granularity(block map[string]any) {
 	}
 	out := merge.Block{Kind: d.Block, When: d.blockCondition(block)}
 	if n == 0 {
-		out.Units, _ = d.Policy.Kind.Rules.CutAll(settings)
-		out.Strategy = policy.Choice{}.On(d.Block)
-		d.Policy.Append(out)
+		out.Units, _ = d.Policy.Kind.Rules.CutSettings(settings)
+		out.Strategy = policy.StrategyChoice{}.ForBlock(d.Block)
+		d.Policy.AppendBlock(out)
 		return
 	}
-	out.Units, _ = shape.CutAll(settings)
+	out.Units, _ = shape.CutSettings(settings)
 	d.put(out, shape)
 }
 
@@ -126,7 +126,7 @@ func (d design) pathKeys(block map[string]any) {
 	out := merge.Block{Kind: d.Block}
 	var shape merge.Shape
 	for _, key := range slices.Sorted(maps.Keys(block)) {
-		path := merge.Keys(strings.Split(key, ".")...)
+		path := merge.KeyPath(strings.Split(key, ".")...)
 		out.Units = append(out.Units, merge.Unit{Path: path, Value: block[key]})
 		shape = append(shape, merge.Pattern{Path: path})
 	}
@@ -164,7 +164,7 @@ func (d design) nested(block map[string]any, raw model.Body) {
 			}
 			continue
 		}
-		left := d.pull(merge.Keys(key), block[key], &out.Units)
+		left := d.pull(merge.KeyPath(key), block[key], &out.Units)
 		if left != nil {
 			rest[key] = left
 		}
@@ -172,12 +172,12 @@ func (d design) nested(block map[string]any, raw model.Body) {
 	for _, u := range out.Units {
 		shape = append(shape, merge.Pattern{Path: u.Path})
 	}
-	plain, _ := d.Policy.Kind.Rules.CutAll(rest)
+	plain, _ := d.Policy.Kind.Rules.CutSettings(rest)
 	out.Units = append(plain, out.Units...)
-	strategy, _, _ := d.Policy.Kind.Strategy.Of(d.Block, raw, d.Spec)
+	strategy, _, _ := d.Policy.Kind.Strategy.ReadStrategy(d.Block, raw, d.Spec)
 	strategy.Shape = slices.Concat(shape, d.Policy.Kind.Rules)
 	out.Strategy = strategy
-	d.Policy.Append(out)
+	d.Policy.AppendBlock(out)
 }
 
 // pull takes the maps with a condition out of v as units, and returns what is left of it, nil for nothing.
@@ -212,7 +212,7 @@ func (d design) operations(list []any) {
 	out := merge.Block{Kind: d.Block}
 	for i, entry := range list {
 		name := strings.Join(strings.Fields(model.Text(entry, "path")), "")
-		op := operation{verb: model.Text(entry, "operation"), path: merge.Keys(strings.Split(name, ".")...), value: model.Get(entry, "value")}
+		op := operation{verb: model.Text(entry, "operation"), path: merge.KeyPath(strings.Split(name, ".")...), value: model.Get(entry, "value")}
 		switch {
 		case name == "" || !slices.Contains([]string{"add", "remove", "le", "lt", "ge", "gt", "in"}, op.verb):
 			d.Problem(model.WrongType, d.in(fmt.Sprint(i)), "%s[%d] has no path or no known operation: it is ignored", d.where(), i)
@@ -227,5 +227,5 @@ func (d design) operations(list []any) {
 		out.Units = append(out.Units, merge.Unit{Path: op.path, Value: op.value})
 	}
 	out.Strategy = merge.Strategy{Func: ops.apply}
-	d.Policy.Append(out)
+	d.Policy.AppendBlock(out)
 }

@@ -24,7 +24,7 @@ type operation struct {
 func (o operations) apply(own, lower []merge.Unit) ([]merge.Unit, []merge.Effect) {
 	w := workbench{units: slices.Clone(lower)}
 	for i := range w.units { // the operations look into values
-		w.units[i].Value = merge.Plain(w.units[i].Value)
+		w.units[i].Value = merge.Unpack(w.units[i].Value)
 	}
 	for i, op := range o.list {
 		from := own[i].From
@@ -52,7 +52,7 @@ type workbench struct {
 	effects []merge.Effect
 }
 
-func (w *workbench) note(u merge.Unit, o merge.Action, reason merge.Reason, to []merge.From) {
+func (w *workbench) note(u merge.Unit, o merge.Action, reason merge.Reason, to []merge.Source) {
 	w.effects = append(w.effects, merge.Effect{Path: u.Path, Rule: u.Path.String(), Value: u.Value, From: u.From, Action: o, Reason: reason, Other: to})
 }
 
@@ -96,13 +96,13 @@ func replaced(v any, path merge.Path, value any) any {
 }
 
 // clear takes out what is set at the path, below it, or inside a unit above it, and reports whether there was anything.
-func (w *workbench) clear(path merge.Path, by []merge.From) (found bool) {
+func (w *workbench) clear(path merge.Path, by []merge.Source) (found bool) {
 	var kept []merge.Unit
 	for _, u := range w.units {
 		if len(u.Path) >= len(path) && slices.Equal(u.Path[:len(path)], path) {
 			for _, from := range u.From {
 				lost := u
-				lost.From = []merge.From{from}
+				lost.From = []merge.Source{from}
 				w.note(lost, merge.Replaced, merge.LessSpecificOverrides, by)
 			}
 			found = true

@@ -2,7 +2,7 @@
 package kuadrant
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
@@ -14,23 +14,23 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Gates: gates(),
+	return plugin.Plugin{Name: "kuadrant", Kinds: kinds, Gates: gateFunctions(),
 		Reading: descriptor.Reading{
-			Auto:    map[string]descriptor.Auto{"kuadrant.Profile": profile},
+			Auto:    map[string]descriptor.AutoFunc{"kuadrant.Profile": chooseProfile},
 			Readers: map[string]policy.BlockReader{"kuadrant.Designs": readDesign}},
 		Attaching: descriptor.Attaching{
-			Links: []topology.Linker{link},
-			Path:  map[string]policy.Step{"kuadrant.ValidPath": validStep}},
+			Links: []topology.Linker{addToGraph},
+			Path:  map[string]policy.StepFunc{"kuadrant.ValidPath": checkStep}},
 		Judging: descriptor.Judging{
-			Checks: map[string]policy.Check{"kuadrant.Issuer": issuer},
-			Advice: map[string]policy.Advice{"kuadrant.Advice": advice},
-			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": ignored, "kuadrant.SameTarget": sameTarget,
-				"kuadrant.RulePolicyInvisible": invisible, "kuadrant.SameName": sameName}},
-		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: spilledPredicates}, {Rule: danglingPatternRef, Find: patternRefs}, {Rule: tokenPartial, Find: partialTokens},
-			{Rule: invalidExpression, Find: unreadable}, {Rule: operatorIgnores}, {Rule: rulePolicyInvisible}, {Rule: sameNameRoutes}, {Rule: defaultLost}, {Rule: orderMatters},
+			Checks: map[string]policy.Check{"kuadrant.Issuer": checkIssuer},
+			Advice: map[string]policy.AdviceFunc{"kuadrant.Advice": adviseProfile},
+			Lints: map[string]policy.Lint{"kuadrant.OperatorIgnores": findIgnoredListeners, "kuadrant.SameTarget": findSameTarget,
+				"kuadrant.RulePolicyInvisible": findInvisible, "kuadrant.SameName": findSameNames}},
+		Findings: []plugin.Finding{{Rule: spilledPredicate, Find: findSpilledPredicates}, {Rule: danglingPatternRef, Find: findDanglingPatterns}, {Rule: tokenPartial, Find: findPartialTokens},
+			{Rule: invalidExpression, Find: findInvalidExpressions}, {Rule: operatorIgnores}, {Rule: rulePolicyInvisible}, {Rule: sameNameRoutes}, {Rule: defaultLost}, {Rule: orderMatters},
 			{Rule: hostnameNarrower}, {Rule: experimentalDesign}, {Rule: twoStrategies}, {Rule: constraintInDefaults}},
-		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": conditions},
-			Markers: map[string]status.Marker{"kuadrant.Marks": marks, "kuadrant.RFCMarks": rfcMarks}}}
+		Status: status.Functions{Writers: map[string]status.Writer{"kuadrant.Conditions": policyConditions},
+			Markers: map[string]status.Marker{"kuadrant.Marks": affectedConditions, "kuadrant.RFCMarks": rfcConditions}}}
 }

@@ -15,9 +15,9 @@ func TestServerOf(t *testing.T) {
 	server, route, lost := object(serverKind.Group, serverKind.Kind, "s"), object("policy.linkerd.io", "HTTPRoute", "r"), object("policy.linkerd.io", "HTTPRoute", "lost")
 	var on, off, itself topology.NodeID
 	g := topology.Build(model.NewSnapshot([]*model.Object{server, route, lost}, nil), model.Settings{}, func(b *topology.Builder) {
-		b.Extend(func(b *topology.Extender, _ *model.Snapshot, _ model.Settings) []model.Problem {
-			b.Family(serverFamily, serverRole, serverRouteRole)
-			itself, on, off = b.Add(serverRole, server), b.Beside(serverRouteRole, route.Ref, route), b.Beside(serverRouteRole, lost.Ref, lost)
+		b.AddExtension(func(b *topology.Extender, _ *model.Snapshot, _ model.Settings) []model.Problem {
+			b.DeclareFamily(serverFamily, serverRole, serverRouteRole)
+			itself, on, off = b.AddObject(serverRole, server), b.AddExtraNode(serverRouteRole, route.Ref, route), b.AddExtraNode(serverRouteRole, lost.Ref, lost)
 			b.Connect(serverFamily, itself, on)
 			return nil
 		})

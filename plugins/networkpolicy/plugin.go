@@ -2,7 +2,7 @@
 package networkpolicy
 
 import (
-	_ "embed" // kinds.json
+	_ "embed"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -15,16 +15,16 @@ import (
 //go:embed kinds.json
 var kinds []byte
 
-// Plugin hands the vendor over.
+// Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds,
-		Evaluators: request.Evaluators{"networkpolicy.Verdict": verdict},
-		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": partIf(ingress), "networkpolicy.OfEgress": partIf(egress),
-			"networkpolicy.IsolatesIngress": partIf(ingress), "networkpolicy.IsolatesEgress": partIf(egress)}},
+		Evaluators: request.Evaluators{"networkpolicy.Verdict": judgeConnection},
+		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),
+			"networkpolicy.IsolatesIngress": newPartNormalizer(ingress), "networkpolicy.IsolatesEgress": newPartNormalizer(egress)}},
 		Attaching: descriptor.Attaching{
-			Links:  []topology.Linker{func(b *topology.Builder) { b.Extend(notes) }},
-			Attach: map[string]policy.Attacher{"networkpolicy.Pods": pods}},
+			Links:  []topology.Linker{func(b *topology.Builder) { b.AddExtension(findProblems) }},
+			Attach: map[string]policy.Attacher{"networkpolicy.Pods": attachToPods}},
 		Merging: descriptor.Merging{
-			Compare: map[string]policy.Comparator{"networkpolicy.Tier": byTier, "networkpolicy.Priority": byPriority},
-			Folds:   map[string]merge.PlanFunc{"networkpolicy.Ingress": listOf(ingress), "networkpolicy.Egress": listOf(egress)}}}
+			Compare: map[string]policy.Comparator{"networkpolicy.Tier": compareTiers, "networkpolicy.Priority": comparePriorities},
+			Folds:   map[string]merge.PlanFunc{"networkpolicy.Ingress": newListPlan(ingress), "networkpolicy.Egress": newListPlan(egress)}}}
 }
