@@ -15,8 +15,8 @@ import (
 
 // TestNamespacesToTry: what objects say becomes part of a request's path, and must not lead anywhere else.
 func TestNamespacesToTry(t *testing.T) {
-	v, err := readJSONTree([]byte(`{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "shop"}, "spec": {"to": [
-		{"namespace": "infra"}, {"namespace": "kube-system/secrets/db"}, {"namespace": "../namespaces/x/secrets/y"}, {"namespace": "A?b"}, {"namespace": ""}]}}`), newTextCache(), DefaultLimits())
+	v, err := newTreeReader([]byte(`{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "shop"}, "spec": {"to": [
+		{"namespace": "infra"}, {"namespace": "kube-system/secrets/db"}, {"namespace": "../namespaces/x/secrets/y"}, {"namespace": "A?b"}, {"namespace": ""}]}}`), newTextCache(), DefaultLimits()).readToEnd(otherPart)
 	if err != nil {
 		t.Fatal(err)
 	}
