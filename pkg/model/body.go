@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unsafe"
 )
 
 // Body is the whole content of an object: JSON values, each with the line on which it stands. It is packed into one string, because a
@@ -14,17 +13,6 @@ type Body struct {
 	tape   packed
 	at     uint32
 	before uint32 // lines of its file before those that the tape counts
-}
-
-// BodyKey is where the content of a Body is in memory. Bodies with the same key have the same content.
-type BodyKey struct {
-	tape    *byte
-	len, at int
-}
-
-// Key tells bodies apart without reading them.
-func (b Body) Key() BodyKey {
-	return BodyKey{unsafe.StringData(string(b.tape)), len(b.tape), int(b.at)}
 }
 
 // Value is the whole content: map[string]any, []any, string, bool, int64, float64 or nil. The caller may change it.

@@ -100,36 +100,28 @@ func (p *Part) yaml(w *bufio.Writer, v View) error {
 func (p *Part) json(v View) error {
 	const inner = "    "
 	lead := p.stamp.members()
-	item := newJSONItems(inner, false)
-	item.lead = lead[:min(1, len(lead))]
-	rest, items, listed := itemsOf(v)
-	if listed {
-		for one := range items {
-			if err := item.add(one); err != nil {
-				return err
-			}
-			if len(item.ends)%laidOutAtATime == 0 {
-				item.release()
-			}
-		}
-		p.items = slices.Collect(item.each)
-	} else {
-		rest = v
-	}
-	head := newJSONItems(inner, false)
-	head.lead = lead
+	item, head := newJSONText(inner), newJSONText(inner)
+	item.lead, head.lead = lead[:min(1, len(lead))], lead
 	head.skip = []string{`"apiVersion"`, `"kind"`, `"items"`, `"problems"`}
-	if !listed && !p.failed {
+	rest, items, listed := itemsApart(v)
+	switch {
+	case listed:
+	case p.failed:
+		rest, items = v, func(func(any) bool) {}
+	default:
 		item.skip = head.skip[:2]
-		if err := item.add(v); err != nil {
+		p.kind += "List"
+		rest, items = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}}, func(yield func(any) bool) { yield(v) }
+	}
+	for one := range items {
+		text, err := item.of(one)
+		if err != nil {
 			return err
 		}
-		p.items = append(p.items, item.text)
-		p.kind += "List"
-		rest = &view.ClusterFailure{Envelope: view.Envelope{Complete: p.complete}}
+		p.items = append(p.items, bytes.Clone(bytes.TrimSuffix(text, []byte("\n"))))
 	}
-	err := head.add(rest)
-	p.text = head.text
+	text, err := head.of(rest)
+	p.text = bytes.Clone(bytes.TrimSuffix(text, []byte("\n")))
 	return err
 }
 
