@@ -86,6 +86,10 @@ func encoded(text []byte, escape func(rune) string) []byte {
 	return out
 }
 
+// EscapeJSON makes a JSON text without line breaks safe to show: what Escape makes visible is
+// written as JSON escapes, and so is the bracket of what CI runners take as a command.
+func EscapeJSON(text []byte) []byte { return encoded(text, jsonEscape) }
+
 // jsonEscape is r in a JSON string.
 func jsonEscape(r rune) string {
 	if r > 0xffff {

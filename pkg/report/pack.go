@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 )
 
 // packVersion is the version of the form below.
@@ -29,130 +32,171 @@ type ref int
 // A value is the number of a node, or -1-n for string n. A node refers only to nodes before it. Nothing in the text can end a script
 // element: <, >, & and what breaks lines are escaped.
 type packer struct {
-	strings, keyLists, nodes *pool
+	strings, keyLists, nodes pool
 
-	shared shared
-
-	buffer  bytes.Buffer // of encoder
-	encoder *json.Encoder
-	scratch []byte
-	quoted  []byte
-	refs    []ref // of the objects and lists that are being read
-	keys    []int // of the objects that are being read
-
-	recentKeys  [256]keyNumber    // keys come again and again: comparing one costs less than looking it up
-	recentLists [64]keyListNumber // so do the lists of them
+	shared  shared
+	scratch []byte // for the text of a node
 }
 
-// keyNumber is the number of a key, and keyListNumber that of the keys of an object.
-type (
-	keyNumber struct {
-		quoted []byte
-		number int
-	}
-	keyListNumber struct {
-		keys   []int
-		number int
-	}
-)
+// pool numbers distinct texts in the order in which they come.
+type pool struct {
+	numbers map[string]int
+	texts   []string
+}
 
 func newPacker() *packer {
-	p := &packer{strings: newPool(), keyLists: newPool(), nodes: newPool()}
-	p.encoder = json.NewEncoder(&p.buffer)
-	p.encoder.SetEscapeHTML(false)
-	return p
+	newPool := func() pool { return pool{numbers: map[string]int{}} }
+	return &packer{strings: newPool(), keyLists: newPool(), nodes: newPool()}
+}
+
+// add is the number of a text.
+func (p *pool) add(text []byte) int {
+	n, known := p.numbers[string(text)]
+	if !known {
+		n = len(p.texts)
+		p.texts = append(p.texts, string(text))
+		p.numbers[p.texts[n]] = n
+	}
+	return n
 }
 
 // value packs what encoding/json makes of v.
 func (p *packer) value(v any) (ref, error) {
-	text, err := p.encode(v)
+	d, err := decoder(v)
 	if err != nil {
 		return 0, err
 	}
-	return p.text(text)
+	return p.read(d)
 }
 
-// encode is valid until the next call.
-func (p *packer) encode(v any) ([]byte, error) {
-	p.buffer.Reset()
-	if err := p.encoder.Encode(v); err != nil {
+// decoder reads what encoding/json makes of v.
+func decoder(v any) (*jsontext.Decoder, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
 		return nil, fmt.Errorf("packing the report: %w", err)
 	}
-	return p.buffer.Bytes(), nil
+	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), nil
 }
 
-// fields are the parts of an object that is not a node yet.
-type fields struct {
-	keys []int
-	refs []ref
-}
-
-// fields packs the values of an object and leaves the object itself to the caller.
-func (p *packer) fields(v any) (fields, error) {
-	text, err := p.encode(v)
+// read packs the next value.
+func (p *packer) read(d *jsontext.Decoder) (ref, error) {
+	switch d.PeekKind() {
+	case '{':
+		o, err := p.readObject(d)
+		return p.object(o), err
+	case '[':
+		return p.readList(d)
+	}
+	value, err := d.ReadValue()
 	if err != nil {
-		return fields{}, err
+		return 0, err
 	}
-	r := reader{packer: p, text: text}
-	if err := r.members(); err != nil {
-		return fields{}, err
+	if value.Kind() == '"' {
+		n, err := p.text(value)
+		return ref(-n - 1), err
 	}
-	out := fields{slices.Clone(p.keys), slices.Clone(p.refs)}
-	p.keys, p.refs = p.keys[:0], p.refs[:0]
-	return out, nil
+	b := append(p.scratch[:0], "[2,"...)
+	if value.Kind() != '0' || isExact(value) {
+		b = append(b, value...)
+	} else {
+		b = strconv.AppendQuote(b, string(value))
+	}
+	p.scratch = append(b, ']')
+	return ref(p.nodes.add(p.scratch)), nil
+}
+
+// text is the number of a string that is read as it is written.
+func (p *packer) text(quoted jsontext.Value) (int, error) {
+	text, err := jsontext.AppendUnquote(p.scratch[:0], quoted)
+	p.scratch = text
+	return p.strings.add(text), err
+}
+
+// object is an object that is not a node yet.
+type object struct {
+	keys   []int
+	values []ref
 }
 
 // set gives a key another value; a key that is not there comes last.
-func (f *fields) set(key int, value ref) {
-	if at := slices.Index(f.keys, key); at >= 0 {
-		f.refs[at] = value
+func (o *object) set(key int, value ref) {
+	if at := slices.Index(o.keys, key); at >= 0 {
+		o.values[at] = value
 		return
 	}
-	f.keys, f.refs = append(f.keys, key), append(f.refs, value)
+	o.keys, o.values = append(o.keys, key), append(o.values, value)
 }
 
 // clone is a copy of which the values can be set.
-func (f fields) clone() fields { return fields{slices.Clone(f.keys), slices.Clone(f.refs)} }
+func (o object) clone() object { return object{slices.Clone(o.keys), slices.Clone(o.values)} }
 
 // key is the number of a key.
-func (p *packer) key(name string) int {
-	p.quoted = appendString(p.quoted[:0], name)
-	return p.quotedKey(p.quoted)
+func (p *packer) key(name string) int { return p.strings.add([]byte(name)) }
+
+// fields packs the values of an object and leaves the object itself to the caller.
+func (p *packer) fields(v any) (object, error) {
+	d, err := decoder(v)
+	if err != nil {
+		return object{}, err
+	}
+	return p.readObject(d)
 }
 
-// quotedKey is the number of a key that is encoded already.
-func (p *packer) quotedKey(quoted []byte) int {
-	n := len(quoted)
-	known := &p.recentKeys[(31*n+7*int(quoted[n/2])+int(quoted[n-2]))%len(p.recentKeys)]
-	if !bytes.Equal(known.quoted, quoted) {
-		*known = keyNumber{append(known.quoted[:0], quoted...), p.strings.add(quoted)}
+// readObject packs the values of the next object.
+func (p *packer) readObject(d *jsontext.Decoder) (object, error) {
+	var o object
+	if _, err := d.ReadToken(); err != nil {
+		return o, err
 	}
-	return known.number
-}
-
-// keyList is the number of the keys of an object.
-func (p *packer) keyList(keys []int) int {
-	n := len(keys)
-	if n == 0 {
-		return p.keyLists.add([]byte("[]"))
-	}
-	known := &p.recentLists[(31*n+7*keys[0]+keys[n-1])%len(p.recentLists)]
-	if !slices.Equal(known.keys, keys) {
-		b := append(p.scratch[:0], '[')
-		for _, k := range keys {
-			b = append(strconv.AppendInt(b, int64(k), 10), ',')
+	for d.PeekKind() != '}' {
+		name, err := d.ReadValue()
+		if err != nil {
+			return o, err
 		}
-		b[len(b)-1] = ']'
-		p.scratch = b
-		*known = keyListNumber{append(known.keys[:0], keys...), p.keyLists.add(b)}
+		key, err := p.text(name)
+		if err != nil {
+			return o, err
+		}
+		value, err := p.read(d)
+		if err != nil {
+			return o, err
+		}
+		o.keys, o.values = append(o.keys, key), append(o.values, value)
 	}
-	return known.number
+	_, err := d.ReadToken()
+	return o, err
+}
+
+// readList packs the next list.
+func (p *packer) readList(d *jsontext.Decoder) (ref, error) {
+	var values []ref
+	if _, err := d.ReadToken(); err != nil {
+		return 0, err
+	}
+	for d.PeekKind() != ']' {
+		value, err := p.read(d)
+		if err != nil {
+			return 0, err
+		}
+		values = append(values, value)
+	}
+	_, err := d.ReadToken()
+	return p.list(values), err
 }
 
 // object makes a node.
-func (p *packer) object(keys []int, values []ref) ref {
-	list := p.keyList(keys) // it uses the scratch as well
-	return p.node(strconv.AppendInt(append(p.scratch[:0], "[0,"...), int64(list), 10), values)
+func (p *packer) object(o object) ref {
+	b := append(p.scratch[:0], '[')
+	for i, key := range o.keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(key), 10)
+	}
+	b = append(b, ']')
+	p.scratch = b
+	list := p.keyLists.add(b)
+	return p.node(strconv.AppendInt(append(b[:0], "[0,"...), int64(list), 10), o.values)
 }
 
 // list makes a node.
@@ -161,34 +205,42 @@ func (p *packer) list(values []ref) ref { return p.node(append(p.scratch[:0], "[
 // node ends a node that is begun with its values.
 func (p *packer) node(b []byte, values []ref) ref {
 	for _, v := range values {
-		b = append(b, ',')
-		b = strconv.AppendInt(b, int64(v), 10)
+		b = strconv.AppendInt(append(b, ','), int64(v), 10)
 	}
-	b = append(b, ']')
-	p.scratch = b
-	return ref(p.nodes.add(b))
+	p.scratch = append(b, ']')
+	return ref(p.nodes.add(p.scratch))
 }
 
-// string packs a string that is encoded already.
-func (p *packer) string(quoted []byte) ref { return ref(-p.strings.add(quoted) - 1) }
-
-// size is about how many bytes are written.
-func (p *packer) size() int { return p.strings.size + p.keyLists.size + p.nodes.size }
-
-// write writes the pack.
-func (p *packer) write(w io.Writer, root ref) error {
-	for _, part := range []any{`{"v":` + strconv.Itoa(packVersion) + `,"s":[`, p.strings, `],"k":[`, p.keyLists, `],"n":[`, p.nodes,
-		`],"root":` + strconv.Itoa(int(root)) + `}`} {
-		var err error
-		switch t := part.(type) {
-		case string:
-			_, err = io.WriteString(w, t)
-		case *pool:
-			err = t.write(w)
-		}
-		if err != nil {
-			return err
-		}
+// isExact reports whether JavaScript holds what a number says.
+func isExact(number []byte) bool {
+	if bytes.ContainsAny(number, ".eE") {
+		return true
 	}
-	return nil
+	const largest = 1<<53 - 1 // up to which JavaScript holds every whole number
+	n, err := strconv.ParseInt(string(number), 10, 64)
+	return err == nil && n <= largest && n >= -largest
+}
+
+// document is the pack, with a value as its root.
+func (p *packer) document(root ref) ([]byte, error) {
+	text, err := json.Marshal(struct {
+		Version  int               `json:"v"`
+		Strings  []string          `json:"s"`
+		KeyLists []json.RawMessage `json:"k"`
+		Nodes    []json.RawMessage `json:"n"`
+		Root     ref               `json:"root"`
+	}{packVersion, p.strings.texts, raw(p.keyLists.texts), raw(p.nodes.texts), root})
+	if err != nil {
+		return nil, fmt.Errorf("packing the report: %w", err)
+	}
+	return render.EscapeJSON(text), nil
+}
+
+// raw are texts that are JSON already.
+func raw(texts []string) []json.RawMessage {
+	out := make([]json.RawMessage, len(texts))
+	for i, text := range texts {
+		out[i] = json.RawMessage(text)
+	}
+	return out
 }

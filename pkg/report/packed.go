@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"iter"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
@@ -17,7 +16,7 @@ type Packed struct {
 	opening
 
 	packer *packer
-	root   fields
+	root   object
 }
 
 // Pack is Gather for a page: a document is packed while the next question is asked, and then dropped, as all of them take several times the memory of
@@ -52,17 +51,15 @@ type picture struct{ *view.Topology }
 
 func newPacked() *Packed { return &Packed{packer: newPacker()} }
 
-// write writes the packed document.
-func (p *Packed) write(w io.Writer) error {
-	return p.packer.write(w, p.packer.object(p.root.keys, p.root.refs))
-}
+// text is the packed document.
+func (p *Packed) text() ([]byte, error) { return p.packer.document(p.packer.object(p.root)) }
 
 // open adds what the document begins with.
 func (p *Packed) open(o opening) error {
 	p.opening = o
 	begin, err := p.packer.fields(o)
 	for i, key := range begin.keys {
-		p.root.set(key, begin.refs[i])
+		p.root.set(key, begin.values[i])
 	}
 	return err
 }
@@ -147,7 +144,7 @@ func each[T any](items []T) iter.Seq[any] {
 
 // shared are the parts of effective policies that many have.
 type shared struct {
-	stacks map[stack]fields // what follows from a stack, and is alike for some of its targets
+	stacks map[stack]object // what follows from a stack, and is alike for some of its targets
 	paths  map[lane]ref
 }
 
@@ -205,11 +202,11 @@ func (p *packer) item(v any) (ref, error) {
 		}
 		own.set(p.key("unread"), unread)
 	}
-	return p.object(own.keys, own.refs), nil
+	return p.object(own), nil
 }
 
 func (p *packer) part(from part) (ref, error) {
-	p.shared = shared{map[stack]fields{}, map[lane]ref{}}
+	p.shared = shared{map[stack]object{}, map[lane]ref{}}
 	head, err := p.fields(from.head)
 	if err != nil {
 		return 0, err
@@ -225,5 +222,5 @@ func (p *packer) part(from part) (ref, error) {
 		}
 		head.set(p.key(l.name), p.list(items))
 	}
-	return p.object(head.keys, head.refs), nil
+	return p.object(head), nil
 }

@@ -48,7 +48,11 @@ func HTML(w io.Writer, r *Packed, picture Picture) error {
 	}
 	p.markup(string(picture.svg))
 	p.markup("</div>\n")
-	if err := p.data(r, plainMost); err != nil {
+	text, err := r.text()
+	if err != nil {
+		return err
+	}
+	if err := p.data(text, plainMost); err != nil {
 		return err
 	}
 	p.markup("<script>" + script + "</script>\n</body>\n</html>\n")
@@ -71,17 +75,18 @@ func (p page) text(s string) { p.markup(render.Markup(s)) }
 const plainMost = 12 << 20
 
 // data writes the packed document. The element tells in data-encoding how, if not as it is: "gzip" is that, in base 64.
-func (p page) data(r *Packed, plain int) error {
-	if r.packer.size() <= plain {
+func (p page) data(text []byte, plain int) error {
+	if len(text) <= plain {
 		p.markup("<script type=\"application/json\" id=\"data\">")
-		err := r.write(p.w)
+		_, _ = p.w.Write(text)
 		p.markup("</script>\n")
-		return err
+		return nil
 	}
 	p.markup("<script type=\"text/plain\" id=\"data\" data-encoding=\"gzip\">")
-	text := base64.NewEncoder(base64.StdEncoding, p.w)
-	z := gzip.NewWriter(text)
-	if err := errors.Join(r.write(z), z.Close(), text.Close()); err != nil {
+	encoded := base64.NewEncoder(base64.StdEncoding, p.w)
+	z := gzip.NewWriter(encoded)
+	_, err := z.Write(text)
+	if err := errors.Join(err, z.Close(), encoded.Close()); err != nil {
 		return err
 	}
 	p.markup("</script>\n")
