@@ -21,7 +21,7 @@ func (f *budgetFlags) add(fs *pflag.FlagSet) {
 }
 
 func (f *budgetFlags) limits() load.Limits {
-	return load.Limits{Total: int64(f.input), Document: int(f.document), Read: &bytesRead}
+	return load.Limits{Total: int64(f.input), Document: int(f.document)}
 }
 
 // size is a number of bytes, written as 512Mi or 1Gi.

@@ -38,14 +38,13 @@ func giveUp(format string, args ...any) error { return guardError(fmt.Sprintf(fo
 type guard struct {
 	to     http.RoundTripper
 	left   *atomic.Int64 // bytes that may still be read
-	read   *atomic.Int64 // counts the bytes that are read, if it is not nil
 	most   int64         // bytes of all answers together
 	answer int64         // bytes of one answer
 	stall  time.Duration // how long a server may send nothing
 }
 
 func newGuard(to http.RoundTripper, limits Limits) guard {
-	g := guard{to: to, left: &atomic.Int64{}, read: limits.Read, most: limits.Total, answer: limits.mostOfAnswer(), stall: mostStall}
+	g := guard{to: to, left: &atomic.Int64{}, most: limits.Total, answer: limits.mostOfAnswer(), stall: mostStall}
 	g.left.Store(limits.Total)
 	return g
 }
@@ -83,7 +82,6 @@ func (b *guardedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Reset(b.guard.stall)
 	b.own -= int64(n)
-	count(b.guard.read, int64(n))
 	switch left := b.guard.left.Add(-int64(n)); {
 	case b.own < 0:
 		return 0, tooLarge(b.guard.answer)

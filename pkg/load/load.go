@@ -75,7 +75,7 @@ type reading struct {
 // read reads and decodes what the options name.
 func (o Options) read(ctx context.Context) (*reading, error) {
 	limits := o.Limits.orDefault()
-	in := &reader{stdin: o.Stdin, left: limits.Total, counter: limits.Read}
+	in := &reader{stdin: o.Stdin, left: limits.Total}
 	pieces, err := o.pieces(ctx, in, limits)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
 	"unicode/utf16"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -17,7 +16,6 @@ import (
 type reader struct {
 	stdin    io.Reader
 	left     int64
-	counter  *atomic.Int64 // of bytes; nil: nobody wants to know
 	problems []model.Problem
 	header   *model.Header // of the snapshot among the sources, if one is
 }
@@ -77,7 +75,7 @@ func (r *reader) open(ctx context.Context, s source) ([]byte, error) {
 			r.refuse(s)
 			return nil, nil
 		}
-		r.take(s.text.Size)
+		r.left -= s.text.Size
 		return s.text.Content, nil
 	}
 	in, size := r.stdin, int64(0)
@@ -113,13 +111,8 @@ func (r *reader) open(ctx context.Context, s source) ([]byte, error) {
 		r.refuse(s)
 		return nil, nil
 	}
-	r.take(int64(len(text)))
+	r.left -= int64(len(text))
 	return text, nil
-}
-
-func (r *reader) take(n int64) {
-	r.left -= n
-	count(r.counter, n)
 }
 
 func (r *reader) refuse(s source) {
