@@ -8,8 +8,8 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// modest is how large a run may grow by garbage in any case.
-const modest = 400 << 20
+// minimumHeap is how large a run may grow by garbage in any case.
+const minimumHeap = 400 << 20
 
 // garbagePercent is how much garbage there may be before it is collected, in percent of the bytes
 // in use. A run is short and most of what it makes stays in use, so that collecting as often as Go
@@ -17,10 +17,10 @@ const modest = 400 << 20
 // input that takes much room does not take several times that room.
 func garbagePercent(used uint64) int {
 	switch {
-	case used <= modest/3:
+	case used <= minimumHeap/3:
 		return 200
-	case used < modest:
-		return max(40, int((modest-used)*100/used))
+	case used < minimumHeap:
+		return max(40, int((minimumHeap-used)*100/used))
 	}
 	return 100
 }

@@ -26,7 +26,7 @@ func DefaultLimits() Limits {
 		Build: 5 * time.Minute, BuildMemory: 2 << 30}
 }
 
-func (l Limits) orDefault() Limits {
+func (l Limits) withDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
 		Total:    cmp.Or(l.Total, d.Total),

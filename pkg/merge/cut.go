@@ -8,107 +8,110 @@ import (
 	"sync"
 )
 
-// leaves is LeafShape.
-var leaves = Shape{{Path: Path{{Form: Deep}}}}
+// leafShape is LeafShape.
+var leafShape = Shape{{Path: Path{{Form: Deep}}}}
 
-// CutAll cuts a bare settings document into units, sorted by key, list entries in their order. Odd are the parts of another form than
-// expected: a keyed list with an entry without its key, or two with the same, is one unit; a named container that is no object is none.
-func (s Shape) CutAll(settings any) (units []Unit, odd []Odd) {
-	k := newKnife(nil, nil)
-	defer k.putAway()
-	k.emit = func(at spot, v any) {
-		k.units = append(k.units, Unit{Path: at.path, Value: v, at: at.address, cut: s.id()})
+// CutSettings cuts a bare settings document into units, sorted by key, list entries in their order.
+// It also returns the parts of another form than expected: a keyed list with an entry without its
+// key, or with two of the same key, is one unit; a named container that is no object is none.
+func (s Shape) CutSettings(settings any) (units []Unit, odd []FormMismatch) {
+	k := newSplitter(nil, nil)
+	defer k.release()
+	k.emit = func(at emittedPath, v any) {
+		k.units = append(k.units, Unit{Path: at.path, Value: v, encoded: at.encoded, cutBy: s.firstPattern()})
 	}
-	k.odd = &odd
-	k.cut(settings, s.startIn(&k.marks))
+	k.mismatches = &odd
+	k.splitValue(settings, s.startCursorIn(&k.matches))
 	return append([]Unit(nil), k.units...), odd // nil if there are none
 }
 
-// knife cuts a value into units. What it keeps on its way down is kept in stacks, so that a step down makes nothing, and the stacks serve the
-// next value as well.
-type knife struct {
-	emit    func(spot, any)
-	odd     *[]Odd
-	units   []Unit // that were emitted, where they are kept
-	before  []spot // of what was emitted from the value that was cut last, and up to n of this one
-	n       int
-	at      Path    // of the value that is cut
-	marks   []mark  // of the cursors
-	entries []entry // of the objects that are cut
-	add     func(key string, value any) bool
+// splitter cuts a value into units. Its buffers are stacks which serve the next value as well, so
+// that a step down allocates nothing.
+type splitter struct {
+	emit       func(emittedPath, any)
+	mismatches *[]FormMismatch
+	units      []Unit        // the units that were emitted, where the caller keeps them
+	previous   []emittedPath // the paths emitted for the value before, and the first n of this one
+	emitted    int
+	path       Path           // of the value that is cut
+	matches    []partialMatch // of the cursors
+	entries    []objectEntry  // of the objects that are cut
+	addEntry   func(key string, value any) bool
 }
 
-type entry struct {
+type objectEntry struct {
 	key   string
 	value any
 }
 
-// spot is a path that a knife has come to, and what is made of it over and over.
-type spot struct {
+// emittedPath is the path of an emitted value, with its encoded form.
+type emittedPath struct {
 	path    Path
-	address *address
+	encoded *encodedPath
 }
 
-// mostKept is how much a knife keeps for the next value.
-const mostKept = 64
+// maxKept is how much a knife keeps for the next value.
+const maxKept = 64
 
-var knives = sync.Pool{New: func() any {
-	k := &knife{}
-	k.add = func(key string, value any) bool {
-		k.entries = append(k.entries, entry{key, value})
+var splitters = sync.Pool{New: func() any {
+	k := &splitter{}
+	k.addEntry = func(key string, value any) bool {
+		k.entries = append(k.entries, objectEntry{key, value})
 		return true
 	}
 	return k
 }}
 
-// newKnife is a knife for a value that stands at a path. It is to be put away.
-func newKnife(at Path, emit func(spot, any)) *knife {
-	k := knives.Get().(*knife)
-	k.emit, k.at, k.marks, k.n = emit, append(k.at[:0], at...), k.marks[:0], 0
+// newSplitter returns a splitter for a value at a path. The caller releases it.
+func newSplitter(at Path, emit func(emittedPath, any)) *splitter {
+	k := splitters.Get().(*splitter)
+	k.emit, k.path, k.matches, k.emitted = emit, append(k.path[:0], at...), k.matches[:0], 0
 	return k
 }
 
-// putAway keeps the knife for another value, without what it cut. One that has become large is given up, as emptying it takes its size every time.
-func (k *knife) putAway() {
-	if cap(k.entries) > mostKept || cap(k.units) > mostKept {
+// release keeps the splitter for another value, without what it cut. One that has become large is
+// given up, as emptying it takes its size every time.
+func (k *splitter) release() {
+	if cap(k.entries) > maxKept || cap(k.units) > maxKept {
 		return
 	}
 	clear(k.entries[:cap(k.entries)])
 	clear(k.units)
-	clear(k.at[:cap(k.at)])
-	k.emit, k.odd, k.units = nil, nil, k.units[:0]
-	knives.Put(k)
+	clear(k.path[:cap(k.path)])
+	k.emit, k.mismatches, k.units = nil, nil, k.units[:0]
+	splitters.Put(k)
 }
 
-// here is where the value stands that is cut. Policies of a kind mostly set the same things: they share the paths.
-func (k *knife) here() spot {
-	i := k.n
-	k.n++
-	if i < len(k.before) && slices.Equal(k.before[i].path, k.at) {
-		return k.before[i]
+// currentPath returns where the value stands that is cut. Policies of a kind mostly set the same
+// things: they share the paths.
+func (k *splitter) currentPath() emittedPath {
+	i := k.emitted
+	k.emitted++
+	if i < len(k.previous) && slices.Equal(k.previous[i].path, k.path) {
+		return k.previous[i]
 	}
-	path := make(Path, len(k.at))
-	copy(path, k.at)
-	s := spot{path, path.address()}
+	path := make(Path, len(k.path))
+	copy(path, k.path)
+	s := emittedPath{path, path.toEncoded()}
 	switch {
-	case i < len(k.before):
-		k.before[i] = s
-	case i == len(k.before) && i < mostKept:
-		k.before = append(k.before, s)
+	case i < len(k.previous):
+		k.previous[i] = s
+	case i == len(k.previous) && i < maxKept:
+		k.previous = append(k.previous, s)
 	}
 	return s
 }
 
-// Odd is a part of a settings document that does not have the form that the shape expects.
-type Odd struct {
-	Path Path
-	Why  string
+// FormMismatch is a part of a settings document that does not have the form that the shape expects.
+type FormMismatch struct {
+	Path    Path
+	Message string
 }
 
-func (k *knife) cut(v any, c cursor) {
-	if c.ends() {
-		if m, ok := v.(map[string]any); len(k.at) > 0 || !ok || len(m) > 0 {
-			k.emit(k.here(), v)
+func (k *splitter) splitValue(v any, c cursor) {
+	if c.endsHere() {
+		if m, ok := v.(map[string]any); len(k.path) > 0 || !ok || len(m) > 0 {
+			k.emit(k.currentPath(), v)
 		}
 		return
 	}
@@ -116,73 +119,74 @@ func (k *knife) cut(v any, c cursor) {
 	case map[string]any:
 		first := len(k.entries)
 		for key, value := range t {
-			k.add(key, value)
+			k.addEntry(key, value)
 		}
-		k.object(v, first, c)
+		k.splitObject(v, first, c)
 	case Packed:
 		if _, object := t.Size(); object {
 			first := len(k.entries)
-			t.Parts(k.add)
-			k.object(v, first, c)
+			t.Parts(k.addEntry)
+			k.splitObject(v, first, c)
 		} else {
-			k.cut(t.Value(), c)
+			k.splitValue(t.Value(), c)
 		}
 	case []any:
-		k.list(t, c)
+		k.splitList(t, c)
 	default:
-		k.scalar(v, c)
+		k.emitScalar(v, c)
 	}
 }
 
-// object cuts an object by key. Its entries are those from first on.
-func (k *knife) object(v any, first int, c cursor) {
+// splitObject cuts an object by key. Its entries are those from first on.
+func (k *splitter) splitObject(v any, first int, c cursor) {
 	end := len(k.entries)
-	if first == end && len(k.at) > 0 && c.deep() {
-		k.emit(k.here(), v)
+	if first == end && len(k.path) > 0 && c.hasDeepPattern() {
+		k.emit(k.currentPath(), v)
 	}
-	slices.SortFunc(k.entries[first:], func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(k.entries[first:], func(a, b objectEntry) int { return strings.Compare(a.key, b.key) })
 	for i := first; i < end; i++ { // entries may move when those of an object below come behind them
-		k.below(k.entries[i].value, c, Segment{Name: k.entries[i].key})
+		k.splitBelow(k.entries[i].value, c, Segment{Name: k.entries[i].key})
 	}
 	k.entries = k.entries[:first]
 }
 
-// below cuts what is one segment down.
-func (k *knife) below(v any, c cursor, seg Segment) {
-	at, marks := len(k.at), len(k.marks)
-	k.at = append(k.at, seg)
-	k.cut(v, c.nextIn(seg, &k.marks))
-	k.at, k.marks = k.at[:at], k.marks[:marks]
+// splitBelow cuts the value that is one segment further down.
+func (k *splitter) splitBelow(v any, c cursor, seg Segment) {
+	at, marks := len(k.path), len(k.matches)
+	k.path = append(k.path, seg)
+	k.splitValue(v, c.nextInBuffer(seg, &k.matches))
+	k.path, k.matches = k.path[:at], k.matches[:marks]
 }
 
-// scalar is a value where rules stand deeper: a null is an empty container; anything else is a unit where a wildcard may mean a field
-// as well as a map, and misplaced where the pattern names the container.
-func (k *knife) scalar(v any, c cursor) {
+// emitScalar takes a value where rules stand deeper: a null is an empty container; anything else is
+// a unit where a wildcard may mean a field as well as a map, and misplaced where the pattern names
+// the container.
+func (k *splitter) emitScalar(v any, c cursor) {
 	switch {
-	case v == nil && !c.deep():
-	case c.named() && k.odd != nil:
-		*k.odd = append(*k.odd, Odd{k.here().path, "is no object"})
+	case v == nil && !c.hasDeepPattern():
+	case c.isNamedContainer() && k.mismatches != nil:
+		*k.mismatches = append(*k.mismatches, FormMismatch{k.currentPath().path, "is no object"})
 	default:
-		k.emit(k.here(), v)
+		k.emit(k.currentPath(), v)
 	}
 }
 
-func (k *knife) list(list []any, c cursor) {
-	p := c.keyed()
+func (k *splitter) splitList(list []any, c cursor) {
+	p := c.keyedPattern()
 	if p == nil {
-		k.scalar(list, c)
+		k.emitScalar(list, c)
 		return
 	}
 	names, ok := entryNames(list, p)
 	if !ok {
-		if k.odd != nil {
-			*k.odd = append(*k.odd, Odd{k.here().path, "is a keyed list, but not every entry has a key of its own: it is one rule"})
+		if k.mismatches != nil {
+			*k.mismatches = append(*k.mismatches, FormMismatch{k.currentPath().path, "is a keyed list, but not every entry has a key of its own: it is one rule"})
 		}
-		k.emit(k.here(), list)
+		k.emit(k.currentPath(), list)
 		return
 	}
 	for i, name := range names {
-		k.below(list[i], c, Segment{Name: name, Form: p.As})
+		k.splitBelow(list[i], c, Segment{Name: name, Form: p.As})
 	}
 }
 
@@ -197,7 +201,7 @@ func entryNames(list []any, p *Pattern) ([]string, bool) {
 	}
 	seen := make(map[string]bool, len(list))
 	for i, entry := range list {
-		m, _ := Plain(entry).(map[string]any)
+		m, _ := Unpack(entry).(map[string]any)
 		parts := make([]string, len(keys))
 		for j, key := range keys {
 			switch v := m[key].(type) {
@@ -217,4 +221,4 @@ func entryNames(list []any, p *Pattern) ([]string, bool) {
 }
 
 // LeafShape cuts at the leaves of an RFC 7386 merge patch: whatever is not an object, lists included.
-func LeafShape() Shape { return leaves[:1:1] }
+func LeafShape() Shape { return leafShape[:1:1] }

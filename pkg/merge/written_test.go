@@ -18,17 +18,17 @@ func TestFewRulesAreFoundLikeMany(t *testing.T) {
 	}
 	met := map[string]int{}
 	for range 5000 {
-		few := written{}
+		few := writtenRules{}
 		for range random.Intn(6) {
 			few.rules = append(few.rules, Unit{Path: path()})
 		}
-		many := written{rules: few.rules, at: map[string]int{}}
+		many := writtenRules{rules: few.rules, index: map[string]int{}}
 		for i := range many.rules {
-			many.at[many.rules[i].code()] = i
+			many.index[many.rules[i].peekPathCode()] = i
 		}
 		p := path()
-		code := p.code()
-		got, want := few.around(code), many.around(code)
+		code := p.encode()
+		got, want := few.findRule(code), many.findRule(code)
 		if got != want {
 			t.Fatalf("%v among %v: %d, want %d", p, few.rules, got, want)
 		}

@@ -23,7 +23,7 @@ func TestCutVariable(t *testing.T) {
 		"{a}":                        nil,
 		"rss.<path:avp/data#domain>": {"<path:avp/data#domain>"},
 		"<path>":                     nil,
-		"ENC[AES256_GCM,data:A,iv:B,tag:C,type:str].${A}": {Encrypted, "${A}"},
+		"ENC[AES256_GCM,data:A,iv:B,tag:C,type:str].${A}": {EncryptedVariable, "${A}"},
 		"ENC[x]":     nil,
 		"${var/a/b}": {"${var}"},
 	} {
@@ -48,12 +48,12 @@ func TestVariableSearch(t *testing.T) {
 		b := Pack(map[string]any{"metadata": map[string]any{"name": "plain"}, "spec": map[string]any{"list": []any{"plain", text}}}, nil)
 		s := VariableSearch{}
 		for range 2 {
-			if got := s.MayHave(b.At("metadata")); got != want || HasVariable(text) && !got {
+			if got := s.CanHaveVariable(b.At("metadata")); got != want || HasVariable(text) && !got {
 				t.Errorf("%q: %v, want %v", text, got, want)
 			}
 		}
 	}
-	if !(VariableSearch{}).MayHave(Body{}) {
+	if !(VariableSearch{}).CanHaveVariable(Body{}) {
 		t.Error("of a body without content nothing is known")
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// itemsField is the field of an answer that is the list of its items, and -1 for an answer that has none. Only the type matters.
-func itemsField(v any) int {
+// findItemsField is the field of an answer that is the list of its items, and -1 for an answer that
+// has none. Only the type matters.
+func findItemsField(v any) int {
 	t := reflect.TypeOf(v)
 	if t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -25,8 +26,8 @@ func itemsField(v any) int {
 	return -1
 }
 
-// eachItem hands out the items by reference: they are large.
-func eachItem(items reflect.Value) iter.Seq[any] {
+// iterateItems yields the items by reference: they are large.
+func iterateItems(items reflect.Value) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for i := range items.Len() {
 			if !yield(items.Index(i).Addr().Interface()) {
@@ -36,12 +37,13 @@ func eachItem(items reflect.Value) iter.Seq[any] {
 	}
 }
 
-// itemsApart takes an answer apart for writers that do not want its items in memory twice: head is the answer with an empty list.
-func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
+// splitItems separates the items of an answer for writers that do not want them in memory twice:
+// head is the answer with an empty list.
+func splitItems(v any) (head any, items iter.Seq[any], ok bool) {
 	if s, ok := v.(*view.EffectivePolicyStream); ok {
 		return s.Head, s.EachItem, true
 	}
-	field := itemsField(v)
+	field := findItemsField(v)
 	if field < 0 {
 		return nil, nil, false
 	}
@@ -50,21 +52,21 @@ func itemsApart(v any) (head any, items iter.Seq[any], ok bool) {
 	copied.Elem().Set(whole)
 	list := copied.Elem().Field(field)
 	list.Set(reflect.MakeSlice(list.Type(), 0, 0))
-	return copied.Interface(), eachItem(whole.Field(field)), true
+	return copied.Interface(), iterateItems(whole.Field(field)), true
 }
 
 // writeNDJSON writes an answer as lines of JSON: first all of it but its items, then a line for each of these. Every line says of which answer
 // about which cluster it is.
 func writeNDJSON(w *bufio.Writer, v any, of Stamp) error {
 	line := newPlainJSONText()
-	line.lead = of.members()
-	first, items, listed := itemsApart(v)
+	line.lead = of.jsonMembers()
+	first, items, listed := splitItems(v)
 	if listed {
 		line.skip = []string{`"items"`}
 	} else {
 		first = v
 	}
-	text, err := line.of(first)
+	text, err := line.encode(first)
 	if err != nil {
 		return err
 	}
@@ -72,9 +74,9 @@ func writeNDJSON(w *bufio.Writer, v any, of Stamp) error {
 	if !listed {
 		return nil
 	}
-	line.lead, line.skip = of.ofItem(v), nil
+	line.lead, line.skip = of.itemMembers(v), nil
 	for item := range items {
-		if text, err = line.of(item); err != nil {
+		if text, err = line.encode(item); err != nil {
 			return err
 		}
 		_, _ = w.Write(text)

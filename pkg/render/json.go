@@ -20,16 +20,16 @@ func writeJSON(w *bufio.Writer, v any) error {
 
 // writeJSONBehind is writeJSON with every line but the first behind a prefix, and no line break at the end.
 func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
-	head, items, ok := itemsApart(v)
+	head, items, ok := splitItems(v)
 	if !ok {
-		text, err := newJSONText(prefix).of(v)
+		text, err := newJSONText(prefix).encode(v)
 		if err != nil {
 			return err
 		}
 		_, err = w.Write(bytes.TrimSuffix(text, []byte("\n")))
 		return err
 	}
-	text, err := newJSONText(prefix).of(head)
+	text, err := newJSONText(prefix).encode(head)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func writeJSONBehind(w *bufio.Writer, v any, prefix string) error {
 	separator, end := "[\n", "[]"
 	item := newJSONText(prefix + "    ")
 	for v := range items {
-		text, err := item.of(v)
+		text, err := item.encode(v)
 		if err != nil {
 			return err
 		}
@@ -86,8 +86,8 @@ func newPlainJSONText() *jsonText {
 	return t
 }
 
-// of is v as JSON with a line break at the end. It is valid until the next call.
-func (t *jsonText) of(v any) ([]byte, error) {
+// encode returns v as JSON with a line break at the end. It is valid until the next call.
+func (t *jsonText) encode(v any) ([]byte, error) {
 	t.buffer.Reset()
 	if err := t.encoder.Encode(v); err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)
@@ -104,7 +104,7 @@ func (t *jsonText) of(v any) ([]byte, error) {
 		t.lines = append(lines, '\n')
 		text = t.lines
 	}
-	return encoded(text, jsonEscape), nil
+	return escapeUnsafe(text, escapeJSONRune), nil
 }
 
 // withMembers is the text of an object with the leading members, and without those that are left out.

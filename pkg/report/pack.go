@@ -22,8 +22,8 @@ const (
 	literalNode = 2 // [2, literal]: a number, true, false or null; a text is a number that JavaScript cannot hold
 )
 
-// ref is a value: a node n ≥ 0, or the string -n-1.
-type ref int
+// valueRef is a value: a node n ≥ 0, or the string -n-1.
+type valueRef int
 
 // packer stores every distinct value once and refers to it by number. What it writes is
 //
@@ -32,25 +32,25 @@ type ref int
 // A value is the number of a node, or -1-n for string n. A node refers only to nodes before it. Nothing in the text can end a script
 // element: <, >, & and what breaks lines are escaped.
 type packer struct {
-	strings, keyLists, nodes pool
+	strings, keyLists, nodes textPool
 
-	shared  shared
+	shared  sharedParts
 	scratch []byte // for the text of a node
 }
 
-// pool numbers distinct texts in the order in which they come.
-type pool struct {
+// textPool holds distinct texts, numbered in the order in which they came.
+type textPool struct {
 	numbers map[string]int
 	texts   []string
 }
 
 func newPacker() *packer {
-	newPool := func() pool { return pool{numbers: map[string]int{}} }
+	newPool := func() textPool { return textPool{numbers: map[string]int{}} }
 	return &packer{strings: newPool(), keyLists: newPool(), nodes: newPool()}
 }
 
-// add is the number of a text.
-func (p *pool) add(text []byte) int {
+// addText returns the number of a text, which is taken in if it is new.
+func (p *textPool) addText(text []byte) int {
 	n, known := p.numbers[string(text)]
 	if !known {
 		n = len(p.texts)
@@ -60,8 +60,8 @@ func (p *pool) add(text []byte) int {
 	return n
 }
 
-// value packs what encoding/json makes of v.
-func (p *packer) value(v any) (ref, error) {
+// packValue packs what encoding/json makes of v.
+func (p *packer) packValue(v any) (valueRef, error) {
 	d, err := decoder(v)
 	if err != nil {
 		return 0, err
@@ -79,11 +79,11 @@ func decoder(v any) (*jsontext.Decoder, error) {
 }
 
 // read packs the next value.
-func (p *packer) read(d *jsontext.Decoder) (ref, error) {
+func (p *packer) read(d *jsontext.Decoder) (valueRef, error) {
 	switch d.PeekKind() {
 	case '{':
 		o, err := p.readObject(d)
-		return p.object(o), err
+		return p.addObject(o), err
 	case '[':
 		return p.readList(d)
 	}
@@ -92,8 +92,8 @@ func (p *packer) read(d *jsontext.Decoder) (ref, error) {
 		return 0, err
 	}
 	if value.Kind() == '"' {
-		n, err := p.text(value)
-		return ref(-n - 1), err
+		n, err := p.packText(value)
+		return valueRef(-n - 1), err
 	}
 	b := append(p.scratch[:0], "[2,"...)
 	if value.Kind() != '0' || isExact(value) {
@@ -102,24 +102,24 @@ func (p *packer) read(d *jsontext.Decoder) (ref, error) {
 		b = strconv.AppendQuote(b, string(value))
 	}
 	p.scratch = append(b, ']')
-	return ref(p.nodes.add(p.scratch)), nil
+	return valueRef(p.nodes.addText(p.scratch)), nil
 }
 
-// text is the number of a string that is read as it is written.
-func (p *packer) text(quoted jsontext.Value) (int, error) {
+// packText packs a JSON text as encoding/json writes it.
+func (p *packer) packText(quoted jsontext.Value) (int, error) {
 	text, err := jsontext.AppendUnquote(p.scratch[:0], quoted)
 	p.scratch = text
-	return p.strings.add(text), err
+	return p.strings.addText(text), err
 }
 
 // object is an object that is not a node yet.
 type object struct {
 	keys   []int
-	values []ref
+	values []valueRef
 }
 
 // set gives a key another value; a key that is not there comes last.
-func (o *object) set(key int, value ref) {
+func (o *object) set(key int, value valueRef) {
 	if at := slices.Index(o.keys, key); at >= 0 {
 		o.values[at] = value
 		return
@@ -130,11 +130,11 @@ func (o *object) set(key int, value ref) {
 // clone is a copy of which the values can be set.
 func (o object) clone() object { return object{slices.Clone(o.keys), slices.Clone(o.values)} }
 
-// key is the number of a key.
-func (p *packer) key(name string) int { return p.strings.add([]byte(name)) }
+// numberOfKey is the number of a key.
+func (p *packer) numberOfKey(name string) int { return p.strings.addText([]byte(name)) }
 
-// fields packs the values of an object and leaves the object itself to the caller.
-func (p *packer) fields(v any) (object, error) {
+// packFields packs the values of an object and leaves the object itself to the caller.
+func (p *packer) packFields(v any) (object, error) {
 	d, err := decoder(v)
 	if err != nil {
 		return object{}, err
@@ -153,7 +153,7 @@ func (p *packer) readObject(d *jsontext.Decoder) (object, error) {
 		if err != nil {
 			return o, err
 		}
-		key, err := p.text(name)
+		key, err := p.packText(name)
 		if err != nil {
 			return o, err
 		}
@@ -168,8 +168,8 @@ func (p *packer) readObject(d *jsontext.Decoder) (object, error) {
 }
 
 // readList packs the next list.
-func (p *packer) readList(d *jsontext.Decoder) (ref, error) {
-	var values []ref
+func (p *packer) readList(d *jsontext.Decoder) (valueRef, error) {
+	var values []valueRef
 	if _, err := d.ReadToken(); err != nil {
 		return 0, err
 	}
@@ -181,11 +181,11 @@ func (p *packer) readList(d *jsontext.Decoder) (ref, error) {
 		values = append(values, value)
 	}
 	_, err := d.ReadToken()
-	return p.list(values), err
+	return p.addList(values), err
 }
 
-// object makes a node.
-func (p *packer) object(o object) ref {
+// addObject makes a node of an object.
+func (p *packer) addObject(o object) valueRef {
 	b := append(p.scratch[:0], '[')
 	for i, key := range o.keys {
 		if i > 0 {
@@ -195,20 +195,22 @@ func (p *packer) object(o object) ref {
 	}
 	b = append(b, ']')
 	p.scratch = b
-	list := p.keyLists.add(b)
-	return p.node(strconv.AppendInt(append(b[:0], "[0,"...), int64(list), 10), o.values)
+	list := p.keyLists.addText(b)
+	return p.addNode(strconv.AppendInt(append(b[:0], "[0,"...), int64(list), 10), o.values)
 }
 
-// list makes a node.
-func (p *packer) list(values []ref) ref { return p.node(append(p.scratch[:0], "[1"...), values) }
+// addList makes a node of a list.
+func (p *packer) addList(values []valueRef) valueRef {
+	return p.addNode(append(p.scratch[:0], "[1"...), values)
+}
 
-// node ends a node that is begun with its values.
-func (p *packer) node(b []byte, values []ref) ref {
+// addNode ends a node that is begun with its values.
+func (p *packer) addNode(b []byte, values []valueRef) valueRef {
 	for _, v := range values {
 		b = strconv.AppendInt(append(b, ','), int64(v), 10)
 	}
 	p.scratch = append(b, ']')
-	return ref(p.nodes.add(p.scratch))
+	return valueRef(p.nodes.addText(p.scratch))
 }
 
 // isExact reports whether JavaScript holds what a number says.
@@ -222,13 +224,13 @@ func isExact(number []byte) bool {
 }
 
 // document is the pack, with a value as its root.
-func (p *packer) document(root ref) ([]byte, error) {
+func (p *packer) document(root valueRef) ([]byte, error) {
 	text, err := json.Marshal(struct {
 		Version  int               `json:"v"`
 		Strings  []string          `json:"s"`
 		KeyLists []json.RawMessage `json:"k"`
 		Nodes    []json.RawMessage `json:"n"`
-		Root     ref               `json:"root"`
+		Root     valueRef          `json:"root"`
 	}{packVersion, p.strings.texts, raw(p.keyLists.texts), raw(p.nodes.texts), root})
 	if err != nil {
 		return nil, fmt.Errorf("packing the report: %w", err)

@@ -73,7 +73,7 @@ func unpack(t testing.TB, text []byte) any {
 func packed(t testing.TB, v any) []byte {
 	t.Helper()
 	p := newPacker()
-	root, err := p.value(v)
+	root, err := p.packValue(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,9 +177,9 @@ func TestPackSharesWhatIsEqual(t *testing.T) {
 // TestEqualStringsAreOne: the same string may come with other escapes.
 func TestEqualStringsAreOne(t *testing.T) {
 	p := newPacker()
-	var refs []ref
+	var refs []valueRef
 	for _, text := range []string{`"a<b>&\u2028é"`, `"\u0061\u003cb\u003e\u0026\u2028\u00e9"`, `"a\u003Cb>&` + "\u2028" + `é"`} {
-		r, err := p.value(json.RawMessage(text))
+		r, err := p.packValue(json.RawMessage(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestEqualStringsAreOne(t *testing.T) {
 
 func TestPackRefusesWhatIsNoJSON(t *testing.T) {
 	for _, text := range []string{"", "{", `{"a"}`, `{"a":1`, `[1`, `[1 2]`, `"a`, "nul", `{"a":}`, `{a:1}`, `["\`, `{"a":1 "b":2}`} {
-		if _, err := newPacker().value(json.RawMessage(text)); err == nil {
+		if _, err := newPacker().packValue(json.RawMessage(text)); err == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}

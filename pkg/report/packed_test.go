@@ -34,7 +34,7 @@ func TestItemsOfOneStack(t *testing.T) {
 		}
 		r.Effective.Items = append(r.Effective.Items, item)
 	}
-	r.Drawn = &view.Topology{Nodes: r.Topology.Nodes, Edges: []view.GraphEdge{}}
+	r.Picture = &view.Topology{Nodes: r.Topology.Nodes, Edges: []view.GraphEdge{}}
 	r.Classes = &view.RuleClassList{Undecided: []view.Undecided{}, LeftOut: []string{"b"}, Items: []view.RuleClasses{
 		{Rule: model.Ref{Name: "r0"}, Classes: []view.RuleClass{{Class: "host a", Command: "curl http://a/"}}, More: 1}}}
 	text, err := packedOf(t, r).text()

@@ -11,8 +11,8 @@ import (
 func (r *Resolution) said(code model.Code) []string {
 	var out []string
 	for _, k := range r.Kinds {
-		if k.attached.len() > 0 {
-			k.InForce(func(s StackID) {
+		if k.attached.countEntries() > 0 {
+			k.EachStackInForce(func(s StackID) {
 				for _, p := range k.Verdict(s).Problems {
 					if p.Code == code {
 						out = append(out, p.Message)
