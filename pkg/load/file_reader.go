@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
 	"unicode/utf16"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -17,7 +16,6 @@ import (
 type fileReader struct {
 	stdin          io.Reader
 	remaining      int64
-	bytesRead      *atomic.Int64 // of bytes; nil: nobody wants to know
 	problems       []model.Problem
 	snapshotHeader *model.Header // of the snapshot among the sources, if one is
 }
@@ -77,7 +75,7 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 			r.addTooLarge(s)
 			return nil, nil
 		}
-		r.countBytes(s.content.Size)
+		r.remaining -= s.content.Size
 		return s.content.Content, nil
 	}
 	in, size := r.stdin, int64(0)
@@ -113,13 +111,8 @@ func (r *fileReader) readContent(ctx context.Context, s inputFile) ([]byte, erro
 		r.addTooLarge(s)
 		return nil, nil
 	}
-	r.countBytes(int64(len(text)))
+	r.remaining -= int64(len(text))
 	return text, nil
-}
-
-func (r *fileReader) countBytes(n int64) {
-	r.remaining -= n
-	countRead(r.bytesRead, n)
 }
 
 func (r *fileReader) addTooLarge(s inputFile) {

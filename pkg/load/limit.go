@@ -2,7 +2,6 @@ package load
 
 import (
 	"cmp"
-	"sync/atomic"
 	"time"
 )
 
@@ -17,14 +16,6 @@ type Limits struct {
 
 	Build       time.Duration // building a kustomization
 	BuildMemory uint64        // bytes by which memory in use may grow meanwhile
-
-	Read *atomic.Int64 // counts the bytes that are read; nil: they are not counted
-}
-
-func countRead(read *atomic.Int64, n int64) {
-	if read != nil {
-		read.Add(n)
-	}
 }
 
 // DefaultLimits is generous to dumps of whole clusters: 1 GiB in all and, for one document, 32 MiB, a depth of 100,
@@ -46,7 +37,5 @@ func (l Limits) withDefaults() Limits {
 
 		Build:       cmp.Or(l.Build, d.Build),
 		BuildMemory: cmp.Or(l.BuildMemory, d.BuildMemory),
-
-		Read: l.Read,
 	}
 }

@@ -75,7 +75,7 @@ type inputResult struct {
 // readInput reads and decodes what the options name.
 func (o Options) readInput(ctx context.Context) (*inputResult, error) {
 	limits := o.Limits.withDefaults()
-	in := &fileReader{stdin: o.Stdin, remaining: limits.Total, bytesRead: limits.Read}
+	in := &fileReader{stdin: o.Stdin, remaining: limits.Total}
 	pieces, err := o.readDocuments(ctx, in, limits)
 	if err != nil {
 		return nil, err
