@@ -24,29 +24,17 @@ func (s Shape) id() *Pattern {
 
 func (s Shape) start() cursor {
 	marks := make([]mark, 0, len(s))
-	return s.startIn(&marks)
-}
-
-// startIn is start with the marks behind those in a buffer.
-func (s Shape) startIn(buffer *[]mark) cursor {
-	marks := *buffer
-	first := len(marks)
 	for i := range s {
 		if path := s[i].Path; len(path) < 2 || path[0].Form != Deep { // such a pattern cuts nothing
 			marks = append(marks, mark{pattern: i})
 		}
 	}
-	*buffer = marks
-	return cursor{s, marks[first:len(marks):len(marks)]}
+	return cursor{s, marks}
 }
 
 // next follows one segment down.
-func (c cursor) next(seg Segment) cursor { return c.nextIn(seg, &[]mark{}) }
-
-// nextIn is next with the marks behind those in a buffer, so that none has to be made.
-func (c cursor) nextIn(seg Segment, buffer *[]mark) cursor {
-	marks := *buffer
-	first := len(marks)
+func (c cursor) next(seg Segment) cursor {
+	var marks []mark
 	for _, m := range c.marks {
 		path := c.shape[m.pattern].Path
 		if m.off >= len(path) {
@@ -63,8 +51,7 @@ func (c cursor) nextIn(seg Segment, buffer *[]mark) cursor {
 			marks = append(marks, mark{m.pattern, m.off + 1, want.Form == Key})
 		}
 	}
-	*buffer = marks
-	return cursor{c.shape, marks[first:len(marks):len(marks)]}
+	return cursor{c.shape, marks}
 }
 
 // listed reports whether m stands at the list of a keyed pattern, whose entries are the units.

@@ -70,11 +70,10 @@ func (r *recutter) join(u Unit, depth int) {
 
 func (r *recutter) split(u Unit, c cursor) {
 	n := len(r.out)
-	k := newKnife(u.Path, func(at spot, v any) {
-		r.out = append(r.out, Unit{Path: at.path, Value: v, at: at.address, When: u.When, From: u.From, cut: r.shape.id()})
-	})
-	defer k.putAway()
-	k.cut(u.Value, c)
+	k := cutter{emit: func(at Path, v any) {
+		r.out = append(r.out, Unit{Path: at, Value: v, When: u.When, From: u.From, cut: r.shape.id()})
+	}}
+	k.cut(u.Value, slices.Clone(u.Path), c)
 	if len(r.out) == n { // an empty container: it is still somebody's setting
 		r.out = append(r.out, u)
 	}
