@@ -35,7 +35,7 @@ func (f sifter) unchosen(strong, weak []Unit, st *Step, o Action, reason Reason)
 			return false
 		}
 		at := slices.IndexFunc(strong, func(s Unit) bool {
-			return s.Choice == u.Choice && s.key() != u.key() && (!s.Zero || u.Zero && reason != NoEffect)
+			return s.Choice == u.Choice && s.Path.code() != u.Path.code() && (!s.Zero || u.Zero && reason != NoEffect)
 		})
 		if at < 0 || reason == NoEffect && !u.Zero {
 			return false

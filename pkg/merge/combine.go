@@ -166,11 +166,11 @@ func (f *folder) combine(shape Shape, low, high []Unit, st *Step) (rest, added [
 	}
 	at := make(map[string]int, len(low))
 	for i := range low {
-		at[low[i].key()] = i
+		at[low[i].Path.code()] = i
 	}
 	low = slices.Clone(low)
 	for _, u := range high {
-		i, met := at[u.key()]
+		i, met := at[u.Path.code()]
 		join := shape.combiner(u.Path)
 		if !met || join == nil || u.Null || low[i].Null {
 			added = append(added, u)

@@ -44,7 +44,7 @@ func (f closing) ignore(units []Unit) {
 		}
 	}
 	for i := range units {
-		see(units[i].From, units[i].key())
+		see(units[i].From, units[i].Path.code())
 	}
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for i, l := range f.stack.Layers {
@@ -54,7 +54,7 @@ func (f closing) ignore(units []Unit) {
 		for _, b := range l.Blocks {
 			for _, u := range b.Units {
 				from := From{Layer: i, Block: b.Kind, Filled: u.Filled}
-				if u.From == nil && !seen(from, u.key()) {
+				if u.From == nil && !seen(from, u.Path.code()) {
 					u.From = []From{from}
 					f.lose(&last, u, Dropped, Ignored, nil)
 				}
@@ -80,7 +80,7 @@ func (f closing) losses(units []Unit) []Loss {
 	for i := range units {
 		units[i].each(func(part *Unit) {
 			for _, w := range part.From {
-				done[setting{w, part.key()}] = true
+				done[setting{w, part.Path.code()}] = true
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func (f closing) rejoin(out []Loss, from From, effects []Effect, step int) []Los
 		rule, first := wrote.rules[at], mine[0]
 		alike := !slices.ContainsFunc(mine, func(e Effect) bool { return e.Reason != first.Reason || !slices.Equal(e.Other, first.Other) })
 		if all := Recut(rule.finest(), leaves); alike && len(mine) == len(all) && len(all[0].Path) >= len(rule.Path) { // leaves are not looked for in lists
-			first.Rule, first.Path, first.Value = rule.name(), rule.Path, rule.Value
+			first.Rule, first.Path, first.Value = rule.Path.String(), rule.Path, rule.Value
 			plain(first)
 			continue
 		}

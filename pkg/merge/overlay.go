@@ -60,7 +60,7 @@ func eachClash(a, b []Unit, see func(i, j int)) {
 	if len(a)*len(b) <= few {
 		for j := range b {
 			for i := range a {
-				if x, y := a[i].key(), b[j].key(); strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
+				if x, y := a[i].Path.code(), b[j].Path.code(); strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
 					see(i, j)
 				}
 			}
@@ -73,7 +73,7 @@ func eachClash(a, b []Unit, see func(i, j int)) {
 	}
 	t := index(a)
 	for j := range b {
-		code := b[j].key()
+		code := b[j].Path.code()
 		for _, i := range t.equal[code] {
 			see(i, j)
 		}
@@ -129,7 +129,7 @@ type table struct{ equal, deeper map[string][]int }
 func index(units []Unit) table {
 	t := table{make(map[string][]int, len(units)), make(map[string][]int, 2*len(units))}
 	for i := range units {
-		code := units[i].key()
+		code := units[i].Path.code()
 		t.equal[code] = append(t.equal[code], i)
 		for up := range ancestorsOf(code) {
 			t.deeper[up] = append(t.deeper[up], i)
@@ -140,25 +140,4 @@ func index(units []Unit) table {
 
 func ancestorsOf(code string) func(func(string) bool) {
 	return func(yield func(string) bool) { ancestors(code, yield) }
-}
-
-// key is the unit's path in comparable form.
-func (u *Unit) key() string { return u.address().code }
-
-// code is key of a unit that is not to be changed.
-func (u *Unit) code() string {
-	if u.at == nil {
-		return u.Path.code()
-	}
-	return u.at.code
-}
-
-// name is the unit's path as it is printed.
-func (u *Unit) name() string { return u.address().name }
-
-func (u *Unit) address() *address {
-	if u.at == nil {
-		u.at = u.Path.address()
-	}
-	return u.at
 }

@@ -108,12 +108,12 @@ func (f closing) dropNulls(units []Unit) []Unit {
 	last := Step{Layer: -1, Block: Bare, Closing: true}
 	for _, n := range nulls {
 		parent := Unit{Path: n.Path[:max(0, len(n.Path)-1)], Value: map[string]any{}, From: n.From}
-		code := parent.key()
+		code := parent.Path.code()
 		others := slices.ContainsFunc(below.deeper[code], func(i int) bool { return len(nulls[i].Path) > len(n.Path) })
 		if len(parent.Path) > 0 && !others && len(live.equal[code])+len(live.deeper[code]) == 0 {
 			out = append(out, parent)
 			live.equal[code] = []int{len(out) - 1}
-		} else if !slices.ContainsFunc(n.From, func(w From) bool { return f.erased[deletion{w, n.key()}] }) {
+		} else if !slices.ContainsFunc(n.From, func(w From) bool { return f.erased[deletion{w, n.Path.code()}] }) {
 			f.lose(&last, n, Dropped, NoEffect, nil)
 		}
 	}
@@ -177,7 +177,7 @@ func (f closing) apart(units []Unit) []Unit {
 func asListed(units []Unit) []Rule {
 	out := make([]Rule, len(units))
 	for i := range units {
-		out[i] = Rule{Name: units[i].name(), Path: units[i].Path, Value: units[i].Value, From: units[i].From}
+		out[i] = Rule{Name: units[i].Path.String(), Path: units[i].Path, Value: units[i].Value, From: units[i].From}
 	}
 	return out
 }
@@ -188,7 +188,7 @@ func printed(units []Unit, rules Shape) []Rule {
 	out := make([]Rule, 0, len(units))
 	for i := range units {
 		if u := &units[i]; len(u.Parts) == 0 {
-			out = append(out, Rule{Name: u.name(), Path: u.Path, Value: u.Value, From: u.From})
+			out = append(out, Rule{Name: u.Path.String(), Path: u.Path, Value: u.Value, From: u.From})
 		} else {
 			out = appendRules(out, u.Path, u.finest(), *u)
 		}
@@ -258,7 +258,7 @@ func (w written) around(code string) int {
 func (w written) search(code string) int {
 	found, at := -1, ""
 	for i := range w.rules {
-		key := w.rules[i].code()
+		key := w.rules[i].Path.code()
 		if key == code || strings.HasPrefix(code, key) && (found < 0 || at != code && len(key) <= len(at)) {
 			found, at = i, key
 		}
@@ -287,7 +287,7 @@ func (f closing) wrote(from From) written {
 	}
 	w.at = make(map[string]int, len(w.rules))
 	for i := range w.rules {
-		w.at[w.rules[i].code()] = i
+		w.at[w.rules[i].Path.code()] = i
 	}
 	if f.blocks == nil {
 		f.blocks = map[From]written{}

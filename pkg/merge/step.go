@@ -112,14 +112,14 @@ func (f *folder) mix(p *Plan, acc *accumulator, in []Unit, st *Step) {
 func inPlace(before, winners, rest []Unit) []Unit {
 	at := make(map[string]int, len(winners))
 	for i := range winners {
-		at[winners[i].key()] = i
+		at[winners[i].Path.code()] = i
 	}
 	placed := make([]bool, len(winners))
 	out := make([]Unit, 0, len(winners)+len(rest))
 	for i := range before {
-		if len(rest) > 0 && rest[0].key() == before[i].key() {
+		if len(rest) > 0 && rest[0].Path.code() == before[i].Path.code() {
 			out, rest = append(out, rest[0]), rest[1:]
-		} else if w, ok := at[before[i].key()]; ok && !placed[w] {
+		} else if w, ok := at[before[i].Path.code()]; ok && !placed[w] {
 			out = append(out, winners[w])
 			placed[w] = true
 		}
@@ -173,11 +173,11 @@ func (f *folder) stand(st *Step, kept []Unit, clashes []clash) {
 	against := make(map[string][]From, len(clashes))
 	for _, c := range clashes {
 		for i := range c.by {
-			against[c.by[i].key()] = append(against[c.by[i].key()], c.unit.From...)
+			against[c.by[i].Path.code()] = append(against[c.by[i].Path.code()], c.unit.From...)
 		}
 	}
 	for i := range kept {
-		if other := against[kept[i].key()]; other != nil {
+		if other := against[kept[i].Path.code()]; other != nil {
 			st.Effects = append(st.Effects, effect(&kept[i], Kept, other))
 		}
 	}
@@ -204,7 +204,7 @@ func (f *folder) drop(st *Step, units []Unit, reason Reason, to []From) {
 }
 
 func effect(u *Unit, o Action, other []From) Effect {
-	return Effect{Path: u.Path, Rule: u.name(), code: u.key(), Value: u.Value, From: u.From, Action: o, Other: other}
+	return Effect{Path: u.Path, Rule: u.Path.String(), code: u.Path.code(), Value: u.Value, From: u.From, Action: o, Other: other}
 }
 
 // lose writes down that u lost, for each of its parts and writers.
@@ -309,6 +309,6 @@ func (f *folder) erase(null Unit) {
 		f.erased = map[deletion]bool{}
 	}
 	for _, w := range null.From {
-		f.erased[deletion{w, null.key()}] = true
+		f.erased[deletion{w, null.Path.code()}] = true
 	}
 }

@@ -38,14 +38,8 @@ type Unit struct {
 	Parts  []Unit    // finer units, with sources of their own, that a coarser cut joined
 	Items  [][]From  // of a list that a plan's function joined: whose its items are, if the function says so; nobody but such functions reads it
 
-	at  *address // filled on first use
 	cut *Pattern // the first pattern of the shape it was cut by: cutting by that again changes nothing
 }
-
-// address is what is made of a unit's path over and over.
-type address struct{ code, name string }
-
-func (p Path) address() *address { return &address{p.code(), p.String()} }
 
 // Side says who wins where two units clash.
 type Side uint8

@@ -24,7 +24,7 @@ func TestFewRulesAreFoundLikeMany(t *testing.T) {
 		}
 		many := written{rules: few.rules, at: map[string]int{}}
 		for i := range many.rules {
-			many.at[many.rules[i].code()] = i
+			many.at[many.rules[i].Path.code()] = i
 		}
 		p := path()
 		code := p.code()

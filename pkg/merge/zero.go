@@ -28,11 +28,11 @@ func (f sifter) shown(strong, weak []Unit, st *Step, o Action) []Unit {
 	values := make(map[string][]From, len(weak))
 	for i := range weak {
 		if !weak[i].Zero {
-			values[weak[i].key()] = weak[i].From
+			values[weak[i].Path.code()] = weak[i].From
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(strong), func(u Unit) bool {
-		to, ok := values[u.key()]
+		to, ok := values[u.Path.code()]
 		if ok = ok && u.Zero; ok {
 			f.lose(st, u, o, NoEffect, to)
 		}
@@ -44,10 +44,10 @@ func (f sifter) shown(strong, weak []Unit, st *Step, o Action) []Unit {
 func (f sifter) counting(strong, weak []Unit, st *Step, o Action) []Unit {
 	named := make(map[string]bool, len(strong))
 	for i := range strong {
-		named[strong[i].key()] = true
+		named[strong[i].Path.code()] = true
 	}
 	return slices.DeleteFunc(slices.Clone(weak), func(u Unit) bool {
-		gone := u.Zero && !named[u.key()]
+		gone := u.Zero && !named[u.Path.code()]
 		if gone {
 			f.lose(st, u, o, NoEffect, nil)
 		}
