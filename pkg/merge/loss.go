@@ -171,7 +171,7 @@ func (f closing) void(r *Result) {
 
 // reject accounts for the layers that took no part.
 func (f closing) reject(r *Result) {
-	var named func(string) int // nil: no layer was rejected so far
+	var named map[string]int // nil: no layer was rejected so far
 	for i := range f.stack.Layers {
 		out := f.stack.Layers[i].Rejected
 		if out == nil {
@@ -181,7 +181,7 @@ func (f closing) reject(r *Result) {
 			named = r.names()
 		}
 		for _, loss := range f.replaced(i, out.Reason, out.By) {
-			if at := named(loss.Rule); at >= 0 {
+			if at, ok := named[loss.Rule]; ok {
 				r.Rules[at].Lost = append(r.Rules[at].Lost, loss)
 			} else {
 				r.Lost = append(r.Lost, loss)

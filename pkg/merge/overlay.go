@@ -1,9 +1,6 @@
 package merge
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // clash is a unit that lost, and the units of the other side that it clashed with.
 type clash struct {
@@ -54,19 +51,8 @@ func overlay(winner, loser []Unit) (kept, rest []Unit, clashes []clash) {
 }
 
 // eachClash calls see for every pair of units whose paths are equal or one of which is a prefix of the other. Only the shorter side is
-// indexed: of a step and what is below it, usually the step. A few units are compared one by one.
+// indexed: of a step and what is below it, usually the step.
 func eachClash(a, b []Unit, see func(i, j int)) {
-	const few = 64
-	if len(a)*len(b) <= few {
-		for j := range b {
-			for i := range a {
-				if x, y := a[i].Path.code(), b[j].Path.code(); strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
-					see(i, j)
-				}
-			}
-		}
-		return
-	}
 	if len(a) > len(b) {
 		eachClash(b, a, func(i, j int) { see(j, i) })
 		return

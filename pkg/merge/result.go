@@ -44,7 +44,7 @@ func (f closing) share(r *Result, losses []Loss) {
 	}
 	named := r.names()
 	for _, l := range losses {
-		if i := named(l.Rule); i >= 0 && (!f.listed || r.Rules[i].concerns(l)) {
+		if i, ok := named[l.Rule]; ok && (!f.listed || r.Rules[i].concerns(l)) {
 			r.Rules[i].Lost = append(r.Rules[i].Lost, l)
 		} else {
 			r.Lost = append(r.Lost, l)
@@ -52,24 +52,13 @@ func (f closing) share(r *Result, losses []Loss) {
 	}
 }
 
-// names finds the first rule of a name, by number; -1 if there is none. Few rules are compared one by one.
-func (r *Result) names() func(name string) int {
-	const few = 8
-	if len(r.Rules) <= few {
-		return func(name string) int {
-			return slices.IndexFunc(r.Rules, func(rule Rule) bool { return rule.Name == name })
-		}
-	}
+// names are the positions of the first rules of each name.
+func (r *Result) names() map[string]int {
 	byName := make(map[string]int, len(r.Rules))
 	for i := len(r.Rules) - 1; i >= 0; i-- {
 		byName[r.Rules[i].Name] = i
 	}
-	return func(name string) int {
-		if i, ok := byName[name]; ok {
-			return i
-		}
-		return -1
-	}
+	return byName
 }
 
 // concerns reports whether a loss is about an entry of a list that is called alike: it lost to that, or is a part of it.
@@ -235,14 +224,11 @@ func listed(p Path) bool {
 // written is a block as rules of the kind, and where they are by code. The rules may be the block's own units, which other folds read as well.
 type written struct {
 	rules []Unit
-	at    map[string]int // nil: they are few
+	at    map[string]int
 }
 
 // around is the rule that the path behind a code is, or is part of, by number; -1 if there is none.
 func (w written) around(code string) int {
-	if w.at == nil {
-		return w.search(code)
-	}
 	if at, ok := w.at[code]; ok {
 		return at
 	}
@@ -254,23 +240,10 @@ func (w written) around(code string) int {
 	return -1
 }
 
-// search is around for few rules, which are compared one by one.
-func (w written) search(code string) int {
-	found, at := -1, ""
-	for i := range w.rules {
-		key := w.rules[i].Path.code()
-		if key == code || strings.HasPrefix(code, key) && (found < 0 || at != code && len(key) <= len(at)) {
-			found, at = i, key
-		}
-	}
-	return found
-}
-
 func (f closing) wrote(from From) written {
 	if w, ok := f.blocks[from]; ok {
 		return w
 	}
-	const few = 8
 	var w written
 	blocks := f.stack.Layers[from.Layer].Blocks
 	for i := range blocks {
@@ -281,9 +254,6 @@ func (f closing) wrote(from From) written {
 		default:
 			w.rules = append(w.rules, Recut(blocks[i].Units, f.rules)...)
 		}
-	}
-	if len(w.rules) <= few {
-		return w
 	}
 	w.at = make(map[string]int, len(w.rules))
 	for i := range w.rules {
