@@ -21,9 +21,8 @@ type attacher struct {
 
 // attach finds the targets of every policy of the kind by hash look-ups (engine E13).
 func (k *attacher) attach() {
-	n := len(k.Policies)
 	k.discover()
-	k.attached = nodeTable{nodes: make([]topology.NodeID, 0, n), entries: make([]nodePolicies, 0, n)}
+	k.attached = make(map[topology.NodeID]nodePolicies, len(k.Policies))
 	k.expect(k.Policies)
 	var own []policy.Attached // of the policy at hand
 	var places model.Set[policy.Spot]
@@ -66,15 +65,15 @@ func (k *attacher) attach() {
 			continue
 		}
 		for _, a := range own {
-			at := k.attached.at(a.Node)
+			at := k.attached[a.Node]
 			at.policies = append(at.policies, a)
-			k.attached.put(a.Node, at)
+			k.attached[a.Node] = at
 		}
 	}
-	for id, at := range k.attached.all {
+	for id, at := range k.attached {
 		if len(at.policies) > 1 {
 			at.policies, at.ageIgnored = k.Order(at.policies)
-			k.attached.put(id, at)
+			k.attached[id] = at
 		}
 	}
 	k.filters()
@@ -126,11 +125,11 @@ func (k *attacher) attachByVendor(p *policy.Policy, to *targetList) []policy.Att
 
 // lint reports what the kind's vendor has to say about the places where its policies are attached.
 func (k *attacher) lint() {
-	if k.attached.len() == 0 {
+	if len(k.attached) == 0 {
 		return
 	}
 	for _, lint := range k.Lints {
-		k.res.Problems = append(k.res.Problems, lint(k.Kind.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached.at(id).policies })...)
+		k.res.Problems = append(k.res.Problems, lint(k.Kind.Kind, k.res.Graph, func(id topology.NodeID) []policy.Attached { return k.attached[id].policies })...)
 	}
 }
 
@@ -281,8 +280,8 @@ func (k contest) compete() {
 		k.competeEverywhere()
 		return
 	}
-	ids := make([]topology.NodeID, 0, k.attached.len())
-	for id, p := range k.attached.all {
+	ids := make([]topology.NodeID, 0, len(k.attached))
+	for id, p := range k.attached {
 		if len(p.policies) > 1 && k.rejecting(p) {
 			ids = append(ids, id)
 		}
@@ -290,7 +289,7 @@ func (k contest) compete() {
 	slices.Sort(ids)
 	k.rejectedAt = map[topology.NodeID][]Rejection{}
 	for _, id := range ids {
-		p := k.attached.at(id)
+		p := k.attached[id]
 		var kept []policy.Attached // the first of every level
 		for _, a := range p.policies {
 			first := slices.IndexFunc(kept, a.SamePlace)
@@ -303,7 +302,7 @@ func (k contest) compete() {
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
 		p.policies = kept
-		k.attached.put(id, p)
+		k.attached[id] = p
 	}
 }
 

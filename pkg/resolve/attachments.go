@@ -10,7 +10,7 @@ import (
 
 // attachments are the targets of the policies of a kind, and who keeps whom out there.
 type attachments struct {
-	attached   nodeTable
+	attached   map[topology.NodeID]nodePolicies
 	rejectedAt map[topology.NodeID][]Rejection
 	held       []targetList                         // by the position of a policy
 	overLimit  map[*policy.Policy][]model.Ref       // ancestors that a policy is refused for
@@ -64,7 +64,7 @@ func (k *attachments) TargetsOf(p *policy.Policy) []topology.NodeID {
 // At lists the policies at a node, established first; those that another one keeps out come last.
 func (k *attachments) At(id topology.NodeID) []*policy.Policy {
 	var out []*policy.Policy
-	for _, a := range k.attached.at(id).policies {
+	for _, a := range k.attached[id].policies {
 		out = append(out, a.Policy)
 	}
 	for _, v := range k.rejectedAt[id] {
@@ -76,7 +76,7 @@ func (k *attachments) At(id topology.NodeID) []*policy.Policy {
 // Keeps reports whether a policy stays at one of its targets: no other one keeps it out there.
 func (k *attachments) Keeps(p *policy.Policy, id topology.NodeID) bool {
 	return !slices.ContainsFunc(k.rejectedAt[id], func(v Rejection) bool { return v.Attached.Policy == p }) ||
-		slices.ContainsFunc(k.attached.at(id).policies, func(a policy.Attached) bool { return a.Policy == p })
+		slices.ContainsFunc(k.attached[id].policies, func(a policy.Attached) bool { return a.Policy == p })
 }
 
 // Attaches reports whether the policy's i-th reference led to a target.
@@ -93,7 +93,7 @@ func (k *attachments) OverLimit(p *policy.Policy) []model.Ref { return k.overLim
 
 // Via are the ways by which a policy itself comes to a node, of those on which a stack holds there.
 func (k *attachments) Via(p *policy.Policy, id topology.NodeID, ways []Path) []Path {
-	at := k.attached.at(id).policies
+	at := k.attached[id].policies
 	i := slices.IndexFunc(at, func(a policy.Attached) bool { return a.Policy == p })
 	if i < 0 || at[i].Here == nil || at[i].Here.Via == nil {
 		return ways

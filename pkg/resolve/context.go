@@ -25,8 +25,8 @@ type routed struct {
 // walk computes the contexts of every node from the top down, once.
 func (k *routed) walk() {
 	g := k.res.Graph
-	k.list = append(make([]push, 0, k.attached.len()+1), push{})
-	k.known = interned{nodes: make(map[place]StackID, k.attached.len()), facts: map[push]StackID{}}
+	k.list = append(make([]push, 0, len(k.attached)+1), push{})
+	k.known = interned{nodes: make(map[place]StackID, len(k.attached)), facts: map[push]StackID{}}
 	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
 	k.readFacts()
 	k.judgeSteps()
@@ -257,7 +257,7 @@ func (k *routed) below(p *policy.Policy) []bool {
 
 // Before is the policy that comes first at a target of another one, with what puts it first; nil if that one itself is.
 func (k *Kind) Before(p *policy.Policy, id topology.NodeID) (*policy.Policy, merge.Decision) {
-	at := k.attached.at(id)
+	at := k.attached[id]
 	if len(at.policies) == 0 || at.policies[0].Policy == p {
 		return nil, merge.Decision{}
 	}

@@ -23,7 +23,7 @@ func (k contest) competeDisjoint() {
 	}
 	lost := k.losers(places)
 	k.res.Problems = append(k.res.Problems, k.visiting(places)...)
-	for id := range k.attached.all {
+	for id := range k.attached {
 		k.expel(id, lost)
 	}
 	slices.SortFunc(k.Rejected, func(a, b Rejection) int {
@@ -37,7 +37,7 @@ func (k contest) competeDisjoint() {
 // shared lists the nodes with several policies, by the references of their objects.
 func (k contest) shared() []topology.NodeID {
 	var out []topology.NodeID
-	for id, p := range k.attached.all {
+	for id, p := range k.attached {
 		if len(p.policies) > 1 {
 			out = append(out, id)
 		}
@@ -55,7 +55,7 @@ func (k contest) shared() []topology.NodeID {
 func (k contest) losers(places []topology.NodeID) map[*policy.Policy]defeat {
 	lost := map[*policy.Policy]defeat{}
 	for _, id := range places {
-		at := k.attached.at(id)
+		at := k.attached[id]
 		for i, a := range at.policies {
 			if lost[a.Policy].by != nil {
 				continue
@@ -89,7 +89,7 @@ func everything(p *policy.Policy) []merge.Unit {
 
 // expel takes the policies that have lost from a node.
 func (k contest) expel(id topology.NodeID, lost map[*policy.Policy]defeat) {
-	at := k.attached.at(id)
+	at := k.attached[id]
 	var kept []policy.Attached
 	for _, a := range at.policies {
 		if d := lost[a.Policy]; d.by != nil {
@@ -101,7 +101,7 @@ func (k contest) expel(id topology.NodeID, lost map[*policy.Policy]defeat) {
 		}
 	}
 	at.policies = kept
-	k.attached.put(id, at)
+	k.attached[id] = at
 }
 
 // fate of a policy, whatever the order in which targets are visited.
@@ -120,7 +120,7 @@ func (k contest) visiting(places []topology.NodeID) []model.Problem {
 	var all []policy.Attached
 	at := map[*policy.Policy][][]policy.Attached{} // by policy: its places
 	for _, id := range places {
-		place := k.attached.at(id).policies
+		place := k.attached[id].policies
 		for _, a := range place {
 			if at[a.Policy] == nil {
 				all = append(all, a)

@@ -12,8 +12,8 @@ import (
 // the comparator and keep what they name, in the order of their references, up to the first target that an earlier one has.
 func (k contest) competeEverywhere() {
 	targets := make(map[*policy.Policy][]policy.Attached, len(k.Policies))
-	ids := make([]topology.NodeID, 0, k.attached.len())
-	for id, p := range k.attached.all {
+	ids := make([]topology.NodeID, 0, len(k.attached))
+	for id, p := range k.attached {
 		ids = append(ids, id)
 		for _, a := range p.policies {
 			targets[a.Policy] = append(targets[a.Policy], a)
@@ -40,7 +40,7 @@ func (k contest) competeEverywhere() {
 	}
 	k.rejectedAt = map[topology.NodeID][]Rejection{}
 	for _, id := range ids {
-		at := k.attached.at(id)
+		at := k.attached[id]
 		var kept []policy.Attached
 		for _, a := range at.policies {
 			lost, ok := lostTo[a.Policy]
@@ -53,6 +53,6 @@ func (k contest) competeEverywhere() {
 			k.rejectedAt[id] = append(k.rejectedAt[id], v)
 		}
 		at.policies = kept
-		k.attached.put(id, at)
+		k.attached[id] = at
 	}
 }

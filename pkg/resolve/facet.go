@@ -23,7 +23,7 @@ func (k layout) shown(o *Verdict) {
 func shows(k *routed, s StackID) bool {
 	says := func(name string) string { return k.fact(s, name) }
 	return slices.ContainsFunc(k.nodes(s), func(id topology.NodeID) bool {
-		for _, a := range k.attached.at(id).policies {
+		for _, a := range k.attached[id].policies {
 			if k.Showing(a.Policy, a.Sets(), says) != nil {
 				return true
 			}

@@ -98,12 +98,12 @@ func (k *attacher) filter(p *policy.Policy, rule topology.NodeID, i int) {
 	if p.Fault != "" && k.InError == policy.Drop {
 		return
 	}
-	at := k.attached.at(rule)
+	at := k.attached[rule]
 	if slices.ContainsFunc(at.policies, func(a policy.Attached) bool { return a.Policy == p && a.Level == policy.FilterLevel }) {
 		return
 	}
 	at.policies = append(slices.Clip(at.policies), policy.Attached{Policy: p, Node: rule, Ref: -1, Index: i, Level: policy.FilterLevel})
-	k.attached.put(rule, at)
+	k.attached[rule] = at
 }
 
 // onBackend says that what a policy does for one backend is not evaluated.
@@ -172,9 +172,9 @@ func (k *attacher) voids() {
 				continue
 			}
 			k.res.Problems = append(k.res.Problems, *problem)
-			at := k.attached.at(id)
+			at := k.attached[id]
 			at.void = problem.Message
-			k.attached.put(id, at)
+			k.attached[id] = at
 			break
 		}
 	}

@@ -252,7 +252,7 @@ func (f *gapFinder) above(id topology.NodeID) {
 	if n.Role == topology.ListenerSet {
 		f.sets()
 	}
-	if f.k.Namespaces == policy.WithGrant && slices.ContainsFunc(f.k.attached.at(id).policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
+	if f.k.Namespaces == policy.WithGrant && slices.ContainsFunc(f.k.attached[id].policies, func(a policy.Attached) bool { return a.Policy.Ref().Namespace != namespace }) {
 		f.in(grantKind, namespace)
 	}
 	if int(id) >= f.res.Graph.Len() {

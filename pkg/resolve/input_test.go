@@ -259,7 +259,7 @@ func (o *Verdict) names(from []merge.From) string {
 func (r *Resolution) codes() []string {
 	problems := slices.Clone(r.Problems)
 	for _, k := range r.Kinds {
-		if k.attached.len() > 0 {
+		if len(k.attached) > 0 {
 			k.InForce(func(s StackID) { problems = append(problems, k.Verdict(s).Problems...) })
 		}
 	}

@@ -55,7 +55,7 @@ func (k *routed) unreached() []model.Problem {
 	})
 	reached := make(map[*policy.Policy]bool, len(k.Policies)) // of those that attach
 	note := func(a policy.Attached) { reached[a.Policy] = reached[a.Policy] || used[a.Node] }
-	for _, p := range k.attached.all {
+	for _, p := range k.attached {
 		for _, a := range p.policies {
 			note(a)
 		}
@@ -76,7 +76,7 @@ func (k *routed) unreached() []model.Problem {
 // deactivations reports names in unset lists that deactivate nothing on any path (engine E5).
 func (k *routed) deactivations() []model.Problem {
 	lists := map[topology.NodeID]bool{}
-	for id, at := range k.attached.all {
+	for id, at := range k.attached {
 		if slices.ContainsFunc(at.policies, func(a policy.Attached) bool { return len(a.Policy.Unset) > 0 }) {
 			lists[id] = true
 		}
@@ -92,7 +92,7 @@ func (k *routed) deactivations() []model.Problem {
 		}
 		var higher []*policy.Policy
 		for _, id := range nodes {
-			for _, a := range k.attached.at(id).policies {
+			for _, a := range k.attached[id].policies {
 				if len(a.Policy.Unset) > 0 {
 					if above[a.Policy] == nil {
 						above[a.Policy] = &heights{map[string]bool{}, map[string]bool{}}

@@ -123,7 +123,7 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 	r.lead()
 	for _, k := range r.Kinds {
 		r.Problems = append(r.Problems, (&attacher{Kind: k}).unreferenced()...)
-		if along, ok := k.engine.(*routed); ok && k.attached.len()+len(k.byBackend) > 0 {
+		if along, ok := k.engine.(*routed); ok && len(k.attached)+len(k.byBackend) > 0 {
 			along.walk()
 			r.Problems = append(r.Problems, along.unrecognised()...)
 			r.Problems = append(r.Problems, along.unreached()...)

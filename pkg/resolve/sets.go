@@ -72,7 +72,7 @@ func (r *Resolution) switched() []model.Problem {
 
 // overSets reports whether policies of the kind hold at a Gateway and traffic passes a ListenerSet of it on the way to an effective target.
 func (k *routed) overSets(gateway topology.NodeID) bool {
-	if k.attached.len() == 0 || len(k.holding(gateway)) == 0 {
+	if len(k.attached) == 0 || len(k.holding(gateway)) == 0 {
 		return false
 	}
 	g := k.res.Graph

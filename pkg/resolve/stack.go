@@ -118,12 +118,12 @@ func (k *routed) holding(id topology.NodeID) []topology.NodeID {
 	var own []topology.NodeID
 	if k.beside && int(id) < k.res.Graph.Len() {
 		for _, above := range k.res.Graph.Above(id) {
-			if k.attached.has(above) {
+			if _, holds := k.attached[above]; holds {
 				own = append(own, above)
 			}
 		}
 	}
-	if k.attached.has(id) {
+	if _, holds := k.attached[id]; holds {
 		own = append(own, id)
 	}
 	return own

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -191,12 +192,12 @@ func (k variants) oldest() *routed {
 	twin, described := *k.Kind, *k.Kind.Kind
 	described.SameTarget = policy.Oldest
 	twin.Kind, twin.rejectedAt = &described, nil
-	twin.attached = nodeTable{}
-	for id, p := range k.attached.all {
+	twin.attached = maps.Clone(k.attached)
+	for id, p := range k.attached {
 		if len(p.policies) > 1 && (contest{&twin}).rejecting(p) {
 			p.policies = p.policies[:1]
+			twin.attached[id] = p
 		}
-		twin.attached.put(id, p)
 	}
 	return &routed{Kind: &twin, stacks: k.stacks}
 }

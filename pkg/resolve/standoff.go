@@ -11,7 +11,7 @@ import (
 // keepEachOtherOut leaves none of several policies at a place in force: the implementation takes none, or it is not known which one it takes.
 func (k contest) keepEachOtherOut() {
 	for _, id := range k.shared() {
-		at := k.attached.at(id)
+		at := k.attached[id]
 		var kept []policy.Attached
 		for i, a := range at.policies {
 			rival := slices.IndexFunc(at.policies, func(b policy.Attached) bool { return b.Policy != a.Policy && b.SamePlace(a) })
@@ -29,6 +29,6 @@ func (k contest) keepEachOtherOut() {
 			}
 		}
 		at.policies = kept
-		k.attached.put(id, at)
+		k.attached[id] = at
 	}
 }

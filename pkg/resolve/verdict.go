@@ -115,7 +115,7 @@ func (k layout) lay() *Verdict {
 	nodes := k.nodes(k.stack)
 	o.Layers = make([]Layer, 0, len(nodes))
 	k.amid(o, func(id topology.NodeID) {
-		at := k.attached.at(id)
+		at := k.attached[id]
 		for _, a := range at.policies {
 			l := Layer{Policy: a.Policy, Node: id, Level: k.res.level(a), uncertain: at.ageIgnored, timeless: at.ageIgnored, kind: k.Kind, attached: a}
 			o.Layers = slices.Insert(o.Layers, k.position(o.Layers, a), l)
@@ -145,7 +145,7 @@ func (k layout) lay() *Verdict {
 	k.overrule(o)
 	for _, id := range nodes {
 		for _, r := range k.rejectedAt[id] {
-			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.level(r.Attached), Rejected: true, uncertain: k.attached.at(id).ageIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
+			l := Layer{Policy: r.Attached.Policy, Node: id, Level: k.res.level(r.Attached), Rejected: true, uncertain: k.attached[id].ageIgnored, kind: k.Kind, attached: r.Attached, By: r.By, decision: r.Decision}
 			o.stack.Layers = append(o.stack.Layers, merge.Layer{Level: string(l.Level), Target: -1, Blocks: l.sets(), Rejected: o.rejection(k.Kind, l)})
 			o.Layers = append(o.Layers, l)
 		}

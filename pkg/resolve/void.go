@@ -40,7 +40,7 @@ func (o *Verdict) void(k *Kind, nodes []topology.NodeID) {
 	}
 	for _, id := range nodes {
 		if o.Void == "" {
-			o.Void = k.attached.at(id).void
+			o.Void = k.attached[id].void
 		}
 	}
 	if culprit >= 0 {
