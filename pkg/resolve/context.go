@@ -26,7 +26,7 @@ type routed struct {
 func (k *routed) walk() {
 	g := k.res.Graph
 	k.list = append(make([]push, 0, len(k.attached)+1), push{})
-	k.known = interned{nodes: make(map[place]StackID, len(k.attached)), facts: map[push]StackID{}}
+	k.known = make(map[push]StackID, len(k.attached))
 	k.at = make([][]StackID, g.Len()+len(k.res.virtual))
 	k.readFacts()
 	k.judgeSteps()

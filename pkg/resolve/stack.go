@@ -14,7 +14,7 @@ type StackID int32
 type stacks struct {
 	*Kind
 	list  []push // by StackID
-	known interned
+	known map[push]StackID
 }
 
 // push is a stack: another one, and what comes below it: a node whose policies do, or a fact of the path that the kind's plans ask for.
@@ -30,29 +30,6 @@ type fact struct{ name, value string }
 type place struct {
 	stack StackID
 	node  topology.NodeID
-}
-
-// interned finds stacks by what they are. Most end with a node, which is compared much faster than a fact.
-type interned struct {
-	nodes map[place]StackID
-	facts map[push]StackID
-}
-
-func (n *interned) find(key push) (StackID, bool) {
-	if key.node != topology.None {
-		id, ok := n.nodes[place{key.under, key.node}]
-		return id, ok
-	}
-	id, ok := n.facts[key]
-	return id, ok
-}
-
-func (n *interned) add(key push, id StackID) {
-	if key.node != topology.None {
-		n.nodes[place{key.under, key.node}] = id
-	} else {
-		n.facts[key] = id
-	}
 }
 
 // own is what a node adds to the stacks that reach it.
@@ -133,11 +110,11 @@ func (k *routed) holding(id topology.NodeID) []topology.NodeID {
 // specific place.
 func (k *stacks) pushAll(s StackID, own own) StackID {
 	add := func(key push) {
-		id, ok := k.known.find(key)
+		id, ok := k.known[key]
 		if !ok {
 			id = StackID(len(k.list))
 			k.list = append(k.list, key)
-			k.known.add(key, id)
+			k.known[key] = id
 		}
 		s = id
 	}
@@ -166,7 +143,7 @@ func (k *stacks) leadsTo(under StackID, own own, s StackID) bool {
 // onto is the stack s with what a node adds below it, false if there is none.
 func (k *stacks) onto(s StackID, own own) (StackID, bool) {
 	step := func(key push) bool {
-		next, ok := k.known.find(key)
+		next, ok := k.known[key]
 		s = next
 		return ok
 	}
