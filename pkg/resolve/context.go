@@ -16,10 +16,6 @@ type routed struct {
 	facts   [][]fact                              // by node: what it says of the paths through it
 	refused map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
 	ways    map[place][]Path                      // the paths to nodes with much below them, by stack and node
-	last    struct {                              // the route that was asked for last, as by its rules one after the other
-		place
-		ways []Path
-	}
 }
 
 // walk computes the contexts of every node from the top down, once.
@@ -125,12 +121,6 @@ func (k *routed) paths(id topology.NodeID, s StackID) []Path {
 			k.ways[at] = known
 		}
 		return known
-	case topology.Route:
-		if k.last.place != at || k.last.ways == nil {
-			k.last.ways = k.pathsWith(k.adds(id), id, s)
-			k.last.place = at
-		}
-		return k.last.ways
 	}
 	return k.pathsWith(k.adds(id), id, s)
 }
@@ -141,8 +131,7 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 	if len(parents) == 0 {
 		return []Path{{id}}
 	}
-	var few [4][]Path // one for most
-	above, n, steps := few[:0], 0, 0
+	var out []Path
 	for _, p := range parents {
 		for _, under := range k.stacksBelow(p, id) {
 			if !k.Local && !k.leadsTo(under, adds, s) {
@@ -158,30 +147,12 @@ func (k *routed) pathsWith(adds own, id topology.NodeID, s StackID) []Path {
 				ways = k.paths(p, under)
 			}
 			for _, way := range ways {
-				steps += len(way) + 1
+				out = append(out, append(slices.Clip(way), id))
 			}
-			n += len(ways)
-			above = append(above, ways)
 		}
 	}
-	if n == 0 && k.startsPath(id) {
+	if out == nil && k.startsPath(id) {
 		return []Path{{id}}
-	}
-	return longer(above, id, n, steps)
-}
-
-// longer is n ways and one step more for each of them, in one piece of memory that takes all their steps.
-func longer(above [][]Path, id topology.NodeID, n, steps int) []Path {
-	if n == 0 {
-		return nil
-	}
-	out, all := make([]Path, 0, n), make([]topology.NodeID, 0, steps)
-	for _, ways := range above {
-		for _, way := range ways {
-			from := len(all)
-			all = append(append(all, way...), id)
-			out = append(out, all[from:len(all):len(all)])
-		}
 	}
 	return out
 }
