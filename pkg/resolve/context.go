@@ -15,7 +15,6 @@ type routed struct {
 	*stacks
 	facts   [][]fact                              // by node: what it says of the paths through it
 	refused map[[2]topology.NodeID]*model.Problem // steps that the kind's vendor does not recognise, with the reason
-	ways    map[place][]Path                      // the paths to nodes with much below them, by stack and node
 }
 
 // walk computes the contexts of every node from the top down, once.
@@ -112,16 +111,6 @@ type Path []topology.NodeID
 func (k *Kind) Paths(id topology.NodeID, s StackID) []Path { return k.engine.paths(id, s) }
 
 func (k *routed) paths(id topology.NodeID, s StackID) []Path {
-	at := place{s, id}
-	switch k.res.Node(id).Role {
-	case topology.GatewayClass, topology.Gateway, topology.ListenerSet, topology.Listener: // few, with many below them
-		known, ok := k.ways[at]
-		if !ok {
-			known = k.pathsWith(k.adds(id), id, s)
-			k.ways[at] = known
-		}
-		return known
-	}
 	return k.pathsWith(k.adds(id), id, s)
 }
 

@@ -25,7 +25,7 @@ func (k *Kind) TrafficPaths(id topology.NodeID) []Path {
 // Without is the kind as it is where nobody has a policy of it: for kinds that this input does not have.
 func (r *Resolution) Without(k *policy.Kind) *Kind {
 	out := &Kind{Kind: k, res: r}
-	out.engine = &routed{Kind: out, stacks: &stacks{Kind: out}, ways: map[place][]Path{}}
+	out.engine = &routed{Kind: out, stacks: &stacks{Kind: out}}
 	return out
 }
 
