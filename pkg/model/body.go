@@ -4,32 +4,29 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unsafe"
 )
 
 // Body is the whole content of an object: JSON values, each with the line on which it stands. It is packed into one string, because a
 // snapshot keeps every object and most of them are looked at once: values are made anew whenever they are asked for. The zero Body is
 // null. Package load makes bodies, with a Packer.
 type Body struct {
-	tape   packed
+	tape   *packed // nil: null
 	at     uint32
 	before uint32 // lines of its file before those that the tape counts
 }
 
 // BodyKey is where the content of a Body is in memory. Bodies with the same key have the same content.
 type BodyKey struct {
-	tape    *byte
-	len, at int
+	tape *packed
+	at   uint32
 }
 
 // Key tells bodies apart without reading them.
-func (b Body) Key() BodyKey {
-	return BodyKey{unsafe.StringData(string(b.tape)), len(b.tape), int(b.at)}
-}
+func (b Body) Key() BodyKey { return BodyKey{b.tape, b.at} }
 
 // Value is the whole content: map[string]any, []any, string, bool, int64, float64 or nil. The caller may change it.
 func (b Body) Value() any {
-	if b.tape == "" {
+	if b.tape == nil {
 		return nil
 	}
 	v, _ := b.tape.value(int(b.at))
@@ -39,7 +36,7 @@ func (b Body) Value() any {
 // Get is the value at path, or nil. Entries of lists are "0", "1", …. The caller may change it.
 func (b Body) Get(path ...string) any {
 	at, _, depth := b.walk(path)
-	if depth < len(path) || b.tape == "" {
+	if depth < len(path) || b.tape == nil {
 		return nil
 	}
 	v, _ := b.tape.value(at)
@@ -49,7 +46,7 @@ func (b Body) Get(path ...string) any {
 // Text is the string at path, or "" where there is none or something else.
 func (b Body) Text(path ...string) string {
 	at, _, depth := b.walk(path)
-	if depth < len(path) || b.tape == "" || b.tape[at] != text {
+	if depth < len(path) || b.tape == nil || (*b.tape)[at] != text {
 		return ""
 	}
 	s, _ := b.tape.text(at + 1)
@@ -90,16 +87,16 @@ func (b Body) Entry(key string) (Body, bool) {
 }
 
 // IsNull reports whether the value is null.
-func (b Body) IsNull() bool { return b.tape == "" || b.tape[b.at] == null }
+func (b Body) IsNull() bool { return b.tape == nil || (*b.tape)[b.at] == null }
 
 // IsObject reports whether the value is an object.
-func (b Body) IsObject() bool { return b.tape != "" && b.tape.form(b.tape.meant(int(b.at))) == object }
+func (b Body) IsObject() bool { return b.tape != nil && b.tape.form(b.tape.meant(int(b.at))) == object }
 
 // IsList reports whether the value is a list.
-func (b Body) IsList() bool { return b.tape != "" && b.tape.form(b.tape.meant(int(b.at))) == list }
+func (b Body) IsList() bool { return b.tape != nil && b.tape.form(b.tape.meant(int(b.at))) == list }
 
 // IsText reports whether the value is a string.
-func (b Body) IsText() bool { return b.tape != "" && b.tape[b.at] == text }
+func (b Body) IsText() bool { return b.tape != nil && (*b.tape)[b.at] == text }
 
 // Fields is an iterator over the entries of an object as they are written; those of anything else are none.
 func (b Body) Fields(yield func(string, Body) bool) {
@@ -150,7 +147,7 @@ type Extent struct {
 
 // Extent measures the value, without making any of it.
 func (b Body) Extent() (e Extent) {
-	if b.tape != "" {
+	if b.tape != nil {
 		b.tape.measure(int(b.at), &e)
 	}
 	return e
@@ -216,7 +213,7 @@ func (b Body) inner(at int) Body { return Body{b.tape, uint32(at), b.before} }
 
 // walk follows path as far as it goes: to where the value stands, on which line of those that the tape counts, and how many segments lead there.
 func (b Body) walk(path []string) (at, line, depth int) {
-	if b.tape == "" {
+	if b.tape == nil {
 		return 0, 0, 0
 	}
 	at = int(b.at)

@@ -133,7 +133,7 @@ func (p *Packer) text(s string) {
 func (p *Packer) Bodies() func(Mark) Body {
 	tape := packed(p.buf)
 	p.buf, p.texts = p.buf[:0], nil
-	return func(at Mark) Body { return Body{tape: tape, at: uint32(at)} }
+	return func(at Mark) Body { return Body{tape: &tape, at: uint32(at)} }
 }
 
 // Pack is the body with a content of Go maps and lists, and of other bodies. Line says where the part at a path stands; nil: that is not known.

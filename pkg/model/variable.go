@@ -1,10 +1,6 @@
 package model
 
-import (
-	"slices"
-	"strings"
-	"unsafe"
-)
+import "strings"
 
 // HasVariable reports whether there is something in a text that stands for a value which nobody has filled in.
 func HasVariable(text string) bool {
@@ -57,21 +53,4 @@ func nameLength(text string) int {
 		n++
 	}
 	return n
-}
-
-// VariableSearch tells which bodies may have variables. What was packed together is looked through once.
-type VariableSearch map[*byte]bool
-
-// MayHave is false if no text of the body, or of what was packed together with it, has a variable.
-func (s VariableSearch) MayHave(b Body) bool {
-	at := unsafe.StringData(string(b.tape))
-	if at == nil {
-		return true
-	}
-	may, known := s[at]
-	if !known {
-		may = slices.ContainsFunc([]string{"${", "{{", "<path:", "ENC["}, func(begin string) bool { return strings.Contains(string(b.tape), begin) })
-		s[at] = may
-	}
-	return may
 }

@@ -11,7 +11,7 @@ import (
 // scan finds the variables, such as ${APP}, that stand where names, namespaces and hostnames should.
 func (d *Decoding) scan() *variableScan {
 	s := &variableScan{uses: map[string]*variableUse{}}
-	known, search := topology.Kinds(), model.VariableSearch{}
+	known := topology.Kinds()
 	for _, k := range d.kinds {
 		known = append(known, k.GroupKind)
 	}
@@ -20,16 +20,11 @@ func (d *Decoding) scan() *variableScan {
 			continue
 		}
 		for _, o := range d.in.Of(gk) {
-			if search.MayHave(o.Body) {
-				s.object(o)
-			}
+			s.object(o)
 		}
 	}
 	for _, policies := range d.policies {
 		for _, p := range policies {
-			if p.Object != nil && !search.MayHave(p.Object.Body) {
-				continue
-			}
 			for _, t := range p.Refs {
 				s.names(p.Object, t.Ref.Group, t.Ref.Kind, t.Ref.Name, t.Ref.Namespace, t.Ref.Section)
 			}
