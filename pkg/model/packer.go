@@ -3,11 +3,11 @@ package model
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // Packer writes bodies, several of them onto one tape. A value is written by Scalar, or by Open, its entries and Close; in front of each
@@ -138,20 +138,10 @@ func (p *Packer) Bodies() func(Mark) Body {
 
 // Pack is the body with a content of Go maps and lists, and of other bodies. Line says where the part at a path stands; nil: that is not known.
 func Pack(v any, line func(path ...string) int) Body {
-	p := packers.Get().(*Packer)
+	var p Packer
 	p.pack(v, nil, line)
-	body := p.Bodies()(0)
-	if cap(p.buf) <= mostSpare {
-		packers.Put(p)
-	}
-	return body
+	return p.Bodies()(0)
 }
-
-// packers are empty ones, whose memory serves again.
-var packers = sync.Pool{New: func() any { return &Packer{} }}
-
-// mostSpare is how many bytes of memory an empty packer may keep.
-const mostSpare = 64 << 10
 
 func (p *Packer) pack(v any, path []string, line func(...string) int) {
 	below := func(key string) (inner []string, at int) {
@@ -174,8 +164,7 @@ func (p *Packer) pack(v any, path []string, line func(...string) int) {
 	switch t := v.(type) {
 	case map[string]any:
 		defer p.Close(p.OpenObject(len(t)))
-		var few [8]string
-		for _, key := range sortedKeys(t, few[:0]) {
+		for _, key := range slices.Sorted(maps.Keys(t)) {
 			field(key, t[key])
 		}
 	case []any:
