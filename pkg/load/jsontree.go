@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -47,9 +48,7 @@ type treeReader struct {
 	take   func(item any) // of a list, in place of keeping it; nil: all are kept
 	items  int            // of a list
 
-	open  []kid // of the lists and maps that are being read
-	kids  slab[kid]
-	trees slab[tree]
+	open []kid // of the lists and maps that are being read
 }
 
 // readTree is the one JSON value in text, without lines.
@@ -168,60 +167,19 @@ func (r *treeReader) item() (taken bool, err error) {
 	if r.take == nil {
 		return false, nil
 	}
-	kids, trees := r.kids.mark(), r.trees.mark()
 	v, err := r.value(listItem)
 	if err != nil {
 		return true, err
 	}
 	r.take(v)
-	r.kids.release(kids)
-	r.trees.release(trees)
 	return true, nil
 }
 
 // closed is a list or map that ends. Its entries are moved out of the way of those around it.
 func (r *treeReader) closed(list bool, first int) *tree {
-	t := &r.trees.take(1)[0]
-	*t = tree{list: list}
-	if n := len(r.open) - first; n > 0 {
-		t.kids = r.kids.take(n)
-		copy(t.kids, r.open[first:])
-		r.open = r.open[:first]
-	}
+	t := &tree{list: list, kids: slices.Clone(r.open[first:])}
+	r.open = r.open[:first]
 	return t
-}
-
-// slab hands out room piece by piece. What was handed out since a mark can be released, and is handed out again.
-type slab[T any] struct {
-	all, left []T
-	since     int // how often there was new room
-}
-
-type slabMark[T any] struct {
-	left  []T
-	since int
-}
-
-func (s *slab[T]) take(n int) []T {
-	const least = 256
-	if n > len(s.left) {
-		s.all = make([]T, max(least, n, min(2*len(s.all), 16*least)))
-		s.left = s.all
-		s.since++
-	}
-	out := s.left[:n:n]
-	s.left = s.left[n:]
-	return out
-}
-
-func (s *slab[T]) mark() slabMark[T] { return slabMark[T]{s.left, s.since} }
-
-func (s *slab[T]) release(m slabMark[T]) {
-	if s.since != m.since {
-		s.left = s.all
-		return
-	}
-	s.left = m.left
 }
 
 // number is a JSON number as the reader of manifests takes it.
