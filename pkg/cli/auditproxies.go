@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
@@ -86,7 +88,7 @@ func (p *askedProxy) get(ctx context.Context, pods load.Pods, limit time.Duratio
 func findProxies(ctx context.Context, pods load.Pods, session *session, mappings []audit.Mapping) ([]askedProxy, []model.Problem) {
 	var out []askedProxy
 	var problems []model.Problem
-	for _, o := range session.Snapshot.Of(model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}) {
+	for _, o := range session.Snapshot.Of(model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}) {
 		if session.flags.namespace != "" && !session.flags.allNamespaces && o.Ref.Namespace != session.flags.namespace {
 			continue
 		}

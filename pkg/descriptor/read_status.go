@@ -1,6 +1,8 @@
 package descriptor
 
 import (
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"go.yaml.in/yaml/v3"
@@ -34,7 +36,10 @@ func (r statusReader) read(n *yaml.Node) {
 
 // accepted reads the words for whether a policy is accepted.
 func (r statusReader) accepted(n *yaml.Node) {
-	w := &policy.AcceptedWords{Type: "Accepted", Yes: "Accepted", Conflicted: "Conflicted", Invalid: "Invalid", NotFound: "TargetNotFound", NotGiven: "RefNotPermitted"}
+	w := &policy.AcceptedWords{
+		Type: string(gatewayv1.PolicyConditionAccepted), Yes: string(gatewayv1.PolicyReasonAccepted), Conflicted: string(gatewayv1.PolicyReasonConflicted),
+		Invalid: string(gatewayv1.PolicyReasonInvalid), NotFound: string(gatewayv1.PolicyReasonTargetNotFound), NotGiven: string(gatewayv1.RouteReasonRefNotPermitted),
+	}
 	r.Object(n, map[string]form.Field{"type": r.Text(&w.Type), "accepted": r.Text(&w.Yes), "conflicted": r.Text(&w.Conflicted), "invalid": r.Text(&w.Invalid),
 		"notFound": r.Text(&w.NotFound), "notPermitted": r.Text(&w.NotGiven), "alone": r.Flag(&w.Alone)})
 	r.kind.Status.Accepted = w

@@ -6,12 +6,14 @@ import (
 	"strconv"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-var httpRoute = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
+var httpRoute = model.GroupKind{Group: gatewayv1.GroupName, Kind: "HTTPRoute"}
 
 // level is the level at which a policy stands.
 func (r *Resolution) level(a policy.Attached) topology.Role {

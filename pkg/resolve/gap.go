@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -271,9 +273,9 @@ func (f *gapFinder) above(id topology.NodeID) {
 
 // The kinds whose gaps matter beside those of the nodes.
 var (
-	classKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "GatewayClass"}
-	gatewayKind   = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}
-	grantKind     = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "ReferenceGrant"}
+	classKind     = model.GroupKind{Group: gatewayv1.GroupName, Kind: "GatewayClass"}
+	gatewayKind   = model.GroupKind{Group: gatewayv1.GroupName, Kind: "Gateway"}
+	grantKind     = model.GroupKind{Group: gatewayv1.GroupName, Kind: "ReferenceGrant"}
 	serviceKind   = model.GroupKind{Kind: "Service"}
 	namespaceKind = model.GroupKind{Kind: "Namespace"}
 )

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 )
 
@@ -96,7 +98,7 @@ func (c *comparison) excuse(e *Ancestor) string {
 // ownerUnseen reports whether no controller has judged the Gateway or ListenerSet that a listener belongs to, as it is now.
 func (c *comparison) ownerUnseen() bool {
 	for _, r := range Reports(c.object, "") {
-		if accepted := r.condition("Accepted"); r.Ref == nil && accepted != nil {
+		if accepted := r.condition(typeAccepted); r.Ref == nil && accepted != nil {
 			return accepted.pending() || c.stale(accepted)
 		}
 	}
@@ -223,7 +225,7 @@ func (s *side) condition(p *Condition, r *Reported) {
 		s.add(s.difference(Missing, p, r, "no controller has processed the object yet (%s%s): is %s running?", r.Reason, saying(r), s.controller()))
 	case lesser(p.Type):
 		s.note(s.difference(Different, p, r, "%s is predicted %s and reported %s", p.Type, p.Status, r.Status))
-	case p.Type == "Programmed" && p.Status == "True" && !s.overriding(r.Reason):
+	case p.Type == typeProgrammed && p.Status == "True" && !s.overriding(r.Reason):
 		s.note(s.difference(Unpredictable, p, r, "not compared: only the controller knows whether the data plane is programmed; it says %s%s", r.Reason, saying(r)))
 	case p.Status == "False" && s.overriding(p.Reason), p.Type == "Overridden" && p.Status == "True":
 		s.add(s.difference(Overridden, p, r, "reported as in force, but computed as overridden: %s", brief(p.Message)))
@@ -236,7 +238,7 @@ func (s *side) condition(p *Condition, r *Reported) {
 
 // overriding reports whether a reason says that other policies have what this one sets.
 func (s *side) overriding(reason string) bool {
-	return reason == "Conflicted" || strings.Contains(reason, "Overridden") || s.usual() && reason == s.kind.Status.None
+	return reason == string(gatewayv1.PolicyReasonConflicted) || strings.Contains(reason, "Overridden") || s.usual() && reason == s.kind.Status.None
 }
 
 // partial reports whether a reason says that not all of something holds.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -35,12 +37,14 @@ func (r *Report) condition(kind string) *Reported {
 
 // refused reports whether the object is said not to be accepted.
 func (r *Report) refused() bool {
-	accepted := r.condition("Accepted")
+	accepted := r.condition(typeAccepted)
 	return accepted != nil && accepted.Status == "False"
 }
 
 // pending reports whether a condition is the one with which objects are created: nobody has judged them yet.
-func (r *Reported) pending() bool { return r.Status == "Unknown" && r.Reason == "Pending" }
+func (r *Reported) pending() bool {
+	return r.Status == "Unknown" && r.Reason == string(gatewayv1.GatewayReasonPending)
+}
 
 // Reports is what the status of an object says, or of its listener of that name: own conditions first, then by ancestor and controller.
 // References have their defaults filled in (gatewayapi G5). What has not the form of a condition is left out.
@@ -100,7 +104,7 @@ func listenerEntry(status model.Body, name string) (model.Body, bool) {
 
 // referenceIn is a reference of a status with its defaults filled in.
 func referenceIn(b model.Body, namespace string) (model.Ref, int32) {
-	ref := model.Ref{Group: "gateway.networking.k8s.io", Kind: cmp.Or(b.Text("kind"), "Gateway"), Namespace: cmp.Or(b.Text("namespace"), namespace),
+	ref := model.Ref{Group: gatewayv1.GroupName, Kind: cmp.Or(b.Text("kind"), "Gateway"), Namespace: cmp.Or(b.Text("namespace"), namespace),
 		Name: b.Text("name"), Section: b.Text("sectionName")}
 	if b.Field("group").IsText() {
 		ref.Group = b.Text("group")

@@ -160,7 +160,7 @@ func (s *side) told() []string {
 		return s.kind.Status.Complete
 	case s.kind == nil && s.p.Object.Section != "":
 		if owner, ok := s.owner(); ok && s.rivals.unread(owner) == "" && s.res.Graph.Node(owner).Role != topology.ListenerSet {
-			return []string{"Conflicted"}
+			return []string{typeConflicted}
 		}
 	}
 	return nil
@@ -188,7 +188,7 @@ func (c *comparison) dangling() {
 	var accepted *Reported
 	var at *Report
 	for i := range c.reports {
-		r := c.reports[i].condition("Accepted")
+		r := c.reports[i].condition(typeAccepted)
 		switch {
 		case r == nil || c.stale(r):
 		case r.Status == "False" && r.Reason == string(model.TargetNotFound):
@@ -201,7 +201,7 @@ func (c *comparison) dangling() {
 		return
 	}
 	for _, m := range c.p.Missed {
-		c.differ = append(c.differ, Difference{Kind: DanglingTarget, Ref: at.Ref, Port: at.Port, Controller: at.Controller, Target: &m.Ref, Type: "Accepted", Reported: accepted,
+		c.differ = append(c.differ, Difference{Kind: DanglingTarget, Ref: at.Ref, Port: at.Port, Controller: at.Controller, Target: &m.Ref, Type: typeAccepted, Reported: accepted,
 			Message: "reported as accepted, but " + m.words()})
 	}
 }

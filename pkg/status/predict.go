@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -167,7 +169,10 @@ func Usual(in Input) []Ancestor {
 // inWords is the Accepted condition in a kind's own words.
 func inWords(c Condition, w *policy.AcceptedWords) Condition {
 	c.Type = w.Type
-	for from, to := range map[string]string{"Accepted": w.Yes, "Conflicted": w.Conflicted, "Invalid": w.Invalid, "TargetNotFound": w.NotFound, "RefNotPermitted": w.NotGiven} {
+	for from, to := range map[string]string{
+		string(gatewayv1.PolicyReasonAccepted): w.Yes, string(gatewayv1.PolicyReasonConflicted): w.Conflicted, string(gatewayv1.PolicyReasonInvalid): w.Invalid,
+		string(gatewayv1.PolicyReasonTargetNotFound): w.NotFound, string(gatewayv1.RouteReasonRefNotPermitted): w.NotGiven,
+	} {
 		if c.Reason == from {
 			c.Reason = to
 			return c
@@ -180,25 +185,25 @@ func inWords(c Condition, w *policy.AcceptedWords) Condition {
 func acceptance(in Input) (Condition, bool) {
 	f := in.Fate
 	no := func(reason, format string, args ...any) (Condition, bool) {
-		return Condition{"Accepted", "False", reason, fmt.Sprintf(format, args...)}, false
+		return Condition{typeAccepted, "False", reason, fmt.Sprintf(format, args...)}, false
 	}
 	switch {
 	case len(f.Targets) == 0 && len(f.Missed) == 0:
-		return no("Invalid", "the policy has no target reference")
+		return no(string(gatewayv1.PolicyReasonInvalid), "the policy has no target reference")
 	case len(f.Targets) == 0:
 		ref := f.Missed[0].Ref
 		switch code := missCode(in, f.Missed[0]); code {
 		case model.TargetNotFound:
-			return no("TargetNotFound", "%s not found%s", describe(ref), sections(in, ref))
+			return no(string(gatewayv1.PolicyReasonTargetNotFound), "%s not found%s", describe(ref), sections(in, ref))
 		case model.RefNotPermitted:
-			return no("RefNotPermitted", "no ReferenceGrant permits the reference to %s", describe(ref))
+			return no(string(gatewayv1.RouteReasonRefNotPermitted), "no ReferenceGrant permits the reference to %s", describe(ref))
 		default:
-			return no("Invalid", "%s cannot be a target of the policy", describe(ref))
+			return no(string(gatewayv1.PolicyReasonInvalid), "%s cannot be a target of the policy", describe(ref))
 		}
 	case f.Policy.Fault != "":
-		return no(cmp.Or(f.Policy.Reason, "Invalid"), "%s", f.Policy.Fault)
+		return no(cmp.Or(f.Policy.Reason, string(gatewayv1.PolicyReasonInvalid)), "%s", f.Policy.Fault)
 	case len(f.RejectedBy) > 0 && f.Kept == 0:
-		return no("Conflicted", "%s", rivalsIn(f.Conflicts))
+		return no(string(gatewayv1.PolicyReasonConflicted), "%s", rivalsIn(f.Conflicts))
 	}
 	message := "the policy has been accepted" + rejections(in)
 	if len(f.Missed) > 0 {
@@ -211,7 +216,7 @@ func acceptance(in Input) (Condition, bool) {
 	if f.Paths == 0 {
 		message += noPath
 	}
-	return Condition{"Accepted", "True", "Accepted", message}, true
+	return Condition{typeAccepted, "True", string(gatewayv1.PolicyReasonAccepted), message}, true
 }
 
 // noPath ends the message of a policy that is accepted where no traffic comes.

@@ -17,13 +17,13 @@ func (in Input) withheld(t policy.TargetRef) bool {
 // unsure is the status that write predicts, less what a cluster did not let us read enough for: a condition that depends on it is Unknown.
 func unsure(in Input, write Writer) []Ancestor {
 	if i := slices.IndexFunc(in.Fate.Missed, in.withheld); i >= 0 && len(in.Fate.Targets) == 0 {
-		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", describe(in.Fate.Missed[i].Ref) + " may not be read"}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", describe(in.Fate.Missed[i].Ref) + " may not be read"}}}}
 	}
 	if lost(in) {
-		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "what the policy targets is unknown without a descriptor of " + in.Kind.Name()}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", "what the policy targets is unknown without a descriptor of " + in.Kind.Name()}}}}
 	}
 	if by, gap := unreadNaming(in); gap && len(in.Fate.Targets) == 0 {
-		return []Ancestor{{Conditions: []Condition{{"Accepted", "Unknown", "NotEvaluated", "whether " + by + " names it is not known: they may not be read"}}}}
+		return []Ancestor{{Conditions: []Condition{{typeAccepted, "Unknown", "NotEvaluated", "whether " + by + " names it is not known: they may not be read"}}}}
 	}
 	out := write(in)
 	gaps := in.Kind.Gaps().Of(in.Fate.Policy)
@@ -38,7 +38,7 @@ func unsure(in Input, write Writer) []Ancestor {
 		slices.ContainsFunc(in.Fate.Policy.Refs, in.withheld)
 	for _, a := range out {
 		for i, c := range a.Conditions {
-			if c.Type != "Accepted" || open || a.Dependent {
+			if c.Type != typeAccepted || open || a.Dependent {
 				a.Conditions[i] = withhold(in.Resolution, gaps, c)
 			} else {
 				a.Conditions[i].Message = strings.TrimSuffix(c.Message, noPath)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -12,13 +14,13 @@ type State string
 
 // The states, each further than the one before it. Unknown is ours: the input does not tell (G10, G14).
 const (
-	NoMatchingParent           State = "NoMatchingParent"
-	NotAllowedByListeners      State = "NotAllowedByListeners"
-	NoMatchingListenerHostname State = "NoMatchingListenerHostname"
-	UnsupportedValue           State = "UnsupportedValue" // of a route that would hand over to it: not to one with hostnames
-	Conflicted                 State = "Conflicted"       // of a Service: routes of another kind have all its ports (G51)
+	NoMatchingParent           State = State(gatewayv1.RouteReasonNoMatchingParent)
+	NotAllowedByListeners      State = State(gatewayv1.RouteReasonNotAllowedByListeners)
+	NoMatchingListenerHostname State = State(gatewayv1.RouteReasonNoMatchingListenerHostname)
+	UnsupportedValue           State = State(gatewayv1.RouteReasonUnsupportedValue) // of a route that would hand over to it: not to one with hostnames
+	Conflicted                 State = "Conflicted"                                 // of a Service: routes of another kind have all its ports (G51)
 	Unknown                    State = "Unknown"
-	Accepted                   State = "Accepted"
+	Accepted                   State = State(gatewayv1.RouteReasonAccepted)
 )
 
 func (s State) rank() int {

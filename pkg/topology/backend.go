@@ -3,6 +3,8 @@ package topology
 import (
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -207,7 +209,7 @@ func (bs *backends) judge(from sender, ref model.Ref) (NodeID, judgement) {
 // refuse reports p as a warning about a backendRef; reason is that of the route's ResolvedRefs condition, "" if it has none.
 func (bs *backends) refuse(r *route, to backendRef, reason string, p model.Problem) {
 	p.Severity = model.Warning
-	if reason == "BackendNotFound" {
+	if reason == string(gatewayv1.RouteReasonBackendNotFound) {
 		missing := to.ref
 		p.Missing = &missing
 	}

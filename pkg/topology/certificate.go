@@ -6,6 +6,8 @@ import (
 	"encoding/pem"
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -148,9 +150,9 @@ type use struct {
 }
 
 var (
-	serverUse    = use{look: certificates.keyPair, kind: "Secret", wrong: "InvalidCertificateRef", broken: "InvalidCertificateRef"}
-	clientUse    = use{look: certificates.keyPair, kind: "Secret", wrong: "InvalidClientCertificateRef", broken: "InvalidClientCertificateRef"}
-	authorityUse = use{look: certificates.authority, wrong: "InvalidCACertificateKind", broken: "InvalidCACertificateRef"}
+	serverUse    = use{look: certificates.keyPair, kind: "Secret", wrong: string(gatewayv1.ListenerReasonInvalidCertificateRef), broken: string(gatewayv1.ListenerReasonInvalidCertificateRef)}
+	clientUse    = use{look: certificates.keyPair, kind: "Secret", wrong: string(gatewayv1.GatewayReasonInvalidClientCertificateRef), broken: string(gatewayv1.GatewayReasonInvalidClientCertificateRef)}
+	authorityUse = use{look: certificates.authority, wrong: string(gatewayv1.ListenerReasonInvalidCACertificateKind), broken: string(gatewayv1.ListenerReasonInvalidCACertificateRef)}
 )
 
 // certifier judges references to certificates.
@@ -177,7 +179,7 @@ func (c *certifier) refer(owner model.Ref, v model.Body, at fieldPosition, u use
 			Hint:    grantHint(owner.GroupKind(), owner.Namespace, to),
 		}
 		c.problem(p, at.object, at.path()...)
-		return Unresolved{Reason: "RefNotPermitted", Message: p.Message}
+		return Unresolved{Reason: string(gatewayv1.ListenerReasonRefNotPermitted), Message: p.Message}
 	}
 	flaw, what := u.look(c.certificates, to)
 	switch flaw {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -152,8 +154,8 @@ func mark(ls []*listener, reason string, settled bool) {
 
 // The reasons of conflicts (gatewayapi G29).
 const (
-	hostnameConflict = "HostnameConflict"
-	protocolConflict = "ProtocolConflict"
+	hostnameConflict = string(gatewayv1.ListenerReasonHostnameConflict)
+	protocolConflict = string(gatewayv1.ListenerReasonProtocolConflict)
 )
 
 // refuse notes that the listener conflicts with others.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -77,13 +79,13 @@ func (c *chains) rulesFor(child NodeID, parents []match, ways []Delegation) (rul
 
 // circle reports a route that hands over to one above it.
 func (c *chains) circle(route NodeID, d delegate, child *model.Object) {
-	c.fail(route, d, "RefNotPermitted", model.Problem{Code: model.RefNotPermitted,
+	c.fail(route, d, string(gatewayv1.RouteReasonRefNotPermitted), model.Problem{Code: model.RefNotPermitted,
 		Message: "it delegates to " + child.Ref.String() + ", which delegated to it: nothing is delegated there"})
 }
 
 // unread reports a backendRef with the label of an implementation that none of the route's Gateways belongs to: it is no kind of backend there.
 func (c *chains) unread(route, rule NodeID, d delegate) {
-	c.fail(route, d, "InvalidKind", model.Problem{Code: model.BackendNotFound,
+	c.fail(route, d, string(gatewayv1.RouteReasonInvalidKind), model.Problem{Code: model.BackendNotFound,
 		Message: "rule " + c.nodes[rule].Ref.Section + " sends to a backend of kind " + d.ref.GroupKind().String() + ", which delegates to routes at Gateways of another implementation only"})
 }
 
@@ -119,7 +121,7 @@ func (c *chains) unresolvable(route, rule NodeID, d delegate, ways []Delegation)
 		c.fail(route, d, "", model.Problem{Code: model.NotEvaluated, Message: message + why, Hint: "add the manifests of the routes"})
 		return
 	}
-	c.fail(route, d, "BackendNotFound", model.Problem{Code: model.BackendNotFound, Message: message + "no such route takes its requests"})
+	c.fail(route, d, string(gatewayv1.RouteReasonBackendNotFound), model.Problem{Code: model.BackendNotFound, Message: message + "no such route takes its requests"})
 }
 
 // unknown says why a backendRef of a route may hand over all the same: the routes that it selects, or a grant for them, may not be read, or no route

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -43,7 +45,7 @@ func (c *certifier) readTLS(l *listener, f *fields) {
 		l.bare = own.Message
 	}
 	if l.protocol == "TLS" && c.settings.Off(TLSTerminate) {
-		l.reject(Refusal{"UnsupportedValue", "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
+		l.reject(Refusal{string(gatewayv1.ListenerReasonUnsupportedValue), "TLS mode Terminate is not supported (" + TLSTerminate + ")"})
 	} else if l.protocol == "TLS" {
 		c.noteName(topic{what: terminatesTLS}, l.ref.String(), nil)
 	}
@@ -83,7 +85,7 @@ func (c *certifier) know(l *listener, by references) {
 	case !by.given || by.good:
 	case by.broken():
 		l.bare = cmp.Or(l.bare, by.Message)
-		l.reject(Refusal{"NoValidCACertificate", "no CA certificate is valid: " + by.Message})
+		l.reject(Refusal{string(gatewayv1.ListenerReasonNoValidCACertificate), "no CA certificate is valid: " + by.Message})
 	default:
 		l.reject(Refusal{Message: "it is unknown whether a CA certificate is valid: " + by.unknown})
 		if by.gap == grantGap {
@@ -171,7 +173,7 @@ func (gs *gateways) separateModes(gateway NodeID, all []listener) {
 			gs.noteName(topic{what: mixesModes}, l.ref.String(), nil)
 			continue
 		}
-		r := Refusal{"ProtocolConflict", "TLS listeners of both modes share port " + itoa(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
+		r := Refusal{protocolConflict, "TLS listeners of both modes share port " + itoa(int(l.port)) + ", which is not supported (" + TLSModeMixed + ")"}
 		l.reject(r)
 		if l.conflict == (Conflict{}) {
 			l.conflict = Conflict{Reason: r.Reason, Message: r.Message, Settled: true}

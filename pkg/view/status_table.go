@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -172,7 +174,7 @@ func (v *verdict) fill(row []Cell, o TableOptions) {
 	var notes []string
 	for _, c := range v.conditions {
 		tone := conditionTone(c)
-		if c.Type == "Accepted" || stateWord(c) {
+		if c.Type == string(gatewayv1.PolicyConditionAccepted) || stateWord(c) {
 			row[2] = Cell{Text: c.Status, Tone: tone}
 			if c.Reason != c.Type && !stateWord(c) {
 				row[2].Text += " " + c.Reason
@@ -205,7 +207,7 @@ func stateWord(c Condition) bool {
 // noted reports whether a condition that is True says by its type what became of the policy, and not that all is well.
 func noted(conditionType string) bool {
 	switch conditionType {
-	case "Overridden", "Merged", "Conflicted", "Aggregated":
+	case "Overridden", "Merged", string(gatewayv1.PolicyReasonConflicted), "Aggregated":
 		return true
 	}
 	return false
@@ -214,7 +216,7 @@ func noted(conditionType string) bool {
 // conditionTone is how good a condition is. What is not known is neither good nor bad.
 func conditionTone(c Condition) Tone {
 	switch {
-	case c.Type != "Accepted" && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")), noted(c.Type) && c.Status == "True":
+	case c.Type != string(gatewayv1.PolicyConditionAccepted) && (strings.Contains(c.Message, "partially") || strings.HasPrefix(c.Reason, "Partially")), noted(c.Type) && c.Status == "True":
 		return Partly
 	case c.Status == "True":
 		return Good
